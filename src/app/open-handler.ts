@@ -1,27 +1,30 @@
 import type { Config } from '../config/config.ts'
-import { bodyMemory } from '../gateway/budgets/body-budgets.ts'
-import type { ByteBudget } from '../gateway/budgets/byte-budget.ts'
+import { bodyMemory } from '../gateway/byte-budgets/body-budgets.ts'
+import type { ByteBudget } from '../gateway/byte-budgets/byte-budget.ts'
 import { HoldQueue } from '../gateway/hold-queue.ts'
+import type { Clock } from '../gateway/ports/clock.ts'
 import type { Reconcile } from '../gateway/ports/reconcile.ts'
+import { replayBudget } from '../gateway/replays/replay-budget.ts'
+import { RequestCoalescer } from '../gateway/replays/request-coalescer.ts'
 import { Cors, exposedHeaders } from '../http/cors.ts'
 import { Forwarding } from '../http/forwarding.ts'
 import type { Readiness } from '../http/operating/monitoring.ts'
 import { observeRequests } from '../http/operating/observe-requests.ts'
 import { requestHandler, type RequestHandlerPorts } from '../http/request-handler.ts'
 import type { RequestHandler } from '../http1/server/server.ts'
+import { memoryReplays } from '../stores/memory/replays.ts'
 import type { Gauges } from '../telemetry/gauges.ts'
 import type { JobMetrics } from '../telemetry/job-metrics.ts'
 import { openMetrics, type Metrics } from '../telemetry/metrics.ts'
 import type { ProcessFiles } from '../telemetry/process-metrics.ts'
 import { countedPasses } from './background.ts'
 import type { Parts } from './parts.ts'
-import { openReplays, type ReplayParts } from './replays.ts'
 import { gatewayRoutes, type RoutePorts } from './routes.ts'
 
 export type Phase = 'starting' | 'serving' | 'stopping'
 
 /** The parts that only a running server has. */
-export type OpenedHandler = {
+type OpenedHandler = {
   readonly handler: RequestHandler
   readonly metrics: Metrics
   /** Runs the reconciler once, and counts the pass in the metrics. */
@@ -124,4 +127,31 @@ function handlerPortsOf(
     replayHeader,
     cors: new Cors({ origins: corsOrigins, exposedHeaders: exposedHeaders([costHeader, replayHeader]) }),
   }
+}
+
+/** The parts for replays of identical requests. */
+type ReplayParts = {
+  /** Undefined if replays are off. */
+  readonly coalescer: RequestCoalescer | undefined
+  /** The memory of kept answers and of copies of running streams. */
+  readonly bytes: () => number
+}
+
+/**
+ * Opens replays with the settings. Answers are kept in this process, in a budget that they share with the copies of
+ * running streams. A request waits for the answer of another one for at most the read timeout.
+ */
+function openReplays(config: Config, clock: Clock): ReplayParts {
+  const { replayTtlMs, replayBytesMax, readTimeoutMs } = config
+  if (replayTtlMs === 0) return { coalescer: undefined, bytes: () => 0 }
+  const budget = replayBudget(replayBytesMax)
+  const replays = memoryReplays({ budget, clock }, { ttlMs: replayTtlMs })
+  return {
+    coalescer: new RequestCoalescer({ replays, budget, sha256, clock }, { patienceMs: readTimeoutMs }),
+    bytes: () => budget.taken,
+  }
+}
+
+function sha256(text: string): string {
+  return Bun.SHA256.hash(text, 'base64')
 }

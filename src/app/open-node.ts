@@ -1,5 +1,5 @@
 import { openAnchorKeeper, type AnchorKeeper } from '../gateway/books/anchor-keeper.ts'
-import { BooksGuard } from '../gateway/books/books-guard.ts'
+import { BooksGuard, guardedJobs, guardedLedger } from '../gateway/books/books-guard.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { StoreNode } from '../gateway/ports/store-node.ts'
 import { diskAnchorFile } from '../stores/disk/anchor-file.ts'
@@ -7,7 +7,6 @@ import { lockFolder } from '../stores/sqlite/folder-lock.ts'
 import { openSqliteStore, type SqliteStore } from '../stores/sqlite/store.ts'
 import type { DataFolder } from './data-folder.ts'
 import { refuseUnfinishedRestore } from './restore/restored-books.ts'
-import { guardedJobs, guardedLedger } from './guarded-books.ts'
 
 /** The only node of a data folder: a SQLite file belongs to one process. */
 export const NODE_NAME = 'main'

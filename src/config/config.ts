@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../domain/money.ts'
-import { largestBodyIn, largestBodyOn } from '../gateway/budgets/body-budgets.ts'
+import { largestBodyIn, largestBodyOn } from '../gateway/byte-budgets/body-budgets.ts'
 import { settings, type Setting } from './settings.ts'
 import { isServiceVariable, unknownVariables } from './environment-problems.ts'
 

@@ -3,7 +3,7 @@ import type { JobState } from '../domain/jobs/job.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { ByteStream } from '../http1/byte-stream.ts'
 import type { TextTrace } from '../gateway/text/text-trace.ts'
-import type { Reservation } from '../gateway/budgets/byte-budget.ts'
+import type { Reservation } from '../gateway/byte-budgets/byte-budget.ts'
 import type { IncomingRequest } from './incoming-request.ts'
 
 /** A request and what is recorded about it. */

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { sentText } from '../../test/support/sent-text.ts'
-import { estimateInputTokens } from './estimate-tokens.ts'
-import { AUDIO_TOKENS, FILE_TOKENS, IMAGE_TOKENS, VIDEO_TOKENS } from './input-parts.ts'
+import {
+  AUDIO_TOKENS,
+  FILE_TOKENS,
+  IMAGE_TOKENS,
+  VIDEO_TOKENS,
+  estimateInputTokens,
+} from './estimate-tokens.ts'
 import { parseJsonObject } from './json/parse-json.ts'
 
 const estimate = (body: object) => estimateInputTokens(parseJsonObject(sentText(JSON.stringify(body))))

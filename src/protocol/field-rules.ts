@@ -1,7 +1,7 @@
 import { EACH_ITEM, type FieldRule, type Scalar } from '../domain/catalog/field-rule.ts'
 import { GatewayError } from '../domain/errors.ts'
-import { ItemWalk, keyOf, MemberWalk } from './json/members.ts'
-import { folded } from './json/unambiguous-fields.ts'
+import { ItemWalk, MemberWalk, keyOf } from './json/json-text.ts'
+import { folded } from './request-fields.ts'
 
 /** A rule whose field, or an object or array around it, is at the current place: `step` is the next step of its path. */
 type Open = { readonly rule: FieldRule; readonly step: number }

@@ -1,5 +1,5 @@
 import { isJsonObject } from './json/parse-json.ts'
-import { conversationFields } from './input-parts.ts'
+import { conversationFields } from './estimate-tokens.ts'
 import { isProtocolKeyword } from './protocol-keywords.ts'
 
 /** Fields with settings of the model or the service. The model does not read them. */

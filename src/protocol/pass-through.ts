@@ -1,15 +1,11 @@
-import { clampedFeatures, featuresOf } from './billed-features.ts'
-import { inputParts, type InputParts } from './input-parts.ts'
-import { MemberWalk, type Member } from './json/members.ts'
+import { clampedFeatures, featuresOf, findReportedCost, readUsage } from './usage.ts'
+import { inputParts, type InputParts } from './estimate-tokens.ts'
+import { MemberWalk, quotedName, type Member } from './json/json-text.ts'
 import { jsonObjectOf, type JsonDocument } from './json/parse-json.ts'
-import { quotedName } from './json/quoted-name.ts'
-import { unambiguousFields } from './json/unambiguous-fields.ts'
+import { requiredName, unambiguousFields } from './request-fields.ts'
 import { moderatedText } from './moderated-text.ts'
 import { withModelAndCost, type ModelAndCost, type ReplyObject } from './reply-edits.ts'
-import { requiredName } from './request-fields.ts'
-import { findReportedCost } from './reported-cost.ts'
 import type { TextAnswer, TextRequest, UsageLimits } from './text-dialect.ts'
-import { readUsage } from './usage.ts'
 
 /** A request whose text goes upstream unchanged, except for the model's name. */
 export type PassThroughRequest = TextRequest & {

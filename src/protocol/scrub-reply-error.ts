@@ -1,5 +1,4 @@
-import { MemberWalk } from './json/members.ts'
-import { spliceText, type Edit } from './json/splice.ts'
+import { MemberWalk, spliceText, type Edit } from './json/json-text.ts'
 import { scrubTexts, type UpstreamSecrets } from './scrub.ts'
 
 /**

@@ -1,9 +1,14 @@
 import type { ExactUsd } from '../domain/pricing/exact-usd.ts'
-import { clampedFeatures, NO_FEATURES, withTier, type BilledFeatures } from './billed-features.ts'
+import {
+  NO_FEATURES,
+  clampedFeatures,
+  findReportedCost,
+  readUsage,
+  withTier,
+  type BilledFeatures,
+} from './usage.ts'
 import { ProducedText } from './produced-text.ts'
 import type { StreamReading, UsageLimits } from './text-dialect.ts'
-import { findReportedCost } from './reported-cost.ts'
-import { readUsage } from './usage.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 

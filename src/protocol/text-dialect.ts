@@ -6,12 +6,11 @@ import type { NanoUsd } from '../domain/money.ts'
 import type { ExactUsd } from '../domain/pricing/exact-usd.ts'
 import type { TierLimit } from '../domain/pricing/service-tiers.ts'
 import type { Usage } from '../domain/pricing/usage.ts'
-import type { BilledFeatures } from './billed-features.ts'
-import type { InputParts } from './input-parts.ts'
-import type { CostField } from './reported-cost.ts'
+import type { BilledFeatures, CostField } from './usage.ts'
+import type { InputParts } from './estimate-tokens.ts'
 import type { UpstreamSecrets } from './scrub.ts'
 import type { JsonDocument } from './json/parse-json.ts'
-import type { PricedFeatures } from './priced-features.ts'
+import type { PricedFeatures } from './request-features.ts'
 
 /** The wire format of one text route as pure functions: what the gateway reads and the few bytes that it changes. */
 export type TextDialect<Request extends TextRequest = TextRequest, Answer extends TextAnswer = TextAnswer> = {

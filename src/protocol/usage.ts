@@ -1,8 +1,11 @@
+import { addExactUsd, parseExactUsd, type ExactUsd } from '../domain/pricing/exact-usd.ts'
+import { chargedTier } from '../domain/pricing/service-tiers.ts'
 import { NO_USAGE, usageBuckets, type Usage } from '../domain/pricing/usage.ts'
+import { lastNamed } from './json/json-text.ts'
 import { isJsonObject } from './json/parse-json.ts'
 import type { UsageLimits } from './text-dialect.ts'
 
-export type ReportedUsage = {
+type ReportedUsage = {
   readonly usage: Usage
   /** True when an impossible count was replaced by the nearest possible one. */
   readonly isClamped: boolean
@@ -224,4 +227,112 @@ function countsIn(details: unknown): Counts {
 
 function isAbsent(value: unknown): value is null | undefined {
   return value === undefined || value === null
+}
+
+/** The features that an answer names beside its tokens: calls of tools that have a price, and its service tier. */
+export type BilledFeatures = Pick<Usage, 'searchCalls' | 'fileSearches' | 'serviceTier'>
+
+export const NO_FEATURES: BilledFeatures = { searchCalls: 0, fileSearches: 0 }
+
+/** More than any answer has. It bounds the cost of a faulty answer. */
+const TOOL_CALLS_MAX = 10_000
+/** Longer names are not the names of tiers. */
+const TIER_LENGTH_MAX = 32
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** The features of a complete answer of any text route. Providers name the tier beside the usage or in it. */
+export function featuresOf({ service_tier: tier, usage, output }: JsonObject): BilledFeatures {
+  return withTier(callsIn(output), tier ?? (isJsonObject(usage) ? usage['service_tier'] : undefined))
+}
+
+/** Counts the calls of tools in the `output` of a response. */
+export function callsIn(output: unknown): BilledFeatures {
+  if (!Array.isArray(output)) return NO_FEATURES
+  let searchCalls = 0
+  let fileSearches = 0
+  for (const item of output) {
+    if (isSearchCall(item)) searchCalls += 1
+    else if (isFileSearch(item)) fileSearches += 1
+  }
+  return searchCalls + fileSearches === 0 ? NO_FEATURES : { searchCalls, fileSearches }
+}
+
+/** Opening a page and finding a text in it are not searches. Items of earlier versions name no action. */
+export function isSearchCall(item: unknown): boolean {
+  if (!isJsonObject(item) || item['type'] !== 'web_search_call') return false
+  const { action } = item
+  return !isJsonObject(action) || action['type'] === 'search'
+}
+
+export function isFileSearch(item: unknown): boolean {
+  return isJsonObject(item) && item['type'] === 'file_search_call'
+}
+
+/** Adds a tier as an upstream sent it, of any type. */
+export function withTier(features: BilledFeatures, tier: unknown): BilledFeatures {
+  return typeof tier === 'string' && tier !== '' && tier.length <= TIER_LENGTH_MAX
+    ? { ...features, serviceTier: tier }
+    : features
+}
+
+/** The features that are charged: calls that the request allows, and a tier that the hold covers. */
+export function clampedFeatures(
+  reported: BilledFeatures,
+  { toolCallsMax = TOOL_CALLS_MAX, tierLimit }: UsageLimits,
+): { readonly features: BilledFeatures; readonly isClamped: boolean } {
+  const searchCalls = Math.min(reported.searchCalls, toolCallsMax)
+  const fileSearches = Math.min(reported.fileSearches, toolCallsMax)
+  const tier = chargedTier(reported.serviceTier, tierLimit)
+  const isClamped =
+    searchCalls < reported.searchCalls ||
+    fileSearches < reported.fileSearches ||
+    tier !== reported.serviceTier
+  if (!isClamped) return { features: reported, isClamped }
+  return { features: withTier({ searchCalls, fileSearches }, tier), isClamped }
+}
+
+/** Where a usage has the provider's own cost. */
+export type CostField = {
+  /** The names of its members, without `usage`. */
+  readonly path: readonly string[]
+  /** The position of the unit: 0 for dollars, 2 for cents. */
+  readonly unitDecimals: number
+}
+
+/** `usage.cost` in dollars, as OpenRouter reports it. */
+const COST: CostField = { path: ['cost'], unitDecimals: 0 }
+/** The cost that another provider bills to the own key of OpenRouter's customer. */
+const UPSTREAM_COST: CostField = { path: ['cost_details', 'upstream_inference_cost'], unitDecimals: 0 }
+
+/**
+ * Reads the provider's own cost in a usage from the digits in the JSON text, because a number may be more precise than a
+ * float. Null if there is none. `usage` is the parsed value of the last member `usage` of the object in `json`.
+ *
+ * Without a `field`, this is the cost as OpenRouter reports it: if the request used the customer's own key
+ * (`is_byok`), the cost of the provider behind it is added, because it is billed to that key.
+ */
+export function findReportedCost(
+  usage: unknown,
+  json: () => string,
+  field: CostField | undefined,
+): ExactUsd | null {
+  if (!isJsonObject(usage)) return null
+  if (field !== undefined) return costAt(usage, json, field)
+  const cost = costAt(usage, json, COST)
+  if (usage['is_byok'] !== true) return cost
+  const upstreamCost = costAt(usage, json, UPSTREAM_COST)
+  return cost === null || upstreamCost === null ? (cost ?? upstreamCost) : addExactUsd(cost, upstreamCost)
+}
+
+function costAt(usage: unknown, json: () => string, { path, unitDecimals }: CostField): ExactUsd | null {
+  let cost = usage
+  for (const name of path) cost = isJsonObject(cost) ? cost[name] : undefined
+  if (typeof cost === 'string') return parseExactUsd(cost, unitDecimals) ?? null
+  if (typeof cost !== 'number') return null
+  const text = json()
+  let place = lastNamed(text, 'usage')
+  for (const name of path) place = place && lastNamed(text, name, place.start)
+  if (place === undefined) return null
+  return parseExactUsd(text.slice(place.start, place.end), unitDecimals) ?? null
 }

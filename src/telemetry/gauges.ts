@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import { openStates, type OpenState } from '../domain/jobs/job.ts'
 import type { HoldKind } from '../domain/ledger/books.ts'
 import type { NanoUsd } from '../domain/money.ts'
-import type { ByteBudget } from '../gateway/budgets/byte-budget.ts'
+import type { ByteBudget } from '../gateway/byte-budgets/byte-budget.ts'
 import { dollars } from './dollars.ts'
 
 /** Functions that are called when the metrics are read. */

@@ -1,9 +1,8 @@
 import { test } from 'bun:test'
 import fc from 'fast-check'
 import { callWithFailover } from '../../src/gateway/upstreams/call-with-failover.ts'
-import { CircuitBreakers } from '../../src/gateway/upstreams/circuit-breakers.ts'
-import { RetryBudgets } from '../../src/gateway/upstreams/retry-budgets.ts'
-import type { CallResult } from '../../src/gateway/upstreams/select-result.ts'
+import { CircuitBreakers, RetryBudgets } from '../../src/gateway/upstreams/upstream-health.ts'
+import type { CallResult } from '../../src/gateway/upstreams/attempt-result.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { aCatalogOf, aDestination, aFailure, anAdmittedRequest, anAnswer } from '../support/upstream-rows.ts'
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { keyOf, MemberWalk, type Member } from '../../src/protocol/json/members.ts'
-import { spliceText, type Edit } from '../../src/protocol/json/splice.ts'
+import { MemberWalk, keyOf, spliceText, type Edit, type Member } from '../../src/protocol/json/json-text.ts'
 import { jsonMemberText, jsonObjectText } from './json-texts.ts'
 
 const objectText = fc.array(jsonMemberText, { maxLength: 8 }).chain(jsonObjectText)

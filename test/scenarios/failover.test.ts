@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { OPEN_MS_MAX } from '../../src/gateway/upstreams/circuit-breakers.ts'
+import { OPEN_MS_MAX } from '../../src/gateway/upstreams/upstream-health.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import { refusedUrl, startUpstream, type Reply, type Upstream } from '../support/upstream.ts'

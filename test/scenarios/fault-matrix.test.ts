@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { FAILURES_BEFORE_OPEN, OPEN_MS_MAX } from '../../src/gateway/upstreams/circuit-breakers.ts'
+import { FAILURES_BEFORE_OPEN, OPEN_MS_MAX } from '../../src/gateway/upstreams/upstream-health.ts'
 import { refusedUrl, startUpstream, type Exchange, type Reply, type Upstream } from '../support/upstream.ts'
 import { lanes, type Lane } from './fault-lanes.ts'
 import { faults, rules, type Rule } from './fault-matrix.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { OPEN_MS_MAX } from '../../src/gateway/upstreams/circuit-breakers.ts'
+import { OPEN_MS_MAX } from '../../src/gateway/upstreams/upstream-health.ts'
 import { chatAnswer, chunk, EVENT_STREAM, head, json, sse } from '../support/upstream-replies.ts'
 import { startUpstream, type Exchange, type Upstream } from '../support/upstream.ts'
 import {

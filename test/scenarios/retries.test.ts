@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { RETRY_WINDOW_MS } from '../../src/gateway/upstreams/retry-budgets.ts'
+import { RETRY_WINDOW_MS } from '../../src/gateway/upstreams/upstream-health.ts'
 import { json, shortBody } from '../support/upstream-replies.ts'
 import type { Reply } from '../support/upstream.ts'
 import { lanes, type Lane } from './fault-lanes.ts'

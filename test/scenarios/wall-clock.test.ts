@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { FAILURES_BEFORE_OPEN, OPEN_MS_FIRST } from '../../src/gateway/upstreams/circuit-breakers.ts'
+import { FAILURES_BEFORE_OPEN, OPEN_MS_FIRST } from '../../src/gateway/upstreams/upstream-health.ts'
 import type { TestAccount } from '../support/gateway.ts'
 import { chatAnswer, json } from '../support/upstream-replies.ts'
 import { chatModel, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'

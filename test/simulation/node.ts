@@ -1,6 +1,6 @@
 import type { Provider } from '../../src/domain/catalog/provider.ts'
 import type { Id } from '../../src/domain/ids.ts'
-import { inputSpool } from '../../src/gateway/budgets/body-budgets.ts'
+import { inputSpool } from '../../src/gateway/byte-budgets/body-budgets.ts'
 import { JobRunner } from '../../src/gateway/media/job-runner.ts'
 import { observedJobs } from '../../src/gateway/media/observe-jobs.ts'
 import { RESULT_FETCHES_MAX } from '../../src/gateway/media/fetch-result.ts'

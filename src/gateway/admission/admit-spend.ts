@@ -1,8 +1,44 @@
 import { GatewayError } from '../../domain/errors.ts'
-import { addUsd, formatUsd, ZERO } from '../../domain/money.ts'
+import { addUsd, formatUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
+import type { TextRequest } from '../../protocol/text-dialect.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Jobs } from '../ports/jobs.ts'
 import type { Ledger } from '../ports/ledger.ts'
+import { affordableCeiling, type Quote } from '../text/quote-text.ts'
+
+/** What a text request or a job takes from its account. */
+export type Spend = {
+  /** The most that it can cost. */
+  readonly amount: NanoUsd
+  /** A text request and its quote, from which a refusal says what would fit. Absent for a job. */
+  readonly text?: { readonly request: TextRequest; readonly quote: Quote }
+}
+
+type SpendRefused = {
+  readonly outcome: 'refused'
+  readonly available: NanoUsd
+  readonly held: NanoUsd
+  /** The part of `held` that text requests hold. Only they wait for it. */
+  readonly heldText?: NanoUsd
+}
+
+/**
+ * Admits a request to spend, after its model is known and its text was moderated. `place` is one step of a store that
+ * takes all that the request needs, or nothing: the hold of a text request, or the record of a job with its hold.
+ * Throws `insufficient_balance`, or `balance_reserved` if a repeat can help. Then nothing is taken.
+ */
+export async function admitSpend<Placed extends { readonly outcome: string }>(
+  spend: Spend,
+  place: () => Promise<Placed | SpendRefused>,
+): Promise<Exclude<Placed, { readonly outcome: 'refused' }>> {
+  const placed = await place()
+  if (isRefused(placed)) throw moneyRefusal(spend, placed)
+  return placed as Exclude<Placed, { readonly outcome: 'refused' }>
+}
+
+function isRefused(placed: { readonly outcome: string }): placed is SpendRefused {
+  return placed.outcome === 'refused'
+}
 
 /**
  * Refuses a request of an account that has no money at all, before its files are written to disk. The cost of the job
@@ -28,4 +64,64 @@ export async function requireMoney(
   throw new GatewayError('insufficient_balance', 'No money is available on this account. Add funds.', {
     extensions: { available_usd: formatUsd(available), held_usd: formatUsd(addUsd(held.text, held.media)) },
   })
+}
+
+/** The `Retry-After` of a request whose money is held by running requests. */
+const RESERVED_RETRY_AFTER_S = '2'
+
+/**
+ * The error for a request whose worst case is not available. If running text requests hold what a text request needs, a
+ * repeat can help; otherwise only more money or a smaller request can.
+ */
+function moneyRefusal(
+  { amount, text }: Spend,
+  { available, held, heldText = ZERO }: SpendRefused,
+): GatewayError {
+  const ceiling = text && affordableCeiling(text.quote, available)
+  const extensions = {
+    required_usd: formatUsd(amount),
+    available_usd: formatUsd(available),
+    held_usd: formatUsd(held),
+    ...(ceiling === undefined ? {} : { max_affordable_output_tokens: ceiling }),
+  }
+  if (text === undefined) {
+    const message = `This job reserves ${formatUsd(amount)} USD, and ${formatUsd(available)} USD is available. Add funds.`
+    return new GatewayError('insufficient_balance', message, { extensions })
+  }
+  const isReserved = addUsd(available, heldText) >= amount
+  const message = sentencesOf(text.request, amount, { available, heldText, ceiling, isReserved }).join(' ')
+  return isReserved
+    ? new GatewayError('balance_reserved', message, {
+        extensions,
+        retryAfter: RESERVED_RETRY_AFTER_S,
+        shouldRetry: true,
+      })
+    : new GatewayError('insufficient_balance', message, { extensions })
+}
+
+function sentencesOf(
+  { inputTokensEstimate, outputCeilingField }: TextRequest,
+  amount: NanoUsd,
+  balance: {
+    readonly available: NanoUsd
+    readonly heldText: NanoUsd
+    readonly ceiling: number | undefined
+    readonly isReserved: boolean
+  },
+): readonly string[] {
+  const { available, heldText, ceiling, isReserved } = balance
+  const remedies = [
+    ...(isReserved ? ['retry when they have ended'] : []),
+    ...(ceiling === undefined ? [] : [`set \`${outputCeilingField}\` to ${ceiling} or less`]),
+    'add funds',
+  ]
+  const remedy = remedies.length === 1 ? 'add funds' : `${remedies.slice(0, -1).join(', ')}, or add funds`
+  return [
+    `This request can cost up to ${formatUsd(amount)} USD. The available balance is ${formatUsd(available)} USD.`,
+    ...(isReserved ? [`Running requests of this account hold ${formatUsd(heldText)} USD more.`] : []),
+    ...(inputTokensEstimate === Infinity
+      ? ['Content that it only references (a stored conversation, a file) counts as a full context window.']
+      : []),
+    `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}.`,
+  ]
 }

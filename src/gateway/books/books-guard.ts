@@ -1,5 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts'
-import type { Affected } from '../ports/ledger.ts'
+import type { Jobs } from '../ports/jobs.ts'
+import type { Affected, Ledger } from '../ports/ledger.ts'
 
 /**
  * Checks in a row that could not run, after which the books count as unreadable. One can fail because the machine is
@@ -62,5 +63,86 @@ function inconsistent(whose: string): GatewayError {
     'books_inconsistent',
     `The books ${whose} have a problem, so no paid request is served until the operator has resolved it. Contact support and include this request id.`,
     { shouldRetry: false },
+  )
+}
+
+type Guards = {
+  /** False while the store cannot be written. */
+  readonly isWritable: () => boolean
+  readonly guard: Pick<BooksGuard, 'refusal' | 'noteCheck' | 'noteFailedCheck'>
+}
+
+/**
+ * A ledger that refuses new holds while its store cannot be written, because the charge of that work could not be
+ * recorded, and while its books are known to be wrong. Each check of the books reports its result to the guard.
+ */
+export function guardedLedger(ledger: Ledger, guards: Guards): Ledger {
+  return {
+    credit: request => ledger.credit(request),
+    debit: request => ledger.debit(request),
+    refund: request => ledger.refund(request),
+    placeHold(request) {
+      const refusal = refusalOf(request.accountId, guards)
+      return refusal === undefined ? ledger.placeHold(request) : Promise.reject(refusal)
+    },
+    captureHold: (hold, charge) => ledger.captureHold(hold, charge),
+    releaseHold: (hold, atMs) => ledger.releaseHold(hold, atMs),
+    renewHolds: () => ledger.renewHolds(),
+    expiredHolds: limit => ledger.expiredHolds(limit),
+    expireHold: (hold, atMs) => ledger.expireHold(hold, atMs),
+    compensate: (attempt, atMs) => ledger.compensate(attempt, atMs),
+    onFreed: listener => ledger.onFreed(listener),
+    heldNow: () => ledger.heldNow(),
+    balance: accountId => ledger.balance(accountId),
+    statement: (accountId, page) => ledger.statement(accountId, page),
+    usage: (accountId, page) => ledger.usage(accountId, page),
+    losses: page => ledger.losses(page),
+    findCharge: id => ledger.findCharge(id),
+    refunds: (accountId, page) => ledger.refunds(accountId, page),
+    usageTotals: (accountId, between) => ledger.usageTotals(accountId, between),
+    async verify(results) {
+      try {
+        const verification = await ledger.verify(results)
+        guards.guard.noteCheck(verification.affected)
+        return verification
+      } catch (error) {
+        guards.guard.noteFailedCheck()
+        throw error
+      }
+    },
+  }
+}
+
+/** Refuses to create jobs in the same cases. */
+export function guardedJobs(jobs: Jobs, guards: Guards): Jobs {
+  return {
+    create(job) {
+      const refusal = refusalOf(job.accountId, guards)
+      return refusal === undefined ? jobs.create(job) : Promise.reject(refusal)
+    },
+    findByKey: (accountId, key, atMs) => jobs.findByKey(accountId, key, atMs),
+    beginSubmit: (id, atMs, inputs) => jobs.beginSubmit(id, atMs, inputs),
+    accept: (id, to) => jobs.accept(id, to),
+    loseSubmit: (id, to) => jobs.loseSubmit(id, to),
+    complete: (id, result) => jobs.complete(id, result),
+    fail: (id, failure) => jobs.fail(id, failure),
+    notePoll: (id, poll) => jobs.notePoll(id, poll),
+    bookLateCompletion: (id, late) => jobs.bookLateCompletion(id, late),
+    endWatch: (id, end) => jobs.endWatch(id, end),
+    archive: (id, atMs) => jobs.archive(id, atMs),
+    find: id => jobs.find(id),
+    history: id => jobs.history(id),
+    list: page => jobs.list(page),
+    openCounts: () => jobs.openCounts(),
+    due: (work, page) => jobs.due(work, page),
+  }
+}
+
+function refusalOf(accountId: number, { isWritable, guard }: Guards): GatewayError | undefined {
+  if (isWritable()) return guard.refusal(accountId)
+  return new GatewayError(
+    'unavailable',
+    'The gateway cannot record charges at the moment. Try again shortly.',
+    { retryAfter: '5' },
   )
 }

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { MediaModel } from '../../domain/catalog/model.ts'
 import type { Job, JobRequest } from '../../domain/jobs/job.ts'
-import { formatUsd } from '../../domain/money.ts'
+import { admitSpend } from '../admission/admit-spend.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Jobs, NewJob } from '../ports/jobs.ts'
 import type { JobRunner } from './job-runner.ts'
@@ -40,9 +40,11 @@ export async function createJob(
   { trace }: Pick<MediaCall, 'trace'>,
   { jobs, runner }: CreateJobPorts,
 ): Promise<Job> {
-  const created = await jobs.create(job).catch((cause: unknown) => {
-    throw holdNotRecorded(cause)
-  })
+  const created = await admitSpend({ amount: job.held }, () =>
+    jobs.create(job).catch((cause: unknown) => {
+      throw holdNotRecorded(cause)
+    }),
+  )
   switch (created.outcome) {
     case 'created':
       trace.held = created.job.held
@@ -53,18 +55,6 @@ export async function createJob(
       return created.job
     case 'key_reused':
       throw keyReused()
-    case 'refused':
-      throw new GatewayError(
-        'insufficient_balance',
-        `This job reserves ${formatUsd(job.held)} USD, and ${formatUsd(created.available)} USD is available. Add funds.`,
-        {
-          extensions: {
-            required_usd: formatUsd(job.held),
-            available_usd: formatUsd(created.available),
-            held_usd: formatUsd(created.held),
-          },
-        },
-      )
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Reservation } from '../budgets/byte-budget.ts'
+import type { Reservation } from '../byte-budgets/byte-budget.ts'
 import type { ByteStream } from '../ports/byte-stream.ts'
 
 /** A stream whose bytes reserve space while they are read. It ends early if there is no space. */

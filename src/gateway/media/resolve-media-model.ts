@@ -5,7 +5,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import type { JobKind } from '../../domain/jobs/job.ts'
 import type { Authenticated } from '../ports/accounts.ts'
 import { modelNotFound } from '../text/model-not-found.ts'
-import { chooseUpstream } from '../upstreams/choose-upstream.ts'
+import { chooseUpstream } from '../upstreams/call-with-failover.ts'
 
 type ModelOf<Kind extends JobKind> = Kind extends 'image' ? ImageModel : VideoModel
 

@@ -5,7 +5,7 @@ import type { MediaBodyEvent, MediaBodyOptions } from '../../protocol/media/medi
 import { MediaBodyReader } from '../../protocol/media/media-body-reader.ts'
 import { MultipartBodyReader } from '../../protocol/media/multipart-body-reader.ts'
 import { decodeBase64 } from '../../protocol/media/input-text.ts'
-import type { Reservation } from '../budgets/byte-budget.ts'
+import type { Reservation } from '../byte-budgets/byte-budget.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
 import { isLink, isProviderId } from './job-inputs.ts'

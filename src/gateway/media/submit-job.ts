@@ -1,7 +1,7 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Job, JobInput } from '../../domain/jobs/job.ts'
-import type { ByteBudget, Reservation } from '../budgets/byte-budget.ts'
+import type { ByteBudget, Reservation } from '../byte-budgets/byte-budget.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import { UpstreamIdTakenError, type Failed, type Jobs } from '../ports/jobs.ts'

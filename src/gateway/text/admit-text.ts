@@ -1,15 +1,22 @@
+import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
+import { rulesOf } from '../../domain/catalog/field-rule.ts'
+import type { TextModel, Upstream } from '../../domain/catalog/model.ts'
+import type { Provider } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
-import { addUsd, formatUsd, type NanoUsd } from '../../domain/money.ts'
-import type { TextDialect, TextRequest } from '../../protocol/text-dialect.ts'
+import { findRefusedField } from '../../protocol/field-rules.ts'
+import type { TextDialect } from '../../protocol/text-dialect.ts'
+import { admitSpend } from '../admission/admit-spend.ts'
 import type { HoldQueue } from '../hold-queue.ts'
+import type { Authenticated } from '../ports/accounts.ts'
 import type { CatalogStore } from '../ports/catalog.ts'
-import type { Hold, HoldOutcome } from '../ports/ledger.ts'
+import type { Hold } from '../ports/ledger.ts'
 import type { Moderator } from '../ports/moderator.ts'
 import type { ProviderAdapters } from '../ports/providers.ts'
-import { moderate } from './moderate.ts'
-import { affordableCeiling, quoteText, requireToolPrice, type Quote } from './quote-text.ts'
-import { permittedDestinations, resolveModel, type ResolvedModel } from './resolve-model.ts'
-import type { ParsedCall } from './text-call.ts'
+import type { TextProvider } from '../ports/text-provider.ts'
+import { modelNotFound } from './model-not-found.ts'
+import { quoteText, requireToolPrice, type Quote } from './quote-text.ts'
+import type { Conversion, ConvertedRequest, ParsedCall } from './text-call.ts'
+import type { TextTrace } from './text-trace.ts'
 
 /** A request that was admitted: its model is known and its worst case is held. */
 export type AdmittedRequest<Dialect extends TextDialect = TextDialect> = ParsedCall<Dialect> &
@@ -47,64 +54,116 @@ export async function admitText<Dialect extends TextDialect>(
   if (request.serverTools !== undefined) requireToolPrice(request.serverTools, quote)
   if (moderator !== undefined && dialect.moderatedText !== undefined)
     await moderate(dialect.moderatedText(request), moderator, trace)
-  const outcome = await holds.place({ id, accountId: caller.account.id, amount: quote.amount }, client)
-  if (outcome.outcome === 'refused') throw refusalOf(request, quote, outcome)
-  return { call, dialect, request, model, destinations, quote, hold: outcome.hold }
+  const { amount } = quote
+  const { hold } = await admitSpend({ amount, text: { request, quote } }, () =>
+    holds.place({ id, accountId: caller.account.id, amount }, client),
+  )
+  return { call, dialect, request, model, destinations, quote, hold }
 }
 
-/** The `Retry-After` of a request whose money is held by running requests. */
-const RESERVED_RETRY_AFTER_S = '2'
+/** Only the end of a longer text is moderated, because it was said last. */
+export const MODERATED_CHARS_MAX = 128_000
+/** The length of one piece. Moderators refuse texts that are too long for their own model. */
+export const PIECE_CHARS_MAX = 8_000
 
 /**
- * The error for a request whose worst case is not available. If running text requests hold what it needs, a repeat can
- * help; otherwise only more money or a smaller request can.
+ * Throws `content_policy_violation` if the moderator flags the text. If it gives no verdict, the request continues,
+ * because a failing moderator must not stop every model.
  */
-function refusalOf(
-  request: TextRequest,
-  quote: Quote,
-  { available, held, heldText }: Extract<HoldOutcome, { outcome: 'refused' }>,
-): GatewayError {
-  const ceiling = affordableCeiling(quote, available)
-  const isReserved = addUsd(available, heldText) >= quote.amount
-  const message = sentencesOf(request, quote, { available, heldText, ceiling, isReserved }).join(' ')
-  const extensions = {
-    required_usd: formatUsd(quote.amount),
-    available_usd: formatUsd(available),
-    held_usd: formatUsd(held),
-    ...(ceiling === undefined ? {} : { max_affordable_output_tokens: ceiling }),
-  }
-  return isReserved
-    ? new GatewayError('balance_reserved', message, {
-        extensions,
-        retryAfter: RESERVED_RETRY_AFTER_S,
-        shouldRetry: true,
-      })
-    : new GatewayError('insufficient_balance', message, { extensions })
+async function moderate(text: string, moderator: Moderator, trace: TextTrace): Promise<void> {
+  if (text === '') return
+  const moderation = await moderator.judge(piecesOf(text.slice(-MODERATED_CHARS_MAX)))
+  trace.moderation = moderation.verdict
+  if (moderation.verdict === 'unavailable') trace.moderationProblem = moderation.problem
+  if (moderation.verdict !== 'flagged') return
+  throw new GatewayError('content_policy_violation', 'Content moderation refused the text of this request.')
 }
 
-function sentencesOf(
-  { inputTokensEstimate, outputCeilingField }: TextRequest,
-  { amount }: Quote,
-  balance: {
-    readonly available: NanoUsd
-    readonly heldText: NanoUsd
-    readonly ceiling: number | undefined
-    readonly isReserved: boolean
+function piecesOf(text: string): string[] {
+  const pieces: string[] = []
+  for (let start = 0; start < text.length; start += PIECE_CHARS_MAX) {
+    pieces.push(text.slice(start, start + PIECE_CHARS_MAX))
+  }
+  return pieces
+}
+
+/** The target of one call: an upstream of a catalog row, its provider, and the adapter that calls it. */
+export type Destination = {
+  readonly upstream: Upstream
+  readonly provider: Provider
+  readonly adapter: TextProvider
+  /** How the upstream is called, if not in the dialect of the client's route. */
+  readonly converted?: ConvertedRequest
+}
+
+type ResolvedModel = { readonly model: TextModel; readonly destinations: readonly Destination[] }
+
+/**
+ * Finds the catalog row of a model name and its upstreams that have the route. Throws `model_not_found` if the name is
+ * unknown, its row is off or of another kind; a client cannot distinguish these. Throws `route_not_supported` if no
+ * upstream has the route, or none of their providers serves text. An upstream without the route is called with the
+ * converted request if there is one. If none is left because the request cannot be converted, throws the reason.
+ */
+export function resolveModel(
+  name: string,
+  dialect: Pick<TextDialect, 'upstreamRoute' | 'serves'>,
+  context: {
+    readonly catalog: Catalog
+    readonly caller: Authenticated
+    readonly providers: ProviderAdapters
+    readonly isSandboxOn: boolean
   },
-): readonly string[] {
-  const { available, heldText, ceiling, isReserved } = balance
-  const remedies = [
-    ...(isReserved ? ['retry when they have ended'] : []),
-    ...(ceiling === undefined ? [] : [`set \`${outputCeilingField}\` to ${ceiling} or less`]),
-    'add funds',
-  ]
-  const remedy = remedies.length === 1 ? 'add funds' : `${remedies.slice(0, -1).join(', ')}, or add funds`
-  return [
-    `This request can cost up to ${formatUsd(amount)} USD. The available balance is ${formatUsd(available)} USD.`,
-    ...(isReserved ? [`Running requests of this account hold ${formatUsd(heldText)} USD more.`] : []),
-    ...(inputTokensEstimate === Infinity
-      ? ['Content that it only references (a stored conversation, a file) counts as a full context window.']
-      : []),
-    `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}.`,
-  ]
+  conversion?: Conversion,
+): ResolvedModel {
+  const { catalog, caller, providers, isSandboxOn } = context
+  const model = findModel(catalog, name)
+  const notFound = () => modelNotFound(name, { catalog, caller, isSandboxOn, kind: dialect.serves })
+  if (model === undefined || !model.enabled || model.kind !== dialect.serves) throw notFound()
+  const destinations: Destination[] = []
+  let isReachable = false
+  for (const upstream of model.upstreams) {
+    const provider = catalog.providers.get(upstream.provider)
+    if (provider === undefined) continue
+    if (provider.kind === 'sandbox' ? !isSandboxOn : caller.account.sandboxOnly) continue
+    isReachable = true
+    const adapter = providers[provider.kind].text
+    if (adapter === undefined) continue
+    if (provider.routes.includes(dialect.upstreamRoute)) destinations.push({ upstream, provider, adapter })
+    else if (conversion !== undefined) {
+      const { converted } = conversion
+      if (converted !== undefined && provider.routes.includes(converted.dialect.upstreamRoute))
+        destinations.push({ upstream, provider, adapter, converted })
+    }
+  }
+  if (!isReachable) throw notFound()
+  if (destinations.length === 0) {
+    if (conversion?.problem !== undefined) throw conversion.problem
+    throw new GatewayError('route_not_supported', `"${model.id}" cannot be called on this route.`, {
+      param: 'model',
+    })
+  }
+  return { model, destinations }
+}
+
+/**
+ * The destinations that may get a request: those whose rules, of the row and of the provider, allow every field. Each
+ * is checked with the request as its provider gets it. Throws `unpriced_feature` if no destination is left.
+ */
+function permittedDestinations(
+  { model, destinations }: ResolvedModel,
+  { dialect, request }: Pick<ParsedCall, 'dialect' | 'request'>,
+): readonly Destination[] {
+  if (!destinations.some(({ provider }) => rulesOf(model, provider).length > 0)) return destinations
+  let refusal: GatewayError | undefined
+  const permitted = destinations.filter(({ provider, upstream, converted }) => {
+    const rules = rulesOf(model, provider)
+    if (rules.length === 0) return true
+    const form = converted ?? { dialect, request }
+    const text = form.dialect.forUpstream(form.request, upstream.model, provider, model)
+    const problem = findRefusedField(rules, text)
+    refusal ??= problem
+    return problem === undefined
+  })
+  if (permitted.length === 0 && refusal !== undefined) throw refusal
+  return permitted
 }

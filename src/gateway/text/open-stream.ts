@@ -5,13 +5,11 @@ import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RateLimits, StreamEnd, UpstreamStream } from '../ports/text-provider.ts'
 import { attemptResult, type AttemptFailure, type AttemptResult } from '../upstreams/attempt-result.ts'
-import { FirstByteDeadline } from '../upstreams/first-byte-deadline.ts'
-import type { AdmittedRequest } from './admit-text.ts'
+import { upstreamSecrets } from '../upstreams/upstream-secrets.ts'
+import type { AdmittedRequest, Destination } from './admit-text.ts'
 import { reportedUsageLimits } from './quote-text.ts'
-import type { Destination } from './resolve-model.ts'
 import type { TextPorts, TextSettings } from './text-ports.ts'
-import { readTimeoutMs, streamIdleTimeoutMs } from './time-limits.ts'
-import { upstreamSecrets } from './upstream-secrets.ts'
+import { readTimeoutMs, streamIdleTimeoutMs } from '../upstreams/call-with-failover.ts'
 import { SILENCE, WatchedUpstream } from './watched-upstream.ts'
 
 /** A stream whose first bytes have arrived. */
@@ -27,7 +25,7 @@ export type OpenedStream = {
   readonly first: Uint8Array<ArrayBuffer>
 }
 
-export type StreamResult =
+type StreamResult =
   | { readonly kind: 'stream'; readonly status: number; readonly opened: OpenedStream }
   | Exclude<AttemptResult, { kind: 'answer' }>
 
@@ -218,4 +216,34 @@ function gaveUp({ status }: { readonly status?: number }, limitMs: number): Atte
 
 function noAnswer(status: number, problem: string): AttemptFailure {
   return { kind: 'failure', status, reason: 'no_answer', problem }
+}
+
+/** Cancels the call for a stream if its first byte does not come in time, or if its client disconnects. */
+class FirstByteDeadline {
+  readonly #signal = new DisconnectSignal()
+  readonly #cancelTimer: () => void
+  #isMissed = false
+
+  constructor(limitMs: number, client: CallerSignal, clock: Clock) {
+    this.#signal.follow(client)
+    this.#cancelTimer = clock.after(limitMs, () => {
+      this.#isMissed = true
+      this.#signal.fire()
+    })
+  }
+
+  /** The signal for the call. After `meet`, only the client fires it. */
+  get signal(): CallerSignal {
+    return this.#signal
+  }
+
+  /** True if the time was over before `meet` was called. */
+  get isMissed(): boolean {
+    return this.#isMissed
+  }
+
+  /** The first byte has come, or the call has ended. */
+  meet(): void {
+    this.#cancelTimer()
+  }
 }

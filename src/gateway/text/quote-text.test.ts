@@ -6,7 +6,7 @@ import { parseExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { FACTOR_ONE } from '../../domain/pricing/service-tiers.ts'
 import type { TextPricing } from '../../domain/pricing/tariff.ts'
 import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
-import { NO_PRICED_FEATURES } from '../../protocol/priced-features.ts'
+import { NO_PRICED_FEATURES } from '../../protocol/request-features.ts'
 import type { TextRequest } from '../../protocol/text-dialect.ts'
 import { affordableCeiling, priceInterrupted, priceText, quoteText, usageLimits } from './quote-text.ts'
 

@@ -2,10 +2,9 @@ import { GatewayError } from '../../domain/errors.ts'
 import type { UpstreamSecrets } from '../../protocol/scrub.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
 import type { AttemptFailure, AttemptResult } from '../upstreams/attempt-result.ts'
-import type { SecretOf } from '../upstreams/provider-secrets.ts'
+import { upstreamSecrets, type SecretOf } from '../upstreams/upstream-secrets.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 import type { TextFailure, UpstreamRefusal } from './text-result.ts'
-import { upstreamSecrets } from './upstream-secrets.ts'
 
 /** How much of an upstream's error message is logged. */
 const LOGGED_CHARS_MAX = 200

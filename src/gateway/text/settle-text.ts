@@ -1,10 +1,15 @@
-import { subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
+import { costUnits } from '../../domain/catalog/provider.ts'
+import { ZERO, subtractUsd, type NanoUsd } from '../../domain/money.ts'
+import { parseExactUsd, type ExactUsd } from '../../domain/pricing/exact-usd.ts'
+import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
+import type { BilledFeatures } from '../../protocol/usage.ts'
 import type { HoldQueue } from '../hold-queue.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { AttemptRecord } from '../upstreams/attempt-record.ts'
-import type { AdmittedRequest } from './admit-text.ts'
-import type { MeterPorts } from './meter-usage.ts'
-import type { MeteredUsage, TextPrice } from './quote-text.ts'
+import type { Tokenizer } from '../ports/tokenizer.ts'
+import type { AttemptRecord } from '../upstreams/attempt-records.ts'
+import type { AdmittedRequest, Destination } from './admit-text.ts'
+import { usageLimits, type MeteredUsage, type TextPrice } from './quote-text.ts'
+import type { RecentPrompts } from './recent-prompts.ts'
 
 export type SettleTextPorts = MeterPorts & {
   readonly holds: HoldQueue
@@ -59,4 +64,94 @@ export function isCostCertain(
   { tariff, isCostUnreported }: TextPrice,
 ): boolean {
   return tariff === null ? !isCostUnreported : provenance === 'reported'
+}
+
+/** The facts that an answer or a stream reports. */
+type Produced = Pick<MeteredUsage, 'isClamped'> & {
+  readonly usage: MeteredUsage['usage'] | null
+  /** The reported input, if only the output is not reported. */
+  readonly inputUsage?: MeteredUsage['usage']
+  /** The features that the answer names beside its tokens. Absent if it names none. */
+  readonly features?: BilledFeatures
+  texts(): readonly string[]
+  /** How many times longer the whole output is than `texts`; absent if they are all of it. */
+  readonly textsScale?: number
+}
+
+export type MeterPorts = { readonly tokenizer: Tokenizer; readonly recentPrompts: RecentPrompts }
+
+type Attempted = Pick<AttemptRecord<unknown>, 'destination'>
+
+/**
+ * The usage that the upstream reported or, if it reported none, the tokenizer's estimate of the input and the output.
+ * An estimate is at most the worst case that the request was admitted with.
+ */
+export function meterUsage(
+  produced: Produced,
+  admitted: Metered,
+  attempt: Attempted,
+  ports: MeterPorts,
+): Promise<MeteredUsage> {
+  const { usage, isClamped } = produced
+  if (usage === null) return estimateUsage(produced, admitted, attempt, ports)
+  return Promise.resolve({ usage, provenance: 'reported', isClamped })
+}
+
+type Metered = Pick<AdmittedRequest, 'call' | 'request' | 'quote' | 'model'>
+
+async function estimateUsage(
+  produced: Produced,
+  admitted: Metered,
+  attempt: Attempted,
+  ports: MeterPorts,
+): Promise<MeteredUsage> {
+  // A row without an output ceiling, such as an embedding, has no output.
+  const { outputTokensMax = 0 } = usageLimits(admitted)
+  const [read, written] = await Promise.all([
+    produced.inputUsage ?? estimatePartlyCached(admitted, attempt, ports),
+    ports.tokenizer.countTokens(produced.texts()),
+  ])
+  const output = Math.min(Math.ceil(written * (produced.textsScale ?? 1)), outputTokensMax)
+  const assumedCached = produced.inputUsage === undefined ? read.cachedInput : 0
+  const { features, isClamped } = produced
+  return {
+    usage: { ...read, output, ...features },
+    provenance: 'estimated',
+    isClamped,
+    ...(assumedCached > 0 && { assumedCached }),
+  }
+}
+
+/** The tokenizer's estimate of the input, at most that of the worst case. */
+export async function estimateInput(
+  { request, quote }: Pick<Metered, 'request' | 'quote'>,
+  tokenizer: Tokenizer,
+): Promise<Usage> {
+  const { texts, tokens } = request.input()
+  const read = await tokenizer.countTokens(texts)
+  return { ...NO_USAGE, input: Math.min(read + tokens, quote.worst.inputTokens) }
+}
+
+/** The same, with the part that the last prompt suggests counted as cached. */
+async function estimatePartlyCached(
+  admitted: Metered,
+  { destination }: Attempted,
+  { tokenizer, recentPrompts }: MeterPorts,
+): Promise<Usage> {
+  const { input: inputTokens } = await estimateInput(admitted, tokenizer)
+  const cachedInput = await recentPrompts.cachedTokens(admitted, destination, { inputTokens, tokenizer })
+  return { ...NO_USAGE, input: inputTokens - cachedInput, cachedInput }
+}
+
+/**
+ * The operator's cost as the upstream reported it; null if it did not. The provider's configured header comes first: if
+ * an operator configured one, the provider bills by it.
+ */
+export function reportedCostOf(
+  produced: { readonly reportedCost: ExactUsd | null },
+  header: string | null,
+  { provider: { costUnit = 'usd' } }: Pick<Destination, 'provider'>,
+): ExactUsd | null {
+  const inHeader = header === null ? undefined : parseExactUsd(header, costUnits[costUnit])
+  return inHeader ?? produced.reportedCost
 }

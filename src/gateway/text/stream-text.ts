@@ -1,13 +1,12 @@
 import { EVENT_STREAM_TYPE } from '../../protocol/sse/event-stream-type.ts'
 import type { StreamDialect } from '../../protocol/text-dialect.ts'
-import { callWithFailover } from '../upstreams/call-with-failover.ts'
+import { callWithFailover, failOverWithinMs } from '../upstreams/call-with-failover.ts'
 import { admitText } from './admit-text.ts'
 import { openStream } from './open-stream.ts'
 import { refuseText, unrepeatable } from './refuse-text.ts'
 import { RelayedStream } from './relay-stream.ts'
 import type { TextPorts, TextSettings } from './text-ports.ts'
 import type { ParsedCall } from './text-call.ts'
-import { failOverWithinMs } from './time-limits.ts'
 import type { TextResult } from './text-result.ts'
 
 /**

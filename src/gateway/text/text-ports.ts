@@ -1,6 +1,6 @@
 import type { FailoverPorts } from '../upstreams/call-with-failover.ts'
 import type { LateAnswers } from '../upstreams/late-answers.ts'
-import type { SecretOf } from '../upstreams/provider-secrets.ts'
+import type { SecretOf } from '../upstreams/upstream-secrets.ts'
 import type { RefusedFields } from '../upstreams/refused-fields.ts'
 import type { AdmitPorts } from './admit-text.ts'
 import type { FinishingStreams } from './finishing-streams.ts'

@@ -6,20 +6,24 @@ import {
   aCatalogOf,
   aDestination,
   aFailure,
+  aRefusal,
   anAdmittedRequest,
   anAnswer,
-  aRefusal,
 } from '../../../test/support/upstream-rows.ts'
 import { usd } from '../../domain/money.ts'
 import { parseExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import type { Attempt } from '../ports/attempts.ts'
-import { callWithFailover, type CallUpstream } from './call-with-failover.ts'
-import { CircuitBreakers, OPEN_MS_FIRST } from './circuit-breakers.ts'
-import { RETRY_MS_MIN } from './retry-delay.ts'
-import { RetryBudgets } from './retry-budgets.ts'
-import type { CallResult } from './select-result.ts'
-import type { Destination } from '../text/resolve-model.ts'
+import type { Destination } from '../text/admit-text.ts'
+import type { CallResult } from './attempt-result.ts'
+import {
+  RETRY_MS_MIN,
+  callWithFailover,
+  chooseUpstream,
+  retryDelayMs,
+  type CallUpstream,
+} from './call-with-failover.ts'
+import { CircuitBreakers, OPEN_MS_FIRST, RetryBudgets } from './upstream-health.ts'
 
 const READ_MS = 300_000
 const HOUR_MS = 3_600_000
@@ -535,5 +539,80 @@ describe('the trace', () => {
     const { trace } = await run()
 
     expect(trace).toEqual({ provider: 'a', upstreamFailures: [{ provider: 'a', reason: 'timeout' }] })
+  })
+})
+
+test('an upstream with a lower order comes first, regardless of its place in the row and its weight', () => {
+  const spare = aDestination('spare', { order: 2, weight: 1000 })
+  const main = aDestination('main', { order: 1 })
+
+  const chosen = chooseUpstream([spare, main], () => 0.999)
+
+  expect(chosen).toBe(main)
+})
+
+test.each([
+  [0, 'one'],
+  [0.124, 'one'],
+  [0.125, 'three'],
+  [0.499, 'three'],
+  [0.5, 'four'],
+  [0.999_999, 'four'],
+])('with weights 1, 3 and 4 in one order, the random number %d chooses %s', (random, id) => {
+  const group = [
+    aDestination('one', { weight: 1 }),
+    aDestination('three', { weight: 3 }),
+    aDestination('four', { weight: 4 }),
+  ]
+
+  const chosen = chooseUpstream(group, () => random)
+
+  expect(chosen?.provider.id).toBe(id)
+})
+
+test('without upstreams, the choice is undefined', () => {
+  expect(chooseUpstream([], () => 0)).toBeUndefined()
+})
+
+const NOW = 1_800_000_000_000
+
+test.each([500, 502, 503])('a whole %d is retried after 250 to 500 ms', status => {
+  const failure = { ...aFailure('server'), status }
+
+  expect(retryDelayMs(failure, NOW, () => 0)).toBe(250)
+  expect(retryDelayMs(failure, NOW, () => 0.5)).toBe(375)
+})
+
+test.each([
+  ['0', 250],
+  ['1', 1000],
+  ['2', 2000],
+  [new Date(NOW + 2000).toUTCString(), 2000],
+])('a 429 with the Retry-After %s is retried after %d ms', (retryAfter, delayMs) => {
+  const failure = { ...aFailure('rate_limited', retryAfter), status: 429 }
+
+  expect(retryDelayMs(failure, NOW, () => 0)).toBe(delayMs)
+})
+
+describe('the same upstream is not called again after', () => {
+  test.each([
+    ['an answer', anAnswer()],
+    ['an empty answer', anAnswer({ isEmpty: true })],
+    ['a refusal of the request', aRefusal()],
+    ['a timeout', { kind: 'timeout' }],
+    ['a client that disconnected', { kind: 'aborted' }],
+    ['a 429 without a Retry-After', { ...aFailure('rate_limited'), status: 429 }],
+    ['a 429 with a longer Retry-After', { ...aFailure('rate_limited', '3'), status: 429 }],
+    ['a 503 with a longer Retry-After', { ...aFailure('server', '3'), status: 503 }],
+    ['a 504', { ...aFailure('server'), status: 504 }],
+    ['a redirect', { ...aFailure('server'), status: 302 }],
+    ['an error at the start of a stream', { ...aFailure('server'), status: 200 }],
+    ['a connection that broke', aFailure('unreachable')],
+    ['a 200 that is not an answer', { ...aFailure('no_answer'), status: 200 }],
+    ['a 401', { ...aFailure('unpaid'), status: 401 }],
+    ['a 404', { ...aFailure('not_offered'), status: 404 }],
+    ['a stream without a first byte', aFailure('first_byte_timeout')],
+  ] as const)('%s', (_, result) => {
+    expect(retryDelayMs(result, NOW, () => 0)).toBeUndefined()
   })
 })

@@ -1,15 +1,24 @@
 import { mayRetry } from '../../domain/catalog/provider.ts'
+import type { TextTimeouts } from '../../domain/catalog/text-timeouts.ts'
 import { pause } from '../ports/clock.ts'
-import type { AdmittedRequest } from '../text/admit-text.ts'
-import type { Destination } from '../text/resolve-model.ts'
-import type { AttemptRecord } from './attempt-record.ts'
-import { chooseUpstream } from './choose-upstream.ts'
-import type { CircuitBreakers } from './circuit-breakers.ts'
-import type { RetryBudgets } from './retry-budgets.ts'
-import { retryDelayMs } from './retry-delay.ts'
-import { recordAbandonedAttempt, recordFreeResult, type AbandonPorts } from './record-abandoned-attempt.ts'
-import { reportAttempts } from './report-attempts.ts'
-import { healthSignal, selectResult, shouldFailOver, wasGivenUp, type CallResult } from './select-result.ts'
+import type { AdmittedRequest, Destination } from '../text/admit-text.ts'
+import type { TextSettings } from '../text/text-ports.ts'
+import {
+  recordAbandonedAttempt,
+  recordFreeResult,
+  reportAttempts,
+  type AbandonPorts,
+  type AttemptRecord,
+} from './attempt-records.ts'
+import {
+  healthSignal,
+  retryAfterMs,
+  selectResult,
+  shouldFailOver,
+  wasGivenUp,
+  type CallResult,
+} from './attempt-result.ts'
+import type { CircuitBreakers, RetryBudgets } from './upstream-health.ts'
 
 /** Calls one upstream. Until it resolves, nothing may have gone to the client. */
 export type CallUpstream<Result extends CallResult> = (
@@ -124,4 +133,80 @@ function throughBreaker<Result extends CallResult>(
 function firstToClose(open: readonly Destination[], circuitBreakers: CircuitBreakers): Destination {
   const untilMs = (destination: Destination) => circuitBreakers.openUntilMs(destination) ?? 0
   return open.reduce((first, next) => (untilMs(next) < untilMs(first) ? next : first))
+}
+
+/**
+ * Chooses one of the upstreams with the lowest order, at random by weight. `random` is at least 0 and below 1.
+ * Undefined if there are no upstreams.
+ */
+export function chooseUpstream<Choice extends Pick<Destination, 'upstream'>>(
+  destinations: readonly Choice[],
+  random: () => number,
+): Choice | undefined {
+  const order = Math.min(...destinations.map(({ upstream }) => upstream.order))
+  const group = destinations.filter(({ upstream }) => upstream.order === order)
+  if (group.length < 2) return group[0]
+  let left = random() * group.reduce((sum, { upstream }) => sum + upstream.weight, 0)
+  for (const destination of group) {
+    left -= destination.upstream.weight
+    if (left < 0) return destination
+  }
+  // Reached only because of rounding.
+  return group.at(-1)
+}
+
+/** The wait before a retry is between these two, so that the retries of many requests do not come at once. */
+export const RETRY_MS_MIN = 250
+const RETRY_MS_MAX = 500
+/** A client retries by itself if it has to wait longer. */
+const RETRY_AFTER_MS_MAX = 2_000
+
+/** With these statuses, the upstream itself reports that it has no answer. After other failures it may still bill. */
+const RETRIED_STATUSES: ReadonlySet<number | undefined> = new Set([500, 502, 503])
+
+/**
+ * How long to wait before the same upstream is called again; undefined if a retry cannot help, or could be billed
+ * twice. A longer wait that the upstream asks for is kept, and one of more than two seconds prevents the retry.
+ * `random` is at least 0 and below 1. `nowMs` is wall time.
+ */
+export function retryDelayMs(result: CallResult, nowMs: number, random: () => number): number | undefined {
+  if (result.kind !== 'failure') return undefined
+  const { reason, status, retryAfter } = result
+  const askedMs = retryAfterMs(retryAfter, nowMs)
+  const isBrief = reason === 'rate_limited' && askedMs !== undefined
+  if (!isBrief && !RETRIED_STATUSES.has(status)) return undefined
+  if (askedMs !== undefined && askedMs > RETRY_AFTER_MS_MAX) return undefined
+  return Math.max(askedMs ?? 0, RETRY_MS_MIN + random() * (RETRY_MS_MAX - RETRY_MS_MIN))
+}
+
+/**
+ * The limit for a whole answer, or for the head of a stream: that of the model, else of the provider, else of the
+ * gateway.
+ */
+export function readTimeoutMs(
+  model: TextTimeouts,
+  provider: TextTimeouts,
+  settings: Pick<TextSettings, 'readTimeoutMs'>,
+): number {
+  return model.readTimeoutMs ?? provider.readTimeoutMs ?? settings.readTimeoutMs
+}
+
+/** The limit for a silence in a stream, by the same order. */
+export function streamIdleTimeoutMs(
+  model: TextTimeouts,
+  provider: TextTimeouts,
+  settings: Pick<TextSettings, 'streamIdleTimeoutMs'>,
+): number {
+  return model.streamIdleTimeoutMs ?? provider.streamIdleTimeoutMs ?? settings.streamIdleTimeoutMs
+}
+
+/** How long further upstreams are called: as long as the most patient one may take. */
+export function failOverWithinMs(
+  { model, destinations }: Pick<AdmittedRequest, 'model' | 'destinations'>,
+  settings: Pick<TextSettings, 'readTimeoutMs'>,
+): number {
+  let longestMs = 0
+  for (const { provider } of destinations)
+    longestMs = Math.max(longestMs, readTimeoutMs(model, provider, settings))
+  return longestMs
 }

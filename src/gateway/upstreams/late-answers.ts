@@ -2,9 +2,9 @@ import type { AttemptId, Attempts, Bill } from '../ports/attempts.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LateCall, ProviderOutcome } from '../ports/text-provider.ts'
 import type { AdmittedRequest } from '../text/admit-text.ts'
-import { reportedCostOf } from '../text/meter-usage.ts'
+import { reportedCostOf } from '../text/settle-text.ts'
 import { priceText, reportedUsageLimits } from '../text/quote-text.ts'
-import { storedAttempt, type AttemptRecord } from './attempt-record.ts'
+import { storedAttempt, type AttemptRecord } from './attempt-records.ts'
 import { attemptResult } from './attempt-result.ts'
 
 /** How long an upstream call may continue after its client got a 504. */

@@ -1,6 +1,6 @@
 import { omittableFields, type OmittableField, type Provider } from '../../domain/catalog/provider.ts'
 import type { AdmittedRequest } from '../text/admit-text.ts'
-import type { AttemptRecord } from './attempt-record.ts'
+import type { AttemptRecord } from './attempt-records.ts'
 import type { AttemptResult } from './attempt-result.ts'
 
 /** Only the start of an error names the field. */

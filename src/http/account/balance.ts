@@ -5,7 +5,7 @@ import { jsonReply, type HttpReply } from '../request-context.ts'
 import { formatId } from '../../domain/ids.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
-import { pageOf, readPage, refuseUnknown, rowsBefore } from '../page.ts'
+import { pageOf, readPage, refuseUnknown, rowsBefore } from '../list-query.ts'
 
 /** `GET /v1/balance`: the available, held and spent money of the account, as decimal strings in dollars. */
 export async function readBalance({ account }: Authenticated, ledger: Ledger): Promise<HttpReply> {

@@ -7,9 +7,8 @@ import type { Authenticated } from '../../gateway/ports/accounts.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { Charge, Ledger, TimeRange, UsageLine, UsageTotals } from '../../gateway/ports/ledger.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
-import { pageOf, readPage, refuseUnknown, rowsBefore, type PageQuery } from '../page.ts'
+import { pageOf, readPage, readTimeRange, refuseUnknown, rowsBefore, type PageQuery } from '../list-query.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
-import { readTimeRange } from '../time-range.ts'
 
 /**
  * `GET /v1/usage?limit=&cursor=&from=&to=`: the charged requests of the account, newest first. A time range limits

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { BodyLimits } from '../../http1/server/request-body.ts'
-import { BODY_TIMES } from '../body-times.ts'
+import { BODY_TIMES } from '../incoming-request.ts'
 import type { AdminRequest } from './call.ts'
 
 /** Enough for a catalog of ten thousand rows. */

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { auditOf } from '../../gateway/admin/operator.ts'
-import { pageOf, rowsBefore } from '../page.ts'
+import { pageOf, rowsBefore } from '../list-query.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { readFields, wrongField } from './body.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'

@@ -1,4 +1,4 @@
-import { readPage, refuseUnknown, type PageQuery } from '../page.ts'
+import { readPage, refuseUnknown, type PageQuery } from '../list-query.ts'
 
 /** Like `readPage`. Throws for an unknown parameter, instead of ignoring it. `others` names further known ones. */
 export function readAdminPage(query: URLSearchParams, others: readonly string[] = []): PageQuery {

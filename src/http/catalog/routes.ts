@@ -1,11 +1,10 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
 import { modelNotFound } from '../../gateway/text/model-not-found.ts'
-import type { IncomingRequest } from '../incoming-request.ts'
+import { isKnown, type IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type Handler, type HttpReply, type RequestContext } from '../request-context.ts'
 import type { Route } from '../routes.ts'
 import { listModels, oneModel, type PreparedJson, publicMediaModels, publicModels } from './model-lists.ts'
-import { isKnown } from '../etag.ts'
 
 /** The catalogs to list: without a key, and for the caller of a key. They have only models that can be called. */
 export type Listings = {

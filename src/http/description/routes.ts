@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isKnown } from '../etag.ts'
-import type { IncomingRequest } from '../incoming-request.ts'
+import { isKnown, type IncomingRequest } from '../incoming-request.ts'
 import type { HttpReply } from '../request-context.ts'
 import type { Route } from '../routes.ts'
 import { apiDocument } from './document.ts'

@@ -1,13 +1,12 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { admitCaller, type AdmitCallerPorts } from '../../gateway/admission/admit-caller.ts'
-import type { ByteBudget } from '../../gateway/budgets/byte-budget.ts'
+import type { ByteBudget } from '../../gateway/byte-budgets/byte-budget.ts'
 import type { MediaCall } from '../../gateway/media/media-call.ts'
 import { receiveMedia, type BodyForm, type ReceiveMediaPorts } from '../../gateway/media/receive-media.ts'
 import type { BodyLimits } from '../../http1/server/request-body.ts'
 import { invalidForm } from '../../protocol/media/invalid-form.ts'
 import { multipartBoundary } from '../../protocol/media/multipart-boundary.ts'
-import { presentedKey } from '../presented-key.ts'
-import type { IncomingRequest } from '../incoming-request.ts'
+import { presentedKey, type IncomingRequest } from '../incoming-request.ts'
 import type { Handler, HttpReply } from '../request-context.ts'
 
 const KEY_CHARS_MAX = 255

@@ -1,5 +1,5 @@
 import type { BodyLimits } from '../../http1/server/request-body.ts'
-import type { ByteBudget } from '../../gateway/budgets/byte-budget.ts'
+import type { ByteBudget } from '../../gateway/byte-budgets/byte-budget.ts'
 import { admitCaller, type AdmitCallerPorts } from '../../gateway/admission/admit-caller.ts'
 import type { RequestCoalescer } from '../../gateway/replays/request-coalescer.ts'
 import type { TextCall } from '../../gateway/text/text-call.ts'
@@ -7,18 +7,17 @@ import type { StreamedAnswer, TextResult, WholeAnswer } from '../../gateway/text
 import { messagesErrorBody } from '../../protocol/messages/errors.ts'
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
 import type { UpstreamError } from '../../protocol/upstream-error.ts'
-import { presentedKey } from '../presented-key.ts'
-import { readText } from '../read-text.ts'
+import { presentedKey, readText } from '../incoming-request.ts'
 import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
 
-export type TextRoutePorts = {
+type TextRoutePorts = {
   readonly caller: AdmitCallerPorts
   readonly bodyLimits: BodyLimits
   /** Its owners are API keys. */
   readonly bodyMemory: ByteBudget
 }
 
-export type ReplayPorts = {
+type ReplayPorts = {
   /** Undefined if replays are off. */
   readonly coalescer: RequestCoalescer | undefined
   /** Whether the account and the model of a request allow it to share an answer. */

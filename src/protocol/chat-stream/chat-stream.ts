@@ -1,7 +1,6 @@
 import type { GatewayError } from '../../domain/errors.ts'
 import { joinBytes } from '../join-bytes.ts'
-import { byteText } from '../json/byte-text.ts'
-import { splice } from '../json/splice.ts'
+import { byteText, splice } from '../json/json-text.ts'
 import { modelAndCostEdits, type ModelAndCost } from '../reply-edits.ts'
 import { NO_SECRETS, type UpstreamSecrets } from '../scrub.ts'
 import { BLANK_LINE, dataInPlace, readFrame } from '../sse/frame.ts'

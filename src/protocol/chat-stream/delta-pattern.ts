@@ -1,5 +1,4 @@
-import { byteText } from '../json/byte-text.ts'
-import { MemberWalk, type Member } from '../json/members.ts'
+import { MemberWalk, byteText, type Member } from '../json/json-text.ts'
 import { isJsonObject } from '../json/parse-json.ts'
 import { modelAndCostEdits } from '../reply-edits.ts'
 import { dataInPlace } from '../sse/frame.ts'

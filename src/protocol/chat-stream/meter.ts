@@ -1,5 +1,5 @@
 import { isJsonObject } from '../json/parse-json.ts'
-import { byteText } from '../json/byte-text.ts'
+import { byteText } from '../json/json-text.ts'
 import { dataInPlace } from '../sse/frame.ts'
 import { StreamTally } from '../stream-tally.ts'
 import type { StreamReading, UsageLimits } from '../text-dialect.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { sentText } from '../../../test/support/sent-text.ts'
 import { usd } from '../../domain/money.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
-import { IMAGE_TOKENS } from '../input-parts.ts'
+import { IMAGE_TOKENS } from '../estimate-tokens.ts'
 import { parseJsonObject } from '../json/parse-json.ts'
 import { embeddingsDialect as dialect } from './dialect.ts'
 

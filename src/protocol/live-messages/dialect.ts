@@ -1,4 +1,4 @@
-import type { ChatAnswer } from '../chat/answer.ts'
+import type { ChatAnswer } from '../chat/dialect.ts'
 import { messagesDialect } from '../messages/dialect.ts'
 import type { MessagesRequest } from '../messages/request.ts'
 import type { StreamDialect } from '../text-dialect.ts'

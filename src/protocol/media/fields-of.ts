@@ -1,5 +1,5 @@
 import { parseJsonObject, type SentText } from '../json/parse-json.ts'
-import { unambiguousFields } from '../json/unambiguous-fields.ts'
+import { unambiguousFields } from '../request-fields.ts'
 import type { MediaBodyOptions } from './media-body-events.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { sentText } from '../../../test/support/sent-text.ts'
-import { FILE_TOKENS, IMAGE_TOKENS } from '../input-parts.ts'
+import { FILE_TOKENS, IMAGE_TOKENS } from '../estimate-tokens.ts'
 import { parseJsonObject } from '../json/parse-json.ts'
 import { MESSAGE_TOKENS, readCountTokensRequest, TOOL_TOKENS } from './count-tokens.ts'
 

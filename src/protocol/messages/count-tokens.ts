@@ -1,6 +1,6 @@
-import { FILE_TOKENS, IMAGE_TOKENS } from '../input-parts.ts'
+import { FILE_TOKENS, IMAGE_TOKENS } from '../estimate-tokens.ts'
 import type { JsonDocument } from '../json/parse-json.ts'
-import { depthOf } from '../json/members.ts'
+import { depthOf } from '../json/json-text.ts'
 import { requiredName } from '../request-fields.ts'
 import type { ChatBody, ChatMessage, ChatTool } from './chat-body.ts'
 import { assertMaxDepth } from './assert-max-depth.ts'
@@ -13,7 +13,7 @@ export const TOOL_TOKENS = 8
 
 const CHARS_PER_TOKEN = 4
 
-export type CountTokensRequest = { readonly model: string; readonly inputTokens: number }
+type CountTokensRequest = { readonly model: string; readonly inputTokens: number }
 
 /**
  * Reads a count request, which has the body of a messages request, and estimates its tokens: a quarter of a token for a

@@ -1,5 +1,5 @@
 import { formatId } from '../../domain/ids.ts'
-import { readChatAnswer, type ChatAnswer } from '../chat/answer.ts'
+import { readChatAnswer, type ChatAnswer } from '../chat/dialect.ts'
 import { jsonObjectOf } from '../json/parse-json.ts'
 import { moderatedText } from '../moderated-text.ts'
 import { EVENT_STREAM_TYPE } from '../sse/event-stream-type.ts'

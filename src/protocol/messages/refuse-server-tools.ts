@@ -1,5 +1,5 @@
 import { GatewayError } from '../../domain/errors.ts'
-import { serverToolsOf } from '../native-messages/server-tools.ts'
+import { serverToolsOf } from '../native-messages/dialect.ts'
 
 /**
  * Throws `invalid_field` for a request that lets the model use tools of the provider. The conversion to chat drops such

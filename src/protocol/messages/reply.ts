@@ -1,12 +1,12 @@
 import { formatUsd } from '../../domain/money.ts'
 import { outputTokens, type Usage } from '../../domain/pricing/usage.ts'
-import { quotedName } from '../json/quoted-name.ts'
+import { quotedName } from '../json/json-text.ts'
 import type { Receipt } from '../text-dialect.ts'
 import { eventText } from './event-frames.ts'
 import type { Message, MessageBlock, StopReason } from './message.ts'
 
 /** The members that the gateway adds to an answer. */
-export type MessageReceipt = Omit<Receipt, 'id'>
+type MessageReceipt = Omit<Receipt, 'id'>
 
 /** The text of one event: a long answer needs few events, and a client still sees it arrive in parts. */
 const DELTA_CHARS_MAX = 1024

@@ -1,19 +1,17 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { estimateInputTokens } from '../estimate-tokens.ts'
-import { MemberWalk } from '../json/members.ts'
+import { MemberWalk, quotedName, spliceText, type Edit } from '../json/json-text.ts'
 import type { JsonDocument } from '../json/parse-json.ts'
-import { quotedName } from '../json/quoted-name.ts'
-import { spliceText, type Edit } from '../json/splice.ts'
-import { unambiguousFields } from '../json/unambiguous-fields.ts'
-import { inputOf, promptOf } from '../pass-through.ts'
 import {
   optionalArray,
   optionalBoolean,
   optionalInteger,
   requiredName,
   requiredText,
+  unambiguousFields,
 } from '../request-fields.ts'
+import { inputOf, promptOf } from '../pass-through.ts'
 import type { TextRequest } from '../text-dialect.ts'
 import type { ChatBody } from './chat-body.ts'
 import { conversationOf } from './conversation.ts'

@@ -1,4 +1,4 @@
-import { lastNamed } from '../json/members.ts'
+import { lastNamed } from '../json/json-text.ts'
 import { findJsonObject, isJsonObject } from '../json/parse-json.ts'
 import type { SseEvent } from '../sse/frame.ts'
 

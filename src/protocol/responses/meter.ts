@@ -1,5 +1,5 @@
-import { callsIn, isFileSearch, isSearchCall } from '../billed-features.ts'
-import { byteText } from '../json/byte-text.ts'
+import { callsIn, isFileSearch, isSearchCall } from '../usage.ts'
+import { byteText } from '../json/json-text.ts'
 import { isJsonObject } from '../json/parse-json.ts'
 import { dataInPlace } from '../sse/frame.ts'
 import { StreamTally } from '../stream-tally.ts'

@@ -1,4 +1,4 @@
-import { splice, type Edit } from '../json/splice.ts'
+import { splice, type Edit } from '../json/json-text.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 

@@ -9,16 +9,15 @@ import type {
 import type { HttpClient, HttpResponse } from '../../http1/client/http-client.ts'
 import type { HttpRequest } from '../../http1/client/http-request.ts'
 import type { Timers } from '../../http1/timers.ts'
-import { readHead, type AnswerHead } from './answer-head.ts'
+import { bodyProblem, decompressed, readAnswer, readHead, type AnswerHead } from './read-answer.ts'
 import { Cutoff } from './cutoff.ts'
 import { failureReason } from './failure-reason.ts'
-import { bodyProblem, decompressed, readAnswer } from './read-answer.ts'
 import { upstreamStream } from './upstream-stream.ts'
 
 export type HttpPorts = { readonly timers: Timers; readonly http: HttpClient }
 
 /** The request of a call without its body, or why the provider cannot be called. */
-export type RequestOf = (call: ProviderCall | StreamCall) => HttpRequest | { readonly problem: string }
+type RequestOf = (call: ProviderCall | StreamCall) => HttpRequest | { readonly problem: string }
 
 /** A running request, and the cutoff that can end it early. */
 type UpstreamCall = { readonly response: Promise<HttpResponse>; readonly cutoff: Cutoff }

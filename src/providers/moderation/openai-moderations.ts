@@ -4,8 +4,7 @@ import { httpRequest } from '../../http1/client/http-request.ts'
 import { readAll } from '../../http1/read-all.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { failureReason } from '../http/failure-reason.ts'
-import { readHead } from '../http/answer-head.ts'
-import { decompressed } from '../http/read-answer.ts'
+import { decompressed, readHead } from '../http/read-answer.ts'
 
 /** Every request waits for its verdict, so a moderator that needs longer counts as down. */
 export const MODERATION_TIMEOUT_MS = 3000

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts'
 
-const BUDGET = 'src/gateway/budgets/byte-budget.ts'
-const BUDGET_TESTS = 'src/gateway/budgets/byte-budget.test.ts'
+const BUDGET = 'src/gateway/byte-budgets/byte-budget.ts'
+const BUDGET_TESTS = 'src/gateway/byte-budgets/byte-budget.test.ts'
 const MEMORY_SCENARIOS = 'test/scenarios/body-memory.test.ts'
 const SPOOL_SCENARIOS = 'test/scenarios/media-bodies.test.ts'
 
@@ -65,7 +65,7 @@ export const bodyMutants: readonly Mutant[] = [
   },
   {
     name: 'a body in chunks takes no memory',
-    file: 'src/http/read-text.ts',
+    file: 'src/http/incoming-request.ts',
     text: 'if (!memory.tryTake(piece.length)) await memory.take(piece.length, request.signal)',
     replacement: '',
     tests: [MEMORY_SCENARIOS],

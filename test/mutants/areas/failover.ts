@@ -2,10 +2,10 @@ import type { Mutant } from '../mutant.ts'
 
 const CALL = 'src/gateway/upstreams/call-with-failover.ts'
 const CALL_TESTS = 'src/gateway/upstreams/call-with-failover.test.ts'
-const SELECT = 'src/gateway/upstreams/select-result.ts'
-const SELECT_TESTS = 'src/gateway/upstreams/select-result.test.ts'
-const BREAKERS = 'src/gateway/upstreams/circuit-breakers.ts'
-const BREAKER_TESTS = 'src/gateway/upstreams/circuit-breakers.test.ts'
+const SELECT = 'src/gateway/upstreams/attempt-result.ts'
+const SELECT_TESTS = 'src/gateway/upstreams/attempt-result.test.ts'
+const BREAKERS = 'src/gateway/upstreams/upstream-health.ts'
+const BREAKER_TESTS = 'src/gateway/upstreams/upstream-health.test.ts'
 const RESULT = 'src/gateway/upstreams/attempt-result.ts'
 const LATE = 'src/gateway/upstreams/late-answers.ts'
 const LATE_TESTS = 'src/gateway/upstreams/late-answers.test.ts'
@@ -105,10 +105,10 @@ export const failoverMutants: readonly Mutant[] = [
   },
   {
     name: 'a 504 of the upstream is retried, so an upstream may bill twice',
-    file: 'src/gateway/upstreams/retry-delay.ts',
+    file: 'src/gateway/upstreams/call-with-failover.ts',
     text: 'new Set([500, 502, 503])',
     replacement: 'new Set([500, 502, 503, 504])',
-    tests: ['src/gateway/upstreams/retry-delay.test.ts'],
+    tests: ['src/gateway/upstreams/call-with-failover.test.ts'],
   },
   {
     name: 'every silent upstream of a request is given up',
@@ -119,17 +119,17 @@ export const failoverMutants: readonly Mutant[] = [
   },
   {
     name: 'an upstream with a higher order is tried first',
-    file: 'src/gateway/upstreams/choose-upstream.ts',
+    file: 'src/gateway/upstreams/call-with-failover.ts',
     text: 'Math.min(...destinations',
     replacement: 'Math.max(...destinations',
-    tests: ['src/gateway/upstreams/choose-upstream.test.ts'],
+    tests: ['src/gateway/upstreams/call-with-failover.test.ts'],
   },
   {
     name: 'the weight of upstreams is ignored',
-    file: 'src/gateway/upstreams/choose-upstream.ts',
+    file: 'src/gateway/upstreams/call-with-failover.ts',
     text: 'left -= destination.upstream.weight',
     replacement: 'left -= destination.upstream.order',
-    tests: ['src/gateway/upstreams/choose-upstream.test.ts'],
+    tests: ['src/gateway/upstreams/call-with-failover.test.ts'],
   },
   {
     name: 'a circuit breaker opens one failure too late',
@@ -182,10 +182,10 @@ export const failoverMutants: readonly Mutant[] = [
   },
   {
     name: 'a Retry-After in seconds is read as milliseconds',
-    file: 'src/providers/http/answer-head.ts',
+    file: 'src/providers/http/read-answer.ts',
     text: 'Number(text) * 1000',
     replacement: 'Number(text)',
-    tests: ['src/providers/http/answer-head.test.ts'],
+    tests: ['src/providers/http/read-answer.test.ts'],
   },
   {
     name: 'a 504 leaves before its late mark is durable',
@@ -225,7 +225,7 @@ export const failoverMutants: readonly Mutant[] = [
   },
   {
     name: 'a refusal of a provider that does not bill refusals is recorded as billed',
-    file: 'src/gateway/upstreams/record-abandoned-attempt.ts',
+    file: 'src/gateway/upstreams/attempt-records.ts',
     text: "if (destination.provider.billsRefused !== 'content_filter') return false",
     replacement: '',
     tests: ['test/scenarios/billed-refusals.test.ts'],

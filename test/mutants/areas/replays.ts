@@ -133,10 +133,10 @@ export const replayMutants: readonly Mutant[] = [
   },
   {
     name: 'a leader that disconnects ends the answer of its followers',
-    file: 'src/gateway/replays/in-flight-request.ts',
+    file: 'src/gateway/replays/request-coalescer.ts',
     text: 'if (this.#followers === undefined || this.#followers.size === 0) this.#allDisconnected.fire()',
     replacement: 'this.#allDisconnected.fire()',
-    tests: ['src/gateway/replays/in-flight-request.test.ts'],
+    tests: ['src/gateway/replays/request-coalescer.test.ts'],
   },
   {
     name: 'a reader that left early counts as one that read the whole stream',

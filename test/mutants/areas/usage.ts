@@ -166,10 +166,10 @@ export const usageMutants: readonly Mutant[] = [
   },
   {
     name: 'an input that the provider reported counts as assumed',
-    file: 'src/gateway/text/meter-usage.ts',
+    file: 'src/gateway/text/settle-text.ts',
     text: 'produced.inputUsage === undefined ? read.cachedInput : 0',
     replacement: 'read.cachedInput',
-    tests: ['src/gateway/text/meter-usage.test.ts'],
+    tests: ['src/gateway/text/settle-text.test.ts'],
   },
   {
     name: "a key's prompt counts as cached because of the prompt of another key",
@@ -187,10 +187,10 @@ export const usageMutants: readonly Mutant[] = [
   },
   {
     name: 'input that counts as cached is charged twice',
-    file: 'src/gateway/text/meter-usage.ts',
+    file: 'src/gateway/text/settle-text.ts',
     text: 'input: inputTokens - cachedInput, cachedInput',
     replacement: 'input: inputTokens, cachedInput',
-    tests: ['src/gateway/text/meter-usage.test.ts'],
+    tests: ['src/gateway/text/settle-text.test.ts'],
   },
   {
     name: 'a count of a compaction that was replaced is not marked',
@@ -208,10 +208,10 @@ export const usageMutants: readonly Mutant[] = [
   },
   {
     name: "the cost behind OpenRouter is added to a request with OpenRouter's own key",
-    file: 'src/protocol/reported-cost.ts',
+    file: 'src/protocol/usage.ts',
     text: "usage['is_byok'] !== true",
     replacement: "usage['is_byok'] === undefined",
-    tests: ['src/protocol/reported-cost.test.ts'],
+    tests: ['src/protocol/usage.test.ts'],
   },
   {
     name: 'cached tokens beside the prompt count again as hidden thinking',
@@ -222,9 +222,9 @@ export const usageMutants: readonly Mutant[] = [
   },
   {
     name: "one function beside Google's tools hides their prompts",
-    file: 'src/protocol/google-tools.ts',
+    file: 'src/protocol/request-features.ts',
     text: 'tools.some(tool => !isFunction(tool))',
     replacement: 'tools.every(tool => !isFunction(tool))',
-    tests: ['src/protocol/google-tools.test.ts'],
+    tests: ['src/protocol/request-features.test.ts'],
   },
 ]

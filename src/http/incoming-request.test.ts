@@ -1,0 +1,63 @@
+import { expect, test } from 'bun:test'
+import { admitCaller, type CallerTrace } from '../gateway/admission/admit-caller.ts'
+import type { Authenticated } from '../gateway/ports/accounts.ts'
+import { presentedKey } from './incoming-request.ts'
+
+const known = {
+  account: { publicId: 'acct_1', suspendedAtMs: null },
+  apiKey: { publicId: 'key_1' },
+} as Authenticated
+const ports = {
+  hashKey: (key: string) => `hash of ${key}`,
+  accounts: { authenticate: async (hash: string) => (hash === 'hash of good' ? known : undefined) },
+}
+
+const outcome = (headers: Readonly<Record<string, string>>) =>
+  admitCaller(presentedKey({ header: name => headers[name] ?? null }), {}, ports).then(
+    () => 'known',
+    (error: Error) => error.message,
+  )
+
+const UNKNOWN = 'This API key is unknown or was revoked.'
+const NONE = expect.stringContaining('No API key was given.')
+
+test.each([
+  ['authorization', { authorization: 'Bearer good' }],
+  ['authorization in another case', { authorization: 'bearer  good ' }],
+  ['x-api-key', { 'x-api-key': 'good' }],
+  ['api-key', { 'api-key': 'good' }],
+  ['authorization before the others', { authorization: 'Bearer good', 'x-api-key': 'bad', 'api-key': 'bad' }],
+  ['x-api-key before api-key', { 'x-api-key': 'good', 'api-key': 'bad' }],
+  [
+    'x-api-key beside an authorization of another scheme',
+    { authorization: 'Basic eA==', 'x-api-key': 'good' },
+  ],
+  ['x-api-key beside an empty bearer', { authorization: 'Bearer ', 'x-api-key': 'good' }],
+])('the key is read from %s', async (_, headers) => {
+  expect(await outcome(headers as Record<string, string>)).toBe('known')
+})
+
+test.each([
+  ['authorization', { authorization: 'Bearer bad', 'x-api-key': 'good' }],
+  ['x-api-key', { 'x-api-key': 'bad', 'api-key': 'good' }],
+  ['a key longer than any key', { authorization: `Bearer ${'x'.repeat(257)}`, 'x-api-key': 'good' }],
+])('the first header that has a key decides: %s', async (_, headers) => {
+  expect(await outcome(headers as Record<string, string>)).toBe(UNKNOWN)
+})
+
+test.each([{}, { authorization: 'Basic eA==' }, { 'x-api-key': '' }])('no key: %p', async headers => {
+  expect(await outcome(headers as Record<string, string>)).toEqual(NONE)
+})
+
+test('the log line of a request names its account and its key, also if the account is suspended', async () => {
+  const suspended = { ...known, account: { ...known.account, suspendedAtMs: 1 } }
+  const trace: CallerTrace = {}
+
+  const admitted = admitCaller('good', trace, {
+    ...ports,
+    accounts: { authenticate: async () => suspended },
+  })
+
+  expect(await admitted.catch((error: { code: string }) => error.code)).toBe('account_suspended')
+  expect(trace).toEqual({ accountId: 'acct_1', apiKeyId: 'key_1' })
+})
