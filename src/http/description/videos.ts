@@ -1,4 +1,4 @@
-import { imageNames, videoNames } from '../../protocol/media/input-names.ts'
+import { imageNames, videoNames } from '../../protocol/media/media-body.ts'
 import { choice, creation, inputs, jobError, jobParameter, unixTime, VIDEO } from './media-jobs.ts'
 import { json, type Contents, type Operation, type Parameter, type Paths } from './operation.ts'
 import {

@@ -4,7 +4,7 @@ import { isJsonObject, findJsonObject } from '../../protocol/json/parse-json.ts'
 import { keyHeader } from '../http/address.ts'
 
 /** The version of the API for requests without one. */
-export const DEFAULT_VERSION = '2023-06-01'
+const DEFAULT_VERSION = '2023-06-01'
 
 const VERSION = /^[\w.-]{1,64}$/
 const BETA = /^[\x21-\x2b\x2d-\x7e]{1,128}$/
@@ -23,7 +23,7 @@ export function anthropicHeaders(
 /**
  * The headers of a single request, besides those of the provider. The body is written for this version and these betas.
  */
-export type RequestVersion = { readonly version?: string; readonly betas?: string }
+type RequestVersion = { readonly version?: string; readonly betas?: string }
 
 /**
  * The client's version, and the client's betas that the provider's row allows; all of them if the row lists none. Names

@@ -6,7 +6,7 @@ import { klingProvider } from '../../../test/support/media-providers.ts'
 import { usd } from '../../domain/money.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
 import { joinedBody } from '../media/request-bodies.ts'
-import type { WholeAnswer } from '../media/send-whole.ts'
+import type { MediaAnswer } from '../media/media-http.ts'
 import {
   createBody,
   createKind,
@@ -18,7 +18,7 @@ import {
 } from './wire.ts'
 
 /** For a row that does not say what a credit costs. */
-const readUnpriced = (answer: WholeAnswer) => readTask(answer, {})
+const readUnpriced = (answer: MediaAnswer) => readTask(answer, {})
 
 const fixture = fixturesOf(import.meta)
 
@@ -30,7 +30,7 @@ async function bodyOf(change: Partial<SubmitCall>): Promise<unknown> {
   return JSON.parse((await bytesOf(joinedBody(createBody(aCall(change))).stream)).toString())
 }
 
-function answered(body: string, status = 200): WholeAnswer {
+function answered(body: string, status = 200): MediaAnswer {
   return { status, body }
 }
 

@@ -3,7 +3,7 @@ import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.
 import type { Members, MemberValue } from './request-bodies.ts'
 
 /** The row's parameter for the role of all images of its jobs. It is for the adapter and never sent. */
-export const IMAGE_ROLE = 'image_role'
+const IMAGE_ROLE = 'image_role'
 
 /**
  * Whether the images of a job are references and not frames. One image is the first frame, and two are the first and
@@ -39,7 +39,7 @@ export function secondsOf({ durationMs }: Pick<SubmitCall, 'durationMs'>): numbe
 }
 
 /** Why an API without earlier jobs and scenes cannot make a job: a sentence for the client. */
-export function refusalOf({ refUpstreamId, scenes }: SubmitCall): string | undefined {
+export function unsupportedRequest({ refUpstreamId, scenes }: SubmitCall): string | undefined {
   if (refUpstreamId !== undefined)
     return 'The provider cannot continue from the id of an earlier job. Send the clip of that job as the video.'
   return scenes === undefined ? undefined : 'The provider does not accept scenes.'
