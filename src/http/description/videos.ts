@@ -48,7 +48,7 @@ export const videoSchemas: Members = {
           nullable({ type: 'string', minLength: 1 }),
         ),
         scenes: about(
-          'Scenes for storyboard models, as a text or a list. Other values are dropped.',
+          'Scenes for storyboard models, usually a text or a list. They reach the provider as they came.',
           anything,
         ),
         ...inputs(imageNames, 'Input images'),

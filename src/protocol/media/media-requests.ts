@@ -38,7 +38,8 @@ export type VideoRequest = {
   /** How long the client waits for the result, in milliseconds; null if it does not wait. */
   readonly waitMs: number | null
   readonly refVideoJobId: string | undefined
-  readonly scenes: string | readonly string[] | undefined
+  /** Any JSON value: storyboard engines get it as it came. Undefined if there are none. */
+  readonly scenes: unknown
 }
 
 /**
@@ -56,7 +57,7 @@ export function readVideoRequest(
     prompt: requiredText(fields['prompt'], 'prompt'),
     waitMs: readWait(fields, waitMsMax),
     refVideoJobId: ref === undefined ? undefined : requiredName(ref, 'ref_video_job_id'),
-    scenes: readScenes(fields['scenes']),
+    scenes: fields['scenes'] ?? undefined,
   }
 }
 
@@ -73,12 +74,6 @@ function readWait(fields: Readonly<Record<string, unknown>>, waitMsMax: number):
 function isTrue(wait: unknown): boolean {
   if (wait === 'true' || wait === 'false') return wait === 'true'
   return optionalBoolean(wait, 'wait') ?? false
-}
-
-/** Storyboard scenes are not validated. A value that cannot be a scene is left out. */
-function readScenes(scenes: unknown): string | readonly string[] | undefined {
-  if (typeof scenes === 'string') return scenes
-  return Array.isArray(scenes) ? scenes.filter(scene => typeof scene === 'string') : undefined
 }
 
 /**

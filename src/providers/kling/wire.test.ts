@@ -96,6 +96,15 @@ describe('a create', () => {
     })
   })
 
+  test.each([
+    [[{ prompt: 'A bay', cuts: [1.5, null, true] }, 7, null]],
+    [{ dataUrl: { mediaType: 'image/png', bytes: 3 }, base64: {}, json: 'x' }],
+    [{ open: 'a door' }],
+    [false],
+  ])('includes the scenes %j as they came', async scenes => {
+    expect(await bodyOf({ scenes })).toMatchObject({ scenes })
+  })
+
   test('includes several videos as a list', async () => {
     const videos = ['a', 'b'].map(id => ({ from: 'provider_id', id }) as const)
 

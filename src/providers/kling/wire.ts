@@ -20,7 +20,7 @@ import {
 } from '../media/outcomes.ts'
 import { costOfCredits, millisecondsOf } from '../media/result-values.ts'
 import { otherParams } from '../media/inputs.ts'
-import { jsonParts, type BodyPart, type MemberValue } from '../media/request-bodies.ts'
+import { jsonParts, WrittenJson, type BodyPart, type MemberValue } from '../media/request-bodies.ts'
 import type { MediaAnswer } from '../media/media-http.ts'
 import { readEnvelope, troubleOf, type Envelope, type Trouble } from './envelope.ts'
 
@@ -77,7 +77,7 @@ export function createBody(call: SubmitCall): readonly BodyPart[] {
     image_list: others.length === 0 ? undefined : others,
     video: videos.length > 1 ? videos : videos[0],
     video_id: source?.taskId ?? refUpstreamId,
-    scenes,
+    scenes: scenes === undefined ? undefined : new WrittenJson(scenes),
   })
 }
 
