@@ -6,10 +6,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createH264MP4Encoder } from 'h264-mp4-encoder'
-import { clipFile, clipRatios } from '../src/providers/sandbox/media/base-clips.ts'
-import { ratioOf, sized, type Size } from '../src/providers/sandbox/media/frame-size.ts'
-import { paint, type Painting } from '../src/providers/sandbox/media/paint.ts'
-import { retimeClip } from '../src/providers/sandbox/media/retime-clip.ts'
+import {
+  clipFile,
+  clipRatios,
+  ratioOf,
+  retimeClip,
+  sized,
+  type Size,
+} from '../src/providers/sandbox/media/base-clips.ts'
+import { paint, type Painting } from '../src/providers/sandbox/media/png.ts'
 
 /** Small, so that the files are small. */
 const LONG_SIDE = 640

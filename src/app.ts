@@ -130,7 +130,7 @@ async function stopServing(
 ): Promise<void> {
   log.info('stopping', {
     running_requests: server.runningRequests,
-    running_submits: media.runner.submits,
+    running_submits: media.runner.submissions,
     finishing_streams: text.finishingStreams.running,
     drain_s: drainMs / MS_PER_S,
   })
@@ -151,7 +151,7 @@ async function drained(
   { text, media: { runner } }: Pick<Parts, 'text' | 'media'>,
   { drainMs, clock }: { readonly drainMs: number; readonly clock: Clock },
 ): Promise<void> {
-  const ended = server.drain().then(() => runner.submitsEnded())
+  const ended = server.drain().then(() => runner.submissionsEnded())
   if (await endsWithin(drainMs, ended, clock)) return
   // First, so that the streams of aborted requests are not finished either.
   text.finishingStreams.stop()

@@ -14,7 +14,7 @@ import { openAiCompatible, probeOpenAiCompatible } from './openai-compatible/ope
 import type { SecretOf } from './http/address.ts'
 import { probeSandbox, sandbox } from './sandbox/sandbox.ts'
 
-export type AdapterPorts = {
+type AdapterPorts = {
   readonly clock: Clock
   readonly http: HttpClient
   readonly timers: Timers

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { InputName } from '../../src/protocol/media/input-names.ts'
+import type { InputName } from '../../src/protocol/media/media-body.ts'
 import { MediaBodyReader } from '../../src/protocol/media/media-body-reader.ts'
-import { bytesOfInput, dataUrlContent, decodeBase64 } from '../../src/protocol/media/input-text.ts'
+import { bytesOfInput, dataUrlContent, decodeBase64 } from '../../src/protocol/media/media-string.ts'
 import { jsonMemberText, jsonObjectText, jsonText } from './json-texts.ts'
 
 const NAMES = ['image', 'ref_images'] as const

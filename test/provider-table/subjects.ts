@@ -2,7 +2,7 @@ import type { Provider } from '../../src/domain/catalog/provider.ts'
 import type { JobKind } from '../../src/domain/jobs/job.ts'
 import type { Clock } from '../../src/gateway/ports/clock.ts'
 import type { MediaProvider } from '../../src/gateway/ports/media-provider.ts'
-import type { SendWhole } from '../../src/providers/media/send-whole.ts'
+import type { SendMedia } from '../../src/providers/media/media-http.ts'
 import { openAiImages } from '../../src/providers/openai-images/openai-images.ts'
 import type { SecretOf } from '../../src/providers/http/address.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -34,7 +34,7 @@ export type Subject = {
 export type OpenSubject = {
   readonly row: Provider
   provider(ports: {
-    readonly send: SendWhole
+    readonly send: SendMedia
     readonly clock: Clock
     readonly secretOf: SecretOf
   }): MediaProvider

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { imageNames } from '../../src/protocol/media/input-names.ts'
+import { imageNames } from '../../src/protocol/media/media-body.ts'
 import type { RecordedInput } from '../support/scripted-media.ts'
 import type { TestAccount } from '../support/gateway.ts'
 import { errorOf, images, inputFiles, startScriptedImages } from './image-gateway.ts'

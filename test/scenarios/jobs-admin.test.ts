@@ -172,7 +172,7 @@ describe('GET jobs/{id}', () => {
     const job = await show(id)
 
     expect(job.why).toBe(
-      'The submit may have reached the provider, and no answer came. The last problem: HTTP 503 from api.pics.example',
+      'The submission may have reached the provider, and no answer came. The last problem: HTTP 503 from api.pics.example',
     )
     expect(job.next).toBe(
       'Each pass of the reconciler asks the provider for the job. Its reserve is released at the deadline.',
@@ -202,8 +202,8 @@ describe('GET jobs/{id}', () => {
     answer.resolve(images(['one']))
 
     expect(job).toMatchObject({ state: 'queued', submitted_at: expect.any(String) })
-    expect(job.why).toBe('The submit has begun, and its answer is not recorded.')
-    expect(job.next).toStartWith('Its node records the answer to the submit.')
+    expect(job.why).toBe('The submission has begun, and its answer is not recorded.')
+    expect(job.next).toStartWith('Its node records the answer to the submission.')
   })
 
   test('shows a completed job: its files, its cost, and when its result is archived', async () => {

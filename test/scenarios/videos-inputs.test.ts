@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { imageNames, videoNames } from '../../src/protocol/media/input-names.ts'
+import { imageNames, videoNames } from '../../src/protocol/media/media-body.ts'
 import type { TestAccount } from '../support/gateway.ts'
 import { aClip, RUNNING, type RecordedInput } from '../support/scripted-media.ts'
 import { refusalOf } from './refusal-of.ts'

@@ -9,7 +9,7 @@ import type {
   SubmitOutcome,
   UnconfirmedJob,
 } from '../../src/gateway/ports/media-provider.ts'
-import type { SendWhole, WholeReply, WholeRequest } from '../../src/providers/media/send-whole.ts'
+import type { SendMedia, MediaReply, MediaRequest } from '../../src/providers/media/media-http.ts'
 import { bytesOf } from '../support/byte-streams.ts'
 import type { PollBehaviorName, SubmitBehavior } from '../support/simulators/media/behaviors.ts'
 import { MediaSimulator } from '../support/simulators/media/media-simulator.ts'
@@ -54,7 +54,7 @@ export class WireUpstream implements AnyUpstream {
     }
   }
 
-  #provider({ process }: Gate, send: SendWhole): MediaProvider {
+  #provider({ process }: Gate, send: SendMedia): MediaProvider {
     const { scheduler } = this.#world
     return this.#kind.provider({
       send,
@@ -100,7 +100,7 @@ export class WireUpstream implements AnyUpstream {
     call: SubmitCall,
     fault: SubmitFault | undefined,
     gate: Gate,
-    request: WholeRequest & { readonly body: string },
+    request: MediaRequest & { readonly body: string },
   ): { readonly reply: SimulatedReply; readonly job?: UpstreamJob } {
     const rows = this.#simulator.ledger()
     const other = this.#earlierJob(request)
@@ -121,7 +121,7 @@ export class WireUpstream implements AnyUpstream {
   }
 
   /** The provider's id of an earlier job that the store has, as the gateway would read it from this answer. */
-  #earlierJob(request: WholeRequest & { readonly body: string }): { readonly id: string } | undefined {
+  #earlierJob(request: MediaRequest & { readonly body: string }): { readonly id: string } | undefined {
     const { method, url, headers, body } = request
     const { dialect, path, upstreamIdOf = (id: string) => id } = this.#kind
     const readable = { method, pathname: path + url.pathname, query: url.searchParams, body }
@@ -182,7 +182,7 @@ export class WireUpstream implements AnyUpstream {
   }
 
   /** Sends questions about a job, some of which go wrong. */
-  #asking(job: UpstreamJob | undefined, label: string, gate: Gate): SendWhole {
+  #asking(job: UpstreamJob | undefined, label: string, gate: Gate): SendMedia {
     return async request => {
       await gate.network(label)
       if (job !== undefined) job.askedAtMs = gate.nowMs
@@ -195,7 +195,7 @@ export class WireUpstream implements AnyUpstream {
   }
 
   #reply(
-    { method, url, headers, body }: WholeRequest & { readonly body: string },
+    { method, url, headers, body }: MediaRequest & { readonly body: string },
     script: { readonly submit?: SubmitBehavior; readonly poll?: PollBehaviorName },
   ): SimulatedReply {
     const { submit, poll } = script
@@ -217,10 +217,10 @@ export class WireUpstream implements AnyUpstream {
   }
 }
 
-const unused: SendWhole = () => Promise.reject(new Error('not called'))
+const unused: SendMedia = () => Promise.reject(new Error('not called'))
 
 /** Undefined where an input broke off: then no whole request arrives. */
-async function bodyOf({ body = '' }: WholeRequest): Promise<string | undefined> {
+async function bodyOf({ body = '' }: MediaRequest): Promise<string | undefined> {
   if (typeof body === 'string') return body
   return bytesOf(body.stream).then(
     bytes => bytes.toString(),
@@ -230,9 +230,9 @@ async function bodyOf({ body = '' }: WholeRequest): Promise<string | undefined> 
 
 async function wholeReply(
   reply: SimulatedReply,
-  { timeoutMs }: WholeRequest,
+  { timeoutMs }: MediaRequest,
   gate: Gate,
-): Promise<WholeReply> {
+): Promise<MediaReply> {
   if (reply.send === 'reset') return { reply: 'none', isSent: true, problem: 'ECONNRESET' }
   if (reply.send !== 'answer') {
     await gate.sleep(timeoutMs)

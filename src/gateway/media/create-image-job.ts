@@ -1,22 +1,20 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { Job } from '../../domain/jobs/job.ts'
 import { chargeForImages } from '../../domain/pricing/charge.ts'
-import { imageNames } from '../../protocol/media/input-names.ts'
-import { readImageRequest } from '../../protocol/media/image-request.ts'
-import { chooseParams, imageDefaults } from '../../protocol/media/media-params.ts'
+import { imageNames } from '../../protocol/media/media-body.ts'
+import { chooseParams, imageDefaults, readImageRequest } from '../../protocol/media/media-requests.ts'
 import { createJob, firstJob, outputTypesOfRow, type CreateJobPorts } from './create-job.ts'
 import { jobInputs } from './job-inputs.ts'
 import type { MediaCall } from './media-call.ts'
-import type { ResolveContext } from './media-ports.ts'
+import { resolveMediaModel, type ResolveContext } from './resolve-media-model.ts'
 import type { WaitPorts } from './wait-for-job.ts'
-import { resolveMediaModel } from './resolve-media-model.ts'
 
 export type CreateImagePorts = CreateJobPorts &
   WaitPorts &
   ResolveContext & { readonly catalog: { current(): Catalog } }
 
 /**
- * Creates the job of an image request: reads it, prices it, holds its money and starts its submit. Throws a
+ * Creates the job of an image request: reads it, prices it, holds its money and starts its submission. Throws a
  * GatewayError for every refusal, and then holds nothing.
  */
 export async function createImageJob(

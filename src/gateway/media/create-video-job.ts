@@ -4,16 +4,14 @@ import type { VideoModel } from '../../domain/catalog/model.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { Job, JobRequest } from '../../domain/jobs/job.ts'
 import { chargeForVideo } from '../../domain/pricing/charge.ts'
-import { imageNames, videoNames } from '../../protocol/media/input-names.ts'
-import { chooseVideoParams } from '../../protocol/media/media-params.ts'
-import { readDuration, type VideoRequest } from '../../protocol/media/video-request.ts'
+import { imageNames, videoNames } from '../../protocol/media/media-body.ts'
+import { chooseVideoParams, readDuration, type VideoRequest } from '../../protocol/media/media-requests.ts'
 import type { Jobs } from '../ports/jobs.ts'
 import { createJob, firstJob, outputTypesOfRow, type CreateJobPorts } from './create-job.ts'
 import { jobInputs } from './job-inputs.ts'
 import type { MediaCall } from './media-call.ts'
-import type { ResolveContext } from './media-ports.ts'
+import { resolveMediaModel, type ResolveContext } from './resolve-media-model.ts'
 import { ownJob } from './read-job.ts'
-import { resolveMediaModel } from './resolve-media-model.ts'
 
 const MS = 1000
 
@@ -25,7 +23,7 @@ export type CreateVideoPorts = CreateJobPorts &
 
 /**
  * Creates the job of a video request: checks it against the model's engine, prices it, holds its money and starts its
- * submit. Throws a GatewayError for every refusal, and then holds nothing.
+ * submission. Throws a GatewayError for every refusal, and then holds nothing.
  */
 export async function createVideoJob(
   call: MediaCall,

@@ -7,10 +7,10 @@ import { jobKey } from './job-id.ts'
 const JOBS_KEPT_MAX = 1000
 
 /** The part of a completed job that a report names. */
-export type PaidJob = Pick<Job, 'id' | 'kind' | 'model' | 'cost'>
+type PaidJob = Pick<Job, 'id' | 'kind' | 'model' | 'cost'>
 
 /** A job whose customer paid for a result that can no longer be served. */
-export type DamagedResult = { readonly job: PaidJob; readonly key: string; readonly damage: BlobDamage }
+type DamagedResult = { readonly job: PaidJob; readonly key: string; readonly damage: BlobDamage }
 
 /** A clip, and the job that made it. */
 export type PaidClip = { readonly job: PaidJob; readonly clip: StoredFile }

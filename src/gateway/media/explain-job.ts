@@ -3,7 +3,7 @@ import { FINISHED_STATUS } from './fetch-result.ts'
 import type { MediaProvider } from '../ports/media-provider.ts'
 
 /** The facts that decide what happens next to a job, besides the job itself. */
-export type Outlook = {
+type Outlook = {
   /** Undefined if the provider is no longer in the catalog, or if the gateway cannot call it. */
   readonly provider: Pick<MediaProvider, 'recover'> | undefined
   /** How long results of this kind are kept; null if they are not archived. */
@@ -28,12 +28,12 @@ function whyOf({ state, submittedAtMs, upstreamStatus, problem, failure, loss }:
   switch (state) {
     case 'queued':
       return submittedAtMs === null
-        ? 'The job is recorded, and its submit has not begun.'
-        : `The submit has begun, and its answer is not recorded.${last}`
+        ? 'The job is recorded, and its submission has not begun.'
+        : `The submission has begun, and its answer is not recorded.${last}`
     case 'processing':
       return `${progressOf(upstreamStatus)}${last}`
     case 'unknown_submit':
-      return `The submit may have reached the provider, and no answer came.${last}`
+      return `The submission may have reached the provider, and no answer came.${last}`
     case 'completed':
       return 'The provider finished the job.'
     case 'failed': {
@@ -61,7 +61,7 @@ function nextOf(job: Job, { provider, keptMs }: Outlook): Next {
   switch (state) {
     case 'queued':
       return {
-        next: 'Its node records the answer to the submit. If the node stops first, the submit becomes unknown.',
+        next: 'Its node records the answer to the submission. If the node stops first, the submission becomes unknown.',
         nextAtMs: null,
       }
     case 'processing':

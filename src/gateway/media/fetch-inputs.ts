@@ -1,17 +1,16 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Failure, Job, JobInput, JobInputs } from '../../domain/jobs/job.ts'
-import { FILE_BYTES_MAX } from '../../protocol/media/media-body-events.ts'
-import { mediaTypeOf, SIGNATURE_BYTES } from '../../protocol/media/media-signature.ts'
+import { FILE_BYTES_MAX } from '../../protocol/media/media-body.ts'
+import { SIGNATURE_BYTES, mediaTypeOf } from '../../protocol/media/media-signature.ts'
 import type { Reservation } from '../byte-budgets/byte-budget.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FetchedBody, UntrustedFetch } from '../ports/untrusted-fetch.ts'
 import { LINK_REFUSED } from './job-failures.ts'
 import { publicId } from './job-id.ts'
-import { PeekedStream } from './peeked-stream.ts'
-import { ReservedStream } from './reserved-stream.ts'
+import { PeekedStream, ReservedStream } from './file-streams.ts'
 
-/** For all links of a job together. The client waits for the submit, and clients give up after a minute or two. */
+/** For all links of a job together. The client waits for the submission, and clients give up after a minute or two. */
 const INPUTS_TIMEOUT_MS = 60_000
 /** How many links of one job are fetched. With files of the largest size, they take 2.5 GB on disk. */
 const LINKS_MAX = 32
@@ -27,7 +26,7 @@ export type FetchInputsPorts = {
   readonly isPrivate: (provider: Provider) => Promise<boolean>
 }
 
-export type FetchedInputs =
+type FetchedInputs =
   | { readonly outcome: 'fetched'; readonly inputs: JobInputs }
   /** A link must not be passed to the provider. No fetched file is kept. */
   | { readonly outcome: 'refused'; readonly failure: Failure }

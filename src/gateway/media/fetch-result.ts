@@ -1,9 +1,10 @@
+import type { Id } from '../../domain/ids.ts'
 import type { Job } from '../../domain/jobs/job.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Jobs } from '../ports/jobs.ts'
 import type { MediaResult } from '../ports/media-provider.ts'
-import type { Slots } from './slots.ts'
-import { storeOutputs, type StoredOutputs, type StoreOutputsPorts } from './store-outputs.ts'
+import { jobKey } from './job-id.ts'
+import { storeOutputs, type StoreOutputsPorts, type StoredOutputs } from './store-outputs.ts'
 
 /** Results that one node fetches at a time: each has a connection and a file, and may take minutes. */
 export const RESULT_FETCHES_MAX = 32
@@ -62,4 +63,55 @@ async function claim({ id }: Job, { jobs, clock, onFailed }: FetchResultPorts): 
   await put()
   putRegularly()
   return () => cancel()
+}
+
+/** Runs a limited number of pieces of work at a time. Others wait in order. */
+export class Slots {
+  #free: number
+  readonly #waiting: (() => void)[] = []
+
+  constructor(count: number) {
+    this.#free = count
+  }
+
+  /** Settles with the result of `work`. The slot is freed when the work has ended, with success or failure. */
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#free > 0) this.#free -= 1
+    else await new Promise<void>(resolve => this.#waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#free += 1
+      else next()
+    }
+  }
+}
+
+/** Jobs that are counted at a time. Beyond that, the one that was fetched longest ago is forgotten. */
+const JOBS_MAX = 10_000
+
+/**
+ * Counts the fetches of each job that got something other than an image or a clip. The counts are in memory: a restarted
+ * node and every other node count from zero.
+ */
+export class NoMediaTries {
+  readonly #tries = new Map<string, number>()
+
+  /** Counts one fetch, and returns the number of the job's fetches so far. */
+  add(id: Id): number {
+    const key = jobKey(id)
+    const tries = (this.#tries.get(key) ?? 0) + 1
+    // A map keeps the order in which its keys were added.
+    this.#tries.delete(key)
+    this.#tries.set(key, tries)
+    const [oldest] = this.#tries.keys()
+    if (this.#tries.size > JOBS_MAX && oldest !== undefined) this.#tries.delete(oldest)
+    return tries
+  }
+
+  /** Forgets a job that has ended. */
+  forget(id: Id): void {
+    this.#tries.delete(jobKey(id))
+  }
 }

@@ -46,7 +46,7 @@ export const RESULT_LOST: Failure = {
 }
 
 /**
- * The provider refused a submit. Problems of the operator's account at the provider are never shown to a customer.
+ * The provider refused a submission. Problems of the operator's account at the provider are never shown to a customer.
  * Texts about rates can reveal them too, because a low credit lowers the rate.
  */
 export function rejectionFailure(rejection: Rejection, provider: Provider, ports: SecretsPorts): Failure {

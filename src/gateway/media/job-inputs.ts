@@ -1,6 +1,6 @@
-import type { JobInput } from '../../domain/jobs/job.ts'
-import type { InputName } from '../../protocol/media/input-names.ts'
-import type { MediaBody, MediaInput } from '../../protocol/media/media-body.ts'
+import { isFinal, type Job, type JobInput } from '../../domain/jobs/job.ts'
+import type { InputName, MediaBody, MediaInput } from '../../protocol/media/media-body.ts'
+import type { Blobs } from '../ports/blobs.ts'
 
 /** Providers name their files with ids such as UUIDs. A longer text is not an id. */
 const PROVIDER_ID = /^[A-Za-z0-9_-]{8,128}$/
@@ -31,4 +31,11 @@ function jobInput(value: MediaInput, takesProviderIds: boolean): JobInput | unde
   const text = value.text.trim()
   if (isLink(text)) return { from: 'url', url: text }
   return takesProviderIds && isProviderId(text) ? { from: 'provider_id', id: text } : undefined
+}
+
+/** Removes the input files of a job that has ended. Repeating it changes nothing. */
+export async function removeInputs(job: Job, blobs: Pick<Blobs, 'remove'>): Promise<void> {
+  if (!isFinal(job.state)) return
+  for (const input of [...job.request.images, ...job.request.videos])
+    if (input.from === 'file') await blobs.remove(input.file.key)
 }

@@ -1,11 +1,9 @@
 import type { Id } from '../../domain/ids.ts'
 import type { Job } from '../../domain/jobs/job.ts'
 import { jobKey } from './job-id.ts'
-import { pollJob, type Polled } from './poll-job.ts'
-import { recoverJob } from './recover-job.ts'
+import { pollJob, recoverJob, watchJob, type Polled } from './ask-provider.ts'
 import { settleJob } from './settle-job.ts'
 import { submitJob, type SubmitPorts } from './submit-job.ts'
-import { watchJob } from './watch-job.ts'
 
 /** The pause before the work of a job is tried again after it failed. */
 const RETRY_PAUSE_MS = 2000
@@ -19,7 +17,7 @@ type Work = {
 }
 
 /** The provider has answered. `settled` resolves with the job after the fetch of its result too, if there is one. */
-export type Asked = { readonly settled: Promise<Job> }
+type Asked = { readonly settled: Promise<Job> }
 
 /**
  * Does the work of jobs on this node. It makes one call to the provider for a job at a time, and all callers share that
@@ -32,7 +30,7 @@ export class JobRunner {
   readonly #running = new Map<string, Work>()
   /** The jobs whose work failed a moment ago. */
   readonly #paused = new Set<string>()
-  readonly #submits = new Set<Promise<Job>>()
+  readonly #submissions = new Set<Promise<Job>>()
 
   constructor(ports: SubmitPorts) {
     this.#ports = ports
@@ -46,8 +44,8 @@ export class JobRunner {
   /** Submits a new job in the background. */
   start(job: Job): void {
     const { done } = this.#work(job, async () => ({ job: await submitJob(job, this.#ports) }))
-    this.#submits.add(done)
-    const end = () => this.#submits.delete(done)
+    this.#submissions.add(done)
+    const end = () => this.#submissions.delete(done)
     void done.then(end, end)
   }
 
@@ -72,7 +70,7 @@ export class JobRunner {
   }
 
   /**
-   * Asks the provider whether it has the job of an unknown submit. Resolves when the provider has answered. Does
+   * Asks the provider whether it has the job of an unknown submission. Resolves when the provider has answered. Does
    * nothing while this node works on the job.
    */
   async recover(job: Job): Promise<Asked> {
@@ -113,14 +111,14 @@ export class JobRunner {
       await Promise.allSettled([...this.#running.values()].map(({ done }) => done))
   }
 
-  /** The number of submits in progress. */
-  get submits(): number {
-    return this.#submits.size
+  /** The number of submissions in progress. */
+  get submissions(): number {
+    return this.#submissions.size
   }
 
-  /** Resolves when no submit is in progress. If a submit is cut off, its answer is lost. */
-  async submitsEnded(): Promise<void> {
-    while (this.#submits.size > 0) await Promise.allSettled(this.#submits)
+  /** Resolves when no submission is in progress. If a submission is cut off, its answer is lost. */
+  async submissionsEnded(): Promise<void> {
+    while (this.#submissions.size > 0) await Promise.allSettled(this.#submissions)
   }
 
   #isDue({ id, state, nextPollAtMs }: Job): boolean {

@@ -1,7 +1,8 @@
 import { GatewayError } from '../../domain/errors.ts'
-import type { Job, JobKind } from '../../domain/jobs/job.ts'
+import { isFinal, type Job, type JobKind } from '../../domain/jobs/job.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Jobs } from '../ports/jobs.ts'
+import type { PaidClip } from './damaged-results.ts'
 import { parseJobId } from './job-id.ts'
 import type { JobRunner } from './job-runner.ts'
 import { within } from './wait-for-job.ts'
@@ -37,4 +38,26 @@ export async function ownJob(
   if (job === undefined || job.accountId !== accountId || job.kind !== kind)
     throw new GatewayError('not_found', `There is no ${kind} job "${text.slice(0, 60)}".`)
   return job
+}
+
+/**
+ * The clip of a video job of the caller's account, after a poll of its provider if one is due. Throws `not_found` like
+ * `readJob`, `video_not_ready` if there is no clip, and `content_archived`.
+ */
+export async function readClip(
+  text: string,
+  caller: { readonly accountId: number },
+  ports: Parameters<typeof readJob>[3],
+): Promise<PaidClip> {
+  const job = await readJob(text, 'video', caller, ports)
+  if (job.archivedAtMs !== null) {
+    throw new GatewayError('content_archived', 'This clip was archived and can no longer be read.', {
+      shouldRetry: false,
+    })
+  }
+  const [clip] = job.outputs
+  if (clip !== undefined) return { job, clip }
+  if (!isFinal(job.state))
+    throw new GatewayError('video_not_ready', 'This job is not finished. Try again later.')
+  throw new GatewayError('video_not_ready', 'This job failed and has no clip.', { shouldRetry: false })
 }

@@ -1,8 +1,12 @@
 import type { Id } from '../../domain/ids.ts'
 import type { JobKind, StoredFile } from '../../domain/jobs/job.ts'
-import { imageNames, videoNames, type InputName } from '../../protocol/media/input-names.ts'
-import type { MediaBody } from '../../protocol/media/media-body.ts'
-import { FILE_BYTES_MAX } from '../../protocol/media/media-body-events.ts'
+import {
+  FILE_BYTES_MAX,
+  imageNames,
+  videoNames,
+  type InputName,
+  type MediaBody,
+} from '../../protocol/media/media-body.ts'
 import { requireMoney } from '../admission/admit-spend.ts'
 import { MEDIA_BODY_BYTES } from '../byte-budgets/body-budgets.ts'
 import type { ByteBudget, Reservation } from '../byte-budgets/byte-budget.ts'
@@ -28,11 +32,11 @@ export type ReceiveMediaPorts = {
 }
 
 /** A digest that is computed piece by piece, as `node:crypto` has them. */
-export type RunningHash = {
+type RunningHash = {
   update(bytes: Uint8Array): unknown
   digest(encoding: 'hex'): string
 }
-export type NewHash = () => RunningHash
+type NewHash = () => RunningHash
 
 /** The fields that a kind of route reads from its body. */
 export type BodyForm = {
@@ -43,7 +47,7 @@ export type BodyForm = {
 }
 
 /** A request on a media route whose body has not been read. */
-export type IncomingMedia = {
+type IncomingMedia = {
   readonly id: Id
   readonly caller: Authenticated
   readonly form: BodyForm

@@ -7,28 +7,34 @@ import type { Authenticated } from '../ports/accounts.ts'
 import { modelNotFound } from '../text/model-not-found.ts'
 import { chooseUpstream } from '../upstreams/call-with-failover.ts'
 
+/** The ports for choosing the provider of a media request. */
+export type ResolveContext = {
+  readonly isSandboxOn: boolean
+  /** Whether the gateway can call this provider for jobs of this kind. */
+  readonly serves: (provider: Provider, kind: JobKind) => boolean
+  /** At least 0 and below 1. */
+  readonly random: () => number
+}
+
 type ModelOf<Kind extends JobKind> = Kind extends 'image' ? ImageModel : VideoModel
 
-export type ResolvedMediaModel<Model extends MediaModel = MediaModel> = {
+type ResolvedMediaModel<Model extends MediaModel = MediaModel> = {
   readonly model: Model
   readonly upstream: Upstream
   readonly provider: Provider
 }
 
 /**
- * The media row that a model name means, and the one upstream that gets the job: a submit has no failover. Throws
+ * The media row that a model name means, and the one upstream that gets the job: a submission has no failover. Throws
  * `model_not_found` for a name that is unknown, switched off or another kind's, and for one whose provider the account
  * may not call or the gateway cannot; `ref_video_mismatch` where the row is not served by `onlyProvider`.
  */
 export function resolveMediaModel<Kind extends JobKind>(
   name: string,
   kind: Kind,
-  context: {
+  context: ResolveContext & {
     readonly catalog: Catalog
     readonly caller: Authenticated
-    readonly isSandboxOn: boolean
-    readonly serves: (provider: Provider, kind: JobKind) => boolean
-    readonly random: () => number
     /** The provider of an earlier job to continue from. Only that provider has the job. */
     readonly onlyProvider?: string
   },

@@ -11,9 +11,8 @@ import { EMPTY_CATALOG } from '../../domain/catalog/catalog.ts'
 import { usd, ZERO } from '../../domain/money.ts'
 import { openDiskBlobs } from '../../stores/disk/blobs.ts'
 import type { FetchOutcome } from '../ports/untrusted-fetch.ts'
-import { FETCH_AGAIN_MS, FETCHES_MAX, settleJob } from './settle-job.ts'
-import { Slots } from './slots.ts'
-import { NoMediaTries } from './no-media-tries.ts'
+import { FETCHES_MAX, FETCH_AGAIN_MS, settleJob } from './settle-job.ts'
+import { NoMediaTries, Slots } from './fetch-result.ts'
 
 const media = join(import.meta.dirname, '../../../test/fixtures/media')
 const file = (name: string) => Uint8Array.from(readFileSync(join(media, name)))

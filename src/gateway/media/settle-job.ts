@@ -4,12 +4,9 @@ import { isFinal, type Job } from '../../domain/jobs/job.ts'
 import { pause, type Clock } from '../ports/clock.ts'
 import type { Changed, Jobs } from '../ports/jobs.ts'
 import type { MediaProvider, MediaResult } from '../ports/media-provider.ts'
-import { bookLateResult } from './book-late-result.ts'
-import { fetchResult, type FetchResultPorts } from './fetch-result.ts'
+import { fetchResult, type FetchResultPorts, type NoMediaTries } from './fetch-result.ts'
 import { NOTHING_MADE, RESULT_LOST, type SecretsPorts } from './job-failures.ts'
-import { priceResult } from './price-result.ts'
-import { providerCostOf } from './provider-cost.ts'
-import type { NoMediaTries } from './no-media-tries.ts'
+import { priceResult, providerCostOf } from './price-result.ts'
 import type { StoredOutputs } from './store-outputs.ts'
 
 export type SettleJobPorts = SecretsPorts &
@@ -84,7 +81,7 @@ async function storeLinked(job: Job, result: MediaResult, ports: SettleJobPorts)
 }
 
 /**
- * Stores the result of a submit. No poll can get it again, so a fetch that fails for now is retried here, as long as
+ * Stores the result of a submission. No poll can get it again, so a fetch that fails for now is retried here, as long as
  * the job waits for it.
  */
 async function storeOnlyCopy(job: Job, result: MediaResult, ports: SettleJobPorts): Promise<StoredOutputs> {
@@ -98,4 +95,23 @@ async function storeOnlyCopy(job: Job, result: MediaResult, ports: SettleJobPort
     await jobs.notePoll(job.id, { problem: stored.problem, nextPollAtMs: clock.now() })
     await pause(clock, FETCH_AGAIN_MS)
   }
+}
+
+/**
+ * Books the price of a result whose job was released before, once, as a loss, at the job's own tariff. The job and the
+ * account's balance do not change. True if this call booked it.
+ */
+export async function bookLateResult(
+  job: Job,
+  result: MediaResult,
+  ports: {
+    readonly jobs: Pick<Jobs, 'bookLateCompletion'>
+    readonly clock: Clock
+    readonly catalog: { current(): Catalog }
+  },
+): Promise<boolean> {
+  if (result.outputs.length === 0) return false
+  const { cost } = priceResult(job, result)
+  const facts = { ...providerCostOf(job, result, ports), atMs: ports.clock.now() }
+  return ports.jobs.bookLateCompletion(job.id, { cost, ...facts })
 }

@@ -1,17 +1,21 @@
 import type { StoredFile } from '../../domain/jobs/job.ts'
-import type { InputName } from '../../protocol/media/input-names.ts'
-import type { MediaBody, MediaInput } from '../../protocol/media/media-body.ts'
-import type { MediaBodyEvent, MediaBodyOptions } from '../../protocol/media/media-body-events.ts'
+import type {
+  InputName,
+  MediaBody,
+  MediaBodyEvent,
+  MediaBodyOptions,
+  MediaInput,
+} from '../../protocol/media/media-body.ts'
 import { MediaBodyReader } from '../../protocol/media/media-body-reader.ts'
 import { MultipartBodyReader } from '../../protocol/media/multipart-body-reader.ts'
-import { decodeBase64 } from '../../protocol/media/input-text.ts'
+import { decodeBase64 } from '../../protocol/media/media-string.ts'
 import type { Reservation } from '../byte-budgets/byte-budget.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
 import { isLink, isProviderId } from './job-inputs.ts'
-import { Pipe } from './pipe.ts'
+import { Pipe } from './file-streams.ts'
 
-export type SpoolOptions = MediaBodyOptions & {
+type SpoolOptions = MediaBodyOptions & {
   /** Of a multipart form; undefined for JSON. */
   readonly boundary?: string | undefined
   readonly prefix: string
@@ -24,7 +28,7 @@ export type SpoolOptions = MediaBodyOptions & {
 /** The body of a request while it arrives. */
 export type BodyBytes = { read(): Promise<Uint8Array | undefined>; cancel(): void }
 
-export type SpoolPorts = {
+type SpoolPorts = {
   readonly blobs: Blobs
   /** The disk space for the files. The caller releases it. */
   readonly space: Reservation

@@ -1,13 +1,13 @@
 import type { Job, StoredFile } from '../../domain/jobs/job.ts'
 import { outputTypesOf, type OutputType } from '../../domain/jobs/output-types.ts'
-import { RESULT_HEAD_BYTES, resultTypeOf } from '../../protocol/media/result-type.ts'
+import { RESULT_HEAD_BYTES, resultTypeOf } from '../../protocol/media/media-signature.ts'
+import { readMp4Header, type Mp4Header } from '../../protocol/media/mp4-header.ts'
 import { BlobTooLargeError, type Blobs } from '../ports/blobs.ts'
 import type { ByteStream } from '../ports/byte-stream.ts'
 import type { MediaOutput, MediaResult } from '../ports/media-provider.ts'
 import type { FetchedBody, UntrustedFetch } from '../ports/untrusted-fetch.ts'
-import { clipHeader } from './clip-header.ts'
+import { PeekedStream } from './file-streams.ts'
 import { publicId } from './job-id.ts'
-import { PeekedStream } from './peeked-stream.ts'
 
 /** The largest result that is fetched or stored. */
 const RESULT_BYTES_MAX = 2 * 1024 ** 3
@@ -183,4 +183,35 @@ function onePiece(bytes: Uint8Array<ArrayBuffer>): ByteStream {
       rest = undefined
     },
   }
+}
+
+/** The formats whose header can be anywhere in the file, so that the first bytes do not show that it is whole. */
+const HAS_MP4_HEADER = new Set(['video/mp4', 'video/quicktime'])
+
+/**
+ * The header of a stored clip; undefined for an MP4 or QuickTime file without a readable one. The headers of other
+ * formats are not read.
+ */
+async function clipHeader(
+  { key, bytes, mediaType }: StoredFile,
+  blobs: Pick<Blobs, 'read'>,
+): Promise<Mp4Header | undefined> {
+  if (!HAS_MP4_HEADER.has(mediaType)) return {}
+  return readMp4Header((offset, length) => readPart(key, { offset, length }, blobs), bytes)
+}
+
+async function readPart(
+  key: string,
+  { offset, length }: { readonly offset: number; readonly length: number },
+  blobs: Pick<Blobs, 'read'>,
+): Promise<Uint8Array> {
+  const blob = await blobs.read(key, { start: offset, end: offset + length })
+  if (blob === undefined) throw new Error(`The clip ${key} is not in the blob store.`)
+  const part = new Uint8Array(length)
+  let at = 0
+  for (let piece = await blob.stream.read(); piece !== undefined; piece = await blob.stream.read()) {
+    part.set(piece, at)
+    at += piece.length
+  }
+  return part.subarray(0, at)
 }

@@ -11,13 +11,12 @@ import { turn } from '../../../test/support/turn.ts'
 import { EMPTY_CATALOG } from '../../domain/catalog/catalog.ts'
 import { openDiskBlobs } from '../../stores/disk/blobs.ts'
 import { inputSpool } from '../byte-budgets/body-budgets.ts'
-import { Slots } from './slots.ts'
+import { NoMediaTries, Slots } from './fetch-result.ts'
 import type { NewJob } from '../ports/jobs.ts'
-import { NoMediaTries } from './no-media-tries.ts'
 import { submitJob, type SubmitPorts } from './submit-job.ts'
 
 const UNKNOWN_SUBMIT_TTL_MS = 900_000
-/** The pause before the answer to a submit is recorded again. */
+/** The pause before the answer to a submission is recorded again. */
 const RECORD_AGAIN_MS = 5000
 
 type Setup = {
@@ -55,7 +54,7 @@ async function setUp({ change = {}, ports: changed = {}, clock = fakeClock(NOW) 
   return { job, jobs, provider, submit: () => submitJob(job, ports) }
 }
 
-test('a job is sent once, however often its submit is asked for', async () => {
+test('a job is sent once, however often its submission is asked for', async () => {
   const { submit, provider } = await setUp()
 
   const states = (await Promise.all([submit(), submit(), submit()])).map(({ state }) => state)
@@ -66,7 +65,7 @@ test('a job is sent once, however often its submit is asked for', async () => {
   expect(later.state).toBe('processing')
 })
 
-test('a job that was given up before its submit began is not sent', async () => {
+test('a job that was given up before its submission began is not sent', async () => {
   const { job, jobs, submit, provider } = await setUp()
   await jobs.loseSubmit(job.id, { problem: 'The gateway stopped.', atMs: NOW, deadlineAtMs: NOW })
 
@@ -76,7 +75,7 @@ test('a job that was given up before its submit began is not sent', async () => 
   expect(provider.submits).toEqual([])
 })
 
-test('the submit is marked before its first byte leaves', async () => {
+test('the submission is marked before its first byte leaves', async () => {
   const { job, jobs, submit, provider } = await setUp()
   const answer = Promise.withResolvers<{ outcome: 'accepted'; upstreamId: string }>()
   provider.submitted = answer.promise
@@ -117,7 +116,7 @@ test('an answer that cannot be recorded is recorded by a later try', async () =>
   expect(reported).toEqual([full, full, full])
 })
 
-test('a submit that failed inside the gateway may have been sent, so its money stays held', async () => {
+test('a submission that failed inside the gateway may have been sent, so its money stays held', async () => {
   const bug = new TypeError('a bug in an adapter')
   const reported: unknown[] = []
   const { submit, provider } = await setUp({ ports: { onFailed: error => void reported.push(error) } })

@@ -9,20 +9,20 @@ import type { MediaInput, MediaProvider, SubmitOutcome } from '../ports/media-pr
 import { fetchInputs, hasLinks, type FetchInputsPorts } from './fetch-inputs.ts'
 import { publicId } from './job-id.ts'
 import { ID_TAKEN, NO_PROVIDER, rejectionFailure } from './job-failures.ts'
-import { providerCostOf } from './provider-cost.ts'
+import { providerCostOf } from './price-result.ts'
 import { settleJob, type SettleJobPorts } from './settle-job.ts'
 
 /** A synchronous provider makes the result during the call, which can take minutes. */
 export const SUBMIT_TIMEOUT_MS = 600_000
 
-/** How often recording the answer to a submit is tried: for five minutes. */
+/** How often recording the answer to a submission is tried: for five minutes. */
 const RECORD_TRIES = 60
 const RECORD_AGAIN_MS = 5000
 
 /** The status of a provider that waited too long for the request. Like any 4xx it is a rejection. */
 const REQUEST_TIMEOUT = 408
 
-/** The answer to a submit, and the provider it came from. */
+/** The answer to a submission, and the provider it came from. */
 type Answer = {
   readonly outcome: SubmitOutcome
   readonly provider: Provider
@@ -42,9 +42,9 @@ export type SubmitPorts = SettleJobPorts &
   }
 
 /**
- * Submits a job, once. Fetches the links among the inputs of a video job first. The submit is marked durably before its
- * first byte is sent. A job whose submit is already marked is not submitted again. Resolves with the job after the
- * submit.
+ * Submits a job, once. Fetches the links among the inputs of a video job first. The submission is marked durably before its
+ * first byte is sent. A job whose submission is already marked is not submitted again. Resolves with the job after the
+ * submission.
  */
 export async function submitJob(job: Job, ports: SubmitPorts): Promise<Job> {
   const space = ports.inputSpool.open(job.accountId)
@@ -90,7 +90,7 @@ async function callProvider(
     })
   } catch (error) {
     onFailed(error)
-    return { outcome: 'unknown', problem: 'The submit failed inside the gateway.' }
+    return { outcome: 'unknown', problem: 'The submission failed inside the gateway.' }
   }
 }
 

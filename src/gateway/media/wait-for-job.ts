@@ -14,7 +14,7 @@ export type WaitPorts = {
 }
 
 /**
- * How long a client waits for the provider's answer to the submit of its job. After that it gets the id of the job, and
+ * How long a client waits for the provider's answer to the submission of its job. After that it gets the id of the job, and
  * the job continues. Many clients and proxies do not wait much longer.
  */
 const SUBMIT_WAIT_MS = 150_000
@@ -32,7 +32,7 @@ export async function waitForJob(
   return waitUntil(job, isOver, { waitMs, signal }, ports)
 }
 
-/** Like `waitForJob`, but waits only until the provider has answered the submit. */
+/** Like `waitForJob`, but waits only until the provider has answered the submission. */
 export async function waitForSubmit(
   job: Job,
   { signal }: { readonly signal: CallerSignal },

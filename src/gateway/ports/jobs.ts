@@ -33,7 +33,7 @@ export interface Jobs {
   ): Promise<{ readonly fingerprint: string; readonly job: Job } | undefined>
 
   /**
-   * Marks the submit as begun; durable when it resolves. `changed` for one caller only: a submit is never repeated.
+   * Marks the submission as begun; durable when it resolves. `changed` for one caller only: a submission is never repeated.
    * With `inputs`, the job's inputs become these in the same step.
    */
   beginSubmit(id: Id, atMs: number, inputs?: JobInputs): Promise<Changed>
@@ -50,7 +50,7 @@ export interface Jobs {
 
   /**
    * `queued` → `unknown_submit`. Its money stays held until `deadlineAtMs`. With `submittedAtMs`, the value that the
-   * caller has read, a job whose submit has begun since then does not change.
+   * caller has read, a job whose submission has begun since then does not change.
    */
   loseSubmit(id: Id, to: LostSubmit): Promise<Changed>
 
@@ -166,7 +166,7 @@ export type Failed = Failure & {
   readonly loss?: NanoUsd
   /** The cost of the job that the provider reported. No customer pays it. */
   readonly providerCost?: NanoUsd
-  /** The provider refused the submit as too slow (408). It may have the job, so the job is watched. */
+  /** The provider refused the submission as too slow (408). It may have the job, so the job is watched. */
   readonly timedOut?: boolean
   readonly deadlineAtMs?: number
 }

@@ -14,7 +14,7 @@ export interface MediaProvider {
   readonly pollEveryMsMin: number
 
   /**
-   * Asks the provider to make one job. Sends at most one request, and never repeats it. The caller marks the submit as
+   * Asks the provider to make one job. Sends at most one request, and never repeats it. The caller marks the submission as
    * begun before this call and makes the call once for a job.
    */
   submit(call: SubmitCall): Promise<SubmitOutcome>
@@ -23,18 +23,18 @@ export interface MediaProvider {
   poll(job: AcceptedJob): Promise<PollOutcome>
 
   /**
-   * Asks whether the provider has the job of a submit with an unknown outcome. Finds it by an id that the submit
+   * Asks whether the provider has the job of a submission with an unknown outcome. Finds it by an id that the submission
    * carried, never by similarity. Changes nothing, so it may be repeated. Absent if the provider has no exact way to
    * find a job.
    */
   recover?(job: UnconfirmedJob): Promise<RecoverOutcome>
 }
 
-type Call = {
+type MediaProviderCall = {
   /** Our id of the job, in text. Providers that accept an id from the client get it. */
   readonly jobId: string
   readonly kind: JobKind
-  /** The current row. Its key is the key of the submit, unless the operator has changed it since. */
+  /** The current row. Its key is the key of the submission, unless the operator has changed it since. */
   readonly provider: Provider
   /** The provider's own name for the model. */
   readonly model: string
@@ -43,7 +43,7 @@ type Call = {
 }
 
 /** A job to submit. No adapter sends `count` to a provider outside the gateway. */
-export type SubmitCall = Call &
+export type SubmitCall = MediaProviderCall &
   Omit<JobRequest, 'images' | 'videos'> & {
     readonly images: readonly MediaInput[]
     readonly videos: readonly MediaInput[]
@@ -58,7 +58,7 @@ export type MediaInput =
       /** By the signature of the bytes; `application/octet-stream` for an unknown one. */
       readonly mediaType: string
       /**
-       * Reads the input from its start. A stream that ends before `bytes` is broken, and the submit cannot be
+       * Reads the input from its start. A stream that ends before `bytes` is broken, and the submission cannot be
        * completed.
        */
       open(): Promise<ByteStream>
@@ -66,11 +66,11 @@ export type MediaInput =
   /** The provider's own id of a file. */
   | { readonly from: 'provider_id'; readonly id: string }
 
-export type AcceptedJob = Call & { readonly upstreamId: string }
+export type AcceptedJob = MediaProviderCall & { readonly upstreamId: string }
 
-export type UnconfirmedJob = Call & { readonly request: JobRequest }
+export type UnconfirmedJob = MediaProviderCall & { readonly request: JobRequest }
 
-/** How a submit ended, and what happens to the money. */
+/** How a submission ended, and what happens to the money. */
 export type SubmitOutcome =
   /** The provider has the job. The hold stays until the job ends. */
   | { readonly outcome: 'accepted'; readonly upstreamId: string }
@@ -130,7 +130,7 @@ export type PollOutcome =
 export type RecoverOutcome =
   /** The provider has the job. The state is the one that a poll would return. */
   | (Exclude<PollOutcome, { readonly outcome: 'unavailable' }> & { readonly upstreamId: string })
-  /** The provider does not know the job now. A submit that is still on its way may reach it later. */
+  /** The provider does not know the job now. A submission that is still on its way may reach it later. */
   | { readonly outcome: 'absent' }
   | Extract<PollOutcome, { readonly outcome: 'unavailable' }>
 

@@ -25,7 +25,7 @@ export type JobsPass = {
   readonly polled: number
   /** Polled jobs that had ended. */
   readonly ended: number
-  /** Unknown submits that their provider has. */
+  /** Unknown submissions that their provider has. */
   readonly recovered: number
   /** Jobs whose deadline was over. */
   readonly released: number

@@ -1,4 +1,4 @@
-import { imageNames } from '../../protocol/media/input-names.ts'
+import { imageNames } from '../../protocol/media/media-body.ts'
 import { choice, creation, inputs, jobError, jobParameter, unixTime } from './media-jobs.ts'
 import { json, type Operation, type Paths } from './operation.ts'
 import {

@@ -1,4 +1,4 @@
-import { imageNames, videoNames } from '../../protocol/media/input-names.ts'
+import { imageNames, videoNames } from '../../protocol/media/media-body.ts'
 import { choice, creation, inputs, jobError, jobParameter, unixTime, VIDEO } from './media-jobs.ts'
 import { json, type Contents, type Operation, type Parameter, type Paths } from './operation.ts'
 import {
@@ -48,7 +48,7 @@ export const videoSchemas: Members = {
           nullable({ type: 'string', minLength: 1 }),
         ),
         scenes: about(
-          'Scenes for storyboard models, as a text or a list. Other values are dropped.',
+          'Scenes for storyboard models, usually a text or a list. They reach the provider as they came.',
           anything,
         ),
         ...inputs(imageNames, 'Input images'),

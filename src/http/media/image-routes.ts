@@ -9,7 +9,7 @@ import type { Jobs } from '../../gateway/ports/jobs.ts'
 import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
 import { mediaReplies } from '../reply-style.ts'
 import type { Route } from '../routes.ts'
-import { createdImageReply, imageReply } from './image-replies.ts'
+import { createdImageReply, imageReply } from './job-replies.ts'
 import { mediaRoute, type MediaRoutePorts } from './media-route.ts'
 
 const IMAGE_JOBS = '/v1/images/jobs/'

@@ -1,21 +1,19 @@
 import { createVideoJob, type CreateVideoPorts } from '../../gateway/media/create-video-job.ts'
-import type { JobRunner } from '../../gateway/media/job-runner.ts'
 import type { ResultPorts } from '../../gateway/media/damaged-results.ts'
+import type { JobRunner } from '../../gateway/media/job-runner.ts'
 import { noteJob, type MediaCall } from '../../gateway/media/media-call.ts'
-import { readClip } from '../../gateway/media/read-clip.ts'
-import { readJob } from '../../gateway/media/read-job.ts'
+import { readClip, readJob } from '../../gateway/media/read-job.ts'
 import { waitForJob, waitForSubmit } from '../../gateway/media/wait-for-job.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
-import { readVideoRequest } from '../../protocol/media/video-request.ts'
+import { readVideoRequest } from '../../protocol/media/media-requests.ts'
 import type { Forwarding } from '../forwarding.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
-import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
 import { mediaReplies } from '../reply-style.ts'
+import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
 import type { Route } from '../routes.ts'
 import { clipReply } from './clip-reply.ts'
+import { createdVideoReply, videoReply } from './job-replies.ts'
 import { mediaRoute, type MediaRoutePorts } from './media-route.ts'
-import { publicBaseUrl, type BaseUrlSettings } from './public-base-url.ts'
-import { createdVideoReply, videoReply } from './video-replies.ts'
 
 const VIDEOS = '/v1/videos/'
 const CONTENT = '/content'
@@ -24,7 +22,7 @@ export type VideoRoutePorts = CreateVideoPorts &
   MediaRoutePorts &
   ResultPorts & { readonly forwarding: Forwarding; readonly runner: JobRunner }
 
-export type VideoRouteSettings = BaseUrlSettings & {
+type VideoRouteSettings = BaseUrlSettings & {
   readonly videoWaitMs: number
   readonly jobTtlMs: number
 }
@@ -80,7 +78,7 @@ export function videoRoutes(
   ]
 }
 
-/** Replies when the provider has answered the submit, or later for a client that waits for the clip. */
+/** Replies when the provider has answered the submission, or later for a client that waits for the clip. */
 function createVideo(ports: VideoRoutePorts, settings: VideoRouteSettings) {
   return async (call: MediaCall, http: IncomingRequest): Promise<HttpReply> => {
     const { signal } = http
@@ -94,4 +92,30 @@ function createVideo(ports: VideoRoutePorts, settings: VideoRouteSettings) {
     const isRepeatable = call.idempotency !== undefined
     return createdVideoReply(job, { isRepeatable }, publicBaseUrl(http, settings, ports))
   }
+}
+
+/** A host name, an IPv4 address or an IPv6 address in brackets, and a port. */
+const AUTHORITY = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
+
+type BaseUrlSettings = {
+  /** The operator's own, without a trailing slash. */
+  readonly baseUrl: string | undefined
+}
+
+/**
+ * The base URL by which the client of a request reaches the gateway, without a trailing slash: the operator's setting,
+ * or else the request's own host. Empty for a host that is not valid, so that links are relative to the request's
+ * address.
+ */
+export function publicBaseUrl(
+  request: Pick<IncomingRequest, 'header' | 'remoteAddress'>,
+  { baseUrl }: BaseUrlSettings,
+  { forwarding }: { readonly forwarding: Forwarding },
+): string {
+  if (baseUrl !== undefined) return baseUrl
+  const forwarded = forwarding.publicOrigin(request)
+  const host = forwarded.host ?? request.header('host')
+  if (host === null || !AUTHORITY.test(host)) return ''
+  const scheme = forwarded.scheme?.toLowerCase() === 'https' ? 'https' : 'http'
+  return `${scheme}://${host}`
 }

@@ -8,7 +8,7 @@ import {
   TEXT_BYTES_MAX,
   type MediaBodyEvent,
   type MediaBodyOptions,
-} from './media-body-events.ts'
+} from './media-body.ts'
 import { MediaBodyReader } from './media-body-reader.ts'
 
 const options: MediaBodyOptions = {

@@ -1,19 +1,17 @@
 import { invalidJson } from '../json/parse-json.ts'
-import type { InputName } from './input-names.ts'
-import { fieldsOf } from './fields-of.ts'
-import { KeptJson, KeptLimit } from './kept-json.ts'
 import {
   FILE_BYTES_MAX,
   KEPT_BYTES_MAX,
+  KeptLimit,
   TEXT_BYTES_MAX,
+  fieldsOf,
   type BodyReader,
+  type InputName,
   type MediaBodyEvent,
   type MediaBodyOptions,
-} from './media-body-events.ts'
+} from './media-body.ts'
 import { MediaString } from './media-string.ts'
 import { jsonString } from './string-syntax.ts'
-
-export type { MediaBodyEvent, MediaBodyOptions } from './media-body-events.ts'
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -27,6 +25,9 @@ const SPACE = 0x20
 
 /** A byte order mark in UTF-8. */
 const MARK = [0xef, 0xbb, 0xbf] as const
+
+/** What a body keeps first. It doubles when it is full. */
+const FIRST_KEPT_BYTES = 4096
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -218,4 +219,48 @@ function indexOrEnd(bytes: Uint8Array, byte: number, from: number): number {
 
 function isSpace(byte: number): boolean {
   return byte === SPACE || byte === 0x0a || byte === 0x0d || byte === 0x09
+}
+
+/** The part of a JSON text that is kept in memory, up to a limit. */
+class KeptJson {
+  readonly #limit: KeptLimit
+  #bytes = new Uint8Array(FIRST_KEPT_BYTES)
+  #length = 0
+
+  constructor(limit: KeptLimit) {
+    this.#limit = limit
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** How much memory it takes. */
+  get capacity(): number {
+    return this.#bytes.length
+  }
+
+  push(byte: number): void {
+    this.#makeRoom(1)
+    this.#bytes[this.#length - 1] = byte
+  }
+
+  append(bytes: Uint8Array, from: number, to: number): void {
+    this.#makeRoom(to - from)
+    this.#bytes.set(bytes.subarray(from, to), this.#length - (to - from))
+  }
+
+  from(start: number): Uint8Array {
+    return this.#bytes.subarray(start, this.#length)
+  }
+
+  /** At the end, for so many bytes. */
+  #makeRoom(bytes: number): void {
+    this.#limit.add(bytes)
+    this.#length += bytes
+    if (this.#length <= this.#bytes.length) return
+    const larger = new Uint8Array(Math.max(this.#length, 2 * this.#bytes.length))
+    larger.set(this.#bytes)
+    this.#bytes = larger
+  }
 }

@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { engines } from '../../domain/catalog/engines.ts'
-import { readImageRequest } from './image-request.ts'
-import { chooseParams, imageDefaults, videoDefaults } from './media-params.ts'
-import { readDuration, readVideoRequest } from './video-request.ts'
+import {
+  chooseParams,
+  imageDefaults,
+  readDuration,
+  readImageRequest,
+  readVideoRequest,
+  videoDefaults,
+} from './media-requests.ts'
 
 const codeOf = (run: () => unknown): unknown => {
   try {

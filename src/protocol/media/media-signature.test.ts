@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { describe, expect, test } from 'bun:test'
-import { isImage, mediaTypeOf, SIGNATURE_BYTES, type MediaType } from './media-signature.ts'
+import { SIGNATURE_BYTES, isImage, mediaTypeOf, type MediaType } from './media-signature.ts'
 
 const bytes = (latin1: string) => Buffer.from(latin1, 'latin1')
 const ftyp = (brand: string) => `\0\0\0\x20ftyp${brand}\0\0\x02\0isomiso2avc1mp41`

@@ -2,7 +2,7 @@
  * Reads a part of a file, so that it need not be in memory. Returns fewer bytes than requested only at the end of the
  * file.
  */
-export type ReadAt = (offset: number, length: number) => Promise<Uint8Array>
+type ReadAt = (offset: number, length: number) => Promise<Uint8Array>
 
 /** A box with a size of 64 bits has the longest header. */
 const HEADER_BYTES = 16

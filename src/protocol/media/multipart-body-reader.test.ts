@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../../domain/errors.ts'
-import { KEPT_BYTES_MAX, TEXT_BYTES_MAX, type MediaBodyOptions } from './media-body-events.ts'
-import { multipartBoundary } from './multipart-boundary.ts'
+import { KEPT_BYTES_MAX, TEXT_BYTES_MAX, type MediaBodyOptions } from './media-body.ts'
+import { multipartBoundary } from './multipart-splitter.ts'
 import { MultipartBodyReader } from './multipart-body-reader.ts'
 
 const fixtures = join(import.meta.dirname, '../../../test/fixtures/media')

@@ -1,21 +1,20 @@
-import { FilePart } from './file-part.ts'
-import { fieldsOf } from './fields-of.ts'
-import type { InputName } from './input-names.ts'
-import { invalidForm } from './invalid-form.ts'
-import { KeptLimit } from './kept-json.ts'
 import {
   FILE_BYTES_MAX,
   KEPT_BYTES_MAX,
+  KeptLimit,
   TEXT_BYTES_MAX,
+  fieldsOf,
+  fileTooLarge,
+  invalidForm,
   type BodyReader,
+  type InputName,
   type MediaBodyEvent,
   type MediaBodyOptions,
-} from './media-body-events.ts'
+} from './media-body.ts'
+import { SIGNATURE_BYTES, isImage, mediaTypeOf, type MediaType } from './media-signature.ts'
 import { MediaString } from './media-string.ts'
-import { MultipartSplitter, type PartSink } from './multipart-splitter.ts'
-import type { PartHead } from './part-head.ts'
+import { MultipartSplitter, type PartHead, type PartSink } from './multipart-splitter.ts'
 import { plainText } from './string-syntax.ts'
-import { TextPart } from './text-part.ts'
 
 /** A body with more parts is meant to be slow to read. */
 const PARTS_MAX = 10_000
@@ -140,4 +139,75 @@ export class MultipartBodyReader implements BodyReader, PartSink {
 
 function withoutBrackets(name: string): string {
   return name.endsWith('[]') ? name.slice(0, -2) : name
+}
+
+/** A file of a form, while it arrives. Its first bytes are kept until they show its format. */
+class FilePart {
+  readonly #name: InputName | undefined
+  readonly #bytesMax: number
+  readonly #start = new Uint8Array(SIGNATURE_BYTES)
+  #length = 0
+  #isStarted = false
+
+  /** Without a name, it is an image or a video by its format. */
+  constructor(name: InputName | undefined, bytesMax: number) {
+    this.#name = name
+    this.#bytesMax = bytesMax
+  }
+
+  push(bytes: Uint8Array<ArrayBuffer>, from: number, to: number, events: MediaBodyEvent[]): void {
+    let at = from
+    if (!this.#isStarted) {
+      at = Math.min(to, from + SIGNATURE_BYTES - this.#length)
+      this.#start.set(bytes.subarray(from, at), this.#length)
+    }
+    this.#length += to - from
+    if (this.#length > this.#bytesMax) throw fileTooLarge(this.#name ?? 'input_reference', this.#bytesMax)
+    if (!this.#isStarted && this.#length >= SIGNATURE_BYTES) this.#begin(events)
+    if (this.#isStarted && to > at) events.push({ event: 'file_bytes', bytes: bytes.subarray(at, to) })
+  }
+
+  finish(events: MediaBodyEvent[]): void {
+    if (!this.#isStarted) this.#begin(events)
+    events.push({ event: 'file_end' })
+  }
+
+  #begin(events: MediaBodyEvent[]): void {
+    this.#isStarted = true
+    const start = this.#start.subarray(0, this.#length)
+    const mediaType = mediaTypeOf(start)
+    events.push({ event: 'file_start', name: this.#name ?? nameFor(mediaType), mediaType })
+    if (start.length > 0) events.push({ event: 'file_bytes', bytes: start })
+  }
+}
+
+function nameFor(type: MediaType | undefined): InputName {
+  return type === undefined || isImage(type) ? 'image' : 'video'
+}
+
+/** A text part of a form, while it arrives. The caller limits its length. */
+class TextPart {
+  readonly name: string
+  readonly #pieces: Uint8Array[] = []
+  #length = 0
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  push(bytes: Uint8Array, start: number, end: number): void {
+    this.#pieces.push(bytes.slice(start, end))
+    this.#length += end - start
+  }
+
+  /** The whole text. Throws `malformed_request` if it is not UTF-8. */
+  text(): string {
+    const whole = new Uint8Array(this.#length)
+    let at = 0
+    for (const piece of this.#pieces) {
+      whole.set(piece, at)
+      at += piece.length
+    }
+    return plainText().textOf(whole)
+  }
 }

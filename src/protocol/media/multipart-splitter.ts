@@ -1,5 +1,19 @@
-import { invalidForm } from './invalid-form.ts'
-import { readPartHead, type PartHead } from './part-head.ts'
+import { invalidForm } from './media-body.ts'
+
+/** A boundary with other characters, or a longer one, is not allowed in a content type. */
+const BOUNDARY = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/
+
+/** The boundary that a `content-type` names; undefined if it is not `multipart/form-data` with a valid boundary. */
+export function multipartBoundary(contentType: string): string | undefined {
+  const [type = '', ...params] = contentType.split(';')
+  if (type.trim().toLowerCase() !== 'multipart/form-data') return undefined
+  for (const param of params) {
+    const [, quoted, plain] = /^\s*boundary=(?:"([^"]*)"|([^\s"]*))\s*$/i.exec(param) ?? []
+    const boundary = quoted ?? plain
+    if (boundary !== undefined) return BOUNDARY.test(boundary) ? boundary : undefined
+  }
+  return undefined
+}
 
 const CR = 0x0d
 const LINE_END = '\r\n'
@@ -137,4 +151,37 @@ export class MultipartSplitter {
 function indexOrEnd(bytes: Uint8Array, from: number): number {
   const index = bytes.indexOf(CR, from)
   return index < 0 ? bytes.length : index
+}
+
+export type PartHead = {
+  readonly name: string
+  /** It has a file name, which may be empty. */
+  readonly isFile: boolean
+}
+
+const utf8 = new TextDecoder()
+
+/** Reads the header lines of a part, without the empty line behind them. */
+function readPartHead(bytes: Uint8Array): PartHead {
+  for (const line of utf8.decode(bytes).split('\r\n')) {
+    const [, value] = /^content-disposition:(.*)$/is.exec(line) ?? []
+    if (value !== undefined) return dispositionOf(value)
+  }
+  throw invalidForm('a part has no content-disposition header')
+}
+
+function dispositionOf(value: string): PartHead {
+  if (!/^\s*form-data\s*(?:;|$)/i.test(value)) throw invalidForm('a part is not form-data')
+  let name: string | undefined
+  let isFile = false
+  for (const [, key = '', quoted, plain] of value.matchAll(
+    /;\s*([^=;\s]+)=(?:"((?:[^"\\]|\\.)*)"|([^;"\s]*))/g,
+  )) {
+    const param = key.toLowerCase()
+    // Browsers write a quote as %22, and other clients with a backslash.
+    if (param === 'name') name ??= quoted?.replaceAll(/\\(.)/g, '$1').replaceAll('%22', '"') ?? plain
+    if (param === 'filename' || param === 'filename*') isFile = true
+  }
+  if (name === undefined || name === '') throw invalidForm('a part has no name')
+  return { name, isFile }
 }

@@ -5,7 +5,7 @@ import { addressOf, type Address, type SecretOf } from '../http/address.ts'
 import { textOverHttp, type HttpPorts } from '../http/text-over-http.ts'
 import { anthropicHeaders, requestVersion, withCreditStatus } from './wire.ts'
 
-export type AnthropicPorts = HttpPorts & { readonly secretOf: SecretOf }
+type AnthropicPorts = HttpPorts & { readonly secretOf: SecretOf }
 
 /**
  * Any server that speaks Anthropic's HTTP dialect. Like `openai-compatible`, it sends the request's text and hands on

@@ -23,7 +23,7 @@ export function anthropicHeaders(
 /**
  * The headers of a single request, besides those of the provider. The body is written for this version and these betas.
  */
-export type RequestVersion = { readonly version?: string; readonly betas?: string }
+type RequestVersion = { readonly version?: string; readonly betas?: string }
 
 /**
  * The client's version, and the client's betas that the provider's row allows; all of them if the row lists none. Names

@@ -12,7 +12,7 @@ import {
 } from '../../../test/support/simulators/simulated-reply.ts'
 import { simulatedSend } from '../../../test/support/simulators/simulated-send.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
-import type { WholeReply } from '../media/send-whole.ts'
+import type { MediaReply } from '../media/media-http.ts'
 import { fal, probeFal } from './fal.ts'
 
 const setup = {
@@ -36,7 +36,7 @@ describe('fal', () => {
     ])
   })
 
-  test('names the whole model in the submit, and the app alone in polls', async () => {
+  test('names the whole model in the submission, and the app alone in polls', async () => {
     const { clock, sent, provider, submitted } = open()
     const job = await submitted()
     clock.advance(JOB_MS)
@@ -60,7 +60,7 @@ describe('fal', () => {
         dialect: { ...falDialect, created: () => createdWith(link) },
       })
       const outcome = await provider.submit(aCall())
-      if (outcome.outcome !== 'accepted') throw new Error(`The submit was ${outcome.outcome}.`)
+      if (outcome.outcome !== 'accepted') throw new Error(`The submission was ${outcome.outcome}.`)
       await provider.poll(accepted(aCall(), outcome.upstreamId))
 
       expect(outcome.upstreamId).toBe('fal-ai/kling-video/requests/7')
@@ -86,7 +86,7 @@ describe('fal', () => {
     const provider = fal({
       clock,
       secretOf: literalSecret,
-      send: async ({ url }): Promise<WholeReply> => {
+      send: async ({ url }): Promise<MediaReply> => {
         sent.push(url.origin)
         return { reply: 'answer', status: 307, body: '' }
       },

@@ -5,8 +5,13 @@ import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { addressOf, type Address, type SecretOf } from '../http/address.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
-import { probeWith, submitTo } from '../media/media-http.ts'
-import type { SendWhole, WholeAnswer, WholeReply } from '../media/send-whole.ts'
+import {
+  probeWith,
+  submitTo,
+  type SendMedia,
+  type MediaAnswer,
+  type MediaReply,
+} from '../media/media-http.ts'
 import {
   appOf,
   createBody,
@@ -27,17 +32,17 @@ export const falKind: MediaKindEntry = {
   probe: probeFal,
 }
 
-type FalPorts = { readonly send: SendWhole; readonly clock: Clock; readonly secretOf: SecretOf }
+type FalPorts = { readonly send: SendMedia; readonly clock: Clock; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 2000
 
 /**
  * The queue of fal: images and videos of many models. A poll asks for the status, and for the result of a completed
- * job. The API cannot find a job without its own id, so a submit whose answer is lost is not recovered. Links that the
+ * job. The API cannot find a job without its own id, so a submission whose answer is lost is not recovered. Links that the
  * provider returns are not called: each address is built from the base URL and the ids.
  */
 export function fal({ send, clock, secretOf }: FalPorts): MediaProvider {
-  function get(job: AcceptedJob, path: string, timeoutMs: number): Promise<WholeReply> {
+  function get(job: AcceptedJob, path: string, timeoutMs: number): Promise<MediaReply> {
     const address = falAddress(job.provider, path, secretOf)
     if ('problem' in address) return Promise.resolve(noReply(address.problem))
     return send({ ...address, provider: job.provider, method: 'GET', timeoutMs })
@@ -52,7 +57,7 @@ export function fal({ send, clock, secretOf }: FalPorts): MediaProvider {
       const address = falAddress(provider, `/${model}`, secretOf)
       const base = falAddress(provider, '', secretOf)
       if ('problem' in base) return notCallable(base.problem)
-      const read = (answer: WholeAnswer) => readCreated(answer, { model, baseUrl: base.url })
+      const read = (answer: MediaAnswer) => readCreated(answer, { model, baseUrl: base.url })
       return submitTo(address, createBody(call), call, { send, read })
     },
 
@@ -82,7 +87,7 @@ function falAddress(
   )
 }
 
-function noReply(problem: string): WholeReply {
+function noReply(problem: string): MediaReply {
   return { reply: 'none', isSent: false, problem }
 }
 

@@ -5,7 +5,7 @@ import { aSubmitCall, bytesInput } from '../../../test/support/media-calls.ts'
 import { mediaProviderRow } from '../../../test/support/media-providers.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
 import { joinedBody } from '../media/request-bodies.ts'
-import type { WholeAnswer } from '../media/send-whole.ts'
+import type { MediaAnswer } from '../media/media-http.ts'
 import {
   appOf,
   createBody,
@@ -18,14 +18,14 @@ import {
 } from './wire.ts'
 
 const fixture = (name: string) => readFileSync(new URL(`./fixtures/${name}.json`, import.meta.url), 'utf8')
-const answered = (body: string, status = 200): WholeAnswer => ({
+const answered = (body: string, status = 200): MediaAnswer => ({
   status,
   contentType: 'application/json',
   body,
 })
 const model = 'fal-ai/flux/dev'
 const baseUrl = new URL('https://queue.fal.run')
-const created = (answer: WholeAnswer) => readCreated(answer, { model, baseUrl })
+const created = (answer: MediaAnswer) => readCreated(answer, { model, baseUrl })
 
 async function bodyOf(change: Partial<SubmitCall>): Promise<unknown> {
   const row = mediaProviderRow('fal', baseUrl.href)
@@ -35,7 +35,7 @@ async function bodyOf(change: Partial<SubmitCall>): Promise<unknown> {
   return JSON.parse((await bytesOf(joinedBody(body).stream)).toString())
 }
 
-describe('the body of a submit', () => {
+describe('the body of a submission', () => {
   test('has the prompt and the parameters of the row', async () => {
     const params = { aspect_ratio: '16:9', num_inference_steps: 28 }
 
@@ -145,7 +145,7 @@ describe('an upstream id', () => {
   })
 })
 
-describe('the answer to a submit', () => {
+describe('the answer to a submission', () => {
   test('with an id is an accepted job', () => {
     expect(created(answered(fixture('submitted')))).toEqual({
       outcome: 'accepted',

@@ -6,14 +6,22 @@ import type {
 } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
-import { isUsableId, reasonOf, waitOf, failedJob, isSuccess, problemOf, unusable } from '../media/outcomes.ts'
+import {
+  isUsableId,
+  reasonOf,
+  waitOf,
+  failedJob,
+  isSuccess,
+  statusProblem,
+  unusable,
+} from '../media/outcomes.ts'
 import { millisecondsOf, linkOutput } from '../media/result-values.ts'
-import { linkOf, otherParams, refusalOf, IMAGE_FIELD, namedImages } from '../media/inputs.ts'
+import { linkOf, otherParams, unsupportedRequest, IMAGE_FIELD, namedImages } from '../media/inputs.ts'
 import { jsonParts, type SubmitBody } from '../media/request-bodies.ts'
-import type { WholeAnswer } from '../media/send-whole.ts'
+import type { MediaAnswer } from '../media/media-http.ts'
 
 /** A request in the queue. The app is its address there, such as `fal-ai/flux`. */
-export type FalJob = { readonly app: string; readonly requestId: string }
+type FalJob = { readonly app: string; readonly requestId: string }
 
 /** The upstream id that the gateway stores. */
 export function formatUpstreamId({ app, requestId }: FalJob): string {
@@ -63,11 +71,11 @@ const OWN_FIELDS = new Set([
 const TAKES_LIST = /(?:^|\/)(?:edit|multi|reference-to-video)(?:\/|$)/
 
 /**
- * The body of a submit: the input of the model. Bytes go as data URLs. Models ignore unknown fields, so a job that
+ * The body of a submission: the input of the model. Bytes go as data URLs. Models ignore unknown fields, so a job that
  * needs such a field is refused.
  */
 export function createBody(call: SubmitCall): SubmitBody {
-  const refusal = refusalOf(call)
+  const refusal = unsupportedRequest(call)
   if (refusal !== undefined) return { refusal }
   const { model, prompt, params, durationMs } = call
   const images = call.images.map(linkOf)
@@ -89,13 +97,13 @@ function durationOf(model: string, seconds: number): string | number {
   return /(?:^|\/)sora/.test(model) ? seconds : String(seconds)
 }
 
-/** The outcome of an answer to a submit. A 5xx is always unknown, and a 4xx is always a rejection. */
+/** The outcome of an answer to a submission. A 5xx is always unknown, and a 4xx is always a rejection. */
 export function readCreated(
-  answer: WholeAnswer,
+  answer: MediaAnswer,
   { model, baseUrl }: { readonly model: string; readonly baseUrl: URL },
 ): SubmitOutcome {
   const { status, body } = answer
-  if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer, errorOf(answer).code) }
+  if (status >= 500) return { outcome: 'unknown', problem: statusProblem(answer, errorOf(answer).code) }
   if (!isSuccess(answer))
     return { outcome: 'rejected', reason: reasonOf(status), status, ...errorOf(answer), ...waitOf(answer) }
   const created = findJsonObject(body)
@@ -121,7 +129,7 @@ function appIn(link: unknown, requestId: string, baseUrl: URL): string | undefin
 }
 
 /** The state of a job in the answer to a query of its status. A completed job has a result to read, or an error. */
-export function readStatus(answer: WholeAnswer): PollOutcome | 'completed' {
+export function readStatus(answer: MediaAnswer): PollOutcome | 'completed' {
   const status = isSuccess(answer) ? findJsonObject(answer.body) : undefined
   const word = status?.['status']
   if (typeof word !== 'string' || word === '') return unusable(answer, errorOf(answer).code)
@@ -152,7 +160,7 @@ function hasError(status: Readonly<Record<string, unknown>> | undefined): boolea
  * a text with the status 422. Any other error is an error of the query; an error of the queue is in the status of the
  * job.
  */
-export function readResult(answer: WholeAnswer): PollOutcome {
+export function readResult(answer: MediaAnswer): PollOutcome {
   const { status, body } = answer
   if (isSuccess(answer)) {
     const value = findJsonObject(body)
@@ -168,20 +176,20 @@ export function readResult(answer: WholeAnswer): PollOutcome {
 /** Statuses of refused queries: they say nothing about the job. */
 const QUERY_REFUSED = new Set([401, 402, 403, 404, 405, 408, 429])
 
-function isErrorOfJob({ status, body }: WholeAnswer): boolean {
+function isErrorOfJob({ status, body }: MediaAnswer): boolean {
   if (status < 400 || QUERY_REFUSED.has(status)) return false
   const detail = findJsonObject(body)?.['detail']
   if (Array.isArray(detail)) return detail.some(isJsonObject)
   return status === 422 && typeof detail === 'string'
 }
 
-function failed(answer: WholeAnswer): PollOutcome {
+function failed(answer: MediaAnswer): PollOutcome {
   const { message, code } = errorOf(answer)
   return failedJob(message, code)
 }
 
 /** The code and the message of an error, in any of the API's forms. */
-function errorOf({ body, contentType }: WholeAnswer): { readonly code?: string; readonly message: string } {
+function errorOf({ body, contentType }: MediaAnswer): { readonly code?: string; readonly message: string } {
   const value = findJsonObject(body) ?? {}
   const { detail, error_type: type } = value
   const first = Array.isArray(detail) ? detail.find(isJsonObject)?.['type'] : undefined

@@ -89,3 +89,32 @@ function blockOf(text: string): Block {
   const hostBits = BigInt((address.version === 4 ? 32 : 128) - Number(length))
   return { version: address.version, prefix: address.value >> hostBits, hostBits }
 }
+
+/**
+ * Whether the host of a URL has an address that is not public. A name that cannot be resolved counts as private,
+ * because it may belong to a private network.
+ */
+export async function isPrivateHost(url: URL, resolve: Resolver): Promise<boolean> {
+  const literal = parseAddress(url.hostname)
+  const addresses = literal === undefined ? await resolved(url.hostname, resolve) : [literal]
+  return (
+    addresses.length === 0 ||
+    addresses.some(address => {
+      return address === undefined || forbiddenRange(address, { allowsPrivate: false }) !== undefined
+    })
+  )
+}
+
+async function resolved(name: string, resolve: Resolver) {
+  const found = await resolve(name).catch(() => [])
+  return found.map(parseAddress)
+}
+
+/** Finds the IP addresses of a host name. Rejects with the resolver's code if there are none. */
+export type Resolver = (name: string) => Promise<readonly string[]>
+
+/** The resolver of the operating system. Addresses that this machine prefers come first. */
+export const systemResolver: Resolver = async name => {
+  const found = await Bun.dns.lookup(name, { backend: 'system' })
+  return found.map(({ address }) => address)
+}

@@ -1,6 +1,8 @@
 import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
-import { FetchError } from './fetch-error.ts'
+import type { FetchedBody } from '../../gateway/ports/untrusted-fetch.ts'
+import type { HttpResponse } from '../../http1/client/http-client.ts'
+import { failureReason } from '../http/failure-reason.ts'
 
 const MS = 1000
 
@@ -61,4 +63,81 @@ export class FetchLimits {
     this.stop()
     this.#controller.abort()
   }
+}
+
+/** Why a fetch failed. The message completes "download failed:" and has no host and no key. */
+export class FetchError extends Error {
+  override readonly name = 'FetchError'
+  /** Whether a repeat would fail in the same way. */
+  readonly isPermanent: boolean
+
+  constructor(problem: string, { isPermanent = false }: { readonly isPermanent?: boolean } = {}) {
+    super(problem)
+    this.isPermanent = isPermanent
+  }
+}
+
+/** The gateway does not fetch this URL. The message says which part of it is not allowed. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError'
+}
+
+/** An error of the network, with its code. */
+export function networkError(what: string, error: unknown): FetchError {
+  return error instanceof FetchError ? error : new FetchError(`${what}: ${failureReason(error)}`)
+}
+
+/** The body of a response, up to a limit. */
+export class LimitedBody implements FetchedBody {
+  readonly #response: HttpResponse
+  readonly #bytesMax: number
+  readonly #limits: FetchLimits
+  #bytes = 0
+  #isOver = false
+  #failure: FetchError | undefined
+
+  constructor(
+    response: HttpResponse,
+    { bytesMax, limits }: { readonly bytesMax: number; readonly limits: FetchLimits },
+  ) {
+    this.#response = response
+    this.#bytesMax = bytesMax
+    this.#limits = limits
+  }
+
+  get failure(): FetchedBody['failure'] {
+    const failure = this.#failure
+    return failure && { problem: failure.message, isPermanent: failure.isPermanent }
+  }
+
+  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    if (this.#isOver) return undefined
+    try {
+      const piece = await this.#response.read()
+      this.#bytes += piece?.length ?? 0
+      if (this.#bytes > this.#bytesMax) throw tooLarge(this.#bytesMax)
+      if (piece !== undefined) return piece
+      this.#end(undefined)
+    } catch (error) {
+      this.#end(this.#limits.failure ?? networkError('connection', error))
+    }
+    return undefined
+  }
+
+  cancel(): void {
+    this.#end(new FetchError('cancelled'))
+  }
+
+  #end(failure: FetchError | undefined): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#failure = failure
+    this.#limits.stop()
+    // Does nothing after the end.
+    this.#response.cancel()
+  }
+}
+
+export function tooLarge(bytesMax: number): FetchError {
+  return new FetchError(`it has more than ${bytesMax} bytes`, { isPermanent: true })
 }

@@ -6,7 +6,7 @@ import { httpClient, type HttpClient } from '../../http1/client/http-client.ts'
 import { httpRequest } from '../../http1/client/http-request.ts'
 import { Timers } from '../../http1/timers.ts'
 import { untrustedFetch } from './fetch-untrusted.ts'
-import type { Resolver } from './resolver.ts'
+import type { Resolver } from './address-guard.ts'
 import { turn, turns } from '../../../test/support/turn.ts'
 
 /** Addresses of the test's internet, which are public. All their ports are those of one server of the test. */

@@ -3,11 +3,9 @@ import type { FetchOutcome, FetchTerms, UntrustedFetch } from '../../gateway/por
 import { ClientError } from '../../http1/client/client-error.ts'
 import type { HttpClient, HttpResponse } from '../../http1/client/http-client.ts'
 import { httpRequest } from '../../http1/client/http-request.ts'
-import { FetchError, networkError, RefusedError } from './fetch-error.ts'
-import { FetchLimits } from './fetch-limits.ts'
+import type { Resolver } from './address-guard.ts'
+import { FetchError, FetchLimits, LimitedBody, RefusedError, networkError, tooLarge } from './fetch-limits.ts'
 import { findTarget, type Target } from './find-target.ts'
-import { LimitedBody, tooLarge } from './limited-body.ts'
-import type { Resolver } from './resolver.ts'
 
 const REDIRECTS_MAX = 5
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
@@ -17,7 +15,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
  */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([403, 404, 408, 409, 423, 425, 429])
 
-export type UntrustedFetchPorts = {
+type UntrustedFetchPorts = {
   /** The client over sockets: one that uses proxies cannot connect to the address that was checked. */
   readonly http: Pick<HttpClient, 'send'>
   readonly resolve: Resolver

@@ -2,8 +2,7 @@ import type { Provider } from '../../domain/catalog/provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { findJsonObject } from '../../protocol/json/parse-json.ts'
 import { addressOf, type SecretOf } from '../http/address.ts'
-import { PROBE_TIMEOUT_MS } from '../media/media-http.ts'
-import type { SendWhole, WholeAnswer } from '../media/send-whole.ts'
+import { PROBE_TIMEOUT_MS, type SendMedia, type MediaAnswer } from '../media/media-http.ts'
 import { isOperatorError, readGoogleError } from './google-error.ts'
 
 export const KEY_HEADER = 'x-goog-api-key'
@@ -20,7 +19,7 @@ export function geminiAddress(
 /** Requests a page of one model, which costs nothing. Never throws; ends within five seconds. */
 export async function probeGemini(
   provider: Provider,
-  { send, secretOf }: { readonly send: SendWhole; readonly secretOf: SecretOf },
+  { send, secretOf }: { readonly send: SendMedia; readonly secretOf: SecretOf },
 ): Promise<ProbeResult> {
   const address = geminiAddress(provider, '/models', secretOf)
   if ('problem' in address) return { ok: false, detail: `It cannot be called: ${address.problem}.` }
@@ -29,7 +28,7 @@ export async function probeGemini(
   return reply.reply === 'none' ? { ok: false, detail: `Does not respond (${reply.problem}).` } : judge(reply)
 }
 
-function judge({ status, body }: WholeAnswer): ProbeResult {
+function judge({ status, body }: MediaAnswer): ProbeResult {
   const error = readGoogleError(body)
   const shown = error?.status === undefined ? `status ${status}` : `status ${status}, code ${error.status}`
   if (

@@ -1,10 +1,11 @@
 import type { Rejection } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { UNEXPLAINED_REJECTION } from '../media/outcomes.ts'
-import type { WholeAnswer } from '../media/send-whole.ts'
+import { shownText } from '../media/result-values.ts'
+import type { MediaAnswer } from '../media/media-http.ts'
 
 /** A `google.rpc.Status` in JSON, the format of HTTP errors and of failed operations. */
-export type GoogleError = {
+type GoogleError = {
   /** The name of the code, such as `INVALID_ARGUMENT`. */
   readonly status: string | undefined
   readonly message: string | undefined
@@ -20,8 +21,8 @@ export function readGoogleError(body: string): GoogleError | undefined {
 export function googleErrorOf(error: Readonly<Record<string, unknown>>): GoogleError {
   const { status, code, message, details } = error
   return {
-    status: textOf(status) ?? rpcCodes[Number(code)],
-    message: textOf(message),
+    status: shownText(status) ?? rpcCodes[Number(code)],
+    message: shownText(message),
     details: Array.isArray(details) ? details.filter(isJsonObject) : [],
   }
 }
@@ -69,8 +70,8 @@ function isQuotaOfDay({ details }: GoogleError): boolean {
   return violations.some(({ quotaId }) => typeof quotaId === 'string' && quotaId.includes('PerDay'))
 }
 
-/** Why a submit was not accepted. The API's text about quotas is about the operator's plan, so it is not repeated. */
-export function rejectionOf({ status, body, retryAfterS }: WholeAnswer): Rejection {
+/** Why a submission was not accepted. The API's text about quotas is about the operator's plan, so it is not repeated. */
+export function rejectionOf({ status, body, retryAfterS }: MediaAnswer): Rejection {
   const error = readGoogleError(body)
   const code = error?.status === undefined ? {} : { code: error.status }
   // A redirect comes from a base URL that is not the provider's, and is never followed.
@@ -95,8 +96,4 @@ function retryDelayS(error: GoogleError | undefined): number | undefined {
   const delay = error?.details.find(({ retryDelay }) => typeof retryDelay === 'string')?.['retryDelay']
   const [, seconds] = /^(\d{1,6}(?:\.\d{1,9})?)s$/.exec(String(delay)) ?? []
   return seconds === undefined ? undefined : Math.ceil(Number(seconds))
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -16,7 +16,7 @@ const open = () =>
 
 describe('gemini-images', () => {
   test.each(['gemini-2.5-flash-image', 'models/gemini-2.5-flash-image'])(
-    'makes an image of %s within the submit',
+    'makes an image of %s within the submission',
     async model => {
       const { simulator, sent, provider, aCall } = open()
 

@@ -1,12 +1,10 @@
 import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
 import { probeGemini, geminiAddress } from '../gemini-api/gemini-api.ts'
 import type { SecretOf } from '../http/address.ts'
+import { submitTo, type SendMedia } from '../media/media-http.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
-import type { SendWhole } from '../media/send-whole.ts'
-import { submitTo } from '../media/media-http.ts'
-import { requestBody } from './request-body.ts'
-import { readGenerated } from './wire.ts'
+import { readGenerated, requestBody } from './wire.ts'
 
 export const geminiImagesKind: MediaKindEntry = {
   rules: {
@@ -18,13 +16,13 @@ export const geminiImagesKind: MediaKindEntry = {
   probe: probeGemini,
 }
 
-type GeminiImagesPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+type GeminiImagesPorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
 /** No job of this kind is polled. A row that had another kind before may still have such jobs. */
 const POLL_EVERY_MS = 60_000
 
 /**
- * The image models of the Gemini API. They return images in the answer to the submit, so there is no job to poll. If
+ * The image models of the Gemini API. They return images in the answer to the submission, so there is no job to poll. If
  * the answer is lost, the job cannot be found.
  */
 export function geminiImages({ send, secretOf }: GeminiImagesPorts): MediaProvider {
@@ -39,7 +37,7 @@ export function geminiImages({ send, secretOf }: GeminiImagesPorts): MediaProvid
     },
 
     async poll() {
-      return unavailable('This provider returns images in the answer to the submit, and has no jobs.')
+      return unavailable('This provider returns images in the answer to the submission, and has no jobs.')
     },
   }
 }

@@ -1,14 +1,83 @@
-import type { Billed, MediaOutput, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
+import type {
+  Billed,
+  MediaInput,
+  MediaOutput,
+  SubmitCall,
+  SubmitOutcome,
+} from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readGoogleError, rejectionOf } from '../gemini-api/google-error.ts'
-import { isSuccess, problemOf } from '../media/outcomes.ts'
-import { countOf, base64Output } from '../media/result-values.ts'
-import type { WholeAnswer } from '../media/send-whole.ts'
+import { otherParams } from '../media/inputs.ts'
+import { isSuccess, statusProblem } from '../media/outcomes.ts'
+import { jsonParts, type Members, type SubmitBody } from '../media/request-bodies.ts'
+import { base64Output, countOf, shownText } from '../media/result-values.ts'
+import type { MediaAnswer } from '../media/media-http.ts'
+
+/** Some become members of `imageConfig`. The others would change the number or form of results. */
+const OWN_FIELDS = new Set([
+  'aspect_ratio',
+  'orientation',
+  'resolution',
+  'person_generation',
+  'candidateCount',
+  'responseModalities',
+  'imageConfig',
+])
+
+const orientations: Readonly<Record<string, string>> = { square: '1:1', landscape: '3:2', portrait: '2:3' }
+
+/** The body of `generateContent`. Input images come before the prompt. */
+export function requestBody(call: SubmitCall): SubmitBody {
+  const { aspect_ratio: aspect, orientation, resolution, person_generation: given } = call.params
+  const people = isDeveloperApi(call.provider) ? undefined : given
+  const shape = aspect === undefined ? orientations[String(orientation)] : String(aspect)
+  const imageConfig = {
+    aspectRatio: shape,
+    imageSize: resolution === undefined ? undefined : String(resolution),
+    personGeneration: people === undefined ? undefined : String(people),
+  }
+  const isConfigured = Object.values(imageConfig).some(value => value !== undefined)
+  return jsonParts({
+    contents: [{ role: 'user', parts: [...call.images.map(partOf), { text: call.prompt }] }],
+    generationConfig: {
+      ...otherParams(call, OWN_FIELDS),
+      // Some models refuse to answer with images alone.
+      responseModalities: ['TEXT', 'IMAGE'],
+      imageConfig: isConfigured ? imageConfig : undefined,
+    },
+  })
+}
+
+/** This host refuses `personGeneration` for images. Other hosts of the same API take it. */
+const DEVELOPER_API = 'generativelanguage.googleapis.com'
+
+function isDeveloperApi({ baseUrl = '' }: SubmitCall['provider']): boolean {
+  return URL.parse(baseUrl)?.hostname === DEVELOPER_API
+}
+
+/** A link is sent as the URI of a file. The API fetches some of them, and refuses the others with its own code. */
+function partOf(input: MediaInput): Members {
+  switch (input.from) {
+    case 'bytes':
+      return { inlineData: { mimeType: input.mediaType, data: input } }
+    case 'url':
+      return { fileData: { mimeType: mediaTypeOf(input.url), fileUri: input.url } }
+    case 'provider_id':
+      return { fileData: { fileUri: input.id } }
+  }
+}
+
+/** By the end of the path; PNG for an unknown one. */
+function mediaTypeOf(url: string): string {
+  const [, end = 'png'] = /\.(jpe?g|webp|gif|png)$/i.exec(URL.parse(url)?.pathname ?? '') ?? []
+  return `image/${end.toLowerCase().replace('jpg', 'jpeg')}`
+}
 
 /** The outcome of an answer to a request. A 5xx is always unknown, and a 4xx is always a rejection. */
-export function readGenerated(answer: WholeAnswer): SubmitOutcome {
+export function readGenerated(answer: MediaAnswer): SubmitOutcome {
   const { status, body } = answer
-  if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer, readGoogleError(body)?.status) }
+  if (status >= 500)
+    return { outcome: 'unknown', problem: statusProblem(answer, readGoogleError(body)?.status) }
   if (!isSuccess(answer)) return { outcome: 'rejected', ...rejectionOf(answer) }
   const generated = findJsonObject(body)
   const usage = generated?.['usageMetadata']
@@ -23,10 +92,10 @@ export function readGenerated(answer: WholeAnswer): SubmitOutcome {
   const outputs = parts.flatMap(part => imageOf(part) ?? [])
   if (outputs.length > 0)
     return { outcome: 'finished', result: { outputs, isCounted: true, ...tokensOf(usage, 'images') } }
-  return refused(status, { code: reasonOf(candidates), message: textOf(parts) }, tokensOf(usage, 'text'))
+  return refused(status, { code: reasonOf(candidates), message: wordsOf(parts) }, tokensOf(usage, 'text'))
 }
 
-type Members = Readonly<Record<string, unknown>>
+type JsonMembers = Readonly<Record<string, unknown>>
 
 /**
  * The tokens of the answer, as a member of an outcome. Without details, the tokens of the prompt are text, and those of
@@ -51,12 +120,13 @@ function countOfImages(details: unknown): number | undefined {
   const images = details.filter(isJsonObject).filter(({ modality }) => modality === 'IMAGE')
   return images.reduce((sum, { tokenCount }) => sum + countOf(tokenCount), 0)
 }
+
 type Refusal = { readonly code: string | undefined; readonly message: string | undefined }
 
 /** A prompt that was blocked has no candidates. */
 function blockOf(feedback: unknown): Refusal | undefined {
   const { blockReason: code, blockReasonMessage: message } = isJsonObject(feedback) ? feedback : {}
-  return typeof code === 'string' && code !== '' ? { code, message: stringOf(message) } : undefined
+  return typeof code === 'string' && code !== '' ? { code, message: shownText(message) } : undefined
 }
 
 const BLOCKED = "The provider's content filter blocked the prompt or the image."
@@ -80,29 +150,25 @@ function refused(status: number, { code, message }: Refusal, tokens: Billed): Su
   }
 }
 
-function reasonOf(candidates: readonly Members[]): string | undefined {
-  return candidates.map(({ finishReason }) => stringOf(finishReason)).find(reason => reason !== undefined)
+function reasonOf(candidates: readonly JsonMembers[]): string | undefined {
+  return candidates.map(({ finishReason }) => shownText(finishReason)).find(reason => reason !== undefined)
 }
 
 /** Parts of the model's thoughts are not results, even if they are images. */
-function partsOf({ content }: Members): readonly Members[] {
+function partsOf({ content }: JsonMembers): readonly JsonMembers[] {
   return listOf(isJsonObject(content) ? content['parts'] : undefined).filter(
     ({ thought }) => thought !== true,
   )
 }
 
-function imageOf({ inlineData }: Members): MediaOutput | undefined {
+function imageOf({ inlineData }: JsonMembers): MediaOutput | undefined {
   return isJsonObject(inlineData) ? base64Output(inlineData['data']) : undefined
 }
 
-function textOf(parts: readonly Members[]): string | undefined {
-  return stringOf(parts.flatMap(({ text }) => stringOf(text) ?? []).join(' '))
+function wordsOf(parts: readonly JsonMembers[]): string | undefined {
+  return shownText(parts.flatMap(({ text }) => shownText(text) ?? []).join(' '))
 }
 
-function listOf(value: unknown): readonly Members[] {
+function listOf(value: unknown): readonly JsonMembers[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
-}
-
-function stringOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -7,7 +7,7 @@ import { geminigenDialect } from '../../../test/support/simulators/media/geminig
 import { MediaSimulator } from '../../../test/support/simulators/media/media-simulator.ts'
 import { simulatedSend } from '../../../test/support/simulators/simulated-send.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
-import type { WholeRequest } from '../media/send-whole.ts'
+import type { MediaRequest } from '../media/media-http.ts'
 import { geminigen, probeGeminigen } from './geminigen.ts'
 
 const JOB_MS = 5000
@@ -16,11 +16,11 @@ const KEY = 'key-1'
 function open(baseUrl = 'https://api.example.com') {
   const clock = fakeClock()
   const simulator = new MediaSimulator(geminigenDialect, { clock, key: KEY, jobMs: JOB_MS })
-  const sent: WholeRequest[] = []
+  const sent: MediaRequest[] = []
   const simulated = simulatedSend(request => simulator.handle(request), clock)
   const ports = {
     secretOf: literalSecret,
-    send: async (request: WholeRequest) => {
+    send: async (request: MediaRequest) => {
       sent.push(request)
       return simulated(request)
     },
@@ -31,7 +31,7 @@ function open(baseUrl = 'https://api.example.com') {
     aSubmitCall(row, { kind: 'video', model: 'veo-3.1-fast', durationMs: 8000, ...change })
   const submitted = async (call = aCall()) => {
     const outcome = await provider.submit(call)
-    if (outcome.outcome !== 'accepted') throw new Error(`The submit was ${outcome.outcome}.`)
+    if (outcome.outcome !== 'accepted') throw new Error(`The submission was ${outcome.outcome}.`)
     return accepted(call, outcome.upstreamId)
   }
   return { clock, simulator, sent, provider, ports, row, aCall, submitted }

@@ -6,8 +6,7 @@ import { addressOf, type SecretOf } from '../http/address.ts'
 import { boundaryOf, formParts } from '../media/request-bodies.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
-import type { SendWhole, WholeAnswer } from '../media/send-whole.ts'
-import { PROBE_TIMEOUT_MS, submitTo } from '../media/media-http.ts'
+import { PROBE_TIMEOUT_MS, submitTo, type SendMedia, type MediaAnswer } from '../media/media-http.ts'
 import { submitForm } from './submit-form.ts'
 import { errorCodeOf, isOperatorCode, readHistory, readSubmitted } from './wire.ts'
 
@@ -22,14 +21,14 @@ export const geminigenKind: MediaKindEntry = {
   probe: probeGeminigen,
 }
 
-type GeminigenPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+type GeminigenPorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 3000
 
 /**
  * GeminiGen.AI: images and videos of several vendors' models. Its history lists jobs by their prompts and has no field
  * for an id of ours. Two jobs can have the same prompt, so the job of a lost answer cannot be found exactly, and the
- * hold of an unknown submit is released at its deadline.
+ * hold of an unknown submission is released at its deadline.
  */
 export function geminigen({ send, secretOf }: GeminigenPorts): MediaProvider {
   return {
@@ -78,7 +77,7 @@ export async function probeGeminigen(
   return reply.reply === 'none' ? { ok: false, detail: `Does not respond (${reply.problem}).` } : judge(reply)
 }
 
-function judge({ status, body }: WholeAnswer): ProbeResult {
+function judge({ status, body }: MediaAnswer): ProbeResult {
   const code = errorCodeOf(body)
   const shown = code === undefined ? `status ${status}` : `status ${status}, code ${code}`
   if (status === 401 || status === 403 || isOperatorCode(code))

@@ -3,7 +3,7 @@ import { extensionOf, type FormField } from '../media/request-bodies.ts'
 import { hasReferences, otherParams } from '../media/inputs.ts'
 
 /** A route of the API for one family of models, and the fields of its form. */
-export type SubmitForm = { readonly path: string; readonly fields: readonly FormField[] }
+type SubmitForm = { readonly path: string; readonly fields: readonly FormField[] }
 
 /** Never sent from a row's parameters: the adapter sets them itself, or they would change the job. */
 const OWN_FIELDS = new Set([
@@ -25,7 +25,7 @@ const EXTENDABLE = new Set(['veo', 'grok', 'seedance', 'kling'])
 const TAKES_REF_IMAGES = new Set(['veo', 'seedance', 'kling'])
 const IMAGE_FAMILY = /^(?:imagen\/)?(gpt-image-2|grok)/
 
-/** The form of a submit, or why it cannot be sent. A refusal is for the client, and a problem for the operator. */
+/** The form of a submission, or why it cannot be sent. A refusal is for the client, and a problem for the operator. */
 export function submitForm(
   call: SubmitCall,
 ): SubmitForm | { readonly refusal: string } | { readonly problem: string } {

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import { fixturesOf } from '../../../test/support/fixture.ts'
 import { usd } from '../../domain/money.ts'
-import type { WholeAnswer } from '../media/send-whole.ts'
+import type { MediaAnswer } from '../media/media-http.ts'
 import { readHistory, readSubmitted } from './wire.ts'
 
 const fixture = fixturesOf(import.meta)
 const UUID = 'c558a44c-c91c-11f0-98b4-0242ac120004'
 
-function answered(body: string, status = 200): WholeAnswer {
+function answered(body: string, status = 200): MediaAnswer {
   return { status, body }
 }
 
-describe('the answer to a submit', () => {
+describe('the answer to a submission', () => {
   test.each([
     [fixture('created')],
     // Finished already: the first poll has the result.

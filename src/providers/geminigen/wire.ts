@@ -13,23 +13,23 @@ import {
   reasonOf,
   waitOf,
   isSuccess,
-  problemOf,
+  statusProblem,
   UNEXPLAINED_FAILURE,
   unusable,
   type FailedJob,
 } from '../media/outcomes.ts'
 import { costOfCredits, linkOutput } from '../media/result-values.ts'
-import type { WholeAnswer } from '../media/send-whole.ts'
+import type { MediaAnswer } from '../media/media-http.ts'
 
 type Item = Readonly<Record<string, unknown>>
 
 /**
- * The outcome of an answer to a submit. A job that is finished already is accepted too: its first poll has the result.
+ * The outcome of an answer to a submission. A job that is finished already is accepted too: its first poll has the result.
  */
-export function readSubmitted(answer: WholeAnswer): SubmitOutcome {
+export function readSubmitted(answer: MediaAnswer): SubmitOutcome {
   const { status, body } = answer
   const code = errorCodeOf(body)
-  if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer, code) }
+  if (status >= 500) return { outcome: 'unknown', problem: statusProblem(answer, code) }
   if (!isSuccess(answer)) return { outcome: 'rejected', ...rejectionOf(answer) }
   const uuid = itemIn(body)?.['uuid']
   if (isUsableId(uuid)) return { outcome: 'accepted', upstreamId: uuid }
@@ -60,7 +60,7 @@ function itemIn(body: string): Item | undefined {
 
 /** The state of a job in the answer to a poll. */
 export function readHistory(
-  answer: WholeAnswer,
+  answer: MediaAnswer,
   { kind, provider }: { readonly kind: JobKind; readonly provider: Pick<Provider, 'creditUsd'> },
 ): PollOutcome {
   const item = itemIn(answer.body) ?? {}
@@ -128,8 +128,8 @@ export function isOperatorCode(code: string | undefined): boolean {
   return code !== undefined && OPERATOR_CODE.test(code)
 }
 
-/** Why a submit was not accepted. */
-function rejectionOf(answer: WholeAnswer): Rejection {
+/** Why a submission was not accepted. */
+function rejectionOf(answer: MediaAnswer): Rejection {
   const { status, contentType, body } = answer
   const code = errorCodeOf(body)
   return {

@@ -16,8 +16,7 @@ import type { Provider } from '../../domain/catalog/provider.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
 import { httpClient } from '../../http1/client/http-client.ts'
 import { Timers } from '../../http1/timers.ts'
-import { mediaHttp } from '../media/media-http.ts'
-import type { WholeRequest } from '../media/send-whole.ts'
+import { mediaHttp, type MediaRequest } from '../media/media-http.ts'
 import { kling, probeKling } from './kling.ts'
 
 const keys = { accessKey: 'access-1', secretKey: 'secret-1' }
@@ -28,7 +27,7 @@ function open({ baseUrl = 'https://api.example.com', jobMs = JOB_MS } = {}) {
   const clock = fakeClock()
   const dialect = klingDialect({ keys, nowMs: () => clock.now() })
   const simulator = new MediaSimulator(dialect, { clock, jobMs })
-  const sent: WholeRequest[] = []
+  const sent: MediaRequest[] = []
   const send = simulatedSend(request => simulator.handle(request), clock)
   const provider = kling({
     clock,
@@ -46,7 +45,7 @@ function open({ baseUrl = 'https://api.example.com', jobMs = JOB_MS } = {}) {
     })
   const submitted = async (call = aCall()) => {
     const outcome = await provider.submit(call)
-    if (outcome.outcome !== 'accepted') throw new Error(`The submit was ${outcome.outcome}.`)
+    if (outcome.outcome !== 'accepted') throw new Error(`The submission was ${outcome.outcome}.`)
     return accepted(call, outcome.upstreamId)
   }
   return { clock, simulator, sent, provider, aCall, submitted }
@@ -181,7 +180,7 @@ describe('kling', () => {
     expect(await provider.poll(job)).toEqual(outcome)
   })
 
-  test('reports a forgotten job as unavailable, and its submit as absent', async () => {
+  test('reports a forgotten job as unavailable, and its submission as absent', async () => {
     const { clock, simulator, provider, aCall, submitted } = open()
     simulator.scriptSubmits('forgotten')
     const call = aCall()

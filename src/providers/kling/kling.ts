@@ -3,14 +3,12 @@ import type { Clock } from '../../gateway/ports/clock.ts'
 import type { MediaProvider, RecoverOutcome } from '../../gateway/ports/media-provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import type { SecretOf } from '../http/address.ts'
-import { joinedBody } from '../media/request-bodies.ts'
-import { PROBE_TIMEOUT_MS } from '../media/media-http.ts'
+import { PROBE_TIMEOUT_MS, type SendMedia, type MediaReply } from '../media/media-http.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unavailable, unanswered } from '../media/outcomes.ts'
-import type { SendWhole, WholeReply } from '../media/send-whole.ts'
+import { joinedBody } from '../media/request-bodies.ts'
 import { isTokenRefused, NO_SUCH_RESOURCE, readEnvelope, troubleOf } from './envelope.ts'
-import { klingTarget } from './kling-target.ts'
-import { klingTokens, type KlingKeys, type KlingTokens } from './kling-token.ts'
+import { klingTarget, klingTokens, type KlingKeys, type KlingTokens } from './kling-target.ts'
 import {
   createBody,
   createKind,
@@ -33,18 +31,18 @@ export const klingKind: MediaKindEntry = {
   probe: probeKling,
 }
 
-type KlingPorts = { readonly send: SendWhole; readonly clock: Clock; readonly secretOf: SecretOf }
+type KlingPorts = { readonly send: SendMedia; readonly clock: Clock; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 2000
 
 /**
- * The Kling API: videos from text or from images. The submit carries our job id as `external_task_id`, and recovery
+ * The Kling API: videos from text or from images. The submission carries our job id as `external_task_id`, and recovery
  * finds the job by it. An answer that does not repeat exactly this id is not accepted.
  */
 export function kling({ send, clock, secretOf }: KlingPorts): MediaProvider {
   const tokens = klingTokens(clock)
 
-  async function query(call: QueryCall, { kind, taskId }: KlingJob): Promise<WholeReply | Problem> {
+  async function query(call: TaskQuery, { kind, taskId }: KlingJob): Promise<MediaReply | QueryProblem> {
     const target = klingTarget(call.provider, `${kind}/${encodeURIComponent(taskId)}`, { tokens, secretOf })
     if ('problem' in target) return target
     const { provider, timeoutMs } = call
@@ -98,14 +96,16 @@ export function kling({ send, clock, secretOf }: KlingPorts): MediaProvider {
   }
 }
 
-type QueryCall = { readonly provider: Provider; readonly timeoutMs: number }
-type Problem = { readonly problem: string }
+type TaskQuery = { readonly provider: Provider; readonly timeoutMs: number }
+type QueryProblem = { readonly problem: string }
 
-function forgetRefusedToken(reply: WholeReply, keys: KlingKeys, tokens: KlingTokens): void {
+function forgetRefusedToken(reply: MediaReply, keys: KlingKeys, tokens: KlingTokens): void {
   if (reply.reply === 'answer' && isTokenRefused(readEnvelope(reply.body)?.code)) tokens.forget(keys)
 }
 
-function isAnswer(reply: WholeReply | Problem): reply is Extract<WholeReply, { readonly reply: 'answer' }> {
+function isAnswer(
+  reply: MediaReply | QueryProblem,
+): reply is Extract<MediaReply, { readonly reply: 'answer' }> {
   return 'reply' in reply && reply.reply === 'answer'
 }
 

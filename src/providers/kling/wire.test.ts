@@ -6,7 +6,7 @@ import { klingProvider } from '../../../test/support/media-providers.ts'
 import { usd } from '../../domain/money.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
 import { joinedBody } from '../media/request-bodies.ts'
-import type { WholeAnswer } from '../media/send-whole.ts'
+import type { MediaAnswer } from '../media/media-http.ts'
 import {
   createBody,
   createKind,
@@ -18,7 +18,7 @@ import {
 } from './wire.ts'
 
 /** For a row that does not say what a credit costs. */
-const readUnpriced = (answer: WholeAnswer) => readTask(answer, {})
+const readUnpriced = (answer: MediaAnswer) => readTask(answer, {})
 
 const fixture = fixturesOf(import.meta)
 
@@ -30,7 +30,7 @@ async function bodyOf(change: Partial<SubmitCall>): Promise<unknown> {
   return JSON.parse((await bytesOf(joinedBody(createBody(aCall(change))).stream)).toString())
 }
 
-function answered(body: string, status = 200): WholeAnswer {
+function answered(body: string, status = 200): MediaAnswer {
   return { status, body }
 }
 
@@ -94,6 +94,15 @@ describe('a create', () => {
       video_id: '77',
       scenes: ['one', 'two'],
     })
+  })
+
+  test.each([
+    [[{ prompt: 'A bay', cuts: [1.5, null, true] }, 7, null]],
+    [{ dataUrl: { mediaType: 'image/png', bytes: 3 }, base64: {}, json: 'x' }],
+    [{ open: 'a door' }],
+    [false],
+  ])('includes the scenes %j as they came', async scenes => {
+    expect(await bodyOf({ scenes })).toMatchObject({ scenes })
   })
 
   test('includes several videos as a list', async () => {

@@ -10,22 +10,22 @@ import type {
 } from '../../gateway/ports/media-provider.ts'
 import { isJsonObject } from '../../protocol/json/parse-json.ts'
 import {
-  reasonOf as refusalOf,
+  reasonOf as unsupportedRequest,
   waitOf,
   failedJob,
   isSuccess,
-  problemOf,
+  statusProblem,
   UNEXPLAINED_FAILURE,
   unusable,
 } from '../media/outcomes.ts'
 import { costOfCredits, millisecondsOf } from '../media/result-values.ts'
 import { otherParams } from '../media/inputs.ts'
-import { jsonParts, type BodyPart, type MemberValue } from '../media/request-bodies.ts'
-import type { WholeAnswer } from '../media/send-whole.ts'
+import { jsonParts, WrittenJson, type BodyPart, type MemberValue } from '../media/request-bodies.ts'
+import type { MediaAnswer } from '../media/media-http.ts'
 import { readEnvelope, troubleOf, type Envelope, type Trouble } from './envelope.ts'
 
 /** A job is queried under the kind that it was created with. */
-export type CreateKind = 'text2video' | 'image2video'
+type CreateKind = 'text2video' | 'image2video'
 
 export function createKind({ images }: Pick<JobRequest, 'images'> | Pick<SubmitCall, 'images'>): CreateKind {
   return images.length === 0 ? 'text2video' : 'image2video'
@@ -77,7 +77,7 @@ export function createBody(call: SubmitCall): readonly BodyPart[] {
     image_list: others.length === 0 ? undefined : others,
     video: videos.length > 1 ? videos : videos[0],
     video_id: source?.taskId ?? refUpstreamId,
-    scenes,
+    scenes: scenes === undefined ? undefined : new WrittenJson(scenes),
   })
 }
 
@@ -93,7 +93,7 @@ function inputValue(input: MediaInput): MemberValue {
 }
 
 /** The outcome of an answer to a create. A 5xx is always unknown, and a 4xx is always a rejection. */
-export function readCreated(answer: WholeAnswer, kind: CreateKind): SubmitOutcome {
+export function readCreated(answer: MediaAnswer, kind: CreateKind): SubmitOutcome {
   const { status, body } = answer
   const envelope = readEnvelope(body)
   const taskId = taskIdOf(envelope)
@@ -102,7 +102,7 @@ export function readCreated(answer: WholeAnswer, kind: CreateKind): SubmitOutcom
   // With an undocumented code, the id may still be the id of a job. Recovery checks it.
   const mayExist = trouble === 'server' || (trouble === 'unlisted' && taskId !== undefined)
   if (status >= 500 || (isSuccess(answer) && mayExist))
-    return { outcome: 'unknown', problem: problemOf(answer, shownCode(answer)) }
+    return { outcome: 'unknown', problem: statusProblem(answer, shownCode(answer)) }
   if (!isSuccess(answer) || (trouble !== undefined && trouble !== 'unlisted'))
     return rejected(answer, reasonOf(status, trouble), envelope)
   if (taskId === undefined) return rejected(answer, 'no_id', envelope)
@@ -120,11 +120,11 @@ function taskIdOf(envelope: Envelope | undefined): string | undefined {
 /** A documented code decides; otherwise the HTTP status does. */
 function reasonOf(status: number, trouble: Trouble | undefined): Rejection['reason'] {
   if (trouble !== undefined && trouble !== 'server' && trouble !== 'unlisted') return trouble
-  return refusalOf(status)
+  return unsupportedRequest(status)
 }
 
 function rejected(
-  answer: WholeAnswer,
+  answer: MediaAnswer,
   reason: Rejection['reason'],
   envelope: Envelope | undefined,
 ): SubmitOutcome {
@@ -140,7 +140,7 @@ function rejected(
 }
 
 /** The state of a job in the answer to a query. A job that has ended may state the units that it cost. */
-export function readTask(answer: WholeAnswer, provider: Pick<Provider, 'creditUsd'>): PollOutcome {
+export function readTask(answer: MediaAnswer, provider: Pick<Provider, 'creditUsd'>): PollOutcome {
   const envelope = readEnvelope(answer.body)
   const word = envelope?.data?.['task_status']
   const isRead = isSuccess(answer) && (envelope?.code ?? 0) === 0
@@ -165,14 +165,14 @@ const stateOf: Readonly<Record<string, 'running' | 'finished' | 'failed'>> = {
 }
 
 /** Our id of the job that the task was created for. Undefined if the answer does not name it. */
-export function externalIdOf(answer: WholeAnswer): string | undefined {
+export function externalIdOf(answer: MediaAnswer): string | undefined {
   const info = readEnvelope(answer.body)?.data?.['task_info']
   const id = isJsonObject(info) ? info['external_task_id'] : undefined
   return typeof id === 'string' && id !== '' ? id : undefined
 }
 
 /** The job that the answer to a query is about. */
-export function taskOf(answer: WholeAnswer, kind: CreateKind): KlingJob | undefined {
+export function taskOf(answer: MediaAnswer, kind: CreateKind): KlingJob | undefined {
   const taskId = taskIdOf(readEnvelope(answer.body))
   return taskId === undefined ? undefined : { kind, taskId }
 }
@@ -193,7 +193,7 @@ function failureOf({ task_status_msg: message }: Readonly<Record<string, unknown
 }
 
 /** For the operator. */
-function shownCode({ body }: WholeAnswer): number | undefined {
+function shownCode({ body }: MediaAnswer): number | undefined {
   const code = readEnvelope(body)?.code
   return code === 0 ? undefined : code
 }

@@ -39,7 +39,7 @@ export function secondsOf({ durationMs }: Pick<SubmitCall, 'durationMs'>): numbe
 }
 
 /** Why an API without earlier jobs and scenes cannot make a job: a sentence for the client. */
-export function refusalOf({ refUpstreamId, scenes }: SubmitCall): string | undefined {
+export function unsupportedRequest({ refUpstreamId, scenes }: SubmitCall): string | undefined {
   if (refUpstreamId !== undefined)
     return 'The provider cannot continue from the id of an earlier job. Send the clip of that job as the video.'
   return scenes === undefined ? undefined : 'The provider does not accept scenes.'

@@ -16,8 +16,7 @@ import { fetchClient } from '../../http1/client/fetch-client.ts'
 import { httpClient, type HttpClient } from '../../http1/client/http-client.ts'
 import { Timers } from '../../http1/timers.ts'
 import { joinedBody } from './request-bodies.ts'
-import { mediaHttp } from './media-http.ts'
-import type { WholeReply, WholeRequest } from './send-whole.ts'
+import { mediaHttp, type MediaReply, type MediaRequest } from './media-http.ts'
 
 let upstream: Upstream
 beforeEach(() => {
@@ -29,7 +28,7 @@ describe.each<[string, (timers: Timers) => HttpClient]>([
   ['our own sockets', httpClient],
   ['fetch', fetchClient],
 ])('a request over %s', (_, open) => {
-  function send(change: Partial<WholeRequest> = {}): Promise<WholeReply> {
+  function send(change: Partial<MediaRequest> = {}): Promise<MediaReply> {
     return mediaHttp(open(new Timers(fakeClock())))({
       provider: openAiImagesProvider(upstream.baseUrl),
       method: 'POST',

@@ -9,8 +9,7 @@ import type { Address } from '../http/address.ts'
 import { readAnswer, readHead } from '../http/read-answer.ts'
 import { failureReason } from '../http/failure-reason.ts'
 import { notCallable, unanswered } from './outcomes.ts'
-import { joinedBody, type SubmitBody } from './request-bodies.ts'
-import type { SendWhole, WholeAnswer, WholeReply, WholeRequest } from './send-whole.ts'
+import { joinedBody, type JoinedBody, type SubmitBody } from './request-bodies.ts'
 
 /** Long enough for a TLS handshake across the world, and short enough to wait for at a terminal. */
 export const PROBE_TIMEOUT_MS = 5000
@@ -18,7 +17,7 @@ export const PROBE_TIMEOUT_MS = 5000
 type Answered = Extract<ProviderOutcome, { outcome: 'answered' }>
 
 /** Sends the requests of the media adapters over the gateway's HTTP client. */
-export function mediaHttp(http: HttpClient): SendWhole {
+export function mediaHttp(http: HttpClient): SendMedia {
   return async call => {
     const request = requestOf(call)
     if (request === undefined) return { reply: 'none', isSent: false, problem: 'the request cannot be sent' }
@@ -41,7 +40,7 @@ export function mediaHttp(http: HttpClient): SendWhole {
 }
 
 /** Undefined for a request that the client refuses to send. */
-function requestOf({ provider, method, url, headers }: WholeRequest): HttpRequest | undefined {
+function requestOf({ provider, method, url, headers }: MediaRequest): HttpRequest | undefined {
   try {
     return httpRequest({ method, url, headers, reuseConnection: provider.reusesConnections })
   } catch {
@@ -49,7 +48,7 @@ function requestOf({ provider, method, url, headers }: WholeRequest): HttpReques
   }
 }
 
-function wholeAnswer({ status, contentType, retryAfter, body }: Answered): WholeReply {
+function wholeAnswer({ status, contentType, retryAfter, body }: Answered): MediaReply {
   const text = retryAfter?.text ?? ''
   const isSeconds = /^\d{1,6}$/.test(text)
   return { reply: 'answer', status, contentType, body, ...(isSeconds ? { retryAfterS: Number(text) } : {}) }
@@ -71,7 +70,7 @@ export async function submitTo(
   address: Address | { readonly problem: string },
   body: SubmitBody,
   { provider, timeoutMs }: Pick<SubmitCall, 'provider' | 'timeoutMs'>,
-  { send, read }: { readonly send: SendWhole; readonly read: (answer: WholeAnswer) => SubmitOutcome },
+  { send, read }: { readonly send: SendMedia; readonly read: (answer: MediaAnswer) => SubmitOutcome },
 ): Promise<SubmitOutcome> {
   if ('problem' in address) return notCallable(address.problem)
   if ('refusal' in body) return { outcome: 'rejected', reason: 'invalid', message: body.refusal }
@@ -87,7 +86,7 @@ export async function submitTo(
 export async function probeWith(
   address: Address | { readonly problem: string },
   provider: Provider,
-  send: SendWhole,
+  send: SendMedia,
   { missing = 'wrong' }: { readonly missing?: 'ok' | 'wrong' } = {},
 ): Promise<ProbeResult> {
   if ('problem' in address) return { ok: false, detail: `It cannot be called: ${address.problem}.` }
@@ -103,3 +102,35 @@ export async function probeWith(
     ? { ok: false, detail: `Responds with status ${status}.` }
     : { ok: true, detail: `Responds (status ${status}).` }
 }
+
+/** One request to a provider of images or videos. */
+export type MediaRequest = {
+  readonly provider: Provider
+  readonly method: 'GET' | 'POST'
+  readonly url: URL
+  readonly headers: Headers
+  /** Text goes in UTF-8. */
+  readonly body?: string | JoinedBody
+  /** From the call to the end of the answer. */
+  readonly timeoutMs: number
+}
+
+export type MediaAnswer = {
+  readonly status: number
+  /** The media type of the body. Absent if the provider names none. */
+  readonly contentType?: string | undefined
+  /** As text. It is not JSON if the bytes are not text. */
+  readonly body: string
+  readonly retryAfterS?: number
+}
+
+export type MediaReply =
+  | ({ readonly reply: 'answer' } & MediaAnswer)
+  /**
+   * No complete answer arrived. `isSent` is false if the server cannot have seen any of the request. The problem has no
+   * secrets.
+   */
+  | { readonly reply: 'none'; readonly isSent: boolean; readonly problem: string }
+
+/** Sends one request, once, and reads the whole answer. Never rejects. */
+export type SendMedia = (request: MediaRequest) => Promise<MediaReply>

@@ -5,10 +5,10 @@ import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import type { HttpClient } from '../../http1/client/http-client.ts'
 import type { SecretOf } from '../http/address.ts'
-import type { SendWhole } from './send-whole.ts'
+import type { SendMedia } from './media-http.ts'
 
-export type MediaKindPorts = {
-  readonly send: SendWhole
+type MediaKindPorts = {
+  readonly send: SendMedia
   readonly http: HttpClient
   readonly clock: Clock
   readonly secretOf: SecretOf

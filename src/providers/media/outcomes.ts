@@ -1,5 +1,5 @@
 import type { PollOutcome, SubmitOutcome, Rejection } from '../../gateway/ports/media-provider.ts'
-import type { WholeAnswer, WholeReply } from './send-whole.ts'
+import type { MediaAnswer, MediaReply } from './media-http.ts'
 
 export type Unavailable = Extract<PollOutcome, { readonly outcome: 'unavailable' }>
 
@@ -14,11 +14,11 @@ export function notCallable(problem: string): SubmitOutcome {
   return { outcome: 'rejected', reason: 'operator', message: `The provider cannot be called: ${problem}.` }
 }
 
-/** Without an answer, the job may exist if some of the submit was sent. */
+/** Without an answer, the job may exist if some of the submission was sent. */
 export function unanswered({
   isSent,
   problem,
-}: Extract<WholeReply, { readonly reply: 'none' }>): SubmitOutcome {
+}: Extract<MediaReply, { readonly reply: 'none' }>): SubmitOutcome {
   return { outcome: isSent ? 'unknown' : 'not_sent', problem }
 }
 
@@ -28,21 +28,24 @@ export function unavailable(problem: string): Unavailable {
 }
 
 /** A poll whose answer says nothing about the job. */
-export function unusable(answer: WholeAnswer, code?: string | number): Unavailable {
+export function unusable(answer: MediaAnswer, code?: string | number): Unavailable {
   const { retryAfterS } = answer
-  return { ...unavailable(problemOf(answer, code)), ...(retryAfterS === undefined ? {} : { retryAfterS }) }
+  return {
+    ...unavailable(statusProblem(answer, code)),
+    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+  }
 }
 
 /** For the operator. */
-export function problemOf({ status }: WholeAnswer, code?: string | number): string {
+export function statusProblem({ status }: MediaAnswer, code?: string | number): string {
   return code === undefined ? `status ${status}` : `status ${status}, code ${code}`
 }
 
-export function isSuccess({ status }: WholeAnswer): boolean {
+export function isSuccess({ status }: MediaAnswer): boolean {
   return status >= 200 && status <= 299
 }
 
-/** Why a submit was refused, by its HTTP status. For answers without a more specific code. */
+/** Why a submission was refused, by its HTTP status. For answers without a more specific code. */
 export function reasonOf(status: number): Exclude<Rejection['reason'], 'no_id'> {
   if (status === 401 || status === 402 || status === 403) return 'operator'
   if (status === 429) return 'rate_limited'
@@ -51,7 +54,7 @@ export function reasonOf(status: number): Exclude<Rejection['reason'], 'no_id'> 
 }
 
 /** The time that an answer asks to wait, as a member of an outcome. */
-export function waitOf({ retryAfterS }: Pick<WholeAnswer, 'retryAfterS'>): { readonly retryAfterS?: number } {
+export function waitOf({ retryAfterS }: Pick<MediaAnswer, 'retryAfterS'>): { readonly retryAfterS?: number } {
   return retryAfterS === undefined ? {} : { retryAfterS }
 }
 

@@ -19,9 +19,19 @@ export type MemberValue =
   | boolean
   | InputBytes
   | { readonly dataUrl: InputBytes }
+  | WrittenJson
   | readonly MemberValue[]
   | Members
 export type Members = { readonly [name: string]: MemberValue | undefined }
+
+/** A value of a client, which is written as it came. None of its members means bytes of an input. */
+export class WrittenJson {
+  readonly text: string
+
+  constructor(value: unknown) {
+    this.text = JSON.stringify(value)
+  }
+}
 
 /** The text of a JSON object as parts of a body. */
 export function jsonParts(members: Members): readonly BodyPart[] {
@@ -33,6 +43,7 @@ export function jsonParts(members: Members): readonly BodyPart[] {
 
 function valueParts(value: MemberValue): readonly BodyPart[] {
   if (typeof value !== 'object') return [JSON.stringify(value)]
+  if (value instanceof WrittenJson) return [value.text]
   if (isList(value)) return ['[', ...separated(value.map(valueParts)), ']']
   if (isBytes(value)) return ['"', { base64: value }, '"']
   if (isDataUrl(value)) {

@@ -67,3 +67,8 @@ export function countOf(value: unknown): number {
   const isCount = typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= TOKENS_MAX
   return isCount ? value : 0
 }
+
+/** A text that is not empty; undefined for any other value. */
+export function shownText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

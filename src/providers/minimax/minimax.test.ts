@@ -7,7 +7,7 @@ import { minimaxV1Dialect, minimaxV2Dialect } from '../../../test/support/simula
 import { simulatedSend } from '../../../test/support/simulators/simulated-send.ts'
 import { until } from '../../../test/scenarios/until.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
-import type { WholeRequest } from '../media/send-whole.ts'
+import type { MediaRequest } from '../media/media-http.ts'
 import { minimax, probeMinimax } from './minimax.ts'
 
 const JOB_MS = 5000
@@ -29,12 +29,12 @@ function open(version: 'v1' | 'v2' = 'v1', baseUrl = 'https://api.example.com') 
     jobMs: JOB_MS,
     filesUrl: () => 'https://cdn',
   })
-  const sent: WholeRequest[] = []
+  const sent: MediaRequest[] = []
   const simulated = simulatedSend(request => simulator.handle(request), clock)
   const ports = {
     clock,
     secretOf: literalSecret,
-    send: async (request: WholeRequest) => {
+    send: async (request: MediaRequest) => {
       sent.push(request)
       const reply = await simulated(request)
       clock.advance(delayMs)
@@ -47,13 +47,13 @@ function open(version: 'v1' | 'v2' = 'v1', baseUrl = 'https://api.example.com') 
     aSubmitCall(row, { kind: 'video', durationMs: 6000, model: models[version], ...change })
   const submitted = async (call = aCall()) => {
     const outcome = await provider.submit(call)
-    if (outcome.outcome !== 'accepted') throw new Error(`The submit was ${outcome.outcome}.`)
+    if (outcome.outcome !== 'accepted') throw new Error(`The submission was ${outcome.outcome}.`)
     return accepted(call, outcome.upstreamId)
   }
   return { clock, simulator, sent, provider, ports, row, aCall, submitted }
 }
 
-const pathsOf = (sent: readonly WholeRequest[]) =>
+const pathsOf = (sent: readonly MediaRequest[]) =>
   sent.map(({ method, url }) => `${method} ${url.pathname}${url.search}`)
 
 describe('minimax v1', () => {

@@ -3,13 +3,25 @@ import type { Clock } from '../../gateway/ports/clock.ts'
 import type { MediaProvider, PollOutcome } from '../../gateway/ports/media-provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { addressOf, type SecretOf } from '../http/address.ts'
+import {
+  PROBE_TIMEOUT_MS,
+  submitTo,
+  type SendMedia,
+  type MediaAnswer,
+  type MediaReply,
+} from '../media/media-http.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
-import type { SendWhole, WholeAnswer, WholeReply } from '../media/send-whole.ts'
-import { PROBE_TIMEOUT_MS, submitTo } from '../media/media-http.ts'
-import { readEnvelope, troubleOf } from './envelope.ts'
 import { submitBody, versionOf } from './submit-body.ts'
-import { parseUpstreamId, readFile, readSubmitted, readTaskV1, readTaskV2 } from './wire.ts'
+import {
+  parseUpstreamId,
+  readEnvelope,
+  readFile,
+  readSubmitted,
+  readTaskV1,
+  readTaskV2,
+  troubleOf,
+} from './wire.ts'
 
 export const minimaxKind: MediaKindEntry = {
   rules: {
@@ -20,25 +32,25 @@ export const minimaxKind: MediaKindEntry = {
   probe: probeMinimax,
 }
 
-type MinimaxPorts = { readonly send: SendWhole; readonly clock: Clock; readonly secretOf: SecretOf }
+type MinimaxPorts = { readonly send: SendMedia; readonly clock: Clock; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 5000
 
 /**
  * MiniMax: Hailuo and older models through v1 of its API, and `MiniMax-H3` through v2. No answer and no list names our
- * job, so the job of a lost answer cannot be found, and the hold of an unknown submit is released at its deadline.
+ * job, so the job of a lost answer cannot be found, and the hold of an unknown submission is released at its deadline.
  */
 export function minimax({ send, clock, secretOf }: MinimaxPorts): MediaProvider {
-  async function get(call: GetCall, path: string, query: Readonly<Record<string, string>> = {}) {
+  async function get(call: TaskQuery, path: string, query: Readonly<Record<string, string>> = {}) {
     const { provider, timeoutMs } = call
     const address = minimaxAddress(provider, path, secretOf)
     if ('problem' in address)
-      return { reply: 'none', isSent: false, problem: address.problem } satisfies WholeReply
+      return { reply: 'none', isSent: false, problem: address.problem } satisfies MediaReply
     for (const [name, value] of Object.entries(query)) address.url.searchParams.set(name, value)
     return send({ provider, method: 'GET', ...address, timeoutMs })
   }
 
-  async function pollV1(call: GetCall, taskId: string): Promise<PollOutcome> {
+  async function pollV1(call: TaskQuery, taskId: string): Promise<PollOutcome> {
     const startedAtMs = clock.monotonicMs()
     const reply = await get(call, '/v1/query/video_generation', { task_id: taskId })
     if (reply.reply === 'none') return unavailable(reply.problem)
@@ -57,7 +69,7 @@ export function minimax({ send, clock, secretOf }: MinimaxPorts): MediaProvider 
       if (call.kind !== 'video') return notCallable('this kind of provider makes videos only')
       const version = versionOf(call.model)
       const address = minimaxAddress(call.provider, `/${version}/video_generation`, secretOf)
-      const read = (answer: WholeAnswer) => readSubmitted(answer, version)
+      const read = (answer: MediaAnswer) => readSubmitted(answer, version)
       return submitTo(address, submitBody(call), call, { send, read })
     },
 
@@ -72,7 +84,7 @@ export function minimax({ send, clock, secretOf }: MinimaxPorts): MediaProvider 
   }
 }
 
-type GetCall = { readonly provider: Provider; readonly timeoutMs: number }
+type TaskQuery = { readonly provider: Provider; readonly timeoutMs: number }
 
 /** The address of a path of the API. The base URL may end with a version. */
 function minimaxAddress(provider: Provider, path: string, secretOf: SecretOf): ReturnType<typeof addressOf> {

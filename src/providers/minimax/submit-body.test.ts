@@ -31,7 +31,7 @@ test.each([
   expect(versionOf(model)).toBe(version as 'v1')
 })
 
-describe('a submit of v1', () => {
+describe('a submission of v1', () => {
   test('has the model, the prompt, the parameters and the duration as a number', async () => {
     const params = { resolution: '768P', prompt_optimizer: false, callback_url: 'x', task_id: 'y' }
 
@@ -76,7 +76,7 @@ describe('a submit of v1', () => {
   })
 })
 
-describe('a submit of v2', () => {
+describe('a submission of v2', () => {
   const model = 'MiniMax-H3'
 
   test('has the prompt in the list of contents, and the aspect ratio under its own name', async () => {

@@ -1,5 +1,12 @@
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
-import { contentList, hasReferences, linkOf, otherParams, refusalOf, secondsOf } from '../media/inputs.ts'
+import {
+  contentList,
+  hasReferences,
+  linkOf,
+  otherParams,
+  unsupportedRequest,
+  secondsOf,
+} from '../media/inputs.ts'
 import { jsonParts, type Members, type SubmitBody } from '../media/request-bodies.ts'
 
 /** The two versions of the API have different bodies and routes. */
@@ -29,10 +36,10 @@ const OWN_FIELDS = new Set([
   'n',
 ])
 
-/** The body of a submit, or why this API cannot make the job: a sentence for the client. */
+/** The body of a submission, or why this API cannot make the job: a sentence for the client. */
 export function submitBody(call: SubmitCall): SubmitBody {
   const version = versionOf(call.model)
-  const refusal = refusalOf(call) ?? inputsRefusalOf(call, version)
+  const refusal = unsupportedRequest(call) ?? inputsRefusalOf(call, version)
   return refusal === undefined ? jsonParts(version === 'v1' ? bodyOfV1(call) : bodyOfV2(call)) : { refusal }
 }
 

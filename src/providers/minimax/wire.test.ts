@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { fixturesOf } from '../../../test/support/fixture.ts'
-import type { WholeAnswer } from '../media/send-whole.ts'
+import type { MediaAnswer } from '../media/media-http.ts'
 import { formatUpstreamId, parseUpstreamId, readFile, readSubmitted, readTaskV1, readTaskV2 } from './wire.ts'
 
 const fixture = fixturesOf(import.meta)
 
-function answered(body: string, status = 200): WholeAnswer {
+function answered(body: string, status = 200): MediaAnswer {
   return { status, body }
 }
 
@@ -24,7 +24,7 @@ describe('an upstream id', () => {
   })
 })
 
-describe('the answer to a submit', () => {
+describe('the answer to a submission', () => {
   test.each([
     ['v1', 'v1-created', 'v1/106916112212032'],
     ['v2', 'v2-created', 'v2/272076440301631191'],

@@ -4,26 +4,25 @@ import type {
   Rejection,
   SubmitOutcome,
 } from '../../gateway/ports/media-provider.ts'
-import { isJsonObject } from '../../protocol/json/parse-json.ts'
+import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import {
-  isUsableId,
-  reasonOf,
-  waitOf,
-  isSuccess,
-  problemOf,
   UNEXPLAINED_FAILURE,
   UNEXPLAINED_REJECTION,
+  isSuccess,
+  isUsableId,
+  statusProblem,
+  reasonOf,
   unavailable as notAvailable,
   unusable,
+  waitOf,
   type Unavailable,
 } from '../media/outcomes.ts'
-import { millisecondsOf, linkOutput } from '../media/result-values.ts'
-import type { WholeAnswer } from '../media/send-whole.ts'
-import { nameOf, readEnvelope, troubleOf, type Envelope, type Trouble } from './envelope.ts'
+import { linkOutput, millisecondsOf } from '../media/result-values.ts'
+import type { MediaAnswer } from '../media/media-http.ts'
 import type { Version } from './submit-body.ts'
 
 /** The provider's id of a job, and the version of the API that has it. */
-export type MinimaxJob = { readonly version: Version; readonly taskId: string }
+type MinimaxJob = { readonly version: Version; readonly taskId: string }
 
 /** The upstream id that the gateway stores. */
 export function formatUpstreamId({ version, taskId }: MinimaxJob): string {
@@ -36,12 +35,12 @@ export function parseUpstreamId(upstreamId: string): MinimaxJob | undefined {
   return version === undefined || taskId === undefined ? undefined : { version: version as Version, taskId }
 }
 
-/** The outcome of an answer to a submit. A 5xx is always unknown, and a 4xx is always a rejection. */
-export function readSubmitted(answer: WholeAnswer, version: Version): SubmitOutcome {
+/** The outcome of an answer to a submission. A 5xx is always unknown, and a 4xx is always a rejection. */
+export function readSubmitted(answer: MediaAnswer, version: Version): SubmitOutcome {
   const envelope = readEnvelope(answer.body)
   const trouble = troubleOf(envelope?.code)
   if (answer.status >= 500 || (isSuccess(answer) && trouble === 'server'))
-    return { outcome: 'unknown', problem: problemOf(answer, shownCode(answer)) }
+    return { outcome: 'unknown', problem: statusProblem(answer, shownCode(answer)) }
   const taskId = taskIdOf(envelope)
   // With an undocumented code, the id is still the id of a job, and polls show its state.
   if (isSuccess(answer) && taskId !== undefined && (trouble === undefined || trouble === 'unlisted'))
@@ -63,7 +62,7 @@ function rejectionReason(status: number, trouble: Trouble | undefined): Rejectio
 }
 
 function rejected(
-  answer: WholeAnswer,
+  answer: MediaAnswer,
   reason: Rejection['reason'],
   envelope: Envelope | undefined,
 ): SubmitOutcome {
@@ -73,13 +72,13 @@ function rejected(
 }
 
 /** A job of v1 is finished only when its file can be retrieved. */
-export type PolledV1 = PollOutcome | { readonly outcome: 'made'; readonly fileId: string }
+type PolledV1 = PollOutcome | { readonly outcome: 'made'; readonly fileId: string }
 
 /**
  * The state of a job in the answer to a query of v1. The code comes first: if a code is about the operator's account,
  * the rate of queries or the server, the answer says nothing about the job.
  */
-export function readTaskV1(answer: WholeAnswer): PolledV1 {
+export function readTaskV1(answer: MediaAnswer): PolledV1 {
   const envelope = readEnvelope(answer.body)
   const word = envelope?.body['status']
   const trouble = troubleOf(envelope?.code)
@@ -92,7 +91,9 @@ export function readTaskV1(answer: WholeAnswer): PolledV1 {
   if (state !== 'finished')
     return { outcome: 'running', upstreamStatus: word, isKnownStatus: state === 'running' }
   const fileId = fileIdOf(answer.body)
-  return fileId === undefined ? notAvailable(`${problemOf(answer)}, no file`) : { outcome: 'made', fileId }
+  return fileId === undefined
+    ? notAvailable(`${statusProblem(answer)}, no file`)
+    : { outcome: 'made', fileId }
 }
 
 const statesOfV1: Readonly<Record<string, 'running' | 'finished' | 'failed'>> = {
@@ -113,7 +114,7 @@ function fileIdOf(body: string): string | undefined {
  * The link in the answer that retrieves the file of a job. A job whose file cannot be retrieved is not finished: the
  * link expires, and each poll retrieves a new one.
  */
-export function readFile(answer: WholeAnswer): PollOutcome {
+export function readFile(answer: MediaAnswer): PollOutcome {
   const envelope = readEnvelope(answer.body)
   const file = envelope?.body['file']
   const output = linkOutput(isJsonObject(file) ? file['download_url'] : undefined)
@@ -123,7 +124,7 @@ export function readFile(answer: WholeAnswer): PollOutcome {
 }
 
 /** The state of a job in the answer to a query of v2. */
-export function readTaskV2(answer: WholeAnswer): PollOutcome {
+export function readTaskV2(answer: MediaAnswer): PollOutcome {
   const envelope = readEnvelope(answer.body)
   const task = envelope?.body['task']
   const word = isJsonObject(task) ? task['status'] : undefined
@@ -174,11 +175,76 @@ function codeOf(code: string | undefined): { readonly code?: string } {
   return code === undefined || troubleOf(code) === undefined ? {} : { code }
 }
 
-function unavailable(answer: WholeAnswer): Unavailable {
+function unavailable(answer: MediaAnswer): Unavailable {
   return unusable(answer, shownCode(answer))
 }
 
 /** For the operator. */
-function shownCode({ body }: WholeAnswer): string | undefined {
+function shownCode({ body }: MediaAnswer): string | undefined {
   return codeOf(readEnvelope(body)?.code).code
+}
+
+/** The result code and the content of an answer, in either version of the API. */
+type Envelope = {
+  /**
+   * `base_resp.status_code` of v1: 0 for a success. Of v2, the code or type of its error. Undefined if there is none.
+   */
+  readonly code: string | undefined
+  readonly message: string | undefined
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** Undefined if the body is not a JSON object. */
+export function readEnvelope(text: string): Envelope | undefined {
+  const body = findJsonObject(text)
+  if (body === undefined) return undefined
+  const { base_resp: base, error } = body
+  if (isJsonObject(base))
+    return { code: nameOf(base['status_code']), message: nameOf(base['status_msg']), body }
+  if (!isJsonObject(error)) return { code: undefined, message: undefined, body }
+  return { code: nameOf(error['code']) ?? nameOf(error['type']), message: nameOf(error['message']), body }
+}
+
+/** The cause that a code stands for; `unlisted` for undocumented codes. */
+type Trouble = 'operator' | 'rate_limited' | 'invalid' | 'server' | 'unlisted'
+
+/** All of them come with the HTTP status 200. */
+const codes = new Map<string, Exclude<Trouble, 'unlisted'>>(
+  Object.entries({
+    1000: 'server',
+    1001: 'server',
+    1013: 'server',
+    1024: 'server',
+    1033: 'server',
+    1002: 'rate_limited',
+    1039: 'rate_limited',
+    // The key is refused, and the balance of the account is used up.
+    1004: 'operator',
+    2049: 'operator',
+    1008: 'operator',
+    // The prompt is sensitive, the result is sensitive, and a parameter is wrong.
+    1026: 'invalid',
+    1027: 'invalid',
+    2013: 'invalid',
+    authentication_error: 'operator',
+    permission_error: 'operator',
+    insufficient_balance_error: 'operator',
+    rate_limit_error: 'rate_limited',
+    bad_request_error: 'invalid',
+    server_error: 'server',
+  } as const),
+)
+
+const SUCCESS = '0'
+
+/** Undefined for a success. */
+export function troubleOf(code: string | undefined): Trouble | undefined {
+  if (code === undefined || code === SUCCESS) return undefined
+  return codes.get(code) ?? 'unlisted'
+}
+
+/** A text, or a number as one; undefined for anything else. */
+function nameOf(value: unknown): string | undefined {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
+  return typeof value === 'string' && value !== '' && value.isWellFormed() ? value : undefined
 }

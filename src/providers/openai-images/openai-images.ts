@@ -9,7 +9,7 @@ import { addressOf, type Address, type SecretOf } from '../http/address.ts'
 import { boundaryOf, joinedBody } from '../media/request-bodies.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unanswered } from '../media/outcomes.ts'
-import type { SendWhole, WholeReply } from '../media/send-whole.ts'
+import type { SendMedia, MediaReply } from '../media/media-http.ts'
 import { probeOpenAiCompatible } from '../openai-compatible/openai-compatible.ts'
 import { editForm, generationJson, readRejection, readResult } from './wire.ts'
 
@@ -20,13 +20,13 @@ export const openAiImagesKind: MediaKindEntry = {
   probe: probeOpenAiCompatible,
 }
 
-type OpenAiImagesPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+type OpenAiImagesPorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
 /** No job of this kind is polled. A row that had another kind before may still have such jobs. */
 const POLL_EVERY_MS = 60_000
 
 /**
- * Any server that speaks OpenAI's images dialect. It returns images in the answer to the submit, so there is no job to
+ * Any server that speaks OpenAI's images dialect. It returns images in the answer to the submission, so there is no job to
  * poll. If the answer is lost, the job cannot be found. With an input image the request is an edit, else a generation.
  */
 export function openAiImages({ send, secretOf }: OpenAiImagesPorts): MediaProvider {
@@ -44,13 +44,13 @@ export function openAiImages({ send, secretOf }: OpenAiImagesPorts): MediaProvid
     async poll() {
       return {
         outcome: 'unavailable',
-        problem: 'This provider returns images in the answer to the submit, and has no jobs.',
+        problem: 'This provider returns images in the answer to the submission, and has no jobs.',
       }
     },
   }
 }
 
-function sendTo({ url, headers }: Address, call: SubmitCall, send: SendWhole): Promise<WholeReply> {
+function sendTo({ url, headers }: Address, call: SubmitCall, send: SendMedia): Promise<MediaReply> {
   const { provider, timeoutMs, images } = call
   const request = { provider, method: 'POST', url, timeoutMs } as const
   if (images.length === 0) return send({ ...request, headers, body: generationJson(call) })
@@ -60,7 +60,7 @@ function sendTo({ url, headers }: Address, call: SubmitCall, send: SendWhole): P
   return send({ ...request, headers: formHeaders, body: joinedBody(editForm(call, boundary)) })
 }
 
-function outcomeOf(reply: WholeReply, address: Address): SubmitOutcome {
+function outcomeOf(reply: MediaReply, address: Address): SubmitOutcome {
   if (reply.reply === 'none') return unanswered(reply)
   const { status } = reply
   if (status >= 500) return { outcome: 'unknown', problem: `status ${status}` }

@@ -6,8 +6,7 @@ import { openAiImagesProvider } from '../../../test/support/media-providers.ts'
 import type { Params } from '../../domain/jobs/params.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
 import { joinedBody } from '../media/request-bodies.ts'
-import { imageSize } from './image-size.ts'
-import { editForm, generationJson, readRejection, readResult } from './wire.ts'
+import { editForm, generationJson, imageSize, readRejection, readResult } from './wire.ts'
 
 const fixture = fixturesOf(import.meta)
 const BOUNDARY = 'tollgate-boundary'

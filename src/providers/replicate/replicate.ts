@@ -4,8 +4,7 @@ import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { addressOf, type SecretOf } from '../http/address.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
 import { unavailable } from '../media/outcomes.ts'
-import { probeWith, submitTo } from '../media/media-http.ts'
-import type { SendWhole } from '../media/send-whole.ts'
+import { probeWith, submitTo, type SendMedia } from '../media/media-http.ts'
 import { createOf, pathOf, readCreated, readPrediction } from './wire.ts'
 
 export const replicateKind: MediaKindEntry = {
@@ -17,7 +16,7 @@ export const replicateKind: MediaKindEntry = {
   probe: probeReplicate,
 }
 
-type ReplicatePorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+type ReplicatePorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 2000
 

@@ -5,11 +5,11 @@ import { mediaProviderRow } from '../../../test/support/media-providers.ts'
 import { fixtureText } from '../../../test/support/simulators/media/fixtures.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
 import { joinedBody } from '../media/request-bodies.ts'
-import type { WholeAnswer } from '../media/send-whole.ts'
+import type { MediaAnswer } from '../media/media-http.ts'
 import { createOf, pathOf, readCreated, readPrediction } from './wire.ts'
 
 const fixture = (name: string) => fixtureText('replicate', name)
-const answered = (body: string, status = 200): WholeAnswer => ({
+const answered = (body: string, status = 200): MediaAnswer => ({
   status,
   contentType: 'application/json',
   body,

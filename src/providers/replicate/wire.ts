@@ -13,14 +13,21 @@ import {
   waitOf,
   failedJob,
   isSuccess,
-  problemOf,
+  statusProblem,
   UNEXPLAINED_FAILURE,
   unusable,
 } from '../media/outcomes.ts'
-import { linkOf, otherParams, refusalOf, secondsOf, IMAGE_FIELD, namedImages } from '../media/inputs.ts'
+import {
+  linkOf,
+  otherParams,
+  unsupportedRequest,
+  secondsOf,
+  IMAGE_FIELD,
+  namedImages,
+} from '../media/inputs.ts'
 import { jsonParts, type Members, type MemberValue, type SubmitBody } from '../media/request-bodies.ts'
 import { linkOutput } from '../media/result-values.ts'
-import type { WholeAnswer } from '../media/send-whole.ts'
+import type { MediaAnswer } from '../media/media-http.ts'
 
 /** Never sent from a row's parameters: the adapter sets them itself, or they change the number of results. */
 const OWN_FIELDS = new Set([
@@ -33,7 +40,7 @@ const OWN_FIELDS = new Set([
 ])
 
 /** Where a prediction is created, and the body of the create. */
-export type Create = { readonly path: string; readonly body: SubmitBody }
+type Create = { readonly path: string; readonly body: SubmitBody }
 
 /**
  * A model is `owner/name`, `owner/name:version`, the id of a version, or `deployments/owner/name`. The body has only
@@ -42,7 +49,7 @@ export type Create = { readonly path: string; readonly body: SubmitBody }
 export function createOf(call: SubmitCall): Create {
   const [, deployment] = /^deployments\/(.+)$/.exec(call.model) ?? []
   const path = deployment === undefined ? '/predictions' : `/deployments/${deployment}/predictions`
-  const refusal = refusalOf(call)
+  const refusal = unsupportedRequest(call)
   if (refusal !== undefined) return { path, body: { refusal } }
   const version = deployment === undefined ? call.model : undefined
   return { path, body: jsonParts({ version, input: inputOf(call) }) }
@@ -88,9 +95,9 @@ function imageMembers(model: string, images: readonly MemberValue[]): Members {
 }
 
 /** The outcome of an answer to a create. A 5xx is always unknown, and a 4xx is always a rejection. */
-export function readCreated(answer: WholeAnswer): SubmitOutcome {
+export function readCreated(answer: MediaAnswer): SubmitOutcome {
   const { status, body, contentType } = answer
-  if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer) }
+  if (status >= 500) return { outcome: 'unknown', problem: statusProblem(answer) }
   if (!isSuccess(answer)) {
     const { message } = readUpstreamError(body, contentType)
     return { outcome: 'rejected', reason: reasonOf(status), status, message, ...waitOf(answer) }
@@ -107,7 +114,7 @@ export function pathOf(id: string): string {
 }
 
 /** The state of a job in the answer to a query. */
-export function readPrediction(answer: WholeAnswer): PollOutcome {
+export function readPrediction(answer: MediaAnswer): PollOutcome {
   const prediction = isSuccess(answer) ? findJsonObject(answer.body) : undefined
   const status = prediction?.['status']
   if (prediction === undefined || typeof status !== 'string' || status === '') return unusable(answer)

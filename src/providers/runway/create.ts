@@ -1,16 +1,15 @@
 import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.ts'
-import { linkOf, otherParams, refusalOf, secondsOf } from '../media/inputs.ts'
+import { linkOf, otherParams, unsupportedRequest, secondsOf } from '../media/inputs.ts'
 import {
   jsonParts,
   type InputBytes,
-  type Members,
   type MemberValue,
+  type Members,
   type SubmitBody,
 } from '../media/request-bodies.ts'
-import { ratioOf } from './ratio.ts'
 
 /** Where a task is created, and the body of the create. */
-export type Create = { readonly path: string; readonly body: SubmitBody }
+type Create = { readonly path: string; readonly body: SubmitBody }
 
 /** Never sent from a row's parameters: the adapter sets them itself, or they change the number of results. */
 const OWN_FIELDS = new Set([
@@ -36,7 +35,7 @@ const DATA_URL_BYTES_MAX = 5 * 1024 ** 2
 export function createOf(call: SubmitCall): Create {
   const { model, prompt } = call
   const { path, inputs } = inputsOf(call)
-  const refusal = refusalOf(call) ?? framesRefusalOf(call) ?? sizeRefusalOf(call)
+  const refusal = unsupportedRequest(call) ?? framesRefusalOf(call) ?? sizeRefusalOf(call)
   if (refusal !== undefined) return { path, body: { refusal } }
   return {
     path,
@@ -105,4 +104,43 @@ function isTooLarge(input: MediaInput): boolean {
 
 function dataUrlBytes({ bytes, mediaType }: InputBytes): number {
   return `data:${mediaType};base64,`.length + 4 * Math.ceil(bytes / 3)
+}
+
+type Ratios = Readonly<Record<string, string>>
+
+/** Sizes that most models of a route support. */
+const videoRatios: Ratios = {
+  '16:9': '1280:720',
+  '9:16': '720:1280',
+  '1:1': '960:960',
+  '4:3': '1104:832',
+  '3:4': '832:1104',
+  '21:9': '1584:672',
+}
+const fullHdRatios: Ratios = { '16:9': '1920:1080', '9:16': '1080:1920' }
+const imageRatios: Ratios = {
+  '16:9': '1920:1080',
+  '9:16': '1080:1920',
+  '1:1': '1024:1024',
+  '4:3': '1440:1080',
+  '3:4': '1080:1440',
+  '21:9': '2112:912',
+}
+
+/** The orientations that the contract has for images. */
+const orientations: Readonly<Record<string, string>> = { square: '1:1', landscape: '16:9', portrait: '9:16' }
+
+/**
+ * The `ratio` of a create, a size in pixels with a colon. A `ratio` among the parameters is sent unchanged. An aspect
+ * ratio without a usual size is sent unchanged too, because some models accept it. Undefined if the request has no
+ * shape.
+ */
+function ratioOf({ kind, params }: Pick<SubmitCall, 'kind' | 'params'>): string | undefined {
+  const { ratio, aspect_ratio: aspect, orientation, resolution } = params
+  if (ratio !== undefined) return String(ratio)
+  const shape = aspect === undefined ? orientations[String(orientation)] : String(aspect)
+  if (shape === undefined) return undefined
+  const isFullHd = /^1080p$/i.test(String(resolution))
+  const sizes = kind === 'image' ? imageRatios : isFullHd ? { ...videoRatios, ...fullHdRatios } : videoRatios
+  return sizes[shape] ?? shape
 }

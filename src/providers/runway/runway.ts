@@ -4,8 +4,7 @@ import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { addressOf, type Address, type SecretOf } from '../http/address.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
 import { unavailable } from '../media/outcomes.ts'
-import { probeWith, submitTo } from '../media/media-http.ts'
-import type { SendWhole } from '../media/send-whole.ts'
+import { probeWith, submitTo, type SendMedia } from '../media/media-http.ts'
 import { createOf } from './create.ts'
 import { pathOf, readCreated, readTask } from './wire.ts'
 
@@ -19,14 +18,14 @@ export const runwayKind: MediaKindEntry = {
   probe: probeRunway,
 }
 
-type RunwayPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+type RunwayPorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
 /** The API asks for pauses of at least five seconds. */
 const POLL_EVERY_MS = 5000
 const VERSION = '2024-11-06'
 
 /**
- * The API of Runway: images and videos. A create cannot carry our id, and there is no list of tasks, so a submit whose
+ * The API of Runway: images and videos. A create cannot carry our id, and there is no list of tasks, so a submission whose
  * answer is lost is not recovered.
  */
 export function runway({ send, secretOf }: RunwayPorts): MediaProvider {

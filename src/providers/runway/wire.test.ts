@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { fixtureText } from '../../../test/support/simulators/media/fixtures.ts'
 import { usd } from '../../domain/money.ts'
-import type { WholeAnswer } from '../media/send-whole.ts'
+import type { MediaAnswer } from '../media/media-http.ts'
 import { pathOf, readCreated, readTask } from './wire.ts'
 
 /** For a row that does not say what a credit costs. */
-const readUnpriced = (answer: WholeAnswer) => readTask(answer, {})
+const readUnpriced = (answer: MediaAnswer) => readTask(answer, {})
 
 const fixture = (name: string) => fixtureText('runway', name)
-const answered = (body: string, status = 200): WholeAnswer => ({
+const answered = (body: string, status = 200): MediaAnswer => ({
   status,
   contentType: 'application/json',
   body,

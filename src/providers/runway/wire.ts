@@ -9,18 +9,18 @@ import {
   failedJob,
   isOperatorText,
   isSuccess,
-  problemOf,
+  statusProblem,
   UNEXPLAINED_FAILURE,
   unusable,
   type FailedJob,
 } from '../media/outcomes.ts'
 import { costOfCredits, linkOutput } from '../media/result-values.ts'
-import type { WholeAnswer } from '../media/send-whole.ts'
+import type { MediaAnswer } from '../media/media-http.ts'
 
 /** The outcome of an answer to a create. A 5xx is always unknown, and a 4xx is always a rejection. */
-export function readCreated(answer: WholeAnswer): SubmitOutcome {
+export function readCreated(answer: MediaAnswer): SubmitOutcome {
   const { status, body } = answer
-  if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer) }
+  if (status >= 500) return { outcome: 'unknown', problem: statusProblem(answer) }
   if (!isSuccess(answer)) {
     const message = messageOf(answer)
     return { outcome: 'rejected', reason: reasonFor(status, message), status, message, ...waitOf(answer) }
@@ -39,7 +39,7 @@ function reasonFor(status: number, message: string): ReturnType<typeof reasonOf>
 const ISSUES_MAX = 5
 
 /** The error's text, and which fields it is about. */
-function messageOf({ body, contentType }: WholeAnswer): string {
+function messageOf({ body, contentType }: MediaAnswer): string {
   const { message } = readUpstreamError(body, contentType)
   const issues = findJsonObject(body)?.['issues']
   const texts = (Array.isArray(issues) ? issues : []).slice(0, ISSUES_MAX).flatMap(issue => {
@@ -56,7 +56,7 @@ export function pathOf(id: string): string {
 }
 
 /** The state of a job in the answer to a query. The API bills some failed tasks and states their cost in credits. */
-export function readTask(answer: WholeAnswer, provider: Pick<Provider, 'creditUsd'>): PollOutcome {
+export function readTask(answer: MediaAnswer, provider: Pick<Provider, 'creditUsd'>): PollOutcome {
   const task = isSuccess(answer) ? findJsonObject(answer.body) : undefined
   const status = task?.['status']
   if (task === undefined || typeof status !== 'string' || status === '') return unusable(answer)

@@ -31,7 +31,7 @@ export type Tool = {
   readonly type: 'function'
   readonly function: { readonly name: string; readonly parameters?: unknown }
 }
-export type ToolChoice = 'none' | 'auto' | 'required' | { readonly function: { readonly name: string } }
+type ToolChoice = 'none' | 'auto' | 'required' | { readonly function: { readonly name: string } }
 
 /** The fields of a chat request that the sandbox reads. Others are accepted and ignored. */
 export type ChatRequest = {
@@ -50,7 +50,7 @@ export type ChatRequest = {
   readonly sandbox: SandboxOptions
 }
 
-export type ResponseFormat = {
+type ResponseFormat = {
   readonly type: 'text' | 'json_object' | 'json_schema'
   readonly json_schema?: JsonObject | undefined
 }

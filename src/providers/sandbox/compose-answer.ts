@@ -1,8 +1,7 @@
-import { sandboxText } from './sandbox-text.ts'
+import type { ChatRequest, Message, Tool } from './chat-request.ts'
+import { countTokens, sandboxText, tokenize } from './sandbox-text.ts'
 import { exampleOf } from './schema-example.ts'
 import { hash32, seededRandom, type Random } from './seeded-random.ts'
-import { countTokens, tokenize } from './tokens.ts'
-import type { ChatRequest, Message, Tool } from './chat-request.ts'
 
 export type Choice = {
   readonly index: number
@@ -13,7 +12,7 @@ export type Choice = {
   readonly finishReason: string
 }
 
-export type ToolCall = { readonly id: string; readonly name: string; readonly arguments: string }
+type ToolCall = { readonly id: string; readonly name: string; readonly arguments: string }
 
 /** The usage object as reported; undefined if none is reported. */
 export type ReportedUsage = Readonly<Record<string, unknown>> | undefined
@@ -55,7 +54,7 @@ function composeChoice(request: ChatRequest, index: number, key: string): Choice
     name: tool.function.name,
     arguments: room.take(JSON.stringify(exampleOf(tool.function.parameters ?? { type: 'object' }, random))),
   }))
-  const text = toolCalls.length > 0 ? '' : room.take(stopped(textOf(request, random), request.stop))
+  const text = toolCalls.length > 0 ? '' : room.take(stopped(answerText(request, random), request.stop))
   const finishReason = sandbox.finish_reason ?? room.finish(toolCalls.length > 0 ? 'tool_calls' : 'stop')
   return choiceOf(index, { reasoning, text, toolCalls, finishReason })
 }
@@ -83,7 +82,7 @@ function outputRoom(tokens: number) {
   }
 }
 
-function textOf(request: ChatRequest, random: Random): string {
+function answerText(request: ChatRequest, random: Random): string {
   const { sandbox, response_format: format } = request
   if (sandbox.reply !== undefined) return sandbox.reply
   if (format?.type === 'json_schema') return JSON.stringify(exampleOf(format.json_schema?.['schema'], random))

@@ -1,12 +1,12 @@
 import { invalidField, requiredName } from '../../protocol/request-fields.ts'
+import { tokenize } from './sandbox-text.ts'
 import { seededRandom } from './seeded-random.ts'
-import { tokenize } from './tokens.ts'
 import { choice, integer, sandboxOptions, type JsonObject, type SandboxOptions } from './wire.ts'
 
 const DIMENSIONS = 256
 const DIMENSIONS_MAX = 4096
 
-export type EmbeddingsRequest = {
+type EmbeddingsRequest = {
   readonly model: string
   readonly input: string | readonly string[] | readonly number[] | readonly (readonly number[])[]
   readonly dimensions?: number | undefined

@@ -1,5 +1,5 @@
 import type { ContentPart, OutputItem, SandboxResponse } from './response-object.ts'
-import { tokenize } from './tokens.ts'
+import { tokenize } from './sandbox-text.ts'
 
 type Event = Readonly<Record<string, unknown>> & { readonly type: string }
 

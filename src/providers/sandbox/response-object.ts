@@ -21,7 +21,7 @@ export type OutputItem =
       readonly arguments: string
     }
 
-export type SummaryPart = { readonly type: 'summary_text'; readonly text: string }
+type SummaryPart = { readonly type: 'summary_text'; readonly text: string }
 export type ContentPart =
   | {
       readonly type: 'output_text'
@@ -32,7 +32,7 @@ export type ContentPart =
   | { readonly type: 'refusal'; readonly refusal: string }
 
 /** A response that is over has its output and its usage. */
-export type ResponsePhase = 'in_progress' | 'over'
+type ResponsePhase = 'in_progress' | 'over'
 
 /** A response with all fields that strict clients require, at its start or at its end. */
 export type SandboxResponse = {

@@ -3,7 +3,7 @@ import { nextOf } from '../../../test/support/next-of.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import { sandbox } from './sandbox.ts'
-import { countTokens } from './tokens.ts'
+import { countTokens } from './sandbox-text.ts'
 
 let clock: FakeClock
 

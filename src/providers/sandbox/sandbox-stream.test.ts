@@ -4,7 +4,7 @@ import type { Provider, TextRoute } from '../../domain/catalog/provider.ts'
 import type { UpstreamStream, StreamOutcome } from '../../gateway/ports/text-provider.ts'
 import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import { sandbox } from './sandbox.ts'
-import { countTokens } from './tokens.ts'
+import { countTokens } from './sandbox-text.ts'
 
 let clock: FakeClock
 

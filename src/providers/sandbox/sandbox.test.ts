@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Provider, TextRoute } from '../../domain/catalog/provider.ts'
 import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import { probeSandbox, sandbox } from './sandbox.ts'
-import { countTokens } from './tokens.ts'
+import { countTokens } from './sandbox-text.ts'
 
 let clock: FakeClock
 

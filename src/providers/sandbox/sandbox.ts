@@ -4,17 +4,15 @@ import { pause, type Clock } from '../../gateway/ports/clock.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import type { LateCall, ProviderOutcome, TextProvider } from '../../gateway/ports/text-provider.ts'
 import { readRetryAfter } from '../http/read-answer.ts'
-import { chatFrames } from './chat-frames.ts'
-import { chatJson } from './chat-json.ts'
+import { chatFrames, chatJson } from './chat-replies.ts'
 import { chatRequest } from './chat-request.ts'
 import { composeAnswer } from './compose-answer.ts'
 import { embeddingsJson, embeddingsRequest } from './embeddings.ts'
 import { responseErrorEvent, responseEvents } from './response-events.ts'
 import { composeResponse } from './response-object.ts'
 import { responsesRequest } from './responses-request.ts'
-import { scriptedStream } from './scripted-stream.ts'
-import { streamScript, type WholeStream } from './stream-script.ts'
-import { readRequest, sandboxError, type Problem, type SandboxOptions } from './wire.ts'
+import { scriptedStream, streamScript, type WholeStream } from './stream-script.ts'
+import { readRequest, sandboxError, type SandboxProblem, type SandboxOptions } from './wire.ts'
 
 /** The time between two frames of a stream: about the pace of a fast model. */
 const PACE_MS = 15
@@ -72,7 +70,7 @@ type ScriptedAnswer = {
 }
 
 const answerTo: Readonly<
-  Record<OpenAiRoute, (body: string) => ScriptedAnswer | { readonly problem: Problem }>
+  Record<OpenAiRoute, (body: string) => ScriptedAnswer | { readonly problem: SandboxProblem }>
 > = {
   chat(body) {
     const read = readRequest(chatRequest, body)
@@ -173,7 +171,7 @@ function scriptedError(options: SandboxOptions): ProviderOutcome | undefined {
   return whole(body, { ...options, status: status < 400 ? 500 : status })
 }
 
-function badRequest({ message, param }: Problem): ProviderOutcome {
+function badRequest({ message, param }: SandboxProblem): ProviderOutcome {
   const error = { message, type: 'invalid_request_error', param, code: 'sandbox_invalid_request' }
   return whole(JSON.stringify({ error }), { status: 400 })
 }

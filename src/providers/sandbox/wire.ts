@@ -75,8 +75,8 @@ export function sandboxError({ error }: SandboxOptions): Readonly<Record<string,
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-export type Read<Request> = { readonly request: Request } | { readonly problem: Problem }
-export type Problem = { readonly message: string; readonly param: string | null }
+type Read<Request> = { readonly request: Request } | { readonly problem: SandboxProblem }
+export type SandboxProblem = { readonly message: string; readonly param: string | null }
 
 /** Reads a request's body. A problem names the first wrong field and says what is right. */
 export function readRequest<Request>(read: (fields: JsonObject) => Request, body: string): Read<Request> {

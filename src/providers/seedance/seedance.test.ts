@@ -6,7 +6,7 @@ import { MediaSimulator } from '../../../test/support/simulators/media/media-sim
 import { seedanceDialect } from '../../../test/support/simulators/media/seedance.ts'
 import { simulatedSend } from '../../../test/support/simulators/simulated-send.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
-import type { WholeRequest } from '../media/send-whole.ts'
+import type { MediaRequest } from '../media/media-http.ts'
 import { probeSeedance, seedance } from './seedance.ts'
 
 const JOB_MS = 5000
@@ -15,11 +15,11 @@ const KEY = 'key-1'
 function open() {
   const clock = fakeClock()
   const simulator = new MediaSimulator(seedanceDialect, { clock, key: KEY, jobMs: JOB_MS })
-  const sent: WholeRequest[] = []
+  const sent: MediaRequest[] = []
   const simulated = simulatedSend(request => simulator.handle(request), clock)
   const ports = {
     secretOf: literalSecret,
-    send: async (request: WholeRequest) => {
+    send: async (request: MediaRequest) => {
       sent.push(request)
       return simulated(request)
     },
@@ -30,7 +30,7 @@ function open() {
     aSubmitCall(row, { kind: 'video', durationMs: 5000, ...change })
   const submitted = async (call = aCall()) => {
     const outcome = await provider.submit(call)
-    if (outcome.outcome !== 'accepted') throw new Error(`The submit was ${outcome.outcome}.`)
+    if (outcome.outcome !== 'accepted') throw new Error(`The submission was ${outcome.outcome}.`)
     return accepted(call, outcome.upstreamId)
   }
   return { clock, simulator, sent, provider, ports, row, aCall, submitted }

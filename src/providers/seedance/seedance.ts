@@ -3,13 +3,10 @@ import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { findJsonObject } from '../../protocol/json/parse-json.ts'
 import { addressOf, type SecretOf } from '../http/address.ts'
+import { PROBE_TIMEOUT_MS, submitTo, type SendMedia, type MediaAnswer } from '../media/media-http.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
-import type { SendWhole, WholeAnswer } from '../media/send-whole.ts'
-import { PROBE_TIMEOUT_MS, submitTo } from '../media/media-http.ts'
-import { isOperatorError, readArkError } from './ark-error.ts'
-import { submitBody } from './submit-body.ts'
-import { readSubmitted, readTask } from './wire.ts'
+import { isOperatorError, readArkError, readSubmitted, readTask, submitBody } from './wire.ts'
 
 export const seedanceKind: MediaKindEntry = {
   rules: {
@@ -20,14 +17,14 @@ export const seedanceKind: MediaKindEntry = {
   probe: probeSeedance,
 }
 
-type SeedancePorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+type SeedancePorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 5000
 const TASKS = '/contents/generations/tasks'
 
 /**
  * Seedance on BytePlus ModelArk or Volcengine Ark. The list of tasks has no id of ours, so a job whose answer was lost
- * cannot be found exactly. The hold of an unknown submit is released at its deadline.
+ * cannot be found exactly. The hold of an unknown submission is released at its deadline.
  */
 export function seedance({ send, secretOf }: SeedancePorts): MediaProvider {
   return {
@@ -61,7 +58,7 @@ export async function probeSeedance(
   return reply.reply === 'none' ? { ok: false, detail: `Does not respond (${reply.problem}).` } : judge(reply)
 }
 
-function judge({ status, body }: WholeAnswer): ProbeResult {
+function judge({ status, body }: MediaAnswer): ProbeResult {
   const error = readArkError(body)
   const shown = error?.code === undefined ? `status ${status}` : `status ${status}, code ${error.code}`
   if (status === 401) return { ok: false, detail: `Refuses its key (${shown}).` }

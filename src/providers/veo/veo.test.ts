@@ -11,7 +11,7 @@ import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
 import { httpClient } from '../../http1/client/http-client.ts'
 import { Timers } from '../../http1/timers.ts'
 import { untrustedFetch } from '../fetch-untrusted/fetch-untrusted.ts'
-import type { WholeRequest } from '../media/send-whole.ts'
+import type { MediaRequest } from '../media/media-http.ts'
 import { veo } from './veo.ts'
 
 const JOB_MS = 5000
@@ -22,7 +22,7 @@ function open(baseUrl = BASE) {
   const clock = fakeClock()
   const url = () => new URL(baseUrl).origin
   const simulator = new MediaSimulator(veoDialect, { clock, key: KEY, jobMs: JOB_MS, url })
-  const sent: WholeRequest[] = []
+  const sent: MediaRequest[] = []
   const send = simulatedSend(request => simulator.handle(request), clock)
   const provider = veo({
     secretOf: literalSecret,
@@ -35,7 +35,7 @@ function open(baseUrl = BASE) {
     aSubmitCall(mediaProviderRow('veo', baseUrl, KEY), { kind: 'video', durationMs: 8000, ...change })
   const submitted = async (call = aCall()) => {
     const outcome = await provider.submit(call)
-    if (outcome.outcome !== 'accepted') throw new Error(`The submit was ${outcome.outcome}.`)
+    if (outcome.outcome !== 'accepted') throw new Error(`The submission was ${outcome.outcome}.`)
     return accepted(call, outcome.upstreamId)
   }
   return { clock, simulator, sent, provider, aCall, submitted }
@@ -159,7 +159,7 @@ describe('the key of a download', () => {
       durationMs: 8000,
     })
     const submitted = await provider.submit(call)
-    if (submitted.outcome !== 'accepted') throw new Error('The submit was not accepted.')
+    if (submitted.outcome !== 'accepted') throw new Error('The submission was not accepted.')
     clock.advance(JOB_MS)
     const polled = await provider.poll(accepted(call, submitted.upstreamId))
     const [output] = polled.outcome === 'finished' ? polled.result.outputs : []

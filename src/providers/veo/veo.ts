@@ -1,12 +1,10 @@
 import type { MediaProvider, PollOutcome } from '../../gateway/ports/media-provider.ts'
 import { probeGemini, geminiAddress, KEY_HEADER } from '../gemini-api/gemini-api.ts'
 import type { Address, SecretOf } from '../http/address.ts'
+import { submitTo, type SendMedia } from '../media/media-http.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
-import type { SendWhole } from '../media/send-whole.ts'
-import { submitTo } from '../media/media-http.ts'
-import { submitBody } from './submit-body.ts'
-import { operationPath, readOperation, readSubmitted, withKey } from './wire.ts'
+import { operationPath, readOperation, readSubmitted, submitBody, withKey } from './wire.ts'
 
 export const veoKind: MediaKindEntry = {
   rules: {
@@ -18,14 +16,14 @@ export const veoKind: MediaKindEntry = {
   probe: probeGemini,
 }
 
-type VeoPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+type VeoPorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 5000
 
 /**
  * Veo in the Gemini API: clips from text, from frames, from reference images, or from a clip to continue. Its answers
  * do not have our job id, and it has no list of operations. So a job whose answer was lost cannot be found, and the
- * hold of an unknown submit is released at its deadline.
+ * hold of an unknown submission is released at its deadline.
  */
 export function veo({ send, secretOf }: VeoPorts): MediaProvider {
   return {

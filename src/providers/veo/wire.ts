@@ -1,14 +1,82 @@
-import type { MediaOutput, PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
+import type {
+  MediaInput,
+  MediaOutput,
+  PollOutcome,
+  SubmitCall,
+  SubmitOutcome,
+} from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
-import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
-import { base64Output, linkOutput } from '../media/result-values.ts'
-import type { WholeAnswer } from '../media/send-whole.ts'
 import { googleErrorOf, isOperatorError, readGoogleError, rejectionOf } from '../gemini-api/google-error.ts'
+import { hasReferences, otherParams, unsupportedRequest, secondsOf } from '../media/inputs.ts'
+import { UNEXPLAINED_FAILURE, isSuccess, statusProblem, unusable } from '../media/outcomes.ts'
+import { jsonParts, type InputBytes, type Members, type SubmitBody } from '../media/request-bodies.ts'
+import { base64Output, linkOutput } from '../media/result-values.ts'
+import type { MediaAnswer } from '../media/media-http.ts'
 
-/** The outcome of an answer to a submit. A 5xx is always unknown, and a 4xx is always a rejection. */
-export function readSubmitted(answer: WholeAnswer): SubmitOutcome {
+/** Never sent from a row's parameters: the adapter sets them itself, or they would change the job. */
+const OWN_PARAMETERS = new Set(['sampleCount', 'numberOfVideos', 'durationSeconds', 'prompt', 'model'])
+
+/** The body of a `predictLongRunning` request, or why this API cannot make the job: a sentence for the client. */
+export function submitBody(call: SubmitCall): SubmitBody {
+  const refusal = unsupportedRequest(call) ?? ownRefusal(call)
+  if (refusal !== undefined) return { refusal }
+  const { prompt } = call
+  return jsonParts({
+    instances: [{ prompt, ...imagesOf(call), video: videoOf(call.videos[0]) }],
+    parameters: {
+      ...parametersOf(call),
+      // One clip is one job. The number that the client asked for never goes to a provider.
+      sampleCount: 1,
+      durationSeconds: secondsOf(call),
+    },
+  })
+}
+
+/** The API takes the bytes of images, and of a clip also its own link. It fetches nothing. */
+function ownRefusal({ images, videos }: SubmitCall): string | undefined {
+  if (images.some(({ from }) => from !== 'bytes'))
+    return 'The provider accepts images only as files, and a linked image could not be fetched.'
+  return videos.length > 1 ? 'The provider accepts only one video.' : undefined
+}
+
+function imagesOf(call: SubmitCall): Members {
+  const files = call.images.filter(image => image.from === 'bytes').map(imageOf)
+  if (hasReferences(call)) return { referenceImages: files.map(image => ({ image, referenceType: 'asset' })) }
+  const [image, lastFrame] = files
+  return { image, lastFrame }
+}
+
+function imageOf(input: InputBytes): Members {
+  return { bytesBase64Encoded: input, mimeType: input.mediaType }
+}
+
+function videoOf(video: MediaInput | undefined): Members | undefined {
+  switch (video?.from) {
+    case undefined:
+      return undefined
+    case 'bytes':
+      return { encodedVideo: video, encoding: video.mediaType }
+    case 'url':
+      return { uri: video.url }
+    case 'provider_id':
+      return { uri: video.id }
+  }
+}
+
+/** The API writes its names in camel case: `aspect_ratio` of a row is its `aspectRatio`. */
+function parametersOf(call: SubmitCall): Members {
+  const named = Object.entries(otherParams(call)).map(([name, value]) => [camelCase(name), value] as const)
+  return Object.fromEntries(named.filter(([name]) => !OWN_PARAMETERS.has(name)))
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** The outcome of an answer to a submission. A 5xx is always unknown, and a 4xx is always a rejection. */
+export function readSubmitted(answer: MediaAnswer): SubmitOutcome {
   const { status, body } = answer
-  if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer, codeOf(answer)) }
+  if (status >= 500) return { outcome: 'unknown', problem: statusProblem(answer, codeOf(answer)) }
   if (!isSuccess(answer)) return { outcome: 'rejected', ...rejectionOf(answer) }
   const name = findJsonObject(body)?.['name']
   if (typeof name === 'string' && operationPath(name) !== undefined)
@@ -26,7 +94,7 @@ export function operationPath(name: string): string | undefined {
 }
 
 /** The state of a job in the answer to a poll. A name without `done` is a running job. */
-export function readOperation(answer: WholeAnswer): PollOutcome {
+export function readOperation(answer: MediaAnswer): PollOutcome {
   const operation = findJsonObject(answer.body)
   if (!isSuccess(answer) || typeof operation?.['name'] !== 'string') return unusable(answer, codeOf(answer))
   const { done, error, response } = operation
@@ -95,6 +163,6 @@ export function withKey(
   }
 }
 
-function codeOf({ body }: WholeAnswer): string | undefined {
+function codeOf({ body }: MediaAnswer): string | undefined {
   return readGoogleError(body)?.status
 }

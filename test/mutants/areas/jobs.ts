@@ -75,8 +75,8 @@ export const jobMutants: readonly Mutant[] = [
   {
     name: 'a submit that failed inside the gateway counts as not sent',
     file: 'src/gateway/media/submit-job.ts',
-    text: "return { outcome: 'unknown', problem: 'The submit failed inside the gateway.' }",
-    replacement: "return { outcome: 'not_sent', problem: 'The submit failed inside the gateway.' }",
+    text: "return { outcome: 'unknown', problem: 'The submission failed inside the gateway.' }",
+    replacement: "return { outcome: 'not_sent', problem: 'The submission failed inside the gateway.' }",
     tests: ['src/gateway/media/submit-job.test.ts'],
   },
   {
@@ -95,7 +95,7 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'the cost that a provider reports for a failed job is not kept',
-    file: 'src/gateway/media/poll-job.ts',
+    file: 'src/gateway/media/ask-provider.ts',
     text: '{ ...providerCostOf(job, outcome, ports), atMs }',
     replacement: '{ atMs }',
     tests: ['test/scenarios/media-costs.test.ts'],
@@ -229,8 +229,8 @@ export const jobMutants: readonly Mutant[] = [
   {
     name: 'a result without outputs completes its job',
     file: 'src/gateway/media/settle-job.ts',
-    text: 'if (result.outputs.length === 0)',
-    replacement: 'if (result.outputs.length < 0)',
+    text: 'if (result.outputs.length === 0)\n',
+    replacement: 'if (result.outputs.length < 0)\n',
     tests: ['test/scenarios/videos-settlement.test.ts'],
   },
   {
@@ -298,7 +298,7 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'inputs are removed while their job runs',
-    file: 'src/gateway/media/remove-inputs.ts',
+    file: 'src/gateway/media/job-inputs.ts',
     text: 'if (!isFinal(job.state)) return',
     replacement: '',
     tests: [SIMULATION],
@@ -320,7 +320,7 @@ export const jobMutants: readonly Mutant[] = [
   {
     name: 'fal: a server error counts as a rejection',
     file: 'src/providers/fal/wire.ts',
-    text: "if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer, errorOf(answer).code) }",
+    text: "if (status >= 500) return { outcome: 'unknown', problem: statusProblem(answer, errorOf(answer).code) }",
     replacement: '',
     tests: [SIMULATION],
   },
@@ -405,17 +405,17 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'minimax: the empty account of the operator is shown to the client',
-    file: 'src/providers/minimax/envelope.ts',
+    file: 'src/providers/minimax/wire.ts',
     text: "1008: 'operator'",
     replacement: "1008: 'invalid'",
     tests: ['src/providers/minimax/wire.test.ts'],
   },
   {
     name: 'seedance: a client sets the length of a clip in the prompt',
-    file: 'src/providers/seedance/submit-body.ts',
+    file: 'src/providers/seedance/wire.ts',
     text: 'prompt = withoutCommands(call)',
     replacement: 'prompt = call.prompt',
-    tests: ['src/providers/seedance/submit-body.test.ts'],
+    tests: ['src/providers/seedance/wire.test.ts'],
   },
   {
     name: 'geminigen: an unknown status ends the job',
@@ -433,7 +433,7 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'a clip is an image because of what follows its first box',
-    file: 'src/protocol/media/result-type.ts',
+    file: 'src/protocol/media/media-signature.ts',
     text: 'text.slice(16, boxBytes)',
     replacement: 'text.slice(16)',
     tests: ['src/gateway/media/store-outputs.test.ts'],
@@ -447,17 +447,17 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'an answer without tokens is recorded as one that cost the operator nothing',
-    file: 'src/gateway/media/provider-cost.ts',
+    file: 'src/gateway/media/price-result.ts',
     text: 'prices === undefined || !hasTokens(tokens)',
     replacement: 'prices === undefined || tokens === undefined',
     tests: ['test/scenarios/media-costs.test.ts'],
   },
   {
     name: 'the cost of a released job that ended without a result is not recorded',
-    file: 'src/gateway/media/watch-job.ts',
+    file: 'src/gateway/media/ask-provider.ts',
     text: "outcome.outcome === 'finished' ? outcome.result : outcome",
     replacement: 'outcome as object',
-    tests: ['src/gateway/media/watch-job.test.ts'],
+    tests: ['src/gateway/media/ask-provider.test.ts'],
   },
   {
     name: 'the cost of a result that came too late is not recorded',

@@ -90,7 +90,7 @@ export const reconcilerMutants: readonly Mutant[] = [
   {
     name: 'a stop does not wait for submits',
     file: 'src/app.ts',
-    text: 'server.drain().then(() => runner.submitsEnded())',
+    text: 'server.drain().then(() => runner.submissionsEnded())',
     replacement: 'server.drain()',
     tests: [KILLED],
   },

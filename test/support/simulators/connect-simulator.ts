@@ -1,8 +1,7 @@
 import type { Clock } from '../../../src/gateway/ports/clock.ts'
 import { httpClient } from '../../../src/http1/client/http-client.ts'
 import { Timers } from '../../../src/http1/timers.ts'
-import { mediaHttp } from '../../../src/providers/media/media-http.ts'
-import type { SendWhole } from '../../../src/providers/media/send-whole.ts'
+import { mediaHttp, type SendMedia } from '../../../src/providers/media/media-http.ts'
 import { refusedUrl } from '../upstream.ts'
 import type { SimulatedReply, SimulatedRequest } from './simulated-reply.ts'
 import { simulatedSend } from './simulated-send.ts'
@@ -11,7 +10,7 @@ import { simulatedServer } from './simulated-server.ts'
 /** A way to a simulated provider. */
 export type SimulatorConnection = {
   readonly url: string
-  readonly send: SendWhole
+  readonly send: SendMedia
   readonly close: () => Promise<void>
 }
 export type ConnectSimulator = (

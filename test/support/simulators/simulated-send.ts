@@ -1,5 +1,5 @@
 import type { Clock } from '../../../src/gateway/ports/clock.ts'
-import type { SendWhole, WholeReply } from '../../../src/providers/media/send-whole.ts'
+import type { SendMedia, MediaReply } from '../../../src/providers/media/media-http.ts'
 import { bytesOf } from '../byte-streams.ts'
 import type { SimulatedReply, SimulatedRequest } from './simulated-reply.ts'
 
@@ -9,7 +9,7 @@ import type { SimulatedReply, SimulatedRequest } from './simulated-reply.ts'
 export function simulatedSend(
   handle: (request: SimulatedRequest) => SimulatedReply,
   clock: Pick<Clock, 'after'>,
-): SendWhole {
+): SendMedia {
   return async ({ method, url, headers, body, timeoutMs }) => {
     const text = typeof body === 'object' ? (await bytesOf(body.stream)).toString() : (body ?? '')
     const path = url.pathname + url.search
@@ -22,7 +22,7 @@ async function wholeReply(
   reply: SimulatedReply,
   timeoutMs: number,
   clock: Pick<Clock, 'after'>,
-): Promise<WholeReply> {
+): Promise<MediaReply> {
   switch (reply.send) {
     case 'reset':
       return { reply: 'none', isSent: true, problem: 'ECONNRESET' }

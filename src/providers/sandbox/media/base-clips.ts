@@ -1,5 +1,4 @@
 import type { Params } from '../../../domain/jobs/params.ts'
-import { ratioOf } from './frame-size.ts'
 
 /**
  * The aspect ratios of the clips in `clips/`: those that providers of videos take. `scripts/make-sandbox-clips.ts`
@@ -30,4 +29,78 @@ export function baseClip(ratio: ClipRatio): Promise<Uint8Array<ArrayBuffer>> {
   // A failed read is tried again.
   read.catch(() => loaded.delete(ratio))
   return read
+}
+
+/** The boxes that contain the boxes with the length of a clip. */
+const CONTAINERS = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl'])
+const BOX_HEADER = 8
+/** Behind the header of a version 0 box: version and flags, when the clip was created and when it was modified. */
+const CREATED_AT = BOX_HEADER + 4
+
+/**
+ * A copy of an MP4 with one track of evenly spaced samples that lasts `durationMs`, without its time of creation. Every
+ * box keeps its size.
+ */
+export function retimeClip(clip: Uint8Array<ArrayBuffer>, durationMs: number): Uint8Array<ArrayBuffer> {
+  const retimed = clip.slice()
+  const view = new DataView(retimed.buffer)
+  const boxes = boxesOf(view, 0, retimed.length)
+  const samples = view.getUint32(boxAt(boxes, 'stsz') + BOX_HEADER + 8)
+  // One sample lasts `durationMs` units, so that all together last exactly the duration.
+  const unitsPerSecond = samples * 1000
+  const units = samples * durationMs
+  const setWords = (name: string, offset: number, ...words: readonly number[]) =>
+    words.forEach((word, place) => view.setUint32(boxAt(boxes, name) + offset + place * 4, word))
+
+  setWords('mvhd', CREATED_AT, 0, 0, unitsPerSecond, units)
+  setWords('mdhd', CREATED_AT, 0, 0, unitsPerSecond, units)
+  // A track header names its track between the times and the duration.
+  setWords('tkhd', CREATED_AT, 0, 0)
+  setWords('tkhd', CREATED_AT + 16, units)
+  setWords('stts', BOX_HEADER + 4, 1, samples, durationMs)
+  return retimed
+}
+
+/** Where each box starts, by its type. */
+function boxesOf(view: DataView, start: number, end: number): Map<string, number> {
+  const boxes = new Map<string, number>()
+  for (let at = start; at + BOX_HEADER <= end; at += view.getUint32(at)) {
+    const type = String.fromCharCode(...new Uint8Array(view.buffer, at + 4, 4))
+    boxes.set(type, at)
+    if (!CONTAINERS.has(type)) continue
+    for (const found of boxesOf(view, at + BOX_HEADER, at + view.getUint32(at))) boxes.set(...found)
+  }
+  return boxes
+}
+
+function boxAt(boxes: ReadonlyMap<string, number>, type: string): number {
+  const at = boxes.get(type)
+  if (at === undefined) throw new Error(`The clip has no box ${type}.`)
+  return at
+}
+
+/** In pixels. */
+export type Size = { readonly width: number; readonly height: number }
+
+const longSides: Readonly<Record<string, number>> = { '1K': 1024, '2K': 2048, '4K': 4096 }
+const ratios: Readonly<Record<string, string>> = { landscape: '16:9', portrait: '9:16', square: '1:1' }
+const RATIO_MAX = 4
+
+/** An image with the requested aspect ratio, or else the requested orientation. The resolution is the longer side. */
+export function imageSize({ aspect_ratio, orientation, resolution }: Params): Size {
+  const ratio = ratioOf(aspect_ratio) ?? ratioOf(ratios[String(orientation)]) ?? 1
+  return sized(ratio, longSides[String(resolution)] ?? 1024, 1)
+}
+
+/** The shorter side is a multiple of a number of pixels. */
+export function sized(ratio: number, longSide: number, multiple: number): Size {
+  const short = Math.round(longSide / Math.max(ratio, 1 / ratio) / multiple) * multiple
+  return ratio >= 1 ? { width: longSide, height: short } : { width: short, height: longSide }
+}
+
+/** The width of `16:9` divided by its height. Undefined for another text, and for an extreme ratio. */
+export function ratioOf(value: unknown): number | undefined {
+  const [, width, height] = /^(\d{1,4}):(\d{1,4})$/.exec(String(value)) ?? []
+  const ratio = Number(width) / Number(height)
+  return ratio >= 1 / RATIO_MAX && ratio <= RATIO_MAX ? ratio : undefined
 }

@@ -10,17 +10,17 @@ type Directive<Value> = { readonly expected: string; readonly read: (text: strin
 
 /** The directives in a prompt for the sandbox, as `[sandbox name=value name …]`. */
 export const directives = {
-  /** The submit is refused with this code. */
+  /** The submission is refused with this code. */
   reject: word(),
   /** The HTTP status of that refusal; 400 by default. */
   status: whole(499, 400),
   retry_after_s: whole(86_400),
   /**
-   * Faults of the submit. `unknown`: the sandbox has the job. `lost`: it does not have the job. `hang`: there is no
+   * Faults of the submission. `unknown`: the sandbox has the job. `lost`: it does not have the job. `hang`: there is no
    * answer, and the sandbox has the job. Also `not_sent` and `no_id`.
    */
   submit: oneOf(['unknown', 'lost', 'hang', 'not_sent', 'no_id']),
-  /** The time from the submit to the end of the job. */
+  /** The time from the submission to the end of the job. */
   delay_ms: whole(DELAY_MS_MAX),
   /** The generation fails with this code. */
   fail: word(),
@@ -52,7 +52,7 @@ export type MediaDirectives = {
   >
 }
 
-export type ReadDirectives = { readonly directives: MediaDirectives } | { readonly problem: string }
+type ReadDirectives = { readonly directives: MediaDirectives } | { readonly problem: string }
 
 const BLOCK = /\[sandbox\b([^\]]*)\]/gi
 

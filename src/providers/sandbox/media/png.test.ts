@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { PNG } from 'pngjs'
-import { paint, type Color, type Painting } from './paint.ts'
-import { pngOf } from './png.ts'
+import { paint, pngOf, type Color, type Painting } from './png.ts'
 
 const palette: readonly Color[] = [
   [0, 0, 0],

@@ -9,7 +9,7 @@ const ENDS_PER_SECOND = 25
 export const ENDS_AT_ONCE = 64
 
 /** Whether one more job may end now. */
-export type EndTurn = (nowMs: number) => boolean
+type EndTurn = (nowMs: number) => boolean
 
 /**
  * Spreads the ends of jobs over time. A sweep would otherwise end thousands of jobs at once, and all other requests

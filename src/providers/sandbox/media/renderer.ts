@@ -1,7 +1,5 @@
-import { baseClip, type ClipRatio } from './base-clips.ts'
-import { paint, type Picture } from './paint.ts'
-import { pngOf } from './png.ts'
-import { retimeClip } from './retime-clip.ts'
+import { baseClip, retimeClip, type ClipRatio } from './base-clips.ts'
+import { paint, pngOf, type Picture } from './png.ts'
 
 /** A file to make. */
 export type Rendering =

@@ -96,7 +96,7 @@ describe('an image of the sandbox', () => {
 
 async function finished(change: Partial<SubmitCall>): Promise<MediaResult> {
   const outcome = await sandbox.submit(aSubmitCall(sandboxProvider, change))
-  if (outcome.outcome !== 'finished') throw new Error(`The submit was ${outcome.outcome}.`)
+  if (outcome.outcome !== 'finished') throw new Error(`The submission was ${outcome.outcome}.`)
   return outcome.result
 }
 

@@ -46,7 +46,7 @@ describe('the sandbox', () => {
     })
   })
 
-  test('rejects a second submit of the same job', async () => {
+  test('rejects a second submission of the same job', async () => {
     const { sandbox, aVideo } = open()
     const call = aVideo()
     await sandbox.submit(call)
@@ -71,7 +71,7 @@ describe('the sandbox', () => {
     expect((await poll(call)).outcome).toBe('finished')
   })
 
-  test('answers a silent submit only when its time is over', async () => {
+  test('answers a silent submission only when its time is over', async () => {
     const { sandbox, clock, aVideo } = open()
     let isAnswered = false
     const answered = sandbox

@@ -6,16 +6,15 @@ import type {
   SubmitOutcome,
 } from '../../../gateway/ports/media-provider.ts'
 import { readDirectives, type MediaDirectives } from './directives.ts'
-import { newJob } from './new-job.ts'
+import { newJob, sandboxJobs } from './sandbox-jobs.ts'
 import { endTurns, pollJob } from './poll-job.ts'
 import { openRenderer, type Renderer } from './renderer.ts'
-import { sandboxJobs } from './sandbox-jobs.ts'
 
 /** How long a video job runs by default. */
 export const VIDEO_MS = 3000
 const POLL_EVERY_MS = 250
 
-export type SandboxMediaPorts = {
+type SandboxMediaPorts = {
   readonly clock: Clock
   readonly renderer?: Renderer
   readonly videoMs?: number
@@ -25,7 +24,7 @@ export type SandboxMediaPorts = {
 
 /**
  * The built-in provider's images and videos: real files that show the word SANDBOX on a pattern, the same for the same
- * request. A prompt can ask for any fault of a real provider. Images are ready in the answer to the submit, videos
+ * request. A prompt can ask for any fault of a real provider. Images are ready in the answer to the submission, videos
  * after `videoMs`.
  */
 export function sandboxMedia({
@@ -92,7 +91,7 @@ function insteadOfJob(directives: MediaDirectives): SubmitOutcome | undefined {
       reason: reasonOf(status),
       status: status ?? 400,
       code: reject ?? 'SANDBOX_REJECTED',
-      message: 'The sandbox was asked to reject this submit.',
+      message: 'The sandbox was asked to reject this submission.',
       ...(retryAfterS === undefined ? {} : { retryAfterS }),
     })
   }

@@ -2,7 +2,7 @@ import type { MediaKind } from '../../../../src/domain/catalog/provider.ts'
 import type { JobKind } from '../../../../src/domain/jobs/job.ts'
 import type { Clock } from '../../../../src/gateway/ports/clock.ts'
 import type { AcceptedJob, MediaProvider, SubmitCall } from '../../../../src/gateway/ports/media-provider.ts'
-import type { SendWhole, WholeRequest } from '../../../../src/providers/media/send-whole.ts'
+import type { SendMedia, MediaRequest } from '../../../../src/providers/media/media-http.ts'
 import type { SecretOf } from '../../../../src/providers/http/address.ts'
 import { fakeClock } from '../../fake-clock.ts'
 import { accepted, aSubmitCall } from '../../media-calls.ts'
@@ -18,7 +18,7 @@ export type AdapterSetup = {
   readonly kind: MediaKind
   readonly dialect: Dialect
   readonly provider: (ports: {
-    readonly send: SendWhole
+    readonly send: SendMedia
     readonly clock: Clock
     readonly secretOf: SecretOf
   }) => MediaProvider
@@ -39,7 +39,7 @@ export function openAdapter(setup: AdapterSetup, options: Partial<MediaSimulator
     url: () => url,
     ...options,
   })
-  const sent: WholeRequest[] = []
+  const sent: MediaRequest[] = []
   const send = simulatedSend(request => simulator.handle(request), clock)
   const provider = setup.provider({
     clock,

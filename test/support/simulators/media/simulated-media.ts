@@ -2,7 +2,7 @@ import type { MediaKind } from '../../../../src/domain/catalog/provider.ts'
 import type { JobKind } from '../../../../src/domain/jobs/job.ts'
 import type { Clock } from '../../../../src/gateway/ports/clock.ts'
 import type { MediaProvider } from '../../../../src/gateway/ports/media-provider.ts'
-import type { SendWhole } from '../../../../src/providers/media/send-whole.ts'
+import type { SendMedia } from '../../../../src/providers/media/media-http.ts'
 import type { SecretOf } from '../../../../src/providers/http/address.ts'
 import { KEY_UNDER_TEST, type MediaFault, type MediaUnderTest } from '../../../conformance/media-provider.ts'
 import { until } from '../../../scenarios/until.ts'
@@ -48,7 +48,7 @@ export type SimulatedKind = {
   readonly path: string
   readonly dialect: Dialect
   readonly provider: (ports: {
-    readonly send: SendWhole
+    readonly send: SendMedia
     readonly clock: Clock
     readonly secretOf: SecretOf
   }) => MediaProvider

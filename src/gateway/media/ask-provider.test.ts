@@ -10,9 +10,8 @@ import { EMPTY_CATALOG } from '../../domain/catalog/catalog.ts'
 import { usd } from '../../domain/money.ts'
 import { openDiskBlobs } from '../../stores/disk/blobs.ts'
 import type { PollOutcome } from '../ports/media-provider.ts'
-import { NoMediaTries } from './no-media-tries.ts'
-import { Slots } from './slots.ts'
-import { watchJob } from './watch-job.ts'
+import { NoMediaTries, Slots } from './fetch-result.ts'
+import { watchJob } from './ask-provider.ts'
 
 const providerCost = usd('0.25')
 

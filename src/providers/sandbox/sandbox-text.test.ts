@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { countTokens, tokenize } from './tokens.ts'
+import { countTokens, tokenize } from './sandbox-text.ts'
 
 test('joined tokens are the text again', () => {
   fc.assert(

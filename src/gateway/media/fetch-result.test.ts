@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
+import { NoMediaTries, Slots } from './fetch-result.ts'
+import { anId } from '../../../test/support/ledger-builders.ts'
 import { turn } from '../../../test/support/turn.ts'
-import { Slots } from './slots.ts'
 
 /** Work that ends when a test says so. */
 function works(count: number) {
@@ -42,4 +43,26 @@ test('work that fails frees its slot', async () => {
   ends[1]!.resolve(7)
 
   expect((await Promise.allSettled(done)).map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+})
+
+test('each job has its own count, which ends when the job is forgotten', () => {
+  const tries = new NoMediaTries()
+  const [one, other] = [anId(), anId()]
+
+  const counts = [tries.add(one), tries.add(one), tries.add(other)]
+  tries.forget(one)
+
+  expect(counts).toEqual([1, 2, 1])
+  expect([tries.add(one), tries.add(other)]).toEqual([1, 2])
+})
+
+test('at most 10,000 jobs are counted, and the one that was fetched longest ago is forgotten', () => {
+  const tries = new NoMediaTries()
+  const [oldest, older] = [anId(), anId()]
+  for (const id of [older, oldest, older]) tries.add(id)
+
+  for (let others = 0; others < 9999; others += 1) tries.add(anId())
+
+  expect(tries.add(older)).toBe(3)
+  expect(tries.add(oldest)).toBe(1)
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
-import { CLOCK_SKEW_S, klingTokens, signToken, TOKEN_TTL_S } from './kling-token.ts'
+import { CLOCK_SKEW_S, TOKEN_TTL_S, klingTokens, signToken } from './kling-target.ts'
 
 const keys = { accessKey: 'access-1', secretKey: 'secret-1' }
 const MINUTE_MS = 60_000

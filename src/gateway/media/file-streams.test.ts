@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { bytesOf, streamOf } from '../../../test/support/byte-streams.ts'
-import { PeekedStream } from './peeked-stream.ts'
+import { PeekedStream } from './file-streams.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Forwarding, type ForwardingSettings } from '../forwarding.ts'
-import { publicBaseUrl } from './public-base-url.ts'
+import { publicBaseUrl } from './video-routes.ts'
 
 const PROXY = '127.0.0.1'
 const trusting = (trustedProxies: ForwardingSettings['trustedProxies']) =>
