@@ -3,7 +3,7 @@ import type { AttemptId, Attempts } from '../../gateway/ports/attempts.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Tables } from './tables.ts'
 import type { Tariffs } from './tariffs.ts'
-import { UNKNOWN_USAGE, usageColumns } from './usage-columns.ts'
+import { UNKNOWN_USAGE, usageColumns } from '../books/usage-columns.ts'
 
 export function createAttempts(parts: {
   readonly database: Database

@@ -6,7 +6,7 @@ import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
 import type { Tables } from './tables.ts'
 import type { Tariffs } from './tariffs.ts'
 import type { Transactions } from './transactions.ts'
-import { usageColumns, usageOfCharge } from './usage-columns.ts'
+import { usageColumns, usageOfCharge } from '../books/usage-columns.ts'
 import { UsageDays } from './usage-days.ts'
 
 /** The steps that write charges. */

@@ -5,8 +5,8 @@ import { aCharge, aCredit, anAccount, anAttempt, hold } from '../../../test/supp
 import { aSqliteStore, nodeSettings, type TestSqlite } from '../../../test/support/test-store.ts'
 import { usd } from '../../domain/money.ts'
 import type { Balance, StatementLine } from '../../gateway/ports/ledger.ts'
-import { CanonicalBytes, type SqlValue } from './canonical.ts'
-import { allColumnsOf, formOf, hashedTables, keyOf, selectCovered } from './hashed-tables.ts'
+import { CanonicalBytes, type SqlValue } from '../books/canonical.ts'
+import { allColumnsOf, formOf, hashedTables, keyOf, selectCovered } from '../books/hashed-tables.ts'
 
 type Commit = { id: bigint; number: bigint; hash: Uint8Array; name: string }
 

@@ -9,7 +9,7 @@ import type { Charges } from './charges.ts'
 import type { Journal } from './journal.ts'
 import { tariffFrom } from './tariffs.ts'
 import { nanoUsdOrNull } from './usage-list.ts'
-import { usageFrom, type UsageColumns } from './usage-columns.ts'
+import { usageFrom, type UsageColumns } from '../books/usage-columns.ts'
 
 type Parts = {
   readonly database: Database

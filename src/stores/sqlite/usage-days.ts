@@ -3,7 +3,7 @@ import { addUsd, nanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { Charge, UsageTotals } from '../../gateway/ports/ledger.ts'
 import type { Transactions } from './transactions.ts'
-import { usageFrom, usageOfCharge, type UsageColumns } from './usage-columns.ts'
+import { usageFrom, usageOfCharge, type UsageColumns } from '../books/usage-columns.ts'
 
 const MS_PER_DAY = 86_400_000
 /** More than the number of accounts, so that a day and an account make one number. */

@@ -5,11 +5,11 @@ import { hasTokens } from '../../domain/pricing/image-tokens.ts'
 import type { Provenance } from '../../domain/pricing/usage.ts'
 import type { Charge, Ledger, TimeRange, UsageLine, UsageTotals } from '../../gateway/ports/ledger.ts'
 import type { BooksOfAccounts } from './account-books.ts'
-import { cursorOf, readCursor, ROW_ID_MAX } from './row-ids.ts'
+import { cursorOf, readCursor, ROW_ID_MAX } from '../books/cursors.ts'
 import { imageTariffFrom, tariffFrom, videoTariffFrom } from './tariffs.ts'
 import { addTotals, NO_TOTALS, totalsOfRow } from './usage-days.ts'
 import { UsageRange } from './usage-range.ts'
-import { imageTokensFrom, usageFrom, type UsageColumns } from './usage-columns.ts'
+import { imageTokensFrom, usageFrom, type UsageColumns } from '../books/usage-columns.ts'
 
 // A subquery, because a LEFT JOIN made each read ten times as slow.
 const SELECT = `SELECT *, (SELECT content FROM tariffs WHERE tariffs.id = tariff_id) AS content,
