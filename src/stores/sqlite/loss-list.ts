@@ -5,7 +5,7 @@ import { nanoUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { LossLine, Page } from '../../gateway/ports/ledger.ts'
 import { unknownCursor } from '../books/cursors.ts'
 import type { UsageColumns } from '../books/usage-columns.ts'
-import { nanoUsdOrNull } from './usage-list.ts'
+import { nanoUsdOrNull } from '../books/charges.ts'
 import { priceOfRow } from './verify/price-of-row.ts'
 
 /** Jobs and attempts have rows of their own, so a place in the list is a time, a table and a row. */
