@@ -37,8 +37,9 @@ const layers: Record<string, readonly string[]> = {
   config: ['domain', 'gateway', 'node:net'],
   reconciler: ['domain', 'gateway'],
   providers: ['domain', 'protocol', 'gateway/ports', 'http1', 'node:zlib'],
-  'stores/sqlite': ['domain', 'gateway/ports', 'bun:sqlite', 'node:'],
-  'stores/disk': ['gateway/ports', 'node:'],
+  'stores/books': ['domain', 'gateway/ports'],
+  'stores/sqlite': ['domain', 'gateway/ports', 'stores/books', 'bun:sqlite', 'node:'],
+  'stores/disk': ['domain', 'gateway/ports', 'node:'],
   'stores/memory': ['gateway/ports'],
   telemetry: ['domain', 'gateway', 'prom-client'],
   tokenizer: ['gateway/ports', 'gpt-tokenizer', 'tokenx'],
@@ -144,6 +145,22 @@ function ioInConstructors(code: string): string[] {
     .flatMap(({ io, called }) => io.concat(called.flatMap(ioOf)))
 }
 
+/** What the runtime offers without an import, beside web standards. */
+const RUNTIME_GLOBAL = /^(Bun|Buffer|process|setImmediate)$/
+
+/** The runtime's own globals that a file uses. */
+function globalsIn(code: string): string[] {
+  const found: string[] = []
+  const members = new Set<number>()
+  const visitor = new Visitor({
+    MemberExpression: ({ property, computed }) => void (computed || members.add(property.start)),
+    Identifier: ({ name, start }) =>
+      void (RUNTIME_GLOBAL.test(name) && !members.has(start) && found.push(name)),
+  })
+  visitor.visit(parseSync('source.ts', code).program)
+  return found
+}
+
 const COMPUTED_NAME = 'an import with a computed name'
 
 /** The types that a file declares, except `Parts`: what the file is made of. */
@@ -190,6 +207,15 @@ describe('architecture', () => {
     const forbidden = importsOf(path).filter(name => !allowed.some(layer => isWithin(name, layer)))
 
     expect(forbidden).toEqual([])
+  })
+
+  test.each(['domain', 'protocol', 'gateway', 'stores/books'])('%s/ uses no runtime API', folder => {
+    const users = sources.filter(
+      path => isWithin(path, folder) && globalsIn(readFileSync(resolve(root, path), 'utf8')).length > 0,
+    )
+
+    expect(users).toEqual([])
+    expect(globalsIn('// Bun\nBun.sleep(1); timers.setImmediate(f)')).toEqual(['Bun'])
   })
 
   test('no constructor does I/O', () => {

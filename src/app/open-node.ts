@@ -72,7 +72,7 @@ async function nodeOf(
   let anchorFailures = 0
   const anchor = await openAnchorKeeper({
     file: diskAnchorFile(anchorPath),
-    chain: node.commitChain,
+    chains: node.commitChains,
     auditLog: node.auditLog,
     clock,
     onFailed(error) {

@@ -48,7 +48,8 @@ function chat(gateway: GatewayProcess, key: string): Promise<Response> {
 }
 
 function anchored(path: string): number {
-  return (JSON.parse(readFileSync(path, 'utf8')) as { number: number }).number
+  const { chains } = JSON.parse(readFileSync(path, 'utf8')) as { chains: [{ number: number }] }
+  return chains[0].number
 }
 
 /** The folder of a gateway that was killed after it sold, when its anchor named the last commit. */

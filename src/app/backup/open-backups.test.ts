@@ -30,7 +30,7 @@ describe('a backup', () => {
 
     expect(readdirSync(dirname(file)).sort()).toEqual(['books.db', 'books.db.blobs'])
     expect(statSync(file)).toMatchObject({ size: bytes, mode: 0o100600 })
-    expect([commits, blobFiles]).toEqual([store.commitChain.end()!.number, 0])
+    expect([commits, blobFiles]).toEqual([(await store.commitChains.ends())[0]!.number, 0])
   })
 
   test('never replaces a file or a folder', async () => {

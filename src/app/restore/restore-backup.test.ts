@@ -187,7 +187,9 @@ describe('a restore', () => {
       isWithoutBlobs: false,
     })
 
-    expect(JSON.parse(readFileSync(anchorFile, 'utf8'))).toMatchObject({ node: 'main', number: commits })
+    expect(JSON.parse(readFileSync(anchorFile, 'utf8'))).toMatchObject({
+      chains: [{ node: 'main', number: commits }],
+    })
     expect(anchor).toBe(anchorFile)
     expect(existsSync(join(dataDir, 'anchor.json'))).toBe(false)
   })

@@ -110,6 +110,7 @@ async function reasonFor(replace: string | undefined, anchorPath: string): Promi
   const anchor = await diskAnchorFile(anchorPath)
     .read()
     .catch(() => undefined)
-  const before = anchor === undefined ? 'there was no anchor' : `the anchor named commit ${anchor.number}`
+  const commits = anchor?.map(({ number }) => number).join(', ')
+  const before = commits === undefined ? 'there was no anchor' : `the anchor named commit ${commits}`
   return `${replace ?? 'no books were replaced'} (${before})`
 }

@@ -54,7 +54,7 @@ function filesIn(path: string): Record<string, string> {
 const NEW_FILES = {
   'tollgate.db': 'new tollgate.db',
   'blobs/clip': 'new clip',
-  'anchor.json': '{"node":"main","number":7,"hash":"ab"}\n',
+  'anchor.json': '{"chains":[{"node":"main","number":7,"hash":"ab"}]}\n',
 }
 const OLD_FILES = {
   'replaced-1/tollgate.db': 'old tollgate.db',

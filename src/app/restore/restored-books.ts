@@ -109,7 +109,7 @@ export function restoreSteps(
     () => copyAnchor(anchorPath, join(aside, 'anchor.json')),
     () => syncFolder(aside),
     () => unlessAbsent(rename(join(ready, 'blobs'), folder.blobs)),
-    () => diskAnchorFile(anchorPath).write(plan.end),
+    () => diskAnchorFile(anchorPath).write([plan.end]),
     () => unlessAbsent(rename(books, folder.database)),
     () => syncFolder(folder.path),
     // Nothing was replaced, if the folder was empty.

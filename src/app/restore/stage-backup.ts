@@ -114,7 +114,7 @@ async function checkStore(
   await node.auditLog.record(
     auditOf({ actor: 'admin', action: 'books.restore', subject: file, detail }, systemClock),
   )
-  const end = node.commitChain.end()
+  const [end] = await node.commitChains.ends()
   if (end === undefined) throw new Error('The audit line of the restore has no commit.')
   return { end, entries }
 }

@@ -1,18 +1,22 @@
-/** The last commit of a node, as its store has it or as the anchor names it. */
+/** The last commit of a chain, as its store has it or as the anchor names it. */
 export type ChainEnd = {
+  /** The node that writes the chain. */
   readonly node: string
-  /** 1 for the first commit of the node. */
+  /** 1 for the first commit of the chain. */
   readonly number: number
   /** The commit's SHA-256 in hexadecimal digits. */
   readonly hash: string
 }
 
+/** The last commit of each chain of the books. Each node that writes into them has a chain. */
+export type Anchor = readonly ChainEnd[]
+
 /** The facts of the books that are compared with the anchor. */
 export type AnchoredBooks = {
-  /** Undefined if the node has no commit. */
-  readonly end: ChainEnd | undefined
-  /** The hash of the commit that the anchor names; undefined if there is no such commit. */
-  readonly hashAtAnchor: string | undefined
+  /** The ends of the chains that have a commit. */
+  readonly ends: Anchor
+  /** By node, the hash of the commit that the anchor names. Books without such a commit have none. */
+  readonly hashesAtAnchor: ReadonlyMap<string, string>
   /** Whether the books record that an anchor was written. */
   readonly wasAnchored: boolean
 }
@@ -22,18 +26,33 @@ export type AnchoredBooks = {
  * anchor are normal, because it is written after commits. Books that never had an anchor, such as those of earlier
  * versions, are normal too.
  */
-export function anchorProblem(anchor: ChainEnd | undefined, books: AnchoredBooks): string | undefined {
-  const { end, hashAtAnchor, wasAnchored } = books
-  if (anchor === undefined) {
-    if (end === undefined || !wasAnchored) return undefined
-    return `it is missing, but the books have ${end.number} commits and had an anchor`
-  }
-  const named = `commit ${anchor.number} of node "${anchor.node}"`
-  if (end === undefined || (end.node === anchor.node && end.number < anchor.number)) {
-    const last = end?.number ?? 0
-    return `it names ${named}, but the books end at commit ${last}: ${anchor.number - last} commits are lost`
-  }
-  if (end.node !== anchor.node || hashAtAnchor !== anchor.hash)
+export function anchorProblem(anchor: Anchor | undefined, books: AnchoredBooks): string | undefined {
+  const { ends, wasAnchored } = books
+  if (anchor !== undefined) return firstDefined(anchor.map(named => chainProblem(named, books)))
+  if (ends.length === 0 || !wasAnchored) return undefined
+  const commits = ends.reduce((sum, { number }) => sum + number, 0)
+  return `it is missing, but the books have ${commits} commits and had an anchor`
+}
+
+/** Whether two anchors name the same commits. */
+export function isSameAnchor(left: Anchor | undefined, right: Anchor): boolean {
+  if (left?.length !== right.length) return false
+  return right.every(({ node, number }) => left.some(other => other.node === node && other.number === number))
+}
+
+function chainProblem(
+  { node, number, hash }: ChainEnd,
+  { ends, hashesAtAnchor }: AnchoredBooks,
+): string | undefined {
+  const named = `commit ${number} of node "${node}"`
+  const last = ends.length === 0 ? 0 : ends.find(end => end.node === node)?.number
+  if (last !== undefined && last < number)
+    return `it names ${named}, but the books end at commit ${last}: ${number - last} commits are lost`
+  if (last === undefined || hashesAtAnchor.get(node) !== hash)
     return `it names ${named} with another hash than the books: they were replaced or rewritten`
   return undefined
+}
+
+function firstDefined(problems: readonly (string | undefined)[]): string | undefined {
+  return problems.find(problem => problem !== undefined)
 }

@@ -4,10 +4,12 @@ import { describe, expect, test } from 'bun:test'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { aCredit, anAccount, anAudit } from '../../../test/support/ledger-builders.ts'
-import { aSqliteStore } from '../../../test/support/test-store.ts'
+import { aSqliteStore, nodeSettings } from '../../../test/support/test-store.ts'
 import { turn } from '../../../test/support/turn.ts'
 import { usd } from '../../domain/money.ts'
-import type { AnchorFile } from '../ports/anchor.ts'
+import type { Anchor, ChainEnd } from '../../domain/ledger/anchor.ts'
+import type { AnchorFile, CommitChains } from '../ports/anchor.ts'
+import type { StoreNode } from '../ports/store-node.ts'
 import { diskAnchorFile } from '../../stores/disk/anchor-file.ts'
 import { openAnchorKeeper } from './anchor-keeper.ts'
 
@@ -19,21 +21,21 @@ function aFolder(folder = aDataFolder()) {
   /** The commits that an anchor was written for, or is being written for. */
   const writes: number[] = []
   const file = diskAnchorFile(path)
-  const write: typeof file.write = end => {
-    writes.push(end.number)
-    return file.write(end)
+  const write: typeof file.write = anchor => {
+    writes.push(anchor[0]!.number)
+    return file.write(anchor)
   }
   return {
     path,
     clock,
     failures,
     writes,
-    anchored: () => (JSON.parse(readFileSync(path, 'utf8')) as { number: number }).number,
+    anchored: () => anchorAt(path)[0]!.number,
     open: async () => {
       const store = aSqliteStore(join(folder, 'tollgate.db'), clock)
       const keeper = await openAnchorKeeper({
         file: { ...file, write },
-        chain: store.commitChain,
+        chains: store.commitChains,
         auditLog: store.auditLog,
         clock,
         onFailed: error => failures.push(error),
@@ -62,7 +64,7 @@ describe('the anchor', () => {
     const { store, keeper, close } = await open()
 
     expect(keeper.problem).toBeUndefined()
-    expect(anchored()).toBe(store.commitChain.end()!.number)
+    expect(anchored()).toBe((await lastOf(store)).number)
     await close()
   })
 
@@ -89,6 +91,28 @@ describe('the anchor', () => {
     await close()
   })
 
+  test('names the last commit of each node, and finds commits that a second node lost', async () => {
+    const { path, clock } = aFolder()
+    const store = aSqliteStore(join(path, '..', 'tollgate.db'), clock)
+    const other = store.openNode(nodeSettings('other', clock))
+    const chains = joined(store.commitChains, other.commitChains)
+    const ports = { file: diskAnchorFile(path), chains, auditLog: store.auditLog, clock, onFailed: fail }
+    const { accountId } = await anAccount(store, { funds: usd('1') })
+    await other.ledger.credit({ ...aCredit(accountId), amount: usd('1') })
+    const keeper = await openAnchorKeeper(ports)
+    await keeper.stop()
+    const written = anchorAt(path)
+
+    await ports.file.write(written.map(end => (end.node === 'other' ? { ...end, number: 2 } : end)))
+    const reopened = await openAnchorKeeper(ports)
+
+    expect(written).toEqual(await chains.ends())
+    expect(written.map(({ node }) => node)).toEqual(['main', 'other'])
+    expect(reopened.problem).toContain('commit 2 of node "other", but the books end at commit 1')
+    await reopened.stop()
+    await store.close()
+  })
+
   test('leaves an audit line when it is written for the first time, and no other', async () => {
     const { open } = await usedFolder()
     const { store, close } = await open()
@@ -105,9 +129,9 @@ describe('the anchor', () => {
     const file = diskAnchorFile(path)
     const disk = Promise.withResolvers<void>()
     const slow: AnchorFile = { ...file, write: end => disk.promise.then(() => file.write(end)) }
-    const { commitChain: chain, auditLog } = store
+    const { commitChains: chains, auditLog } = store
     const onFailed = (error: unknown) => failures.push(error)
-    const keeper = await openAnchorKeeper({ file: slow, chain, auditLog, clock, onFailed })
+    const keeper = await openAnchorKeeper({ file: slow, chains, auditLog, clock, onFailed })
     await auditLog.record(anAudit({ action: 'account.grant' }))
     await auditLog.record(anAudit({ action: 'account.debit' }))
 
@@ -121,14 +145,14 @@ describe('the anchor', () => {
 
   test('that a crash left behind is written at the start, without a new commit', async () => {
     const { path, open, anchored } = await usedFolder()
-    const first = JSON.parse(readFileSync(path, 'utf8')) as { number: number }
+    const before = { node: 'main', number: anchorAt(path)[0]!.number - 1 }
     const killed = await open()
-    const hash = killed.store.commitChain.hashOf(first.number - 1)!
+    const hash = (await killed.store.commitChains.hashOf(before))!
     await killed.close()
-    writeFileSync(path, JSON.stringify({ node: 'main', number: first.number - 1, hash }))
+    writeFileSync(path, JSON.stringify({ chains: [{ ...before, hash }] }))
 
     const { store, keeper, close } = await open()
-    await written(() => anchored() === store.commitChain.end()!.number)
+    await written(async () => anchored() === (await lastOf(store)).number)
 
     expect(keeper.problem).toBeUndefined()
     await close()
@@ -138,7 +162,7 @@ describe('the anchor', () => {
     const { path, clock, open } = aFolder()
     const killed = aSqliteStore(join(path, '..', 'tollgate.db'), clock)
     await anAccount(killed, { funds: usd('1') })
-    await diskAnchorFile(path).write(killed.commitChain.end()!)
+    await diskAnchorFile(path).write(await killed.commitChains.ends())
     await killed.close()
 
     const { store, keeper, close } = await open()
@@ -148,7 +172,7 @@ describe('the anchor', () => {
 
     expect(problem).toBeUndefined()
     expect(await reopened.auditLog.has('anchor.create')).toBe(true)
-    expect(store.commitChain.end()).toEqual(reopened.commitChain.end())
+    expect(await store.commitChains.ends()).toEqual(await reopened.commitChains.ends())
     await reopened.close()
   })
 
@@ -162,7 +186,7 @@ describe('the anchor', () => {
     await close()
 
     expect(keeper.problem).toBeUndefined()
-    expect(folder.anchored()).toBe(store.commitChain.end()!.number)
+    expect(folder.anchored()).toBe((await lastOf(store)).number)
   })
 
   test.each<[string, (path: string) => void, string]>([
@@ -197,7 +221,7 @@ describe('the anchor', () => {
     expect(stillFound).toContain(problem)
     expect(accepted).toBeUndefined()
     expect(third.keeper.problem).toBeUndefined()
-    expect(anchored()).toBe(third.store.commitChain.end()!.number)
+    expect(anchored()).toBe((await lastOf(third.store)).number)
     expect(await third.store.auditLog.has('books.accept_loss')).toBe(true)
     await third.close()
   })
@@ -211,14 +235,38 @@ describe('the anchor', () => {
 
     rmSync(`${path}.new`, { recursive: true })
     clock.advance(1000)
-    await written(() => anchored() === store.commitChain.end()!.number)
+    await written(async () => anchored() === (await lastOf(store)).number)
 
     expect(failures).toHaveLength(1)
     await close()
   })
 })
 
+function fail(error: unknown): never {
+  throw error
+}
+
 /** Waits for writes to the disk. */
-async function written(isDone: () => boolean): Promise<void> {
-  while (!isDone()) await turn()
+async function written(isDone: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isDone())) await turn()
+}
+
+function anchorAt(path: string): Anchor {
+  return (JSON.parse(readFileSync(path, 'utf8')) as { chains: Anchor }).chains
+}
+
+async function lastOf({ commitChains }: Pick<StoreNode, 'commitChains'>): Promise<ChainEnd> {
+  return (await commitChains.ends())[0]!
+}
+
+/** The chains of two nodes as those of one store. */
+function joined(left: CommitChains, right: CommitChains): CommitChains {
+  return {
+    ends: async () => [...(await left.ends()), ...(await right.ends())],
+    hashOf: async commit => (await left.hashOf(commit)) ?? right.hashOf(commit),
+    onCommit(listener) {
+      left.onCommit(listener)
+      right.onCommit(listener)
+    },
+  }
 }

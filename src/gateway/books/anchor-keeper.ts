@@ -1,5 +1,5 @@
-import { anchorProblem, type ChainEnd } from '../../domain/ledger/anchor.ts'
-import type { AnchorFile, CommitChain } from '../ports/anchor.ts'
+import { anchorProblem, isSameAnchor, type Anchor } from '../../domain/ledger/anchor.ts'
+import type { AnchorFile, CommitChains } from '../ports/anchor.ts'
 import type { Audit, AuditLog } from '../ports/audit.ts'
 import type { Clock } from '../ports/clock.ts'
 
@@ -12,7 +12,7 @@ const CREATED = 'anchor.create'
 
 type Ports = {
   readonly file: AnchorFile
-  readonly chain: CommitChain
+  readonly chains: CommitChains
   readonly auditLog: Pick<AuditLog, 'record' | 'has'>
   readonly clock: Clock
   /** A write that failed. It is tried again. */
@@ -24,20 +24,31 @@ type Ports = {
  * and by `stop`. If they do not match, nothing is written until the operator accepts the loss.
  */
 export async function openAnchorKeeper(ports: Ports): Promise<AnchorKeeper> {
-  const { file, chain, auditLog } = ports
+  const { file, chains, auditLog } = ports
   const wasAnchored = await auditLog.has(CREATED)
-  let anchor: ChainEnd | undefined
+  const ends = await chains.ends()
+  let anchor: Anchor | undefined
   let problem: string | undefined
   try {
     anchor = await file.read()
-    const hashAtAnchor = anchor && chain.hashOf(anchor.number)
-    problem = anchorProblem(anchor, { end: chain.end(), hashAtAnchor, wasAnchored })
+    const hashesAtAnchor = await hashesAt(anchor ?? [], chains)
+    problem = anchorProblem(anchor, { ends, hashesAtAnchor, wasAnchored })
   } catch (error) {
     problem = `it cannot be read: ${error instanceof Error ? error.message : String(error)}`
   }
   const keeper = new AnchorKeeper(ports, { wasAnchored, anchor, problem })
-  keeper.start()
+  keeper.start(ends)
   return keeper
+}
+
+/** By node, the hashes of the commits that the anchor names and the books have. */
+async function hashesAt(anchor: Anchor, chains: CommitChains): Promise<ReadonlyMap<string, string>> {
+  const hashes = new Map<string, string>()
+  for (const end of anchor) {
+    const hash = await chains.hashOf(end)
+    if (hash !== undefined) hashes.set(end.node, hash)
+  }
+  return hashes
 }
 
 export class AnchorKeeper {
@@ -48,7 +59,7 @@ export class AnchorKeeper {
   #isDirty = false
   #writing: Promise<void> | undefined
   #writtenAtMs = -Infinity
-  #writtenNumber: number | undefined
+  #written: Anchor | undefined
   #cancelTimer: (() => void) | undefined
   #isStopped = false
 
@@ -56,22 +67,21 @@ export class AnchorKeeper {
     ports: Ports,
     found: {
       readonly wasAnchored: boolean
-      readonly anchor: ChainEnd | undefined
+      readonly anchor: Anchor | undefined
       readonly problem: string | undefined
     },
   ) {
     this.#ports = ports
     this.#isRecorded = found.wasAnchored
-    this.#writtenNumber = found.anchor?.number
+    this.#written = found.anchor
     if (found.problem !== undefined)
       this.#problem = `The anchor ${ports.file.path} does not match the books: ${found.problem}.`
   }
 
-  /** Writes the anchor if it is not of the last commit, and from now on after each commit. */
-  start(): void {
-    const { chain } = this.#ports
-    chain.onCommit(() => this.#note())
-    if (chain.end()?.number !== this.#writtenNumber || !this.#isRecorded) this.#note()
+  /** Writes the anchor if it is not of the last commits, `ends`, and from now on after each commit. */
+  start(ends: Anchor): void {
+    this.#ports.chains.onCommit(() => this.#note())
+    if (!isSameAnchor(this.#written ?? [], ends) || !this.#isRecorded) this.#note()
   }
 
   /** Why the books do not match their anchor, as a sentence for the operator; undefined if they do. */
@@ -85,14 +95,14 @@ export class AnchorKeeper {
    */
   async acceptLoss(audit: Audit): Promise<void> {
     await this.#ports.auditLog.record(audit)
-    const end = this.#ports.chain.end()
-    if (end !== undefined) await this.#ports.file.write(end)
-    this.#writtenNumber = end?.number
+    const ends = await this.#ports.chains.ends()
+    if (ends.length > 0) await this.#ports.file.write(ends)
+    this.#written = ends
     this.#problem = undefined
     this.#note()
   }
 
-  /** Writes the last commit if the anchor does not have it yet. Writes nothing after that. */
+  /** Writes the last commits if the anchor does not have them yet. Writes nothing after that. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancelTimer?.()
@@ -124,26 +134,27 @@ export class AnchorKeeper {
 
   /** Never rejects. */
   async #write(): Promise<void> {
-    const { file, chain, auditLog, clock, onFailed } = this.#ports
-    const end = chain.end()
+    const { file, chains, auditLog, clock, onFailed } = this.#ports
     this.#isDirty = false
-    // A new store has no commit at its start, and `acceptLoss` writes the last commit itself.
-    if (end === undefined || (end.number === this.#writtenNumber && this.#isRecorded)) return
-    this.#writtenAtMs = clock.monotonicMs()
     try {
-      await file.write(end)
-      this.#writtenNumber = end.number
+      const ends = await chains.ends()
+      // A new store has no commit at its start, and `acceptLoss` writes the last commits itself.
+      if (ends.length === 0 || (isSameAnchor(this.#written, ends) && this.#isRecorded)) return
+      this.#writtenAtMs = clock.monotonicMs()
+      await file.write(ends)
+      this.#written = ends
       if (this.#isRecorded) return
       await auditLog.record({
         actor: 'startup',
         action: CREATED,
-        subject: end.node,
-        detail: `after commit ${end.number}`,
+        subject: ends.map(({ node }) => node).join(', '),
+        detail: `after commit ${ends.map(({ number }) => number).join(', ')}`,
         atMs: clock.now(),
       })
       this.#isRecorded = true
     } catch (error) {
       this.#isDirty = true
+      this.#writtenAtMs = clock.monotonicMs()
       onFailed(error)
     }
   }

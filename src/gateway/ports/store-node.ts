@@ -1,6 +1,6 @@
 import type { Id } from '../../domain/ids.ts'
 import type { Accounts } from './accounts.ts'
-import type { CommitChain } from './anchor.ts'
+import type { CommitChains } from './anchor.ts'
 import type { Attempts } from './attempts.ts'
 import type { AuditLog } from './audit.ts'
 import type { CatalogStore } from './catalog.ts'
@@ -22,7 +22,7 @@ export interface StoreNode {
   readonly jobs: Jobs
   readonly catalog: CatalogStore
   readonly auditLog: AuditLog
-  readonly commitChain: CommitChain
+  readonly commitChains: CommitChains
   readonly leases: Leases
   /**
    * Commits the waiting steps and frees the text holds of this node. Later writes are refused with `unavailable`, and

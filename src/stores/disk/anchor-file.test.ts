@@ -5,8 +5,11 @@ import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { diskAnchorFile } from './anchor-file.ts'
 
-const FIRST = { node: 'main', number: 1, hash: 'aa' }
-const SECOND = { node: 'main', number: 2, hash: 'bb' }
+const FIRST = [{ node: 'main', number: 1, hash: 'aa' }]
+const SECOND = [
+  { node: 'main', number: 2, hash: 'bb' },
+  { node: 'other', number: 1, hash: 'cc' },
+]
 
 describe('the anchor file', () => {
   test('is undefined before it is written, and then what was written last', async () => {
@@ -27,17 +30,30 @@ describe('the anchor file', () => {
     expect(statSync(join(folder, 'anchor.json')).mode & 0o777).toBe(0o600)
   })
 
-  test.each(['', '{}', '[]', 'null', '{"node":"main","number":1.5,"hash":"aa"}', '{"node":"main","num'])(
-    'with the text %j cannot be read',
-    async text => {
-      const path = join(aDataFolder(), 'anchor.json')
-      writeFileSync(path, text)
+  test('of an earlier version is the end of one chain', async () => {
+    const path = join(aDataFolder(), 'anchor.json')
+    writeFileSync(path, '{"node":"main","number":1,"hash":"aa"}\n')
 
-      expect(await rejection(diskAnchorFile(path).read())).toMatchObject({
-        message: expect.stringContaining('is not an anchor'),
-      })
-    },
-  )
+    expect(await diskAnchorFile(path).read()).toEqual(FIRST)
+  })
+
+  test.each([
+    '',
+    '{}',
+    '[]',
+    'null',
+    '{"node":"main","number":1.5,"hash":"aa"}',
+    '{"node":"main","num',
+    '{"chains":[]}',
+    '{"chains":[{"node":"main","number":1,"hash":"aa"},{"node":"other"}]}',
+  ])('with the text %j cannot be read', async text => {
+    const path = join(aDataFolder(), 'anchor.json')
+    writeFileSync(path, text)
+
+    expect(await rejection(diskAnchorFile(path).read())).toMatchObject({
+      message: expect.stringContaining('is not an anchor'),
+    })
+  })
 
   test('that was not replaced stays as it was', async () => {
     const path = join(aDataFolder(), 'anchor.json')

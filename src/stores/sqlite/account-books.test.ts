@@ -27,8 +27,8 @@ describe('books in memory', () => {
   test('stay while they count a hold that is only in memory', async () => {
     const books = await openWithAccounts(4)
     const first = books.of(1)
-    first.heldInMemory = usd('2')
-    first.holdsInMemory = 1
+    first.heldText = usd('2')
+    first.textHolds = 1
 
     for (const accountId of [2, 3, 4, 2, 3, 4]) books.of(accountId)
 

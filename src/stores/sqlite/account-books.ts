@@ -1,8 +1,12 @@
-import type { Database } from 'bun:sqlite'
-import type { Book } from '../../domain/ledger/books.ts'
-import { addUsd, subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
-import type { HoldOutcome } from '../../gateway/ports/ledger.ts'
-import { BalancesTable, type BooksState } from './balances-table.ts'
+import type { Database, Statement } from 'bun:sqlite'
+import { subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
+import {
+  booksStateFrom,
+  type AccountState,
+  type BalancesRow,
+  type BooksState,
+  type StagedBooks,
+} from '../books/journal.ts'
 import type { HintBroadcast } from './freed-hints.ts'
 import type { Transactions } from './transactions.ts'
 
@@ -15,25 +19,16 @@ const BOOKS_KEPT_MAX = 100_000
  */
 const EVICTION_TRIES = 8
 
-/** The state that the steps of a transaction change, one after the other. */
-export type StagedBooks = {
-  readonly balances: Record<Book, NanoUsd>
-  bookedLosses: NanoUsd
-  operationCount: number
-  latestOperationId: bigint | null
-  latestChargeId: bigint | null
-}
-
 /** The books of one account in memory. */
-export class AccountBooks {
+export class AccountBooks implements AccountState {
   readonly accountId: number
   /** The state on disk. */
   committed: BooksState
   /** The state in the running transaction; null outside of one, and if it has not changed these books. */
   staged: StagedBooks | null = null
-  /** The sum and the number of the holds that are only in memory. */
-  heldInMemory: NanoUsd = ZERO
-  holdsInMemory = 0
+  /** The sum of the open text holds, which are only in memory, and the number of those that have not ended. */
+  heldText: NanoUsd = ZERO
+  textHolds = 0
 
   constructor(accountId: number, committed: BooksState) {
     this.accountId = accountId
@@ -47,19 +42,12 @@ export class AccountBooks {
 
   /** The money that can be spent or held now. */
   get free(): NanoUsd {
-    return subtractUsd(this.current.balances.available, this.heldInMemory)
+    return subtractUsd(this.current.balances.available, this.heldText)
   }
 
   get isInUse(): boolean {
-    return this.holdsInMemory > 0 || this.staged !== null
+    return this.textHolds > 0 || this.staged !== null
   }
-}
-
-/** The outcome of a hold that the account cannot cover, with what it has free and what other work holds. */
-export function refusalFor(books: AccountBooks): HoldOutcome {
-  const heldText = books.heldInMemory
-  const held = addUsd(books.current.balances['held.media'], heldText)
-  return { outcome: 'refused', available: books.free, held, heldText }
 }
 
 /**
@@ -139,5 +127,46 @@ export class BooksOfAccounts {
       tries -= 1
       if (tries === 0) return
     }
+  }
+}
+
+/** The table `balances`: one row for each account. */
+class BalancesTable {
+  readonly #select: Statement<BalancesRow, [number]>
+  readonly #update: Statement
+
+  constructor(database: Database) {
+    this.#select = database.prepare('SELECT * FROM balances WHERE account_id = ?')
+    this.#update = database.prepare(
+      `UPDATE balances SET available = ?, held_text = ?, held_media = ?, cash = ?, promotions = ?, revenue_text = ?,
+        revenue_media = ?, losses = ?, booked_losses = ?, operation_count = ?, latest_operation_id = ?, latest_charge_id = ?
+        WHERE account_id = ?`,
+    )
+  }
+
+  /** Throws a RangeError for an account that does not exist. */
+  read(accountId: number): BooksState {
+    const row = this.#select.get(accountId)
+    if (row === null) throw new RangeError(`There is no account ${accountId}.`)
+    return booksStateFrom(row)
+  }
+
+  write(accountId: number, state: BooksState): void {
+    const { balances } = state
+    this.#update.run(
+      balances.available,
+      balances['held.text'],
+      balances['held.media'],
+      balances.cash,
+      balances.promotions,
+      balances['revenue.text'],
+      balances['revenue.media'],
+      balances.losses,
+      state.bookedLosses,
+      state.operationCount,
+      state.latestOperationId,
+      state.latestChargeId,
+      accountId,
+    )
   }
 }

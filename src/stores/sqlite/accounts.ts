@@ -13,7 +13,7 @@ import { accountFrom, apiKeyFrom, switchesFrom, type AccountRow, type ApiKeyRow 
 import type { ApiKeyCache } from './api-key-cache.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import type { GroupCommit } from './group-commit.ts'
-import { cursorOf, readCursor } from './row-ids.ts'
+import { cursorOf, readCursor } from '../books/cursors.ts'
 import type { Tables } from './tables.ts'
 
 /** The accounts port of one node. `authenticate` takes the hash in base64. */

@@ -1,9 +1,10 @@
 import type { Database } from 'bun:sqlite'
 import type { AttemptId, Attempts } from '../../gateway/ports/attempts.ts'
+import { attemptRow } from '../books/attempts.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Tables } from './tables.ts'
 import type { Tariffs } from './tariffs.ts'
-import { UNKNOWN_USAGE, usageColumns } from './usage-columns.ts'
+import { usageColumns } from '../books/usage-columns.ts'
 
 export function createAttempts(parts: {
   readonly database: Database
@@ -35,24 +36,8 @@ export function createAttempts(parts: {
   return {
     record: attempt =>
       groupCommit.run(() => {
-        const { requestId, number, accountId, apiKeyId, route, model, provider, state, tariff, atMs } =
-          attempt
-        const { usage, providerCost } = attempt.state === 'abandoned' ? attempt : NOT_REPORTED
-        tables.attempts.insert({
-          request_key: requestId.key,
-          request_tail: requestId.tail,
-          number,
-          account_id: accountId,
-          api_key_id: apiKeyId,
-          route,
-          model,
-          provider,
-          state,
-          ...(usage === null ? UNKNOWN_USAGE : usageColumns(usage)),
-          tariff_id: tariff === null ? null : tariffs.idOf(tariff),
-          at_ms: atMs,
-          provider_cost: providerCost,
-        })
+        const { tariff } = attempt
+        tables.attempts.insert(attemptRow(attempt, tariff === null ? null : tariffs.idOf(tariff)))
       }),
     bill: (id, { usage, cost, providerCost, isClamped }) =>
       groupCommit.run(() => {
@@ -79,8 +64,6 @@ export function createAttempts(parts: {
     },
   }
 }
-
-const NOT_REPORTED = { usage: null, providerCost: null } as const
 
 function columnsOfId({ requestId, number }: AttemptId) {
   return [requestId.key, requestId.tail, number] as const

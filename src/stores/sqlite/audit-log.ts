@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { Audit, AuditLog } from '../../gateway/ports/audit.ts'
 import type { SealedRevision } from './catalog-seal.ts'
-import { cursorOf, readCursor, ROW_ID_MAX } from './row-ids.ts'
+import { cursorOf, readCursor, ROW_ID_MAX } from '../books/cursors.ts'
 import type { Tables } from './tables.ts'
 
 type AuditRow = {

@@ -5,7 +5,7 @@ import type { Audit } from '../../gateway/ports/audit.ts'
 import type { CatalogRevision } from '../../gateway/ports/catalog.ts'
 import type { Page } from '../../gateway/ports/ledger.ts'
 import { readModelContent, readProvider } from './catalog-content.ts'
-import { cursorOf, readCursor, ROW_ID_MAX } from './row-ids.ts'
+import { cursorOf, readCursor, ROW_ID_MAX } from '../books/cursors.ts'
 import type { SecretBox } from './secrets/secret-box.ts'
 
 /** A row of a table of versions. */

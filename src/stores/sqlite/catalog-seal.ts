@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { CanonicalBytes } from './canonical.ts'
+import { CanonicalBytes } from '../books/canonical.ts'
 import type { RevisionRow } from './catalog-history.ts'
 
 export type SealedRevision = { readonly revision: number; readonly sha256: string }

@@ -5,8 +5,8 @@ import { aCharge, aCredit, anAccount, anAttempt, hold } from '../../../test/supp
 import { aSqliteStore, nodeSettings, type TestSqlite } from '../../../test/support/test-store.ts'
 import { usd } from '../../domain/money.ts'
 import type { Balance, StatementLine } from '../../gateway/ports/ledger.ts'
-import { CanonicalBytes, type SqlValue } from './canonical.ts'
-import { allColumnsOf, formOf, hashedTables, keyOf, selectCovered } from './hashed-tables.ts'
+import { CanonicalBytes, type SqlValue } from '../books/canonical.ts'
+import { allColumnsOf, formOf, hashedTables, keyOf, selectCovered } from '../books/hashed-tables.ts'
 
 type Commit = { id: bigint; number: bigint; hash: Uint8Array; name: string }
 
@@ -109,7 +109,7 @@ describe('a listener to the commits of a node', () => {
     const { ledger } = store
     const reads: Promise<[Balance, readonly StatementLine[]]>[] = []
     const read = () => Promise.all([ledger.balance(accountId), ledger.statement(accountId, { limit: 1 })])
-    store.commitChain.onCommit(() => reads.push(read()))
+    store.commitChains.onCommit(() => reads.push(read()))
 
     await ledger.credit({ ...aCredit(accountId), amount: usd('1') })
 
@@ -121,7 +121,7 @@ describe('a listener to the commits of a node', () => {
   test('that throws does not harm later commits', async () => {
     const { store, accountId, charge } = await usedStore()
     let calls = 0
-    store.commitChain.onCommit(() => {
+    store.commitChains.onCommit(() => {
       calls += 1
       if (calls === 1) throw new Error('a defect of the listener')
     })
@@ -138,8 +138,8 @@ describe('a listener to the commits of a node', () => {
     const { store, accountId } = await usedStore()
     const other = store.openNode(nodeSettings('other', fakeClock()))
     const calls: string[] = []
-    store.commitChain.onCommit(() => calls.push('main'))
-    other.commitChain.onCommit(() => calls.push('other'))
+    store.commitChains.onCommit(() => calls.push('main'))
+    other.commitChains.onCommit(() => calls.push('other'))
 
     await store.ledger.renewHolds()
     await other.ledger.credit({ ...aCredit(accountId), amount: usd('1') })

@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
-import type { SqlValue } from './canonical.ts'
-import { CommitRows } from './commit-rows.ts'
+import type { SqlValue } from '../books/canonical.ts'
+import { CommitRows } from '../books/commit-rows.ts'
+import { bunHashes } from './hashes.ts'
 import type { NodeChain } from './node-chain.ts'
 import type { Transactions } from './transactions.ts'
 
@@ -13,7 +14,7 @@ type Parts = { readonly database: Database; readonly transactions: Transactions 
  */
 export class CommitLog {
   readonly #transactions: Transactions
-  readonly #rows = new CommitRows()
+  readonly #rows = new CommitRows(bunHashes)
   readonly #insertNode: Statement
   readonly #insertCommit: Statement
   #nextId: bigint

@@ -1,11 +1,16 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { GatewayError } from '../../domain/errors.ts'
 import { formatId } from '../../domain/ids.ts'
-import type { HoldKind } from '../../domain/ledger/books.ts'
-import { debiting, refunding } from '../../domain/ledger/correction.ts'
-import type { Movement } from '../../domain/ledger/post.ts'
-import { nanoUsd } from '../../domain/money.ts'
+import type { Audit } from '../../gateway/ports/audit.ts'
 import type { Correction, Debit, Refund } from '../../gateway/ports/ledger.ts'
+import {
+  newDebit,
+  newRefund,
+  repeatedCorrection,
+  type CorrectionRow,
+  type CorrectionTerms,
+  type NewCorrection,
+  type RefundableRow,
+} from '../books/corrections.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import type { Journal } from './journal.ts'
@@ -19,90 +24,55 @@ type Parts = {
   readonly auditLog: SqliteAuditLog
 }
 
-/** The values that a repeat must share with the first correction. */
-type Terms = { readonly accountId: number; readonly amount: bigint; readonly chargeId: bigint | null }
-
 /** The steps of `Ledger.debit` and `Ledger.refund`. */
 export class Corrections {
   readonly #parts: Parts
   readonly #sql: ReturnType<typeof statements>
-  readonly #table: Tables['corrections']
 
   constructor(parts: Parts) {
     this.#parts = parts
     this.#sql = statements(parts.database)
-    this.#table = parts.tables.corrections
   }
 
   /** Inside a step: debits the account, or returns the first debit of a repeated id or idempotency key. */
   debit(request: Debit): Correction {
+    const { booksOfAccounts, journal } = this.#parts
     const { accountId, amount } = request
-    const terms = { accountId, amount, chargeId: null }
-    const first = this.#first(request, terms)
+    const first = this.#first(request, { accountId, amount, chargeId: null })
     if (first !== undefined) return first
-    const books = this.#parts.booksOfAccounts.of(accountId)
-    return this.#write(books, { ...request, kind: 'debit', chargeId: null }, debiting(books.free, request))
+    const books = booksOfAccounts.of(accountId)
+    const facts = { books, operationId: journal.nextOperationId }
+    return this.#write(books, newDebit(facts, request), request.audit)
   }
 
   /** Inside a step: refunds the charge, or returns the first refund of a repeated id or idempotency key. */
   refund(request: Refund): Correction {
-    const { charge, amount } = request
-    const row = this.#sql.selectCharge.get(charge.key, charge.tail)
-    if (row === null) throw new RangeError(`There is no charge with the id of ${formatId('req', charge)}.`)
-    const accountId = Number(row.account_id)
-    const first = this.#first(request, { accountId, amount, chargeId: row.id })
+    const { booksOfAccounts, journal } = this.#parts
+    const { key, tail } = request.charge
+    const charge = this.#sql.selectCharge.get(key, tail)
+    if (charge === null)
+      throw new RangeError(`There is no charge with the id of ${formatId('req', request.charge)}.`)
+    const accountId = Number(charge.account_id)
+    const first = this.#first(request, { accountId, amount: request.amount, chargeId: charge.id })
     if (first !== undefined) return first
-    if (row.is_compensated === 1n)
-      throw new GatewayError('already_exists', 'This charge was given back in full when it was made.', {
-        extensions: { refundable_usd: '0' },
-      })
-    const refundable = { kind: row.kind, cost: nanoUsd(row.cost), refunded: nanoUsd(row.refunded) }
-    const movements = refunding(refundable, request)
-    const books = this.#parts.booksOfAccounts.of(accountId)
-    return this.#write(books, { ...request, kind: 'refund', chargeId: row.id }, movements)
+    const books = booksOfAccounts.of(accountId)
+    const facts = { books, operationId: journal.nextOperationId, charge }
+    return this.#write(books, newRefund(facts, request), request.audit)
   }
 
-  #write(
-    books: AccountBooks,
-    correction: Pick<Debit, 'id' | 'amount' | 'note' | 'idempotencyKey' | 'audit'> & {
-      readonly kind: 'debit' | 'refund'
-      readonly chargeId: bigint | null
-    },
-    movements: readonly Movement[],
-  ): Correction {
-    const { journal, auditLog } = this.#parts
-    const { id, kind, chargeId, amount, note = null, idempotencyKey = null, audit } = correction
-    const operationId = journal.move(books, { kind, subject: id, movements, atMs: audit.atMs })
-    const { accountId, free: available } = books
-    this.#table.insert({
-      id_key: id.key,
-      id_tail: id.tail,
-      account_id: accountId,
-      operation_id: operationId,
-      charge_id: chargeId,
-      amount,
-      note,
-      idempotency_key: idempotencyKey,
-      available_after: available,
-    })
-    auditLog.append(audit)
-    return { id, amount, available }
-  }
-
-  #first({ id, idempotencyKey }: Pick<Debit, 'id' | 'idempotencyKey'>, terms: Terms): Correction | undefined {
+  #first(request: Pick<Debit, 'id' | 'idempotencyKey'>, terms: CorrectionTerms): Correction | undefined {
+    const { id, idempotencyKey: key } = request
     const byId = this.#sql.selectById.get(id.key, id.tail)
-    if (byId !== null) {
-      if (isSameCorrection(byId, terms)) return correctionFrom(byId)
-      throw new RangeError(`The id ${formatId('op', id)} was given to another correction.`)
-    }
-    if (idempotencyKey === undefined) return undefined
-    const byKey = this.#sql.selectByKey.get(terms.accountId, idempotencyKey)
-    if (byKey === null) return undefined
-    if (isSameCorrection(byKey, terms)) return correctionFrom(byKey)
-    throw new GatewayError(
-      'idempotency_key_reuse',
-      'This idempotency key was used before for another debit or refund.',
-    )
+    const byKey = key === undefined ? null : this.#sql.selectByKey.get(terms.accountId, key)
+    return repeatedCorrection({ byId, byKey }, request, terms)
+  }
+
+  #write(books: AccountBooks, { correction, operation, row }: NewCorrection, audit: Audit): Correction {
+    const { journal, tables, auditLog } = this.#parts
+    journal.move(books, operation)
+    tables.corrections.insert(row)
+    auditLog.append(audit)
+    return correction
   }
 }
 
@@ -122,30 +92,4 @@ function statements(database: Database) {
         FROM charges WHERE id_key = ? AND id_tail = ?`,
     ),
   } satisfies Record<string, Statement>
-}
-
-type CorrectionRow = {
-  id_key: bigint
-  id_tail: bigint
-  account_id: bigint
-  charge_id: bigint | null
-  amount: bigint
-  available_after: bigint
-}
-
-type RefundableRow = {
-  id: bigint
-  account_id: bigint
-  cost: bigint
-  kind: HoldKind
-  refunded: bigint
-  is_compensated: bigint
-}
-
-function isSameCorrection(row: CorrectionRow, { accountId, amount, chargeId }: Terms): boolean {
-  return Number(row.account_id) === accountId && row.amount === amount && row.charge_id === chargeId
-}
-
-function correctionFrom({ id_key: key, id_tail: tail, amount, available_after }: CorrectionRow): Correction {
-  return { id: { key, tail }, amount: nanoUsd(amount), available: nanoUsd(available_after) }
 }

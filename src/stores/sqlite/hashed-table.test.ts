@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import type { SqlValue } from './canonical.ts'
+import type { SqlValue } from '../books/canonical.ts'
 import { CommitLog } from './commit-log.ts'
 import { HashedTable } from './hashed-table.ts'
 import {
@@ -13,7 +13,7 @@ import {
   type ColumnType,
   type HashedTableDefinition,
   type NewRow,
-} from './hashed-tables.ts'
+} from '../books/hashed-tables.ts'
 import { migrate } from './migrate.ts'
 import { Transactions } from './transactions.ts'
 

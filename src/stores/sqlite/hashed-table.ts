@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
-import type { SqlValue } from './canonical.ts'
+import type { SqlValue } from '../books/canonical.ts'
 import type { CommitLog } from './commit-log.ts'
 import {
   allColumnsOf,
@@ -8,7 +8,7 @@ import {
   keyOf,
   type HashedTableDefinition,
   type NewRow,
-} from './hashed-tables.ts'
+} from '../books/hashed-tables.ts'
 
 type Parts = { readonly database: Database; readonly commitLog: CommitLog }
 

@@ -322,7 +322,7 @@ describe('a node that closes', () => {
     const heard: string[] = []
     store.ledger.onFreed(freed => heard.push(`main: ${freed}`))
     other.ledger.onFreed(freed => heard.push(`other: ${freed}`))
-    other.commitChain.onCommit(() => heard.push('other: a commit'))
+    other.commitChains.onCommit(() => heard.push('other: a commit'))
 
     other.close()
     await store.ledger.credit({ ...aCredit(accountId), amount: usd('1') })

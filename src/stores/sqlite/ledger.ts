@@ -78,10 +78,10 @@ export function createLedger(parts: {
   }
 }
 
-function balanceOf({ free, heldInMemory, committed: { balances, bookedLosses } }: AccountBooks): Balance {
+function balanceOf({ free, heldText, committed: { balances, bookedLosses } }: AccountBooks): Balance {
   return {
     available: free,
-    held: { text: addUsd(balances['held.text'], heldInMemory), media: balances['held.media'] },
+    held: { text: addUsd(balances['held.text'], heldText), media: balances['held.media'] },
     ...sumsIn(balances, bookedLosses),
   }
 }

@@ -3,9 +3,9 @@ import type { FailureReason, JobKind } from '../../domain/jobs/job.ts'
 import type { AttemptState } from '../../domain/ledger/attempt.ts'
 import { nanoUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { LossLine, Page } from '../../gateway/ports/ledger.ts'
-import { unknownCursor } from './row-ids.ts'
-import type { UsageColumns } from './usage-columns.ts'
-import { nanoUsdOrNull } from './usage-list.ts'
+import { unknownCursor } from '../books/cursors.ts'
+import type { UsageColumns } from '../books/usage-columns.ts'
+import { nanoUsdOrNull } from '../books/charges.ts'
 import { priceOfRow } from './verify/price-of-row.ts'
 
 /** Jobs and attempts have rows of their own, so a place in the list is a time, a table and a row. */

@@ -1,8 +1,6 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { ChainEnd } from '../../domain/ledger/anchor.ts'
-
-/** The hash before the first commit of a node. */
-export const NO_HASH = new Uint8Array(32)
+import { NO_HASH } from '../books/commit-rows.ts'
 
 type Link = { readonly nodeId: bigint; readonly number: number; readonly hash: Uint8Array }
 

@@ -61,9 +61,10 @@ export function openNode(
       ...shared.auditLog,
       record: audit => groupCommit.run(() => shared.auditLog.append(audit)),
     },
-    commitChain: {
-      end: () => author.end,
-      hashOf: number => author.hashOf(number),
+    // The file belongs to one process, so this node's chain is the only one that grows.
+    commitChains: {
+      ends: async () => (author.end === undefined ? [] : [author.end]),
+      hashOf: async ({ node, number }) => (node === name ? author.hashOf(number) : undefined),
       onCommit: listener => author.onCommit(listener),
     },
     leases: new SqliteLeases({ taken: shared.takenLeases, clock }),

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
 import type { Ledger, RefundLine, TimeRange } from '../../gateway/ports/ledger.ts'
-import { readTimedCursor, ROW_ID_MAX, timedCursorOf } from './row-ids.ts'
+import { readTimedCursor, ROW_ID_MAX, timedCursorOf } from '../books/cursors.ts'
 import { ALWAYS } from './usage-list.ts'
 
 type RefundPage = Parameters<Ledger['refunds']>[1]

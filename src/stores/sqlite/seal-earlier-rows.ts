@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
-import { CanonicalBytes, type SqlValue } from './canonical.ts'
-import { commitHasher, hashOf } from './commit-rows.ts'
+import { CanonicalBytes, type SqlValue } from '../books/canonical.ts'
+import { commitHasher, hashOf, NO_HASH } from '../books/commit-rows.ts'
 import {
   columnsOf,
   creationTables,
@@ -8,9 +8,9 @@ import {
   ledgerTables,
   selectCovered,
   type HashedTableDefinition,
-} from './hashed-tables.ts'
-import { NO_HASH } from './node-chain.ts'
-import { ROW_ID_MIN } from './row-ids.ts'
+} from '../books/hashed-tables.ts'
+import { bunHashes } from './hashes.ts'
+import { ROW_ID_MIN } from '../books/cursors.ts'
 
 /** Rows read at once. */
 const CHUNK = 1000
@@ -39,7 +39,7 @@ function seal(
     readonly node: string
   },
 ): void {
-  const hasher = commitHasher({ previous: NO_HASH, node: commit.node, number: 1 })
+  const hasher = commitHasher({ previous: NO_HASH, node: commit.node, number: 1 }, bunHashes)
   const bytes = new CanonicalBytes()
   let count = 0
   for (const table of commit.tables) {

@@ -5,7 +5,7 @@ import { nanoUsd } from '../../domain/money.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'
 import type { Page, StatementLine } from '../../gateway/ports/ledger.ts'
 import type { BooksOfAccounts } from './account-books.ts'
-import { readStatementCursor, statementCursorOf, unknownCursor } from './row-ids.ts'
+import { readStatementCursor, statementCursorOf, unknownCursor } from '../books/cursors.ts'
 
 /** Reads the operations of an account, newest first. */
 export class Statement {

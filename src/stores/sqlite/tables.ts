@@ -15,7 +15,7 @@ import {
   operationsTable,
   tariffsTable,
   type HashedTableDefinition,
-} from './hashed-tables.ts'
+} from '../books/hashed-tables.ts'
 
 /** The tables that commits cover. All nodes of a store share them, because they count rows. */
 export type Tables = ReturnType<typeof openTables>

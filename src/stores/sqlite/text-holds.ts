@@ -1,14 +1,16 @@
-import { formatId } from '../../domain/ids.ts'
-import { canHold, capturing, EXPIRED_TEXT_HOLD, requireFittingCharge } from '../../domain/ledger/hold.ts'
-import type { NanoUsd } from '../../domain/money.ts'
+import { formatId, idNumber, type Id } from '../../domain/ids.ts'
+import type { HoldKind } from '../../domain/ledger/books.ts'
+import { canHold, requireFittingCharge } from '../../domain/ledger/hold.ts'
+import { addUsd, subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { Captured, Charge, Hold, HoldOutcome } from '../../gateway/ports/ledger.ts'
-import { refusalFor, type BooksOfAccounts } from './account-books.ts'
+import { repeatedCapture } from '../books/charges.ts'
+import { anotherHold, captureOfText, refusalOfHold } from '../books/holds.ts'
+import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
 import type { Charges } from './charges.ts'
 import type { HintBroadcast } from './freed-hints.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { HoldOwner } from './hold-owner.ts'
 import type { Journal } from './journal.ts'
-import { anotherHold, OpenTextHolds, TextHold } from './open-text-holds.ts'
 import type { Transactions } from './transactions.ts'
 
 type Parts = {
@@ -52,7 +54,7 @@ export class TextHolds {
       return { outcome: 'held', hold: same }
     }
     const books = this.#parts.booksOfAccounts.of(hold.accountId)
-    if (!canHold(books.free, hold.amount)) return refusalFor(books)
+    if (!canHold(books.free, hold.amount)) return refusalOfHold(books)
     const placed = new TextHold(hold, {
       books,
       owner: owner.number,
@@ -119,19 +121,18 @@ export class TextHolds {
   /** Inside a step. */
   #capture(hold: Hold, charge: Charge): Captured {
     const { journal, charges } = this.#parts
-    const { id, accountId } = hold
+    const { id } = hold
     const { cost, atMs } = charge
     requireFittingCharge('text', charge.kind)
     const found = this.#holds.find(hold)
-    if (found === undefined || found.state === 'ended') return charges.outcome({ id, accountId, cost })
-    const { kind, amount, books, state } = found
-    const terms = state === 'expired' ? EXPIRED_TEXT_HOLD : { kind, amount, isVolatile: true }
-    const { movements, shortfall } = capturing(terms, cost)
+    if (found === undefined || found.state === 'ended') return repeatedCapture(hold, cost, charges.first(id))
+    const { amount, books, state } = found
+    const { movements, shortfall } = captureOfText(amount, state, cost)
     const operationId = cost === 0n ? null : journal.nextOperationId
     const isFirst = charges.insert(books, charge, { id, shortfall, operationId })
     this.#end(found, state)
     // The id was charged before this hold was placed with it. It is charged only once.
-    if (!isFirst) return charges.outcome({ id, accountId, cost })
+    if (!isFirst) return repeatedCapture(hold, cost, charges.first(id))
     journal.write(books, { kind: 'charge', subject: id, movements, atMs })
     return { cost, shortfall }
   }
@@ -156,5 +157,88 @@ export class TextHolds {
   #restoreEnded(): void {
     for (const { hold, before } of this.#ended) this.#holds.add(hold, before)
     this.#ended = []
+  }
+}
+
+/** A text hold, which is only in memory, with the books of its account. */
+export class TextHold implements Hold {
+  readonly id: Id
+  /** The id as one number. It is kept because making it costs more than finding the hold by it. */
+  readonly number: bigint
+  readonly accountId: number
+  readonly kind: HoldKind = 'text'
+  readonly amount: NanoUsd
+  readonly books: AccountBooks
+  /** The node that placed it. */
+  readonly owner: bigint
+  /** On the monotonic clock. */
+  expiresAtMs: number
+  /** After it expired, a hold is kept until its request ends, so that the request can still be charged. */
+  state: 'open' | 'expired' | 'ended' = 'ended'
+  /** The number of its captures that wait for their commit. */
+  capturesWaiting = 0
+
+  constructor(
+    { id, accountId, amount }: Hold,
+    of: { readonly books: AccountBooks; readonly owner: bigint; readonly expiresAtMs: number },
+  ) {
+    this.id = id
+    this.number = idNumber(id)
+    this.accountId = accountId
+    this.amount = amount
+    this.books = of.books
+    this.owner = of.owner
+    this.expiresAtMs = of.expiresAtMs
+  }
+}
+
+/** The text holds that have not ended, by their ids. The books of their accounts count what they hold. */
+export class OpenTextHolds {
+  readonly #holds = new Map<bigint, TextHold>()
+
+  /** Undefined if it has ended. Throws a RangeError if the id is of a hold of another account. */
+  find(hold: Pick<Hold, 'id' | 'accountId'>): TextHold | undefined {
+    const found = this.#holds.get(hold instanceof TextHold ? hold.number : idNumber(hold.id))
+    if (found !== undefined && found.accountId !== hold.accountId) throw anotherHold(hold.id)
+    return found
+  }
+
+  /** Adds an ended hold in another state. Its id must not be in use. */
+  add(hold: TextHold, state: 'open' | 'expired' = 'open'): void {
+    this.#holds.set(hold.number, hold)
+    hold.state = state
+    hold.books.textHolds += 1
+    if (state === 'open') hold.books.heldText = addUsd(hold.books.heldText, hold.amount)
+  }
+
+  /** Frees the money of an open hold and keeps the hold. */
+  expire(hold: TextHold): void {
+    hold.state = 'expired'
+    hold.books.heldText = subtractUsd(hold.books.heldText, hold.amount)
+  }
+
+  /** The hold must not have ended. */
+  remove(hold: TextHold): void {
+    this.#holds.delete(hold.number)
+    if (hold.state === 'open') hold.books.heldText = subtractUsd(hold.books.heldText, hold.amount)
+    hold.books.textHolds -= 1
+    hold.state = 'ended'
+  }
+
+  /** The open holds. */
+  *open(): Generator<TextHold> {
+    for (const hold of this.#holds.values()) if (hold.state === 'open') yield hold
+  }
+
+  /** The holds of an owner that have not ended. */
+  of(owner: bigint): readonly TextHold[] {
+    return [...this.#holds.values()].filter(hold => hold.owner === owner)
+  }
+
+  /** The amount of all open holds together. */
+  sum(): NanoUsd {
+    let sum = ZERO
+    for (const { amount } of this.open()) sum = addUsd(sum, amount)
+    return sum
   }
 }

@@ -1,15 +1,11 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { Id } from '../../domain/ids.ts'
-import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
-import { hasTokens } from '../../domain/pricing/image-tokens.ts'
-import type { Provenance } from '../../domain/pricing/usage.ts'
-import type { Charge, Ledger, TimeRange, UsageLine, UsageTotals } from '../../gateway/ports/ledger.ts'
+import type { Ledger, TimeRange, UsageLine, UsageTotals } from '../../gateway/ports/ledger.ts'
 import type { BooksOfAccounts } from './account-books.ts'
-import { cursorOf, readCursor, ROW_ID_MAX } from './row-ids.ts'
-import { imageTariffFrom, tariffFrom, videoTariffFrom } from './tariffs.ts'
-import { addTotals, NO_TOTALS, totalsOfRow } from './usage-days.ts'
+import { usageLineFrom, type ChargeRow } from '../books/charges.ts'
+import { readCursor, ROW_ID_MAX } from '../books/cursors.ts'
+import { addTotals, NO_TOTALS, totalsOfRow } from '../books/usage-days.ts'
 import { UsageRange } from './usage-range.ts'
-import { imageTokensFrom, usageFrom, type UsageColumns } from './usage-columns.ts'
 
 // A subquery, because a LEFT JOIN made each read ten times as slow.
 const SELECT = `SELECT *, (SELECT content FROM tariffs WHERE tariffs.id = tariff_id) AS content,
@@ -123,77 +119,4 @@ export const ALWAYS: TimeRange = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
 function isWithin({ at_ms }: ChargeRow, { fromMs, toMs }: TimeRange): boolean {
   const atMs = Number(at_ms)
   return atMs >= fromMs && atMs < toMs
-}
-
-export type ChargeRow = UsageColumns & {
-  id: bigint
-  id_key: bigint
-  id_tail: bigint
-  account_id: bigint
-  previous_id: bigint | null
-  operation_id: bigint | null
-  api_key_id: bigint
-  route: string
-  model: string
-  provider: string
-  /** Null for charges that are not for text. */
-  provenance: Provenance | null
-  images: bigint | null
-  duration_ms: bigint | null
-  is_clamped: bigint
-  assumed_cached: bigint | null
-  content: string | null
-  refunded: bigint
-  cost: bigint
-  shortfall: bigint
-  at_ms: bigint
-  provider_cost: bigint | null
-}
-
-function usageLineFrom(row: ChargeRow): UsageLine {
-  return {
-    id: { key: row.id_key, tail: row.id_tail },
-    cursor: cursorOf(row.id),
-    accountId: Number(row.account_id),
-    refunded: nanoUsd(row.refunded),
-    ...chargeFrom(row),
-  }
-}
-
-function chargeFrom(row: ChargeRow): Charge {
-  const { route, model, provider, content, provenance, images, duration_ms: durationMs } = row
-  const apiKeyId = Number(row.api_key_id)
-  const cost = nanoUsd(row.cost)
-  const providerCost = nanoUsdOrNull(row.provider_cost)
-  const common = { route, model, provider, apiKeyId, cost, providerCost, atMs: Number(row.at_ms) }
-  if (images !== null) {
-    const tokens = imageTokensFrom(row)
-    return {
-      kind: 'images',
-      ...common,
-      images: Number(images),
-      ...(hasTokens(tokens) ? { tokens } : {}),
-      tariff: imageTariffFrom(content ?? '{}'),
-    }
-  }
-  if (durationMs !== null)
-    return {
-      kind: 'video',
-      ...common,
-      durationMs: Number(durationMs),
-      tariff: videoTariffFrom(content ?? '{}'),
-    }
-  return {
-    kind: 'text',
-    ...common,
-    usage: usageFrom(row),
-    provenance: provenance ?? 'reported',
-    isClamped: row.is_clamped === 1n,
-    ...(row.assumed_cached !== null && { assumedCached: Number(row.assumed_cached) }),
-    tariff: content === null ? null : tariffFrom(content),
-  }
-}
-
-export function nanoUsdOrNull(value: bigint | null): NanoUsd | null {
-  return value === null ? null : nanoUsd(value)
 }

@@ -8,7 +8,7 @@ import {
   usageDayFrom,
   type UsageDay,
   type UsageDayRow,
-} from './usage-days.ts'
+} from '../books/usage-days.ts'
 
 /** The row ids between which all charges of a time range are. */
 export type Bounds = { readonly first: bigint; readonly latest: bigint }

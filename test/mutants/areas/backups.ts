@@ -95,7 +95,7 @@ export const backupMutants: readonly Mutant[] = [
   {
     name: 'a restore keeps the old anchor',
     file: RESTORED,
-    text: '    () => diskAnchorFile(anchorPath).write(plan.end),\n',
+    text: '    () => diskAnchorFile(anchorPath).write([plan.end]),\n',
     replacement: '',
     tests: [RESTORED_TESTS],
   },

@@ -7,7 +7,7 @@ const QUOTE = 'src/gateway/text/quote-text.ts'
 const QUOTE_TESTS = 'src/gateway/text/quote-text.test.ts'
 const TEXT_HOLDS = 'src/stores/sqlite/text-holds.ts'
 const LEDGER_TESTS = 'src/stores/sqlite/ledger.test.ts'
-const CORRECTIONS = 'src/stores/sqlite/corrections.ts'
+const CORRECTIONS = 'src/stores/books/corrections.ts'
 const QUEUE = 'src/gateway/hold-queue.ts'
 const QUEUE_TESTS = 'src/gateway/hold-queue.test.ts'
 
@@ -289,14 +289,14 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'an attempt is compensated again',
-    file: 'src/stores/sqlite/compensations.ts',
-    text: "if (row.state === 'compensated') return { cost, isFirst: false }",
+    file: 'src/stores/books/attempts.ts',
+    text: "if (row.state === 'compensated') return { cost }",
     replacement: '',
     tests: [LEDGER_TESTS],
   },
   {
     name: 'the charge of a late answer does not say that its usage was clamped',
-    file: 'src/stores/sqlite/compensations.ts',
+    file: 'src/stores/books/attempts.ts',
     text: 'isClamped: row.is_clamped === 1n',
     replacement: 'isClamped: row.is_clamped === 2n',
     tests: [LEDGER_TESTS],
@@ -317,22 +317,22 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'an idempotency key is accepted for another credit',
-    file: 'src/stores/sqlite/credits.ts',
+    file: 'src/stores/books/credits.ts',
     text: 'if (isSameCredit(byKey, request)) return',
     replacement: 'if (byKey !== null) return',
     tests: [LEDGER_TESTS],
   },
   {
     name: 'a repeat of a charge with another cost is accepted',
-    file: 'src/stores/sqlite/charges.ts',
-    text: 'Number(row.account_id) !== accountId || row.cost !== cost',
-    replacement: 'Number(row.account_id) !== accountId',
+    file: 'src/stores/books/charges.ts',
+    text: 'Number(first.account_id) !== accountId || first.cost !== cost',
+    replacement: 'Number(first.account_id) !== accountId',
     tests: [LEDGER_TESTS],
   },
   {
     name: 'money that other requests hold counts as free',
     file: 'src/stores/sqlite/account-books.ts',
-    text: 'return subtractUsd(this.current.balances.available, this.heldInMemory)',
+    text: 'return subtractUsd(this.current.balances.available, this.heldText)',
     replacement: 'return this.current.balances.available',
     tests: [LEDGER_TESTS],
   },
@@ -380,23 +380,23 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'a hold that ends keeps its money',
-    file: 'src/stores/sqlite/open-text-holds.ts',
-    text: "if (hold.state === 'open') hold.books.heldInMemory = subtractUsd(hold.books.heldInMemory, hold.amount)",
+    file: TEXT_HOLDS,
+    text: "if (hold.state === 'open') hold.books.heldText = subtractUsd(hold.books.heldText, hold.amount)",
     replacement: '',
     tests: [LEDGER_TESTS],
   },
   {
     name: 'the hold of a job needs no money',
-    file: 'src/stores/sqlite/media-holds.ts',
-    text: 'if (!canHold(books.free, amount)) return refusalFor(books)',
+    file: 'src/stores/books/holds.ts',
+    text: 'if (!canHold(books.free, amount)) return { outcome: refusalOfHold(books) }',
     replacement: '',
     tests: [LEDGER_TESTS],
   },
   {
     name: 'the hold of a job expires like any other',
-    file: 'src/stores/sqlite/media-holds.ts',
-    text: 'job === undefined ? owner.expiresAtMs() : null',
-    replacement: 'owner.expiresAtMs()',
+    file: 'src/stores/books/holds.ts',
+    text: 'job === undefined ? by.expiresAtMs : null',
+    replacement: 'by.expiresAtMs',
     tests: [LEDGER_TESTS],
   },
   {
@@ -439,17 +439,17 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'a rollback does not undo what it added to the usage of a day',
-    file: 'src/stores/sqlite/usage-days.ts',
-    text: 'afterRollback: () => this.#staged.clear(),',
+    file: 'src/stores/sqlite/charges.ts',
+    text: 'afterRollback: () => this.#sums.clear(),',
     replacement: 'afterRollback: () => undefined,',
-    tests: ['src/stores/sqlite/usage-days.test.ts'],
+    tests: ['src/stores/sqlite/charges.test.ts'],
   },
   {
     name: 'the usage of a part of a day is that of the whole day',
     file: 'src/stores/sqlite/usage-range.ts',
     text: 'part.fromMs === startOfDay(day) && part.toMs === startOfDay(day + 1)',
     replacement: 'part.fromMs >= startOfDay(day)',
-    tests: ['src/stores/sqlite/usage-days.test.ts'],
+    tests: ['src/stores/sqlite/charges.test.ts'],
   },
   {
     name: 'a reused idempotency key refunds another charge',
@@ -574,16 +574,16 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'an idempotency key is accepted for a refund of another amount',
-    file: 'src/stores/sqlite/corrections.ts',
+    file: CORRECTIONS,
     text: 'row.amount === amount && row.charge_id === chargeId',
     replacement: 'row.charge_id === chargeId',
     tests: ['src/stores/sqlite/ledger.test.ts'],
   },
   {
     name: 'a charge that was compensated is refunded',
-    file: 'src/stores/sqlite/corrections.ts',
-    text: 'if (row.is_compensated === 1n)',
-    replacement: 'if (row.is_compensated === 2n)',
+    file: CORRECTIONS,
+    text: 'if (charge.is_compensated === 1n)',
+    replacement: 'if (charge.is_compensated === 2n)',
     tests: ['src/stores/sqlite/ledger.test.ts'],
   },
   {

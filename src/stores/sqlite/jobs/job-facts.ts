@@ -1,5 +1,5 @@
-import type { SqlValue } from '../canonical.ts'
-import { jobsTable } from '../hashed-tables.ts'
+import type { SqlValue } from '../../books/canonical.ts'
+import { jobsTable } from '../../books/hashed-tables.ts'
 import type { JobRow } from './job-rows.ts'
 
 /** Columns that polls change, which leave no event. */

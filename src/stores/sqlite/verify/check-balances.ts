@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { books as everyBook } from '../../../domain/ledger/books.ts'
 import { describeUsd, nanoUsd } from '../../../domain/money.ts'
-import { booksStateFrom, type BalancesRow } from '../balances-table.ts'
+import { booksStateFrom, type BalancesRow } from '../../books/journal.ts'
 import type { AccountNames } from './account-names.ts'
 import type { ChargeReader } from './charge-reader.ts'
 import type { EntryReader } from './entry-reader.ts'

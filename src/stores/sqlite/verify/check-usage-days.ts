@@ -10,7 +10,7 @@ import {
   type ChargeMeasures,
   type UsageDay,
   type UsageDayRow,
-} from '../usage-days.ts'
+} from '../../books/usage-days.ts'
 import type { AccountNames } from './account-names.ts'
 import type { Finding } from './finding.ts'
 

@@ -1,6 +1,14 @@
-import { CanonicalBytes } from '../canonical.ts'
-import { CHECKSUM_BYTES, ChecksumBytes, commitHasher, hashOf, type CommitHead } from '../commit-rows.ts'
-import type { HashedTableDefinition } from '../hashed-tables.ts'
+import { CanonicalBytes } from '../../books/canonical.ts'
+import {
+  CHECKSUM_BYTES,
+  ChecksumBytes,
+  commitHasher,
+  hashOf,
+  type CommitHead,
+  type Sha256,
+} from '../../books/commit-rows.ts'
+import type { HashedTableDefinition } from '../../books/hashed-tables.ts'
+import { bunHashes } from '../hashes.ts'
 import type { HashedRow } from './row-cursor.ts'
 
 export type StoredCommit = CommitHead & {
@@ -23,7 +31,7 @@ type CheckedRow = { readonly row: HashedRow; readonly checksum: number }
 /** Recomputes the hash of one commit from its rows, which are added in the order of the hash. */
 export class CommitCheck {
   readonly #commit: StoredCommit
-  readonly #hasher: Bun.SHA256
+  readonly #hasher: Sha256
   readonly #bytes = new CanonicalBytes()
   readonly #differences: Difference[] = []
   /** The rows of the current table; none for the commit of earlier versions, which can have very many. */
@@ -33,14 +41,15 @@ export class CommitCheck {
 
   constructor(commit: StoredCommit) {
     this.#commit = commit
-    this.#hasher = commitHasher(commit)
+    this.#hasher = commitHasher(commit, bunHashes)
   }
 
   add(row: HashedRow): void {
     this.#bytes.clear()
     this.#bytes.addAll(row.values)
     this.#hasher.update(this.#bytes.bytes)
-    if (this.#commit.checksums !== null) this.#rows.push({ row, checksum: this.#bytes.checksumFrom(0) })
+    if (this.#commit.checksums !== null)
+      this.#rows.push({ row, checksum: bunHashes.crc32(this.#bytes.bytes) })
   }
 
   /** Ends the rows of a table. */

@@ -1,7 +1,7 @@
 import type { NanoUsd } from '../../../domain/money.ts'
 import { chargeForImages, chargeForTokens, chargeForVideo } from '../../../domain/pricing/charge.ts'
-import { imageTariffFrom, tariffFrom, videoTariffFrom } from '../tariffs.ts'
-import { imageTokensFrom, usageFrom, type UsageColumns } from '../usage-columns.ts'
+import { imageTariffFrom, tariffFrom, videoTariffFrom } from '../../books/tariffs.ts'
+import { imageTokensFrom, usageFrom, type UsageColumns } from '../../books/usage-columns.ts'
 
 /** The columns of a charge that have a price. An attempt has only those of a usage. */
 type PricedColumns = UsageColumns & {

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
-import type { SqlValue } from '../canonical.ts'
-import { formOf, keyOf, selectCovered, type HashedTableDefinition } from '../hashed-tables.ts'
-import { ROW_ID_MIN } from '../row-ids.ts'
+import type { SqlValue } from '../../books/canonical.ts'
+import { formOf, keyOf, selectCovered, type HashedTableDefinition } from '../../books/hashed-tables.ts'
+import { ROW_ID_MIN } from '../../books/cursors.ts'
 
 const ROWS_AT_ONCE = 256
 

@@ -1,7 +1,7 @@
 import { formatId, type IdPrefix } from '../../../domain/ids.ts'
 import { describeUsd, nanoUsd } from '../../../domain/money.ts'
-import type { SqlValue } from '../canonical.ts'
-import { columnsOf, keyOf, type HashedTableDefinition } from '../hashed-tables.ts'
+import type { SqlValue } from '../../books/canonical.ts'
+import { columnsOf, keyOf, type HashedTableDefinition } from '../../books/hashed-tables.ts'
 import type { AccountNames } from './account-names.ts'
 import type { HashedRow } from './row-cursor.ts'
 

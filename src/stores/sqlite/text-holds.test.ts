@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { NO_BALANCES } from '../../domain/ledger/books.ts'
 import { nanoUsd, ZERO } from '../../domain/money.ts'
 import { AccountBooks } from './account-books.ts'
-import { TextHold, OpenTextHolds } from './open-text-holds.ts'
+import { TextHold, OpenTextHolds } from './text-holds.ts'
 
 const books = () =>
   new AccountBooks(1, {
@@ -24,11 +24,11 @@ test('an open hold is found by its id until it is removed, and its account count
   const hold = aHoldOf({ key: 7n, tail: -1n })
 
   open.add(hold)
-  const during = [open.find(hold), open.sum(), hold.books.heldInMemory]
+  const during = [open.find(hold), open.sum(), hold.books.heldText]
   open.remove(hold)
 
   expect(during).toEqual([hold, nanoUsd(3n), nanoUsd(3n)])
-  expect([open.find(hold), open.sum(), hold.books.heldInMemory]).toEqual([undefined, ZERO, ZERO])
+  expect([open.find(hold), open.sum(), hold.books.heldText]).toEqual([undefined, ZERO, ZERO])
 })
 
 test.each([
@@ -62,9 +62,9 @@ test('an expired hold is found and counts nothing', () => {
   open.add(hold)
 
   open.expire(hold)
-  const during = [open.find(hold), open.sum(), hold.books.heldInMemory, hold.books.isInUse]
+  const during = [open.find(hold), open.sum(), hold.books.heldText, hold.books.isInUse]
   open.remove(hold)
 
   expect(during).toEqual([hold, ZERO, ZERO, true])
-  expect([open.find(hold), hold.books.heldInMemory, hold.books.isInUse]).toEqual([undefined, ZERO, false])
+  expect([open.find(hold), hold.books.heldText, hold.books.isInUse]).toEqual([undefined, ZERO, false])
 })

@@ -1,8 +1,6 @@
-import type { Database, Statement } from 'bun:sqlite'
 import { addUsd, nanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { Charge, UsageTotals } from '../../gateway/ports/ledger.ts'
-import type { Transactions } from './transactions.ts'
 import { usageFrom, usageOfCharge, type UsageColumns } from './usage-columns.ts'
 
 const MS_PER_DAY = 86_400_000
@@ -13,7 +11,7 @@ const ACCOUNTS_MAX = 2 ** 32
 export type UsageDay = { readonly first: bigint; readonly latest: bigint; readonly totals: UsageTotals }
 
 /** The amounts that a transaction adds to the usage of an account and day. */
-type StagedDay = { -readonly [Name in keyof UsageTotals]: UsageTotals[Name] } & {
+export type UsageDaySum = { -readonly [Name in keyof UsageTotals]: UsageTotals[Name] } & {
   readonly day: number
   readonly accountId: number
   readonly first: bigint
@@ -30,58 +28,26 @@ export function startOfDay(day: number): number {
   return day * MS_PER_DAY
 }
 
-/** Writes the table `usage_days`: one write for each account and commit, however many charges that has. */
-export class UsageDays {
-  readonly #upsert: Statement
-  /** The amounts that the running transaction adds, by day and account. */
-  readonly #staged = new Map<number, StagedDay>()
+/** The sums that the charges of a transaction add, by day and account. */
+export class UsageDaySums {
+  readonly #sums = new Map<number, UsageDaySum>()
 
-  constructor({
-    database,
-    transactions,
-  }: {
-    readonly database: Database
-    readonly transactions: Transactions
-  }) {
-    this.#upsert = database.prepare(UPSERT)
-    transactions.join({
-      beforeCommit: () => this.#write(),
-      afterCommit: () => this.#staged.clear(),
-      afterRollback: () => this.#staged.clear(),
-    })
-  }
-
-  /** Inside a step: adds a charge that was just written. */
+  /** Adds a charge that was just written. */
   add(accountId: number, chargeId: bigint, charge: Charge): void {
     const day = dayOf(charge.atMs)
     const key = day * ACCOUNTS_MAX + accountId
-    const staged = this.#staged.get(key) ?? {
-      ...NO_TOTALS,
-      day,
-      accountId,
-      first: chargeId,
-      latest: chargeId,
-    }
-    if (staged.charges === 0) this.#staged.set(key, staged)
-    staged.latest = chargeId
-    addCharge(staged, charge)
+    const sum = this.#sums.get(key) ?? { ...NO_TOTALS, day, accountId, first: chargeId, latest: chargeId }
+    if (sum.charges === 0) this.#sums.set(key, sum)
+    sum.latest = chargeId
+    addCharge(sum, charge)
   }
 
-  #write(): void {
-    for (const staged of this.#staged.values()) {
-      this.#upsert.run(
-        staged.day,
-        staged.accountId,
-        staged.first,
-        staged.latest,
-        staged.charges,
-        staged.inputTokens,
-        staged.outputTokens,
-        staged.images,
-        staged.durationMs,
-        staged.cost,
-      )
-    }
+  values(): Iterable<UsageDaySum> {
+    return this.#sums.values()
+  }
+
+  clear(): void {
+    this.#sums.clear()
   }
 }
 
@@ -106,7 +72,7 @@ export function addTotals(left: UsageTotals, right: UsageTotals): UsageTotals {
 }
 
 /** Changes the sums in place, because each charge is added. */
-function addCharge(sums: StagedDay, charge: Charge): void {
+function addCharge(sums: UsageDaySum, charge: Charge): void {
   sums.charges += 1
   sums.cost = addUsd(sums.cost, charge.cost)
   if (charge.kind === 'images') sums.images += charge.images
@@ -163,15 +129,3 @@ export function usageDayFrom(row: UsageDayRow): UsageDay {
     },
   }
 }
-
-const UPSERT = `INSERT INTO usage_days (day, account_id, first_charge_id, latest_charge_id, charges, input_tokens, output_tokens,
-    images, duration_ms, cost)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (day, account_id) DO UPDATE SET
-    latest_charge_id = excluded.latest_charge_id,
-    charges = charges + excluded.charges,
-    input_tokens = input_tokens + excluded.input_tokens,
-    output_tokens = output_tokens + excluded.output_tokens,
-    images = images + excluded.images,
-    duration_ms = duration_ms + excluded.duration_ms,
-    cost = cost + excluded.cost`

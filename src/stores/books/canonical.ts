@@ -33,9 +33,9 @@ export class CanonicalBytes {
     return this.#length
   }
 
-  /** The CRC-32 of the bytes from `start` on. */
-  checksumFrom(start: number): number {
-    return Bun.hash.crc32(this.#bytes.subarray(start, this.#length))
+  /** The bytes from `start` on. Valid until the next change. */
+  bytesFrom(start: number): Uint8Array<ArrayBuffer> {
+    return this.#bytes.subarray(start, this.#length)
   }
 
   clear(): void {

@@ -5,11 +5,28 @@ import { hashedTables } from './hashed-tables.ts'
 export const CHECKSUM_BYTES = 5
 const HASH_BYTES = 32
 
+/** The hash before the first commit of a node. */
+export const NO_HASH = new Uint8Array(HASH_BYTES)
+
+/** The hash functions of commits. The runtime has them, so each store passes them in. */
+export interface Hashes {
+  crc32(bytes: Uint8Array): number
+  newSha256(): Sha256
+}
+
+/** A SHA-256 that is being computed. */
+export interface Sha256 {
+  update(bytes: Uint8Array): unknown
+  /** Ends it, and writes its 32 bytes. */
+  digest(into: Uint8Array): unknown
+}
+
 /** The rows that a transaction adds to one table, in their canonical form. */
 type Section = { readonly tag: number; readonly bytes: CanonicalBytes; readonly checksums: number[] }
 
 /** The rows that a transaction adds to the hashed tables. */
 export class CommitRows {
+  readonly #hashes: Hashes
   readonly #sections: readonly Section[] = hashedTables.map(({ tag }) => ({
     tag,
     bytes: new CanonicalBytes(),
@@ -18,7 +35,8 @@ export class CommitRows {
   readonly #sectionOf: readonly Section[]
   #count = 0
 
-  constructor() {
+  constructor(hashes: Hashes) {
+    this.#hashes = hashes
     const sectionOf: Section[] = []
     for (const section of this.#sections) sectionOf[section.tag] = section
     this.#sectionOf = sectionOf
@@ -34,7 +52,7 @@ export class CommitRows {
     if (section === undefined) throw new Error(`There is no hashed table with the tag ${tag}.`)
     const start = section.bytes.length
     section.bytes.addAll(values)
-    section.checksums.push(section.bytes.checksumFrom(start))
+    section.checksums.push(this.#hashes.crc32(section.bytes.bytesFrom(start)))
     this.#count += 1
   }
 
@@ -47,7 +65,7 @@ export class CommitRows {
   }
 
   hash(commit: CommitHead): Uint8Array {
-    const hasher = commitHasher(commit)
+    const hasher = commitHasher(commit, this.#hashes)
     for (const { bytes } of this.#sections) if (bytes.length > 0) hasher.update(bytes.bytes)
     return hashOf(hasher)
   }
@@ -105,13 +123,16 @@ const head = new CanonicalBytes()
  * The SHA-256 of a commit, to which its rows are added in their canonical form: table by table in the order of
  * `hashedTables`, and in each table by row id.
  */
-export function commitHasher({ previous, node, number }: CommitHead): Bun.SHA256 {
+export function commitHasher({ previous, node, number }: CommitHead, hashes: Hashes): Sha256 {
   head.clear()
   head.addAll(['tollgate commit 1', node, number])
-  return new Bun.SHA256().update(previous).update(head.bytes)
+  const hasher = hashes.newSha256()
+  hasher.update(previous)
+  hasher.update(head.bytes)
+  return hasher
 }
 
-export function hashOf(hasher: Bun.SHA256): Uint8Array<ArrayBuffer> {
+export function hashOf(hasher: Sha256): Uint8Array<ArrayBuffer> {
   const hash = new Uint8Array(HASH_BYTES)
   hasher.digest(hash)
   return hash

@@ -1,0 +1,7 @@
+import type { Hashes } from '../books/commit-rows.ts'
+
+/** The hash functions of Bun. */
+export const bunHashes: Hashes = {
+  crc32: bytes => Bun.hash.crc32(bytes),
+  newSha256: () => new Bun.SHA256(),
+}
