@@ -43,10 +43,7 @@ export interface Jobs {
    * upstream id. A job that was released before its provider answered stays `failed`, and is watched under the upstream
    * id.
    */
-  accept(
-    id: Id,
-    to: { readonly upstreamId: string; readonly atMs: number; readonly nextPollAtMs: number },
-  ): Promise<Changed>
+  accept(id: Id, to: AcceptedSubmission): Promise<Changed>
 
   /**
    * `queued` → `unknown_submit`. Its money stays held until `deadlineAtMs`. With `submittedAtMs`, the value that the
@@ -65,25 +62,16 @@ export interface Jobs {
   fail(id: Id, failure: Failed): Promise<Changed>
 
   /** Records a poll that left the job running. Never changes the job's state, and never makes its next poll earlier. */
-  notePoll(
-    id: Id,
-    poll: { readonly nextPollAtMs: number; readonly upstreamStatus?: string; readonly problem?: string },
-  ): Promise<void>
+  notePoll(id: Id, poll: NotedPoll): Promise<void>
 
   /**
    * The provider finished a job whose hold had been released: books its price as a loss, once, and ends the watch. The
    * job and the account's balance do not change. False if the job is not watched, or no longer.
    */
-  bookLateCompletion(
-    id: Id,
-    late: { readonly cost: NanoUsd; readonly providerCost?: NanoUsd; readonly atMs: number },
-  ): Promise<boolean>
+  bookLateCompletion(id: Id, late: LateCompletion): Promise<boolean>
 
   /** Ends the watch, because the provider can no longer finish the job. It may have billed it all the same. */
-  endWatch(
-    id: Id,
-    end: { readonly detail: string; readonly providerCost?: NanoUsd; readonly atMs: number },
-  ): Promise<void>
+  endWatch(id: Id, end: EndedWatch): Promise<void>
 
   /** Marks the result of a completed job as archived. */
   archive(id: Id, atMs: number): Promise<Changed>
@@ -177,6 +165,28 @@ export type LostSubmit = {
   readonly deadlineAtMs: number
   readonly submittedAtMs?: number | null
 }
+
+/** The provider's answer to a submission that it accepted. */
+export type AcceptedSubmission = {
+  readonly upstreamId: string
+  readonly atMs: number
+  readonly nextPollAtMs: number
+}
+
+export type NotedPoll = {
+  readonly nextPollAtMs: number
+  readonly upstreamStatus?: string
+  /** The earlier problem is removed if it is absent. */
+  readonly problem?: string
+}
+
+export type LateCompletion = {
+  readonly cost: NanoUsd
+  readonly providerCost?: NanoUsd
+  readonly atMs: number
+}
+
+export type EndedWatch = { readonly detail: string; readonly providerCost?: NanoUsd; readonly atMs: number }
 
 /** `changed` is true for the caller that made the change. */
 export type Changed = { readonly changed: boolean; readonly job: Job }

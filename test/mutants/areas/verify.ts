@@ -330,9 +330,9 @@ export const verifyMutants: readonly Mutant[] = [
   },
   {
     name: "verify accepts another cost of a job's provider",
-    file: 'src/stores/sqlite/jobs/job-facts.ts',
-    text: "new Set(['upstream_status', 'problem'])",
-    replacement: "new Set(['upstream_status', 'problem', 'provider_cost'])",
+    file: 'src/stores/books/jobs/job-facts.ts',
+    text: "provider_cost: 'text'",
+    replacement: "provider_cost: 'not'",
     tests: ['src/stores/sqlite/verify/later-edits.test.ts'],
   },
   {
@@ -372,7 +372,7 @@ export const verifyMutants: readonly Mutant[] = [
   },
   {
     name: 'verify fails if the facts of an event cannot be read',
-    file: 'src/stores/sqlite/jobs/job-facts.ts',
+    file: 'src/stores/books/jobs/job-facts.ts',
     text: "typeof facts === 'object' && facts !== null ? (facts as Facts) : {}",
     replacement: 'facts as Facts',
     tests: ['src/stores/sqlite/verify/later-edits.test.ts'],

@@ -2,7 +2,7 @@ import type { Database, Statement } from 'bun:sqlite'
 import type { JobKind, OpenState } from '../../../domain/jobs/job.ts'
 import type { JobPage, JobWork, Jobs } from '../../../gateway/ports/jobs.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from '../row-ids.ts'
-import { jobFrom, type JobRow } from './job-rows.ts'
+import { jobFrom, type JobRow } from '../../books/jobs/job-rows.ts'
 
 type ListedJobs = Awaited<ReturnType<Jobs['list']>>
 type DueParams = {
