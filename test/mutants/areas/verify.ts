@@ -371,6 +371,13 @@ export const verifyMutants: readonly Mutant[] = [
     tests: ['src/stores/sqlite/verify/later-edits.test.ts'],
   },
   {
+    name: 'an edit of the catalog undoes the edit of another process',
+    file: 'src/stores/sqlite/catalog.ts',
+    text: '(this.#staged ??= this.#newest())',
+    replacement: '(this.#staged ??= this.#committed)',
+    tests: ['src/stores/sqlite/catalog.test.ts'],
+  },
+  {
     name: 'verify fails if the facts of an event cannot be read',
     file: 'src/stores/books/jobs/job-facts.ts',
     text: "typeof facts === 'object' && facts !== null ? (facts as Facts) : {}",
