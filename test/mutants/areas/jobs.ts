@@ -17,8 +17,8 @@ export const jobMutants: readonly Mutant[] = [
   {
     name: 'a failure is recorded whatever the state of the job is',
     file: DECISIONS,
-    text: "return NOTHING\n  if (!mayFollow(job.state, 'failed')) return NOTHING",
-    replacement: 'return NOTHING',
+    text: "if (!mayFollow(job.state, 'failed')) return NOTHING",
+    replacement: '',
     tests: [DECISION_TESTS, STORE],
   },
   {
@@ -174,7 +174,7 @@ export const jobMutants: readonly Mutant[] = [
   {
     name: 'a note brings the next poll of a job forward',
     file: DECISIONS,
-    text: 'BigInt(Math.max(job.nextPollAtMs, nextPollAtMs))',
+    text: 'BigInt(Math.max(earliestMs, nextPollAtMs))',
     replacement: 'BigInt(nextPollAtMs)',
     tests: [STORE],
   },

@@ -196,6 +196,7 @@ describe('a decision about a job', () => {
       failure_message: 'Late.',
       failure_retry_after_s: null,
       watch_until_ms: BigInt(NOW + 4 + DAY_MS),
+      next_poll_at_ms: BigInt(NOW + 4),
       loss: usd('2'),
       loss_at_ms: BigInt(NOW + 4),
     })
@@ -237,6 +238,18 @@ describe('a decision about a job', () => {
     expect(decide(submitting, { ...commands.lose_submit, submittedAtMs: NOW + 1 }).changed).toBe(true)
     expect(decide(after('lose_submit'), { ...commands.release, deadlineAtMs })).toEqual({ changed: false })
     expect(decide(submitting, { ...commands.release, deadlineAtMs }).changed).toBe(true)
+  })
+
+  test('to note a poll moves the next one later, and earlier only to end the claim of the caller', () => {
+    const claimed = { ...after('accept'), next_poll_at_ms: BigInt(NOW + 100) }
+    const nextPollAtMs = (given: { readonly nextPollAtMs: number; readonly claimedUntilMs?: number }) =>
+      decide(claimed, { step: 'note_poll', ...given }).writes?.columns.next_poll_at_ms
+
+    expect(nextPollAtMs({ nextPollAtMs: NOW + 20 })).toBe(BigInt(NOW + 100))
+    expect(nextPollAtMs({ nextPollAtMs: NOW + 200 })).toBe(BigInt(NOW + 200))
+    expect(nextPollAtMs({ nextPollAtMs: NOW + 20, claimedUntilMs: NOW + 100 })).toBe(BigInt(NOW + 20))
+    // Another claim followed on the one that ended by itself.
+    expect(nextPollAtMs({ nextPollAtMs: NOW + 20, claimedUntilMs: NOW + 60 })).toBe(BigInt(NOW + 100))
   })
 
   test('does not end a watch whose time is over', () => {

@@ -1,5 +1,5 @@
 import { formatId } from '../../../domain/ids.ts'
-import { mayFollow, maySubmit, type Job, type JobInputs } from '../../../domain/jobs/job.ts'
+import { isFinal, mayFollow, maySubmit, type Job, type JobInputs } from '../../../domain/jobs/job.ts'
 import { isWatched, mayBeAcceptedLate, releaseWatchMs } from '../../../domain/jobs/watch.ts'
 import type { Movement } from '../../../domain/ledger/post.ts'
 import type { NanoUsd } from '../../../domain/money.ts'
@@ -194,6 +194,8 @@ function fail(job: Job, failure: Failed): JobDecision {
         failure_message: message,
         failure_retry_after_s: retryAfterS === undefined ? null : BigInt(retryAfterS),
         watch_until_ms: watchMs === null ? null : BigInt(atMs + watchMs),
+        // The watch does not wait for the next poll that the provider asked for, or for the end of a claim.
+        ...(watchMs === null ? {} : { next_poll_at_ms: BigInt(atMs) }),
         ...reported(providerCost),
         ...booked?.columns,
       },
@@ -203,14 +205,15 @@ function fail(job: Job, failure: Failed): JobDecision {
 }
 
 /** Leaves no event, because a job is polled many times. */
-function notePoll(job: Job, { nextPollAtMs, upstreamStatus, problem }: NotedPoll): JobDecision {
-  // A final state may not become failed.
-  if (!mayFollow(job.state, 'failed')) return NOTHING
+function notePoll(job: Job, poll: NotedPoll): JobDecision {
+  if (isFinal(job.state)) return NOTHING
+  const { nextPollAtMs, upstreamStatus, problem, claimedUntilMs } = poll
+  const earliestMs = claimedUntilMs === job.nextPollAtMs ? nextPollAtMs : job.nextPollAtMs
   return {
     changed: false,
     writes: {
       columns: {
-        next_poll_at_ms: BigInt(Math.max(job.nextPollAtMs, nextPollAtMs)),
+        next_poll_at_ms: BigInt(Math.max(earliestMs, nextPollAtMs)),
         upstream_status: upstreamStatus ?? job.upstreamStatus,
         problem: problem ?? null,
       },

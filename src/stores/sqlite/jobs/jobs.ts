@@ -51,6 +51,8 @@ export function openJobs(parts: JobsParts): Jobs {
     async endWatch(id, end) {
       await run(id, { step: 'end_watch', ...end })
     },
+    claim: (work, page, untilMs) => groupCommit.run(() => lists.claim(work, page, untilMs)),
+    endClaim: (id, claim) => groupCommit.run(() => lists.endClaim(id, claim)),
     async findByKey(accountId, key, atMs) {
       const known = table.findByKey(accountId, key, atMs)
       return known && { fingerprint: known.fingerprint, job: jobFrom(known.row) }
