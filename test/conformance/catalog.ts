@@ -456,6 +456,27 @@ export function catalogConforms(kind: StoreKind): void {
       expect(other.catalog.current().revision).toBe(edited.revision)
     })
 
+    test('shows an edit on another node after a refresh, which changes nothing without one', async () => {
+      const { store, other } = await open()
+
+      const edited = await store.putProvider(aProvider('main'), at(1))
+      const refreshed = await other.refresh()
+      const again = await other.refresh()
+
+      expect(viewOf(refreshed)).toEqual(viewOf(edited))
+      expect([other.current(), again]).toEqual([refreshed, refreshed])
+    })
+
+    test('keeps the edit of one node when the other one edits next, without a refresh', async () => {
+      const { store, other } = await open()
+      await store.putProvider(aProvider('main'), at(1))
+
+      const edited = await other.putProvider(aProvider('spare'), at(2))
+
+      expect([...edited.providers.keys()]).toEqual(['main', 'spare'])
+      expect(viewOf(await store.refresh())).toEqual(viewOf(edited))
+    })
+
     test('keeps the edits of two nodes at the same time, each with a revision of its own', async () => {
       const { store, other } = await open()
 

@@ -22,6 +22,7 @@ import {
 import { anId, NOW } from '../support/ledger-builders.ts'
 import { rejection } from '../support/rejection.ts'
 import type { StoreKind } from '../support/test-store.ts'
+import { jobClaimsConform } from './jobs/claims.ts'
 import { idempotencyKeysConform } from './jobs/idempotency-keys.ts'
 import { jobListsConform } from './jobs/lists.ts'
 import { jobRacesConform } from './jobs/races.ts'
@@ -452,6 +453,7 @@ export function jobsConform(kind: StoreKind): void {
     expect((await jobs.find(ids[1]!))?.state).toBe('queued')
   })
 
+  jobClaimsConform(kind)
   idempotencyKeysConform(kind)
   jobListsConform(kind)
   jobRacesConform(kind)

@@ -40,6 +40,14 @@ export function isFinal(state: JobState): state is 'completed' | 'failed' {
   return jobTransitions[state].length === 0
 }
 
+/** A submission begins once, and is never repeated: the provider may have the job. */
+export function maySubmit({ state, submittedAtMs }: Pick<Job, 'state' | 'submittedAtMs'>): boolean {
+  return state === 'queued' && submittedAtMs === null
+}
+
+/** How long the idempotency key of a media request is kept. */
+export const KEY_TTL_MS = 86_400_000
+
 /** Why a job failed. */
 export type FailureReason =
   /** The provider refused the submit with a 4xx. */

@@ -1,4 +1,4 @@
-import type { FailureReason } from './job.ts'
+import type { FailureReason, Job } from './job.ts'
 
 /** How long a job whose money was released is watched for a late end at its provider. */
 const WATCH_MS = 86_400_000
@@ -15,4 +15,21 @@ export function releaseWatchMs(
   { isSubmitted, timedOut = false }: { readonly isSubmitted: boolean; readonly timedOut?: boolean },
 ): number | null {
   return isSubmitted && (timedOut || mayBeFinished.has(reason)) ? WATCH_MS : null
+}
+
+/** Whether a late end of the job at its provider is still waited for. A watch ends once. */
+export function isWatched({ watchUntilMs }: Pick<Job, 'watchUntilMs'>, atMs: number): boolean {
+  return watchUntilMs !== null && watchUntilMs > atMs
+}
+
+/**
+ * Whether the provider may still name the job, whose money was released before it did. The job stays failed, and is then
+ * watched under the provider's id.
+ */
+export function mayBeAcceptedLate({
+  state,
+  watchUntilMs,
+  upstreamId,
+}: Pick<Job, 'state' | 'watchUntilMs' | 'upstreamId'>): boolean {
+  return state === 'failed' && watchUntilMs !== null && upstreamId === null
 }

@@ -135,6 +135,8 @@ export function guardedJobs(jobs: Jobs, guards: Guards): Jobs {
     list: page => jobs.list(page),
     openCounts: () => jobs.openCounts(),
     due: (work, page) => jobs.due(work, page),
+    claim: (work, page, untilMs) => jobs.claim(work, page, untilMs),
+    endClaim: (id, claim) => jobs.endClaim(id, claim),
   }
 }
 

@@ -44,5 +44,7 @@ export function observedJobs(jobs: Jobs, observer: JobObserver): Jobs {
     list: page => jobs.list(page),
     openCounts: () => jobs.openCounts(),
     due: (work, page) => jobs.due(work, page),
+    claim: (work, page, untilMs) => jobs.claim(work, page, untilMs),
+    endClaim: (id, claim) => jobs.endClaim(id, claim),
   }
 }

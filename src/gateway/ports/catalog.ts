@@ -5,17 +5,20 @@ import type { ProviderSettings } from '../../domain/catalog/provider.ts'
 import type { Page } from './ledger.ts'
 
 /**
- * The stored catalog. An edit is durable when it resolves. `current()` has it at once on this node and within 1 s on
- * other nodes. Each edit that changes something makes a new revision, with its audit line; an edit that changes nothing
- * writes nothing.
+ * The stored catalog. An edit is durable when it resolves. `current()` has it at once on this node, and on another node
+ * within 1 s or after its next `refresh()`. Each edit that changes something makes a new revision, with its audit line;
+ * an edit that changes nothing writes nothing. An edit changes the newest stored revision, even if this node has not read
+ * it yet, so that no edit of another node is lost.
  *
  * Callers validate values (`domain/catalog/rows`); the store validates references. It refuses a model whose provider
  * does not exist, the deletion of a provider that a model uses, and a secret to keep if there is none, with
  * `invalid_field`.
  */
 export interface CatalogStore {
-  /** The current catalog. Synchronous, because every request reads it. */
+  /** The catalog of this node's copy. Synchronous, because every request reads it. Never an older one than before. */
   current(): Catalog
+  /** Loads the newest stored revision into the copy, and returns it. Reads only its number if the copy has it. */
+  refresh(): Promise<Catalog>
   /** Creates or replaces a provider; a new one is listed last. A secret `from: 'keep'` keeps the stored one. */
   putProvider(provider: ProviderSettings, audit: Audit): Promise<Catalog>
   /** False if there was none. */
@@ -26,7 +29,7 @@ export interface CatalogStore {
   deleteModel(id: string, audit: Audit): Promise<boolean>
   /** Replaces the whole catalog, or nothing if a part of it is wrong or if `check` throws. */
   replace(catalog: CatalogSettings, audit: Audit, check?: CheckChange): Promise<Catalog>
-  /** The changes that `replace` would make. Throws the error that `replace` would reject with. */
+  /** What `replace` would make of `current()`. Throws the error that `replace` would reject with. */
   preview(catalog: CatalogSettings, atMs: number): Catalog
   /** The revisions that are kept, newest first. */
   history(page: Page): Promise<readonly CatalogRevision[]>

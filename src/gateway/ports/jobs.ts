@@ -43,10 +43,7 @@ export interface Jobs {
    * upstream id. A job that was released before its provider answered stays `failed`, and is watched under the upstream
    * id.
    */
-  accept(
-    id: Id,
-    to: { readonly upstreamId: string; readonly atMs: number; readonly nextPollAtMs: number },
-  ): Promise<Changed>
+  accept(id: Id, to: AcceptedSubmission): Promise<Changed>
 
   /**
    * `queued` → `unknown_submit`. Its money stays held until `deadlineAtMs`. With `submittedAtMs`, the value that the
@@ -64,26 +61,20 @@ export interface Jobs {
    */
   fail(id: Id, failure: Failed): Promise<Changed>
 
-  /** Records a poll that left the job running. Never changes the job's state, and never makes its next poll earlier. */
-  notePoll(
-    id: Id,
-    poll: { readonly nextPollAtMs: number; readonly upstreamStatus?: string; readonly problem?: string },
-  ): Promise<void>
+  /**
+   * Records a poll that left the job running. Never changes the job's state, and never makes its next poll earlier. Only
+   * the end of a claim does: if `claimedUntilMs` is still the job's next poll, `nextPollAtMs` replaces it.
+   */
+  notePoll(id: Id, poll: NotedPoll): Promise<void>
 
   /**
    * The provider finished a job whose hold had been released: books its price as a loss, once, and ends the watch. The
    * job and the account's balance do not change. False if the job is not watched, or no longer.
    */
-  bookLateCompletion(
-    id: Id,
-    late: { readonly cost: NanoUsd; readonly providerCost?: NanoUsd; readonly atMs: number },
-  ): Promise<boolean>
+  bookLateCompletion(id: Id, late: LateCompletion): Promise<boolean>
 
   /** Ends the watch, because the provider can no longer finish the job. It may have billed it all the same. */
-  endWatch(
-    id: Id,
-    end: { readonly detail: string; readonly providerCost?: NanoUsd; readonly atMs: number },
-  ): Promise<void>
+  endWatch(id: Id, end: EndedWatch): Promise<void>
 
   /** Marks the result of a completed job as archived. */
   archive(id: Id, atMs: number): Promise<Changed>
@@ -105,14 +96,36 @@ export interface Jobs {
    */
   due(
     work: JobWork,
-    page: {
-      readonly atMs: number
+    page: DuePage & {
       /** Both kinds if it is absent. */
       readonly kind?: JobKind
-      readonly limit: number
-      readonly after?: string
     },
   ): Promise<{ readonly jobs: readonly Job[]; readonly next?: string }>
+
+  /**
+   * Like `due`, for the caller to ask the providers of the jobs: in the same step it moves the next poll of each job to
+   * `untilMs`, and until then no claim on any node gets the job again. Of callers at the same time, one gets it. Gets no
+   * job whose next poll is after `atMs`. The jobs are returned as they are then, so that their `nextPollAtMs` names the
+   * claim. The caller ends the claim when it has recorded the provider's answer. If it dies before, the claim ends at
+   * `untilMs`. A page that is full has a `next`.
+   */
+  claim(
+    work: ProviderWork,
+    page: DuePage & {
+      /** Only this job. */
+      readonly id?: Id
+    },
+    untilMs: number,
+  ): Promise<{ readonly jobs: readonly Job[]; readonly next?: string }>
+
+  /** Ends a claim: the job is due again at `atMs`. Changes nothing if the job's next poll was moved since the claim. */
+  endClaim(id: Id, claim: { readonly claimedUntilMs: number; readonly atMs: number }): Promise<void>
+}
+
+export type DuePage = {
+  readonly atMs: number
+  readonly limit: number
+  readonly after?: string
 }
 
 /** The kinds of work that the reconciler does for jobs. */
@@ -131,6 +144,9 @@ export type JobWork =
   | 'watch'
   /** `completed` before `atMs`, and not archived. */
   | 'archive'
+
+/** The kinds of work that ask a provider. The others are compare-and-set in the store, and need no claim. */
+export type ProviderWork = Extract<JobWork, 'poll' | 'recover' | 'watch'>
 
 export type NewJob = Pick<
   Job,
@@ -177,6 +193,30 @@ export type LostSubmit = {
   readonly deadlineAtMs: number
   readonly submittedAtMs?: number | null
 }
+
+/** The provider's answer to a submission that it accepted. */
+export type AcceptedSubmission = {
+  readonly upstreamId: string
+  readonly atMs: number
+  readonly nextPollAtMs: number
+}
+
+export type NotedPoll = {
+  readonly nextPollAtMs: number
+  readonly upstreamStatus?: string
+  /** The earlier problem is removed if it is absent. */
+  readonly problem?: string
+  /** The end of the caller's claim, as the caller has read it. */
+  readonly claimedUntilMs?: number
+}
+
+export type LateCompletion = {
+  readonly cost: NanoUsd
+  readonly providerCost?: NanoUsd
+  readonly atMs: number
+}
+
+export type EndedWatch = { readonly detail: string; readonly providerCost?: NanoUsd; readonly atMs: number }
 
 /** `changed` is true for the caller that made the change. */
 export type Changed = { readonly changed: boolean; readonly job: Job }

@@ -23,10 +23,17 @@ export type CatalogLists = {
 
 export type CatalogTables = {
   /**
-   * Reads the stored catalog. A secret that cannot be read is lost. Throws an Error for the operator if a row cannot be
-   * read, and if the secret key is a different one, unless it is new.
+   * Checks the secret key, and reads the stored catalog. Throws an Error for the operator if the secret key is a
+   * different one, unless it is new.
    */
-  load(): Catalog
+  open(): Catalog
+  /**
+   * Reads the stored catalog. A secret that cannot be read is lost. Throws an Error for the operator if a row cannot be
+   * read.
+   */
+  read(): Catalog
+  /** The number of the stored revision. */
+  revision(): number
   /**
    * Writes the difference between two catalogs, also as a revision of the history. Rows that are the same object are
    * unchanged.
@@ -65,24 +72,34 @@ export function catalogTables(
   )
   const deleteModel = database.prepare('DELETE FROM models WHERE id = ?')
 
+  const stateNow = (): StateRow => {
+    const stored = state.get()
+    if (stored === null)
+      throw new Error('The catalog has lost its state. Restore the data folder from a backup.')
+    return stored
+  }
+  const read = (): Catalog => {
+    const { revision, updated_at_ms } = stateNow()
+    return catalogOf(
+      {
+        providers: providers.all().map(row => readProvider(row, box)),
+        models: models.all().map(readModel),
+      },
+      { revision: Number(revision), updatedAtMs: Number(updated_at_ms) },
+    )
+  }
+
   return {
-    load() {
-      const stored = state.get()
-      if (stored === null)
-        throw new Error('The catalog has lost its state. Restore the data folder from a backup.')
-      const rows = providers.all()
-      if (stored.key_check !== null && box.open(stored.key_check, CHECK) === undefined) {
-        if (!isNew && opensNone(rows, box)) throw wrongKey()
+    open() {
+      const { key_check: check } = stateNow()
+      if (check !== null && box.open(check, CHECK) === undefined) {
+        if (!isNew && opensNone(providers.all(), box)) throw wrongKey()
         putCheck.run(box.seal(CHECK, CHECK))
       }
-      return catalogOf(
-        {
-          providers: rows.map(row => readProvider(row, box)),
-          models: models.all().map(readModel),
-        },
-        { revision: Number(stored.revision), updatedAtMs: Number(stored.updated_at_ms) },
-      )
+      return read()
     },
+    read,
+    revision: () => Number(stateNow().revision),
     write(before, after, audit) {
       const { revision } = after
       const from = listsOf(before)

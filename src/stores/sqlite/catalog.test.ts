@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { catalogConforms } from '../../../test/conformance/catalog.ts'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
@@ -32,6 +33,21 @@ function openStore(folder: string, { byte = 7, isNew = false } = {}) {
   const { catalog, ledger, auditLog } = store.openNode(nodeSettings('main', fakeClock()))
   const { database, transactions } = store
   return { store: catalog, ledger, auditLog, database, transactions, close: () => store.close() }
+}
+
+/** Writes the next revision of the catalog, with a second provider, as another process does. */
+function addSpare(folder: string): void {
+  const database = new Database(join(folder, 'tollgate.db'))
+  database.run(`BEGIN;
+    INSERT INTO providers (id, position, content)
+      SELECT 'spare', 1, json_set(content, '$.id', 'spare', '$.api_key', NULL) FROM providers WHERE id = 'main';
+    INSERT INTO provider_versions (id, revision, position, content)
+      SELECT id, 2, position, content FROM providers WHERE id = 'spare';
+    INSERT INTO catalog_revisions (revision, actor, action, subject, at_ms)
+      VALUES (2, 'admin', 'provider.put', 'spare', 5);
+    UPDATE catalog_state SET revision = 2, updated_at_ms = 5;
+    COMMIT`)
+  database.close()
 }
 
 catalogConforms(sqlite)
@@ -150,6 +166,44 @@ describe('the catalog in a data folder', () => {
     expect([...after.providers.keys()]).toEqual(['spare'])
     expect(after.revision).toBe(1)
     expect(await auditLog.list({ limit: 10 })).toHaveLength(1)
+    await close()
+  })
+
+  test('that another process has edited is read again by a refresh', async () => {
+    const folder = aDataFolder()
+    const { store, close } = openStore(folder)
+    await store.putProvider(provider, audit)
+    const before = store.current()
+    const same = await store.refresh()
+    addSpare(folder)
+
+    const refreshed = await store.refresh()
+
+    expect(same).toBe(before)
+    expect(store.current()).toBe(refreshed)
+    expect([...refreshed.providers.keys()]).toEqual(['main', 'spare'])
+    expect([refreshed.revision, refreshed.updatedAtMs]).toEqual([2, 5])
+    expect(refreshed.providers.get('main')).toEqual(provider)
+    await close()
+  })
+
+  test('that another process has edited keeps that edit when it is edited here', async () => {
+    const folder = aDataFolder()
+    const { store, close } = openStore(folder)
+    await store.putProvider(provider, audit)
+    addSpare(folder)
+
+    const outcomes = await Promise.allSettled([
+      store.putProvider({ ...provider, id: 'third' }, audit),
+      store.deleteProvider('spare', audit),
+      store.putProvider(provider, audit),
+    ])
+
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled'])
+    expect(outcomes[1]).toMatchObject({ value: true })
+    expect([...store.current().providers.keys()]).toEqual(['main', 'third'])
+    expect(store.current().revision).toBe(4)
+    expect(await store.refresh()).toBe(store.current())
     await close()
   })
 

@@ -32,14 +32,14 @@ type LoadedParts = {
   readonly committed: Catalog
 }
 
-/** The catalog in memory, which all nodes of a store share. */
+/** The copy of the stored catalog in memory, which all nodes of a store share. */
 export class CatalogState {
   readonly history: CatalogHistory
   readonly #tables: CatalogTables
   readonly #auditLog: SqliteAuditLog
   readonly #seals: CatalogSeals
   #committed: Catalog
-  /** The catalog in the running transaction; undefined outside of one, and if it has not changed it. */
+  /** The catalog in the running transaction; undefined outside of one, and before its first edit. */
   #staged: Catalog | undefined
 
   private constructor({ history, tables, auditLog, seals, committed }: LoadedParts) {
@@ -63,7 +63,7 @@ export class CatalogState {
       tables,
       auditLog,
       seals: new CatalogSeals(database),
-      committed: tables.load(),
+      committed: tables.open(),
     })
     transactions.join({
       afterCommit: () => state.#adopt(),
@@ -76,12 +76,17 @@ export class CatalogState {
     return this.#committed
   }
 
+  /** Outside of steps: loads the stored catalog if its revision is not the one of the copy. */
+  refresh(): Catalog {
+    return (this.#committed = this.#newest())
+  }
+
   /**
-   * Inside a step: writes the catalog that `change` returns, with its audit line. Writes nothing if it is the same
-   * catalog.
+   * Inside a step: writes the catalog that `change` makes of the newest one, with its audit line. Writes nothing if it is
+   * the same catalog.
    */
   edit(audit: Audit, change: (catalog: Catalog) => CatalogLists, check?: CheckChange): Catalog {
-    const before = this.#staged ?? this.#committed
+    const before = (this.#staged ??= this.#newest())
     const revision = { revision: before.revision + 1, updatedAtMs: audit.atMs }
     const after = catalogOf(change(before), revision)
     check?.(before, after)
@@ -90,6 +95,11 @@ export class CatalogState {
     this.#auditLog.append(audit, this.#seals.seal(after.revision))
     this.#staged = after
     return after
+  }
+
+  #newest(): Catalog {
+    const isNewest = this.#tables.revision() === this.#committed.revision
+    return isNewest ? this.#committed : this.#tables.read()
   }
 
   #adopt(): void {
@@ -105,6 +115,7 @@ export function createCatalogStore(state: CatalogState, groupCommit: GroupCommit
 
   return {
     current: () => state.current,
+    refresh: async () => state.refresh(),
     putProvider: (settings, audit) => edit(audit, catalog => withProvider(settings, catalog)),
     putModel: (settings, audit) => edit(audit, catalog => withModel(settings, catalog, audit)),
     replace: (settings, audit, check) =>

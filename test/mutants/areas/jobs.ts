@@ -2,34 +2,35 @@ import type { Mutant } from '../mutant.ts'
 
 const SIMULATION = 'test/simulation/simulation.test.ts'
 const STORE = 'src/stores/sqlite/jobs/jobs.test.ts'
-const STEPS = 'src/stores/sqlite/jobs/job-steps.ts'
-const TABLE = 'src/stores/sqlite/jobs/job-table.ts'
+const DECISIONS = 'src/stores/books/jobs/decide-job.ts'
+const DECISION_TESTS = 'src/stores/books/jobs/decide-job.test.ts'
 
 /** Faults in the states, submits and settlement of media jobs. */
 export const jobMutants: readonly Mutant[] = [
   {
     name: 'a job is completed whatever its state is (compare-and-set removed)',
-    file: TABLE,
-    text: "if (!mayFollow(row.state, 'completed')) return false",
+    file: DECISIONS,
+    text: "if (!mayFollow(job.state, 'completed')) return NOTHING",
     replacement: '',
-    tests: [STORE, SIMULATION],
+    tests: [DECISION_TESTS, STORE, SIMULATION],
   },
   {
     name: 'a failure is recorded whatever the state of the job is',
-    file: TABLE,
-    text: "if (!mayFollow(row.state, 'failed')) return false",
+    file: DECISIONS,
+    text: "if (!mayFollow(job.state, 'failed')) return NOTHING",
     replacement: '',
-    tests: [STORE],
+    tests: [DECISION_TESTS, STORE],
   },
   {
     name: 'a job is completed in one transaction and charged in the next (transaction split)',
     file: 'src/stores/sqlite/jobs/jobs.ts',
-    text: 'complete: (id, result) => groupCommit.run(() => steps.complete(id, result)),',
+    text: "complete: (id, result) => run(id, { step: 'complete', ...result }),",
     replacement: `complete: async (id, result) => {
+      const holds = parts.steps.media
       const { capture } = holds
       let later = () => {}
       holds.capture = (hold, charge) => ((later = () => void capture.call(holds, hold, charge)), { cost: charge.cost, shortfall: 0n as never })
-      const ended = await groupCommit.run(() => steps.complete(id, result)).finally(() => (holds.capture = capture))
+      const ended = await run(id, { step: 'complete', ...result }).finally(() => (holds.capture = capture))
       await groupCommit.run(later)
       return ended
     },`,
@@ -46,17 +47,17 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'the begin of a submit is not recorded (submit mark removed)',
-    file: TABLE,
-    text: 'const BEGIN_SUBMIT = `UPDATE jobs SET submitted_at_ms = ?',
-    replacement: 'const BEGIN_SUBMIT = `UPDATE jobs SET submitted_at_ms = nullif(?, ?1)',
+    file: DECISIONS,
+    text: 'columns: { submitted_at_ms: BigInt(atMs), ...request },',
+    replacement: 'columns: { ...request },',
     tests: [STORE, SIMULATION],
   },
   {
     name: 'a submit may begin twice',
-    file: TABLE,
-    text: "WHERE row_id = ? AND state = 'queued' AND submitted_at_ms IS NULL",
-    replacement: "WHERE row_id = ? AND state = 'queued'",
-    tests: [STORE],
+    file: 'src/domain/jobs/job.ts',
+    text: "return state === 'queued' && submittedAtMs === null",
+    replacement: "return state === 'queued'",
+    tests: [DECISION_TESTS, STORE],
   },
   {
     name: 'a job is submitted although its submit was marked before',
@@ -116,30 +117,30 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'two jobs may have one upstream id',
-    file: STEPS,
-    text: 'if (table.findByUpstream(row.provider, to.upstreamId) !== undefined)',
-    replacement: "if (to.upstreamId === '')",
-    tests: [STORE],
+    file: DECISIONS,
+    text: 'if (isUpstreamIdTaken)',
+    replacement: "if (upstreamId === '')",
+    tests: [DECISION_TESTS, STORE],
   },
   {
     name: 'a failed job keeps its money held',
-    file: STEPS,
-    text: '      holds.release(holdOf(jobFrom(row)), failure.atMs)\n',
+    file: DECISIONS,
+    text: '      releasedAtMs: atMs,\n',
     replacement: '',
-    tests: [STORE, SIMULATION],
+    tests: [DECISION_TESTS, STORE, SIMULATION],
   },
   {
     name: 'a late completion is booked more than once',
-    file: STEPS,
-    text: 'if (!table.endWatch(row, atMs)) return false',
-    replacement: 'table.endWatch(row, atMs)',
-    tests: [STORE],
+    file: DECISIONS,
+    text: 'if (!isWatched(job, atMs)) return NOTHING\n  const { operation',
+    replacement: 'const { operation',
+    tests: [DECISION_TESTS, STORE],
   },
   {
     name: 'an idempotency key gives the job of another account',
-    file: 'src/stores/sqlite/jobs/job-keys.ts',
-    text: 'row.owner !== BigInt(accountId)',
-    replacement: 'row.owner === null',
+    file: 'src/stores/sqlite/jobs/job-table.ts',
+    text: 'row?.account_id !== BigInt(accountId)',
+    replacement: 'row === null',
     tests: [STORE],
   },
   {
@@ -158,23 +159,23 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'an idempotency key is accepted for another job',
-    file: STEPS,
-    text: "if (known.fingerprint !== idempotency.fingerprint) return { outcome: 'key_reused' }",
-    replacement: '',
-    tests: [STORE],
+    file: DECISIONS,
+    text: 'sameKey.fingerprint === idempotency?.fingerprint',
+    replacement: 'idempotency !== undefined',
+    tests: [DECISION_TESTS, STORE],
   },
   {
     name: 'a found job keeps the deadline of its unknown submit',
-    file: TABLE,
-    text: 'next_poll_at_ms = ?, deadline_at_ms = job_deadline_at_ms, problem = NULL',
-    replacement: 'next_poll_at_ms = ?, problem = NULL',
-    tests: [STORE],
+    file: DECISIONS,
+    text: '        deadline_at_ms: row.job_deadline_at_ms,\n',
+    replacement: '',
+    tests: [DECISION_TESTS, STORE],
   },
   {
     name: 'a note brings the next poll of a job forward',
-    file: TABLE,
-    text: 'next_poll_at_ms = max(next_poll_at_ms, ?)',
-    replacement: 'next_poll_at_ms = ?',
+    file: DECISIONS,
+    text: 'BigInt(Math.max(earliestMs, nextPollAtMs))',
+    replacement: 'BigInt(nextPollAtMs)',
     tests: [STORE],
   },
   {
@@ -186,17 +187,17 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'a job is released although it was found meanwhile',
-    file: STEPS,
-    text: 'if (deadlineAtMs !== undefined && deadlineAtMs !== jobFrom(row).deadlineAtMs) return false',
-    replacement: 'if (deadlineAtMs === -1) return false',
-    tests: [STORE],
+    file: DECISIONS,
+    text: 'if (failure.deadlineAtMs !== undefined && failure.deadlineAtMs !== job.deadlineAtMs) return NOTHING',
+    replacement: 'if (failure.deadlineAtMs === -1) return NOTHING',
+    tests: [DECISION_TESTS, STORE],
   },
   {
     name: 'a submit is given up although it began meanwhile',
-    file: STEPS,
-    text: 'if (submittedAtMs !== undefined && submittedAtMs !== jobFrom(row).submittedAtMs) return false',
-    replacement: 'if (submittedAtMs === -1) return false',
-    tests: [STORE],
+    file: DECISIONS,
+    text: 'if (submittedAtMs !== undefined && submittedAtMs !== job.submittedAtMs) return NOTHING',
+    replacement: 'if (submittedAtMs === -1) return NOTHING',
+    tests: [DECISION_TESTS, STORE],
   },
   {
     name: 'an unknown submit is released at once',
@@ -461,12 +462,9 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'the cost of a result that came too late is not recorded',
-    file: 'src/stores/sqlite/jobs/job-steps.ts',
-    text: `return false
-    table.setProviderCost(row, providerCost)
-    this.#bookLoss`,
-    replacement: `return false
-    this.#bookLoss`,
+    file: DECISIONS,
+    text: 'columns: { watch_until_ms: null, ...reported(providerCost), ...columns },',
+    replacement: 'columns: { watch_until_ms: null, ...columns },',
     tests: ['src/stores/sqlite/jobs/jobs.test.ts'],
   },
   {

@@ -12,9 +12,9 @@ const KILLED = 'test/scenarios/videos-killed.test.ts'
 export const reconcilerMutants: readonly Mutant[] = [
   {
     name: 'the price of a lost result is not booked',
-    file: 'src/stores/sqlite/jobs/job-steps.ts',
-    text: 'if (loss !== undefined) this.#bookLoss(row, { loss, atMs: failure.atMs })',
-    replacement: '',
+    file: 'src/stores/books/jobs/decide-job.ts',
+    text: 'loss === undefined ? undefined : lossOf(job, loss, atMs)',
+    replacement: 'undefined as ReturnType<typeof lossOf> | undefined',
     tests: [STORE],
   },
   {

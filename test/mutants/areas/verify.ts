@@ -330,9 +330,9 @@ export const verifyMutants: readonly Mutant[] = [
   },
   {
     name: "verify accepts another cost of a job's provider",
-    file: 'src/stores/sqlite/jobs/job-facts.ts',
-    text: "new Set(['upstream_status', 'problem'])",
-    replacement: "new Set(['upstream_status', 'problem', 'provider_cost'])",
+    file: 'src/stores/books/jobs/job-facts.ts',
+    text: "provider_cost: 'text'",
+    replacement: "provider_cost: 'not'",
     tests: ['src/stores/sqlite/verify/later-edits.test.ts'],
   },
   {
@@ -371,8 +371,15 @@ export const verifyMutants: readonly Mutant[] = [
     tests: ['src/stores/sqlite/verify/later-edits.test.ts'],
   },
   {
+    name: 'an edit of the catalog undoes the edit of another process',
+    file: 'src/stores/sqlite/catalog.ts',
+    text: '(this.#staged ??= this.#newest())',
+    replacement: '(this.#staged ??= this.#committed)',
+    tests: ['src/stores/sqlite/catalog.test.ts'],
+  },
+  {
     name: 'verify fails if the facts of an event cannot be read',
-    file: 'src/stores/sqlite/jobs/job-facts.ts',
+    file: 'src/stores/books/jobs/job-facts.ts',
     text: "typeof facts === 'object' && facts !== null ? (facts as Facts) : {}",
     replacement: 'facts as Facts',
     tests: ['src/stores/sqlite/verify/later-edits.test.ts'],

@@ -1,18 +1,12 @@
 import type { Database, Statement } from 'bun:sqlite'
-import type { JobKind, OpenState } from '../../../domain/jobs/job.ts'
-import type { JobPage, JobWork, Jobs } from '../../../gateway/ports/jobs.ts'
+import type { Id } from '../../../domain/ids.ts'
+import type { OpenState } from '../../../domain/jobs/job.ts'
+import type { DuePage, JobPage, Jobs, JobWork, ProviderWork } from '../../../gateway/ports/jobs.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from '../../books/cursors.ts'
-import { jobFrom, type JobRow } from './job-rows.ts'
+import { jobFrom, type JobRow } from '../../books/jobs/job-rows.ts'
 
 type ListedJobs = Awaited<ReturnType<Jobs['list']>>
-type DueParams = {
-  at: number
-  after: bigint
-  limit: number
-  node: string
-  left: bigint
-  kind: JobKind | null
-}
+type DueParams = Readonly<Record<string, string | number | bigint | null>>
 
 const OPEN = "(state = 'queued' OR state = 'processing' OR state = 'unknown_submit')"
 
@@ -35,13 +29,14 @@ const indexOf: Partial<Record<JobWork, string>> = {
   archive: 'INDEXED BY jobs_to_archive',
 }
 
-/** `Jobs.list` and `Jobs.due` of one node. A cursor is the row id of the last job of the page before. */
+/** `Jobs.list`, `Jobs.due` and `Jobs.claim` of one node. A cursor is the row id of the last job of the page before. */
 export class JobLists {
   readonly #database: Database
   readonly #node: string
   /** A node of a name is open once, so nothing submits the queued jobs that it had when it was opened. */
   readonly #left: bigint
   readonly #openCounts: Statement<{ state: OpenState; jobs: bigint }, []>
+  readonly #endClaim: Statement
   readonly #due = new Map<string, Statement<JobRow, [DueParams]>>()
 
   private constructor(database: Database, { node, left }: { readonly node: string; readonly left: bigint }) {
@@ -50,6 +45,9 @@ export class JobLists {
     this.#left = left
     this.#openCounts = database.prepare(
       `SELECT state, count(*) AS jobs FROM jobs WHERE ${OPEN} GROUP BY state`,
+    )
+    this.#endClaim = database.prepare(
+      'UPDATE jobs SET next_poll_at_ms = ? WHERE id_key = ? AND id_tail = ? AND next_poll_at_ms = ?',
     )
   }
 
@@ -84,26 +82,58 @@ export class JobLists {
     return counts
   }
 
-  due(work: JobWork, { atMs, kind, limit, after }: Parameters<Jobs['due']>[1]): ListedJobs {
-    const rows = this.#statement(work, kind).all({
-      at: atMs,
-      after: after === undefined ? 0n : readCursor(after).value,
-      limit: limit + 1,
-      node: this.#node,
-      left: this.#left,
-      kind: kind ?? null,
+  due(work: JobWork, page: Parameters<Jobs['due']>[1]): ListedJobs {
+    const { kind } = page
+    const statement = this.#prepared(`${work} ${kind}`, () => {
+      const ofKind = kind === undefined ? '' : 'AND kind = $kind'
+      return `SELECT * FROM jobs ${indexOf[work] ?? ''}
+        WHERE ${conditionOf[work]} AND row_id > $after ${ofKind} ORDER BY row_id LIMIT $limit`
     })
-    return pageOf(rows, limit)
+    const rows = statement.all({ ...this.#params(page), limit: page.limit + 1, kind: kind ?? null })
+    return pageOf(rows, page.limit)
   }
 
-  #statement(work: JobWork, kind: JobKind | undefined): Statement<JobRow, [DueParams]> {
-    const name = `${work} ${kind}`
+  /** Inside a step. */
+  claim(work: ProviderWork, page: Parameters<Jobs['claim']>[1], untilMs: number): ListedJobs {
+    const { id, limit } = page
+    const statement = this.#prepared(`claim ${work} ${id === undefined}`, () => {
+      const [index, ofId] =
+        id === undefined ? [indexOf[work] ?? '', ''] : ['', 'AND id_key = $key AND id_tail = $tail']
+      return `UPDATE jobs SET next_poll_at_ms = $until WHERE row_id IN (
+        SELECT row_id FROM jobs ${index}
+          WHERE ${conditionOf[work]} AND next_poll_at_ms <= $at AND row_id > $after ${ofId}
+          ORDER BY row_id LIMIT $limit
+        ) RETURNING *`
+    })
+    const claimed = statement.all({ ...this.#params(page), limit, until: untilMs, ...id })
+    // SQLite returns changed rows in any order.
+    const rows = claimed.toSorted((left, right) => Number(left.row_id - right.row_id))
+    const last = rows.at(-1)
+    const isFull = rows.length === limit && last !== undefined
+    return { jobs: rows.map(jobFrom), ...(isFull ? { next: cursorOf(last.row_id) } : {}) }
+  }
+
+  /** Inside a step. */
+  endClaim(
+    { key, tail }: Id,
+    { claimedUntilMs, atMs }: { readonly claimedUntilMs: number; readonly atMs: number },
+  ): void {
+    this.#endClaim.run(atMs, key, tail, claimedUntilMs)
+  }
+
+  #params({ atMs, after }: DuePage) {
+    return {
+      at: atMs,
+      after: after === undefined ? 0n : readCursor(after).value,
+      node: this.#node,
+      left: this.#left,
+    }
+  }
+
+  #prepared(name: string, sql: () => string): Statement<JobRow, [DueParams]> {
     const known = this.#due.get(name)
     if (known !== undefined) return known
-    const where = `${conditionOf[work]} AND row_id > $after${kind === undefined ? '' : ' AND kind = $kind'}`
-    const made: Statement<JobRow, [DueParams]> = this.#database.prepare(
-      `SELECT * FROM jobs ${indexOf[work] ?? ''} WHERE ${where} ORDER BY row_id LIMIT $limit`,
-    )
+    const made: Statement<JobRow, [DueParams]> = this.#database.prepare(sql())
     this.#due.set(name, made)
     return made
   }

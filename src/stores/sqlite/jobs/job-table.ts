@@ -1,52 +1,26 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { formatId, type Id } from '../../../domain/ids.ts'
-import {
-  mayFollow,
-  type Failure,
-  type JobInputs,
-  type JobRequest,
-  type JobState,
-} from '../../../domain/jobs/job.ts'
-import type { NanoUsd } from '../../../domain/money.ts'
-import type { JobEvent, JobResult, NewJob } from '../../../gateway/ports/jobs.ts'
+import { KEY_TTL_MS, type JobState } from '../../../domain/jobs/job.ts'
+import type { JobEvent } from '../../../gateway/ports/jobs.ts'
+import { factsOf, progressColumns, type CreationFacts } from '../../books/jobs/job-facts.ts'
+import type { JobProgress, JobRow } from '../../books/jobs/job-rows.ts'
 import type { Tables } from '../tables.ts'
-import { factsOf, sha256Of, type CreationFacts } from './job-facts.ts'
-import { quoteText, type JobRow } from './job-rows.ts'
 
-const BEGIN_SUBMIT = `UPDATE jobs SET submitted_at_ms = ?
-  WHERE row_id = ? AND state = 'queued' AND submitted_at_ms IS NULL`
-const NOTE_POLL = `UPDATE jobs
-  SET next_poll_at_ms = max(next_poll_at_ms, ?), upstream_status = ifnull(?, upstream_status), problem = ?
-  WHERE row_id = ? AND state <> 'completed' AND state <> 'failed'`
+/** Old keys removed with each new one, so that the table does not grow. */
+const REMOVED_KEYS_MAX = 8
 
-/**
- * The rows of jobs, and of what happened to them. Methods that write are for use inside a step. A state changes by
- * compare-and-set: the update names the state that the row had when it was read in the same step.
- */
+/** The rows of jobs, of their events and of their idempotency keys. Methods that write are for use inside a step. */
 export class JobTable {
-  readonly #statements: ReturnType<typeof prepare>
+  readonly #sql: ReturnType<typeof prepare>
   readonly #tables: Tables
-  readonly #node: string
 
-  /** `node` is the name of the node whose jobs are inserted. */
-  constructor(parts: { readonly database: Database; readonly tables: Tables; readonly node: string }) {
-    this.#statements = prepare(parts.database)
+  constructor(parts: { readonly database: Database; readonly tables: Tables }) {
+    this.#sql = prepare(parts.database)
     this.#tables = parts.tables
-    this.#node = parts.node
   }
 
   find({ key, tail }: Id): JobRow | undefined {
-    return this.#statements.find.get(key, tail) ?? undefined
-  }
-
-  findByUpstream(provider: string, upstreamId: string): JobRow | undefined {
-    return this.#statements.findByUpstream.get(provider, upstreamId) ?? undefined
-  }
-
-  rowAt(rowId: bigint): JobRow {
-    const row = this.#statements.rowAt.get(rowId)
-    if (row === null) throw new RangeError(`There is no job in row ${rowId}.`)
-    return row
+    return this.#sql.find.get(key, tail) ?? undefined
   }
 
   /** Throws a RangeError for an unknown id. */
@@ -56,203 +30,105 @@ export class JobTable {
     return row
   }
 
-  insert(job: NewJob): bigint {
-    const { id, requestId, createdAtMs: atMs } = job
-    const rowId = this.#tables.jobs.insert({
-      id_key: id.key,
-      id_tail: id.tail,
-      kind: job.kind,
-      account_id: job.accountId,
-      api_key_id: job.apiKeyId,
-      route: job.route,
-      model: job.model,
-      provider: job.provider,
-      upstream_model: job.upstreamModel,
-      quote: quoteText(job.quote),
-      held: job.held,
-      node: this.#node,
-      created_at_ms: atMs,
-      job_deadline_at_ms: job.deadlineAtMs,
-      request_key: requestId?.key ?? null,
-      request_tail: requestId?.tail ?? null,
-      state: 'queued',
-      request: JSON.stringify(job.request),
-      changed_at_ms: atMs,
-      next_poll_at_ms: atMs,
-      deadline_at_ms: job.deadlineAtMs,
+  hasUpstreamId(provider: string, upstreamId: string): boolean {
+    return this.#sql.findByUpstream.get(provider, upstreamId) !== null
+  }
+
+  insert(row: Omit<JobRow, 'row_id'>): JobRow {
+    const rowId = this.#tables.jobs.insert(row)
+    if (rowId === null)
+      throw new Error(`The job id ${formatId('op', { key: row.id_key, tail: row.id_tail })} is in use.`)
+    return { ...row, row_id: rowId }
+  }
+
+  /**
+   * Writes the columns of a job that steps change. A state changes by compare-and-set: the update names the state that
+   * the row had when it was read in the same step.
+   */
+  update(before: JobRow, after: JobRow): void {
+    const values: SqlValues = progressColumns.map(column => after[column])
+    const { changes } = this.#sql.update.run(...values, before.row_id, before.state)
+    if (changes !== 1) throw new Error(`The job in row ${before.row_id} is not ${before.state} any more.`)
+  }
+
+  /** Adds an event, with the columns of the job after the step. `verify` compares them with the row. */
+  note(row: JobRow, { state, detail, atMs }: JobEvent, creation?: CreationFacts): void {
+    this.#tables.jobEvents.insert({
+      job: row.row_id,
+      state,
+      detail,
+      at_ms: atMs,
+      facts: factsOf(row, creation),
     })
-    if (rowId === null) throw new Error(`The job id ${formatId('op', id)} is in use.`)
-    const { idempotency } = job
-    const creation = idempotency && {
-      keySha256: sha256Of(idempotency.key),
-      fingerprint: idempotency.fingerprint,
-    }
-    this.note(rowId, { state: 'queued', detail: null, atMs }, creation)
-    return rowId
   }
 
-  /** `inputs` replace those of the request. */
-  beginSubmit(row: JobRow, atMs: number, inputs?: JobInputs): boolean {
-    if (this.#statements.beginSubmit.run(atMs, row.row_id).changes !== 1) return false
-    if (inputs !== undefined) {
-      const request = { ...(JSON.parse(row.request) as JobRequest), ...inputs }
-      this.#statements.setRequest.run(JSON.stringify(request), row.row_id)
-    }
-    this.note(row.row_id, { state: 'queued', detail: 'The submit began.', atMs })
-    return true
-  }
-
-  /** Writes nothing and returns false if `state` may not follow the row's state. */
-  move(
-    row: JobRow,
-    to: { readonly state: JobState; readonly detail: string | null; readonly atMs: number },
-  ): boolean {
-    if (!mayFollow(row.state, to.state)) return false
-    const { changes } = this.#statements.move.run(to.state, to.atMs, row.row_id, row.state)
-    if (changes !== 1) throw new Error(`The job in row ${row.row_id} is not ${row.state} any more.`)
-    this.note(row.row_id, to)
-    return true
-  }
-
-  /** Before the move to `processing`, which needs the upstream id. */
-  setUpstream(row: JobRow, to: { readonly upstreamId: string; readonly nextPollAtMs: number }): void {
-    this.#statements.setUpstream.run(to.upstreamId, to.nextPollAtMs, row.row_id)
-  }
-
-  /** Of a failed job that is watched. */
-  setWatchedUpstream(row: JobRow, upstreamId: string): void {
-    this.#statements.setWatchedUpstream.run(upstreamId, row.row_id)
-  }
-
-  setLost(row: JobRow, problem: string, deadlineAtMs: number): void {
-    this.#statements.setLost.run(problem, deadlineAtMs, row.row_id)
-  }
-
-  /** The caller notes it, after all other changes of the step. */
-  complete(row: JobRow, { outputs, durationMs, cost, atMs }: JobResult): boolean {
-    if (!mayFollow(row.state, 'completed')) return false
-    this.#statements.complete.run(
-      atMs,
-      JSON.stringify(outputs),
-      durationMs ?? null,
-      cost,
-      row.row_id,
-      row.state,
-    )
-    return true
-  }
-
-  /** The caller notes it, after all other changes of the step. */
-  fail(row: JobRow, { reason, code, message, retryAfterS, atMs, watchUntilMs }: RecordedFailure): boolean {
-    if (!mayFollow(row.state, 'failed')) return false
-    this.#statements.fail.run(
-      atMs,
-      reason,
-      code ?? null,
-      message,
-      retryAfterS ?? null,
-      watchUntilMs,
-      row.row_id,
-      row.state,
-    )
-    return true
-  }
-
-  notePoll(
-    row: JobRow,
-    poll: { readonly nextPollAtMs: number; readonly upstreamStatus?: string; readonly problem?: string },
-  ): void {
-    const { nextPollAtMs, upstreamStatus, problem } = poll
-    this.#statements.notePoll.run(nextPollAtMs, upstreamStatus ?? null, problem ?? null, row.row_id)
-  }
-
-  archive(row: JobRow, atMs: number): boolean {
-    return this.#statements.archive.run(atMs, row.row_id).changes === 1
-  }
-
-  /**
-   * False if the job is not watched: it never was, its time is over, or its watch has ended. The caller notes it, after
-   * all other changes of the step.
-   */
-  endWatch(row: JobRow, atMs: number): boolean {
-    return this.#statements.endWatch.run(row.row_id, atMs).changes === 1
-  }
-
-  /** Of a failed job that is not watched. `by` is the operation that booked the loss; null for a loss of zero. */
-  setLoss(
-    row: JobRow,
-    { loss, atMs, by }: { readonly loss: NanoUsd; readonly atMs: number; readonly by: bigint | null },
-  ): void {
-    this.#statements.setLoss.run(loss, atMs, by, row.row_id)
-  }
-
-  /** The cost of the job that the provider reported. Changes nothing if it reported none. */
-  setProviderCost(row: JobRow, cost: NanoUsd | undefined): void {
-    if (cost !== undefined) this.#statements.setProviderCost.run(cost, row.row_id)
-  }
-
-  /**
-   * Adds an event, with the job's columns as they are now. `verify` compares them with the row, so that it is the last
-   * change of its step.
-   */
-  note(rowId: bigint, { state, detail, atMs }: JobEvent, creation?: CreationFacts): void {
-    const facts = factsOf(this.rowAt(rowId), creation)
-    this.#tables.jobEvents.insert({ job: rowId, state, detail, at_ms: atMs, facts })
-  }
-
-  events(row: JobRow): readonly JobEvent[] {
-    return this.#statements.events
-      .all(row.row_id)
+  /** The events of a job, oldest first. */
+  events({ row_id }: JobRow): readonly JobEvent[] {
+    return this.#sql.events
+      .all(row_id)
       .map(({ state, detail, at_ms }) => ({ state, detail, atMs: Number(at_ms) }))
+  }
+
+  /**
+   * The job that an account made with an idempotency key. Throws an Error if the key names the job of another account,
+   * which only an edit of the file can cause.
+   */
+  findByKey(accountId: number, key: string, nowMs: number): JobOfKey | undefined {
+    const named = this.#sql.findKey.get(accountId, key, nowMs - KEY_TTL_MS)
+    if (named === null) return undefined
+    const row = this.#sql.rowAt.get(named.job)
+    if (row?.account_id !== BigInt(accountId))
+      throw new Error(
+        `The idempotency key "${key}" names the job in row ${named.job}, which belongs to another account.`,
+      )
+    return { fingerprint: named.fingerprint, row }
+  }
+
+  insertKey(
+    { row_id, account_id }: JobRow,
+    { key, fingerprint }: { readonly key: string; readonly fingerprint: string },
+    atMs: number,
+  ): void {
+    this.#sql.removeKeys.run(atMs - KEY_TTL_MS)
+    this.#sql.insertKey.run(account_id, key, fingerprint, row_id, atMs)
   }
 }
 
-type RecordedFailure = Failure & { readonly atMs: number; readonly watchUntilMs: number | null }
+type JobOfKey = { readonly fingerprint: string; readonly row: JobRow }
+type KeyRow = { readonly fingerprint: string; readonly job: bigint }
 type EventRow = { state: JobState; detail: string | null; at_ms: bigint }
+type SqlValues = JobProgress[keyof JobProgress][]
 
 function prepare(database: Database) {
   const find: Statement<JobRow, [bigint, bigint]> = database.prepare(
     'SELECT * FROM jobs WHERE id_key = ? AND id_tail = ?',
   )
-  const findByUpstream: Statement<JobRow, [string, string]> = database.prepare(
-    'SELECT * FROM jobs WHERE provider = ? AND upstream_id = ?',
+  const findByUpstream: Statement<unknown, [string, string]> = database.prepare(
+    'SELECT 1 FROM jobs WHERE provider = ? AND upstream_id = ?',
   )
   const rowAt: Statement<JobRow, [bigint]> = database.prepare('SELECT * FROM jobs WHERE row_id = ?')
   const events: Statement<EventRow, [bigint]> = database.prepare(
     'SELECT state, detail, at_ms FROM job_events WHERE job = ? ORDER BY row_id',
+  )
+  const findKey: Statement<KeyRow, [number, string, number]> = database.prepare(
+    'SELECT fingerprint, job FROM job_keys WHERE account_id = ? AND key = ? AND created_at_ms > ?',
   )
   return {
     find,
     findByUpstream,
     rowAt,
     events,
-    beginSubmit: database.prepare(BEGIN_SUBMIT),
-    setRequest: database.prepare('UPDATE jobs SET request = ? WHERE row_id = ?'),
-    move: database.prepare('UPDATE jobs SET state = ?, changed_at_ms = ? WHERE row_id = ? AND state = ?'),
-    setUpstream: database.prepare(
-      // The time to live of an unknown submit was its deadline. A job that is found gets the deadline of its creation
-      // again.
-      'UPDATE jobs SET upstream_id = ?, next_poll_at_ms = ?, deadline_at_ms = job_deadline_at_ms, problem = NULL WHERE row_id = ?',
-    ),
-    setWatchedUpstream: database.prepare('UPDATE jobs SET upstream_id = ? WHERE row_id = ?'),
-    setLost: database.prepare('UPDATE jobs SET problem = ?, deadline_at_ms = ? WHERE row_id = ?'),
-    complete: database.prepare(
-      `UPDATE jobs SET state = 'completed', changed_at_ms = ?, outputs = ?, duration_ms = ?, cost = ?, problem = NULL
+    findKey,
+    update: database.prepare(
+      `UPDATE jobs SET ${progressColumns.map(column => `${column} = ?`).join(', ')}
         WHERE row_id = ? AND state = ?`,
     ),
-    fail: database.prepare(
-      `UPDATE jobs SET state = 'failed', changed_at_ms = ?, failure_reason = ?, failure_code = ?, failure_message = ?,
-          failure_retry_after_s = ?, watch_until_ms = ?
-        WHERE row_id = ? AND state = ?`,
+    insertKey: database.prepare(
+      'INSERT OR REPLACE INTO job_keys (account_id, key, fingerprint, job, created_at_ms) VALUES (?, ?, ?, ?, ?)',
     ),
-    notePoll: database.prepare(NOTE_POLL),
-    archive: database.prepare(
-      "UPDATE jobs SET archived_at_ms = ? WHERE row_id = ? AND state = 'completed' AND archived_at_ms IS NULL",
+    removeKeys: database.prepare(
+      `DELETE FROM job_keys WHERE (account_id, key) IN (
+        SELECT account_id, key FROM job_keys WHERE created_at_ms <= ? ORDER BY created_at_ms LIMIT ${REMOVED_KEYS_MAX})`,
     ),
-    endWatch: database.prepare(
-      'UPDATE jobs SET watch_until_ms = NULL WHERE row_id = ? AND watch_until_ms > ?',
-    ),
-    setProviderCost: database.prepare('UPDATE jobs SET provider_cost = ? WHERE row_id = ?'),
-    setLoss: database.prepare('UPDATE jobs SET loss = ?, loss_at_ms = ?, loss_by = ? WHERE row_id = ?'),
   }
 }

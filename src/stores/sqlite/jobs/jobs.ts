@@ -1,17 +1,22 @@
 import type { Database } from 'bun:sqlite'
-import type { Jobs } from '../../../gateway/ports/jobs.ts'
+import type { Id } from '../../../domain/ids.ts'
+import type { Changed, Created, Jobs, NewJob } from '../../../gateway/ports/jobs.ts'
+import {
+  decideCreation,
+  decideJob,
+  holdOf,
+  type JobCommand,
+  type JobWrites,
+} from '../../books/jobs/decide-job.ts'
+import { jobFrom, type JobRow } from '../../books/jobs/job-rows.ts'
 import type { GroupCommit } from '../group-commit.ts'
 import type { HoldOwner } from '../hold-owner.ts'
 import type { LedgerSteps } from '../ledger-steps.ts'
 import type { Tables } from '../tables.ts'
-import { JobKeys } from './job-keys.ts'
 import { JobLists } from './job-lists.ts'
-import { jobFrom } from './job-rows.ts'
-import { JobSteps } from './job-steps.ts'
 import { JobTable } from './job-table.ts'
 
-/** `Jobs` of one node on SQLite: every step is one transaction, shared with the other steps of its commit. */
-export function openJobs(parts: {
+type JobsParts = {
   readonly database: Database
   /** The name of the node. */
   readonly node: string
@@ -19,27 +24,38 @@ export function openJobs(parts: {
   readonly steps: LedgerSteps
   readonly tables: Tables
   readonly owner: HoldOwner
-}): Jobs {
+}
+
+/** `Jobs` of one node on SQLite: every step is one transaction, shared with the other steps of its commit. */
+export function openJobs(parts: JobsParts): Jobs {
   const { database, node, groupCommit } = parts
-  const { media: holds, booksOfAccounts, journal } = parts.steps
-  const keys = new JobKeys(database)
   const table = new JobTable(parts)
-  const steps = new JobSteps({ table, keys, holds, booksOfAccounts, journal })
+  const steps = new JobSteps(table, parts)
   const lists = JobLists.open(database, node)
+  const run = (id: Id, command: JobCommand) => groupCommit.run(() => steps.run(id, command))
   return {
-    create: job => groupCommit.run(() => steps.create(job, parts.owner)),
-    beginSubmit: (id, atMs, inputs) => groupCommit.run(() => steps.beginSubmit(id, atMs, inputs)),
-    accept: (id, to) => groupCommit.run(() => steps.accept(id, to)),
-    loseSubmit: (id, to) => groupCommit.run(() => steps.loseSubmit(id, to)),
-    complete: (id, result) => groupCommit.run(() => steps.complete(id, result)),
-    fail: (id, failure) => groupCommit.run(() => steps.fail(id, failure)),
-    notePoll: (id, poll) => groupCommit.run(() => table.notePoll(table.row(id), poll)),
-    bookLateCompletion: (id, late) => groupCommit.run(() => steps.bookLateCompletion(id, late)),
-    endWatch: (id, end) => groupCommit.run(() => steps.endWatch(id, end)),
-    archive: (id, atMs) => groupCommit.run(() => steps.archive(id, atMs)),
+    create: job => groupCommit.run(() => steps.create(job)),
+    beginSubmit: (id, atMs, inputs) => run(id, { step: 'begin_submit', atMs, inputs }),
+    accept: (id, to) => run(id, { step: 'accept', ...to }),
+    loseSubmit: (id, to) => run(id, { step: 'lose_submit', ...to }),
+    complete: (id, result) => run(id, { step: 'complete', ...result }),
+    fail: (id, failure) => run(id, { step: 'fail', ...failure }),
+    archive: (id, atMs) => run(id, { step: 'archive', atMs }),
+    async notePoll(id, poll) {
+      await run(id, { step: 'note_poll', ...poll })
+    },
+    async bookLateCompletion(id, late) {
+      const { changed } = await run(id, { step: 'book_late_completion', ...late })
+      return changed
+    },
+    async endWatch(id, end) {
+      await run(id, { step: 'end_watch', ...end })
+    },
+    claim: (work, page, untilMs) => groupCommit.run(() => lists.claim(work, page, untilMs)),
+    endClaim: (id, claim) => groupCommit.run(() => lists.endClaim(id, claim)),
     async findByKey(accountId, key, atMs) {
-      const known = keys.find(accountId, key, atMs)
-      return known && { fingerprint: known.fingerprint, job: jobFrom(table.rowAt(known.job)) }
+      const known = table.findByKey(accountId, key, atMs)
+      return known && { fingerprint: known.fingerprint, job: jobFrom(known.row) }
     },
     async find(id) {
       const row = table.find(id)
@@ -57,5 +73,56 @@ export function openJobs(parts: {
     async due(work, page) {
       return lists.due(work, page)
     },
+  }
+}
+
+/** Carries out the decisions about jobs: each method reads rows, decides, and writes, inside one transaction. */
+class JobSteps {
+  readonly #table: JobTable
+  readonly #parts: JobsParts
+
+  constructor(table: JobTable, parts: JobsParts) {
+    this.#table = table
+    this.#parts = parts
+  }
+
+  create(job: NewJob): Created {
+    const table = this.#table
+    const { owner, node, steps } = this.#parts
+    const { id, accountId, idempotency, createdAtMs: atMs } = job
+    const sameId = table.find(id)
+    const sameKey =
+      sameId === undefined && idempotency !== undefined
+        ? table.findByKey(accountId, idempotency.key, atMs)
+        : undefined
+    const decision = decideCreation(job, { sameId, sameKey }, node)
+    if (decision.outcome !== 'new') return decision
+    const outcome = steps.media.place({ ...decision.hold, job: id }, owner, atMs)
+    if (outcome.outcome === 'refused') return outcome
+    const row = table.insert(decision.row)
+    table.note(row, decision.event, decision.creation)
+    if (idempotency !== undefined) table.insertKey(row, idempotency, atMs)
+    return { outcome: 'created', job: jobFrom(row) }
+  }
+
+  run(id: Id, command: JobCommand): Changed {
+    const row = this.#table.row(id)
+    const isUpstreamIdTaken =
+      command.step === 'accept' && this.#table.hasUpstreamId(row.provider, command.upstreamId)
+    const { changed, writes } = decideJob({ row, isUpstreamIdTaken }, command)
+    return { changed, job: jobFrom(writes === undefined ? row : this.#write(row, writes)) }
+  }
+
+  /** Returns the row after the step. */
+  #write(before: JobRow, { charge, releasedAtMs, loss, columns, event }: JobWrites): JobRow {
+    const { media, journal, booksOfAccounts } = this.#parts.steps
+    const hold = holdOf(jobFrom(before))
+    if (charge !== undefined) media.capture(hold, charge)
+    if (releasedAtMs !== undefined) media.release(hold, releasedAtMs)
+    const lossBy = loss && { loss_by: journal.write(booksOfAccounts.of(hold.accountId), loss) }
+    const after = { ...before, ...columns, ...lossBy }
+    this.#table.update(before, after)
+    if (event !== undefined) this.#table.note(after, event)
+    return after
   }
 }

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
-import { creationFactsIn, sha256Of } from '../jobs/job-facts.ts'
-import { KEY_TTL_MS } from '../jobs/job-keys.ts'
+import { creationFactsIn, sha256Of } from '../../books/jobs/job-facts.ts'
+import { KEY_TTL_MS } from '../../../domain/jobs/job.ts'
 import type { AccountNames } from './account-names.ts'
 import type { Finding } from './finding.ts'
 import { inPieces } from './in-pieces.ts'

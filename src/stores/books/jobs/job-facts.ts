@@ -1,19 +1,39 @@
-import type { SqlValue } from '../../books/canonical.ts'
-import { jobsTable } from '../../books/hashed-tables.ts'
-import type { JobRow } from './job-rows.ts'
+import type { JobProgress, JobRow } from './job-rows.ts'
 
-/** Columns that polls change, which leave no event. */
-const POLLED: ReadonlySet<string> = new Set(['upstream_status', 'problem'])
-/** Columns that can be long. Their SHA-256 is enough to compare them. */
-const DIGESTED: ReadonlySet<string> = new Set(['request', 'outputs', 'failure_message'])
+/**
+ * How an event of a job records each column that steps change: as text, as the SHA-256 of a text that can be long, or not
+ * at all. The event has its own column for the state, and polls leave no event.
+ */
+const recordedAs = {
+  request: 'sha256',
+  changed_at_ms: 'text',
+  deadline_at_ms: 'text',
+  submitted_at_ms: 'text',
+  upstream_id: 'text',
+  outputs: 'sha256',
+  duration_ms: 'text',
+  cost: 'text',
+  failure_reason: 'text',
+  failure_code: 'text',
+  failure_message: 'sha256',
+  failure_retry_after_s: 'text',
+  archived_at_ms: 'text',
+  watch_until_ms: 'text',
+  loss: 'text',
+  loss_at_ms: 'text',
+  loss_by: 'text',
+  provider_cost: 'text',
+  state: 'not',
+  upstream_status: 'not',
+  problem: 'not',
+  next_poll_at_ms: 'not',
+} as const satisfies Record<keyof JobProgress, 'text' | 'sha256' | 'not'>
 
-/** The columns of a job that its events cover. The state has its own column in the event. */
-const columns: readonly string[] = [
-  'request',
-  'changed_at_ms',
-  'deadline_at_ms',
-  ...jobsTable.later.filter(column => !POLLED.has(column)),
-]
+/** All columns that steps change. */
+export const progressColumns = Object.keys(recordedAs) as (keyof JobProgress)[]
+
+/** The columns that events cover. */
+const recordedColumns = progressColumns.filter(column => recordedAs[column] !== 'not')
 
 /** The facts of a job's creation beside its columns: the idempotency key of its request. */
 export type CreationFacts = { readonly keySha256: string; readonly fingerprint: string }
@@ -24,14 +44,14 @@ type Facts = Readonly<Record<string, string>>
  * The columns of a job after a step, for the event of that step, as JSON with the columns in their order and without
  * null. Integers are written as their digits.
  */
-export function factsOf(row: JobRow, creation?: CreationFacts): string {
+export function factsOf(row: JobProgress, creation?: CreationFacts): string {
   return JSON.stringify({ ...columnFactsOf(row), ...creation })
 }
 
 /** The columns of a job that its latest event does not have like this. */
 export function changedColumns(facts: string, row: JobRow): readonly string[] {
   const [before, now] = [factsIn(facts), columnFactsOf(row)]
-  return columns.filter(column => before[column] !== now[column])
+  return recordedColumns.filter(column => before[column] !== now[column])
 }
 
 /** The idempotency key that a job was created with; undefined if there was none. */
@@ -54,13 +74,12 @@ export function sha256Of(text: string): string {
   return Bun.SHA256.hash(text, 'hex')
 }
 
-function columnFactsOf(row: JobRow): Facts {
-  const values = row as Readonly<Record<string, SqlValue | undefined>>
+function columnFactsOf(row: JobProgress): Facts {
   const facts: Record<string, string> = {}
-  for (const column of columns) {
-    const value = values[column] ?? null
+  for (const column of recordedColumns) {
+    const value = row[column]
     if (value === null) continue
-    facts[column] = DIGESTED.has(column) ? sha256Of(String(value)) : String(value)
+    facts[column] = recordedAs[column] === 'sha256' ? sha256Of(String(value)) : String(value)
   }
   return facts
 }

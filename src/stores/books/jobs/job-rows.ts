@@ -11,24 +11,34 @@ import type {
 } from '../../../domain/jobs/job.ts'
 import { nanoUsd } from '../../../domain/money.ts'
 import type { ImageTariff } from '../../../domain/pricing/tariff.ts'
+import type { NewJob } from '../../../gateway/ports/jobs.ts'
 
-export type JobRow = {
+/** The columns of a job that never change. Commit hashes cover them. */
+type JobCreation = {
   row_id: bigint
   id_key: bigint
   id_tail: bigint
   kind: JobKind
-  state: JobState
   account_id: bigint
   api_key_id: bigint
   route: string
   model: string
   provider: string
   upstream_model: string
-  request: string
   quote: string
   held: bigint
   node: string
   created_at_ms: bigint
+  /** The deadline of the creation. A job of an unknown submission has an earlier one in the meantime. */
+  job_deadline_at_ms: bigint
+  request_key: bigint | null
+  request_tail: bigint | null
+}
+
+/** The columns of a job that its steps change. */
+export type JobProgress = {
+  state: JobState
+  request: string
   changed_at_ms: bigint
   submitted_at_ms: bigint | null
   upstream_id: string | null
@@ -47,10 +57,56 @@ export type JobRow = {
   watch_until_ms: bigint | null
   loss: bigint | null
   loss_at_ms: bigint | null
+  /** The operation that booked the loss. Null for a loss of zero, which needs none. */
   loss_by: bigint | null
   provider_cost: bigint | null
-  request_key: bigint | null
-  request_tail: bigint | null
+}
+
+export type JobRow = JobCreation & JobProgress
+
+/** The row of a new job, before it has a row id. `node` is the name of the node that records it. */
+export function newJobRow(job: NewJob, node: string): Omit<JobRow, 'row_id'> {
+  const { id, requestId } = job
+  return {
+    id_key: id.key,
+    id_tail: id.tail,
+    kind: job.kind,
+    account_id: BigInt(job.accountId),
+    api_key_id: BigInt(job.apiKeyId),
+    route: job.route,
+    model: job.model,
+    provider: job.provider,
+    upstream_model: job.upstreamModel,
+    quote: quoteText(job.quote),
+    held: job.held,
+    node,
+    created_at_ms: BigInt(job.createdAtMs),
+    job_deadline_at_ms: BigInt(job.deadlineAtMs),
+    request_key: requestId?.key ?? null,
+    request_tail: requestId?.tail ?? null,
+    state: 'queued',
+    request: JSON.stringify(job.request),
+    changed_at_ms: BigInt(job.createdAtMs),
+    submitted_at_ms: null,
+    upstream_id: null,
+    upstream_status: null,
+    problem: null,
+    next_poll_at_ms: BigInt(job.createdAtMs),
+    deadline_at_ms: BigInt(job.deadlineAtMs),
+    outputs: null,
+    duration_ms: null,
+    cost: null,
+    failure_reason: null,
+    failure_code: null,
+    failure_message: null,
+    failure_retry_after_s: null,
+    archived_at_ms: null,
+    watch_until_ms: null,
+    loss: null,
+    loss_at_ms: null,
+    loss_by: null,
+    provider_cost: null,
+  }
 }
 
 export function jobFrom(row: JobRow): Job {
@@ -93,7 +149,7 @@ function requestIdFrom({ request_key: key, request_tail: tail }: JobRow): Id | n
 }
 
 /** Prices are written as their digits: JSON has no exact integers of this size. */
-export function quoteText(quote: MediaQuote): string {
+function quoteText(quote: MediaQuote): string {
   return quote.kind === 'images'
     ? JSON.stringify(imageQuote(quote.tariff))
     : JSON.stringify({ per_second: String(quote.tariff.perSecond), held_ms: quote.heldMs })
