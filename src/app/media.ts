@@ -22,7 +22,7 @@ import { untrustedFetch } from '../providers/fetch-untrusted/fetch-untrusted.ts'
 import { isPrivateHost } from '../providers/fetch-untrusted/is-private-host.ts'
 import { systemResolver } from '../providers/fetch-untrusted/resolver.ts'
 import { openDiskBlobs } from '../stores/disk/blobs.ts'
-import { jobLine } from '../telemetry/job-line.ts'
+import { jobLevel, jobLine } from '../telemetry/job-line.ts'
 import type { JobMetrics } from '../telemetry/job-metrics.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import type { Node } from './open-node.ts'
@@ -60,12 +60,12 @@ export async function openMedia(parts: {
   const onFailed = (error: unknown) => log.error('work on a media job failed', errorFields(error))
   const jobs = observedJobs(node.jobs, {
     changed(job) {
-      log.info('job', jobLine(job))
+      log[jobLevel(job)]('job', jobLine(job))
       jobMetrics.changed(job)
       void removeInputs(job, blobs).catch(onFailed)
     },
     finishedLate(job) {
-      log.info('job finished late', jobLine(job))
+      log.warn('job finished late', jobLine(job))
       jobMetrics.finishedLate(job)
     },
   })
@@ -117,6 +117,6 @@ function unknownStatusReporter(log: Log, { countUnknownStatus }: JobMetrics) {
     const name = `${provider} ${status}`
     if (logged.has(name) || logged.size === LOGGED_STATUSES_MAX) return
     logged.add(name)
-    log.error('a provider sent an unknown job status', { provider, status })
+    log.warn('a provider sent an unknown job status', { provider, status })
   }
 }
