@@ -5,6 +5,7 @@ import type { AttemptFailure, AttemptResult } from '../upstreams/attempt-result.
 import type { SecretOf } from '../upstreams/provider-secrets.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 import type { TextFailure, UpstreamRefusal } from './text-result.ts'
+import { isForOperator } from '../upstreams/select-result.ts'
 import { upstreamSecrets } from './upstream-secrets.ts'
 
 /** How much of an upstream's error message is logged. */
@@ -68,7 +69,7 @@ function failureForClient({ reason, retryAfter }: AttemptFailure): TextFailure {
   // The upstream may bill the work that it did before it was given up.
   if (reason === 'first_byte_timeout')
     return failed('upstream_timeout', 'The model did not answer in time.', { shouldRetry: false })
-  if (reason === 'unpaid' || reason === 'not_offered') {
+  if (isForOperator(reason)) {
     const message =
       'The model is not available at its provider now. Contact support and include this request id.'
     return failed('upstream_error', message, { shouldRetry: false })

@@ -55,7 +55,8 @@ export function attemptResult(
     case 'answered':
       return answeredResult(outcome, dialect, limits)
     case 'unreachable':
-      return { kind: 'failure', reason: 'unreachable', problem: outcome.reason }
+    case 'not_configured':
+      return { kind: 'failure', reason: outcome.outcome, problem: outcome.reason }
     case 'timed_out':
       return outcome.late === undefined ? { kind: 'timeout' } : { kind: 'timeout', late: outcome.late }
     case 'aborted':

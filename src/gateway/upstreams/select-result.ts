@@ -1,4 +1,4 @@
-import type { AttemptResult } from './attempt-result.ts'
+import type { AttemptFailure, AttemptResult } from './attempt-result.ts'
 import type { HealthSignal } from './circuit-breakers.ts'
 import { retryAfterMs } from './retry-after.ts'
 
@@ -65,7 +65,7 @@ function rank(result: CallResult): number {
       return 3
     case 'failure':
       if (result.reason === 'rate_limited') return 2
-      return result.reason === 'unpaid' || result.reason === 'not_offered' ? 0 : 1
+      return isForOperator(result.reason) ? 0 : 1
   }
 }
 
@@ -73,6 +73,11 @@ function rank(result: CallResult): number {
 function waitMs(result: CallResult, nowMs: number): number {
   if (result.kind !== 'failure' || result.reason !== 'rate_limited') return 0
   return retryAfterMs(result.retryAfter, nowMs) ?? Infinity
+}
+
+/** Whether only the operator can fix a failure, so that a retry cannot help. */
+export function isForOperator(reason: AttemptFailure['reason']): boolean {
+  return reason === 'unpaid' || reason === 'not_offered' || reason === 'not_configured'
 }
 
 function isEmptyAnswer(result: CallResult): boolean {
