@@ -293,6 +293,9 @@ describe('on a stopped data folder', () => {
     const settings = { TOLLGATE_DATA_DIR: join(home, 'backed-up') }
     await tollgate(['accounts', 'create', 'ada', '--grant', '25'], settings)
     const file = join(home, 'books.db')
+    const catalog = join(home, 'backed-up.yaml')
+    writeFileSync(catalog, CATALOG)
+    await tollgate(['catalog', 'import', catalog], settings)
 
     const backup = await tollgate(['backup', file], settings)
     await tollgate(['accounts', 'debit', 'ada', '5'], settings)
@@ -315,6 +318,30 @@ describe('on a stopped data folder', () => {
       replaced: expect.stringContaining(join(settings.TOLLGATE_DATA_DIR, 'replaced-')),
     })
     expect(balance.out).toContain('25')
+  })
+
+  test('a command that only reads creates no secret.key, so that a later restore still says that it is missing', async () => {
+    const from = { TOLLGATE_DATA_DIR: join(home, 'with-key') }
+    const to = { TOLLGATE_DATA_DIR: join(home, 'without-key') }
+    const file = join(home, 'with-key.db')
+    const catalog = join(home, 'with-key.yaml')
+    writeFileSync(catalog, CATALOG)
+    await tollgate(['catalog', 'import', catalog], from)
+    await tollgate(['backup', file], from)
+
+    await tollgate(['restore', file], to)
+    const reads = await Promise.all([tollgate(['models', 'list'], to), tollgate(['verify', '--help'], to)])
+    const verified = await tollgate(['verify'], to)
+    const again = await tollgate(['restore', file, '--replace', 'a trial'], to)
+    const hasKey = existsSync(join(to.TOLLGATE_DATA_DIR, 'secret.key'))
+    const imported = await tollgate(['catalog', 'import', catalog], to)
+
+    expect([...reads, verified, again].map(({ code }) => code)).toEqual([0, 0, 0, 0])
+    expect(hasKey).toBe(false)
+    expect(again.err).toContain('Put your secret.key into')
+    expect(imported.code).toBe(0)
+    expect(existsSync(join(to.TOLLGATE_DATA_DIR, 'secret.key'))).toBe(true)
+    expect((await tollgate(['models', 'list'], to)).code).toBe(0)
   })
 
   test('reconcile runs once and prints what it did', async () => {

@@ -65,6 +65,8 @@ export function catalogTables(
   )
   const deleteModel = database.prepare('DELETE FROM models WHERE id = ?')
 
+  /** The stored check was sealed with a key that is lost. Edits replace it, because they keep the new key. */
+  let isCheckLost = false
   return {
     load() {
       const stored = state.get()
@@ -72,8 +74,9 @@ export function catalogTables(
         throw new Error('The catalog has lost its state. Restore the data folder from a backup.')
       const rows = providers.all()
       if (stored.key_check !== null && box.open(stored.key_check, CHECK) === undefined) {
+        isCheckLost = isNew
         if (!isNew && opensNone(rows, box)) throw wrongKey()
-        putCheck.run(box.seal(CHECK, CHECK))
+        if (!isNew) putCheck.run(box.seal(CHECK, CHECK))
       }
       return catalogOf(
         {
@@ -110,6 +113,7 @@ export function catalogTables(
         history.addModel(revision, { id: row.id, position, content })
       }
       putState.run(after.revision, after.updatedAtMs, box.seal(CHECK, CHECK))
+      if (isCheckLost) putCheck.run(box.seal(CHECK, CHECK))
     },
   }
 }
@@ -165,6 +169,6 @@ function readModel(row: ModelRow): Model | ModelDraft {
 function wrongKey(): Error {
   return new Error(
     'The provider keys in this data folder were encrypted under another secret.key. Put back the secret.key that belongs to it. ' +
-      'If that is lost, delete this one: the next start makes another, and the keys have to be entered again.',
+      'If that is lost, delete this one: the next edit of the catalog makes another, and the keys have to be entered again.',
   )
 }
