@@ -281,7 +281,9 @@ describe('on a stopped data folder', () => {
     expect(repeated.out).toStartWith('Nothing was taken now: this idempotency key took 2 USD before (op_')
     expect(refused).toMatchObject({
       code: 1,
-      err: expect.stringContaining('The account has 3 USD available.'),
+      err: expect.stringContaining(
+        'The account has 3 USD available. A larger debit needs "allow_negative". On the command line, that is --allow-negative.',
+      ),
     })
     expect(allowed.out).toBe('Took 4 USD. ada has -1 USD available.\n')
     expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining('There is no charge') })
@@ -732,8 +734,8 @@ describe('on a running server', () => {
     expect(given).toBe('0.000001')
     expect(usd(net)).toBe(costs.reduce(addUsd))
     expect(none.out.split('\r\n')).toEqual([head!, ''])
-    expect(wrong).toMatchObject({ code: 1, out: '' })
-    expect(wrong.err).toStartWith('"from" must be a time in RFC 3339')
+    expect(wrong).toMatchObject({ code: 2, out: '' })
+    expect(wrong.err).toContain('Write a day in UTC such as 2026-11-01, or a time')
   }, 20_000)
 
   test('commands use its admin API, and two signals stop it once, with 0', async () => {
