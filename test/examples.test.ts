@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseCatalogFile } from '../src/catalog-file/catalog-file.ts'
+import { rejection } from './support/rejection.ts'
 import { startTestGateway, type TestGateway } from './support/gateway.ts'
 
 const examples = resolve(import.meta.dirname, '../examples')
@@ -29,6 +30,15 @@ test('the new-customer example credits once, even if it is repeated, and its key
   expect(before).toMatchObject({ available_usd: '5' })
   expect(answer).toMatch(/^HTTP\/1\.1 200/)
   expect(answer).toMatch(/^x-service-cost-usd: 0\.\d+\r$/im)
+})
+
+test.each([
+  ['first-requests.sh', ['tg_live_wrong'], 'invalid_api_key'],
+  ['new-customer.sh', ['bea', 'ten'], 'invalid_field'],
+])('%s prints the error body of a refused request and fails', async (script, args, code) => {
+  const ran = await rejection(run(script, ...args))
+
+  expect(String(ran)).toContain(`"code":"${code}"`)
 })
 
 test('the SDK example prints an answer and its cost', async () => {

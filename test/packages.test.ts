@@ -11,13 +11,17 @@ type Lock = {
         readonly resolved?: string
         readonly link?: boolean
         readonly hasInstallScript?: boolean
+        readonly dev?: boolean
+        readonly engines?: { readonly node?: string }
       }
     >
   >
 }
-type Manifest = { readonly version: string; readonly files: readonly string[] } & Readonly<
-  Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>
->
+type Manifest = {
+  readonly version: string
+  readonly files: readonly string[]
+  readonly engines: { readonly node: string }
+} & Readonly<Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>>
 
 const text = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
 const read = (file: string) => JSON.parse(text(file)) as unknown
@@ -44,6 +48,16 @@ describe('the packages', () => {
 
     expect(locked.length).toBeGreaterThan(20)
     expect(unlocked).toEqual([])
+  })
+
+  test('of an installation support every version of Node that the manifest allows', () => {
+    const oldest = `${manifest.engines.node.replace('>=', '')}.0.0`
+    const unsupported = locked.filter(
+      ([, { dev, engines }]) => dev !== true && !Bun.semver.satisfies(oldest, engines?.node ?? '*'),
+    )
+
+    expect(oldest).toBe('20.0.0')
+    expect(unsupported).toEqual([])
   })
 
   test('run no install scripts, except the runtime, which only installs its binary', () => {

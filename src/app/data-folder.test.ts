@@ -26,14 +26,18 @@ describe('the admin key', () => {
 })
 
 describe('the secret key', () => {
-  test('is created once', () => {
+  test('is created again until one is kept, and then stays', () => {
     const path = aDataFolder()
+    const [lost, made] = [openDataFolder(path).secretKey(), openDataFolder(path).secretKey()]
 
-    const made = openDataFolder(path).secretKey()
+    made.keep()
+    made.keep()
+    const kept = openDataFolder(path).secretKey()
 
     expect(made.bytes).toHaveLength(32)
-    expect(made.isNew).toBe(true)
-    expect(openDataFolder(path).secretKey()).toEqual({ bytes: made.bytes, isNew: false })
+    expect([lost.isNew, made.isNew, kept.isNew]).toEqual([true, true, false])
+    expect(made.bytes).not.toEqual(lost.bytes)
+    expect(kept.bytes).toEqual(made.bytes)
   })
 
   test('with another length is refused and not changed', () => {

@@ -15,8 +15,11 @@ export type DataFolder = {
   readonly hasSecretKey: boolean
   /** The files of media jobs. */
   readonly blobs: string
-  /** The key that encrypts provider secrets. Created if it does not exist. */
-  secretKey(): { readonly bytes: Uint8Array; readonly isNew: boolean }
+  /**
+   * The key that encrypts provider secrets. A new key is written only by `keep`, so that a command that only reads leaves
+   * the folder of a restored backup without one.
+   */
+  secretKey(): { readonly bytes: Uint8Array; readonly isNew: boolean; keep(): void }
   /** The admin key. A new key is written only by `keep`, so that a failed start leaves no key that was never shown. */
   adminKey(): { readonly key: string; readonly isNew: boolean; keep(): void }
   /** Writes the address of the running server, so that commands find it. The returned function removes it. */
@@ -52,10 +55,9 @@ export function openDataFolder(dataDir: string): DataFolder {
     blobs: file('blobs'),
     hasSecretKey: existsSync(file('secret.key')),
     secretKey: () => {
-      const isNew = !existsSync(file('secret.key'))
-      if (isNew) writeWhole(file('secret.key'), randomBytes(SECRET_KEY_BYTES).toString('base64'))
+      if (!existsSync(file('secret.key'))) return newSecretKey(file('secret.key'))
       const bytes = Buffer.from(readFileSync(file('secret.key'), 'utf8'), 'base64')
-      if (bytes.byteLength === SECRET_KEY_BYTES) return { bytes, isNew }
+      if (bytes.byteLength === SECRET_KEY_BYTES) return { bytes, isNew: false, keep() {} }
       throw new Error(
         `${file('secret.key')} does not contain ${SECRET_KEY_BYTES} bytes in base64. Restore it from a backup.`,
       )
@@ -68,6 +70,19 @@ export function openDataFolder(dataDir: string): DataFolder {
     announce: server => {
       writeWhole(file('server.json'), JSON.stringify(server))
       return () => rmSync(file('server.json'), { force: true })
+    },
+  }
+}
+
+function newSecretKey(path: string): ReturnType<DataFolder['secretKey']> {
+  const bytes = randomBytes(SECRET_KEY_BYTES)
+  let isKept = false
+  return {
+    bytes,
+    isNew: true,
+    keep() {
+      if (!isKept) writeWhole(path, bytes.toString('base64'))
+      isKept = true
     },
   }
 }

@@ -19,7 +19,7 @@ import type { HttpClient } from '../http1/client/http-client.ts'
 import { untrustedFetch } from '../providers/fetch-untrusted/fetch-untrusted.ts'
 import { isPrivateHost, systemResolver } from '../providers/fetch-untrusted/address-guard.ts'
 import { openDiskBlobs } from '../stores/disk/blobs.ts'
-import { jobLine } from '../telemetry/job-line.ts'
+import { jobLevel, jobLine } from '../telemetry/job-line.ts'
 import type { JobMetrics } from '../telemetry/job-metrics.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import type { Node } from './open-node.ts'
@@ -57,12 +57,12 @@ export async function openMedia(parts: {
   const onFailed = (error: unknown) => log.error('work on a media job failed', errorFields(error))
   const jobs = observedJobs(node.jobs, {
     changed(job) {
-      log.info('job', jobLine(job))
+      log[jobLevel(job)]('job', jobLine(job))
       jobMetrics.changed(job)
       void removeInputs(job, blobs).catch(onFailed)
     },
     finishedLate(job) {
-      log.info('job finished late', jobLine(job))
+      log.warn('job finished late', jobLine(job))
       jobMetrics.finishedLate(job)
     },
   })
@@ -114,6 +114,6 @@ function unknownStatusReporter(log: Log, { countUnknownStatus }: JobMetrics) {
     const name = `${provider} ${status}`
     if (logged.has(name) || logged.size === LOGGED_STATUSES_MAX) return
     logged.add(name)
-    log.error('a provider sent an unknown job status', { provider, status })
+    log.warn('a provider sent an unknown job status', { provider, status })
   }
 }

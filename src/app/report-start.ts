@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { countOn, missingVariables, providersWithoutKeys } from '../domain/catalog/catalog.ts'
+import { doubtfulKeys } from '../domain/catalog/doubtful-keys.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { FirstStart } from './first-start.ts'
 import { otherBooks } from './new-books.ts'
@@ -34,6 +35,7 @@ export function reportStart(
     log.error('stored keys of providers cannot be read', { providers: keyless.join(', ') })
   if (missing.length > 0)
     log.warn('environment variables of provider keys are not set', { variables: missing.join(', ') })
+  for (const warning of doubtfulKeys(catalog)) log.warn('a provider key is probably wrong', { warning })
   if (config.logLevel === 'silent') return
   process.stderr.write(
     welcome({

@@ -33,3 +33,21 @@ export function utcDay(text: string): string {
   if (isDay(text)) return text
   throw new InvalidArgumentError('Write a day in UTC such as 2026-11-01.')
 }
+
+/** A time in RFC 3339, as the admin API reads it. A day is its first moment in UTC. */
+export function timeOrDay(text: string): string {
+  if (isDay(text)) return `${text}T00:00:00Z`
+  if (/^\d{4}-\d\d-\d\dT\S+$/i.test(text) && !Number.isNaN(Date.parse(text))) return text
+  throw new InvalidArgumentError(
+    'Write a day in UTC such as 2026-11-01, or a time such as 2026-11-01T12:00:00Z.',
+  )
+}
+
+const TIME_LIMIT_S_MAX = 86_400
+
+/** A time limit in seconds, as milliseconds. */
+export function timeLimit(text: string): number {
+  const seconds = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (seconds >= 1 && seconds <= TIME_LIMIT_S_MAX) return seconds * 1000
+  throw new InvalidArgumentError(`Write a whole number of seconds from 1 to ${TIME_LIMIT_S_MAX}.`)
+}

@@ -9,9 +9,12 @@ export type AdminRequest = {
   readonly json?: unknown
   readonly yaml?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** How long a running server may take. The default is ten minutes. */
+  /** How long a running server may take. The default is a minute. */
   readonly timeoutMs?: number
 }
+
+/** A day, for work that reads or writes the whole database. */
+export const LONG_TIMEOUT_MS = 86_400_000
 
 /** Sends a request and returns the JSON of the response. Throws a `CliError` with the API's message on an error. */
 export type Ask = <Reply>(request: AdminRequest) => Promise<Reply>
@@ -48,18 +51,19 @@ async function sent(
     ...(body === undefined ? {} : { body }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   })
-  if (!response.ok) throw await cliErrorOf(response)
+  if (!response.ok) throw await cliErrorOf(response, path)
   return response
 }
 
-async function cliErrorOf(response: Response): Promise<CliError> {
+/** A field that the API refuses came from the arguments, except in a catalog, which came from a file. */
+async function cliErrorOf(response: Response, path: string): Promise<CliError> {
   const body = (await response.json().catch(() => ({}))) as {
     readonly error?: { readonly message?: string; readonly code?: string }
   }
   const { message = `The server answered with status ${response.status}.`, code = 'server_error' } =
     body.error ?? {}
   return new CliError(message + hintFor(response.status, code), {
-    exitCode: 1,
+    exitCode: code === 'invalid_field' && !path.startsWith('catalog') ? 2 : 1,
     code,
     ...(body.error === undefined ? {} : { body }),
   })

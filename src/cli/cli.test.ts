@@ -281,7 +281,9 @@ describe('on a stopped data folder', () => {
     expect(repeated.out).toStartWith('Nothing was taken now: this idempotency key took 2 USD before (op_')
     expect(refused).toMatchObject({
       code: 1,
-      err: expect.stringContaining('The account has 3 USD available.'),
+      err: expect.stringContaining(
+        'The account has 3 USD available. A larger debit needs "allow_negative". On the command line, that is --allow-negative.',
+      ),
     })
     expect(allowed.out).toBe('Took 4 USD. ada has -1 USD available.\n')
     expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining('There is no charge') })
@@ -293,6 +295,9 @@ describe('on a stopped data folder', () => {
     const settings = { TOLLGATE_DATA_DIR: join(home, 'backed-up') }
     await tollgate(['accounts', 'create', 'ada', '--grant', '25'], settings)
     const file = join(home, 'books.db')
+    const catalog = join(home, 'backed-up.yaml')
+    writeFileSync(catalog, CATALOG)
+    await tollgate(['catalog', 'import', catalog], settings)
 
     const backup = await tollgate(['backup', file], settings)
     await tollgate(['accounts', 'debit', 'ada', '5'], settings)
@@ -315,6 +320,30 @@ describe('on a stopped data folder', () => {
       replaced: expect.stringContaining(join(settings.TOLLGATE_DATA_DIR, 'replaced-')),
     })
     expect(balance.out).toContain('25')
+  })
+
+  test('a command that only reads creates no secret.key, so that a later restore still says that it is missing', async () => {
+    const from = { TOLLGATE_DATA_DIR: join(home, 'with-key') }
+    const to = { TOLLGATE_DATA_DIR: join(home, 'without-key') }
+    const file = join(home, 'with-key.db')
+    const catalog = join(home, 'with-key.yaml')
+    writeFileSync(catalog, CATALOG)
+    await tollgate(['catalog', 'import', catalog], from)
+    await tollgate(['backup', file], from)
+
+    await tollgate(['restore', file], to)
+    const reads = await Promise.all([tollgate(['models', 'list'], to), tollgate(['verify', '--help'], to)])
+    const verified = await tollgate(['verify'], to)
+    const again = await tollgate(['restore', file, '--replace', 'a trial'], to)
+    const hasKey = existsSync(join(to.TOLLGATE_DATA_DIR, 'secret.key'))
+    const imported = await tollgate(['catalog', 'import', catalog], to)
+
+    expect([...reads, verified, again].map(({ code }) => code)).toEqual([0, 0, 0, 0])
+    expect(hasKey).toBe(false)
+    expect(again.err).toContain('Put your secret.key into')
+    expect(imported.code).toBe(0)
+    expect(existsSync(join(to.TOLLGATE_DATA_DIR, 'secret.key'))).toBe(true)
+    expect((await tollgate(['models', 'list'], to)).code).toBe(0)
   })
 
   test('reconcile runs once and prints what it did', async () => {
@@ -705,8 +734,8 @@ describe('on a running server', () => {
     expect(given).toBe('0.000001')
     expect(usd(net)).toBe(costs.reduce(addUsd))
     expect(none.out.split('\r\n')).toEqual([head!, ''])
-    expect(wrong).toMatchObject({ code: 1, out: '' })
-    expect(wrong.err).toStartWith('"from" must be a time in RFC 3339')
+    expect(wrong).toMatchObject({ code: 2, out: '' })
+    expect(wrong.err).toContain('Write a day in UTC such as 2026-11-01, or a time')
   }, 20_000)
 
   test('commands use its admin API, and two signals stop it once, with 0', async () => {

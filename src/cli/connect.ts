@@ -25,8 +25,15 @@ export type OpenAdmin = (config: Config) => Promise<{
 
 /** Long enough for a busy server. A connection to a stopped one is refused immediately. */
 const LIVENESS_TIMEOUT_MS = 2000
-/** `verify` reads every entry of the ledger. */
-const SEND_TIMEOUT_MS = 600_000
+/** Enough for a busy server. Nobody waits longer at a terminal for a server that has stopped answering. */
+const SEND_TIMEOUT_MS = 60_000
+
+type ConnectOptions = {
+  readonly openAdmin: OpenAdmin
+  readonly mayCreate: boolean
+  /** The operator's limit for each request to a running server. Without it, each command has its own. */
+  readonly timeoutMs: number | undefined
+}
 
 /**
  * Connects to the server that runs on the data folder or, if there is none, opens the folder. A folder without books is
@@ -34,7 +41,7 @@ const SEND_TIMEOUT_MS = 600_000
  */
 export async function connect(
   config: Config,
-  { openAdmin, mayCreate }: { readonly openAdmin: OpenAdmin; readonly mayCreate: boolean },
+  { openAdmin, mayCreate, timeoutMs }: ConnectOptions,
 ): Promise<Admin> {
   if (!mayCreate && !hasBooks(config.dataDir)) {
     throw new CliError(
@@ -43,13 +50,13 @@ export async function connect(
     )
   }
   const server = readServerFile(config.dataDir)
-  if (server !== undefined && (await answers(server))) return overHttp(server, config)
+  if (server !== undefined && (await answers(server))) return overHttp(server, config, timeoutMs)
   try {
     return await inProcess(config, openAdmin)
   } catch (error) {
     if (!(error instanceof Error && error.name === 'DataFolderInUseError')) throw error
     // The lock shows that a server runs, even if its process is in another container and not visible here.
-    if (server !== undefined) return overHttp(server, config)
+    if (server !== undefined) return overHttp(server, config, timeoutMs)
     throw new CliError(error.message, { exitCode: 1, code: 'data_folder_in_use' })
   }
 }
@@ -86,7 +93,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function overHttp({ url }: RunningServer, config: Config): Admin {
+function overHttp({ url }: RunningServer, config: Config, limitMs: number | undefined): Admin {
   const key = config.adminKey ?? readAdminKey(config.dataDir)
   if (key === undefined) {
     throw new CliError(
@@ -100,11 +107,13 @@ function overHttp({ url }: RunningServer, config: Config): Admin {
     created: undefined,
     async send(path, message) {
       const headers = { ...message.headers, authorization: `Bearer ${key}` }
+      const timeoutMs = limitMs ?? message.timeoutMs ?? SEND_TIMEOUT_MS
       try {
-        const { timeoutMs = SEND_TIMEOUT_MS } = message
         return await exchange(new URL(path, reachable(url)), { ...message, headers }, timeoutMs)
       } catch (cause) {
-        const reason = cause instanceof Error ? cause.message : String(cause)
+        const isLate = cause instanceof Error && cause.name === 'AbortError'
+        const late = `nothing within ${timeoutMs / 1000} s. It may be overloaded or stopped. --timeout SECONDS sets the limit.`
+        const reason = isLate ? late : cause instanceof Error ? cause.message : String(cause)
         throw new CliError(`The server at ${url} did not answer: ${reason}`, {
           exitCode: 1,
           code: 'server_unreachable',

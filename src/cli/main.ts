@@ -34,7 +34,10 @@ export type Cli = {
 export async function main(argv: readonly string[], cli: Cli): Promise<0 | 1 | 2> {
   const isJson = argv.includes('--json')
   const run: Run = {}
-  const program = buildProgram(runnerOf(cli, isJson, run), cli.version)
+  const program = buildProgram(
+    runnerOf(cli, isJson, run, () => program.opts<GlobalOptions>().timeout),
+    cli.version,
+  )
   configureOutput(program, cli, isJson)
   try {
     await program.parseAsync(argv, { from: 'user' })
@@ -47,15 +50,19 @@ export async function main(argv: readonly string[], cli: Cli): Promise<0 | 1 | 2
   }
 }
 
+/** The options that every command has. */
+type GlobalOptions = { readonly timeout?: number }
+
 /** The state of a command line. */
 type Run = { admin?: Admin; outcome?: Outcome }
 
-function runnerOf(cli: Cli, isJson: boolean, run: Run): Runner {
+/** `timeoutMs` is the operator's limit, which is known once the arguments are read. */
+function runnerOf(cli: Cli, isJson: boolean, run: Run, timeoutMs: () => number | undefined): Runner {
   return {
     async admin(work, { mayCreate = false } = {}) {
       const config = readConfig(cli.environment)
       const openAdmin: OpenAdmin = async given => (await cli.loadApp()).openAdmin(given)
-      const admin = await connect(config, { openAdmin, mayCreate })
+      const admin = await connect(config, { openAdmin, mayCreate, timeoutMs: timeoutMs() })
       run.admin = admin
       try {
         run.outcome = await work(askOf(admin), admin, isJson)

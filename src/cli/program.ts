@@ -1,6 +1,6 @@
 import { Argument, Command, Help, Option } from 'commander'
 import { describeConfig } from '../config/config.ts'
-import { amount, rowCount, utcDay } from './arguments.ts'
+import { amount, rowCount, timeLimit, timeOrDay, utcDay } from './arguments.ts'
 import type { Ask } from './ask.ts'
 import { addCatalog } from './catalog-program.ts'
 import { backUp, type RestoreOptions } from './commands/backup.ts'
@@ -51,6 +51,11 @@ export function buildProgram(runner: Runner, version: string): Command {
     .description(ABOUT)
     .version(version)
     .option('--json', 'print one JSON document instead of text')
+    .option(
+      '--timeout <seconds>',
+      'the longest wait for an answer of a running server; by default 60, and a day for long work',
+      timeLimit,
+    )
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', EPILOGUE)
   addServe(program, runner)
@@ -254,12 +259,16 @@ function addUsage(program: Command, runner: Runner): void {
     .command('usage')
     .description('List charged requests and jobs, and their refunds, newest first.')
     .option('--account <account>', 'only of this account, by its name or id; with --from, also its totals')
-    .option('--from <time>', 'only from this time on, such as 2026-11-01T00:00:00Z; at most 92 days')
-    .option('--to <time>', 'only before this time')
+    .option(
+      '--from <time>',
+      'only from this time on, such as 2026-11-01 or 2026-11-01T12:00:00Z; at most 92 days',
+      timeOrDay,
+    )
+    .option('--to <time>', 'only before this time', timeOrDay)
     .option('--csv', 'print all rows as CSV')
     .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
     .option('--cursor <cursor>', 'continue after the previous page')
-    .addHelpText('after', '\n  $ tollgate usage --csv --from 2026-11-01T00:00:00Z > november.csv')
+    .addHelpText('after', '\n  $ tollgate usage --csv --from 2026-11-01 --to 2026-12-01 > november.csv')
     .action(({ csv, limit, cursor, ...filters }: Options) =>
       runner.admin(ask =>
         csv === true

@@ -119,8 +119,9 @@ function errorReply(error: unknown, { request, trace }: RequestContext, style: R
   if (clientDisconnected) trace.clientDisconnected = true
   else {
     trace.errorCode = known.code
-    // A bug or an outage.
-    if (known.code === 'server_error' || known.cause !== undefined) trace.failure = known.cause ?? known
+    // A bug or an outage. The cause of a client's mistake, such as the parser's error, is not worth a stack.
+    if (known.type === 'server_error' && (known.code === 'server_error' || known.cause !== undefined))
+      trace.failure = known.cause ?? known
   }
   const headers = errorHeaders(known)
   // The rest of an unfinished body must not be read as the next request.

@@ -1,7 +1,7 @@
 import type { Job } from '../domain/jobs/job.ts'
 import { formatUsd } from '../domain/money.ts'
 import { publicId } from '../gateway/media/job-id.ts'
-import type { LogFields } from './log.ts'
+import type { LogFields, LogLevel } from './log.ts'
 
 /** The fields of the log line of a job, without the prompt. */
 export function jobLine(job: Job): LogFields {
@@ -22,4 +22,10 @@ export function jobLine(job: Job): LogFields {
     cost_usd: cost === null ? undefined : formatUsd(cost),
     loss_usd: loss === null ? undefined : formatUsd(loss),
   }
+}
+
+/** The level of the line of a job: `warn` for a fault of its provider. A submit that it rejects is the client's fault. */
+export function jobLevel({ state, failure }: Pick<Job, 'state' | 'failure'>): LogLevel {
+  if (state === 'unknown_submit') return 'warn'
+  return failure !== null && failure.reason !== 'rejected' ? 'warn' : 'info'
 }

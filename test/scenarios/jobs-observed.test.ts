@@ -176,6 +176,7 @@ test('the line of a change says which job, why, how old it is, and what became o
   expect(queued as object).toEqual({ ...common, state: 'queued', age_ms: 0, held_usd: '0.08' })
   expect(lost as object).toEqual({
     ...common,
+    level: 'warn',
     state: 'unknown_submit',
     age_ms: 0,
     problem: 'HTTP 503 from api.pics.example',
@@ -183,6 +184,7 @@ test('the line of a change says which job, why, how old it is, and what became o
   })
   expect(released as object).toEqual({
     ...common,
+    level: 'warn',
     state: 'failed',
     age_ms: 15 * MINUTE_MS,
     reason: 'submit_unconfirmed',
@@ -264,7 +266,7 @@ test('an unknown state of a provider is counted each time, and logged once', asy
   expect(await samples('tollgate_unknown_job_statuses_total')).toEqual({ 'provider="box"': 2 })
   const reports = () => lines.filter(({ message }) => message === 'a provider sent an unknown job status')
   await until('the status is logged', () => reports().length > 0)
-  expect(reports()).toMatchObject([{ level: 'error', provider: 'box', status: 'PONDERING' }])
+  expect(reports()).toMatchObject([{ level: 'warn', provider: 'box', status: 'PONDERING' }])
 })
 
 test('an error that a client gets has the id under which its job is logged', async () => {

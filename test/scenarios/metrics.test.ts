@@ -16,6 +16,10 @@ beforeAll(async () => {
         pricing: 'upstream_cost',
         ceiling_pricing: { input_per_mtok: '20', output_per_mtok: '100' },
       }),
+      chatModel('keyless', { upstreams: [{ provider: 'unset', model: 'x' }] }),
+    ],
+    providers: base_url => [
+      { id: 'unset', kind: 'openai-compatible', base_url, api_key: 'env:NO_SUCH_PROVIDER_KEY' },
     ],
   })
 })
@@ -112,6 +116,30 @@ describe('the metrics count', () => {
     )
 
     expect(grown).toEqual([1, 1, 1, 1, 1, 0])
+  })
+
+  test('a provider whose key is not set, with a reason of its own that no client sees', async () => {
+    const { key } = await gateway.account()
+    let text = ''
+
+    const grown = await growth(
+      ['not_configured', 'unreachable'].map(
+        reason => `tollgate_upstream_failures_total{provider="unset",reason="${reason}"}`,
+      ),
+      async () => {
+        text = await (await gateway.chat(key, { model: 'keyless', ...HELLO })).text()
+      },
+    )
+
+    expect(grown).toEqual([1, 0])
+    expect(JSON.parse(text)).toMatchObject({
+      error: {
+        code: 'upstream_error',
+        message:
+          'The model is not available at its provider now. Contact support and include this request id.',
+      },
+    })
+    expect(text).not.toContain('NO_SUCH_PROVIDER_KEY')
   })
 
   test('charges above their hold, and the amount', async () => {

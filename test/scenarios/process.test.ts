@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { aDataFolder } from '../support/data-folder.ts'
 import { startGatewayProcess, type GatewayProcess } from '../support/gateway-process.ts'
-import { chatAnswer } from '../support/upstream-replies.ts'
+import { chatAnswer, json } from '../support/upstream-replies.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
 import { rawConnection } from '../../src/http1/testing/raw-http.ts'
 import { chatModel, UPSTREAM_KEY } from './scripted-gateway.ts'
@@ -16,7 +16,13 @@ let key: string
 beforeEach(async () => {
   upstream = startUpstream()
   const dataDir = aDataFolder()
-  const main = { id: 'main', kind: 'openai-compatible', base_url: upstream.baseUrl, api_key: UPSTREAM_KEY }
+  const main = {
+    id: 'main',
+    kind: 'openai-compatible',
+    base_url: upstream.baseUrl,
+    api_key: UPSTREAM_KEY,
+    retries: 0,
+  }
   writeFileSync(
     join(dataDir, 'catalog.yaml'),
     JSON.stringify({ providers: [main], models: [chatModel('gpt-x')] }),
@@ -139,4 +145,19 @@ test('each request has one log line with its usage and cost, and without secrets
   expect(ids).toEqual([ids[0]!, ids[0]!, ids[0]!, ids[0]!, 'undefined undefined', ids[0]!])
   for (const secret of [key, UPSTREAM_KEY, 'a secret question', 'Hello.'])
     expect(JSON.stringify(logged())).not.toContain(secret)
+})
+
+test('the fault of a client is logged as info without a stack, and the fault of a provider as a warning', async () => {
+  const asked = (body: string) =>
+    fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers: { 'x-api-key': key }, body })
+  upstream.reply(json({}, { status: 500 }))
+  const malformed = await asked('{"model": ')
+  const unanswered = await asked('{"model": "gpt-x", "messages": [{"role": "user", "content": "Hi"}]}')
+  const ids = [malformed, unanswered].map(response => response.headers.get('x-request-id'))
+  await until('both are logged', () => logged().some(line => line['request_id'] === ids[1]))
+
+  expect(logged().filter(line => ids.includes(String(line['request_id'])))).toMatchObject([
+    { level: 'info', message: 'request', status: 400, error_code: 'invalid_json' },
+    { level: 'warn', message: 'request', status: 502, error_code: 'upstream_error' },
+  ])
 })

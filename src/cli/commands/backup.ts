@@ -1,10 +1,7 @@
 import { resolve } from 'node:path'
 import type { Config } from '../../config/config.ts'
-import type { Ask } from '../ask.ts'
+import { LONG_TIMEOUT_MS, type Ask } from '../ask.ts'
 import { CliError, type Outcome } from '../outcome.ts'
-
-/** A day. A backup of a large database takes long, because it reads and writes all of it. */
-const TIMEOUT_MS = 86_400_000
 
 /** Writes a backup to a new file. */
 export async function backUp(ask: Ask, file: string): Promise<Outcome> {
@@ -14,7 +11,7 @@ export async function backUp(ask: Ask, file: string): Promise<Outcome> {
     commits: number
     job_files: number
     job_files_folder: string
-  }>({ method: 'POST', path: 'backups', json: { file: resolve(file) }, timeoutMs: TIMEOUT_MS })
+  }>({ method: 'POST', path: 'backups', json: { file: resolve(file) }, timeoutMs: LONG_TIMEOUT_MS })
   const text = [
     `Backup: ${backup.file} (${backup.bytes} bytes, ${backup.commits} commits).`,
     `Files of image and video jobs: ${backup.job_files_folder} (${backup.job_files}).`,

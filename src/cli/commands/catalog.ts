@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileReason } from '../../config/file-reason.ts'
-import { adminPath, askOf, askText, withQuery, type Ask } from '../ask.ts'
+import { adminPath, askOf, askText, LONG_TIMEOUT_MS, withQuery, type Ask } from '../ask.ts'
 import type { Admin } from '../connect.ts'
 import { CliError, table, type Outcome } from '../outcome.ts'
 
@@ -39,7 +39,15 @@ export async function importCatalog(
   { file, url, ...change }: CatalogChange & { readonly file: string; readonly url: string | undefined },
 ): Promise<Outcome> {
   const yaml = readInput(file)
-  return changed(await ask<ChangeReply>({ method: 'PUT', path: CATALOG + queryOf(change), yaml }), url)
+  return changed(
+    await ask<ChangeReply>({
+      method: 'PUT',
+      path: CATALOG + queryOf(change),
+      yaml,
+      timeoutMs: LONG_TIMEOUT_MS,
+    }),
+    url,
+  )
 }
 
 /** Makes the catalog of an earlier revision the current one. */

@@ -1,4 +1,4 @@
-import type { Ask } from '../ask.ts'
+import { LONG_TIMEOUT_MS, type Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
 
 /** The problem or the loss that the operator accepts before a check. */
@@ -30,6 +30,7 @@ export async function verify(ask: Ask, acceptance: Acceptance = {}): Promise<Out
   const verification = await ask<{ ok: boolean; entries: number; problems: readonly VerifyProblem[] }>({
     method: 'POST',
     path: 'verify',
+    timeoutMs: LONG_TIMEOUT_MS,
     ...(isEmpty ? {} : { json }),
   })
   const { ok, entries, problems } = verification
@@ -83,7 +84,7 @@ export async function reconcile(ask: Ask): Promise<Outcome> {
     jobs: JobsPass
     expired: number
     failed: number
-  }>({ method: 'POST', path: 'reconcile' })
+  }>({ method: 'POST', path: 'reconcile', timeoutMs: LONG_TIMEOUT_MS })
   if (!pass.has_run)
     return { value: pass, text: 'Another run of the reconciler is in progress. Nothing was done.' }
   const { compensated, compensated_usd, closed, expired, failed } = pass
@@ -123,6 +124,9 @@ function jobsLines(jobs: JobsPass): readonly string[] {
   ]
 }
 
+/** Each of a few hundred providers may take five seconds, several at once. */
+const DOCTOR_TIMEOUT_MS = 600_000
+
 /**
  * Prints the self-checks of the gateway. Exits with 1 if there is a problem. `url` is the address of the running
  * server; undefined if this command opened the data folder.
@@ -138,6 +142,7 @@ export async function doctor(ask: Ask, url: string | undefined): Promise<Outcome
   const report = await ask<{ ok: boolean; checks: readonly Check[]; settings: readonly Setting[] }>({
     method: 'GET',
     path: 'doctor',
+    timeoutMs: DOCTOR_TIMEOUT_MS,
   })
   const { ok, checks, settings } = report
   const stateOf = ({ ok: isOk, is_warning: isWarning }: Check) =>

@@ -42,11 +42,18 @@ export async function debit(
     path: adminPath('accounts', account, 'debits'),
     json: { amount_usd: amountUsd, allow_negative: allowNegative, note },
     idempotencyKey,
-  })
+  }).catch(namingTheFlag)
   const text = debited.is_repeat
     ? `Nothing was taken now: this idempotency key took ${debited.amount_usd} USD before (${debited.id}).`
     : `Took ${debited.amount_usd} USD. ${account} has ${debited.available_usd} USD available.`
   return { value: debited, text }
+}
+
+/** The API cannot know how the option is called here. */
+function namingTheFlag(error: unknown): never {
+  if (!(error instanceof CliError) || error.code !== 'insufficient_balance') throw error
+  const message = `${error.message} On the command line, that is --allow-negative.`
+  throw new CliError(message, { exitCode: 1, code: error.code, body: error.body })
 }
 
 /** Gives back a charge, or a part of it. Repeating it with the same idempotency key gives back nothing. */

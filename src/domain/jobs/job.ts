@@ -56,6 +56,8 @@ export type FailureReason =
   | 'rate_limited'
   /** The provider refused the operator: its key, its credit. */
   | 'provider_unavailable'
+  /** Nothing was sent, because of the operator's settings: the variable of the provider's key is not set, for example. */
+  | 'not_configured'
   /** The provider answered the submit with a success that names no job. */
   | 'no_job_id'
   /** The provider accepted the job and could not make the result. */

@@ -19,7 +19,7 @@ export function debiting(
   if (amount > free && !allowNegative)
     throw new GatewayError(
       'insufficient_balance',
-      `The account has ${formatUsd(free)} USD available. Take at most that, or allow a negative balance.`,
+      `The account has ${formatUsd(free)} USD available. A larger debit needs "allow_negative".`,
     )
   if (amount - free > OVERDRAWN_MAX)
     throw new GatewayError(

@@ -1,4 +1,5 @@
 import { countOn, type Catalog } from '../../domain/catalog/catalog.ts'
+import { doubtfulKeys } from '../../domain/catalog/doubtful-keys.ts'
 import { unpricedFeatures } from '../../domain/catalog/unpriced-features.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { AuditLog } from '../ports/audit.ts'
@@ -51,6 +52,7 @@ export async function examine(ports: {
   return [
     await checkStore(ports.auditLog),
     checkCatalog(catalog, ports),
+    ...checkKeys(catalog),
     ...checkPrices(catalog),
     ...checkIdleStreams(ports.idleStreams),
     ...(await checkCosts(catalog, ports.ledger)),
@@ -94,6 +96,11 @@ async function checkCosts(catalog: Catalog, ledger: Pick<Ledger, 'usage'>): Prom
     `The last ${ANSWERS_MAX} answers of these models had no cost of their provider, so they were free: ${listOf(models)}. ` +
     'Write the cost_field or the cost_header of the provider in its row, or give the models a tariff.'
   return [{ name: 'reported costs', ok: false, detail }]
+}
+
+/** Warns about keys that are probably a mistake. A provider may have any key, so only its own refusal is certain. */
+function checkKeys(catalog: Catalog): readonly Check[] {
+  return doubtfulKeys(catalog).map(detail => ({ name: 'keys', ok: true, isWarning: true, detail }))
 }
 
 /** Warns about models whose provider bills more than their rows price or refuse. It may be intended. */

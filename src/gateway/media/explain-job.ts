@@ -38,9 +38,16 @@ function whyOf({ state, submittedAtMs, upstreamStatus, problem, failure, loss }:
       return 'The provider finished the job.'
     case 'failed': {
       const booked = loss === null ? '' : ' The provider made the result, and its price was booked as a loss.'
-      return `${failure?.message ?? 'The job failed.'}${booked}`
+      return `${sentenceOf(failure)}${booked}`
     }
   }
+}
+
+/** The message of a failure is for the client. Of a provider that is not set up, the operator has to know more. */
+function sentenceOf(failure: Job['failure']): string {
+  if (failure?.reason === 'not_configured')
+    return 'Nothing was sent, because the key of the provider is not set, or its row has a mistake. "tollgate doctor" says which.'
+  return failure?.message ?? 'The job failed.'
 }
 
 function progressOf(upstreamStatus: string | null): string {

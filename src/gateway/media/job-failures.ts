@@ -15,6 +15,8 @@ export const NO_PROVIDER: Failure = {
   code: 'provider_unavailable',
   message: 'The model is not available at its provider. Try another model.',
 }
+/** The client sees the same as for a refused key: how the operator's provider is set up is not its concern. */
+const NOT_CONFIGURED: Failure = { ...NO_PROVIDER, reason: 'not_configured' }
 export const ID_TAKEN: Failure = {
   reason: 'no_job_id',
   message: 'The provider answered with the id of another job, so this job cannot be followed.',
@@ -52,7 +54,7 @@ export const RESULT_LOST: Failure = {
 export function rejectionFailure(rejection: Rejection, provider: Provider, ports: SecretsPorts): Failure {
   switch (rejection.reason) {
     case 'operator':
-      return NO_PROVIDER
+      return rejection.status === undefined ? NOT_CONFIGURED : NO_PROVIDER
     case 'no_id':
       return { reason: 'no_job_id', message: 'The provider answered without an id for the job.' }
     case 'rate_limited':

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { UpstreamSecrets } from '../../protocol/scrub.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
-import type { AttemptFailure, AttemptResult } from '../upstreams/attempt-result.ts'
+import { isForOperator, type AttemptFailure, type AttemptResult } from '../upstreams/attempt-result.ts'
 import { upstreamSecrets, type SecretOf } from '../upstreams/upstream-secrets.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 import type { TextFailure, UpstreamRefusal } from './text-result.ts'
@@ -67,7 +67,7 @@ function failureForClient({ reason, retryAfter }: AttemptFailure): TextFailure {
   // The upstream may bill the work that it did before it was given up.
   if (reason === 'first_byte_timeout')
     return failed('upstream_timeout', 'The model did not answer in time.', { shouldRetry: false })
-  if (reason === 'unpaid' || reason === 'not_offered') {
+  if (isForOperator(reason)) {
     const message =
       'The model is not available at its provider now. Contact support and include this request id.'
     return failed('upstream_error', message, { shouldRetry: false })

@@ -45,6 +45,7 @@ export type UpstreamFailureReason =
   | 'unpaid'
   | 'not_offered'
   | 'unreachable'
+  | 'not_configured'
   | 'server'
   | 'no_answer'
   | 'first_byte_timeout'

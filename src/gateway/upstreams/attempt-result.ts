@@ -56,7 +56,8 @@ export function attemptResult(
     case 'answered':
       return answeredResult(outcome, dialect, limits)
     case 'unreachable':
-      return { kind: 'failure', reason: 'unreachable', problem: outcome.reason }
+    case 'not_configured':
+      return { kind: 'failure', reason: outcome.outcome, problem: outcome.reason }
     case 'timed_out':
       return outcome.late === undefined ? { kind: 'timeout' } : { kind: 'timeout', late: outcome.late }
     case 'aborted':
@@ -156,7 +157,7 @@ function rank(result: CallResult): number {
       return 3
     case 'failure':
       if (result.reason === 'rate_limited') return 2
-      return result.reason === 'unpaid' || result.reason === 'not_offered' ? 0 : 1
+      return isForOperator(result.reason) ? 0 : 1
   }
 }
 
@@ -164,6 +165,11 @@ function rank(result: CallResult): number {
 function waitMs(result: CallResult, nowMs: number): number {
   if (result.kind !== 'failure' || result.reason !== 'rate_limited') return 0
   return retryAfterMs(result.retryAfter, nowMs) ?? Infinity
+}
+
+/** Whether only the operator can fix a failure, so that a retry cannot help. */
+export function isForOperator(reason: AttemptFailure['reason']): boolean {
+  return reason === 'unpaid' || reason === 'not_offered' || reason === 'not_configured'
 }
 
 function isEmptyAnswer(result: CallResult): boolean {

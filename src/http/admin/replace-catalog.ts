@@ -1,5 +1,6 @@
 import { catalogChanges, removalsIn, type RowChange } from '../../domain/catalog/catalog-changes.ts'
 import { missingVariables, type Catalog, type CatalogSettings } from '../../domain/catalog/catalog.ts'
+import { doubtfulKeys } from '../../domain/catalog/doubtful-keys.ts'
 import { unpricedFeatures } from '../../domain/catalog/unpriced-features.ts'
 import { encodeCatalog } from '../../domain/catalog/rows/catalog-rows.ts'
 import { refuseRemovals } from '../../gateway/admin/refuse-removals.ts'
@@ -12,7 +13,7 @@ import { instant } from './instant.ts'
 /**
  * Replaces the whole catalog. `?allow_removals=false` refuses a change that removes rows or stored keys.
  * `?dry_run=true` changes nothing, and replies with the changes. Both replies name the environment variables of keys
- * that this process does not have, and warn about prices that may be too low.
+ * that this process does not have, and warn about keys that are probably wrong and about prices that may be too low.
  */
 export async function replaceCatalog(
   settings: CatalogSettings,
@@ -35,7 +36,7 @@ export async function replaceCatalog(
 function remarksOn(catalog: Catalog, isVariableSet: (variable: string) => boolean): object {
   return {
     missing_variables: missingVariables(catalog, isVariableSet),
-    warnings: unpricedFeatures(catalog),
+    warnings: [...doubtfulKeys(catalog), ...unpricedFeatures(catalog)],
   }
 }
 

@@ -44,7 +44,7 @@ const members = {
 const variables = {
   missing_variables: about('The environment variables of keys that the server does not have.', listOf(text)),
   warnings: about(
-    'Sentences about models whose provider bills features that the row neither prices nor refuses.',
+    'Sentences about keys that are probably wrong, and about models whose provider bills features that the row neither prices nor refuses.',
     listOf(text),
   ),
 }

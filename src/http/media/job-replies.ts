@@ -16,6 +16,7 @@ const replyTo = {
   rejected: { status: 400, type: 'invalid_request_error' },
   rate_limited: { status: 429, type: 'rate_limit_error' },
   provider_unavailable: { status: 502, type: 'upstream_error' },
+  not_configured: { status: 502, type: 'upstream_error' },
   no_job_id: { status: 502, type: 'upstream_error' },
   generation_failed: { status: 502, type: 'generation_error' },
   submit_unconfirmed: { status: 502, type: 'upstream_error' },

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { usd } from '../../domain/money.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import type { RequestTrace } from '../request-context.ts'
-import { requestLine } from './observe-requests.ts'
+import { levelOf, requestLine } from './observe-requests.ts'
 
 function read(trace: RequestTrace, headers: Readonly<Record<string, string>> = {}): unknown {
   const request = { header: (name: string) => headers[name] ?? null }
@@ -96,4 +96,31 @@ test('the request id of a client is shortened', () => {
     ...BARE,
     client_request_id: 'x'.repeat(128),
   })
+})
+
+test.each<[string, string, RequestTrace]>([
+  ['an answer', 'info', {}],
+  ['a body that is not JSON', 'info', { errorCode: 'invalid_json' }],
+  ['a refusal by the provider', 'info', { upstreamStatus: 400, upstreamProblem: 'status 400: no' }],
+  ['a client that left', 'info', { clientDisconnected: true }],
+  ['a provider without an answer', 'warn', { errorCode: 'upstream_error' }],
+  ['a provider that was too slow', 'warn', { errorCode: 'upstream_timeout' }],
+  [
+    'a failover that succeeded',
+    'warn',
+    { cost: usd('1'), upstreamFailures: [{ provider: 'a', reason: 'server' }] },
+  ],
+  ['a moderator without a verdict', 'warn', { moderationProblem: 'slow' }],
+  ['a store that cannot be written', 'error', { errorCode: 'unavailable' }],
+  ['damaged books', 'error', { errorCode: 'books_inconsistent' }],
+  ['a bug', 'error', { errorCode: 'server_error', failure: new TypeError('x') }],
+])('the line of %s has the level %s', (_, level, trace) => {
+  expect(levelOf('chat', trace)).toBe(level as 'info')
+})
+
+test('calls of monitoring have the level debug, unless they fail', () => {
+  expect([levelOf('metrics', {}), levelOf('health.ready', { failure: new Error('the disk') })]).toEqual([
+    'debug',
+    'error',
+  ])
 })

@@ -1,9 +1,11 @@
+import { errorTypeOf, type ErrorCode } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
-import { errorFields, quoted, type Log, type LogMembers } from '../../telemetry/log.ts'
+import { errorFields, quoted, type Log, type LogLevel, type LogMembers } from '../../telemetry/log.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Forwarding } from '../forwarding.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
+import type { RequestTrace } from '../request-context.ts'
 import type { FinishedRequest } from '../request-handler.ts'
 
 /** Routes that monitoring calls every few seconds. They are logged at level debug. */
@@ -19,13 +21,36 @@ export function observeRequests(
     const { context, route, status, durationMs } = finished
     const { trace, requestId } = context
     metrics.countRequest({ route, status, durationMs, trace })
-    const level = QUIET_ROUTES.has(route) ? 'debug' : 'info'
+    const level = levelOf(route, trace)
     if (log.writes(level))
       log[level]('request', requestLine(finished, forwarding.clientAddress(context.request)))
     if (trace.failure !== undefined) {
       log.error('request failed', { request_id: requestId, route, ...errorFields(trace.failure) })
     }
   }
+}
+
+/** The errors of a provider. The operator may have to act, and the client did nothing wrong. */
+const PROVIDER_ERRORS: ReadonlySet<string> = new Set<ErrorCode>([
+  'upstream_error',
+  'upstream_timeout',
+  'rate_limited',
+])
+
+/**
+ * The level of the line of a request, by who has to act. `error` is a fault of the gateway, `warn` a fault of a provider
+ * or the moderator, even if the client got an answer. Refusals of clients are `info`.
+ */
+export function levelOf(route: string, trace: RequestTrace): LogLevel {
+  const { failure, errorCode, upstreamFailures = [], moderationProblem } = trace
+  if (failure !== undefined || isOwnFault(errorCode)) return 'error'
+  const isProviderFault = upstreamFailures.length > 0 || PROVIDER_ERRORS.has(errorCode ?? '')
+  if (isProviderFault || moderationProblem !== undefined) return 'warn'
+  return QUIET_ROUTES.has(route) ? 'debug' : 'info'
+}
+
+function isOwnFault(code: string | undefined): boolean {
+  return code !== undefined && code in errorTypeOf && errorTypeOf[code as ErrorCode] === 'server_error'
 }
 
 /** The part of a client's own request id that is logged. */

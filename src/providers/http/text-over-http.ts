@@ -34,7 +34,7 @@ export function textOverHttp({ timers, http }: HttpPorts, requestOf: RequestOf):
   ): UpstreamCall | FailedOutcome {
     if (signal?.aborted === true) return { outcome: 'aborted' }
     const request = requestOf(call)
-    if ('problem' in request) return { outcome: 'unreachable', reason: request.problem }
+    if ('problem' in request) return { outcome: 'not_configured', reason: request.problem }
     const cutoff = new Cutoff(timers, signal)
     const { connectTimeoutMs } = call.provider
     const onSent = () => cutoff.onSent()

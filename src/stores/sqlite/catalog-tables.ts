@@ -89,12 +89,15 @@ export function catalogTables(
     )
   }
 
+  /** The stored check was sealed with a key that is lost. Edits replace it, because they keep the new key. */
+  let isCheckLost = false
   return {
     open() {
       const { key_check: check } = stateNow()
       if (check !== null && box.open(check, CHECK) === undefined) {
+        isCheckLost = isNew
         if (!isNew && opensNone(providers.all(), box)) throw wrongKey()
-        putCheck.run(box.seal(CHECK, CHECK))
+        if (!isNew) putCheck.run(box.seal(CHECK, CHECK))
       }
       return read()
     },
@@ -127,6 +130,7 @@ export function catalogTables(
         history.addModel(revision, { id: row.id, position, content })
       }
       putState.run(after.revision, after.updatedAtMs, box.seal(CHECK, CHECK))
+      if (isCheckLost) putCheck.run(box.seal(CHECK, CHECK))
     },
   }
 }
@@ -182,6 +186,6 @@ function readModel(row: ModelRow): Model | ModelDraft {
 function wrongKey(): Error {
   return new Error(
     'The provider keys in this data folder were encrypted under another secret.key. Put back the secret.key that belongs to it. ' +
-      'If that is lost, delete this one: the next start makes another, and the keys have to be entered again.',
+      'If that is lost, delete this one: the next edit of the catalog makes another, and the keys have to be entered again.',
   )
 }

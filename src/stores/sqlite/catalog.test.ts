@@ -86,14 +86,29 @@ describe('the catalog in a data folder', () => {
     const lost = second.store.current().providers.get('main')
     const kept = await rejection(second.store.putProvider({ ...provider, secret: { from: 'keep' } }, audit))
     await second.close()
-    const third = openStore(folder, { byte: 8 })
+    const third = openStore(folder, { byte: 9, isNew: true })
     await third.store.putProvider(provider, audit)
     await third.close()
 
     expect(lost).toEqual({ ...provider, secret: { from: 'lost' } })
     expect(kept).toMatchObject({ code: 'invalid_field' })
-    const { store } = openStore(folder, { byte: 8 })
+    const { store } = openStore(folder, { byte: 9 })
     expect(store.current().providers.get('main')).toEqual(provider)
+  })
+
+  test('keeps a new secret key when a row is stored, and not before', async () => {
+    const folder = aDataFolder()
+    let kept = 0
+    const secretKey = () => ({ bytes: new Uint8Array(32), isNew: true, keep: () => (kept += 1) })
+    const opened = openSqliteStore({ path: join(folder, 'tollgate.db'), secretKey })
+    const { catalog } = opened.openNode(nodeSettings('main', fakeClock()))
+
+    const before = kept
+    await catalog.putProvider(provider, audit)
+    await opened.close()
+
+    expect(before).toBe(0)
+    expect(kept).toBeGreaterThan(0)
   })
 
   test('has its secrets again when the first key is put back after another one was made', async () => {

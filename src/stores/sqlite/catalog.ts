@@ -55,7 +55,7 @@ export class CatalogState {
    * `secretKey`, unless that key is new: then the secrets are lost.
    */
   static load({ database, transactions, auditLog, secretKey }: CatalogParts): CatalogState {
-    const box = secretBox(secretKey.bytes)
+    const box = secretBox(secretKey.bytes, secretKey.keep)
     const history = catalogHistory(database, box)
     const tables = catalogTables(database, box, { isNew: secretKey.isNew, history })
     const state = new CatalogState({

@@ -48,6 +48,7 @@ export function jobWatchesConform(kind: StoreKind): void {
       ['rejected', false],
       ['rate_limited', false],
       ['provider_unavailable', false],
+      ['not_configured', false],
       ['no_job_id', true],
       ['result_lost', false],
     ] as const satisfies readonly (readonly [FailureReason, boolean])[])(

@@ -241,6 +241,16 @@ export function completeConforms(open: OpenHttp): void {
     test.each<[string, Partial<Provider>, string]>([
       ['a refused connection', { baseUrl: refusedUrl() }, 'ECONNREFUSED'],
       ['a name that does not resolve', { baseUrl: 'http://nowhere.invalid/v1' }, 'ENOTFOUND'],
+    ])('%s', async (_name, provider, reason) => {
+      const outcome = await complete({ provider, secretOf: () => undefined })
+
+      expect(outcome).toEqual({ outcome: 'unreachable', reason })
+      expect(upstream.requests).toHaveLength(0)
+    })
+  })
+
+  describe('nothing is sent, and the outcome says that the provider is not configured, for', () => {
+    test.each<[string, Partial<Provider>, string]>([
       [
         'a base URL of another scheme',
         { baseUrl: 'file:///etc' },
@@ -260,7 +270,7 @@ export function completeConforms(open: OpenHttp): void {
     ])('%s', async (_name, provider, reason) => {
       const outcome = await complete({ provider, secretOf: () => undefined })
 
-      expect(outcome).toEqual({ outcome: 'unreachable', reason })
+      expect(outcome).toEqual({ outcome: 'not_configured', reason })
       expect(upstream.requests).toHaveLength(0)
     })
 
@@ -268,7 +278,7 @@ export function completeConforms(open: OpenHttp): void {
       const outcome = await complete({ secretOf: () => 'sk-one\nsk-two' })
 
       expect(outcome).toEqual({
-        outcome: 'unreachable',
+        outcome: 'not_configured',
         reason: 'its key or one of its headers cannot be sent in a header',
       })
     })

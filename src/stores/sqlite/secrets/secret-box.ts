@@ -13,6 +13,8 @@ export type SecretKey = {
   readonly bytes: Uint8Array
   /** Whether the key was created now, because there was none. */
   readonly isNew: boolean
+  /** Stores a new key. Called before anything is encrypted with it. Repeating it changes nothing. */
+  readonly keep?: () => void
 }
 
 const KEY_BYTES = 32
@@ -23,13 +25,17 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const HEAD_BYTES = 1 + NONCE_BYTES
 
-/** AES-256-GCM with a key of 32 bytes. Sealed bytes are: version, nonce, ciphertext, tag. */
-export function secretBox(key: Uint8Array): SecretBox {
+/**
+ * AES-256-GCM with a key of 32 bytes. Sealed bytes are: version, nonce, ciphertext, tag. `keep` is called before
+ * anything is sealed.
+ */
+export function secretBox(key: Uint8Array, keep: SecretKey['keep'] = () => {}): SecretBox {
   if (key.byteLength !== KEY_BYTES) {
     throw new RangeError(`The secret key has ${key.byteLength} bytes; it must have ${KEY_BYTES}.`)
   }
   return {
     seal(text, boundTo) {
+      keep()
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
       cipher.setAAD(Buffer.from(boundTo))
