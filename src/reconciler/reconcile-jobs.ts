@@ -7,9 +7,8 @@ import type { Blobs } from '../gateway/ports/blobs.ts'
 import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
 import type { Jobs } from '../gateway/ports/jobs.ts'
 import type { JobsPass } from '../gateway/ports/reconcile.ts'
-import { askProviders } from './ask-providers.ts'
 import { sweepBlobs } from './sweep-blobs.ts'
-import { sweepJobs, type SweepPlaces, type SweepPorts } from './sweep.ts'
+import { askProviders, sweepJobs, type SweepPlaces, type SweepPorts } from './sweep.ts'
 
 /** Longer than any submit takes: a job that is queued for longer has no running submit. */
 export const STALE_AFTER_MS = SUBMIT_TIMEOUT_MS + 60_000
@@ -95,21 +94,21 @@ export async function loseStaleSubmits(
   return { lost: left.changed + stale.changed }
 }
 
+/** The ports of a sweep that claims jobs, so that of all nodes one asks the provider of each. */
+type AskPorts = SweepPorts & { readonly jobs: Pick<Jobs, 'claim' | 'endClaim'> }
+
 /**
  * Asks providers for the states of their running jobs, and settles jobs that have ended. Starts the fetch of a large
  * result and does not wait for it. Skips jobs that this node already works on. Safe to run on every node at once.
  */
 async function pollJobs(
-  ports: SweepPorts & { readonly runner: Pick<JobRunner, 'ask' | 'isRunning'> },
+  ports: AskPorts & { readonly runner: Pick<JobRunner, 'ask' | 'isRunning'> },
   nowMs: number,
 ): Promise<{ readonly polled: number; readonly ended: number }> {
   const { runner } = ports
   let skipped = 0
   const { seen, changed } = await askProviders(ports, { work: 'poll', atMs: nowMs }, async job => {
-    if (runner.isRunning(job.id)) {
-      skipped += 1
-      return { changed: Promise.resolve(false) }
-    }
+    if (runner.isRunning(job.id)) skipped += 1
     const { settled } = await runner.ask(job)
     return { changed: settled.then(now => now.state !== job.state) }
   })
@@ -121,7 +120,7 @@ async function pollJobs(
  * on every node at once: an upstream id belongs to one job.
  */
 async function recoverSubmits(
-  ports: SweepPorts & { readonly runner: Pick<JobRunner, 'recover'> },
+  ports: AskPorts & { readonly runner: Pick<JobRunner, 'recover'> },
   nowMs: number,
 ): Promise<{ readonly recovered: number }> {
   const { changed } = await askProviders(ports, { work: 'recover', atMs: nowMs }, async job => {
@@ -136,7 +135,7 @@ async function recoverSubmits(
  * run on every node at once: a late completion is booked once.
  */
 async function watchReleasedJobs(
-  ports: SweepPorts & { readonly runner: Pick<JobRunner, 'watch'> },
+  ports: AskPorts & { readonly runner: Pick<JobRunner, 'watch'> },
   nowMs: number,
 ): Promise<{ readonly lateCompletions: number }> {
   const { changed } = await askProviders(ports, { work: 'watch', atMs: nowMs }, async job => {

@@ -15,7 +15,7 @@ import { providerCostOf } from './price-result.ts'
 import { bookLateResult, type SettleJobPorts } from './settle-job.ts'
 
 /** How long a provider may take to answer a poll. */
-const POLL_TIMEOUT_MS = 30_000
+export const POLL_TIMEOUT_MS = 30_000
 /** The maximum wait, even if the provider asks for a longer one, because the job may end and has a deadline. */
 const POLL_WAIT_MS_MAX = 300_000
 const MS = 1000
@@ -31,7 +31,8 @@ export async function pollJob(job: Job, ports: SettleJobPorts): Promise<Polled> 
   const adapter = provider === undefined ? undefined : ports.providerOf(provider)
   if (provider === undefined || adapter === undefined) {
     const problem = `There is no provider "${job.provider}" in the catalog.`
-    await jobs.notePoll(job.id, { problem, nextPollAtMs: clock.now() + POLL_TIMEOUT_MS })
+    const nextPollAtMs = clock.now() + POLL_TIMEOUT_MS
+    await jobs.notePoll(job.id, { problem, nextPollAtMs, claimedUntilMs: job.nextPollAtMs })
     return { job }
   }
   const outcome = await adapter.poll(acceptedJob(job, job.upstreamId, provider))
@@ -47,17 +48,19 @@ async function applyPoll(
 ): Promise<Polled> {
   const { jobs, clock } = ports
   const atMs = clock.now()
+  const claimedUntilMs = job.nextPollAtMs
   switch (outcome.outcome) {
     case 'running': {
       const { upstreamStatus, isKnownStatus } = outcome
       if (!isKnownStatus) ports.onUnknownStatus(provider.id, upstreamStatus)
-      await jobs.notePoll(job.id, { upstreamStatus, nextPollAtMs: atMs + adapter.pollEveryMsMin })
+      const nextPollAtMs = atMs + adapter.pollEveryMsMin
+      await jobs.notePoll(job.id, { upstreamStatus, nextPollAtMs, claimedUntilMs })
       return { job }
     }
     case 'unavailable': {
       const askedMs = Math.min((outcome.retryAfterS ?? 0) * MS, POLL_WAIT_MS_MAX)
       const waitMs = Math.max(adapter.pollEveryMsMin, askedMs)
-      await jobs.notePoll(job.id, { problem: outcome.problem, nextPollAtMs: atMs + waitMs })
+      await jobs.notePoll(job.id, { problem: outcome.problem, nextPollAtMs: atMs + waitMs, claimedUntilMs })
       return { job }
     }
     case 'finished':
@@ -96,7 +99,7 @@ export async function recoverJob(job: Job, ports: SettleJobPorts): Promise<Polle
   const found = await adapter.recover(unconfirmedJob(job, provider))
   const atMs = clock.now()
   const note = async (problem: string) => {
-    await jobs.notePoll(job.id, { problem, nextPollAtMs: atMs })
+    await jobs.notePoll(job.id, { problem, nextPollAtMs: atMs, claimedUntilMs: job.nextPollAtMs })
     return { job }
   }
   if (found.outcome === 'absent') return { job }

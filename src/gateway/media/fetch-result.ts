@@ -49,10 +49,17 @@ export async function fetchResult(
   }
 }
 
-/** Returns a function that ends the claim. */
-async function claim({ id }: Job, { jobs, clock, onFailed }: FetchResultPorts): Promise<() => void> {
+/** Replaces the claim of the poll, and is renewed, for as long as the fetch takes. Returns a function that stops that. */
+async function claim(
+  { id, nextPollAtMs: claimedUntilMs }: Job,
+  { jobs, clock, onFailed }: FetchResultPorts,
+): Promise<() => void> {
   const put = () =>
-    jobs.notePoll(id, { nextPollAtMs: clock.now() + CLAIM_MS, upstreamStatus: FINISHED_STATUS })
+    jobs.notePoll(id, {
+      nextPollAtMs: clock.now() + CLAIM_MS,
+      upstreamStatus: FINISHED_STATUS,
+      claimedUntilMs,
+    })
   let cancel = () => {}
   const putRegularly = () => {
     cancel = clock.after(CLAIM_AGAIN_MS, () => {

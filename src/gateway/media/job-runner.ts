@@ -1,12 +1,18 @@
 import type { Id } from '../../domain/ids.ts'
 import type { Job } from '../../domain/jobs/job.ts'
 import { jobKey } from './job-id.ts'
-import { pollJob, recoverJob, watchJob, type Polled } from './ask-provider.ts'
+import { POLL_TIMEOUT_MS, pollJob, recoverJob, watchJob, type Polled } from './ask-provider.ts'
 import { settleJob } from './settle-job.ts'
 import { submitJob, type SubmitPorts } from './submit-job.ts'
 
 /** The pause before the work of a job is tried again after it failed. */
 const RETRY_PAUSE_MS = 2000
+
+/**
+ * How long a job is claimed for a call to its provider: longer than the call and what precedes it. If this node dies,
+ * another one calls the provider after this time.
+ */
+export const CALL_CLAIM_MS = POLL_TIMEOUT_MS + 10_000
 
 /** Work for a job. Both promises reject if it fails. */
 type Work = {
@@ -51,45 +57,62 @@ export class JobRunner {
 
   /**
    * Asks the provider for the state of a job, and ends the job if the provider has. Does nothing before the job's next
-   * poll is due, or shortly after its work failed. Resolves with the job in its new state.
+   * poll is due, shortly after its work failed, or while another node asks. Resolves with the job in its new state.
    */
   async poll(job: Job): Promise<Job> {
-    return (await this.ask(job)).settled
-  }
-
-  /** Like `poll`, but resolves when the provider has answered. The fetch of a result continues in the background. */
-  async ask(job: Job): Promise<Asked> {
-    if (!this.isRunning(job.id) && !this.#isDue(job)) return { settled: Promise.resolve(job) }
-    return asked(
-      this.#work(job, async () => {
-        // It may have been polled, or have ended, since it was read.
-        const latest = (await this.#ports.jobs.find(job.id)) ?? job
-        return this.#isDue(latest) ? pollJob(latest, this.#ports) : { job: latest }
-      }),
-    )
-  }
-
-  /**
-   * Asks the provider whether it has the job of an unknown submission. Resolves when the provider has answered. Does
-   * nothing while this node works on the job.
-   */
-  async recover(job: Job): Promise<Asked> {
-    if (this.isRunning(job.id)) return { settled: Promise.resolve(job) }
-    return asked(this.#work(job, () => recoverJob(job, this.#ports)))
+    if (!this.isRunning(job.id) && !this.#isDue(job)) return job
+    const { jobs, clock } = this.#ports
+    const atMs = clock.now()
+    const claimedUntilMs = atMs + CALL_CLAIM_MS
+    const begin = async () => {
+      const page = await jobs.claim('poll', { atMs, limit: 1, id: job.id }, claimedUntilMs)
+      const [claimed] = page.jobs
+      if (claimed !== undefined) return pollJob(claimed, this.#ports)
+      // It was polled, or has ended, since it was read.
+      return { job: (await jobs.find(job.id)) ?? job }
+    }
+    return (await asked(this.#work(job, begin, claimedUntilMs))).settled
   }
 
   /**
-   * Asks the provider whether it finished a job whose money was released. True if this call booked the loss. Does
-   * nothing while this node works on the job.
+   * Like `poll`, for a job that the caller has claimed. Resolves when the provider has answered. The fetch of a result
+   * continues in the background.
    */
-  async watch(job: Job): Promise<boolean> {
-    if (this.isRunning(job.id)) return false
+  async ask(claimed: Job): Promise<Asked> {
+    if (this.isRunning(claimed.id) || this.#isPaused(claimed.id)) return this.#giveBack(claimed)
+    return asked(this.#work(claimed, () => pollJob(claimed, this.#ports), claimed.nextPollAtMs))
+  }
+
+  /**
+   * Asks the provider whether it has the job of an unknown submission, which the caller has claimed. Resolves when the
+   * provider has answered. Does nothing while this node works on the job.
+   */
+  async recover(claimed: Job): Promise<Asked> {
+    if (this.isRunning(claimed.id)) return this.#giveBack(claimed)
+    const begin = async () => {
+      const recovered = await recoverJob(claimed, this.#ports)
+      if (recovered.job.state === claimed.state) await this.#endClaim(claimed.id, claimed.nextPollAtMs)
+      return recovered
+    }
+    return asked(this.#work(claimed, begin, claimed.nextPollAtMs))
+  }
+
+  /**
+   * Asks the provider whether it finished a job whose money was released, and which the caller has claimed. True if this
+   * call booked the loss. Does nothing while this node works on the job.
+   */
+  async watch(claimed: Job): Promise<boolean> {
+    if (this.isRunning(claimed.id)) {
+      await this.#giveBack(claimed)
+      return false
+    }
     let isBooked = false
-    const { done } = this.#work(job, async () => {
-      isBooked = await watchJob(job, this.#ports)
-      return { job }
-    })
-    await done
+    const begin = async () => {
+      isBooked = await watchJob(claimed, this.#ports)
+      if (!isBooked) await this.#endClaim(claimed.id, claimed.nextPollAtMs)
+      return { job: claimed }
+    }
+    await this.#work(claimed, begin, claimed.nextPollAtMs).done
     return isBooked
   }
 
@@ -122,21 +145,37 @@ export class JobRunner {
   }
 
   #isDue({ id, state, nextPollAtMs }: Job): boolean {
-    const isPaused = this.#paused.has(jobKey(id))
-    return state === 'processing' && nextPollAtMs <= this.#ports.clock.now() && !isPaused
+    return state === 'processing' && nextPollAtMs <= this.#ports.clock.now() && !this.#isPaused(id)
   }
 
-  /** Begins work, or shares the work in progress for the job. */
-  #work(job: Job, begin: () => Promise<Polled>): Work {
+  #isPaused(id: Id): boolean {
+    return this.#paused.has(jobKey(id))
+  }
+
+  /** Ends the claim of a job that this node will not ask about now. */
+  async #giveBack(claimed: Job): Promise<Asked> {
+    await this.#endClaim(claimed.id, claimed.nextPollAtMs)
+    return { settled: Promise.resolve(claimed) }
+  }
+
+  async #endClaim(id: Id, claimedUntilMs: number): Promise<void> {
+    const { jobs, clock } = this.#ports
+    await jobs.endClaim(id, { claimedUntilMs, atMs: clock.now() })
+  }
+
+  /** Begins work, or shares the work in progress for the job. Work that fails ends its claim, if it has one. */
+  #work(job: Job, begin: () => Promise<Polled>, claimedUntilMs?: number): Work {
     const key = jobKey(job.id)
     const running = this.#running.get(key)
     if (running !== undefined) return running
     const answered = begin()
     const done = answered
       .then(({ job, result }) => (result === undefined ? job : settleJob(job, result, this.#ports)))
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
         this.#pauseRetries(key)
         this.#ports.onFailed(error)
+        if (claimedUntilMs !== undefined)
+          await this.#endClaim(job.id, claimedUntilMs).catch(this.#ports.onFailed)
         throw error
       })
       .finally(() => this.#running.delete(key))

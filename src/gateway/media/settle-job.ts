@@ -45,7 +45,8 @@ export async function settleJob(job: Job, result: MediaResult, ports: SettleJobP
     job.upstreamId === null ? await storeOnlyCopy(job, result, ports) : await storeLinked(job, result, ports)
   if (stored.outcome === 'unavailable') {
     const nextPollAtMs = clock.now() + FETCH_AGAIN_MS
-    await jobs.notePoll(job.id, { problem: stored.problem, nextPollAtMs })
+    const claimedUntilMs = job.nextPollAtMs
+    await jobs.notePoll(job.id, { problem: stored.problem, nextPollAtMs, claimedUntilMs })
     return job
   }
   const ended = await endJob(job, { result, stored }, ports)

@@ -52,57 +52,34 @@ export function catalogTables(
   box: SecretBox,
   { isNew, history }: Pick<SecretKey, 'isNew'> & { readonly history: CatalogHistory },
 ): CatalogTables {
-  const state = database.prepare<StateRow, []>('SELECT revision, updated_at_ms, key_check FROM catalog_state')
+  const { state, providers, read } = catalogReads(database, box)
   const putState = database.prepare(
     'UPDATE catalog_state SET revision = ?, updated_at_ms = ?, key_check = ifnull(key_check, ?)',
   )
   const putCheck = database.prepare('UPDATE catalog_state SET key_check = ?')
-  const providers = database.prepare<ProviderContent, []>(
-    'SELECT id, content, sealed_secret FROM providers ORDER BY position',
-  )
   const putProvider = database.prepare(
     'INSERT OR REPLACE INTO providers (id, position, content, sealed_secret) VALUES (?, ?, ?, ?)',
   )
   const deleteProvider = database.prepare('DELETE FROM providers WHERE id = ?')
-  const models = database.prepare<ModelRow, []>(
-    'SELECT id, content, created_at_ms FROM models ORDER BY position',
-  )
   const putModel = database.prepare(
     'INSERT OR REPLACE INTO models (id, position, content, created_at_ms) VALUES (?, ?, ?, ?)',
   )
   const deleteModel = database.prepare('DELETE FROM models WHERE id = ?')
 
-  const stateNow = (): StateRow => {
-    const stored = state.get()
-    if (stored === null)
-      throw new Error('The catalog has lost its state. Restore the data folder from a backup.')
-    return stored
-  }
-  const read = (): Catalog => {
-    const { revision, updated_at_ms } = stateNow()
-    return catalogOf(
-      {
-        providers: providers.all().map(row => readProvider(row, box)),
-        models: models.all().map(readModel),
-      },
-      { revision: Number(revision), updatedAtMs: Number(updated_at_ms) },
-    )
-  }
-
   /** The stored check was sealed with a key that is lost. Edits replace it, because they keep the new key. */
   let isCheckLost = false
   return {
     open() {
-      const { key_check: check } = stateNow()
+      const { key_check: check } = state()
       if (check !== null && box.open(check, CHECK) === undefined) {
         isCheckLost = isNew
-        if (!isNew && opensNone(providers.all(), box)) throw wrongKey()
+        if (!isNew && opensNone(providers(), box)) throw wrongKey()
         if (!isNew) putCheck.run(box.seal(CHECK, CHECK))
       }
       return read()
     },
     read,
-    revision: () => Number(stateNow().revision),
+    revision: () => Number(state().revision),
     write(before, after, audit) {
       const { revision } = after
       const from = listsOf(before)
@@ -133,6 +110,37 @@ export function catalogTables(
       if (isCheckLost) putCheck.run(box.seal(CHECK, CHECK))
     },
   }
+}
+
+function catalogReads(database: Database, box: SecretBox) {
+  const selectState = database.prepare<StateRow, []>(
+    'SELECT revision, updated_at_ms, key_check FROM catalog_state',
+  )
+  const selectProviders = database.prepare<ProviderContent, []>(
+    'SELECT id, content, sealed_secret FROM providers ORDER BY position',
+  )
+  const selectModels = database.prepare<ModelRow, []>(
+    'SELECT id, content, created_at_ms FROM models ORDER BY position',
+  )
+
+  const state = (): StateRow => {
+    const stored = selectState.get()
+    if (stored === null)
+      throw new Error('The catalog has lost its state. Restore the data folder from a backup.')
+    return stored
+  }
+  const providers = () => selectProviders.all()
+  const read = (): Catalog => {
+    const { revision, updated_at_ms } = state()
+    return catalogOf(
+      {
+        providers: providers().map(row => readProvider(row, box)),
+        models: selectModels.all().map(readModel),
+      },
+      { revision: Number(revision), updatedAtMs: Number(updated_at_ms) },
+    )
+  }
+  return { state, providers, read }
 }
 
 export function catalogOf(

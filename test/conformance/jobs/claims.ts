@@ -39,7 +39,7 @@ export function jobClaimsConform(kind: StoreKind): void {
       ])
 
       // Which node comes first is open, and that each job has one claim is not.
-      expect(got.map(page => page.length).toSorted()).toEqual([0, 2, 4])
+      expect(got.map(page => page.length).toSorted((left, right) => left - right)).toEqual([0, 2, 4])
       expect(got.flat().toSorted(byTail)).toEqual(ids.toSorted(byTail))
     })
 
@@ -50,7 +50,7 @@ export function jobClaimsConform(kind: StoreKind): void {
       const page = await jobs.claim('poll', { atMs: DUE_MS, limit: 9 }, UNTIL_MS)
 
       expect(page).toEqual({ jobs: [{ ...before!, nextPollAtMs: UNTIL_MS }] })
-      expect(await jobs.find(ids[0]!)).toEqual(page.jobs[0]!)
+      expect(await jobs.find(ids[0]!)).toEqual(page.jobs[0])
     })
 
     test('that no one ends is over at its end, as after a crash, on both nodes', async () => {

@@ -75,7 +75,7 @@ export const reconcilerMutants: readonly Mutant[] = [
   },
   {
     name: 'a provider that does not answer keeps the jobs of others waiting',
-    file: 'src/reconciler/ask-providers.ts',
+    file: 'src/reconciler/sweep.ts',
     text: 'await within(SLOW_MS, answered, ends)',
     replacement: 'await answered',
     tests: [FETCHING],

@@ -40,8 +40,8 @@ function decide(row: JobRow, command: JobCommand, isUpstreamIdTaken = false) {
 
 /** The row after some steps. */
 function after(...steps: readonly Command[]): JobRow {
-  let row = created
-  for (const step of steps) row = { ...row, ...decide(row, commands[step]).writes?.columns }
+  const row = { ...created }
+  for (const step of steps) Object.assign(row, decide(row, commands[step]).writes?.columns)
   return row
 }
 
