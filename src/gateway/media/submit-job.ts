@@ -3,7 +3,7 @@ import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Job, JobInput } from '../../domain/jobs/job.ts'
 import type { ByteBudget, Reservation } from '../byte-budgets/byte-budget.ts'
 import type { Blobs } from '../ports/blobs.ts'
-import type { Clock } from '../ports/clock.ts'
+import { pause, type Clock } from '../ports/clock.ts'
 import { UpstreamIdTakenError, type Failed, type Jobs } from '../ports/jobs.ts'
 import type { MediaInput, MediaProvider, SubmitOutcome } from '../ports/media-provider.ts'
 import { fetchInputs, hasLinks, type FetchInputsPorts } from './fetch-inputs.ts'
@@ -106,9 +106,7 @@ async function recordAnswer(job: Job, answer: Answer, ports: SubmitPorts): Promi
       if (tries === RECORD_TRIES) throw error
       ports.onFailed(error)
     }
-    const { promise, resolve } = Promise.withResolvers<void>()
-    ports.clock.after(RECORD_AGAIN_MS, resolve)
-    await promise
+    await pause(ports.clock, RECORD_AGAIN_MS)
   }
 }
 

@@ -70,7 +70,7 @@ async function step(runner: JobRunner, job: Job, limitMs: number, ends: Ends): P
     const now = await runner.follow(job).catch(() => job)
     if (now.state !== job.state) end()
   }
-  await pause(limitMs, ends, end => void follow(end))
+  await waitFor(limitMs, ends, end => void follow(end))
 }
 
 /**
@@ -78,11 +78,11 @@ async function step(runner: JobRunner, job: Job, limitMs: number, ends: Ends): P
  * elsewhere.
  */
 export async function within(limitMs: number, work: Promise<unknown>, ends: Ends): Promise<void> {
-  await pause(limitMs, ends, end => void work.then(end, end))
+  await waitFor(limitMs, ends, end => void work.then(end, end))
 }
 
 /** Resolves when `end` is called, the time is over, or the client has disconnected. */
-async function pause(
+async function waitFor(
   limitMs: number,
   { signal, clock }: Ends,
   begin: (end: () => void) => void,

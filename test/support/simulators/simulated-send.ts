@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/gateway/ports/clock.ts'
+import { pause, type Clock } from '../../../src/gateway/ports/clock.ts'
 import type { SendMedia, MediaReply } from '../../../src/providers/media/media-http.ts'
 import { bytesOf } from '../byte-streams.ts'
 import type { SimulatedReply, SimulatedRequest } from './simulated-reply.ts'
@@ -29,7 +29,7 @@ async function wholeReply(
     case 'nothing':
     case 'events':
     case 'pieces':
-      await new Promise<void>(resolve => clock.after(timeoutMs, resolve))
+      await pause(clock, timeoutMs)
       return { reply: 'none', isSent: true, problem: 'RESPONSE_TIMEOUT' }
     case 'answer': {
       const { status, headers, body } = reply

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/gateway/ports/clock.ts'
+import { pause, type Clock } from '../../../src/gateway/ports/clock.ts'
 import { chunk, EVENT_STREAM, head } from '../upstream-replies.ts'
 import { startUpstream, type Exchange, type Upstream } from '../upstream.ts'
 import type { SimulatedReply, SimulatedRequest } from './simulated-reply.ts'
@@ -38,10 +38,9 @@ async function send(reply: SimulatedReply, exchange: Exchange, clock: Pick<Clock
     case 'pieces': {
       const { headers, piece, bytes, pauseMs } = reply
       await exchange.write(head(200, { ...headers, 'content-length': String(bytes) }))
-      const closed = exchange.closed.then(() => true)
+      const closed = exchange.closed.then((): true => true)
       for (let sent = 0; sent < bytes; sent += piece.length) {
-        const isClosed = await Promise.race([closed, sent > 0 && pause(clock, pauseMs)])
-        if (isClosed) return
+        if (sent > 0 && (await isClosedAfter(pauseMs, closed, clock))) return
         await exchange.write(piece.subarray(0, bytes - sent))
       }
     }
@@ -54,16 +53,19 @@ async function sendEvents(
   clock: Pick<Clock, 'after'>,
 ): Promise<void> {
   await exchange.write(head(200, { ...EVENT_STREAM, 'transfer-encoding': 'chunked' }))
-  const closed = exchange.closed.then(() => true)
+  const closed = exchange.closed.then((): true => true)
   for (const [index, event] of events.entries()) {
-    if (await Promise.race([closed, index > 0 && pause(clock, pauseMs)])) return
+    if (index > 0 && (await isClosedAfter(pauseMs, closed, clock))) return
     await exchange.write(chunk(event))
   }
   if (end === 'whole') await exchange.write('0\r\n\r\n')
   else if (end === 'reset') exchange.reset()
 }
 
-async function pause(clock: Pick<Clock, 'after'>, delayMs: number): Promise<false> {
-  if (delayMs > 0) await new Promise<void>(resolve => clock.after(delayMs, resolve))
-  return false
+async function isClosedAfter(
+  pauseMs: number,
+  closed: Promise<true>,
+  clock: Pick<Clock, 'after'>,
+): Promise<boolean> {
+  return Promise.race([closed, pauseMs > 0 && pause(clock, pauseMs).then(() => false)])
 }
