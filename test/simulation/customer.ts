@@ -22,7 +22,7 @@ export async function runCustomer(
   const random = world.random.fork()
   const { outside } = cluster
   const { scheduler, plan } = world
-  const sleep = (ms: number) => new Promise<void>(resolve => void scheduler.after(outside, ms, resolve))
+  const sleep = (ms: number) => scheduler.pause(outside, ms)
   const client = new Client({ world, cluster, views, random, sleep })
 
   await sleep(random.integer(0, plan.spanMs))

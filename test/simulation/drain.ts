@@ -22,8 +22,7 @@ export async function drain({
   readonly cluster: Cluster
 }): Promise<void> {
   const { scheduler } = world
-  const sleep = (ms: number) =>
-    new Promise<void>(resolve => void scheduler.after(cluster.outside, ms, resolve))
+  const sleep = (ms: number) => scheduler.pause(cluster.outside, ms)
   cluster.calm()
   await restoreCatalog({ world, cluster })
   await Promise.all(cluster.nodes.map(node => node.stop()))

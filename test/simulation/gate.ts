@@ -33,9 +33,7 @@ export class Gate {
   }
 
   sleep(forMs: number): Promise<void> {
-    return new Promise(resolve => {
-      this.#scheduler.after(this.process, forMs, resolve)
-    })
+    return this.#scheduler.pause(this.process, forMs)
   }
 
   /** Does work of the store within the turn that it has. */

@@ -1,3 +1,4 @@
+import { pause } from '../../src/gateway/ports/clock.ts'
 import { turn as eventLoopTurn } from '../support/turn.ts'
 import type { Random } from './random.ts'
 
@@ -94,6 +95,11 @@ export class Scheduler {
     const turn: Turn = { process, label: 'timer', atMs, kind: 'timer', isWrite: false, run: then }
     this.#add(turn)
     return () => void this.#waiting.delete(turn)
+  }
+
+  /** Waits. Never resolves if the process is killed before. */
+  async pause(process: Process, delayMs: number): Promise<void> {
+    await pause({ after: (waitMs, then) => this.after(process, waitMs, then) }, delayMs)
   }
 
   /** Does work that takes real turns of the event loop, within the current step. */
