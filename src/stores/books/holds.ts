@@ -51,7 +51,7 @@ export function holdFrom({ id_key: key, id_tail: tail, account_id, kind, amount 
 }
 
 /** The row of this id. Undefined if it was never placed. Throws a RangeError if the id is of another hold. */
-export function sameHold(row: HoldRow | null, { id, accountId, kind, amount }: Hold): HoldRow | undefined {
+function sameHold(row: HoldRow | null, { id, accountId, kind, amount }: Hold): HoldRow | undefined {
   if (row === null) return undefined
   const isSame = Number(row.account_id) === accountId && row.kind === kind && row.amount === amount
   if (!isSame) throw anotherHold(id)
