@@ -5,7 +5,7 @@ import { aDataFolder } from '../../test/support/data-folder.ts'
 import { openDataFolder } from './data-folder.ts'
 
 describe('the admin key', () => {
-  test('is created again until one is kept, and then stays', () => {
+  test('the admin key is created again until one is kept, and then stays', () => {
     const path = aDataFolder()
     const [lost, made] = [openDataFolder(path).adminKey(), openDataFolder(path).adminKey()]
 
@@ -17,7 +17,7 @@ describe('the admin key', () => {
     expect(kept).toMatchObject({ key: made.key, isNew: false })
   })
 
-  test.each(['', ' \n'])('of %j stops the start', text => {
+  test.each(['', ' \n'])('the admin key of %j stops the start', text => {
     const path = aDataFolder()
     writeFileSync(join(path, 'admin.key'), text)
 
@@ -26,7 +26,7 @@ describe('the admin key', () => {
 })
 
 describe('the secret key', () => {
-  test('is created again until one is kept, and then stays', () => {
+  test('the secret key is created again until one is kept, and then stays', () => {
     const path = aDataFolder()
     const [lost, made] = [openDataFolder(path).secretKey(), openDataFolder(path).secretKey()]
 
@@ -40,7 +40,7 @@ describe('the secret key', () => {
     expect(kept.bytes).toEqual(made.bytes)
   })
 
-  test('with another length is refused and not changed', () => {
+  test('the secret key with another length is refused and not changed', () => {
     const path = aDataFolder()
     writeFileSync(join(path, 'secret.key'), 'c2hvcnQ=')
 

@@ -7,7 +7,7 @@ import { storageProblem } from './storage-problem.ts'
 const NOBODY = 65_534
 
 describe('the sentence for a storage error', () => {
-  test('names the file, the user and the owner if the folder belongs to another user', () => {
+  test('the sentence for a storage error names the file, the user and the owner if the folder belongs to another user', () => {
     const folder = aDataFolder()
     const file = join(folder, 'tollgate.db')
     writeFileSync(file, '')
@@ -23,7 +23,7 @@ describe('the sentence for a storage error', () => {
     )
   })
 
-  test('asks for another folder if there is none yet', () => {
+  test('the sentence for a storage error asks for another folder if there is none yet', () => {
     const error = Object.assign(new Error('EACCES'), { code: 'EACCES', path: '/var/lib/gate' })
 
     expect(storageProblem(error, '/var/lib/gate/none')).toContain(
@@ -31,7 +31,7 @@ describe('the sentence for a storage error', () => {
     )
   })
 
-  test('names a folder in the place of a file', () => {
+  test('the sentence for a storage error names a folder in the place of a file', () => {
     const folder = aDataFolder()
     mkdirSync(join(folder, 'tollgate.db'))
 
@@ -50,13 +50,16 @@ describe('the sentence for a storage error', () => {
       'The disk failed to read or write the database /data/tollgate.db. Check the disk.',
     ],
     ['EROFS', '/data/tollgate.db is on a read-only file system. Set TOLLGATE_DATA_DIR'],
-  ])('for %s, also as the cause of another error, begins with %p', (code, sentence) => {
-    const error = new Error('wrapped', { cause: Object.assign(new Error('raw'), { code }) })
+  ])(
+    'the sentence for a storage error for %s, also as the cause of another error, begins with %p',
+    (code, sentence) => {
+      const error = new Error('wrapped', { cause: Object.assign(new Error('raw'), { code }) })
 
-    expect(storageProblem(error, '/data')).toStartWith(sentence)
-  })
+      expect(storageProblem(error, '/data')).toStartWith(sentence)
+    },
+  )
 
-  test('is absent for other errors', () => {
+  test('the sentence for a storage error is absent for other errors', () => {
     expect(storageProblem(new Error('a bug'), '/data')).toBeUndefined()
     expect(
       storageProblem(Object.assign(new Error('x'), { code: 'SQLITE_CONSTRAINT' }), '/data'),

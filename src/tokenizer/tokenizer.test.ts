@@ -31,7 +31,7 @@ describe('a tokenizer', () => {
   const shared = openTokenizer(patient)
   afterAll(() => shared.close())
 
-  test('counts each call exactly', async () => {
+  test('a tokenizer counts each call exactly', async () => {
     const calls = Array.from({ length: 20 }, (_, index) => Array<string>(index).fill(text))
 
     const counts = await Promise.all(calls.map(texts => shared.countTokens(texts)))
@@ -39,12 +39,12 @@ describe('a tokenizer', () => {
     expect(counts).toEqual(calls.map(exactCount))
   })
 
-  test('counts empty texts as 0', async () => {
+  test('a tokenizer counts empty texts as 0', async () => {
     expect(await shared.countTokens([])).toBe(0)
     expect(await shared.countTokens(['', ''])).toBe(0)
   })
 
-  test('extrapolates the count of a very long text from its start', async () => {
+  test('a tokenizer extrapolates the count of a very long text from its start', async () => {
     const words = 'word '.repeat(CALL_CHARS_MAX / 5)
 
     const tokens = await shared.countTokens([words, words, words])
@@ -52,7 +52,7 @@ describe('a tokenizer', () => {
     expect(tokens).toBeWithin(exactCount([words]) * 3 - 10, exactCount([words]) * 3 + 10)
   })
 
-  test('counts roughly when too much text is waiting', async () => {
+  test('a tokenizer counts roughly when too much text is waiting', async () => {
     const tokenizer = open()
     const call = [text.repeat(Math.floor(CALL_CHARS_MAX / text.length))]
     const fitting = Math.floor(WAITING_CHARS_MAX / call[0]!.length)
@@ -64,7 +64,7 @@ describe('a tokenizer', () => {
     await Promise.all(waiting)
   })
 
-  test('counts roughly after it was closed, including calls that were waiting', async () => {
+  test('a tokenizer counts roughly after it was closed, including calls that were waiting', async () => {
     const tokenizer = open()
     const waiting = tokenizer.countTokens([text])
 
@@ -74,7 +74,7 @@ describe('a tokenizer', () => {
     expect(await tokenizer.countTokens([text])).toBe(roughCount([text]))
   })
 
-  test('counts roughly when its worker does not answer in time, and exactly again after that', async () => {
+  test('a tokenizer counts roughly when its worker does not answer in time, and exactly again after that', async () => {
     const clock = fakeClock()
     const tokenizer = openTokenizer(clock)
     opened.push(tokenizer)
@@ -87,7 +87,7 @@ describe('a tokenizer', () => {
     expect(clock.waiting).toBe(0)
   })
 
-  test('counts roughly when its worker cannot start', async () => {
+  test('a tokenizer counts roughly when its worker cannot start', async () => {
     const tokenizer = open('file:///nowhere/worker.ts')
 
     for (let call = 0; call < 5; call += 1) {

@@ -23,7 +23,7 @@ async function openedBooks() {
 }
 
 describe('a backup', () => {
-  test('is a file for the owner alone, with a folder for the files of jobs', async () => {
+  test('a backup is a file for the owner alone, with a folder for the files of jobs', async () => {
     const { backups, file, store } = await openedBooks()
 
     const { bytes, commits, blobFiles } = await backups.write(file)
@@ -33,7 +33,7 @@ describe('a backup', () => {
     expect([commits, blobFiles]).toEqual([(await store.commitChains.ends())[0]!.number, 0])
   })
 
-  test('never replaces a file or a folder', async () => {
+  test('a backup never replaces a file or a folder', async () => {
     const { backups, file } = await openedBooks()
     writeFileSync(file, 'mine')
     const other = `${file}-2`
@@ -54,7 +54,7 @@ describe('a backup', () => {
   test.each([
     { kind: 'file', suffix: '' },
     { kind: 'folder', suffix: '.blobs' },
-  ])('never replaces a $kind that is made while it is written', async ({ suffix }) => {
+  ])('a backup never replaces a $kind that is made while it is written', async ({ suffix }) => {
     const { backups, file, store } = await openedBooks()
     // Enough that copying the books takes a while.
     store.database.run('CREATE TABLE filler (x BLOB) STRICT')
@@ -73,7 +73,7 @@ describe('a backup', () => {
     expect(readdirSync(dirname(file))).toEqual([basename(made)])
   })
 
-  test('removes what a killed backup to the same file left', async () => {
+  test('a backup removes what a killed backup to the same file left', async () => {
     const { backups, file } = await openedBooks()
     writeFileSync(`${file}.partial`, 'half')
     mkdirSync(`${file}.blobs.partial`)
@@ -83,7 +83,7 @@ describe('a backup', () => {
     expect(readdirSync(dirname(file)).sort()).toEqual(['books.db', 'books.db.blobs'])
   })
 
-  test('removes what a kill left between the names of its two parts', async () => {
+  test('a backup removes what a kill left between the names of its two parts', async () => {
     const { backups, file } = await openedBooks()
     writeFileSync(`${file}.partial`, 'whole')
     mkdirSync(join(`${file}.blobs`, 'live'), { recursive: true })
@@ -109,7 +109,7 @@ describe('a backup', () => {
       '"file" cannot be written, because a part of its path is a file.',
     ],
     ['with a NUL character', file => `${file}\0.db`, '"file" must not contain a NUL character.'],
-  ])('to a path that is %s is refused', async (_, pathOf, message) => {
+  ])('a backup to a path that is %s is refused', async (_, pathOf, message) => {
     const { backups, file } = await openedBooks()
 
     const error = await rejection(backups.write(pathOf(file)))
@@ -132,7 +132,7 @@ describe('a backup', () => {
     'blobs/inner',
     'blobs/live/inner',
     'backups/../blobs/partial/inner',
-  ])('is not written to %s in the data folder, which belongs to the gateway', async name => {
+  ])('a backup is not written to %s in the data folder, which belongs to the gateway', async name => {
     const { dataDir, backups, blobs } = await openedBooks()
     await blobs.write('img_1/out-0', streamOf([Buffer.from('a result')]), { bytesMax: 100 })
     for (const folder of ['backups', 'replaced-20261122T165940Z']) mkdirSync(join(dataDir, folder))
@@ -149,7 +149,7 @@ describe('a backup', () => {
     expect(readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).sort()).toEqual(before)
   })
 
-  test('is not written among the files of the gateway through a symbolic link', async () => {
+  test('a backup is not written among the files of the gateway through a symbolic link', async () => {
     const { dataDir, backups, file } = await openedBooks()
     const link = join(dirname(file), 'link')
     symlinkSync(dataDir, link)
@@ -167,7 +167,7 @@ describe('a backup', () => {
     expect(readdirSync(elsewhere)).toEqual([])
   })
 
-  test('never removes the data folder, even if it has the name of an unfinished backup', async () => {
+  test('a backup never removes the data folder, even if it has the name of an unfinished backup', async () => {
     const dataDir = `${aDataFolder()}/books.db.partial`
     mkdirSync(dataDir)
     await anAccount(aSqliteStore(join(dataDir, 'tollgate.db')))
@@ -179,7 +179,7 @@ describe('a backup', () => {
     expect(existsSync(join(dataDir, 'tollgate.db'))).toBe(true)
   })
 
-  test('can be written to the data folder and to a folder in it', async () => {
+  test('a backup can be written to the data folder and to a folder in it', async () => {
     const { dataDir, backups } = await openedBooks()
     mkdirSync(join(dataDir, 'backups'))
 
@@ -189,7 +189,7 @@ describe('a backup', () => {
     expect(readdirSync(join(dataDir, 'backups')).sort()).toEqual(['secret.key', 'secret.key.blobs'])
   })
 
-  test('of books that cannot be read fails, and leaves no file', async () => {
+  test('a backup of books that cannot be read fails, and leaves no file', async () => {
     const dataDir = aDataFolder()
     writeFileSync(join(dataDir, 'tollgate.db'), 'notes')
     const backups = openBackups({ database: join(dataDir, 'tollgate.db'), blobs: join(dataDir, 'blobs') })
@@ -204,7 +204,7 @@ describe('a backup', () => {
     expect(readdirSync(dirname(file))).toEqual([])
   })
 
-  test('has the files of jobs that are removed while the books are copied', async () => {
+  test('a backup has the files of jobs that are removed while the books are copied', async () => {
     const { store, backups, file, blobs } = await openedBooks()
     await blobs.write('img_1/out-0', streamOf([Buffer.from('a result')]), { bytesMax: 100 })
     // Enough that copying the books takes a while.
@@ -219,7 +219,7 @@ describe('a backup', () => {
     expect(blobFiles).toBe(1)
   })
 
-  test('has the files of jobs that are written while the books are copied', async () => {
+  test('a backup has the files of jobs that are written while the books are copied', async () => {
     const { store, backups, file, blobs } = await openedBooks()
     // Enough that copying the books takes a while.
     store.database.run('CREATE TABLE filler (x BLOB) STRICT')
@@ -233,7 +233,7 @@ describe('a backup', () => {
     expect(blobFiles).toBe(1)
   })
 
-  test('is written one at a time', async () => {
+  test('a backup is written one at a time', async () => {
     const { backups, file } = await openedBooks()
     const first = backups.write(file)
 
@@ -248,7 +248,7 @@ describe('a backup', () => {
     expect(existsSync(`${file}-3`)).toBe(true)
   })
 
-  test('that is running when the gateway stops is given up', async () => {
+  test('a backup that is running when the gateway stops is given up', async () => {
     const { backups, file } = await openedBooks()
     const running = rejection(backups.write(file))
     backups.close()

@@ -85,7 +85,7 @@ describe('a restore changes nothing', () => {
       file => rmSync(`${file}.blobs`, { recursive: true }),
       '.blobs is missing: it has the files of image and video jobs.',
     ],
-  ])('%s', async (_, damage, problem) => {
+  ])('a restore changes nothing %s', async (_, damage, problem) => {
     const dataDir = aDataFolder()
     await restoreInto(dataDir, { file: source })
     const before = readFileSync(join(dataDir, 'tollgate.db'))
@@ -100,7 +100,7 @@ describe('a restore changes nothing', () => {
     expect(readFileSync(join(dataDir, 'tollgate.db')).equals(before)).toBe(true)
   })
 
-  test('if the file is missing, not even a folder', async () => {
+  test('a restore changes nothing if the file is missing, not even a folder', async () => {
     const dataDir = join(aDataFolder(), 'mistyped')
     const file = join(aDataFolder(), 'none.db')
 
@@ -110,7 +110,7 @@ describe('a restore changes nothing', () => {
     expect(existsSync(dataDir)).toBe(false)
   })
 
-  test('if a file has the name of the folder that it needs', async () => {
+  test('a restore changes nothing if a file has the name of the folder that it needs', async () => {
     const dataDir = aDataFolder()
     const taken = join(dataDir, 'restore.ready')
     writeFileSync(taken, 'mine')
@@ -123,7 +123,7 @@ describe('a restore changes nothing', () => {
     expect(readdirSync(dataDir).sort()).toEqual(['lock.db', 'restore.ready'])
   })
 
-  test('without a reason, if there are books', async () => {
+  test('a restore changes nothing without a reason, if there are books', async () => {
     const dataDir = aDataFolder()
     await restoreInto(dataDir, { file: source })
 
@@ -136,7 +136,7 @@ describe('a restore changes nothing', () => {
 })
 
 describe('a restore', () => {
-  test('does not change the backup', async () => {
+  test('a restore does not change the backup', async () => {
     const file = aBackup()
     const before = readFileSync(file)
 
@@ -146,7 +146,7 @@ describe('a restore', () => {
     expect(readdirSync(join(file, '..')).sort()).toEqual(['books.db', 'books.db.blobs'])
   })
 
-  test('migrates a backup of an earlier version, and leaves the file as it is', async () => {
+  test('a restore migrates a backup of an earlier version, and leaves the file as it is', async () => {
     const file = join(aDataFolder(), 'books.db')
     edit(
       file,
@@ -167,7 +167,7 @@ describe('a restore', () => {
     expect(readFileSync(file).equals(before)).toBe(true)
   })
 
-  test('creates a missing data folder, and makes no secret.key', async () => {
+  test('a restore creates a missing data folder, and makes no secret.key', async () => {
     const dataDir = join(aDataFolder(), 'new')
 
     const { hasSecretKey, replaced } = await restoreInto(dataDir, { file: source })
@@ -176,7 +176,7 @@ describe('a restore', () => {
     expect(readdirSync(dataDir).sort()).toEqual(['anchor.json', 'blobs', 'lock.db', 'tollgate.db'])
   })
 
-  test('writes the anchor to the file of the setting', async () => {
+  test('a restore writes the anchor to the file of the setting', async () => {
     const dataDir = aDataFolder()
     const anchorFile = join(aDataFolder(), 'anchor.json')
     const config = readConfig({ TOLLGATE_DATA_DIR: dataDir, TOLLGATE_ANCHOR_FILE: anchorFile })
@@ -194,7 +194,7 @@ describe('a restore', () => {
     expect(existsSync(join(dataDir, 'anchor.json'))).toBe(false)
   })
 
-  test('can leave out the files of jobs', async () => {
+  test('a restore can leave out the files of jobs', async () => {
     const file = aBackup()
     renameSync(`${file}.blobs`, `${file}.elsewhere`)
 

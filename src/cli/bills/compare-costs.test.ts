@@ -51,7 +51,7 @@ const compare = (bill: readonly BillLine[], charges: readonly ChargedDay[], rows
   summaryOf(compareCosts(bill, charges, rows).days)
 
 describe('a bill is compared', () => {
-  test('with the recorded costs if every charge has one, otherwise with the charges', () => {
+  test('a bill is compared with the recorded costs if every charge has one, otherwise with the charges', () => {
     const bill = [billed('gpt-4o-2024-08-06', '1')]
 
     expect(compare(bill, [charged('gpt', '3', { cost: '0.9' })])).toEqual([
@@ -62,7 +62,7 @@ describe('a bill is compared', () => {
     ])
   })
 
-  test('with the recorded costs of work that no customer paid for, also if there is no charge', () => {
+  test('a bill is compared with the recorded costs of work that no customer paid for, also if there is no charge', () => {
     const unpaid = charged('gpt', '0', { cost: '0.4', charges: 0, unpaid: 2 })
     const bill = [billed('gpt-4o-2024-08-06', '1')]
 
@@ -72,7 +72,7 @@ describe('a bill is compared', () => {
     ])
   })
 
-  test('for each day, the largest difference first, regardless of its sign', () => {
+  test('a bill is compared for each day, the largest difference first, regardless of its sign', () => {
     const bill = [
       billed('gpt-4o-2024-08-06', '1'),
       billed('gpt-4o-2024-08-06', '1', { day: '2026-11-02' }),
@@ -90,7 +90,7 @@ describe('a bill is compared', () => {
     ])
   })
 
-  test('and lines that only one side has are shown as such', () => {
+  test('a bill is compared and lines that only one side has are shown as such', () => {
     const bill = [billed('o9', '2'), billed('', '0.3', { models: [], item: 'Web Search Usage' })]
 
     expect(compare(bill, [charged('gpt', '1'), charged('gone', '0.1')])).toEqual([
@@ -101,7 +101,7 @@ describe('a bill is compared', () => {
     ])
   })
 
-  test('with counts only has no differences', () => {
+  test('a bill is compared with counts only has no differences', () => {
     const bill = [billed('gpt-4o-2024-08-06', null, { requests: 5, inputTokens: 7, outputTokens: 8 })]
     const { days, totals } = compareCosts(bill, [charged('gpt', '1'), charged('haiku', '2')], served)
 
@@ -112,7 +112,7 @@ describe('a bill is compared', () => {
     expect(totals).toMatchObject({ requests: 5, inputTokens: 7, outputTokens: 8, difference: null })
   })
 
-  test('and the counts of one file join the amounts of another one', () => {
+  test('a bill is compared and the counts of one file join the amounts of another one', () => {
     const bill = [billed('gpt-4o-2024-08-06', '1'), billed('gpt-4o-2024-08-06', null, { requests: 5 })]
 
     expect(compareCosts(bill, [charged('gpt', '3')], served).days).toMatchObject([
@@ -128,7 +128,7 @@ describe('a model on a bill is matched', () => {
     ['its name for people', 'Claude Haiku 4.5'],
     ['its name without a date and with a point', 'claude-haiku-4.5'],
     ['the latest alias', 'claude-haiku-4-5-latest'],
-  ])('by %s', (_, name) => {
+  ])('a model on a bill is matched by %s', (_, name) => {
     const row = name.includes('gpt') ? 'gpt' : 'haiku'
 
     expect(compareCosts([billed(name, '1')], [charged(row, '1')], served).days).toMatchObject([
@@ -136,19 +136,19 @@ describe('a model on a bill is matched', () => {
     ])
   })
 
-  test('by the second name of the bill if the first one is unknown', () => {
+  test('a model on a bill is matched by the second name of the bill if the first one is unknown', () => {
     const line = billed('alias', '1', { models: ['alias', 'gpt-4o-2024-08-06'] })
 
     expect(compare([line], [charged('gpt', '1')])).toEqual(['gpt-4o-2024-08-06 both 0 charges'])
   })
 
-  test('by the name of a row that the catalog does not have any more', () => {
+  test('a model on a bill is matched by the name of a row that the catalog does not have any more', () => {
     expect(compare([billed('old-model', '1')], [charged('old-model', '2')])).toEqual([
       'old-model both -1 charges',
     ])
   })
 
-  test('with no model if its short form fits several', () => {
+  test('a model on a bill is matched with no model if its short form fits several', () => {
     const rows = [
       { row: 'a', upstreamModels: ['gpt-4o-2024-08-06'] },
       { row: 'b', upstreamModels: ['gpt-4o-2024-11-20'] },
@@ -160,7 +160,7 @@ describe('a model on a bill is matched', () => {
     ])
   })
 
-  test('with all rows that share it, and with all models of a row', () => {
+  test('a model on a bill is matched with all rows that share it, and with all models of a row', () => {
     const rows = [
       { row: 'cheap', upstreamModels: ['m-1'] },
       { row: 'other', upstreamModels: ['m-9'] },

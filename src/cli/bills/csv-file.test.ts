@@ -14,14 +14,14 @@ describe('a CSV file', () => {
     ['does not end its last line', 'a,b\n1,2\n3,4'],
     ['has names in upper case and spaces', 'A , B\n1, 2\n3 ,4\n'],
     ['has quotes', '"a","b"\n"1",2\n3,"4"\n'],
-  ])('is read if it %s', (_, text) => {
+  ])('a CSV file is read if it %s', (_, text) => {
     expect(recordsOf(text)).toEqual([
       [2, '1', '2'],
       [3, '3', '4'],
     ])
   })
 
-  test('may have commas, quotes and line ends in a quoted value, and empty lines', () => {
+  test('a CSV file may have commas, quotes and line ends in a quoted value, and empty lines', () => {
     expect(recordsOf('a,b\n"1,\n""x""",2\n\n3,\n')).toEqual([
       [2, '1,\n"x"', '2'],
       [5, '3', ''],
@@ -31,11 +31,11 @@ describe('a CSV file', () => {
   test.each([
     ['a,b\n1,2\n3\n', 'line 3: it has 1 values, but the first line names 2 columns.'],
     ['a,b\n1,"2\n3,4\n', 'line 2: a quote is not closed.'],
-  ])('that is not regular is refused: %p', (text, message) => {
+  ])('a CSV file that is not regular is refused: %p', (text, message) => {
     expect(() => recordsOf(text)).toThrow(message)
   })
 
-  test('of any values is read back', () => {
+  test('a CSV file of any values is read back', () => {
     const cell = fc
       .string({ unit: fc.constantFrom('a', ',', '"', '\n', '\r\n', 'é') })
       .map(text => `x${text}x`)

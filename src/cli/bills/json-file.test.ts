@@ -18,7 +18,7 @@ function plain(value: JsonValue): unknown {
 }
 
 describe('a JSON file', () => {
-  test('is read as JSON.parse reads it', () => {
+  test('a JSON file is read as JSON.parse reads it', () => {
     fc.assert(
       fc.property(fc.json(), fc.constantFrom(0, 2), (text, indent) => {
         const value: unknown = JSON.parse(text)
@@ -29,7 +29,7 @@ describe('a JSON file', () => {
     )
   })
 
-  test('keeps the digits of numbers, and knows the lines of values', () => {
+  test('a JSON file keeps the digits of numbers, and knows the lines of values', () => {
     const document = readJson('{\n  "a": [\n    0.10000000000000000001,\n    "x\\ny"\n  ], "b": null }')
 
     expect(document).toMatchObject({
@@ -51,7 +51,7 @@ describe('a JSON file', () => {
     })
   })
 
-  test.each(['{', '[1,]', "{'a': 1}", '{"a": 01}'])('that is not valid is refused: %s', text => {
+  test.each(['{', '[1,]', "{'a': 1}", '{"a": 01}'])('a JSON file that is not valid is refused: %s', text => {
     expect(() => readJson(text)).toThrow('is not valid JSON')
   })
 })

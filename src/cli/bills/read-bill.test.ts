@@ -52,12 +52,12 @@ describe('a bill', () => {
     expect(linesOf(fixture(name))).toEqual(lines)
   })
 
-  test('may begin with a byte order mark', () => {
+  test('a bill may begin with a byte order mark', () => {
     expect(linesOf(`\uFEFF${fixture('anthropic-cost.csv')}`)).toHaveLength(3)
     expect(linesOf(`\uFEFF${fixture('openrouter-activity.json')}`)).toHaveLength(1)
   })
 
-  test('of OpenRouter may be the rows of its activity as CSV', () => {
+  test('a bill of OpenRouter may be the rows of its activity as CSV', () => {
     const csv = 'date,model,usage,byok_usage_inference,requests,prompt_tokens,completion_tokens\n'
 
     expect(linesOf(`${csv}2026-08-24 00:00:00,openai/gpt-4.1,0.015,0.012,5,50,125\n`)).toEqual([
@@ -65,18 +65,18 @@ describe('a bill', () => {
     ])
   })
 
-  test('covers the days of its buckets, also without results', () => {
+  test('a bill covers the days of its buckets, also without results', () => {
     expect(readBill(fixture('openai-costs.json')).days).toEqual(['2024-11-01', '2024-11-02'])
   })
 
-  test('of which more pages follow says so', () => {
+  test('a bill of which more pages follow says so', () => {
     expect(readBill(fixture('openai-usage.json')).notes).toEqual([
       expect.stringContaining('more pages follow'),
     ])
     expect(readBill(fixture('openai-costs.json')).notes).toEqual([])
   })
 
-  test('that is not grouped by model says how to fetch it', () => {
+  test('a bill that is not grouped by model says how to fetch it', () => {
     const costs = fixture('openai-costs.json').replaceAll(/"line_item": "[^"]*"/g, '"line_item": null')
     const report = fixture('anthropic-cost-report.json').replaceAll(
       /"(model|description|cost_type)": "[^"]*"/g,
@@ -101,11 +101,11 @@ describe('a file that is not a bill is refused', () => {
     ['other columns', 'Date,Amount\n1,2\n', 'has the columns date, amount'],
     ['an empty file', '', 'has the columns '],
     ['broken JSON', '{"data": [', 'is not valid JSON'],
-  ])('if it is %s', (_, text, message) => {
+  ])('a file that is not a bill is refused if it is %s', (_, text, message) => {
     expect(() => linesOf(text)).toThrow(message)
   })
 
-  test('and the message names the files that can be read', () => {
+  test('a file that is not a bill is refused and the message names the files that can be read', () => {
     expect(() => linesOf('Date,Amount\n')).toThrow(
       'OpenAI: a page of /v1/organization/costs with group_by=line_item',
     )
@@ -154,7 +154,10 @@ describe('a file that is not a bill is refused', () => {
       csv.replace('2026-07-28', '28.07.2026'),
       'line 4: "usage_date_utc" is "28.07.2026"',
     ],
-  ])('if it has %s, and the message names the line', (_, text, message) => {
-    expect(() => linesOf(text)).toThrow(message)
-  })
+  ])(
+    'a file that is not a bill is refused if it has %s, and the message names the line',
+    (_, text, message) => {
+      expect(() => linesOf(text)).toThrow(message)
+    },
+  )
 })

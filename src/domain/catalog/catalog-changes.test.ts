@@ -15,13 +15,13 @@ const GPT = {
 }
 
 describe('the changes between two catalogs', () => {
-  test('are none for equal rows', () => {
+  test('the changes between two catalogs are none for equal rows', () => {
     const changes = catalogChanges(aCatalog([MAIN], [GPT]), aCatalog([MAIN], [GPT]))
 
     expect(changes).toEqual({ rows: [], isReordered: false })
   })
 
-  test('name added and removed rows, and a key that goes with its provider', () => {
+  test('the changes between two catalogs name added and removed rows, and a key that goes with its provider', () => {
     const before = aCatalog([MAIN], [GPT])
     const after = aCatalog([{ ...MAIN, id: 'spare' }], [{ ...GPT, id: 'gpt-y' }])
 
@@ -36,7 +36,7 @@ describe('the changes between two catalogs', () => {
     expect(removalsIn(changes, before)).toEqual(['provider "main" with its stored key', 'model "gpt-x"'])
   })
 
-  test('name the fields of a changed row with both values', () => {
+  test('the changes between two catalogs name the fields of a changed row with both values', () => {
     const after = { ...GPT, pricing: { input_per_mtok: '3' }, display_name: 'X' }
 
     const { rows } = catalogChanges(aCatalog([MAIN], [GPT]), aCatalog([MAIN], [after]))
@@ -64,17 +64,20 @@ describe('the changes between two catalogs', () => {
       ['the stored key of provider "main"'],
     ],
     ['no key', undefined, { before: '<stored>', after: undefined }, ['the stored key of provider "main"']],
-  ])('show %s in the place of a stored key, and never the keys', (_, api_key, shown, removals) => {
-    const before = aCatalog([MAIN], [])
+  ])(
+    'the changes between two catalogs show %s in the place of a stored key, and never the keys',
+    (_, api_key, shown, removals) => {
+      const before = aCatalog([MAIN], [])
 
-    const changes = catalogChanges(before, aCatalog([{ ...MAIN, api_key }], []))
+      const changes = catalogChanges(before, aCatalog([{ ...MAIN, api_key }], []))
 
-    expect(changes.rows[0]?.fields).toEqual([{ field: 'api_key', ...shown }])
-    expect(removalsIn(changes, before)).toEqual(removals)
-    expect(JSON.stringify(changes)).not.toContain('sk-')
-  })
+      expect(changes.rows[0]?.fields).toEqual([{ field: 'api_key', ...shown }])
+      expect(removalsIn(changes, before)).toEqual(removals)
+      expect(JSON.stringify(changes)).not.toContain('sk-')
+    },
+  )
 
-  test('show another order of the same rows', () => {
+  test('the changes between two catalogs show another order of the same rows', () => {
     const models = [GPT, { ...GPT, id: 'gpt-y' }]
 
     const changes = catalogChanges(aCatalog([MAIN], models), aCatalog([MAIN], models.toReversed()))
@@ -82,7 +85,7 @@ describe('the changes between two catalogs', () => {
     expect(changes).toEqual({ rows: [], isReordered: true })
   })
 
-  test('take nothing away with rows that only the sandbox serves', () => {
+  test('the changes between two catalogs take nothing away with rows that only the sandbox serves', () => {
     const box = { id: 'box', kind: 'sandbox' }
     const play = { ...GPT, id: 'play', upstreams: [{ provider: 'box', model: 'x' }] }
     const both = { ...GPT, id: 'both', upstreams: [...GPT.upstreams, ...play.upstreams] }

@@ -39,7 +39,7 @@ describe('a model name', () => {
     expect(findModel(aCatalog('gpt-x', 'meta/x'), name)?.id).toBe(id as string)
   })
 
-  test('finds the first row that matches, not a shorter name', () => {
+  test('a model name finds the first row that matches, not a shorter name', () => {
     expect(findModel(aCatalog('x', 'meta/x'), 'meta/x')?.id).toBe('meta/x')
   })
 })
@@ -61,11 +61,11 @@ describe('a catalog with models on the sandbox, on another provider, and on both
   } as Catalog
   const ids = ({ models }: Catalog) => [...models.keys()]
 
-  test('keeps the models of other providers without the sandbox', () => {
+  test('a catalog with models on the sandbox, on another provider, and on both keeps the models of other providers without the sandbox', () => {
     expect(ids(withoutSandbox(catalog))).toEqual(['real', 'both'])
   })
 
-  test('has the models that the sandbox offers, alone or with others, for sandbox-only accounts', () => {
+  test('a catalog with models on the sandbox, on another provider, and on both has the models that the sandbox offers, alone or with others, for sandbox-only accounts', () => {
     expect(ids(ofSandbox(catalog))).toEqual(['play', 'both'])
   })
 })

@@ -20,7 +20,7 @@ const table: readonly (readonly [EngineName, string, number, number, boolean])[]
 ]
 
 describe('the engine table', () => {
-  test('has exactly these engines', () => {
+  test('the engine table has exactly these engines', () => {
     expect(Object.keys(engines).sort()).toEqual(table.map(([name]) => name).sort())
   })
 

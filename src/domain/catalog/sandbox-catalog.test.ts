@@ -4,7 +4,7 @@ import { decodeCatalog, encodeCatalog } from './rows/catalog-rows.ts'
 import { SANDBOX_CATALOG } from './sandbox-catalog.ts'
 
 describe('the sandbox catalog', () => {
-  test('passes the checks of every catalog', () => {
+  test('the sandbox catalog passes the checks of every catalog', () => {
     const catalog = {
       ...EMPTY_CATALOG,
       providers: new Map(SANDBOX_CATALOG.providers.map(provider => [provider.id, provider])),
@@ -14,7 +14,7 @@ describe('the sandbox catalog', () => {
     expect(decodeCatalog(encodeCatalog(catalog))).toEqual({ ok: true, value: SANDBOX_CATALOG })
   })
 
-  test('says "sandbox" in each id, name and description', () => {
+  test('the sandbox catalog says "sandbox" in each id, name and description', () => {
     for (const { id, displayName, description } of SANDBOX_CATALOG.models) {
       for (const text of [id, displayName, description]) expect(text.toLowerCase()).toContain('sandbox')
     }

@@ -68,7 +68,7 @@ describe('no warning is given', () => {
     ],
     ['about an unknown provider', 'https://api.example.com/v1', {}],
     ['about a host that only ends alike', 'https://fakeopenrouter.ai/v1', {}],
-  ])('%s', (_, baseUrl, options) => {
+  ])('no warning is given %s', (_, baseUrl, options) => {
     expect(warningsOf(baseUrl, options)).toEqual([])
   })
 })

@@ -3,20 +3,20 @@ import { nanoUsd, usd, ZERO } from '../money.ts'
 import { debiting, OVERDRAWN_MAX, refunding } from './correction.ts'
 
 describe('a debit', () => {
-  test('goes to cash', () => {
+  test('a debit goes to cash', () => {
     expect(debiting(usd('2'), { amount: usd('2'), allowNegative: false })).toEqual([
       { from: 'available', to: 'cash', amount: usd('2') },
     ])
   })
 
-  test('of more than is free needs a permission', () => {
+  test('a debit of more than is free needs a permission', () => {
     const debit = (allowNegative: boolean) => debiting(usd('1'), { amount: usd('2'), allowNegative })
 
     expect(() => debit(false)).toThrow('The account has 1 USD available.')
     expect(debit(true)).toHaveLength(1)
   })
 
-  test('cannot take the balance below the minimum, so that the books cannot overflow', () => {
+  test('a debit cannot take the balance below the minimum, so that the books cannot overflow', () => {
     const free = usd('1')
     const most = nanoUsd(free + OVERDRAWN_MAX)
 
@@ -24,7 +24,7 @@ describe('a debit', () => {
     expect(() => debiting(free, { amount: nanoUsd(most + 1n), allowNegative: true })).toThrow('the minimum')
   })
 
-  test.each([ZERO, usd('-1')])('of %p is refused', amount => {
+  test.each([ZERO, usd('-1')])('a debit of %p is refused', amount => {
     expect(() => debiting(usd('1'), { amount, allowNegative: true })).toThrow(RangeError)
   })
 })
@@ -36,7 +36,7 @@ describe('a refund', () => {
   test.each([
     ['text', 'revenue.text'],
     ['media', 'revenue.media'],
-  ] as const)('of a %s charge comes out of %s', (kind, book) => {
+  ] as const)('a refund of a %s charge comes out of %s', (kind, book) => {
     expect(refunding({ ...charge, kind }, part('1'))).toEqual([
       { from: book, to: 'available', amount: usd('1') },
     ])
@@ -47,18 +47,18 @@ describe('a refund', () => {
     ['a charge of zero', ZERO, usd('1'), 'nothing to refund'],
     ['zero', usd('2'), ZERO, 'not above zero'],
     ['a negative amount', usd('2'), usd('-1'), 'not above zero'],
-  ])('of %s is refused', (_, cost, amount, message) => {
+  ])('a refund of %s is refused', (_, cost, amount, message) => {
     expect(() => refunding({ ...charge, cost }, { ...part('1'), amount })).toThrow(message)
   })
 
-  test('of a part needs an idempotency key, and a full one does not', () => {
+  test('a refund of a part needs an idempotency key, and a full one does not', () => {
     expect(() => refunding(charge, { amount: usd('1.999999999') })).toThrow(
       'A refund of a part of a charge needs an "Idempotency-Key" header',
     )
     expect(refunding(charge, { amount: usd('2') })).toHaveLength(1)
   })
 
-  test('is at most what earlier refunds left, and the refusal says how much that is', () => {
+  test('a refund is at most what earlier refunds left, and the refusal says how much that is', () => {
     const refunded = { ...charge, refunded: usd('0.5') }
 
     expect(refunding(refunded, part('1.5'))).toHaveLength(1)

@@ -4,17 +4,17 @@ import { NO_BALANCES } from './books.ts'
 import { CREDITED_MAX, crediting } from './credit.ts'
 
 describe('a credit', () => {
-  test.each(['cash', 'promotions'] as const)('comes out of %s', source => {
+  test.each(['cash', 'promotions'] as const)('a credit comes out of %s', source => {
     const movements = crediting(NO_BALANCES, { amount: usd('1'), source })
 
     expect(movements).toEqual([{ from: source, to: 'available', amount: usd('1') }])
   })
 
-  test.each([ZERO, usd('-1')])('of %p is refused', amount => {
+  test.each([ZERO, usd('-1')])('a credit of %p is refused', amount => {
     expect(() => crediting(NO_BALANCES, { amount, source: 'cash' })).toThrow(RangeError)
   })
 
-  test('is refused if the sum of all credits would exceed the maximum, however much was spent', () => {
+  test('a credit is refused if the sum of all credits would exceed the maximum, however much was spent', () => {
     const balances = {
       ...NO_BALANCES,
       cash: nanoUsd(1n - CREDITED_MAX),

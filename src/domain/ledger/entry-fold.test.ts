@@ -14,7 +14,7 @@ const charge = operation(2n, 'charge', { amount: '-2', cost: '2' }, [
 ])
 
 describe('the fold of the entries', () => {
-  test('adds up the balances of each account', () => {
+  test('the fold of the entries adds up the balances of each account', () => {
     const { fold, wrong } = folded([credit, charge])
 
     expect(wrong).toEqual([])
@@ -88,13 +88,13 @@ describe('the fold of the entries', () => {
       [credit, { ...charge, cost: usd('1.5') }],
       'begins an operation that earns 2.00 USD, but its charge is 1.50 USD',
     ],
-  ])('finds the first wrong entry: %s', (_, entryId, operations, problem) => {
+  ])('the fold of the entries finds the first wrong entry: %s', (_, entryId, operations, problem) => {
     const { wrong } = folded(operations)
 
     expect(wrong).toMatchObject([{ entryId, problem }])
   })
 
-  test('adds nothing to an account after its wrong entry', () => {
+  test('the fold of the entries adds nothing to an account after its wrong entry', () => {
     const { fold } = folded([changed(credit, 0, { balanceAfter: usd('6') }), charge])
 
     expect(fold.entries).toBe(0)
@@ -102,7 +102,7 @@ describe('the fold of the entries', () => {
     expect(fold.balancesOf(1)).toMatchObject({ 'revenue.text': ZERO })
   })
 
-  test('continues with other accounts after a wrong entry', () => {
+  test('the fold of the entries continues with other accounts after a wrong entry', () => {
     const other = { ...credit, id: 3n, accountId: 2 }
     const wrongOther = { ...charge, id: 4n, accountId: 2, number: 7 }
 
@@ -113,7 +113,7 @@ describe('the fold of the entries', () => {
     expect(fold.accountIds).toEqual([1, 2])
   })
 
-  test('adds nothing to an account that was marked wrong', () => {
+  test('the fold of the entries adds nothing to an account that was marked wrong', () => {
     const { fold } = folded([credit])
 
     fold.markWrong(1)
@@ -123,7 +123,7 @@ describe('the fold of the entries', () => {
     expect(fold.balancesOf(1)).toMatchObject({ available: usd('5') })
   })
 
-  test('accepts gaps in the ids of operations', () => {
+  test('the fold of the entries accepts gaps in the ids of operations', () => {
     const { wrong } = folded([credit, { ...charge, id: 7n }])
 
     expect(wrong).toEqual([])

@@ -22,15 +22,15 @@ describe('hold', () => {
     ['one nano-dollar more', usd('1'), nanoUsd(usd('1') + 1n), false],
     ['zero of zero', ZERO, ZERO, true],
     ['zero of a negative amount', usd('-1'), ZERO, true],
-  ])('%s: %p free, %p held, %p', (_, free, amount, expected) => {
+  ])('the outcome of a hold is as the table says: %s: %p free, %p held, %p', (_, free, amount, expected) => {
     expect(canHold(free, amount)).toBe(expected)
   })
 
-  test('of a negative amount is refused', () => {
+  test('a hold of a negative amount is refused', () => {
     expect(() => canHold(usd('1'), usd('-1'))).toThrow(RangeError)
   })
 
-  test('ends once, except that text can be captured after it expired', () => {
+  test('a hold ends once, except that text can be captured after it expired', () => {
     expect(holdTransitions).toEqual({
       open: ['captured', 'released', 'expired'],
       captured: [],
@@ -39,18 +39,18 @@ describe('hold', () => {
     })
   })
 
-  test('is renewed several times before it expires', () => {
+  test('a hold is renewed several times before it expires', () => {
     expect(HOLD_TTL_MS / HOLD_RENEW_EVERY_MS).toBeGreaterThanOrEqual(3)
   })
 })
 
 describe('a durable hold', () => {
-  test('moves its money to the held book of its kind, and back', () => {
+  test('a durable hold moves its money to the held book of its kind, and back', () => {
     expect(placing(media)).toEqual([{ from: 'available', to: 'held.media', amount: usd('2') }])
     expect(releasing(media)).toEqual([{ from: 'held.media', to: 'available', amount: usd('2') }])
   })
 
-  test('pays its cost from the held money, and frees the rest', () => {
+  test('a durable hold pays its cost from the held money, and frees the rest', () => {
     const { movements, shortfall } = capturing(media, usd('0.5'))
 
     expect(shortfall).toBe(ZERO)
@@ -61,7 +61,7 @@ describe('a durable hold', () => {
     ])
   })
 
-  test('pays a text cost above it from the available money', () => {
+  test('a durable hold pays a text cost above it from the available money', () => {
     const { movements, shortfall } = capturing(text, usd('3'))
 
     expect(shortfall).toBe(usd('1'))
@@ -72,13 +72,13 @@ describe('a durable hold', () => {
     ])
   })
 
-  test('refuses a media cost above it', () => {
+  test('a durable hold refuses a media cost above it', () => {
     expect(() => capturing(media, usd('2.000000001'))).toThrow(RangeError)
   })
 })
 
 describe('a volatile hold', () => {
-  test('moves nothing until it is captured, and then only its cost', () => {
+  test('a volatile hold moves nothing until it is captured, and then only its cost', () => {
     const { movements, shortfall } = capturing(volatile, usd('0.5'))
 
     expect(placing(volatile)).toEqual([])
@@ -87,7 +87,7 @@ describe('a volatile hold', () => {
     expect(movements).toEqual([{ from: 'available', to: 'revenue.text', amount: usd('0.5') }])
   })
 
-  test('has a shortfall if its cost exceeds it', () => {
+  test('a volatile hold has a shortfall if its cost exceeds it', () => {
     expect(capturing(volatile, usd('3')).shortfall).toBe(usd('1'))
   })
 })

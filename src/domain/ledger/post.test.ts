@@ -4,7 +4,7 @@ import { NO_BALANCES } from './books.ts'
 import { post } from './post.ts'
 
 describe('posting', () => {
-  test('makes one entry for each book, with its change and its balance', () => {
+  test('posting makes one entry for each book, with its change and its balance', () => {
     const before = { ...NO_BALANCES, available: usd('5'), cash: usd('-5') }
 
     const entries = post(before, [
@@ -19,11 +19,11 @@ describe('posting', () => {
     ])
   })
 
-  test('of zero makes no entry', () => {
+  test('posting of zero makes no entry', () => {
     expect(post(NO_BALANCES, [{ from: 'available', to: 'revenue.text', amount: ZERO }])).toEqual([])
   })
 
-  test('of a negative amount is refused', () => {
+  test('posting of a negative amount is refused', () => {
     expect(() => post(NO_BALANCES, [{ from: 'cash', to: 'available', amount: usd('-1') }])).toThrow(
       RangeError,
     )
@@ -32,7 +32,7 @@ describe('posting', () => {
   test.each([
     ['receives', { available: nanoUsd(2n ** 63n - 1n) }],
     ['gives', { cash: nanoUsd(1n - 2n ** 63n) }],
-  ])('that would pass 64 bits where it %s is refused', (_, extreme) => {
+  ])('posting that would pass 64 bits where it %s is refused', (_, extreme) => {
     const balances = { ...NO_BALANCES, ...extreme }
 
     expect(() => post(balances, [{ from: 'cash', to: 'available', amount: nanoUsd(1n) }])).toThrow('64 bits')

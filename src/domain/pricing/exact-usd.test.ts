@@ -86,21 +86,21 @@ describe('an exact amount', () => {
     ['-2e0', '-2'],
     ['0.13080438340307526', '0.13080438340307526'],
     ['123456789012345678901234567890.5', '123456789012345678901234567890.5'],
-  ])('that is read from %s is written as %s', (text, canonical) => {
+  ])('an exact amount that is read from %s is written as %s', (text, canonical) => {
     expect(formatExactUsd(exact(text))).toBe(canonical)
   })
 
-  test('in cents is a hundredth in dollars', () => {
+  test('an exact amount in cents is a hundredth in dollars', () => {
     expect(formatExactUsd(parseExactUsd('123.78912', 2)!)).toBe('1.2378912')
   })
 
-  test('is farther from zero than another one, regardless of their signs and scales', () => {
+  test('an exact amount is farther from zero than another one, regardless of their signs and scales', () => {
     expect(compareMagnitudes(exact('-2'), exact('1.999'))).toBe(1)
     expect(compareMagnitudes(exact('0.1'), exact('-0.10'))).toBe(0)
     expect(compareMagnitudes(exact('0.1'), exact('0.11'))).toBe(-1)
   })
 
-  test('adds and subtracts without rounding', () => {
+  test('an exact amount adds and subtracts without rounding', () => {
     const amount = fc.record({ units: fc.bigInt(-(10n ** 20n), 10n ** 20n), scale: fc.nat(30) })
     const scaled = ({ units, scale }: ExactUsd) => units * 10n ** BigInt(30 - scale)
 

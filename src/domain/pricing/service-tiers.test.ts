@@ -26,7 +26,7 @@ describe('the dearest tier of a request', () => {
     ['flex', any, undefined],
     ['default', any, undefined],
     ['standard_only', any, undefined],
-  ])('that asks for %p', (asked, isPermitted, dearest) => {
+  ])('the dearest tier of a request that asks for %p', (asked, isPermitted, dearest) => {
     expect(dearestTier({ serviceTiers }, asked, isPermitted)).toBe(dearest)
   })
 })

@@ -9,7 +9,7 @@ import { decodeProvider, decodeStoredProvider, encodeProvider } from './provider
 const upstreams = [{ provider: 'main', model: 'x' }]
 
 describe('a model row', () => {
-  test('with upstream_cost has a default markup of one', () => {
+  test('a model row with upstream_cost has a default markup of one', () => {
     const decoded = decodeModel({
       id: 'x',
       kind: 'embedding',
@@ -25,14 +25,14 @@ describe('a model row', () => {
     })
   })
 
-  test('may have prices of zero', () => {
+  test('a model row may have prices of zero', () => {
     const pricing = { input_per_mtok: '0', output_per_mtok: '0', per_request: '0.000000001' }
     const decoded = decodeModel({ id: 'x', kind: 'chat', upstreams, pricing, max_output_tokens: 1 })
 
     expect(decoded.ok && encodeModel(decoded.value)['pricing']).toEqual(pricing)
   })
 
-  test('writes prices in their canonical form', () => {
+  test('a model row writes prices in their canonical form', () => {
     const pricing = { input_per_mtok: '02.500', output_per_mtok: '10.0' }
     const decoded = decodeModel({ id: 'x', kind: 'chat', upstreams, pricing, max_output_tokens: 1 })
 
@@ -42,7 +42,7 @@ describe('a model row', () => {
     })
   })
 
-  test('may have tiers of prices for long inputs', () => {
+  test('a model row may have tiers of prices for long inputs', () => {
     const pricing = {
       input_per_mtok: '1',
       output_per_mtok: '10',
@@ -66,14 +66,14 @@ describe('a model row', () => {
     ],
     ['with an unknown price', [{ above_input_tokens: 2, price: '1' }], 'pricing.tiers[0].price'],
     ['that is not a list', { above_input_tokens: 2 }, 'pricing.tiers'],
-  ])('with tiers %s is rejected', (_, tiers, place) => {
+  ])('a model row with tiers %s is rejected', (_, tiers, place) => {
     const pricing = { input_per_mtok: '1', output_per_mtok: '10', tiers }
     const decoded = decodeModel({ id: 'x', kind: 'chat', upstreams, pricing, max_output_tokens: 1 })
 
     expect(decoded.ok ? [] : decoded.problems.map(({ path }) => formatPath(path))).toEqual([place])
   })
 
-  test('may lack its price and output ceiling while disabled, and cannot be enabled without them', () => {
+  test('a model row may lack its price and output ceiling while disabled, and cannot be enabled without them', () => {
     const draft = decodeModel({ id: 'x', kind: 'chat', upstreams, enabled: false })
     if (!draft.ok) throw new Error('The draft was rejected.')
 
@@ -85,7 +85,7 @@ describe('a model row', () => {
     ])
   })
 
-  test('is rejected for a wrong value even while disabled', () => {
+  test('a model row is rejected for a wrong value even while disabled', () => {
     const decoded = decodeModel({
       id: 'x',
       kind: 'chat',
@@ -97,7 +97,7 @@ describe('a model row', () => {
     expect(decoded.ok).toBe(false)
   })
 
-  test.each(['constructor', '__proto__', 'toString'])('has no field named %s', field => {
+  test.each(['constructor', '__proto__', 'toString'])('a model row has no field named %s', field => {
     const row = Object.fromEntries([
       ['id', 'x'],
       ['kind', 'embedding'],
@@ -119,7 +119,7 @@ describe('a provider row', () => {
     ['https://api.example.com/v1/', 'https://api.example.com/v1'],
     ['HTTPS://API.example.com', 'https://api.example.com'],
     ['http://127.0.0.1:8080//', 'http://127.0.0.1:8080'],
-  ])('normalizes the base_url %p to %p', (written, taken) => {
+  ])('a provider row normalizes the base_url %p to %p', (written, taken) => {
     const decoded = decodeProvider({ ...row, base_url: written })
 
     expect(decoded.ok && decoded.value.baseUrl).toBe(taken)
@@ -130,7 +130,7 @@ describe('a provider row', () => {
     ['env:MAIN_API_KEY', { from: 'environment', variable: 'MAIN_API_KEY' }, 'env:MAIN_API_KEY'],
     ['sk-hunter2', { from: 'literal', value: 'sk-hunter2' }, '<stored>'],
     ['<stored>', { from: 'keep' }, '<stored>'],
-  ])('reads the api_key %p and writes it without its secret', (written, secret, shown) => {
+  ])('a provider row reads the api_key %p and writes it without its secret', (written, secret, shown) => {
     const decoded = decodeProvider({ ...row, api_key: written })
 
     expect(decoded.ok && decoded.value.secret).toEqual(secret as never)
@@ -142,13 +142,13 @@ describe('a provider row', () => {
     [{ cost_field: 'usage.cost.total_cost', cost_unit: 'cents' }],
     [{ cost_header: 'x-cost', cost_unit: 'ticks' }],
     [{ usage_style: 'gemini', bills_refused: 'content_filter' }],
-  ])('keeps how the provider reports and bills: %j', fields => {
+  ])('a provider row keeps how the provider reports and bills: %j', fields => {
     const decoded = decodeProvider({ ...row, ...fields })
 
     expect(decoded.ok && encodeProvider(decoded.value)).toEqual({ ...row, ...fields })
   })
 
-  test('reads a cost without a unit in dollars', () => {
+  test('a provider row reads a cost without a unit in dollars', () => {
     const fields = { cost_field: 'usage.cost' }
     const decoded = decodeProvider({ ...row, ...fields, cost_unit: 'usd' })
 
@@ -169,7 +169,7 @@ describe('a provider row', () => {
     ],
     [{ usage_style: 'google' }, 'usage_style is "google"; write one of gemini'],
     [{ bills_refused: true }, 'bills_refused is true; write one of content_filter'],
-  ])('is refused with %j', (fields, message) => {
+  ])('a provider row is refused with %j', (fields, message) => {
     const decoded = decodeProvider({ ...row, ...fields })
 
     expect(decoded.ok ? '' : rowsRefusal(decoded.problems).message).toContain(message)
@@ -198,19 +198,22 @@ describe('a provider row', () => {
       '/contents/generations/tasks',
       'https://x.example/api/v3',
     ],
-  ])('with the base_url %p is refused for its route %p, and %p is suggested', (written, route, base) => {
-    const decoded = decodeProvider({ ...row, base_url: written })
+  ])(
+    'a provider row with the base_url %p is refused for its route %p, and %p is suggested',
+    (written, route, base) => {
+      const decoded = decodeProvider({ ...row, base_url: written })
 
-    expect(decoded.ok ? [] : decoded.problems).toEqual([
-      {
-        path: ['base_url'],
-        message: `ends in the route "${route}", which the gateway appends`,
-        remedy: `write "${base}"`,
-      },
-    ])
-  })
+      expect(decoded.ok ? [] : decoded.problems).toEqual([
+        {
+          path: ['base_url'],
+          message: `ends in the route "${route}", which the gateway appends`,
+          remedy: `write "${base}"`,
+        },
+      ])
+    },
+  )
 
-  test('whose base_url ends in a route can still be read from the store', () => {
+  test('a provider row whose base_url ends in a route can still be read from the store', () => {
     const decoded = decodeStoredProvider({ ...row, base_url: 'https://api.example.com/v1/responses' })
 
     expect(decoded.ok && decoded.value.baseUrl).toBe('https://api.example.com/v1/responses')
@@ -220,12 +223,12 @@ describe('a provider row', () => {
     { headers: { 'x-api-key': 'hunter2' } },
     { api_key_header: 'accept' },
     { base_url: 'https://api.example.com/v1?code=hunter2' },
-  ])('with a key in a wrong place can still be read from the store: %p', change => {
+  ])('a provider row with a key in a wrong place can still be read from the store: %p', change => {
     expect(decodeStoredProvider({ ...row, ...change }).ok).toBe(true)
     expect(decodeProvider({ ...row, ...change }).ok).toBe(false)
   })
 
-  test('can have a key in a header from a variable', () => {
+  test('a provider row can have a key in a header from a variable', () => {
     const headers = { 'x-api-key': 'env:MAIN_KEY', cookie: 'env:MAIN_COOKIE' }
 
     const decoded = decodeProvider({ ...row, headers })
@@ -242,7 +245,7 @@ describe('a provider row', () => {
     ['$(cat hunter2)', 'write env:NAME'],
     ['{{ hunter2 }}', 'write env:NAME'],
     ['%MAIN_API_KEY%', 'write env:NAME'],
-  ])('with the api_key %p is refused, and the right form is shown: %s', (written, remedy) => {
+  ])('a provider row with the api_key %p is refused, and the right form is shown: %s', (written, remedy) => {
     const decoded = decodeProvider({ ...row, api_key: written })
 
     expect(decoded.ok ? [] : decoded.problems).toEqual([
@@ -255,7 +258,7 @@ describe('a provider row', () => {
     expect(JSON.stringify(decoded)).not.toContain('hunter2')
   })
 
-  test('with two keys in the form of a shell is refused, and the right form is shown', () => {
+  test('a provider row with two keys in the form of a shell is refused, and the right form is shown', () => {
     const decoded = decodeProvider({ ...row, kind: 'kling', api_key: '${ACCESS},${SECRET}' })
 
     expect(decoded.ok ? [] : decoded.problems.map(({ remedy }) => remedy)).toEqual([
@@ -272,7 +275,7 @@ describe('a provider row', () => {
     ['env:BOTH', { from: 'environment', variable: 'BOTH' }, 'env:BOTH'],
     ['access,secret', { from: 'literal', value: 'access,secret' }, '<stored>'],
     ['<stored>', { from: 'keep' }, '<stored>'],
-  ])('of a provider with two keys reads the api_key %p', (written, secret, shown) => {
+  ])('a provider row of a provider with two keys reads the api_key %p', (written, secret, shown) => {
     const decoded = decodeProvider({ ...row, kind: 'kling', api_key: written })
 
     expect(decoded.ok && decoded.value.secret).toEqual(secret as never)
@@ -288,7 +291,7 @@ describe('a provider row', () => {
     'hunter2,env:A',
     'env:A,env:',
     'env:A,env:B,env:C',
-  ])('of a provider with two keys refuses the api_key %p without repeating it', written => {
+  ])('a provider row of a provider with two keys refuses the api_key %p without repeating it', written => {
     const decoded = decodeProvider({ ...row, kind: 'kling', api_key: written })
 
     const [problem] = decoded.ok ? [] : decoded.problems
@@ -296,13 +299,13 @@ describe('a provider row', () => {
     expect(JSON.stringify(problem)).not.toContain('hunter2')
   })
 
-  test('of a provider with one key refuses two environment variables', () => {
+  test('a provider row of a provider with one key refuses two environment variables', () => {
     const decoded = decodeProvider({ ...row, api_key: 'env:ACCESS,env:SECRET' })
 
     expect(decoded.ok).toBe(false)
   })
 
-  test('of a kind with one well-known API has its base_url by default', () => {
+  test('a provider row of a kind with one well-known API has its base_url by default', () => {
     const decoded = decodeProvider({ id: 'main', kind: 'fal' })
     const own = decodeProvider({ id: 'main', kind: 'fal', base_url: 'https://proxy.example/fal' })
 
@@ -310,16 +313,19 @@ describe('a provider row', () => {
     expect(own.ok && own.value.baseUrl).toBe('https://proxy.example/fal')
   })
 
-  test.each(Object.keys(mediaKinds))('of kind %s has no text routes, and no field for them', kind => {
-    const decoded = decodeProvider({ ...row, kind })
-    const withRoutes = decodeProvider({ ...row, kind, routes: ['chat'] })
+  test.each(Object.keys(mediaKinds))(
+    'a provider row of kind %s has no text routes, and no field for them',
+    kind => {
+      const decoded = decodeProvider({ ...row, kind })
+      const withRoutes = decodeProvider({ ...row, kind, routes: ['chat'] })
 
-    expect(decoded.ok && decoded.value.routes).toEqual([])
-    expect(decoded.ok && Object.keys(encodeProvider(decoded.value))).toEqual(['id', 'kind', 'base_url'])
-    expect(withRoutes.ok ? [] : withRoutes.problems.map(({ path }) => formatPath(path))).toEqual(['routes'])
-  })
+      expect(decoded.ok && decoded.value.routes).toEqual([])
+      expect(decoded.ok && Object.keys(encodeProvider(decoded.value))).toEqual(['id', 'kind', 'base_url'])
+      expect(withRoutes.ok ? [] : withRoutes.problems.map(({ path }) => formatPath(path))).toEqual(['routes'])
+    },
+  )
 
-  test('is the same row in any order and case of its headers and routes', () => {
+  test('a provider row is the same row in any order and case of its headers and routes', () => {
     const left = decodeProvider({
       ...row,
       headers: { 'X-B': '1', 'x-a': '2' },
@@ -338,7 +344,7 @@ describe('a provider row', () => {
 })
 
 describe('the error for invalid rows', () => {
-  test('lists every problem, and has the first field as its param', () => {
+  test('the error for invalid rows lists every problem, and has the first field as its param', () => {
     const decoded = decodeModel({ id: 'x', kind: 'chat', upstreams, pricing: { input_per_mtok: 1 } })
 
     const refusal = rowsRefusal(decoded.ok ? [] : decoded.problems)
@@ -348,7 +354,7 @@ describe('the error for invalid rows', () => {
     expect(refusal.message).toContain('pricing.input_per_mtok is a number; write it in quotes: "1".')
   })
 
-  test('has a bounded length for any input', () => {
+  test('the error for invalid rows has a bounded length for any input', () => {
     const row = Object.fromEntries(Array.from({ length: 500 }, (_, index) => ['z'.repeat(1000) + index, 1]))
 
     const decoded = decodeModel({ ...row, kind: 'image' })
@@ -371,7 +377,7 @@ describe('the suggested name', () => {
     ['temperature', undefined],
     ['', undefined],
     ['x'.repeat(100_000), undefined],
-  ])('for %p is %p', (name, expected) => {
+  ])('the suggested name for %p is %p', (name, expected) => {
     expect(nearest(name, known)).toBe(expected as string)
   })
 })
