@@ -60,7 +60,7 @@ function refused(available: NanoUsd, heldText: NanoUsd): HoldOutcome {
 }
 
 describe('a request', () => {
-  test('that fits is held at once', async () => {
+  test('a request that fits is held at once', async () => {
     const { place, balance, queue } = await aQueue()
 
     const outcome = await place(usd('4'))
@@ -70,7 +70,7 @@ describe('a request', () => {
     expect(queue.waiting).toBe(0)
   })
 
-  test('that can never fit is refused at once, with the current balance', async () => {
+  test('a request that can never fit is refused at once, with the current balance', async () => {
     const { place, queue } = await aQueue()
     await place(usd('4'))
 
@@ -81,7 +81,7 @@ describe('a request', () => {
   })
 
   test.each(['release', 'capture'] as const)(
-    'that would fit later waits for the %s of a running one',
+    'a request that would fit later waits for the %s of a running one',
     async how => {
       const { place, queue, clock, apiKeyId } = await aQueue()
       const running = heldBy(await place(usd('9')))
@@ -98,7 +98,7 @@ describe('a request', () => {
     },
   )
 
-  test('notices a running one that ends just before it begins to wait', async () => {
+  test('a request notices a running one that ends just before it begins to wait', async () => {
     const told = Promise.withResolvers<void>()
     let isSlow = false
     const { place, queue } = await aQueue({
@@ -121,7 +121,7 @@ describe('a request', () => {
     expect((await waiting).outcome).toBe('held')
   })
 
-  test('stops waiting when a credit covers it', async () => {
+  test('a request stops waiting when a credit covers it', async () => {
     const { place, store, accountId } = await aQueue()
     await place(usd('9'))
     const waiting = place(usd('3'))
@@ -132,7 +132,7 @@ describe('a request', () => {
     expect((await waiting).outcome).toBe('held')
   })
 
-  test('continues to wait while the freed money is not enough', async () => {
+  test('a request continues to wait while the freed money is not enough', async () => {
     const { place, queue } = await aQueue()
     const first = heldBy(await place(usd('5')))
     const second = heldBy(await place(usd('5')))
@@ -149,7 +149,7 @@ describe('a request', () => {
     expect(seen).toEqual(['waiting held'])
   })
 
-  test('is refused as soon as running ones have spent the money it waits for', async () => {
+  test('a request is refused as soon as running ones have spent the money it waits for', async () => {
     const { place, queue, apiKeyId } = await aQueue()
     const running = heldBy(await place(usd('9')))
     const waiting = place(usd('3'))
@@ -161,7 +161,7 @@ describe('a request', () => {
 })
 
 describe('waiting requests', () => {
-  test('are served in order, and a smaller one does not overtake', async () => {
+  test('waiting requests are served in order, and a smaller one does not overtake', async () => {
     const { place, queue } = await aQueue()
     const running = heldBy(await place(usd('9')))
     const large = place(usd('10'))
@@ -183,7 +183,7 @@ describe('waiting requests', () => {
     expect(seen).toEqual(['large held', 'small held', 'last held'])
   })
 
-  test('are refused when their time is over, with the balance of that moment', async () => {
+  test('waiting requests are refused when their time is over, with the balance of that moment', async () => {
     const { place, queue, clock } = await aQueue()
     await place(usd('9'))
     const waiting = place(usd('3'))
@@ -200,7 +200,7 @@ describe('waiting requests', () => {
     expect({ waiting: queue.waiting, timers: clock.waiting }).toEqual({ waiting: 0, timers: 0 })
   })
 
-  test('let the next one try when their time is over', async () => {
+  test('waiting requests let the next one try when their time is over', async () => {
     const { place, clock } = await aQueue()
     await place(usd('9'))
     const large = place(usd('10'))
@@ -215,7 +215,7 @@ describe('waiting requests', () => {
     expect((await small).outcome).toBe('held')
   })
 
-  test('are refused when their client disconnects, and the next one tries', async () => {
+  test('waiting requests are refused when their client disconnects, and the next one tries', async () => {
     const { place, queue, clock, balance } = await aQueue()
     await place(usd('9'))
     const leaving = new AbortController()
@@ -231,7 +231,7 @@ describe('waiting requests', () => {
     expect({ waiting: queue.waiting, timers: clock.waiting }).toEqual({ waiting: 0, timers: 0 })
   })
 
-  test('do not begin to wait if their client has disconnected', async () => {
+  test('waiting requests do not begin to wait if their client has disconnected', async () => {
     const { place, queue } = await aQueue()
     await place(usd('9'))
 
@@ -241,7 +241,7 @@ describe('waiting requests', () => {
     expect(queue.waiting).toBe(0)
   })
 
-  test('leave no hold behind if their client disconnects while it is placed', async () => {
+  test('waiting requests leave no hold behind if their client disconnects while it is placed', async () => {
     const { place, queue, balance } = await aQueue()
     const running = heldBy(await place(usd('9')))
     const leaving = new AbortController()
@@ -259,7 +259,7 @@ describe('waiting requests', () => {
     expect(await balance()).toEqual({ available: usd('10'), held: ZERO })
   })
 
-  test('fail when the ledger fails', async () => {
+  test('waiting requests fail when the ledger fails', async () => {
     let isBroken = false
     const { place, queue } = await aQueue({
       ledgerFrom: ledger => ({
@@ -280,7 +280,7 @@ describe('waiting requests', () => {
     expect(queue.waiting).toBe(0)
   })
 
-  test('have a maximum number; the next one is refused at once', async () => {
+  test('waiting requests have a maximum number; the next one is refused at once', async () => {
     const { place, queue, clock } = await aQueue()
     await place(usd('9'))
     const waiting = Array.from({ length: HOLD_WAITERS_MAX }, () => place(usd('3')))
@@ -295,7 +295,7 @@ describe('waiting requests', () => {
     expect({ waiting: queue.waiting, timers: clock.waiting }).toEqual({ waiting: 0, timers: 0 })
   })
 
-  test('do not delay a request that could never fit', async () => {
+  test('waiting requests do not delay a request that could never fit', async () => {
     const { place } = await aQueue()
     await place(usd('9'))
     void place(usd('3'))
@@ -306,7 +306,7 @@ describe('waiting requests', () => {
     expect(outcome).toEqual(refused(usd('1'), usd('9')))
   })
 
-  test('do not delay a request of no amount', async () => {
+  test('waiting requests do not delay a request of no amount', async () => {
     const { place } = await aQueue()
     await place(usd('9'))
     void place(usd('3'))
@@ -315,7 +315,7 @@ describe('waiting requests', () => {
     expect((await place(ZERO)).outcome).toBe('held')
   })
 
-  test('do not delay requests of other accounts', async () => {
+  test('waiting requests do not delay requests of other accounts', async () => {
     const { store, place, queue } = await aQueue()
     await place(usd('9'))
     void place(usd('3'))

@@ -17,7 +17,7 @@ async function setUp() {
 }
 
 describe('the renewal of holds', () => {
-  test('keeps the holds of the node from expiring, until it is stopped', async () => {
+  test('the renewal of holds keeps the holds of the node from expiring, until it is stopped', async () => {
     const { clock, ledger, onFailed } = await setUp()
     const stop = renewHoldsRegularly({ ledger, clock, onFailed }, HOLD_RENEW_EVERY_MS)
 
@@ -34,7 +34,7 @@ describe('the renewal of holds', () => {
     expect(clock.waiting).toBe(0)
   })
 
-  test('reports a failure and tries again', async () => {
+  test('the renewal of holds reports a failure and tries again', async () => {
     const { clock, ledger, failures, onFailed } = await setUp()
     let calls = 0
     const failing = {

@@ -55,7 +55,7 @@ test('an attempt only counts as lost when its call can no longer run', () => {
 })
 
 describe('a pass of the reconciler', () => {
-  test('charges and gives back every late answer once', async () => {
+  test('a pass of the reconciler charges and gives back every late answer once', async () => {
     const { reconcile, bill, ledger, accountId } = await setUp()
     for (const tokens of [1, 2, 0]) await bill(tokens)
 
@@ -68,7 +68,7 @@ describe('a pass of the reconciler', () => {
     expect(await ledger.verify()).toMatchObject({ problems: [] })
   })
 
-  test('closes attempts that are so old that their call or its process has ended', async () => {
+  test('a pass of the reconciler closes attempts that are so old that their call or its process has ended', async () => {
     const { reconcile, clock, attempts, accountId, apiKeyId } = await setUp()
     const attempt = anAttempt({ accountId, apiKeyId })
     await attempts.record(attempt)
@@ -82,7 +82,7 @@ describe('a pass of the reconciler', () => {
     expect(await attempts.bill(attempt, aBill())).toBe(false)
   })
 
-  test('frees holds that their owner no longer renews', async () => {
+  test('a pass of the reconciler frees holds that their owner no longer renews', async () => {
     const { reconcile, clock, ledger, accountId } = await setUp()
     const text = await hold(ledger, { accountId, kind: 'text', amount: usd('1') })
     await hold(ledger, { accountId, kind: 'media', amount: usd('2') })
@@ -98,7 +98,7 @@ describe('a pass of the reconciler', () => {
     expect(await reconcile()).toEqual(NOTHING_DONE)
   })
 
-  test('does nothing while another pass is running', async () => {
+  test('a pass of the reconciler does nothing while another pass is running', async () => {
     const { reconcile, bill } = await setUp()
     await bill(1)
 
@@ -108,7 +108,7 @@ describe('a pass of the reconciler', () => {
     expect(passes[1]).toEqual({ ...NOTHING_DONE, hasRun: false })
   })
 
-  test('settles the other attempts when one fails, and reports that one', async () => {
+  test('a pass of the reconciler settles the other attempts when one fails, and reports that one', async () => {
     const { ports, attempts, bill, failures } = await setUp()
     await bill(1)
     const never = { requestId: { key: 7n, tail: 7n }, number: 1 }
@@ -123,7 +123,7 @@ describe('a pass of the reconciler', () => {
     expect(failures).toEqual([expect.any(RangeError)])
   })
 
-  test('that fails does not block the next one', async () => {
+  test('a pass of the reconciler that fails does not block the next one', async () => {
     const { ports, attempts, reconcile } = await setUp()
     const broken: Attempts = { ...attempts, billed: () => Promise.reject(new Error('disk full')) }
 
@@ -136,7 +136,7 @@ describe('a pass of the reconciler', () => {
 })
 
 describe('the reconciler', () => {
-  test('runs at its start and then at each interval, even after a failed pass', async () => {
+  test('the reconciler runs at its start and then at each interval, even after a failed pass', async () => {
     const { clock } = await setUp()
     const passes: number[] = []
     const failures: unknown[] = []
@@ -158,7 +158,7 @@ describe('the reconciler', () => {
     expect(clock.waiting).toBe(0)
   })
 
-  test('waits for the running pass when it is stopped, and starts no other', async () => {
+  test('the reconciler waits for the running pass when it is stopped, and starts no other', async () => {
     const { clock } = await setUp()
     const underWay = Promise.withResolvers<typeof NOTHING_DONE>()
     const stop = startReconciler(() => underWay.promise, { clock, onFailed: () => {} }, 150_000)

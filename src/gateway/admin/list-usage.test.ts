@@ -47,14 +47,14 @@ const ALL = [
 ]
 
 describe('the list of charges and refunds', () => {
-  test('has each refund where it was made, newest first', async () => {
+  test('the list of charges and refunds has each refund where it was made, newest first', async () => {
     const { ledger, accountId } = await setUpRefunded()
 
     expect((await listUsage(accountId, { limit: 20 }, ledger)).map(summaryOf)).toEqual(ALL)
     expect((await listUsage(undefined, { limit: 20 }, ledger)).map(summaryOf)).toEqual(ALL)
   })
 
-  test.each([1, 2, 3, 4, 8])('is the same in pages of %d', async limit => {
+  test.each([1, 2, 3, 4, 8])('the list of charges and refunds is the same in pages of %d', async limit => {
     const { ledger, accountId } = await setUpRefunded()
 
     const entries: UsageEntry[] = []
@@ -68,7 +68,7 @@ describe('the list of charges and refunds', () => {
     expect(entries.map(summaryOf)).toEqual(ALL)
   })
 
-  test('of a time has the charges and the refunds that were made in it', async () => {
+  test('the list of charges and refunds of a time has the charges and the refunds that were made in it', async () => {
     const { ledger, accountId } = await setUpRefunded()
     const between = { fromMs: NOW + 2000, toMs: NOW + 4000 }
 
@@ -77,11 +77,14 @@ describe('the list of charges and refunds', () => {
     )
   })
 
-  test.each(['nonsense', 'r1.nonsense', '.r1', 'n1r1.'])('refuses the cursor %p', async before => {
-    const { ledger, accountId } = await setUpRefunded()
+  test.each(['nonsense', 'r1.nonsense', '.r1', 'n1r1.'])(
+    'the list of charges and refunds refuses the cursor %p',
+    async before => {
+      const { ledger, accountId } = await setUpRefunded()
 
-    expect(listUsage(accountId, { limit: 2, before }, ledger)).rejects.toMatchObject({
-      code: 'invalid_field',
-    })
-  })
+      expect(listUsage(accountId, { limit: 2, before }, ledger)).rejects.toMatchObject({
+        code: 'invalid_field',
+      })
+    },
+  )
 })

@@ -34,7 +34,7 @@ async function jobSpend(held: string) {
 }
 
 describe('a text request', () => {
-  test('is admitted with its worst case held', async () => {
+  test('a text request is admitted with its worst case held', async () => {
     const { admit } = await textHolds('1')
 
     const admitted = await admit()
@@ -42,7 +42,7 @@ describe('a text request', () => {
     expect(admitted.hold.amount).toBe(quote.amount)
   })
 
-  test('that the balance cannot pay for is told what would fit', async () => {
+  test('a text request that the balance cannot pay for is told what would fit', async () => {
     const { admit } = await textHolds('0.0005')
 
     const { code, message, extras } = (await rejection(admit())) as GatewayError
@@ -53,7 +53,7 @@ describe('a text request', () => {
     expect(extras.extensions).toContainKey('max_affordable_output_tokens')
   })
 
-  test('may be repeated soon if running requests hold what it needs', async () => {
+  test('a text request may be repeated soon if running requests hold what it needs', async () => {
     const { admit, holds, accountId } = await textHolds('0.002')
     await holds.place({ id: anId(), accountId, amount: usd('0.0019') }, client)
 
@@ -68,13 +68,13 @@ describe('a text request', () => {
 })
 
 describe('a job', () => {
-  test('is admitted when it is recorded with its money', async () => {
+  test('a job is admitted when it is recorded with its money', async () => {
     const { admit } = await jobSpend('4')
 
     expect(await admit()).toMatchObject({ outcome: 'created', job: { held: usd('4') } })
   })
 
-  test('that the balance cannot pay for is refused with both amounts, and is not recorded', async () => {
+  test('a job that the balance cannot pay for is refused with both amounts, and is not recorded', async () => {
     const { admit, jobs } = await jobSpend('11')
 
     const { code, message, extras } = (await rejection(admit())) as GatewayError

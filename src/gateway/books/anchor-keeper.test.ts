@@ -58,7 +58,7 @@ async function usedFolder() {
 }
 
 describe('the anchor', () => {
-  test('names the last commit after a stop', async () => {
+  test('the anchor names the last commit after a stop', async () => {
     const { open, anchored } = await usedFolder()
 
     const { store, keeper, close } = await open()
@@ -68,7 +68,7 @@ describe('the anchor', () => {
     await close()
   })
 
-  test('is written at most once a second', async () => {
+  test('the anchor is written at most once a second', async () => {
     const { open, anchored, writes, clock, accountId } = await usedFolder()
     const { store, close } = await open()
     const before = anchored()
@@ -91,7 +91,7 @@ describe('the anchor', () => {
     await close()
   })
 
-  test('names the last commit of each node, and finds commits that a second node lost', async () => {
+  test('the anchor names the last commit of each node, and finds commits that a second node lost', async () => {
     const { path, clock } = aFolder()
     const store = aSqliteStore(join(path, '..', 'tollgate.db'), clock)
     const other = store.openNode(nodeSettings('other', clock))
@@ -113,7 +113,7 @@ describe('the anchor', () => {
     await store.close()
   })
 
-  test('leaves an audit line when it is written for the first time, and no other', async () => {
+  test('the anchor leaves an audit line when it is written for the first time, and no other', async () => {
     const { open } = await usedFolder()
     const { store, close } = await open()
 
@@ -123,7 +123,7 @@ describe('the anchor', () => {
     await close()
   })
 
-  test('leaves that audit line once the file is written, after the changes made meanwhile', async () => {
+  test('the anchor leaves that audit line once the file is written, after the changes made meanwhile', async () => {
     const { path, clock, failures } = aFolder()
     const store = aSqliteStore(join(path, '..', 'tollgate.db'), clock)
     const file = diskAnchorFile(path)
@@ -143,7 +143,7 @@ describe('the anchor', () => {
     await store.close()
   })
 
-  test('that a crash left behind is written at the start, without a new commit', async () => {
+  test('the anchor that a crash left behind is written at the start, without a new commit', async () => {
     const { path, open, anchored } = await usedFolder()
     const before = { node: 'main', number: anchorAt(path)[0]!.number - 1 }
     const killed = await open()
@@ -158,7 +158,7 @@ describe('the anchor', () => {
     await close()
   })
 
-  test('that a crash left without its audit line gets the line at the next start', async () => {
+  test('the anchor that a crash left without its audit line gets the line at the next start', async () => {
     const { path, clock, open } = aFolder()
     const killed = aSqliteStore(join(path, '..', 'tollgate.db'), clock)
     await anAccount(killed, { funds: usd('1') })
@@ -176,7 +176,7 @@ describe('the anchor', () => {
     await reopened.close()
   })
 
-  test('may be missing in a folder of an earlier version, and is written then', async () => {
+  test('the anchor may be missing in a folder of an earlier version, and is written then', async () => {
     const folder = aFolder()
     const earlier = aSqliteStore(join(folder.path, '..', 'tollgate.db'))
     await anAccount(earlier, { funds: usd('1') })
@@ -202,7 +202,7 @@ describe('the anchor', () => {
       path => writeFileSync(path, '{"node":"main","number":1,"hash":"aa"}'),
       'they were replaced or rewritten',
     ],
-  ])('that is %s is a problem until the loss is accepted', async (_, damage, problem) => {
+  ])('the anchor that is %s is a problem until the loss is accepted', async (_, damage, problem) => {
     const { open, path, anchored, accountId } = await usedFolder()
     damage(path)
     const first = await open()
@@ -226,7 +226,7 @@ describe('the anchor', () => {
     await third.close()
   })
 
-  test('that cannot be written is reported, and written when it can be', async () => {
+  test('the anchor that cannot be written is reported, and written when it can be', async () => {
     const { open, path, anchored, failures, clock, accountId } = await usedFolder()
     const { store, close } = await open()
     mkdirSync(`${path}.new`)

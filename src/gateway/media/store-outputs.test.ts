@@ -116,19 +116,19 @@ describe.each(ways)('a result that comes as %s', (way, outputOf, refusal) => {
     const outcomeOf = async (kind: Job['kind'], bytes: Uint8Array<ArrayBuffer>) =>
       stored(aJob(kind), bytes, { output: outputOf(bytes), contentType })
 
-    test.each(images)('is an image and not a clip: %s', async (_, bytes) => {
+    test.each(images)('a result is an image and not a clip: %s', async (_, bytes) => {
       expect((await outcomeOf('image', bytes)).outcome).toBe('stored')
       expect((await outcomeOf('video', bytes)).outcome).toBe(refusal as never)
     })
 
-    test.each(clips)('is a clip and not an image: %s', async (_, bytes) => {
+    test.each(clips)('a result is a clip and not an image: %s', async (_, bytes) => {
       expect((await outcomeOf('video', bytes)).outcome).toBe('stored')
       expect((await outcomeOf('image', bytes)).outcome).toBe(refusal as never)
     })
 
     // No provider's answer has an empty file: such an output is left out.
     test.each(others.filter(([, bytes]) => bytes.length > 0 || way === 'a link' || way === 'bytes'))(
-      'is not a result: %s',
+      'a file of another type is not a result: %s',
       async (_, bytes) => {
         expect((await outcomeOf('image', bytes)).outcome).toBe(refusal as never)
         expect((await outcomeOf('video', bytes)).outcome).toBe(refusal as never)

@@ -40,25 +40,31 @@ describe('the error for a model that is not found', () => {
     ['embed', '"embed" is an embedding model. Call it at /v1/embeddings.'],
     ['vendor/embed', '"embed" is an embedding model. Call it at /v1/embeddings.'],
     ['draw', '"draw" is an image model. Call it at /v1/images/generations.'],
-  ])('names the route of %p, which is of another kind', (name, message) => {
-    expect(messageFor(name)).toBe(message)
-  })
+  ])(
+    'the error for a model that is not found names the route of %p, which is of another kind',
+    (name, message) => {
+      expect(messageFor(name)).toBe(message)
+    },
+  )
 
-  test.each(['gpt-larg', 'GPT_Large', 'gpt large'])('suggests a near name for %p', name => {
-    expect(messageFor(name)).toBe(`The model "${name}" does not exist. The nearest name is "gpt-large".`)
-  })
+  test.each(['gpt-larg', 'GPT_Large', 'gpt large'])(
+    'the error for a model that is not found suggests a near name for %p',
+    name => {
+      expect(messageFor(name)).toBe(`The model "${name}" does not exist. The nearest name is "gpt-large".`)
+    },
+  )
 
-  test('suggests nothing for a name that is not near, or very long', () => {
+  test('the error for a model that is not found suggests nothing for a name that is not near, or very long', () => {
     expect(messageFor('claude')).toBe('The model "claude" does not exist.')
     expect(messageFor(`gpt-large${'e'.repeat(300)}`)).not.toContain('nearest')
   })
 
-  test('suggests no model of another kind, and none that is off', () => {
+  test('the error for a model that is not found suggests no model of another kind, and none that is off', () => {
     expect(messageFor('embedd')).toBe('The model "embedd" does not exist.')
     expect(messageFor('gpt-off')).not.toContain('"gpt-off".')
   })
 
-  test('names no model that the account may not call', () => {
+  test('the error for a model that is not found names no model that the account may not call', () => {
     expect(messageFor('embed', { sandboxOnly: true })).toBe(
       'The sandbox has no model "embed", and this key works only with the sandbox.',
     )
@@ -66,7 +72,7 @@ describe('the error for a model that is not found', () => {
     expect(messageFor('gpt-larg', { sandboxOnly: true })).not.toContain('nearest')
   })
 
-  test('suggests models of every kind on a route that serves all', () => {
+  test('the error for a model that is not found suggests models of every kind on a route that serves all', () => {
     expect(messageFor('embedd', { kind: undefined })).toContain('The nearest name is "embed".')
   })
 })

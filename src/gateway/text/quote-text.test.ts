@@ -72,11 +72,11 @@ describe('the worst case of', () => {
       { inputTokensEstimate: Infinity },
       '128.21',
     ],
-  ])('%s', (_, pricing, change, amount) => {
+  ])('the worst case of %s', (_, pricing, change, amount) => {
     expect(quote(pricing, change).amount).toBe(usd(amount))
   })
 
-  test('input beyond the context window is the context window, also for input of unknown length', () => {
+  test('the worst case of input beyond the context window is the context window, also for input of unknown length', () => {
     const model = { ...aModel(tariff), contextWindow: 1000 }
     const amount = (inputTokensEstimate: number) => quoteText(model, aRequest({ inputTokensEstimate })).amount
 
@@ -85,7 +85,7 @@ describe('the worst case of', () => {
     expect(amount(Infinity)).toBe(usd('1.21'))
   })
 
-  test('separate inputs is up to one context window for each', () => {
+  test('the worst case of separate inputs is up to one context window for each', () => {
     const model = { ...aModel(tariff), contextWindow: 1000 }
     const amount = (separateInputs: number) =>
       quoteText(model, aRequest({ inputTokensEstimate: 2500, separateInputs })).amount
@@ -93,7 +93,7 @@ describe('the worst case of', () => {
     expect([1, 2, 3].map(amount)).toEqual([usd('1.21'), usd('2.21'), usd('2.71')])
   })
 
-  test('an embedding has no output part', () => {
+  test('the worst case of an embedding has no output part', () => {
     expect(quoteText(aModel(tariff, 'embedding'), aRequest()).amount).toBe(usd('0.02'))
   })
 })
@@ -110,7 +110,7 @@ describe('the service tier that is held', () => {
   test.each([
     ['is the dearest one that one of its upstreams may serve', [standard, open], 2n],
     ['is the standard one if no upstream may serve another', [standard, standard], 1n],
-  ])('%s', (_, upstreams, factor) => {
+  ])('the service tier that is held %s', (_, upstreams, factor) => {
     const { worst } = quoteText(aModel(tiered), aRequest(), upstreams)
 
     expect(worst.tierFactor).toBe(factor * FACTOR_ONE)
@@ -123,13 +123,13 @@ describe('the largest usage that is believed', () => {
     ['has the output ceiling of the request', { outputCeiling: 5 }, 5],
     ['has the output ceiling of the row for a request above it', { outputCeiling: 1000 }, 100],
     ['counts the output ceiling for each choice', { outputCeiling: 5, choices: 3 }, 15],
-  ])('%s', (_, change, outputTokensMax) => {
+  ])('the largest usage that is believed %s', (_, change, outputTokensMax) => {
     const limits = usageLimits({ model: aModel(tariff), quote: quote(tariff, change) })
 
     expect(limits).toEqual({ inputTokensMax: undefined, outputTokensMax })
   })
 
-  test('has the context window as its input, and no output ceiling for an embedding', () => {
+  test('the largest usage that is believed has the context window as its input, and no output ceiling for an embedding', () => {
     const model = { ...aModel(tariff, 'embedding'), contextWindow: 1000 }
     const limits = usageLimits({ model, quote: quoteText(model, aRequest({ separateInputs: 2 })) })
 
@@ -147,7 +147,7 @@ describe('the output ceiling that a balance can pay for', () => {
     ['is undefined for a negative balance', tariff, {}, '-1', undefined],
     ['uses the ceiling tariff', upstreamCost, {}, '0.03', 5],
     ['is undefined for a free row', free, {}, '0', undefined],
-  ])('%s', (_, pricing, change, available, ceiling) => {
+  ])('the output ceiling that a balance can pay for %s', (_, pricing, change, available, ceiling) => {
     expect(affordableCeiling(quote(pricing, change), usd(available))).toBe(ceiling)
   })
 })
@@ -160,13 +160,13 @@ const used = (usage: Partial<Usage>, change = {}) => ({
 })
 
 describe('the price of', () => {
-  test('a reported usage is exact, even above the worst case', () => {
+  test('the price of a reported usage is exact, even above the worst case', () => {
     const price = priceText(quote(tariff), used({ input: 1000, output: 1 }), null)
 
     expect(price).toMatchObject({ cost: usd('1.012'), tariff: TARIFF, isClamped: false })
   })
 
-  test('a free row is 0', () => {
+  test('the price of a free row is 0', () => {
     const price = priceText(quote(free), used({ input: 9 }), exact('7'))
 
     expect(price).toMatchObject({ cost: ZERO, tariff: null, isCostUnreported: false })
@@ -178,7 +178,7 @@ describe('the price of', () => {
     ['rounded only after the markup', '0.0000000041', '0.000000007', false],
     ['limited to the worst case', '1', '0.22', true],
     ['at least 0', '-1', '0', true],
-  ])('an upstream’s own cost is that cost, %s', (_, reported, cost, isClamped) => {
+  ])('the price of an upstream’s own cost is that cost, %s', (_, reported, cost, isClamped) => {
     const price = priceText(quote(upstreamCost), used({ input: 1 }), exact(reported))
 
     expect(price).toMatchObject({ cost: usd(cost), tariff: null, isClamped })
@@ -188,7 +188,7 @@ describe('the price of', () => {
     ['rounded up', '0.0000000001', '0.000000001'],
     ['not multiplied by the markup', '0.1', '0.1'],
     ['not limited to the worst case', '5', '5'],
-  ])('any row has the upstream’s own cost for the books, %s', (_, reported, recorded) => {
+  ])('the price of any row has the upstream’s own cost for the books, %s', (_, reported, recorded) => {
     for (const pricing of [tariff, free, upstreamCost])
       expect(priceText(quote(pricing), used({ input: 1 }), exact(reported)).providerCost).toBe(usd(recorded))
   })
@@ -197,17 +197,17 @@ describe('the price of', () => {
     ['was not reported', null],
     ['is negative', exact('-1')],
     ['is above a million dollars', exact('1000000.1')],
-  ])('an upstream’s own cost that %s is not in the books', (_, reported) => {
+  ])('the price of an upstream’s own cost that %s is not in the books', (_, reported) => {
     expect(priceText(quote(tariff), used({ input: 1 }), reported).providerCost).toBeNull()
   })
 
-  test('an upstream’s own cost that was not reported is 0 and is marked as unreported', () => {
+  test('the price of an upstream’s own cost that was not reported is 0 and is marked as unreported', () => {
     const price = priceText(quote(upstreamCost), used({ input: 1 }), null)
 
     expect(price).toMatchObject({ cost: ZERO, isCostUnreported: true })
   })
 
-  test('a clamped usage stays clamped', () => {
+  test('the price of a clamped usage stays clamped', () => {
     for (const pricing of [tariff, free, upstreamCost]) {
       const price = priceText(quote(pricing), used({ input: 1 }, { isClamped: true }), exact('1e-9'))
       expect(price.isClamped).toBe(true)
@@ -216,7 +216,7 @@ describe('the price of', () => {
 })
 
 describe('the price of an interrupted stream', () => {
-  test('whose upstream reported no cost is that of its usage at the ceiling tariff, which is recorded', () => {
+  test('the price of an interrupted stream whose upstream reported no cost is that of its usage at the ceiling tariff, which is recorded', () => {
     const priced = priceInterrupted(quote(upstreamCost), used({ input: 5, output: 3 }), null)
 
     expect(priced).toMatchObject({
@@ -225,19 +225,19 @@ describe('the price of an interrupted stream', () => {
     })
   })
 
-  test('whose upstream reported a cost is that cost, at most the worst case', () => {
+  test('the price of an interrupted stream whose upstream reported a cost is that cost, at most the worst case', () => {
     const { price } = priceInterrupted(quote(upstreamCost), used({ input: 5 }), exact('1'))
 
     expect(price).toMatchObject({ cost: usd('0.22'), tariff: null, isClamped: true })
   })
 
-  test('at a tariff records what its upstream says that it costs, rounded up', () => {
+  test('the price of an interrupted stream at a tariff records what its upstream says that it costs, rounded up', () => {
     const { price } = priceInterrupted(quote(tariff), used({ input: 5 }), exact('0.0000000001'))
 
     expect(price).toMatchObject({ cost: usd('0.015'), providerCost: usd('0.000000001') })
   })
 
-  test('leaves out what exceeds the worst case, from the last bucket on', () => {
+  test('the price of an interrupted stream leaves out what exceeds the worst case, from the last bucket on', () => {
     const many = used({ input: 6, cachedInput: 6, output: 60, reasoning: 60, serverToolUses: 1 })
 
     const { metered, price } = priceInterrupted(quote(tariff), many, null)
@@ -247,7 +247,7 @@ describe('the price of an interrupted stream', () => {
     expect(price).toMatchObject({ cost: usd('0.22'), isClamped: true })
   })
 
-  test('keeps a usage of more tokens than the worst case whose price is not higher', () => {
+  test('the price of an interrupted stream keeps a usage of more tokens than the worst case whose price is not higher', () => {
     const many = used({ cachedInput: 20, output: 1 })
 
     const { metered, price } = priceInterrupted(quote(tariff), many, null)
@@ -256,7 +256,7 @@ describe('the price of an interrupted stream', () => {
     expect(price).toMatchObject({ cost: usd('0.032'), isClamped: false })
   })
 
-  test('in a service tier that is dearer than the held one is at most the worst case', () => {
+  test('the price of an interrupted stream in a service tier that is dearer than the held one is at most the worst case', () => {
     const ceiling = { ...TARIFF, serviceTiers: { priority: 2_000_000_000n } }
     const held = quote({ ...upstreamCost, ceiling }, { pricedFeatures: () => featuresOfTier('default') })
 
@@ -267,7 +267,7 @@ describe('the price of an interrupted stream', () => {
     expect(price).toMatchObject({ cost: usd('0.21'), isClamped: true })
   })
 
-  test('of a free row is 0', () => {
+  test('the price of an interrupted stream of a free row is 0', () => {
     const { price } = priceInterrupted(quote(free), used({ input: 5 }), null)
 
     expect(price).toMatchObject({ cost: ZERO, tariff: null })

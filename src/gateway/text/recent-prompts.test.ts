@@ -69,21 +69,24 @@ describe('an estimated input counts as cached', () => {
     ['not at all, if it begins in another way', text(5000), text(5000, 'b'), 9999, 0],
     ['as a whole, if the prompt is shorter than a block', 'Hello', 'Hello', 9999, 5],
     ['not at all without a prompt', '', '', 9999, 0],
-  ])('%s', async (_, before, now, reported, expected) => {
+  ])('an estimated input counts as cached %s', async (_, before, now, reported, expected) => {
     const { note, cached } = setUp()
     note(before, reported)
 
     expect(await cached(now)).toBe(expected)
   })
 
-  test.each([1000, 1001])('by its share of %d tokens, rounded down', async inputTokens => {
-    const { note, cached } = setUp()
-    note(text(2048), 9999)
+  test.each([1000, 1001])(
+    'an estimated input counts as cached by its share of %d tokens, rounded down',
+    async inputTokens => {
+      const { note, cached } = setUp()
+      note(text(2048), 9999)
 
-    expect(await cached(text(2048) + text(2048, 'b'), { inputTokens })).toBe(500)
-  })
+      expect(await cached(text(2048) + text(2048, 'b'), { inputTokens })).toBe(500)
+    },
+  )
 
-  test('only within five minutes', async () => {
+  test('an estimated input counts as cached only within five minutes', async () => {
     const { note, cached, clock } = setUp()
     note(text(5000), 9999)
 
@@ -101,14 +104,14 @@ describe('an estimated input counts as cached', () => {
       'for the same model of the provider',
       { destination: { ...main, upstream: { ...main.upstream, model: 'other' } } },
     ],
-  ])('only after a request %s', async (_, other) => {
+  ])('an estimated input counts as cached only after a request %s', async (_, other) => {
     const { note, cached } = setUp()
     note(text(5000), 9999, other)
 
     expect([await cached(text(5000)), await cached(text(5000), other)]).toEqual([0, 5000])
   })
 
-  test('only by the last complete request', async () => {
+  test('an estimated input counts as cached only by the last complete request', async () => {
     const { note, cached } = setUp()
     note(text(5000), 9999)
 
@@ -121,7 +124,7 @@ describe('an estimated input counts as cached', () => {
 })
 
 describe('remembered prompts', () => {
-  test('are limited in number: the oldest is forgotten', async () => {
+  test('remembered prompts are limited in number: the oldest is forgotten', async () => {
     const { note, cached, prompts } = setUp()
     for (let apiKeyId = 0; apiKeyId <= PROMPTS_MAX; apiKeyId += 1)
       note('Hello', 9999, { payer: { accountId: 1, apiKeyId } })
@@ -131,7 +134,7 @@ describe('remembered prompts', () => {
     expect(await cached('Hello', { payer: { accountId: 1, apiKeyId: 1 } })).toBe(5)
   })
 
-  test('are limited in length: the first part of a very long one is remembered', async () => {
+  test('remembered prompts are limited in length: the first part of a very long one is remembered', async () => {
     const { note, cached } = setUp()
     const most = PROMPT_BLOCKS_MAX * BLOCK_CHARS
     const long = 'x'.repeat(most + 1)
@@ -140,7 +143,7 @@ describe('remembered prompts', () => {
     expect(await cached(long)).toBe(most)
   })
 
-  test('are limited in their lengths together', () => {
+  test('remembered prompts are limited in their lengths together', () => {
     const { note, prompts } = setUp({ hash: () => 0 })
     const long = 'x'.repeat(PROMPT_BLOCKS_MAX * BLOCK_CHARS)
     const fitting = Math.floor(BLOCKS_MAX / PROMPT_BLOCKS_MAX)
@@ -150,7 +153,7 @@ describe('remembered prompts', () => {
     expect(prompts.size).toBe(fitting)
   })
 
-  test('are forgotten when they are too old', () => {
+  test('remembered prompts are forgotten when they are too old', () => {
     const { note, prompts, clock } = setUp()
     note('Hello', 1, { payer: { accountId: 1, apiKeyId: 2 } })
     clock.advance(PROMPT_TTL_MS)
@@ -160,7 +163,7 @@ describe('remembered prompts', () => {
     expect(prompts.size).toBe(1)
   })
 
-  test('are not kept of a request without cached tokens', () => {
+  test('remembered prompts are not kept of a request without cached tokens', () => {
     const { note, prompts } = setUp()
 
     note('Hello', 0)

@@ -23,7 +23,7 @@ describe('a request', () => {
     ['a 401 or 402', aFailure('unpaid')],
     ['a 403 or 404', aFailure('not_offered')],
     ['an empty answer', empty],
-  ])('fails over after %s', (_, result) => {
+  ])('a request fails over after %s', (_, result) => {
     expect(shouldFailOver(result)).toBe(true)
   })
 
@@ -33,7 +33,7 @@ describe('a request', () => {
     ['any other 4xx', aRefusal()],
     ['a timeout, because this upstream may still answer and bill', timeout],
     ['a disconnect of its client', aborted],
-  ])('does not fail over after %s', (_, result) => {
+  ])('a request does not fail over after %s', (_, result) => {
     expect(shouldFailOver(result)).toBe(false)
   })
 })
@@ -52,11 +52,11 @@ describe('the health signal', () => {
     ['a 403 or 404', 'none', aFailure('not_offered')],
     ['a timeout', 'none', timeout],
     ['a disconnect of the client', 'none', aborted],
-  ])('of %s is %s', (_, signal, result) => {
+  ])('the health signal of %s is %s', (_, signal, result) => {
     expect(healthSignal(result, NOW).signal).toBe(signal as never)
   })
 
-  test('of a failure includes its Retry-After', () => {
+  test('the health signal of a failure includes its Retry-After', () => {
     const signal = healthSignal(aFailure('rate_limited', '7'), NOW)
 
     expect(signal).toEqual({ signal: 'unhealthy', retryAfterMs: 7_000 })
@@ -79,7 +79,7 @@ describe('of several results the client gets', () => {
     ['a rate limit that says when it ends', [aFailure('rate_limited', '5'), aFailure('rate_limited')], 0],
     ['a failure that a retry may avoid', [aFailure('unreachable'), aFailure('unpaid')], 0],
     ['the later of two failures', [aFailure('server'), aFailure('unreachable')], 1],
-  ])('%s', (_, results, index) => {
+  ])('of several results the client gets %s', (_, results, index) => {
     const attempts = results.map(result => ({ result }))
 
     const selected = selectResult(attempts, NOW)

@@ -57,7 +57,7 @@ function timedOut(attempts: Attempts): Promise<number> {
 }
 
 describe('an attempt that timed out', () => {
-  test('is recorded on disk before its client gets a reply', async () => {
+  test('an attempt that timed out is recorded on disk before its client gets a reply', async () => {
     const { store, reopen } = await sqlite.open()
     const { accountId, apiKeyId } = await anAccount(store)
     const lateAnswers = new LateAnswers({ attempts: store.attempts, clock: fakeClock(), onFailed: () => {} })
@@ -68,7 +68,7 @@ describe('an attempt that timed out', () => {
     expect(await timedOut((await reopen()).attempts)).toBe(1)
   })
 
-  test('and finishes later gets its usage, at the prices of its admission', async () => {
+  test('an attempt that timed out and finishes later gets its usage, at the prices of its admission', async () => {
     const { store, payer, lateAnswers, admitted } = await setUp()
     const late = aLateCall()
     await lateAnswers.expect(admitted, attempt, late.call)
@@ -91,7 +91,7 @@ describe('an attempt that timed out', () => {
     expect(await store.ledger.verify()).toMatchObject({ problems: [] })
   })
 
-  test('and reports its own cost later has it in its charge, regardless of the row’s price', async () => {
+  test('an attempt that timed out and reports its own cost later has it in its charge, regardless of the row’s price', async () => {
     const { store, payer, lateAnswers, admitted } = await setUp()
     const late = aLateCall()
     await lateAnswers.expect(admitted, attempt, late.call)
@@ -105,7 +105,7 @@ describe('an attempt that timed out', () => {
     ])
   })
 
-  test('gets the usage of an answer in the format of the route that its request was converted to', async () => {
+  test('an attempt that timed out gets the usage of an answer in the format of the route that its request was converted to', async () => {
     const { store, payer, lateAnswers } = await setUp()
     const late = aLateCall()
     const chat = anAdmittedRequest([main], payer)
@@ -120,7 +120,7 @@ describe('an attempt that timed out', () => {
     expect(await store.ledger.compensate(billed!, 7)).toMatchObject({ cost: usd('0.00007') })
   })
 
-  test('keeps its number among the attempts of its request', async () => {
+  test('an attempt that timed out keeps its number among the attempts of its request', async () => {
     const { store, lateAnswers, admitted } = await setUp()
     const late = aLateCall()
     await lateAnswers.expect(admitted, { ...attempt, number: 2 }, late.call)
@@ -139,7 +139,7 @@ describe('an attempt that timed out', () => {
     ['a refusal', answered('{"error":{}}', 400)],
     ['a broken connection', { outcome: 'unreachable', reason: 'ECONNRESET' }],
     ['a second timeout', { outcome: 'timed_out' }],
-  ])('and ends with %s is closed and never charged', async (_, outcome) => {
+  ])('an attempt that timed out and ends with %s is closed and never charged', async (_, outcome) => {
     const { store, lateAnswers, admitted, failures } = await setUp()
     const late = aLateCall()
     await lateAnswers.expect(admitted, attempt, late.call)
@@ -152,7 +152,7 @@ describe('an attempt that timed out', () => {
     expect(failures).toEqual([])
   })
 
-  test('is recorded also if its call has already ended', async () => {
+  test('an attempt that timed out is recorded also if its call has already ended', async () => {
     const { store, lateAnswers, admitted } = await setUp()
 
     await lateAnswers.expect(admitted, attempt, undefined)
@@ -161,7 +161,7 @@ describe('an attempt that timed out', () => {
     expect(lateAnswers.running).toBe(0)
   })
 
-  test('and cannot be recorded is cancelled, and its request fails', async () => {
+  test('an attempt that timed out and cannot be recorded is cancelled, and its request fails', async () => {
     const { store, lateAnswers, admitted } = await setUp()
     const late = aLateCall()
     await store.close()
@@ -172,7 +172,7 @@ describe('an attempt that timed out', () => {
     expect(await late.call.outcome).toEqual({ outcome: 'aborted' })
   })
 
-  test('and whose end cannot be recorded is reported', async () => {
+  test('an attempt that timed out and whose end cannot be recorded is reported', async () => {
     const { store, lateAnswers, admitted, failures } = await setUp()
     const late = aLateCall()
     await lateAnswers.expect(admitted, attempt, late.call)
@@ -186,7 +186,7 @@ describe('an attempt that timed out', () => {
 })
 
 describe('late calls', () => {
-  test('are limited in number: one more is cancelled and closed', async () => {
+  test('late calls are limited in number: one more is cancelled and closed', async () => {
     const { store, payer, lateAnswers } = await setUp()
     const expectOne = async () => {
       const late = aLateCall()
@@ -202,7 +202,7 @@ describe('late calls', () => {
     expect(lateAnswers.running).toBeGreaterThanOrEqual(LATE_CALLS_MAX)
   })
 
-  test('are limited in the bytes of their requests', async () => {
+  test('late calls are limited in the bytes of their requests', async () => {
     const { payer, lateAnswers } = await setUp()
     const { call, ...admitted } = anAdmittedRequest([main], payer)
     const large = { ...admitted, call: { ...call, body: { text: '', byteLength: LATE_BYTES_MAX } } }
@@ -214,7 +214,7 @@ describe('late calls', () => {
     expect(await second.call.outcome).toEqual({ outcome: 'aborted' })
   })
 
-  test('are cancelled by a stop, and their records stay as they are', async () => {
+  test('late calls are cancelled by a stop, and their records stay as they are', async () => {
     const { store, lateAnswers, admitted } = await setUp()
     const late = aLateCall()
     await lateAnswers.expect(admitted, attempt, late.call)

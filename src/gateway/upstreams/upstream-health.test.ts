@@ -39,7 +39,7 @@ function setUp() {
 }
 
 describe('a circuit breaker', () => {
-  test('opens after three consecutive failures', () => {
+  test('a circuit breaker opens after three consecutive failures', () => {
     const { call, mayCall } = setUp()
     const seen: boolean[] = []
 
@@ -51,7 +51,7 @@ describe('a circuit breaker', () => {
     expect(seen).toEqual([true, true, false])
   })
 
-  test('stays closed if successes come between the failures', () => {
+  test('a circuit breaker stays closed if successes come between the failures', () => {
     const { call, mayCall } = setUp()
 
     for (const signal of [UNHEALTHY, UNHEALTHY, HEALTHY, UNHEALTHY, UNHEALTHY]) call(signal)
@@ -59,7 +59,7 @@ describe('a circuit breaker', () => {
     expect(mayCall()).toBe(true)
   })
 
-  test('ignores calls that say nothing about the upstream’s health', () => {
+  test('a circuit breaker ignores calls that say nothing about the upstream’s health', () => {
     const { call, mayCall } = setUp()
 
     for (let times = 0; times < 10; times += 1) call({ signal: 'none' })
@@ -67,7 +67,7 @@ describe('a circuit breaker', () => {
     expect(mayCall()).toBe(true)
   })
 
-  test('does not affect other upstreams', () => {
+  test('a circuit breaker does not affect other upstreams', () => {
     const { call, open, breakers, mayCall } = setUp()
     call(UNHEALTHY, spare)
 
@@ -77,7 +77,7 @@ describe('a circuit breaker', () => {
     expect(breakers.open).toBe(1)
   })
 
-  test('is open until its time is over', () => {
+  test('a circuit breaker is open until its time is over', () => {
     const { clock, open, breakers, mayCall } = setUp()
     const nowMs = clock.monotonicMs()
 
@@ -91,19 +91,22 @@ describe('a circuit breaker', () => {
     expect(breakers.open).toBe(0)
   })
 
-  test.each([-HOUR_MS, HOUR_MS])('is open for the same time if the wall clock moves by %d ms', moveMs => {
-    const { clock, open, mayCall } = setUp()
-    open()
+  test.each([-HOUR_MS, HOUR_MS])(
+    'a circuit breaker is open for the same time if the wall clock moves by %d ms',
+    moveMs => {
+      const { clock, open, mayCall } = setUp()
+      open()
 
-    clock.setWallClock(clock.now() + moveMs)
+      clock.setWallClock(clock.now() + moveMs)
 
-    clock.advance(OPEN_MS_FIRST - 1)
-    expect(mayCall()).toBe(false)
-    clock.advance(1)
-    expect(mayCall()).toBe(true)
-  })
+      clock.advance(OPEN_MS_FIRST - 1)
+      expect(mayCall()).toBe(false)
+      clock.advance(1)
+      expect(mayCall()).toBe(true)
+    },
+  )
 
-  test('stays open twice as long after each failed probe, up to a maximum', () => {
+  test('a circuit breaker stays open twice as long after each failed probe, up to a maximum', () => {
     const { clock, call, open, breakers } = setUp()
     const lengths: number[] = []
     open()
@@ -119,7 +122,7 @@ describe('a circuit breaker', () => {
     expect(OPEN_MS_MAX).toBe(20_000)
   })
 
-  test('does not stay open longer because many calls were running when it opened', () => {
+  test('a circuit breaker does not stay open longer because many calls were running when it opened', () => {
     const { clock, breakers } = setUp()
     const nowMs = clock.monotonicMs()
     const running = Array.from({ length: 100 }, () => breakers.begin(main))
@@ -129,7 +132,7 @@ describe('a circuit breaker', () => {
     expect(breakers.openUntilMs(main)).toBe(nowMs + OPEN_MS_FIRST)
   })
 
-  test('opens at once for the time of a Retry-After', () => {
+  test('a circuit breaker opens at once for the time of a Retry-After', () => {
     const { clock, call, breakers } = setUp()
     const nowMs = clock.monotonicMs()
 
@@ -138,7 +141,7 @@ describe('a circuit breaker', () => {
     expect(breakers.openUntilMs(main)).toBe(nowMs + 12_000)
   })
 
-  test('never stays open longer than the maximum, also for a longer Retry-After', () => {
+  test('a circuit breaker never stays open longer than the maximum, also for a longer Retry-After', () => {
     const { clock, call, breakers } = setUp()
     const nowMs = clock.monotonicMs()
 
@@ -147,7 +150,7 @@ describe('a circuit breaker', () => {
     expect(breakers.openUntilMs(main)).toBe(nowMs + OPEN_MS_MAX)
   })
 
-  test('stays open if a call that began before the failures succeeds late', () => {
+  test('a circuit breaker stays open if a call that began before the failures succeeds late', () => {
     const { open, breakers, mayCall } = setUp()
     const slow = breakers.begin(main)
     open()
@@ -166,7 +169,7 @@ describe('a half-open circuit breaker', () => {
     return set
   }
 
-  test('lets one probe through at a time', () => {
+  test('a half-open circuit breaker lets one probe through at a time', () => {
     const { breakers, mayCall } = halfOpen()
 
     const end = breakers.begin(main)
@@ -176,7 +179,7 @@ describe('a half-open circuit breaker', () => {
     expect(mayCall()).toBe(true)
   })
 
-  test('closes after a successful probe', () => {
+  test('a half-open circuit breaker closes after a successful probe', () => {
     const { call, mayCall, breakers } = halfOpen()
 
     call(HEALTHY)
@@ -186,7 +189,7 @@ describe('a half-open circuit breaker', () => {
     expect(mayCall()).toBe(true)
   })
 
-  test('opens again after a failed probe', () => {
+  test('a half-open circuit breaker opens again after a failed probe', () => {
     const { call, mayCall } = halfOpen()
 
     call(UNHEALTHY)
@@ -196,7 +199,7 @@ describe('a half-open circuit breaker', () => {
 })
 
 describe('a call that is made although the circuit breaker is open', () => {
-  test('closes it by a success', () => {
+  test('a call that is made although the circuit breaker is open closes it by a success', () => {
     const { call, open, mayCall } = setUp()
     open()
 
@@ -205,7 +208,7 @@ describe('a call that is made although the circuit breaker is open', () => {
     expect(mayCall()).toBe(true)
   })
 
-  test('does not keep it open longer by a failure', () => {
+  test('a call that is made although the circuit breaker is open does not keep it open longer by a failure', () => {
     const { clock, call, open, breakers } = setUp()
     open()
     const untilMs = clock.monotonicMs() + OPEN_MS_FIRST
@@ -217,7 +220,7 @@ describe('a call that is made although the circuit breaker is open', () => {
 })
 
 describe('an edit of the catalog', () => {
-  test('closes the circuit breakers of a provider that was changed', () => {
+  test('an edit of the catalog closes the circuit breakers of a provider that was changed', () => {
     const { open, breakers } = setUp()
     open()
     const fixed: Destination = {
@@ -228,7 +231,7 @@ describe('an edit of the catalog', () => {
     expect(breakers.openUntilMs(fixed)).toBeUndefined()
   })
 
-  test('drops the circuit breakers of removed rows with the next failure', () => {
+  test('an edit of the catalog drops the circuit breakers of removed rows with the next failure', () => {
     const { call, edit, breakers } = setUp()
     call(UNHEALTHY, main)
     edit([spare])
