@@ -25,7 +25,7 @@ const clientOf = (value: string, from = PROXY, header: Header = 'x-forwarded-for
   forwarding(header).clientAddress(requestOf({ [header]: value }, from))
 
 describe('the address of a client', () => {
-  test('is that of the connection, without a header or behind no trusted proxy', () => {
+  test('the address of a client is that of the connection, without a header or behind no trusted proxy', () => {
     expect(forwarding('x-forwarded-for').clientAddress(requestOf({}, PROXY))).toBe(PROXY)
     expect(clientOf('1.1.1.1', CLIENT)).toBe(CLIENT)
     expect(clientOf('1.1.1.1', `::ffff:${CLIENT}`)).toBe(CLIENT)
@@ -38,24 +38,27 @@ describe('the address of a client', () => {
     ['a client that names a trusted proxy', `${OTHER_PROXY}, ${CLIENT}`],
     ['a port', `${CLIENT}:4711`],
     ['an IPv4 address over IPv6', `::ffff:${CLIENT}`],
-  ])('is the first from the right that is not trusted: %s', (_, value) => {
+  ])('the address of a client is the first from the right that is not trusted: %s', (_, value) => {
     expect(clientOf(value)).toBe(CLIENT)
     expect(clientOf(value, 'fd00::1')).toBe(CLIENT)
   })
 
-  test('can be an IPv6 address', () => {
+  test('the address of a client can be an IPv6 address', () => {
     expect(clientOf('2001:db8::1')).toBe('2001:db8::1')
     expect(clientOf('[2001:db8::1]:443')).toBe('2001:db8::1')
   })
 
-  test('is the first proxy when all hops are trusted', () => {
+  test('the address of a client is the first proxy when all hops are trusted', () => {
     expect(clientOf(`${OTHER_PROXY}, 10.9.9.9`)).toBe(OTHER_PROXY)
   })
 
-  test.each(['', 'unknown', 'a"b', '1.1.1', '999.1.1.1'])('is that of the last hop before %p', value => {
-    expect(clientOf(value)).toBe(PROXY)
-    expect(clientOf(`${value}, ${OTHER_PROXY}`)).toBe(OTHER_PROXY)
-  })
+  test.each(['', 'unknown', 'a"b', '1.1.1', '999.1.1.1'])(
+    'the address of a client is that of the last hop before %p',
+    value => {
+      expect(clientOf(value)).toBe(PROXY)
+      expect(clientOf(`${value}, ${OTHER_PROXY}`)).toBe(OTHER_PROXY)
+    },
+  )
 
   test.each([
     [`for=${CLIENT}`, CLIENT],
@@ -68,11 +71,11 @@ describe('the address of a client', () => {
     ['for', PROXY],
     [`for=${CLIENT};`, PROXY],
     [`for=${CLIENT} x`, PROXY],
-  ])('is read from Forwarded: %s', (value, client) => {
+  ])('the address of a client is read from Forwarded: %s', (value, client) => {
     expect(clientOf(value, PROXY, 'forwarded')).toBe(client)
   })
 
-  test('is read only from the chosen header', () => {
+  test('the address of a client is read only from the chosen header', () => {
     const headers = { 'x-forwarded-for': '1.1.1.1', forwarded: 'for=2.2.2.2' }
 
     expect(forwarding('forwarded').clientAddress(requestOf(headers, PROXY))).toBe('2.2.2.2')
@@ -83,13 +86,13 @@ describe('the address of a client', () => {
 describe('the host and scheme that the client used', () => {
   const element = `for=1.1.1.1;host=evil.test, for=${CLIENT};host=api.test;proto=https, for=${OTHER_PROXY};host=inner`
 
-  test('are those of the farthest trusted proxy in Forwarded', () => {
+  test('the host and scheme that the client used are those of the farthest trusted proxy in Forwarded', () => {
     const origin = forwarding('forwarded').publicOrigin(requestOf({ forwarded: element }, PROXY))
 
     expect(origin).toMatchObject({ host: 'api.test', scheme: 'https' })
   })
 
-  test('are not read from another sender', () => {
+  test('the host and scheme that the client used are not read from another sender', () => {
     const headers = { forwarded: element, 'x-forwarded-host': 'evil.test' }
 
     expect(forwarding('forwarded').publicOrigin(requestOf(headers, CLIENT))).toEqual({})

@@ -26,7 +26,7 @@ describe('a time range', () => {
     })
   })
 
-  test('is undefined without from and to', () => {
+  test('a time range is undefined without from and to', () => {
     expect(readTimeRange(new URLSearchParams('limit=3'), NOW)).toBeUndefined()
   })
 

@@ -110,7 +110,7 @@ const read = async (path: string, headers?: Record<string, string>): Promise<Rec
   (await (await ask(path, headers)).json()) as never
 
 describe('GET /v1/models', () => {
-  test('lists the models that are on, of every kind, in the order of the catalog', async () => {
+  test('GET /v1/models lists the models that are on, of every kind, in the order of the catalog', async () => {
     const list = await read('/v1/models')
 
     expect((list['data'] as { id: string }[]).map(({ id }) => id)).toEqual([
@@ -124,7 +124,7 @@ describe('GET /v1/models', () => {
     expect(list).toMatchObject({ object: 'list', has_more: false, first_id: 'gpt-x', last_id: 'film' })
   })
 
-  test('has rows that the OpenAI and Anthropic SDKs parse', async () => {
+  test('GET /v1/models has rows that the OpenAI and Anthropic SDKs parse', async () => {
     const list = await read('/v1/models')
 
     expect((list['data'] as unknown[])[0]).toEqual({
@@ -139,7 +139,7 @@ describe('GET /v1/models', () => {
     })
   })
 
-  test('of an empty catalog is an empty list', async () => {
+  test('GET /v1/models of an empty catalog is an empty list', async () => {
     catalog = EMPTY_CATALOG
 
     expect(await read('/v1/models')).toEqual({
@@ -151,7 +151,7 @@ describe('GET /v1/models', () => {
     })
   })
 
-  test('needs a key', async () => {
+  test('GET /v1/models needs a key', async () => {
     expect((await ask('/v1/models', {})).status).toBe(401)
     expect((await ask('/v1/models/gpt-x', {})).status).toBe(401)
   })
@@ -177,14 +177,14 @@ describe('GET /v1/models/{id}', () => {
     expect(await response.json()).toMatchObject({ error: { code: 'model_not_found' } })
   })
 
-  test('of a very long name is 404, with a message of limited length', async () => {
+  test('GET /v1/models/{id} of a very long name is 404, with a message of limited length', async () => {
     const response = await ask(`/v1/models/${'x'.repeat(5000)}`)
 
     expect(response.status).toBe(404)
     expect((await response.text()).length).toBeLessThan(400)
   })
 
-  test('is 404 as soon as the model is switched off', async () => {
+  test('GET /v1/models/{id} is 404 as soon as the model is switched off', async () => {
     const before = await ask('/v1/models/gpt-x')
     const rows = ROWS.models.map(row =>
       row.id === 'gpt-x' ? Object.assign({}, row, { enabled: false }) : row,
@@ -199,7 +199,7 @@ describe('GET /v1/models/{id}', () => {
 })
 
 describe('the public catalog', () => {
-  test('has the text models with their prices, without a key', async () => {
+  test('the public catalog has the text models with their prices, without a key', async () => {
     expect(await read('/cabinet/api/public/models', {})).toEqual({
       object: 'list',
       currency: 'USD',
@@ -246,7 +246,7 @@ describe('the public catalog', () => {
     })
   })
 
-  test('has the media models with their prices, without their engines', async () => {
+  test('the public catalog has the media models with their prices, without their engines', async () => {
     expect(await read('/cabinet/api/public/media-models', {})).toMatchObject({
       object: 'list',
       currency: 'USD',
@@ -293,7 +293,7 @@ describe('the public catalog', () => {
     ['a weak form of it', (etag: string) => `W/${etag}`],
     ['a list with it', (etag: string) => `"other", ${etag}`],
     ['any', () => '*'],
-  ])('is 304 for a client that sends %s', async (_, known) => {
+  ])('the public catalog is 304 for a client that sends %s', async (_, known) => {
     const etag = (await ask('/cabinet/api/public/models', {})).headers.get('etag')!
 
     const again = await ask('/cabinet/api/public/models', { 'if-none-match': known(etag) })
@@ -303,7 +303,7 @@ describe('the public catalog', () => {
     expect(await again.text()).toBe('')
   })
 
-  test('has another ETag after an edit, and is sent again', async () => {
+  test('the public catalog has another ETag after an edit, and is sent again', async () => {
     const etag = (await ask('/cabinet/api/public/models', {})).headers.get('etag')!
     catalog = { ...catalog, revision: 8 }
 

@@ -37,7 +37,7 @@ function anExchange({ signal, timeoutMs }: { signal?: AbortSignal; timeoutMs?: n
 }
 
 describe('the transport', () => {
-  test('is not paused while less than 32 KB are buffered', async () => {
+  test('the transport is not paused while less than 32 KB are buffered', async () => {
     const { exchange, receive, calls } = anExchange()
 
     receive(LARGE - 1)
@@ -46,7 +46,7 @@ describe('the transport', () => {
     expect(calls).toEqual([])
   })
 
-  test('is paused at 32 KB, until all of it was read and more is asked for', async () => {
+  test('the transport is paused at 32 KB, until all of it was read and more is asked for', async () => {
     const { exchange, receive, calls } = anExchange()
     receive(LARGE - 1)
     receive(1)
@@ -62,7 +62,7 @@ describe('the transport', () => {
     expect((await next)?.length).toBe(1)
   })
 
-  test('is paused behind a large piece, which its reader may take long to pass on', async () => {
+  test('the transport is paused behind a large piece, which its reader may take long to pass on', async () => {
     const { exchange, receive, calls } = anExchange()
     const reading = exchange.read()
 
@@ -72,7 +72,7 @@ describe('the transport', () => {
     expect(calls).toEqual(['resume', 'pause'])
   })
 
-  test('delivers a whole response that is larger than the buffer', async () => {
+  test('the transport delivers a whole response that is larger than the buffer', async () => {
     const { exchange, receive, calls } = anExchange()
     const reading = readAll(exchange, 10 * LARGE)
 
@@ -86,7 +86,7 @@ describe('the transport', () => {
     expect((await reading)?.length).toBe(3 * LARGE)
   })
 
-  test('is abandoned when the exchange is cancelled', async () => {
+  test('the transport is abandoned when the exchange is cancelled', async () => {
     const { exchange, receive, calls } = anExchange()
     receive(1)
 
@@ -96,7 +96,7 @@ describe('the transport', () => {
     expect(await rejection(exchange.read())).toMatchObject({ code: 'ABORT_ERR' })
   })
 
-  test('that comes after the exchange was cancelled is abandoned', () => {
+  test('the transport that comes after the exchange was cancelled is abandoned', () => {
     const { exchange } = anExchange()
     exchange.cancel()
     const calls: string[] = []

@@ -39,7 +39,7 @@ describe('a connection is not used again', () => {
     ['asks to close it', replies.answer('{}', { headers: { connection: 'close' } })],
     ['speaks HTTP/1.0', exchange => exchange.write('HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\n{}')],
     ['sent more than its response', exchange => exchange.write(`${RESPONSE}HTTP`)],
-  ])('if its server %s', async (_name, reply) => {
+  ])('a connection is not used again if its server %s', async (_name, reply) => {
     upstream.reply(reply)
 
     expect([await ask(), await ask()]).toEqual(['{}', '{}'])
@@ -47,7 +47,7 @@ describe('a connection is not used again', () => {
     expect(upstream.connections).toBe(2)
   })
 
-  test('after unsolicited bytes', async () => {
+  test('a connection is not used again after unsolicited bytes', async () => {
     const exchange = await heldResponse()
 
     await exchange.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nwrong')
@@ -57,7 +57,7 @@ describe('a connection is not used again', () => {
     expect(upstream.connections).toBe(2)
   })
 
-  test('if its server closed it while it was idle', async () => {
+  test('a connection is not used again if its server closed it while it was idle', async () => {
     const exchange = await heldResponse()
 
     exchange.end()
@@ -69,7 +69,7 @@ describe('a connection is not used again', () => {
     expect(upstream.connections).toBe(2)
   })
 
-  test('if its server reset it and the client has not learned of that, because nothing can be written', async () => {
+  test('a connection is not used again if its server reset it and the client has not learned of that, because nothing can be written', async () => {
     const exchange = await heldResponse()
 
     exchange.reset()
@@ -78,7 +78,7 @@ describe('a connection is not used again', () => {
     expect(upstream.connections).toBe(2)
   })
 
-  test('after the time that its server announced, less a second', async () => {
+  test('a connection is not used again after the time that its server announced, less a second', async () => {
     upstream.reply(replies.answer('{}', { headers: { 'keep-alive': 'timeout=10, max=100' } }))
     await ask()
     clock.advance(8_999)
@@ -90,7 +90,7 @@ describe('a connection is not used again', () => {
     expect(upstream.connections).toBe(2)
   })
 
-  test('if its server announces no time', async () => {
+  test('a connection is not used again if its server announces no time', async () => {
     upstream.reply(replies.answer('{}', { headers: { 'keep-alive': 'timeout=1' } }))
 
     await ask()
@@ -99,7 +99,7 @@ describe('a connection is not used again', () => {
     expect(upstream.connections).toBe(2)
   })
 
-  test('after it was idle for 4 seconds', async () => {
+  test('a connection is not used again after it was idle for 4 seconds', async () => {
     const first = await heldResponse()
     clock.advance(3_999)
     const second = upstream.hold()
@@ -116,7 +116,7 @@ describe('a connection is not used again', () => {
     expect(upstream.connections).toBe(2)
   })
 
-  test('if the response came before the request was sent whole', async () => {
+  test('a connection is not used again if the response came before the request was sent whole', async () => {
     let connections = 0
     const server = Bun.listen({
       hostname: '127.0.0.1',
@@ -137,7 +137,7 @@ describe('a connection is not used again', () => {
     server.stop(true)
   })
 
-  test('if the request does not want that', async () => {
+  test('a connection is not used again if the request does not want that', async () => {
     const request = httpRequest({ method: 'POST', url: new URL(upstream.baseUrl), reuseConnection: false })
     await ask()
 
@@ -153,7 +153,7 @@ describe('a connection is not used again', () => {
     expect(upstream.connections).toBe(3)
   })
 
-  test('after its response was cancelled', async () => {
+  test('a connection is not used again after its response was cancelled', async () => {
     const held = upstream.hold()
     const sent = http.send(requestTo(upstream.baseUrl))
     const exchange = await held
@@ -191,7 +191,7 @@ describe('a request is never sent if it is aborted', () => {
     http.send(requestTo(upstream.baseUrl), { body: 'aborted', signal })
   const bodies = () => upstream.requests.map(request => request.text())
 
-  test('while its connection is being opened', async () => {
+  test('a request is never sent if it is aborted while its connection is being opened', async () => {
     const controller = new AbortController()
     const sent = sendWith(controller.signal)
 
@@ -205,7 +205,7 @@ describe('a request is never sent if it is aborted', () => {
     expect(bodies()).toEqual(['later', 'last'])
   })
 
-  test('before it gets an idle connection, which stays usable', async () => {
+  test('a request is never sent if it is aborted before it gets an idle connection, which stays usable', async () => {
     await ask('first')
 
     const sent = sendWith(AbortSignal.abort())

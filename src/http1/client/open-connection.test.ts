@@ -45,7 +45,7 @@ function codeAndSent(url: string, options: SendOptions = {}) {
 }
 
 describe('a TLS handshake that is never answered', () => {
-  test('fails after five seconds, and nothing was sent', async () => {
+  test('a TLS handshake that is never answered fails after five seconds, and nothing was sent', async () => {
     const server = silentServer()
     let isOver = false
     const failure = codeAndSent(`https://localhost:${server.port}`, { body: '{}' }).finally(
@@ -63,7 +63,7 @@ describe('a TLS handshake that is never answered', () => {
     server.close()
   })
 
-  test('fails after the limit of the request', async () => {
+  test('a TLS handshake that is never answered fails after the limit of the request', async () => {
     const server = silentServer()
     const failure = codeAndSent(`https://localhost:${server.port}`, { connectTimeoutMs: 200 })
     await server.opened
@@ -74,7 +74,7 @@ describe('a TLS handshake that is never answered', () => {
     server.close()
   })
 
-  test('ends when the caller aborts', async () => {
+  test('a TLS handshake that is never answered ends when the caller aborts', async () => {
     const server = silentServer()
     const controller = new AbortController()
     const failure = codeAndSent(`https://localhost:${server.port}`, { signal: controller.signal })
@@ -89,7 +89,7 @@ describe('a TLS handshake that is never answered', () => {
 })
 
 describe.skipIf(!canFillBacklog)('a TCP connect that is never answered', () => {
-  test('fails after the limit, and nothing was sent', async () => {
+  test('a TCP connect that is never answered fails after the limit, and nothing was sent', async () => {
     const backlog = await startFullBacklog()
     const failure = codeAndSent(`http://127.0.0.1:${backlog.port}`, { body: '{}' })
     await turns(20)
@@ -100,7 +100,7 @@ describe.skipIf(!canFillBacklog)('a TCP connect that is never answered', () => {
     backlog.close()
   })
 
-  test('fails at once while 256 earlier ones to the same server are still running', async () => {
+  test('a TCP connect that is never answered fails at once while 256 earlier ones to the same server are still running', async () => {
     const backlog = await startFullBacklog()
     const url = `http://127.0.0.1:${backlog.port}`
     const earlier = Array.from({ length: 256 }, () => codeAndSent(url))

@@ -32,7 +32,7 @@ const inChunks = fc
   }))
 
 describe('a response', () => {
-  test('is read the same, however its bytes are split', () => {
+  test('a response is read the same, however its bytes are split', () => {
     const response = fc.record({
       framed: fc.oneof(withLength, inChunks),
       interim: fc.boolean(),
@@ -52,11 +52,11 @@ describe('a response', () => {
     ['a length', `${JSON_HEAD}content-length: 2\r\n\r\n{}`],
     ['chunks', `${JSON_HEAD}transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`],
     ['no body', 'HTTP/1.1 204 No Content\r\n\r\n'],
-  ])('with %s reports bytes that follow it', (_name, wire) => {
+  ])('a response with %s reports bytes that follow it', (_name, wire) => {
     expect(read([`${wire}HTTP`]).progress).toBe('surplus')
   })
 
-  test('is not whole before its last byte', () => {
+  test('a response is not whole before its last byte', () => {
     const wire = `${JSON_HEAD}content-length: 10\r\n\r\n123456789`
 
     expect(read([wire])).toEqual({ body: '123456789', progress: 'more' })
@@ -67,7 +67,7 @@ describe('a response', () => {
     ['1.1', 'content-length: 0\r\nconnection: Close', false],
     ['1.0', 'content-length: 0', false],
     ['1.1', 'server: x', false],
-  ])('of HTTP/%s with %p leaves a reusable connection: %p', (version, headers, isReusable) => {
+  ])('a response of HTTP/%s with %p leaves a reusable connection: %p', (version, headers, isReusable) => {
     const reader = new ResponseReader('GET')
     reader.feed(Buffer.from(`HTTP/${version} 200 OK\r\n${headers}\r\n\r\n`), nowhere)
 
@@ -104,7 +104,7 @@ describe('a head is refused', () => {
     ['with a NUL in it', 'HTTP/1.1 200 OK\r\na: b\0\r\n\r\n'],
     ['with an empty name', 'HTTP/1.1 200 OK\r\n: b\r\n\r\n'],
     ['that is larger than 64 KB', `HTTP/1.1 200 OK\r\na: ${'x'.repeat(64 * 1024)}`],
-  ])('%s', (_name, wire) => {
+  ])('a head is refused %s', (_name, wire) => {
     expect(read([wire]).progress).toBe('malformed_head')
   })
 })
@@ -118,7 +118,7 @@ describe('a chunk is refused', () => {
     ['that is longer than it says', '1\r\nxy\r\n'],
     ['with an extension that is too long', `1;${'x'.repeat(9000)}`],
     ['followed by trailers that are too long', `0\r\n${`a: ${'x'.repeat(1000)}\r\n`.repeat(70)}`],
-  ])('%s', (_name, chunks) => {
+  ])('a chunk is refused %s', (_name, chunks) => {
     const wire = `${JSON_HEAD}transfer-encoding: chunked\r\n\r\n${chunks}`
 
     expect(read([wire]).progress).toBe('malformed_body')

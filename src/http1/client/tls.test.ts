@@ -49,7 +49,7 @@ describe.skipIf(Bun.which('openssl') === null)('TLS', () => {
 
   const urlsOf = (hosts: readonly string[]) => hosts.map(host => `https://${host}:${server.port}`)
 
-  test('needs a trusted certificate for the host of the URL', async () => {
+  test('TLS needs a trusted certificate for the host of the URL', async () => {
     const urls = urlsOf(['localhost', '127.0.0.1', '127.0.0.2'])
     const script = `report(await Promise.all(${JSON.stringify(urls)}.map(url => ask(url))))`
 
@@ -60,7 +60,7 @@ describe.skipIf(Bun.which('openssl') === null)('TLS', () => {
     expect(trusting).toEqual(['hi', 'hi', 'ERR_TLS_CERT_ALTNAME_INVALID'])
   })
 
-  test('connects to a pinned address, and checks the certificate for the host of the URL', async () => {
+  test('TLS connects to a pinned address, and checks the certificate for the host of the URL', async () => {
     const script = `report([
       await ask('https://pinned.test:${server.port}/host', '127.0.0.1'),
       await ask('https://other.test:${server.port}/host', '127.0.0.1'),

@@ -44,7 +44,7 @@ function lengthOf(read: Promise<Uint8Array | undefined>): { length: number | und
 
 const piece = (bytes = PIECE_BYTES) => Buffer.alloc(bytes, 'x')
 describe('a turn of the event loop', () => {
-  test('gives handlers a bounded number of bytes, and the later turns give the rest in order', async () => {
+  test('a turn of the event loop gives handlers a bounded number of bytes, and the later turns give the rest in order', async () => {
     const { upload, endTurn } = aServer()
     const bodies = Array.from({ length: 6 }, () => upload(PIECE_BYTES))
     const reads = bodies.map(body => lengthOf(body.read()))
@@ -63,7 +63,7 @@ describe('a turn of the event loop', () => {
     expect(reads.slice(0, 4).every(({ length }) => length === PIECE_BYTES)).toBe(true)
   })
 
-  test('gives at least one piece, however large it is', async () => {
+  test('a turn of the event loop gives at least one piece, however large it is', async () => {
     const { upload } = aServer()
     const body = upload(4 * TURN_BYTES_MAX)
     const read = lengthOf(body.read())
@@ -74,7 +74,7 @@ describe('a turn of the event loop', () => {
     expect(read.length).toBe(4 * TURN_BYTES_MAX)
   })
 
-  test('is not used up by a reader that has gone', async () => {
+  test('a turn of the event loop is not used up by a reader that has gone', async () => {
     const { upload, endTurn } = aServer()
     const [first, gone, last] = [upload(TURN_BYTES_MAX), upload(TURN_BYTES_MAX), upload(TURN_BYTES_MAX)]
     const reads = [first, gone, last].map(body => lengthOf(body.read()))
@@ -99,7 +99,7 @@ describe('a body that waits for its turn', () => {
     return { ...server, body }
   }
 
-  test('is read in the order of its bytes, including bytes that arrive during the read', async () => {
+  test('a body that waits for its turn is read in the order of its bytes, including bytes that arrive during the read', async () => {
     const { body, endTurn } = waiting(6)
     const read = body.read()
     body.feed(Buffer.from('abc'), 0)
@@ -111,7 +111,7 @@ describe('a body that waits for its turn', () => {
     expect(await body.read()).toBeUndefined()
   })
 
-  test('also waits if its bytes arrived before they were read', async () => {
+  test('a body that waits for its turn also waits if its bytes arrived before they were read', async () => {
     const { body, endTurn } = waiting(3)
     body.feed(Buffer.from('abc'), 0)
     const read = lengthOf(body.read())
@@ -124,7 +124,7 @@ describe('a body that waits for its turn', () => {
     expect([before, read.length]).toEqual([undefined, 3])
   })
 
-  test('does not use up the time of its client', async () => {
+  test('a body that waits for its turn does not use up the time of its client', async () => {
     const { body, clock, endTurn } = waiting(6)
     void body.read()
     const deadline = body.deadlineTick
@@ -140,7 +140,7 @@ describe('a body that waits for its turn', () => {
     expect(body.deadlineTick - clock.tick).toBe(deadline)
   })
 
-  test('fails at once when its client disconnects', async () => {
+  test('a body that waits for its turn fails at once when its client disconnects', async () => {
     const { body, endTurn } = waiting(6)
     const read = body.read()
     body.feed(Buffer.from('abc'), 0)
@@ -169,28 +169,34 @@ describe('a body that arrives with its head', () => {
     'a stream': request => request.stream(LIMITS).read(),
   }
 
-  test.each(Object.entries(ways))('waits for its turn if it is large: read as %s', async (_, readAs) => {
-    const { request, endTurn } = arrived(WHOLE_BODY_BYTES_MAX + 1)
+  test.each(Object.entries(ways))(
+    'a body that arrives with its head waits for its turn if it is large: read as %s',
+    async (_, readAs) => {
+      const { request, endTurn } = arrived(WHOLE_BODY_BYTES_MAX + 1)
 
-    const read = lengthOf(readAs(request))
-    await turn()
-    const before = read.length
-    endTurn()
-    await turn()
+      const read = lengthOf(readAs(request))
+      await turn()
+      const before = read.length
+      endTurn()
+      await turn()
 
-    expect([before, read.length]).toEqual([undefined, WHOLE_BODY_BYTES_MAX + 1])
-  })
+      expect([before, read.length]).toEqual([undefined, WHOLE_BODY_BYTES_MAX + 1])
+    },
+  )
 
-  test.each(Object.entries(ways))('does not wait if it is small: read as %s', async (_, readAs) => {
-    const { request } = arrived(WHOLE_BODY_BYTES_MAX)
+  test.each(Object.entries(ways))(
+    'a body that arrives with its head does not wait if it is small: read as %s',
+    async (_, readAs) => {
+      const { request } = arrived(WHOLE_BODY_BYTES_MAX)
 
-    const read = lengthOf(readAs(request))
-    await turn()
+      const read = lengthOf(readAs(request))
+      await turn()
 
-    expect(read.length).toBe(WHOLE_BODY_BYTES_MAX)
-  })
+      expect(read.length).toBe(WHOLE_BODY_BYTES_MAX)
+    },
+  )
 
-  test('has no time limit while it waits', async () => {
+  test('a body that arrives with its head has no time limit while it waits', async () => {
     const { fake, request, endTurn } = arrived(WHOLE_BODY_BYTES_MAX + 1)
     const body = request.bytes(LIMITS)
 
@@ -200,7 +206,7 @@ describe('a body that arrives with its head', () => {
     expect(await body).toHaveLength(WHOLE_BODY_BYTES_MAX + 1)
   })
 
-  test('can be read after its client has disconnected, because it is complete', async () => {
+  test('a body that arrives with its head can be read after its client has disconnected, because it is complete', async () => {
     const { fake, request, endTurn } = arrived(WHOLE_BODY_BYTES_MAX + 1)
     const body = request.bytes(LIMITS)
 
@@ -211,7 +217,7 @@ describe('a body that arrives with its head', () => {
     expect(request.clientDisconnected).toBe(true)
   })
 
-  test('gives no bytes after its stream was cancelled', async () => {
+  test('a body that arrives with its head gives no bytes after its stream was cancelled', async () => {
     const { request, endTurn } = arrived(WHOLE_BODY_BYTES_MAX + 1)
     const stream = request.stream(LIMITS)
     const read = lengthOf(stream.read())
@@ -224,7 +230,7 @@ describe('a body that arrives with its head', () => {
     expect(await stream.read()).toBeUndefined()
   })
 
-  test('does not change the time limits of its connection if its turn comes after the response', async () => {
+  test('a body that arrives with its head does not change the time limits of its connection if its turn comes after the response', async () => {
     const { fake, request, endTurn } = arrived(WHOLE_BODY_BYTES_MAX + 1)
     const body = request.bytes(LIMITS)
     request.respond({ status: 200, headers: {}, body: null })

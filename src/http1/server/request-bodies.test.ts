@@ -39,7 +39,7 @@ describe('a large body', () => {
   test.each<[string, string, Buffer, string]>([
     ['with a length', postHead(`content-length: ${SIZE}`), PIECE, ''],
     ['in chunks', postHead('transfer-encoding: chunked'), CHUNK, '0\r\n\r\n'],
-  ])('is streamed %s, and a slow reader slows down its client', async (_, head, piece, end) => {
+  ])('a large body is streamed %s, and a slow reader slows down its client', async (_, head, piece, end) => {
     let stream: ByteStream | undefined
     const done = Promise.withResolvers<void>()
     const { url } = serve(async request => {
@@ -86,7 +86,7 @@ describe('a large body', () => {
     expect(rssMax - rss).toBeLessThan(64 * MEGABYTE)
   })
 
-  test('is read as bytes', async () => {
+  test('a large body is read as bytes', async () => {
     const { url } = serve(async request => String((await request.bytes(LIMITS)).length))
     const response = await fetch(url, { method: 'POST', body: Buffer.alloc(32 * MEGABYTE) })
 

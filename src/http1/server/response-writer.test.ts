@@ -69,7 +69,7 @@ describe('a stream of a declared length', () => {
   const answeredWithLength = (body: ByteStream, contentLength: number) =>
     fakeConnection(request => request.respond({ status: 200, headers: {}, body, contentLength }))
 
-  test('is sent with a content-length and without chunks, and the connection is kept', async () => {
+  test('a stream of a declared length is sent with a content-length and without chunks, and the connection is kept', async () => {
     const stream = aStream()
     const fake = answeredWithLength(stream.body, 10)
     fake.send(getRequest('/1') + getRequest('/2'))
@@ -82,7 +82,7 @@ describe('a stream of a declared length', () => {
     expect([fake.requests.length, fake.done]).toEqual([2, []])
   })
 
-  test('keeps the connection of an HTTP/1.0 client that asks for that', async () => {
+  test('a stream of a declared length keeps the connection of an HTTP/1.0 client that asks for that', async () => {
     const stream = aStream()
     const fake = answeredWithLength(stream.body, 5)
     fake.send('GET / HTTP/1.0\r\nconnection: keep-alive\r\n\r\n')
@@ -94,7 +94,7 @@ describe('a stream of a declared length', () => {
     expect(fake.done).toEqual([])
   })
 
-  test('may be empty', async () => {
+  test('a stream of a declared length may be empty', async () => {
     const stream = aStream()
     const fake = answeredWithLength(stream.body, 0)
     fake.send(getRequest())
@@ -104,7 +104,7 @@ describe('a stream of a declared length', () => {
     expect(fake.sent).toBe(responseHeadText('content-length: 0'))
   })
 
-  test('has its length in the response to HEAD, and is not read', () => {
+  test('a stream of a declared length has its length in the response to HEAD, and is not read', () => {
     const stream = aStream()
     const fake = answeredWithLength(stream.body, 10)
 
@@ -117,16 +117,19 @@ describe('a stream of a declared length', () => {
   test.each([
     ['shorter', ['hello'], 'hello'],
     ['longer', ['hello', 'world!'], 'hello'],
-  ])('is reported if it is %s, and nothing more is sent', async (_, pieces, sent) => {
-    const stream = aStream()
-    const fake = answeredWithLength(stream.body, 10)
-    fake.send(getRequest())
-    for (const piece of [...pieces, undefined]) stream.put(piece)
-    await turn()
+  ])(
+    'a stream of a declared length is reported if it is %s, and nothing more is sent',
+    async (_, pieces, sent) => {
+      const stream = aStream()
+      const fake = answeredWithLength(stream.body, 10)
+      fake.send(getRequest())
+      for (const piece of [...pieces, undefined]) stream.put(piece)
+      await turn()
 
-    expect(fake.done).toEqual(['A streamed response does not have the 10 bytes that were declared.'])
-    expect(fake.sent).toBe(`${responseHeadText('content-length: 10')}${sent}`)
-  })
+      expect(fake.done).toEqual(['A streamed response does not have the 10 bytes that were declared.'])
+      expect(fake.sent).toBe(`${responseHeadText('content-length: 10')}${sent}`)
+    },
+  )
 })
 
 test('a stream to an HTTP/1.0 client ends with the connection', async () => {

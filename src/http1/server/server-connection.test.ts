@@ -19,7 +19,7 @@ describe('requests', () => {
     isLate: fc.boolean(),
   })
 
-  test('are read the same however their bytes are cut, and answered in order', async () => {
+  test('requests are read the same however their bytes are cut, and answered in order', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(request, { minLength: 1, maxLength: 5 }),
@@ -62,7 +62,7 @@ describe('requests', () => {
     )
   })
 
-  test('are read byte by byte', async () => {
+  test('requests are read byte by byte', async () => {
     const fake = fakeConnection()
 
     for (const byte of `${postHead('content-length: 3')}abc`) fake.send(byte)
@@ -72,7 +72,7 @@ describe('requests', () => {
     expect(await first!.request.text(LIMITS)).toEqual({ text: 'abc', byteLength: 3 })
   })
 
-  test('that arrive before the response wait for it, and only a few are received', async () => {
+  test('requests that arrive before the response wait for it, and only a few are received', async () => {
     const fake = fakeConnection()
     fake.send(getRequest('/1') + getRequest('/2'))
     fake.send(getRequest('/3', `x: ${'a'.repeat(30_000)}`))
@@ -89,7 +89,7 @@ describe('requests', () => {
     expect([before, fake.done]).toEqual([['pause'], ['pause', 'resume']])
   })
 
-  test('can be pipelined by the thousand without a deep stack', async () => {
+  test('requests can be pipelined by the thousand without a deep stack', async () => {
     const fake = fakeConnection(respondWith(''))
 
     fake.send(getRequest().repeat(20_000))
@@ -98,7 +98,7 @@ describe('requests', () => {
     expect(fake.requests).toHaveLength(20_000)
   })
 
-  test('can have an empty line before them', async () => {
+  test('requests can have an empty line before them', async () => {
     const fake = fakeConnection(respondWith('x'))
 
     fake.send(`\r\n${getRequest('/1')}`)
@@ -110,7 +110,7 @@ describe('requests', () => {
   })
 
   test.each([[['\r\n\r\n']], [['\r\n', '\r\n']], [['\r', '\n\r', '\n']]])(
-    'cannot have two of them: %j',
+    'requests cannot have two empty lines before them: %j',
     async pieces => {
       const fake = fakeConnection(respondWith('x'))
 
@@ -253,7 +253,7 @@ describe('requests', () => {
 })
 
 describe('a response', () => {
-  test('to HEAD has no body', () => {
+  test('a response to HEAD has no body', () => {
     const fake = fakeConnection(respondWith('abc'))
 
     fake.send(getRequest().replace('GET', 'HEAD'))
@@ -261,7 +261,7 @@ describe('a response', () => {
     expect(fake.sent).toBe(responseText('abc').slice(0, -3))
   })
 
-  test.each([204, 304])('with status %p has neither length nor body', status => {
+  test.each([204, 304])('a response with status %p has neither length nor body', status => {
     const fake = fakeConnection(request => request.respond({ status, headers: {}, body: null }))
 
     fake.send(getRequest())
@@ -269,7 +269,7 @@ describe('a response', () => {
     expect(fake.sent).toEndWith('GMT\r\n\r\n')
   })
 
-  test.each([204, 304])('with status %p does not send a body that it was given', async status => {
+  test.each([204, 304])('a response with status %p does not send a body that it was given', async status => {
     let isCancelled = false
     const stream = { read: () => Promise.resolve(undefined), cancel: () => void (isCancelled = true) }
     const bodies = ['abc', stream]
@@ -286,7 +286,7 @@ describe('a response', () => {
     expect(isCancelled).toBe(true)
   })
 
-  test('with an invalid header is not sent, and another one can be', () => {
+  test('a response with an invalid header is not sent, and another one can be', () => {
     const fake = fakeConnection()
     fake.send(getRequest())
     const { request } = fake.requests[0]!
@@ -297,7 +297,7 @@ describe('a response', () => {
     expect(fake.sent).toBe(responseText('x'))
   })
 
-  test('is sent once', () => {
+  test('a response is sent once', () => {
     const fake = fakeConnection()
     fake.send(getRequest())
     const { request } = fake.requests[0]!
@@ -311,7 +311,7 @@ describe('a response', () => {
   test.each<[string, (fake: FakeConnection) => void]>([
     ['closed', fake => fake.connection.onClose()],
     ['cut', fake => fake.connection.cut()],
-  ])('is dropped after the connection was %s', (_, end) => {
+  ])('a response is dropped after the connection was %s', (_, end) => {
     const fake = fakeConnection()
     fake.send(getRequest())
 
@@ -322,7 +322,7 @@ describe('a response', () => {
     expect(fake.done).toContain('closed')
   })
 
-  test('that the kernel takes in parts delays the next request until all of it is taken', async () => {
+  test('a response that the kernel takes in parts delays the next request until all of it is taken', async () => {
     const fake = fakeConnection()
     fake.room = 10
     fake.send(getRequest('/1') + getRequest('/2'))
@@ -337,7 +337,7 @@ describe('a response', () => {
     expect(fake.sent).toBe(responseText('abc'.repeat(50_000)))
   })
 
-  test('that the client does not take in time ends the connection', () => {
+  test('a response that the client does not take in time ends the connection', () => {
     const fake = fakeConnection()
     fake.room = 10
     fake.send(getRequest())
@@ -353,7 +353,7 @@ describe('a response', () => {
   })
 
   test.each(['b', 'bcde'])(
-    'that the client does not take in time ends the connection, even if it sends %p',
+    'a response that the client does not take in time ends the connection, even if it sends %p',
     rest => {
       const fake = fakeConnection()
       fake.room = 10
@@ -378,7 +378,7 @@ describe('a request is refused at once, and the connection ends, for', () => {
     ['a head without an end', `GET / HTTP/1.1\r\nx: ${'a'.repeat(33_000)}`, 'headers_too_large'],
     ['a head that is too long', getRequest('/', `x: ${'a'.repeat(33_000)}`), 'headers_too_large'],
     ['too many fields', getRequest('/', ...Array.from({ length: 200 }, () => 'x: y')), 'headers_too_large'],
-  ])('%s', async (_, text, code) => {
+  ])('a request is refused at once, and the connection ends, for %s', async (_, text, code) => {
     for (const isCut of [false, true]) {
       const fake = fakeConnection(respondWith('no'))
 
@@ -391,7 +391,7 @@ describe('a request is refused at once, and the connection ends, for', () => {
     }
   })
 
-  test('a head that takes too long, even if it never pauses', () => {
+  test('a request is refused at once, and the connection ends, for a head that takes too long, even if it never pauses', () => {
     const fake = fakeConnection(respondWith('no'))
 
     fake.send('GET / HTTP/1.1\r\n')

@@ -28,7 +28,7 @@ const isPending = async (promise: Promise<unknown>) =>
 const text = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString('latin1')
 
 describe('a body as text', () => {
-  test('has its length in bytes', async () => {
+  test('a body as text has its length in bytes', async () => {
     const { request } = received(Buffer.from(`${postHead('content-length: 3')}\u20ac`))
 
     expect(await request.text(LIMITS)).toEqual({ text: '\u20ac', byteLength: 3 })
@@ -37,13 +37,13 @@ describe('a body as text', () => {
   test.each<[string, string]>([
     ['with a length', `${postHead('content-length: 2')}\u00ff"`],
     ['in chunks', postHead('transfer-encoding: chunked') + chunkedBody('\u00ff')],
-  ])('is refused if it is not UTF-8: %s', async (_, sent) => {
+  ])('a body as text is refused if it is not UTF-8: %s', async (_, sent) => {
     const { request } = received(sent)
 
     expect(await rejection(request.text(LIMITS))).toMatchObject({ code: 'body_not_utf8' })
   })
 
-  test('that declares a length over the limit is refused before it arrives', async () => {
+  test('a body as text that declares a length over the limit is refused before it arrives', async () => {
     const { request } = received(postHead(`content-length: ${MEGABYTE + 1}`))
 
     expect(await rejection(request.text(LIMITS))).toMatchObject({
@@ -52,7 +52,7 @@ describe('a body as text', () => {
     })
   })
 
-  test('can be read once', async () => {
+  test('a body as text can be read once', async () => {
     const { request } = received(`${postHead('content-length: 2')}hi`)
     await request.text(LIMITS)
 
@@ -63,7 +63,7 @@ describe('a body as text', () => {
 })
 
 describe('a body that is read to its end', () => {
-  test('is received only in a small part before that', async () => {
+  test('a body that is read to its end is received only in a small part before that', async () => {
     const { fake, request } = received(postHead(`content-length: ${MEGABYTE}`))
     fake.send(Buffer.alloc(60_000))
     const before = [...fake.done]
@@ -79,7 +79,7 @@ describe('a body that is read to its end', () => {
   })
 
   test.each([0, 1, 65_535, 65_536, 65_537, 100_000])(
-    'is whole with %p bytes, and takes no more memory than they do',
+    'a body that is read to its end is whole with %p bytes, and takes no more memory than they do',
     async length => {
       const whole = Buffer.from(Array.from({ length }, (_, index) => index % 251))
       const pieces = [whole.subarray(0, 65_536), whole.subarray(65_536)].filter(piece => piece.length > 0)
@@ -111,7 +111,7 @@ describe('a body that is read to its end', () => {
   test.each<[string, string, number]>([
     ['never starts', '', 30],
     ['stops half-way', 'abc', 30],
-  ])('fails if it %s', async (_, sent, seconds) => {
+  ])('a body that is read to its end fails if it %s', async (_, sent, seconds) => {
     const { fake, request } = received(postHead('content-length: 5') + sent)
     const body = handled(request.bytes(LIMITS))
     await turn()
@@ -124,7 +124,7 @@ describe('a body that is read to its end', () => {
     expect(await rejection(body)).toMatchObject({ code: 'body_timeout' })
   })
 
-  test('may arrive slowly', async () => {
+  test('a body that is read to its end may arrive slowly', async () => {
     const { fake, request } = received(postHead('content-length: 100000'))
     const body = request.bytes({ ...LIMITS, totalMs: 600_000 })
 
@@ -137,7 +137,7 @@ describe('a body that is read to its end', () => {
     expect(await body).toHaveLength(100_000)
   })
 
-  test('fails when it has taken too long in total, even if it never pauses', async () => {
+  test('a body that is read to its end fails when it has taken too long in total, even if it never pauses', async () => {
     const { fake, request } = received(postHead('transfer-encoding: chunked'))
     const body = handled(request.bytes(LIMITS))
 
@@ -153,7 +153,7 @@ describe('a body that is read to its end', () => {
     expect(await rejection(body)).toMatchObject({ code: 'body_timeout' })
   })
 
-  test('fails if chunk extensions arrive without any content', async () => {
+  test('a body that is read to its end fails if chunk extensions arrive without any content', async () => {
     const { fake, request } = received(`${postHead('transfer-encoding: chunked')}1;`)
     const body = handled(request.bytes(LIMITS))
 
@@ -165,7 +165,7 @@ describe('a body that is read to its end', () => {
     expect(await rejection(body)).toMatchObject({ code: 'body_timeout' })
   })
 
-  test('in chunks ends after its trailers', async () => {
+  test('a body that is read to its end in chunks ends after its trailers', async () => {
     const { fake, request } = received(
       `${postHead('transfer-encoding: chunked')}3\r\n{"a\r\n4;x=y\r\n":1}\r\n0\r\nx-sum: 1\r\n\r\n${getRequest('/2')}`,
     )
@@ -176,40 +176,49 @@ describe('a body that is read to its end', () => {
     expect(fake.requests[1]!.request.path).toBe('/2')
   })
 
-  test.each(['before', 'after'])('fails over the limit if it arrives %s the reading begins', async when => {
-    const { fake, request } = received(postHead('transfer-encoding: chunked'))
-    const early = when === 'after' ? handled(request.bytes({ ...LIMITS, bytesMax: 5 })) : undefined
-    fake.send('5\r\nabcde\r\n')
-    const wasPending = early === undefined || (await isPending(early))
+  test.each(['before', 'after'])(
+    'a body that is read to its end fails over the limit if it arrives %s the reading begins',
+    async when => {
+      const { fake, request } = received(postHead('transfer-encoding: chunked'))
+      const early = when === 'after' ? handled(request.bytes({ ...LIMITS, bytesMax: 5 })) : undefined
+      fake.send('5\r\nabcde\r\n')
+      const wasPending = early === undefined || (await isPending(early))
 
-    fake.send('1\r\nf\r\n')
+      fake.send('1\r\nf\r\n')
 
-    const body = early ?? request.bytes({ ...LIMITS, bytesMax: 5 })
-    expect(wasPending).toBe(true)
-    expect(await rejection(body)).toMatchObject({ code: 'body_too_large' })
-  })
+      const body = early ?? request.bytes({ ...LIMITS, bytesMax: 5 })
+      expect(wasPending).toBe(true)
+      expect(await rejection(body)).toMatchObject({ code: 'body_too_large' })
+    },
+  )
 
-  test.each(['before', 'after'])('fails if a malformed chunk arrives %s the reading begins', async when => {
-    const { fake, request } = received(postHead('transfer-encoding: chunked'))
-    const early = when === 'after' ? handled(request.bytes(LIMITS)) : undefined
+  test.each(['before', 'after'])(
+    'a body that is read to its end fails if a malformed chunk arrives %s the reading begins',
+    async when => {
+      const { fake, request } = received(postHead('transfer-encoding: chunked'))
+      const early = when === 'after' ? handled(request.bytes(LIMITS)) : undefined
 
-    fake.send('zz\r\n')
+      fake.send('zz\r\n')
 
-    expect(await rejection(early ?? request.bytes(LIMITS))).toMatchObject({ code: 'malformed_request' })
-  })
+      expect(await rejection(early ?? request.bytes(LIMITS))).toMatchObject({ code: 'malformed_request' })
+    },
+  )
 
-  test.each(['before', 'after'])('fails if the client disconnects %s the reading begins', async when => {
-    const { fake, request } = received(`${postHead('content-length: 5')}abc`)
-    const early = when === 'after' ? handled(request.bytes(LIMITS)) : undefined
+  test.each(['before', 'after'])(
+    'a body that is read to its end fails if the client disconnects %s the reading begins',
+    async when => {
+      const { fake, request } = received(`${postHead('content-length: 5')}abc`)
+      const early = when === 'after' ? handled(request.bytes(LIMITS)) : undefined
 
-    fake.connection.onClose()
+      fake.connection.onClose()
 
-    const body = early ?? request.bytes(LIMITS)
-    expect(await rejection(body)).toMatchObject({ code: 'client_disconnected' })
-    expect([request.clientDisconnected, request.signal.aborted]).toEqual([true, true])
-  })
+      const body = early ?? request.bytes(LIMITS)
+      expect(await rejection(body)).toMatchObject({ code: 'client_disconnected' })
+      expect([request.clientDisconnected, request.signal.aborted]).toEqual([true, true])
+    },
+  )
 
-  test('is kept after a disconnect if all of it had arrived', async () => {
+  test('a body that is read to its end is kept after a disconnect if all of it had arrived', async () => {
     const { fake, request } = received(postHead('content-length: 5'), 'abcde')
 
     fake.connection.onClose()
@@ -217,7 +226,7 @@ describe('a body that is read to its end', () => {
     expect(text(await request.bytes(LIMITS))).toBe('abcde')
   })
 
-  test('fails after the response', async () => {
+  test('a body that is read to its end fails after the response', async () => {
     const { request } = received(`${postHead('content-length: 5')}abc`)
     const body = handled(request.bytes(LIMITS))
 
@@ -226,7 +235,7 @@ describe('a body that is read to its end', () => {
     expect(await rejection(body)).toMatchObject({ code: 'body_discarded' })
   })
 
-  test('gets 100 Continue when it is read, and only then', async () => {
+  test('a body that is read to its end gets 100 Continue when it is read, and only then', async () => {
     const { fake, request } = received(postHead('content-length: 2', 'expect: 100-continue'))
     const before = fake.sent
 
@@ -241,7 +250,7 @@ describe('a body that is read to its end', () => {
     expect(fake.sent).toBe(CONTINUE)
   })
 
-  test('gets no 100 Continue if it has arrived without it', async () => {
+  test('a body that is read to its end gets no 100 Continue if it has arrived without it', async () => {
     const { fake, request } = received(postHead('content-length: 2', 'expect: 100-continue'), 'hi')
 
     expect(await request.text(LIMITS)).toMatchObject({ text: 'hi' })
@@ -250,7 +259,7 @@ describe('a body that is read to its end', () => {
 })
 
 describe('a body as a stream', () => {
-  test('is read as it arrives', async () => {
+  test('a body as a stream is read as it arrives', async () => {
     const { fake, request } = received(`${postHead('transfer-encoding: chunked')}2\r\nab\r\n`)
     const stream = request.stream(LIMITS)
 
@@ -264,14 +273,14 @@ describe('a body as a stream', () => {
     expect([first, third, await last, await stream.read()]).toEqual(['ab', 'cd', undefined, undefined])
   })
 
-  test('has one piece if it arrived with its head', async () => {
+  test('a body as a stream has one piece if it arrived with its head', async () => {
     const { request } = received(`${postHead('content-length: 2')}hi`)
     const stream = request.stream(LIMITS)
 
     expect([text(await stream.read()), await stream.read()]).toEqual(['hi', undefined])
   })
 
-  test('pauses the socket while it is not read', async () => {
+  test('a body as a stream pauses the socket while it is not read', async () => {
     const { fake, request } = received(postHead(`content-length: ${MEGABYTE}`))
     const stream = request.stream(LIMITS)
     let length = 0
@@ -291,7 +300,7 @@ describe('a body as a stream', () => {
     expect(history).toEqual(['pause', 'resume', 'pause', 'resume', 'pause', 'resume'])
   })
 
-  test('does not count the time in which it is not read', async () => {
+  test('a body as a stream does not count the time in which it is not read', async () => {
     const { fake, request } = received(postHead('content-length: 10'))
     const stream = request.stream({ ...LIMITS, totalMs: 40_000 })
 
@@ -312,7 +321,7 @@ describe('a body as a stream', () => {
   test.each([
     ['fails when it arrives more slowly than the minimum rate', 900, 'body_timeout'],
     ['continues when it arrives a little faster', 1100, undefined],
-  ])('%s', async (_, bytesPerSecond, code) => {
+  ])('a body as a stream %s', async (_, bytesPerSecond, code) => {
     const rateMin = { bytesPerS: 1024, afterMs: 30_000 }
     const { fake, request } = received(postHead(`content-length: ${MEGABYTE}`))
     const stream = request.stream({ ...LIMITS, rateMin })
@@ -328,7 +337,7 @@ describe('a body as a stream', () => {
     expect(refusals[0]).toBe(code)
   })
 
-  test('may arrive at any rate at first', async () => {
+  test('a body as a stream may arrive at any rate at first', async () => {
     const rateMin = { bytesPerS: 1024, afterMs: 30_000 }
     const { fake, request } = received(postHead(`content-length: ${MEGABYTE}`))
     const stream = request.stream({ ...LIMITS, rateMin })
@@ -350,7 +359,7 @@ describe('a body as a stream', () => {
     expect(await rejection(second)).toMatchObject({ code: 'body_timeout' })
   })
 
-  test('does not count the time in which it is not read in its rate', async () => {
+  test('a body as a stream does not count the time in which it is not read in its rate', async () => {
     const rateMin = { bytesPerS: 1024, afterMs: 30_000 }
     const { fake, request } = received(postHead('content-length: 10'))
     const stream = request.stream({ ...LIMITS, rateMin })
@@ -369,13 +378,13 @@ describe('a body as a stream', () => {
     expect(await rejection(second)).toMatchObject({ code: 'body_timeout' })
   })
 
-  test('that declares a length over the limit is refused before it arrives', () => {
+  test('a body as a stream that declares a length over the limit is refused before it arrives', () => {
     const { request } = received(postHead(`content-length: ${MEGABYTE + 1}`))
 
     expect(() => request.stream(LIMITS)).toThrow('exceeds the limit of 1 MB')
   })
 
-  test('in chunks fails when it exceeds the limit', async () => {
+  test('a body as a stream in chunks fails when it exceeds the limit', async () => {
     const { fake, request } = received(postHead('transfer-encoding: chunked'))
     const stream = request.stream({ ...LIMITS, bytesMax: 5 })
     const first = stream.read()
@@ -389,7 +398,7 @@ describe('a body as a stream', () => {
     expect(await rejection(stream.read())).toMatchObject({ code: 'body_too_large' })
   })
 
-  test('fails if a chunk is malformed', async () => {
+  test('a body as a stream fails if a chunk is malformed', async () => {
     const { fake, request } = received(postHead('transfer-encoding: chunked'))
     const stream = request.stream(LIMITS)
     const first = stream.read()
@@ -399,7 +408,7 @@ describe('a body as a stream', () => {
     expect(await rejection(stream.read())).toMatchObject({ code: 'malformed_request' })
   })
 
-  test('fails if the client disconnects', async () => {
+  test('a body as a stream fails if the client disconnects', async () => {
     const { fake, request } = received(postHead('content-length: 5'))
     const stream = request.stream(LIMITS)
     const pending = handled(stream.read())
@@ -410,7 +419,7 @@ describe('a body as a stream', () => {
     expect(await rejection(stream.read())).toMatchObject({ code: 'client_disconnected' })
   })
 
-  test('ends when it is cancelled, and what arrives after that is dropped up to a limit', async () => {
+  test('a body as a stream ends when it is cancelled, and what arrives after that is dropped up to a limit', async () => {
     const { fake, request } = received(postHead(`content-length: ${MEGABYTE}`))
     const stream = request.stream(LIMITS)
     const pending = stream.read()

@@ -98,7 +98,7 @@ test('a client that reads nothing of an endless stream costs only what its socke
 
 describe('the signal of a request', () => {
   test.each(['closes', 'resets', 'closes its half of'])(
-    'aborts when the client %s the connection',
+    'the signal of a request aborts when the client %s the connection',
     async how => {
       let signal: AbortSignal | undefined
       const testServer = serve(async request => {
@@ -122,7 +122,7 @@ describe('the signal of a request', () => {
     },
   )
 
-  test('does not abort when the client disconnects after the response', async () => {
+  test('the signal of a request does not abort when the client disconnects after the response', async () => {
     let signal: AbortSignal | undefined
     const testServer = serve(async request => {
       signal ??= request.signal
@@ -206,7 +206,7 @@ test('at the connection limit, a request that arrives just before a new connecti
 })
 
 describe('drain', () => {
-  test('closes idle connections, takes no new request, and waits for the running ones', async () => {
+  test('drain closes idle connections, takes no new request, and waits for the running ones', async () => {
     const held = Promise.withResolvers<void>()
     let running = 0
     const { url, clock } = serve(async () => {
@@ -239,7 +239,7 @@ describe('drain', () => {
     expect(clock.waiting).toBe(0)
   })
 
-  test('waits for requests whose clients have disconnected', async () => {
+  test('drain waits for requests whose clients have disconnected', async () => {
     const held = Promise.withResolvers<void>()
     let signal: AbortSignal | undefined
     const { url } = serve(async request => {

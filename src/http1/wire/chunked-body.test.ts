@@ -17,7 +17,7 @@ describe('a chunked body is complete', () => {
     ['with extensions', '1;a=b;c="d e";f\r\nx\r\n0;g\r\n\r\n'],
     ['with an empty extension', '1;\r\nx\r\n0\r\n\r\n'],
     ['with trailers', '1\r\nx\r\n0\r\nx-sum: 1\r\nX-Empty:\r\n\r\n'],
-  ])('%s', (_, wire) => {
+  ])('a chunked body is complete %s', (_, wire) => {
     expect(statesOf(wire)).toEqual(['complete', 'complete'])
   })
 })
@@ -46,7 +46,7 @@ describe('a chunked body is malformed', () => {
     ['with a NUL in a trailer', '0\r\nx: \u0000\r\n\r\n'],
     ['with a bare line feed in a trailer', '0\r\nx: y\nz: a\r\n\r\n'],
     ['with a request in its trailers', '0\r\nGET / HTTP/1.1\r\nhost: h\r\n\r\n'],
-  ])('%s', (_, wire) => {
+  ])('a chunked body is malformed %s', (_, wire) => {
     expect(statesOf(wire)).toEqual(['malformed', 'malformed'])
   })
 })

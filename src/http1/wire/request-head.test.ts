@@ -7,7 +7,7 @@ const parsed = (text: string) => readRequestHead(Buffer.from(`..${text}body`, 'l
 const read = (...lines: string[]) => parsed(head(...lines)) as RequestHead
 
 describe('a request head', () => {
-  test('has its method, path, query and fields', () => {
+  test('a request head has its method, path, query and fields', () => {
     const request = read('POST /v1/x?a=1&b=%20 HTTP/1.1', 'Host: h', 'X-Api-Key:  k e\t', 'x-empty:')
 
     expect(request).toMatchObject({
@@ -23,7 +23,7 @@ describe('a request head', () => {
     expect(request.fields.get('x-api')).toBeNull()
   })
 
-  test('joins the values of a repeated field by commas', () => {
+  test('a request head joins the values of a repeated field by commas', () => {
     const request = read('GET / HTTP/1.1', 'host: h', 'accept: a', 'Accept: b')
 
     expect(request.fields.get('accept')).toBe('a, b')
@@ -38,7 +38,7 @@ describe('a request head', () => {
     ['/caf\u00c3\u00a9?\u00e9', '/caf%c3%a9', '%e9'],
     ['*', '*', ''],
     ['/a?b?c#d', '/a', 'b?c#d'],
-  ])('with the target %s has the path %s and the query %s', (target, path, query) => {
+  ])('a request head with the target %s has the path %s and the query %s', (target, path, query) => {
     expect(read(`GET ${target} HTTP/1.1`, 'host: h')).toMatchObject({ path, query })
   })
 
@@ -47,7 +47,7 @@ describe('a request head', () => {
     ['a length', ['Content-Length: 17'], 17],
     ['the largest length', [`content-length: ${Number.MAX_SAFE_INTEGER}`], Number.MAX_SAFE_INTEGER],
     ['chunks', ['Transfer-Encoding: Chunked'], 'chunked'],
-  ])('with %s has the framing of its body', (_, lines, framing) => {
+  ])('a request head with %s has the framing of its body', (_, lines, framing) => {
     expect(read('POST / HTTP/1.1', 'host: h', ...lines).framing).toBe(framing)
   })
 
@@ -59,11 +59,11 @@ describe('a request head', () => {
     ['HTTP/1.1 and both', '1.1', ['Connection: keep-alive', 'connection: close'], false],
     ['HTTP/1.0', '1.0', [], false],
     ['HTTP/1.0 and keep-alive', '1.0', ['Connection: Keep-Alive'], true],
-  ])('with %s keeps the connection alive or not', (_, version, lines, isKeepAlive) => {
+  ])('a request head with %s keeps the connection alive or not', (_, version, lines, isKeepAlive) => {
     expect(read(`GET / HTTP/${version}`, 'host: h', ...lines).isKeepAlive).toBe(isKeepAlive)
   })
 
-  test('has its fields in order, as names and values', () => {
+  test('a request head has its fields in order, as names and values', () => {
     const { fields } = read('GET / HTTP/1.1', 'host: h', 'X-RateLimit-Left: 9', 'x-rate: 1')
     const indexes = Array.from({ length: fields.count }, (_, index) => index)
 
@@ -73,7 +73,7 @@ describe('a request head', () => {
     expect(indexes.map(index => fields.isNamed(index, 'x-rate', 'prefix'))).toEqual([false, true, true])
   })
 
-  test('with HTTP/1.0 needs no host', () => {
+  test('a request head with HTTP/1.0 needs no host', () => {
     expect(read('GET / HTTP/1.0')).toMatchObject({ isHttp10: true, path: '/' })
   })
 
@@ -88,16 +88,16 @@ describe('a request head', () => {
     '[::ffff:1.2.3.4]:443',
     'a_b',
     'x%20y',
-  ])('may have the host %p', host => {
+  ])('a request head may have the host %p', host => {
     expect(read('GET / HTTP/1.1', `host: ${host}`).fields.get('host')).toBe(host)
   })
 
-  test('says whether the client waits for 100 Continue', () => {
+  test('a request head says whether the client waits for 100 Continue', () => {
     expect(read('POST / HTTP/1.1', 'host: h', 'Expect: 100-Continue').expectsContinue).toBe(true)
     expect(read('POST / HTTP/1.1', 'host: h', 'Expect: x').expectsContinue).toBe(false)
   })
 
-  test('may have 200 fields and no more', () => {
+  test('a request head may have 200 fields and no more', () => {
     const fields = Array.from({ length: 199 }, (_, index) => `x-${index}: ${index}`)
 
     expect(read('GET / HTTP/1.1', 'host: h', ...fields).fields.get('x-198')).toBe('198')
@@ -157,7 +157,7 @@ describe('a request head is malformed with', () => {
     ['an encoding before chunks', lines('transfer-encoding: gzip, chunked')],
     ['chunks twice', lines('transfer-encoding: chunked', 'transfer-encoding: chunked')],
     ['chunks in HTTP/1.0', head('POST / HTTP/1.0', 'transfer-encoding: chunked')],
-  ])('%s', (_, text) => {
+  ])('a request head is malformed with %s', (_, text) => {
     expect(parsed(text)).toBe('malformed')
   })
 })
