@@ -66,7 +66,7 @@ describe('media', () => {
     [IMAGE_TOKENS, { type: 'image_url', image_url: { url: 'https://example.com/a.png' } }],
     [IMAGE_TOKENS, { type: 'image', source: { type: 'base64', media_type: 'image/png', data: base64 } }],
     [IMAGE_TOKENS, { type: 'input_image', image_url: base64 }],
-  ])('is %p tokens for an image of any size', (tokens, part) => {
+  ])('media is %p tokens for an image of any size', (tokens, part) => {
     const counted = quarter('messages', 'content', ...Object.keys(part), part.type)
 
     expect(estimate({ messages: [{ content: [part] }] })).toBe(counted + tokens)
@@ -79,7 +79,7 @@ describe('media', () => {
     [75_000, { type: 'document', source: { type: 'base64', data: base64 } }],
     [VIDEO_TOKENS, { type: 'video_url', video_url: { url: 'A'.repeat(100) } }],
     [18_750, { type: 'video_url', video_url: { url: base64 } }],
-  ])('is at most %p tokens for a file or a video, by its size: %j', (tokens, part) => {
+  ])('media is at most %p tokens for a file or a video, by its size: %j', (tokens, part) => {
     const counted = quarter('messages', 'content', ...Object.keys(part), part.type)
 
     expect(estimate({ messages: [{ content: [part] }] })).toBe(counted + tokens)
@@ -92,7 +92,7 @@ describe('media', () => {
     ['mp3', 'A'.repeat(200_004), 2_001],
     ['mp3', 'A'.repeat(100), AUDIO_TOKENS],
     [undefined, 'A'.repeat(400_000), 4_000],
-  ])('is held by size for audio in the format %p: %#', (format, data, tokens) => {
+  ])('media is held by size for audio in the format %p: %#', (format, data, tokens) => {
     const part = { type: 'input_audio', input_audio: { data, format } }
     const counted = quarter('messages', 'content', ...Object.keys(part), part.type)
 
@@ -104,7 +104,7 @@ describe('media', () => {
     [`data:audio/x-wav;base64,${'A'.repeat(8_533_336)}`, 4_001],
     [`data:audio/mpeg;base64,${'A'.repeat(400_000)}`, 4_001],
     ['https://example.com/a.wav', AUDIO_TOKENS],
-  ])('is held by size for audio in a data URL, and as a constant for a link: %#', (url, tokens) => {
+  ])('media is held by size for audio in a data URL, and as a constant for a link: %#', (url, tokens) => {
     const inObject = { type: 'audio_url', audio_url: { url } }
     const plain = { type: 'audio_url', audio_url: url }
     const counted = quarter('messages', 'content', ...Object.keys(plain), plain.type)
@@ -119,17 +119,17 @@ describe('media', () => {
     { type: 'input_file', file_url: 'https://example.com/a.pdf' },
     { type: 'document', source: { type: 'url', url: 'https://example.com/a.pdf' } },
     { type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } },
-  ])('is unbounded for a file or a video that is only referenced: %j', part => {
+  ])('media is unbounded for a file or a video that is only referenced: %j', part => {
     expect(estimate({ messages: [{ content: [part] }] })).toBe(Infinity)
   })
 
-  test('has other members in its part, which are text', () => {
+  test('media has other members in its part, which are text', () => {
     const part = { type: 'image_url', image_url: { url: 'x' }, text: 'w'.repeat(4000) }
 
     expect(estimate({ messages: [{ content: [part] }] })).toBeGreaterThan(IMAGE_TOKENS + 1000)
   })
 
-  test('is not found in a tool schema of the same shape, which is text', () => {
+  test('media is not found in a tool schema of the same shape, which is text', () => {
     const schema = { type: 'image_url', image_url: 'w'.repeat(40_000) }
 
     expect(estimate({ messages: [], tools: [schema] })).toBeGreaterThan(10_000)

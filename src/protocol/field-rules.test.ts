@@ -31,7 +31,7 @@ describe('is allowed', () => {
     '{"extra_body":{"google":{"thinking":1}},"enable_search":false}',
     '{ "include" : [ "a" , 1.0 , null ] }',
     '{"x":1,"x":2,"X":3}',
-  ])('%s', text => {
+  ])('a request is allowed: %s', text => {
     expect(refusalOf(text)).toBeUndefined()
   })
 })
@@ -50,7 +50,7 @@ describe('is refused', () => {
     ['{"enable_search":"false"}', 'enable_search'],
     ['{"web_search_options":{}}', 'web_search_options'],
     ['{"include":["a",2]}', 'include[1]'],
-  ])('%s at %s', (text, param) => {
+  ])('a request is refused: %s at %s', (text, param) => {
     const refusal = refusalOf(text)
 
     expect(refusal?.code).toBe('unpriced_feature')
@@ -74,14 +74,14 @@ describe('is refused', () => {
     ['a name in another case at depth', '{"extra_body":{"google":{"Tools":1}}}', 'extra_body.google.tools'],
     ['an object in place of a list', '{"tools":{"type":"web_search"}}', 'tools'],
     ['a list in place of an object', '{"extra_body":[{"google":{"tools":[]}}]}', 'extra_body'],
-  ])('%s', (_, text, param) => {
+  ])('a request is refused: %s', (_, text, param) => {
     const refusal = refusalOf(text)
 
     expect(refusal?.code).toBe('unpriced_feature')
     expect(refusal?.extras.param).toBe(param)
   })
 
-  test('with the allowed values in the message', () => {
+  test('a request is refused with the allowed values in the message', () => {
     expect(refusalOf('{"tools":[{"type":"mcp"}]}')?.message).toBe(
       '"tools[0].type" must be "function", or absent: other values have no price.',
     )

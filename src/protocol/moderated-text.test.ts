@@ -142,18 +142,18 @@ describe('the text for a moderator', () => {
       { messages: [{ role: 'user', content: BASE64 }], tools: [{ data: BASE64 }] },
       `data\n${BASE64}\n${BASE64}`,
     ],
-  ])('%s', (_, body, text) => {
+  ])('the text for a moderator %s', (_, body, text) => {
     expect(moderatedText(body)).toBe(text)
   })
 
-  test('can be read from a body nested deeper than the stack', () => {
+  test('the text for a moderator can be read from a body nested deeper than the stack', () => {
     let content: unknown = 'deep'
     for (let depth = 0; depth < 100_000; depth += 1) content = [content]
 
     expect(moderatedText({ messages: content })).toBe('deep')
   })
 
-  test('can be read from a list longer than the arguments of a call', () => {
+  test('the text for a moderator can be read from a list longer than the arguments of a call', () => {
     const input = Array.from({ length: 1_000_000 }, () => 7)
 
     expect(moderatedText({ input: [...input, 'end'] })).toBe('end')

@@ -8,14 +8,14 @@ function sampleOf(texts: readonly string[]) {
 }
 
 describe('the kept text of a stream', () => {
-  test('is all of an ordinary answer, with any characters', () => {
+  test('the kept text of a stream is all of an ordinary answer, with any characters', () => {
     expect(sampleOf(['Grüße, ', '世', '界 🙂', '', '.'.repeat(1000)])).toEqual({
       texts: [`Grüße, 世界 🙂${'.'.repeat(1000)}`],
       scale: 1,
     })
   })
 
-  test('is bounded, and its scale is the ratio of all text to the kept text', () => {
+  test('the kept text of a stream is bounded, and its scale is the ratio of all text to the kept text', () => {
     const { texts, scale } = sampleOf(Array<string>(100_000).fill('word '))
 
     expect(texts[0]!.length).toBeLessThanOrEqual(SAMPLE_BYTES_MAX)
@@ -23,14 +23,14 @@ describe('the kept text of a stream', () => {
     expect(texts[0]!.length * scale).toBeCloseTo(500_000, 3)
   })
 
-  test('is the start of a first delta that is too large', () => {
+  test('the kept text of a stream is the start of a first delta that is too large', () => {
     const { texts, scale } = sampleOf(['x'.repeat(1_000_000)])
 
     expect(texts[0]!.length).toBeLessThanOrEqual(SAMPLE_BYTES_MAX)
     expect(texts[0]!.length * scale).toBeCloseTo(1_000_000, 3)
   })
 
-  test('weighs a character beyond ASCII as four', () => {
+  test('the kept text of a stream weighs a character beyond ASCII as four', () => {
     const ascii = Array<string>(30).fill('x'.repeat(500))
     const others = Array<string>(10).fill('世'.repeat(400))
 

@@ -20,7 +20,7 @@ describe('the error for a field that parsers could read differently names it', (
     ['max_tokens', '{"max_tokens":1,"Max_Tokens":9}'],
     ['stream_options', '{"stream_opt\u0131ons":{}}'],
     ['stream_options', '{"stream_opt\u0130ons":{}}'],
-  ])('%s in %s', (field, text) => {
+  ])('the error for a field that parsers could read differently names it: %s in %s', (field, text) => {
     expect(() => refuse(text)).toThrow(
       expect.objectContaining({ code: 'ambiguous_field', extras: { param: field } }),
     )
@@ -34,7 +34,7 @@ describe('a document that can only be read in one way passes', () => {
     '{"model":"a","messages":[{"model":1,"Model":2}]}',
     '{"Models":1,"modél":2,"":3,"__proto__":4}',
     '{}',
-  ])('%s', text => {
+  ])('a document that can only be read in one way passes: %s', text => {
     expect(() => refuse(text)).not.toThrow()
   })
 })

@@ -34,7 +34,7 @@ describe('text that identifies the upstream is removed', () => {
     ['Authorization: Bearer abc.def.ghi', 'Authorization: Bearer [redacted]'],
     ['in organization org-AbCdEf012345 on tokens', 'in organization [organization] on tokens'],
     ['org-acme, proj_1a2b3c4d5e', '[organization], [organization]'],
-  ])('%s', (text, expected) => {
+  ])('text that identifies the upstream is removed: %s', (text, expected) => {
     expect(scrub(text, SECRETS)).toBe(expected)
   })
 })
@@ -47,7 +47,7 @@ describe('text that a caller needs stays', () => {
     "Invalid type for 'tools[0].function.name': expected a string",
     'task-force, key_points, desk-top, user-agent, organisation',
     'ratio 16:9 at 12:30, version 1.2.3',
-  ])('%s', text => {
+  ])('text that a caller needs stays: %s', text => {
     expect(scrub(text, SECRETS)).toBe(text)
   })
 })

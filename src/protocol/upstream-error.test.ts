@@ -28,7 +28,7 @@ describe('an envelope of the same shape is kept', () => {
       { type: 'error', error: { type: 'overloaded', message: 'Busy' } },
       { message: 'Busy', type: 'overloaded', param: null },
     ],
-  ])('%j', (body, expected) => {
+  ])('an envelope of the same shape is kept: %j', (body, expected) => {
     expect(read(body)).toEqual(expected)
   })
 })
@@ -50,7 +50,7 @@ describe('any other shape is converted', () => {
     [{ error: 'Only a text' }, 'Only a text'],
     [{ errors: ['one', { message: 'two' }, 3] }, 'one; two'],
     [{ error: { code: 400, message: 'Google', status: 'INVALID_ARGUMENT' } }, 'Google'],
-  ])('%j', (body, message) => {
+  ])('any other shape is converted: %j', (body, message) => {
     expect(read(body)).toMatchObject({ message, type: 'invalid_request_error', param: null })
   })
 
@@ -76,7 +76,7 @@ describe('a body without a readable error gets a new message', () => {
     [{ error: { message: '' } }, 'application/json'],
     [[], 'application/json'],
     ['x'.repeat(100_000), 'text/plain'],
-  ])('%#', (body, contentType) => {
+  ])('a body without a readable error gets a new message: %#', (body, contentType) => {
     expect(read(body, contentType)).toEqual({ message: UNSAID, type: 'invalid_request_error', param: null })
   })
 

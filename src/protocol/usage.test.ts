@@ -242,7 +242,7 @@ describe('details are subtracted from their totals', () => {
       { prompt_tokens: 100, completion_tokens: 1, prompt_cache_hit_tokens: 60, prompt_cache_miss_tokens: 40 },
       { input: 40, cachedInput: 60, output: 1 },
     ],
-  ])('%s', (_, usage, expected) => {
+  ])('details are subtracted from their totals: %s', (_, usage, expected) => {
     expect(bucketsOf(usage)).toEqual(expected)
     expect(isClamped(usage)).toBe(false)
   })
@@ -292,7 +292,7 @@ describe('cache counts under both names mean the same tokens', () => {
       { input_tokens: 100, output_tokens: 10, total_tokens: 110, cache_read_input_tokens: 40 },
       { input: 100, cachedInput: 40, output: 10 },
     ],
-  ])('%s', (_, usage, expected) => {
+  ])('cache counts under both names mean the same tokens %s', (_, usage, expected) => {
     expect(bucketsOf(usage)).toEqual(expected)
     expect(isClamped(usage)).toBe(false)
   })
@@ -342,7 +342,7 @@ describe('an impossible count is clamped and flagged', () => {
       },
       { input: 1, output: 9_000, reasoning: 1_000 },
     ],
-  ])('%s', (_, usage, expected) => {
+  ])('an impossible count is clamped and flagged: %s', (_, usage, expected) => {
     expect(bucketsOf(usage)).toEqual(expected)
     expect(isClamped(usage)).toBe(true)
   })
@@ -384,7 +384,7 @@ describe('thinking that only the total counts', () => {
   const counts = { prompt_tokens: 9, completion_tokens: 664, total_tokens: 1_994 }
   const prices = { input: usd('2.5'), output: usd('10') }
 
-  test('is reasoning, for a provider that reports like Gemini: 0.0198725, not 0.0066625', () => {
+  test('thinking that only the total counts is reasoning, for a provider that reports like Gemini: 0.0198725, not 0.0066625', () => {
     const reported = readUsage(counts, gemini)
 
     expect(reported).toEqual({
@@ -425,13 +425,13 @@ describe('thinking that only the total counts', () => {
       { input: 9, reasoning: 21 },
     ],
     ['is none in the usage of embeddings', { prompt_tokens: 9, total_tokens: 9 }, { input: 9 }],
-  ])('%s', (_, usage, expected) => {
+  ])('thinking that only the total counts %s', (_, usage, expected) => {
     const reported = readUsage(usage, gemini)
 
     expect(reported).toEqual({ usage: { ...NO_USAGE, ...expected }, isClamped: false })
   })
 
-  test('is clamped to the output ceiling of the request', () => {
+  test('thinking that only the total counts is clamped to the output ceiling of the request', () => {
     expect(readUsage(counts, { ...gemini, outputTokensMax: 1_000 })).toEqual({
       usage: { ...NO_USAGE, input: 9, output: 664, reasoning: 336 },
       isClamped: true,
@@ -490,7 +490,7 @@ describe('a cost as OpenRouter reports it', () => {
       '0.5',
     ],
     ['needs the word true, not a text', '{"usage":{"cost":1,"is_byok":"true","cost_details":{}}}', '1'],
-  ])('%s', (_, text, cost) => {
+  ])('a cost as OpenRouter reports it %s', (_, text, cost) => {
     expect(roundUpToNanoUsd(costIn(text)!)).toBe(roundUpToNanoUsd(parseExactUsd(cost)!))
   })
 })
@@ -516,7 +516,7 @@ describe('a cost in the field that the row of the provider names', () => {
       total,
       '2',
     ],
-  ])('is read exactly: %s', (_, text, field, cost) => {
+  ])('a cost in the field that the row of the provider names is read exactly: %s', (_, text, field, cost) => {
     expect(costIn(text, field)).toEqual(parseExactUsd(cost)!)
   })
 
@@ -525,11 +525,11 @@ describe('a cost in the field that the row of the provider names', () => {
     ['is not a number', '{"usage":{"cost":{"total_cost":{}}}}', total],
     ['has another value in its path', '{"usage":{"cost":5}}', total],
     ['has a list in its path', '{"usage":{"cost":[1]}}', { path: ['cost', '0'], unitDecimals: 0 }],
-  ])('is not reported if it %s', (_, text, field) => {
+  ])('a cost in the field that the row of the provider names is not reported if it %s', (_, text, field) => {
     expect(costIn(text, field)).toBeNull()
   })
 
-  test('is not added to the cost behind OpenRouter', () => {
+  test('a cost in the field that the row of the provider names is not added to the cost behind OpenRouter', () => {
     const text = '{"usage":{"is_byok":true,"cost_details":{"upstream_inference_cost":1},"estimated_cost":2}}'
 
     expect(costIn(text, estimated)).toEqual(parseExactUsd('2')!)

@@ -36,14 +36,14 @@ describe('a stream relayed byte for byte', () => {
     ['a comment after the usage frame', [hello, usage, ': ping\n\n'], `${usage}: ping\n\n`],
   ]
 
-  test.each(deferred)('defers until the charge: %s', (_, frames, after) => {
+  test.each(deferred)('a stream relayed byte for byte defers until the charge: %s', (_, frames, after) => {
     const run = runStream(frames)
 
     expect(run.before + run.after).toBe(frames.join(''))
     expect(run.after).toBe(after)
   })
 
-  test('keeps the model and the cost of the upstream', () => {
+  test('a stream relayed byte for byte keeps the model and the cost of the upstream', () => {
     const frames = [hello, chunkFrame({}, { choices: [], usage: { ...counts, cost_usd: '9' } }), DONE]
 
     const run = runStream(frames, { charge: { cost: usd('0.25'), usage: NO_USAGE } })
@@ -51,18 +51,18 @@ describe('a stream relayed byte for byte', () => {
     expect(run.before + run.after).toBe(frames.join(''))
   })
 
-  test('sends a chunk at once while its choices are open', () => {
+  test('a stream relayed byte for byte sends a chunk at once while its choices are open', () => {
     expect(runStream([hello, chunkFrame({ content: '!' }, { usage: counts })]).after).toBe('')
   })
 
-  test('sends a finished choice when another one continues', () => {
+  test('a stream relayed byte for byte sends a finished choice when another one continues', () => {
     const second = chunkFrame({}, { choices: [{ index: 1, delta: { content: 'Hi' }, finish_reason: null }] })
 
     expect(runStream([stop, second], { choices: 1 })).toMatchObject({ before: stop + second, after: '' })
     expect(runStream([stop, second], { choices: 2 })).toMatchObject({ before: stop + second, after: '' })
   })
 
-  test('does not defer more than the limit', () => {
+  test('a stream relayed byte for byte does not defer more than the limit', () => {
     const heartbeat = `: ${'x'.repeat(1000)}\n`
     const frames = [stop, ...(Array(100).fill(heartbeat) as string[])]
 
@@ -73,7 +73,7 @@ describe('a stream relayed byte for byte', () => {
     expect(run.before).toStartWith(stop)
   })
 
-  test('keeps unreadable frames until the first readable chunk', () => {
+  test('a stream relayed byte for byte keeps unreadable frames until the first readable chunk', () => {
     const stream = runStream(['data: junk\n\n', ': ping\n\n'])
     const begun = runStream(['data: junk\n\n', ': ping\n\n', hello, 'data: junk\n\n'])
 
@@ -81,13 +81,13 @@ describe('a stream relayed byte for byte', () => {
     expect(begun.before).toBe(`data: junk\n\n: ping\n\n${hello}data: junk\n\n`)
   })
 
-  test('does not keep more unreadable frames than the limit', () => {
+  test('a stream relayed byte for byte does not keep more unreadable frames than the limit', () => {
     const junk = `data: ${'x'.repeat(1000)}\n\n`
 
     expect(runStream(Array(100).fill(junk) as string[]).after.length).toBeLessThanOrEqual(TAIL_BYTES_MAX)
   })
 
-  test('does not keep more after [DONE] than the limit', () => {
+  test('a stream relayed byte for byte does not keep more after [DONE] than the limit', () => {
     const { after } = runStream([DONE, `${'x'.repeat(TAIL_BYTES_MAX)}\n\n`, 'data: {}\n\n'])
 
     expect(after).toBe(`${DONE}data: {}\n\n`)
@@ -188,16 +188,19 @@ describe('a stream with include_usage', () => {
     ],
   ]
 
-  test.each(habits)('has its cost once, at its end, when the upstream %s', (_, frames, before, after) => {
-    const run = runStream(frames, { rewriteModel: 'row', charge })
+  test.each(habits)(
+    'a stream with include_usage has its cost once, at its end, when the upstream %s',
+    (_, frames, before, after) => {
+      const run = runStream(frames, { rewriteModel: 'row', charge })
 
-    expect(run.before).toBe(before)
-    expect(run.after).toBe(after)
-  })
+      expect(run.before).toBe(before)
+      expect(run.after).toBe(after)
+    },
+  )
 })
 
 describe('a stream with include_usage', () => {
-  test('has no cost, not even the upstream’s, when the charge has none', () => {
+  test('a stream with include_usage has no cost, not even the upstream’s, when the charge has none', () => {
     const charge = { cost: null, usage: NO_USAGE }
     const own = chunkFrame({}, { choices: [], usage: { ...counts, cost_usd: '9' } })
 
@@ -205,7 +208,7 @@ describe('a stream with include_usage', () => {
     expect(runStream([stop, DONE], { rewriteModel: 'row', charge }).after).toBe(DONE)
   })
 
-  test('keeps every byte except the model’s name', () => {
+  test('a stream with include_usage keeps every byte except the model’s name', () => {
     const frame =
       'event:  x\ndata:{ "n":1.0, "mod\\u0065l" : "up", "big":12345678901234567890,\r\ndata: "x":"\\ud800🙂" }\r\n\r\n'
 
@@ -214,7 +217,7 @@ describe('a stream with include_usage', () => {
     expect(run.before).toBe(frame.replace('"up"', '"a \\"quoted\\" name"'))
   })
 
-  test('renames chunks of different upstream models', () => {
+  test('a stream with include_usage renames chunks of different upstream models', () => {
     const frames = ['up-1', 'up-2', 'up-1', 'row', 'up-12'].map(model =>
       chunkFrame({ content: 'x' }, { model }),
     )
@@ -224,7 +227,7 @@ describe('a stream with include_usage', () => {
     expect(run.before).toBe(chunkFrame({ content: 'x' }, { model: 'row' }).repeat(5))
   })
 
-  test('adds the model to a chunk without one, and to nothing else', () => {
+  test('a stream with include_usage adds the model to a chunk without one, and to nothing else', () => {
     const chunk = 'data: {"choices":[{"index":0,"delta":{"content":"model"}}]}\n\n'
     const other = 'data: {"error":{"message":"overloaded"}}\n\ndata: {}\n\ndata: []\n\n'
 
@@ -259,7 +262,7 @@ describe('a stream that breaks', () => {
     expect(run.reading.endedWell).toBe(false)
   })
 
-  test('after the usage still has the charged cost', () => {
+  test('a stream that breaks after the usage still has the charged cost', () => {
     const charge = { cost: usd('0.25'), usage: NO_USAGE }
 
     const { after } = runStream([hello, usage], { rewriteModel: 'row', charge, failure })
@@ -267,20 +270,20 @@ describe('a stream that breaks', () => {
     expect(after).toBe(costed(usage) + errorFrame)
   })
 
-  test('without a usage gets no usage frame', () => {
+  test('a stream that breaks without a usage gets no usage frame', () => {
     const charge = { cost: usd('0.25'), usage: NO_USAGE }
 
     expect(runStream([hello], { rewriteModel: 'row', charge, failure }).after).toBe(errorFrame)
   })
 
-  test('inside a character relays only complete frames', () => {
+  test('a stream that breaks inside a character relays only complete frames', () => {
     const bytes = new TextEncoder().encode(chunkFrame({ content: '🙂' }))
     const cut = bytes.slice(0, bytes.indexOf(0xf0) + 2)
 
     expect(runStream([hello, cut], { failure }).before).toBe(hello)
   })
 
-  test('with an error from the upstream gets no second error and no [DONE]', () => {
+  test('a stream that breaks with an error from the upstream gets no second error and no [DONE]', () => {
     const error = 'data: {"error":{"message":"overloaded"}}\n\n'
 
     const run = runStream([hello, error, DONE], { failure })
@@ -289,13 +292,13 @@ describe('a stream that breaks', () => {
     expect(run.reading).toMatchObject({ endedWell: false, errorSeen: true })
   })
 
-  test('with an error event of another dialect gets one of its own dialect', () => {
+  test('a stream that breaks with an error event of another dialect gets one of its own dialect', () => {
     const error = 'event: error\ndata: {"message":"overloaded"}\n\n'
 
     expect(runStream([hello, error], { failure }).after).toBe(errorFrame)
   })
 
-  test('because the charge failed gets an error instead of [DONE]', () => {
+  test('a stream that breaks because the charge failed gets an error instead of [DONE]', () => {
     expect(runStream([hello, stop, DONE], { failure }).after).toBe(errorFrame)
   })
 })
@@ -309,14 +312,14 @@ describe('a heartbeat', () => {
     })
   const bytes = (text: string) => new TextEncoder().encode(text)
 
-  test('is a comment between frames', () => {
+  test('a heartbeat is a comment between frames', () => {
     const stream = open('row')
     stream.feed(bytes(chunkFrame({ content: 'a' })))
 
     expect(stream.heartbeat?.bytes()).toEqual(bytes(': heartbeat\n\n'))
   })
 
-  test('is not sent inside a frame that is too large to keep', () => {
+  test('a heartbeat is not sent inside a frame that is too large to keep', () => {
     const stream = open('row')
     stream.feed(bytes(`data: {"choices":[{"delta":{"content":"${'x'.repeat(1024 * 1024)}`))
     const inside = stream.heartbeat?.bytes()
@@ -326,7 +329,7 @@ describe('a heartbeat', () => {
     expect(stream.heartbeat?.bytes()).not.toHaveLength(0)
   })
 
-  test('does not exist in a stream that is relayed byte for byte', () => {
+  test('a heartbeat does not exist in a stream that is relayed byte for byte', () => {
     expect(open(null).heartbeat).toBeUndefined()
   })
 })

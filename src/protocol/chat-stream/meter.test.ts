@@ -45,7 +45,7 @@ describe('output', () => {
     ],
   ]
 
-  test.each(deltas)('includes %s', (_, delta, texts) => {
+  test.each(deltas)('output includes %s', (_, delta, texts) => {
     const read = reading([chunkFrame(delta)])
 
     expect(read.outputBegan).toBe(true)
@@ -67,15 +67,15 @@ describe('output', () => {
     ['half a chunk', chunkFrame({ content: 'Hi' }).slice(0, -20)],
   ]
 
-  test.each(silent)('does not include %s', (_, frame) => {
+  test.each(silent)('output does not include %s', (_, frame) => {
     expect(reading([frame])).toMatchObject({ outputBegan: false, texts: [] })
   })
 
-  test('includes audio without a transcript, although it has no text', () => {
+  test('output includes audio without a transcript, although it has no text', () => {
     expect(reading([chunkFrame({ audio: { data: 'AAAA' } })])).toMatchObject({ outputBegan: true, texts: [] })
   })
 
-  test('is collected separately for each choice', () => {
+  test('output is collected separately for each choice', () => {
     const frame = (index: number, content: string) =>
       chunkFrame({}, { choices: [{ index, delta: { content } }] })
 
@@ -102,7 +102,7 @@ describe('a stream ends well', () => {
     ['when its chunks have an error of null', true, [chunkFrame({}, { error: null }), DONE], 1],
   ]
 
-  test.each(ends)('%s', (_, endedWell, frames, choices) => {
+  test.each(ends)('a stream ends well %s', (_, endedWell, frames, choices) => {
     expect(reading(frames, choices).endedWell).toBe(endedWell)
   })
 })
@@ -150,11 +150,11 @@ describe('the usage of a stream', () => {
     ['is absent', [chunkFrame({ content: 'x' }), stop], null],
   ]
 
-  test.each(habits)('%s', (_, frames, usage) => {
+  test.each(habits)('the usage of a stream %s', (_, frames, usage) => {
     expect(reading([...frames, DONE])).toMatchObject({ usage, isClamped: false })
   })
 
-  test('is clamped to the limits of the model', () => {
+  test('the usage of a stream is clamped to the limits of the model', () => {
     const limits = { inputTokensMax: 10, outputTokensMax: 10 }
     const frame = chunkFrame({}, { usage: { prompt_tokens: -1, completion_tokens: 11 } })
 
@@ -164,7 +164,7 @@ describe('the usage of a stream', () => {
     })
   })
 
-  test('has the upstream’s own cost in the field that its row names', () => {
+  test('the usage of a stream has the upstream’s own cost in the field that its row names', () => {
     const limits = {
       inputTokensMax: undefined,
       outputTokensMax: undefined,
@@ -177,7 +177,7 @@ describe('the usage of a stream', () => {
     expect(reportedCost).toEqual(parseExactUsd('0.0037756000')!)
   })
 
-  test('has the upstream’s own cost to its last digit', () => {
+  test('the usage of a stream has the upstream’s own cost to its last digit', () => {
     const frame =
       'data: {"choices":[],\r\ndata: "usage":{"prompt_tokens":1,"cost":0.0000000010000000000000001}}\r\n\r\n'
 

@@ -11,7 +11,7 @@ const requestIn = (text: string) => readChatRequest(parseJsonObject(sentText(tex
 const requestWith = (fields: object) => requestIn(JSON.stringify({ model: 'gpt-x', messages: [], ...fields }))
 
 describe('the gateway reads', () => {
-  test('the smallest request', () => {
+  test('the gateway reads the smallest request', () => {
     expect(requestWith({})).toMatchObject({
       model: 'gpt-x',
       isStream: false,
@@ -21,7 +21,7 @@ describe('the gateway reads', () => {
     })
   })
 
-  test('a stream with usage', () => {
+  test('the gateway reads a stream with usage', () => {
     const request = requestWith({ stream: true, stream_options: { include_usage: true }, n: 3 })
 
     expect(request).toMatchObject({ isStream: true, includeUsage: true, choices: 3 })
@@ -34,11 +34,14 @@ describe('the gateway reads', () => {
     [{ max_tokens: 30, max_completion_tokens: 20 }, 30, 'max_tokens'],
     [{ max_tokens: null, max_completion_tokens: 20 }, 20, 'max_completion_tokens'],
     [{ max_tokens: null }, undefined, 'max_tokens'],
-  ])('%j as an output ceiling of %p, set by %s', (fields, outputCeiling, outputCeilingField) => {
-    expect(requestWith(fields)).toMatchObject({ outputCeiling, outputCeilingField })
-  })
+  ])(
+    'the gateway reads %j as an output ceiling of %p, set by %s',
+    (fields, outputCeiling, outputCeilingField) => {
+      expect(requestWith(fields)).toMatchObject({ outputCeiling, outputCeilingField })
+    },
+  )
 
-  test('null as absent', () => {
+  test('the gateway reads null as absent', () => {
     const request = requestWith({
       stream: null,
       stream_options: null,
@@ -55,7 +58,7 @@ describe('the gateway reads', () => {
     })
   })
 
-  test('numbers in any notation that JSON allows', () => {
+  test('the gateway reads numbers in any notation that JSON allows', () => {
     expect(requestIn('{"model":"a","messages":[],"max_tokens":1.0e2,"n":2.0}')).toMatchObject({
       outputCeiling: 100,
       choices: 2,
@@ -86,7 +89,7 @@ describe('the error for a wrong field names it and says what it must be', () => 
     ['n', { n: 0 }, '"n" must be an integer from 1 to 128; it is 0.'],
     ['n', { n: 129 }, '"n" must be an integer from 1 to 128; it is 129.'],
     ['n', { n: {} }, '"n" must be an integer from 1 to 128; it is an object.'],
-  ])('%s in %j', (param, fields, message) => {
+  ])('the error for a wrong field names it and says what it must be: %s in %j', (param, fields, message) => {
     expect(() => requestWith(fields)).toThrow(
       expect.objectContaining({
         code: 'invalid_field',
@@ -207,11 +210,11 @@ describe('an answer without content is empty', () => {
       audio: null,
       reasoning_details: [],
     },
-  ])('%j', message => {
+  ])('an answer without content is empty: %j', message => {
     expect(saying(message).isEmpty).toBe(true)
   })
 
-  test('without choices', () => {
+  test('an answer without choices is empty', () => {
     expect(answerWith({ choices: [] }).isEmpty).toBe(true)
     expect(answerWith({ choices: [null, {}] }).isEmpty).toBe(true)
   })
@@ -230,17 +233,17 @@ describe('an answer is not empty', () => {
     { function_call: { name: 'f', arguments: '' } },
     { audio: { id: 'a' } },
     { images: [{ type: 'image_url' }] },
-  ])('%j', message => {
+  ])('an answer is not empty: %j', message => {
     expect(saying({ content: null, ...message }).isEmpty).toBe(false)
   })
 
-  test('with content in a later choice', () => {
+  test('an answer with content in a later choice is not empty', () => {
     const choices = [{ message: { content: '' } }, { message: { content: 'hi' } }]
 
     expect(answerWith({ choices }).isEmpty).toBe(false)
   })
 
-  test.each(['length', 'content_filter'])('when it was cut by %s', finish => {
+  test.each(['length', 'content_filter'])('an answer that was cut by %s is not empty', finish => {
     expect(saying({ content: '' }, finish).isEmpty).toBe(false)
   })
 })

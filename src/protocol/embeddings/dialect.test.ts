@@ -22,14 +22,14 @@ describe('a request', () => {
     ['token arrays, exactly', [[1, 2, 3], [4]], 4, 4, []],
     ['an image, at a fixed number', [image], IMAGE_TOKENS + 6, IMAGE_TOKENS, imageTexts],
     ['nothing', [], 0, 0, []],
-  ])('is estimated by its input alone: %s', (_title, input, estimate, besideTexts, texts) => {
+  ])('a request is estimated by its input alone: %s', (_title, input, estimate, besideTexts, texts) => {
     const request = read({ input, dimensions: 256, user: 'x'.repeat(999) })
 
     expect(request.inputTokensEstimate).toBe(estimate)
     expect(request.input()).toEqual({ texts, tokens: besideTexts })
   })
 
-  test('goes upstream with the same bytes except for the model', () => {
+  test('a request goes upstream with the same bytes except for the model', () => {
     const json =
       '{"dimensions":1e3,"input":["a","\\u0062"], "model" : "m" ,"encoding_format":"base64","x":1.0,"x":2}'
     const request = dialect.readRequest(parseJsonObject(sentText(json)))
@@ -37,7 +37,7 @@ describe('a request', () => {
     expect(dialect.forUpstream(request, 'up')).toBe(json.replace('"m"', '"up"'))
   })
 
-  test('has no stream, no output ceiling and one choice', () => {
+  test('a request has no stream, no output ceiling and one choice', () => {
     expect(read({ stream: false })).toMatchObject({ isStream: false, outputCeiling: undefined, choices: 1 })
   })
 
@@ -48,13 +48,13 @@ describe('a request', () => {
     ['input', { input: { text: 'x' } }],
     ['input', { input: 7 }],
     ['model', { model: null }],
-  ])('is rejected for its %s in %j', (param, body) => {
+  ])('a request is rejected for its %s in %j', (param, body) => {
     expect(() => read(body)).toThrow(
       expect.objectContaining({ code: 'invalid_field', extras: expect.objectContaining({ param }) }),
     )
   })
 
-  test('is ambiguous with two inputs', () => {
+  test('a request is ambiguous with two inputs', () => {
     const json = '{"model":"m","input":"a","Input":"b"}'
 
     expect(() => dialect.readRequest(parseJsonObject(sentText(json)))).toThrow(
@@ -67,13 +67,13 @@ describe('an answer', () => {
   const json =
     '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.10,-1e-3]}],"model":"up","usage":{"prompt_tokens":5,"total_tokens":5}}'
 
-  test('has a usage that is all input', () => {
+  test('an answer has a usage that is all input', () => {
     const answer = dialect.readAnswer(json, noLimits)
 
     expect(answer).toMatchObject({ usage: { ...NO_USAGE, input: 5 }, isEmpty: false, isClamped: false })
   })
 
-  test('reaches the client with the same bytes except for the model and the cost', () => {
+  test('an answer reaches the client with the same bytes except for the model and the cost', () => {
     const answer = dialect.readAnswer(json, noLimits)
 
     const reply = dialect.forClient(answer!, { model: 'm', cost: usd('0.0001') })
@@ -81,14 +81,14 @@ describe('an answer', () => {
     expect(reply).toBe(json.replace('"up"', '"m"').replace('_tokens":5}', '_tokens":5,"cost_usd":"0.0001"}'))
   })
 
-  test('may have its vectors as base64, and no usage', () => {
+  test('an answer may have its vectors as base64, and no usage', () => {
     const answer = dialect.readAnswer('{"data":[{"embedding":"AAAA"}]}', noLimits)
 
     expect(answer).toMatchObject({ usage: null })
   })
 
   test.each(['<html>', '{"data":', '{"error":{"message":"x"}}', '{"data":{}}', '[]', ''])(
-    'is not read from %j',
+    'an answer is not read from %j',
     body => {
       expect(dialect.readAnswer(body, noLimits)).toBeUndefined()
     },

@@ -26,7 +26,7 @@ describe('a request body that is not a JSON object is rejected with the reason',
     ['{"a":NaN}', 'NaN'],
     ['{"a":01}', "Expected '}'"],
     ['{"a":"\t"}', 'Unterminated string'],
-  ])('%p', (text, reason) => {
+  ])('a request body that is not a JSON object is rejected with the reason: %p', (text, reason) => {
     expect(refusalOf(text)).toContain(reason)
   })
 

@@ -136,11 +136,11 @@ describe('the duration is read', () => {
       [box('moov', mvhd(0), box('mvex', box('mehd', uint(1 << 24, 4), uint(7000, 8))))],
       7000,
     ],
-  ])('%s', async (_where, boxes, expected) => {
+  ])('the duration is read %s', async (_where, boxes, expected) => {
     expect(await durationOf(...boxes)).toBe(expected)
   })
 
-  test('of a file of gigabytes, from a few bytes of it', async () => {
+  test('the duration is read of a file of gigabytes, from a few bytes of it', async () => {
     const bytes = 5 * 1024 ** 3
     const moov = box('moov', mvhd(60_000))
     const head = Buffer.concat([ftyp, uint(1, 4), Buffer.from('mdat'), uint(bytes - ftyp.length, 8)])
@@ -182,11 +182,11 @@ describe('no duration is read', () => {
     ['behind a box of impossible length', [uint(1, 4), Buffer.from('free'), uint(2n ** 64n - 1n, 8), moov]],
     ['inside the pictures', [ftyp, box('mdat', moov)]],
     ['of a header that is cut', [Buffer.concat([ftyp, moov]).subarray(0, ftyp.length + 8 + 8 + 18)]],
-  ])('%s', async (_what, boxes) => {
+  ])('no duration is read %s', async (_what, boxes) => {
     expect(await durationOf(...boxes)).toBeUndefined()
   })
 
-  test('behind a chain of boxes that is made to be slow', async () => {
+  test('no duration is read behind a chain of boxes that is made to be slow', async () => {
     const { durationMs, reads } = await measure(
       Buffer.concat([...Array.from({ length: 100_000 }, () => box('free')), moov]),
     )
@@ -195,7 +195,7 @@ describe('no duration is read', () => {
     expect(reads).toBeLessThanOrEqual(1000)
   })
 
-  test('of a file that is shorter than it should be', async () => {
+  test('no duration is read of a file that is shorter than it should be', async () => {
     const file = Buffer.concat([ftyp, mdat, moov])
 
     expect((await measure(file.subarray(0, 300), file.length)).durationMs).toBeUndefined()
@@ -207,7 +207,7 @@ describe('a clip', () => {
   const moov = box('moov', mvhd(5000))
 
   test.each(['clip.mp4', 'clip-faststart.mp4', 'clip-fragmented.mp4', 'clip.mov'])(
-    'like %s has a readable header, and none when its last byte is missing',
+    'a clip like %s has a readable header, and none when its last byte is missing',
     async name => {
       const whole = fixture(name)
 

@@ -81,7 +81,7 @@ describe('blocks', () => {
     ['a missing message adds no block', undefined, []],
   ]
 
-  test.each(cases)('%s', (_title, message, blocks) => {
+  test.each(cases)('blocks: %s', (_title, message, blocks) => {
     const folded = fold(message)
 
     expect(folded.blocks).toEqual(blocks as never)
@@ -97,13 +97,13 @@ describe('the stop reason', () => {
     ['content_filter', 'stop_sequence'],
     ['something_new', 'end_turn'],
     [null, 'end_turn'],
-  ])('for %p is %s', (finishReason, stopReason) => {
+  ])('the stop reason for %p is %s', (finishReason, stopReason) => {
     const folded = fold({ content: 'a' }, finishReason)
 
     expect(folded.stopReason).toBe(stopReason as never)
   })
 
-  test('depends on the calls when the upstream sent none', () => {
+  test('the stop reason depends on the calls when the upstream sent none', () => {
     const folded = fold({ tool_calls: [called('c', '{}')] }, null)
 
     expect(folded.stopReason).toBe('tool_use')

@@ -31,7 +31,7 @@ function eventsOf(stream: string): Record<string, unknown>[] {
 }
 
 describe('the JSON reply', () => {
-  test('has the message, its blocks, the usage and the cost', () => {
+  test('the JSON reply has the message, its blocks, the usage and the cost', () => {
     const reply = JSON.parse(messageJson(message, receipt))
 
     expect(reply).toEqual({
@@ -50,7 +50,7 @@ describe('the JSON reply', () => {
     })
   })
 
-  test('keeps the digits of arguments', () => {
+  test('the JSON reply keeps the digits of arguments', () => {
     const inputJson = '{"id": 12345678901234567890}'
     const blocks = [{ type: 'tool_use' as const, id: 'c1', name: 'f', inputJson }]
 
@@ -59,13 +59,13 @@ describe('the JSON reply', () => {
     expect(reply).toContain(`"input":${inputJson}`)
   })
 
-  test('has no cost when there is none', () => {
+  test('the JSON reply has no cost when there is none', () => {
     const reply = JSON.parse(messageJson(message, { ...receipt, cost: null }))
 
     expect(reply.usage).toEqual({ input_tokens: 9, output_tokens: 7 })
   })
 
-  test('counts the cache beside the input', () => {
+  test('the JSON reply counts the cache beside the input', () => {
     const cached = { ...usage, cachedInput: 100, cacheWrite: 20, audioInput: 1 }
 
     const reply = JSON.parse(messageJson(message, { ...receipt, usage: cached }))
@@ -79,7 +79,7 @@ describe('the JSON reply', () => {
     })
   })
 
-  test('of an empty answer has no content', () => {
+  test('the JSON reply of an empty answer has no content', () => {
     const reply = JSON.parse(messageJson({ ...message, blocks: [] }, receipt))
 
     expect(reply.content).toEqual([])
@@ -87,7 +87,7 @@ describe('the JSON reply', () => {
 })
 
 describe('the events', () => {
-  test('have the cost first, then the blocks, and the output tokens last', () => {
+  test('the events have the cost first, then the blocks, and the output tokens last', () => {
     const events = eventsOf(messageEvents(message, receipt))
 
     expect(events).toEqual([
@@ -134,7 +134,7 @@ describe('the events', () => {
     ])
   })
 
-  test('split a long text, but not a character', () => {
+  test('the events: split a long text, but not a character', () => {
     const text = `${'x'.repeat(1023)}${'😀'.repeat(2000)}`
 
     const stream = messageEvents({ ...message, blocks: [{ type: 'text', text }] }, receipt)
@@ -147,7 +147,7 @@ describe('the events', () => {
     expect(deltas.join('')).toBe(text)
   })
 
-  test('of an empty answer have no blocks', () => {
+  test('the events of an empty answer have no blocks', () => {
     const events = eventsOf(messageEvents({ ...message, blocks: [] }, receipt))
 
     expect(events.map(({ type }) => type)).toEqual(['message_start', 'message_delta', 'message_stop'])

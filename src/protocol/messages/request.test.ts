@@ -108,7 +108,7 @@ describe('turns', () => {
     ],
   ]
 
-  test.each(cases)('%s', (_title, turns, expected) => {
+  test.each(cases)('turns: %s', (_title, turns, expected) => {
     const messages = messagesSent(turns)
 
     expect(messages).toEqual(expected)
@@ -193,7 +193,7 @@ describe('tool results', () => {
     ],
   ]
 
-  test.each(cases)('%s', (_title, turns, expected) => {
+  test.each(cases)('tool results: %s', (_title, turns, expected) => {
     const messages = messagesSent(turns)
 
     expect(messages).toEqual(expected)
@@ -229,7 +229,7 @@ describe('the system message', () => {
     ['is absent for null', null, [], undefined],
   ]
 
-  test.each(cases)('%s', (_title, system, turns, expected) => {
+  test.each(cases)('the system message %s', (_title, system, turns, expected) => {
     const messages = messagesSent([...turns, user('last')], system) as { role: string; content: string }[]
 
     expect(messages.filter(({ role }) => role === 'system')).toEqual(
@@ -447,7 +447,7 @@ describe('documents', () => {
     expect(messages).toEqual([{ role: 'user', content: [...parts, text('What is it?')] }])
   })
 
-  test('in a tool result become its text, and files in the message of the user', () => {
+  test('documents in a tool result become its text, and files in the message of the user', () => {
     const content = [
       { type: 'document', source: { type: 'text', data: 'Sky.' } },
       { type: 'document', source: pdf },
@@ -461,7 +461,7 @@ describe('documents', () => {
     ])
   })
 
-  test('are held at one token for each byte', () => {
+  test('documents are held at one token for each byte', () => {
     const source = { ...pdf, data: 'A'.repeat(40_000) }
 
     const { inputTokensEstimate } = read({ messages: [user([{ type: 'document', source }])] })
@@ -475,7 +475,7 @@ describe('a block of an unknown type', () => {
   const unknown = { type: 'hologram', text: 'Shiny.' }
   const nested = { type: 'web_search_tool_result', content: [{ type: 'x', text: 'Sky' }, { type: 'y' }] }
 
-  test('in an earlier turn becomes its text, or is dropped', () => {
+  test('a block of an unknown type in an earlier turn becomes its text, or is dropped', () => {
     const { messages } = sent({
       messages: [
         user([text('a'), unknown, { type: 'hologram', source: {} }]),
@@ -493,7 +493,7 @@ describe('a block of an unknown type', () => {
     ])
   })
 
-  test('in the newest turn of the user is refused, also if a turn of the assistant follows', () => {
+  test('a block of an unknown type in the newest turn of the user is refused, also if a turn of the assistant follows', () => {
     expect(() => read({ messages: [user([unknown]), assistant('I')] })).toThrow('"hologram"')
   })
 })

@@ -98,7 +98,7 @@ test('frames before the first event wait for it, so that failover is possible', 
 })
 
 describe('the reading', () => {
-  test('joins the counts at the start with those at the end', () => {
+  test('the reading joins the counts at the start with those at the end', () => {
     const usage = { input_tokens: 10, cache_read_input_tokens: 100, output_tokens: 1 }
     const end = event('message_delta', {
       delta: { stop_reason: 'end_turn' },
@@ -114,7 +114,7 @@ describe('the reading', () => {
     })
   })
 
-  test('of a stream that broke has the reported input and the produced texts', () => {
+  test('the reading of a stream that broke has the reported input and the produced texts', () => {
     const thinking = event('content_block_delta', {
       index: 0,
       delta: { type: 'thinking_delta', thinking: 'Hm.' },
@@ -132,11 +132,11 @@ describe('the reading', () => {
     expect(reading.texts()).toEqual(['Hm.', 'Hi', 'look{"a":'])
   })
 
-  test('of a stream without output has none', () => {
+  test('the reading of a stream without output has none', () => {
     expect(run([start()], FAILURE).reading).toMatchObject({ endedWell: false, outputBegan: false })
   })
 
-  test('counts hidden thinking as output', () => {
+  test('the reading counts hidden thinking as output', () => {
     const hidden = event('content_block_start', {
       index: 0,
       content_block: { type: 'redacted_thinking', data: 'x' },
@@ -145,7 +145,7 @@ describe('the reading', () => {
     expect(run([start(), hidden], FAILURE).reading.outputBegan).toBe(true)
   })
 
-  test('does not count the result of a server tool as output', () => {
+  test('the reading does not count the result of a server tool as output', () => {
     const content = [{ type: 'web_search_result', title: 'Sky' }]
     const result = event('content_block_start', {
       index: 0,
@@ -161,7 +161,7 @@ describe('an error', () => {
     error: { type: 'overloaded_error', message: 'Host https://a.example.com is busy' },
   })
 
-  test('of the upstream passes without hosts, and no other follows', () => {
+  test('an error of the upstream passes without hosts, and no other follows', () => {
     const { sent, last, reading } = run([start(), ERROR], FAILURE)
 
     expect(sent).toBe(renamed(start()) + ERROR.replace('https://a.example.com', '[link]'))
@@ -169,11 +169,11 @@ describe('an error', () => {
     expect(reading).toMatchObject({ errorSeen: true, errorFirst: false, outputBegan: false })
   })
 
-  test('that comes first is known as such', () => {
+  test('an error that comes first is known as such', () => {
     expect(run([ERROR], FAILURE).reading.errorFirst).toBe(true)
   })
 
-  test('of the gateway comes after an incomplete frame', () => {
+  test('an error of the gateway comes after an incomplete frame', () => {
     const { sent, last } = run([start(), text('Hi'), 'event: content_block_del'], FAILURE)
 
     expect(sent).toBe(renamed(start()) + text('Hi'))

@@ -12,7 +12,7 @@ function read(body: object) {
 }
 
 describe('a request', () => {
-  test('has its model, stream, output ceiling and input estimate read', () => {
+  test('a request has its model, stream, output ceiling and input estimate read', () => {
     const request = read({ instructions: 'x'.repeat(400), stream: true, max_output_tokens: 50 })
 
     expect(request).toMatchObject({ model: 'm', isStream: true, outputCeiling: 50, choices: 1 })
@@ -20,12 +20,12 @@ describe('a request', () => {
     expect(request.inputTokensEstimate).toBeLessThan(140)
   })
 
-  test('may have no output ceiling, or null', () => {
+  test('a request may have no output ceiling, or null', () => {
     expect(read({}).outputCeiling).toBeUndefined()
     expect(read({ max_output_tokens: null, stream: null, background: false }).outputCeiling).toBeUndefined()
   })
 
-  test('counts an image at a fixed number, not by its base64', () => {
+  test('a request counts an image at a fixed number, not by its base64', () => {
     const content = [{ type: 'input_image', image_url: `data:image/png;base64,${'A'.repeat(100_000)}` }]
 
     const request = read({ input: [{ role: 'user', content }] })
@@ -51,13 +51,16 @@ describe('a request', () => {
     expect(read(body).inputTokensEstimate === Infinity).toBe(uses)
   })
 
-  test.each(['previous_response_id', 'conversation', 'prompt'])('with two "%s" is rejected', field => {
-    const json = `{"model":"m","input":"x","${field}":"a","${field}":null}`
+  test.each(['previous_response_id', 'conversation', 'prompt'])(
+    'a request with two "%s" is rejected',
+    field => {
+      const json = `{"model":"m","input":"x","${field}":"a","${field}":null}`
 
-    expect(() => dialect.readRequest(parseJsonObject(sentText(json)))).toThrow(`"${field}" is in the body`)
-  })
+      expect(() => dialect.readRequest(parseJsonObject(sentText(json)))).toThrow(`"${field}" is in the body`)
+    },
+  )
 
-  test('of a coding agent goes upstream with the same bytes except for the model', () => {
+  test('a request of a coding agent goes upstream with the same bytes except for the model', () => {
     const body = {
       model: 'm',
       input: [
@@ -112,7 +115,7 @@ describe('a request', () => {
     ['max_output_tokens', { max_output_tokens: '9' }, 'an integer'],
     ['stream', { stream: 1 }, 'true or false'],
     ['model', { model: '' }, 'a non-empty string'],
-  ])('is rejected for its %s in %j', (param, body, words) => {
+  ])('a request is rejected for its %s in %j', (param, body, words) => {
     expect(() => read(body)).toThrow(
       expect.objectContaining({
         code: 'invalid_field',
@@ -127,7 +130,7 @@ describe('a request', () => {
     '"input":"b"',
     '"max_output_tokens":1,"MAX_OUTPUT_TOKENS":2',
     '"background":false,"background":true',
-  ])('with the additional %s is ambiguous', members => {
+  ])('a request with the additional %s is ambiguous', members => {
     const json = `{"model":"m","input":"a",${members}}`
 
     expect(() => dialect.readRequest(parseJsonObject(sentText(json)))).toThrow(
@@ -140,13 +143,13 @@ describe('an answer', () => {
   const json =
     '{"id":"resp_1","object":"response","x":1.0,"status":"completed","model":"up","output":[],"usage":{"input_tokens":9,"input_tokens_details":{"cached_tokens":4},"output_tokens":7,"output_tokens_details":{"reasoning_tokens":5},"total_tokens":16}}'
 
-  test('has its usage read, with details in their own buckets', () => {
+  test('an answer has its usage read, with details in their own buckets', () => {
     const answer = dialect.readAnswer(json, noLimits)
 
     expect(answer!.usage).toEqual({ ...NO_USAGE, input: 5, cachedInput: 4, output: 2, reasoning: 5 })
   })
 
-  test('reaches the client with the same bytes except for the model and the cost', () => {
+  test('an answer reaches the client with the same bytes except for the model and the cost', () => {
     const answer = dialect.readAnswer(json, noLimits)
 
     const reply = dialect.forClient(answer!, { model: 'm', cost: usd('0.0001') })
@@ -154,17 +157,17 @@ describe('an answer', () => {
     expect(reply).toBe(json.replace('"up"', '"m"').replace('":16}', '":16,"cost_usd":"0.0001"}'))
   })
 
-  test('has the upstream’s own cost', () => {
+  test('an answer has the upstream’s own cost', () => {
     const answer = dialect.readAnswer(json.replace('":16}', '":16,"cost":0.00012}'), noLimits)
 
     expect(answer!.reportedCost).toEqual(parseExactUsd('0.00012')!)
   })
 
-  test('without output is not empty: a response never fails over for that', () => {
+  test('an answer without output is not empty: a response never fails over for that', () => {
     expect(dialect.readAnswer(json, noLimits)!.isEmpty).toBe(false)
   })
 
-  test('is known by its output when its object is not "response"', () => {
+  test('an answer is known by its output when its object is not "response"', () => {
     expect(dialect.readAnswer('{"output":[]}', noLimits)).toMatchObject({ usage: null })
   })
 
@@ -175,11 +178,11 @@ describe('an answer', () => {
     '{"object":"chat.completion","choices":[]}',
     '[]',
     '',
-  ])('is not read from %j', body => {
+  ])('an answer is not read from %j', body => {
     expect(dialect.readAnswer(body, noLimits)).toBeUndefined()
   })
 
-  test('has the texts that the model wrote, for a tokenizer', () => {
+  test('an answer has the texts that the model wrote, for a tokenizer', () => {
     const output = [
       {
         type: 'reasoning',

@@ -70,27 +70,27 @@ function dataOf(frame: string): { type: string; sequence_number: number; respons
 describe('a stream of named events', () => {
   const upstream = created() + said('hi') + ': ping\n\n' + completed() + 'data: [DONE]\n\n'
 
-  test('is relayed byte for byte', () => {
+  test('a stream of named events is relayed byte for byte', () => {
     const { before, after } = run(upstream)
 
     expect(before + after).toBe(upstream)
   })
 
-  test('defers its last event until the charge is durable', () => {
+  test('a stream of named events defers its last event until the charge is durable', () => {
     const { before, isDone } = run(upstream)
 
     expect(before).toBe(created() + said('hi') + ': ping\n\n')
     expect(isDone).toBe(true)
   })
 
-  test.each([1, 2, 7, 50])('is the same in pieces of %d bytes', pieces => {
+  test.each([1, 2, 7, 50])('a stream of named events is the same in pieces of %d bytes', pieces => {
     const { before, after, reading } = run(upstream, { pieces })
 
     expect(before + after).toBe(upstream)
     expect(reading).toMatchObject({ endedWell: true, usage })
   })
 
-  test('may have CRLF line ends, and no blank line at its end', () => {
+  test('a stream of named events may have CRLF line ends, and no blank line at its end', () => {
     const crlf = upstream.replaceAll('\n', '\r\n').slice(0, -4)
 
     const { before, after, reading } = run(crlf)
@@ -103,18 +103,18 @@ describe('a stream of named events', () => {
 describe('a frame without a readable event', () => {
   const junk = 'data: junk\n\n: ping\n\n'
 
-  test('is kept until the first event, and sent at once after it', () => {
+  test('a frame without a readable event is kept until the first event, and sent at once after it', () => {
     expect(run(junk).before).toBe('')
     expect(run(junk + said('hi') + junk).before).toBe(junk + said('hi') + junk)
     expect(run(junk + completed())).toMatchObject({ before: junk, after: completed() })
     expect(run(`${junk}data: [DONE]\n\n`).before).toBe(junk)
   })
 
-  test('is kept as a copy, because the bytes of a piece do not stay', () => {
+  test('a frame without a readable event is kept as a copy, because the bytes of a piece do not stay', () => {
     expect(run(junk + said('hi'), { pieces: junk.length }).before).toBe(junk + said('hi'))
   })
 
-  test('is sent when too many bytes are kept', () => {
+  test('a frame without a readable event is sent when too many bytes are kept', () => {
     const much = `data: ${'x'.repeat(1000)}\n\n`.repeat(100)
 
     expect(run(much).before.length).toBeGreaterThan(much.length / 2 - 1)
@@ -122,7 +122,7 @@ describe('a frame without a readable event', () => {
 })
 
 describe('a stream of events without names', () => {
-  test('gets the logical model name in each response object, and the cost at the end', () => {
+  test('a stream of events without names gets the logical model name in each response object, and the cost at the end', () => {
     const { before, after } = run(created(bare) + said('up', bare) + completed(bare))
 
     expect(before).toBe(created(bare).replace('"up"', '"gpt-x"') + said('up', bare))
@@ -133,7 +133,7 @@ describe('a stream of events without names', () => {
     )
   })
 
-  test('keeps every other byte of a rewritten frame', () => {
+  test('a stream of events without names keeps every other byte of a rewritten frame', () => {
     const frame =
       'data:{"type":"response.completed", "response" :{"x":1.0,"usage": {"input_tokens":9,"output_tokens":7 },"model":"up"},"y":1e400}\r\n\r\n'
 
@@ -142,7 +142,7 @@ describe('a stream of events without names', () => {
     expect(after).toBe(frame.replace('"up"', '"gpt-x"').replace('7 }', '7,"cost_usd":"0.25" }'))
   })
 
-  test('loses the upstream’s own cost when the charge has none', () => {
+  test('a stream of events without names loses the upstream’s own cost when the charge has none', () => {
     const frame = bare('response.completed', response({ usage: { ...counts, cost_usd: '9' } }))
 
     const { after } = run(frame, { charge: null })
@@ -150,13 +150,13 @@ describe('a stream of events without names', () => {
     expect(after).toBe(bare('response.completed', response({ model: 'gpt-x', usage: counts })))
   })
 
-  test('gets no cost when the upstream sends no usage', () => {
+  test('a stream of events without names gets no cost when the upstream sends no usage', () => {
     const { after } = run(bare('response.completed', response({ usage: null })))
 
     expect(after).toBe(bare('response.completed', response({ model: 'gpt-x', usage: null })))
   })
 
-  test('is not changed when the name comes after the data', () => {
+  test('a stream of events without names is not changed when the name comes after the data', () => {
     const frame = `data: ${JSON.stringify({ ...response({ usage: counts }) })}\nevent: response.completed\n\n`
 
     const { after, reading } = run(frame)
@@ -168,7 +168,7 @@ describe('a stream of events without names', () => {
 
 describe('the reading', () => {
   test.each(['response.completed', 'response.incomplete', 'response.cancelled'])(
-    'ends well with %s, whose usage counts',
+    'the reading ends well with %s, whose usage counts',
     type => {
       const { reading } = run(created() + said('hi') + named(type, response({ usage: counts })))
 
@@ -176,7 +176,7 @@ describe('the reading', () => {
     },
   )
 
-  test('of response.failed is an error whose usage counts', () => {
+  test('the reading of response.failed is an error whose usage counts', () => {
     const { reading } = run(
       created() + named('response.failed', response({ usage: counts, error: { code: 'x' } })),
     )
@@ -191,7 +191,7 @@ describe('the reading', () => {
     ['a truncated last event', `${created()}${completed().slice(0, -9)}`],
     ['an error event', created() + named('error', { message: 'x' })],
     ['an error of another dialect', `${created()}data: {"error":{"message":"x"}}\n\n`],
-  ])('of a stream with %s did not end well', (_title, upstream) => {
+  ])('the reading of a stream with %s did not end well', (_title, upstream) => {
     expect(run(upstream).reading).toMatchObject({
       endedWell: false,
       usage: null,
@@ -199,7 +199,7 @@ describe('the reading', () => {
     })
   })
 
-  test('has the texts of every kind of delta, but not of an error', () => {
+  test('the reading has the texts of every kind of delta, but not of an error', () => {
     const { reading } = run(
       created() +
         named('response.reasoning_summary_text.delta', { output_index: 0, delta: 'think' }) +
@@ -216,7 +216,7 @@ describe('the reading', () => {
     expect(reading.texts()).toEqual(['thinking', 'f{}'])
   })
 
-  test('has the texts of the complete response when no delta came', () => {
+  test('the reading has the texts of the complete response when no delta came', () => {
     const output = [{ type: 'message', content: [{ type: 'output_text', text: 'all at once' }] }]
 
     const { reading } = run(named('response.completed', response({ output })))
@@ -225,7 +225,7 @@ describe('the reading', () => {
     expect(reading.outputBegan).toBe(true)
   })
 
-  test('does not count the texts of the complete response after deltas', () => {
+  test('the reading does not count the texts of the complete response after deltas', () => {
     const output = [{ type: 'message', content: [{ type: 'output_text', text: 'hi' }] }]
 
     const { reading } = run(said('hi') + named('response.completed', response({ output })))
@@ -233,13 +233,13 @@ describe('the reading', () => {
     expect(reading.texts()).toEqual(['hi'])
   })
 
-  test.each([named, bare])('has the upstream’s own cost to its last digit', write => {
+  test.each([named, bare])('the reading has the upstream’s own cost to its last digit', write => {
     const frame = write('response.completed', response({ usage: { ...counts, cost: 0.000000123 } }))
 
     expect(run(frame).reading.reportedCost).toEqual(parseExactUsd('1.23e-7')!)
   })
 
-  test('reads a last event of several megabytes', () => {
+  test('the reading reads a last event of several megabytes', () => {
     const output = [{ type: 'image_generation_call', result: 'A'.repeat(3_000_000) }]
 
     const { reading } = run(named('response.completed', response({ output, usage: counts })), {
@@ -251,7 +251,7 @@ describe('the reading', () => {
 })
 
 describe('a broken stream', () => {
-  test('ends with response.failed, with the id and the time of the stream', () => {
+  test('a broken stream ends with response.failed, with the id and the time of the stream', () => {
     const { before, after } = run(created() + said('hi'))
 
     expect(before).toBe(created() + said('hi'))
@@ -273,7 +273,7 @@ describe('a broken stream', () => {
     })
   })
 
-  test('without an id gets an id and a time from the gateway, and no usage when nothing was charged', () => {
+  test('a broken stream without an id gets an id and a time from the gateway, and no usage when nothing was charged', () => {
     const { after } = run(said('hi').slice(0, -5), { charge: null })
 
     expect(dataOf(after)).toMatchObject({
@@ -282,25 +282,25 @@ describe('a broken stream', () => {
     })
   })
 
-  test('sends no incomplete frame', () => {
+  test('a broken stream sends no incomplete frame', () => {
     const { before } = run(created() + said('hi').slice(0, -8))
 
     expect(before).toBe(created())
   })
 
-  test('has no [DONE]', () => {
+  test('a broken stream has no [DONE]', () => {
     const { before, after } = run(`${created()}data: [DONE]\n\n`)
 
     expect(before + after).not.toContain('[DONE]')
   })
 
-  test('gets a blank line before the error when the last frame had none', () => {
+  test('a broken stream gets a blank line before the error when the last frame had none', () => {
     const { before, after } = run((created() + said('hi')).slice(0, -1))
 
     expect(before + after).toContain('"sequence_number":4}\n\n\nevent: response.failed')
   })
 
-  test('gets no second error when the upstream sent one in an event that ends the response', () => {
+  test('a broken stream gets no second error when the upstream sent one in an event that ends the response', () => {
     const failed = named('response.failed', response({ error: { code: 'server_error', message: 'x' } }))
 
     const { before, after } = run(`${created()}${failed}data: [DONE]\n\n`)
@@ -308,7 +308,7 @@ describe('a broken stream', () => {
     expect(before + after).toBe(created() + failed)
   })
 
-  test('gets an error when the upstream sent one that clients do not notice', () => {
+  test('a broken stream gets an error when the upstream sent one that clients do not notice', () => {
     const error = named('error', { message: 'x' })
 
     const { before, after } = run(created() + error)
@@ -317,7 +317,7 @@ describe('a broken stream', () => {
     expect(after).toStartWith('event: response.failed')
   })
 
-  test('may be one that could not be charged', () => {
+  test('a broken stream may be one that could not be charged', () => {
     const stream = open()
     stream.feed(encoder.encode(created() + completed()))
 

@@ -55,11 +55,11 @@ describe('frames of a stream', () => {
     ['may be many in one read', ['data: a\n\n'.repeat(3)], Array(3).fill('data: a\n\n') as string[], ''],
   ]
 
-  test.each(cases)('%s', (_, reads, frames, rest) => {
+  test.each(cases)('frames of a stream %s', (_, reads, frames, rest) => {
     expect(split(reads)).toEqual({ frames, unread: [], isMidFrame: rest !== '', rest })
   })
 
-  test('that are a whole read are that read, not a copy', () => {
+  test('frames of a stream that are a whole read are that read, not a copy', () => {
     const read = encoder.encode('data: a\n\n')
 
     const [frame] = new FrameSplitter().split(read)
@@ -76,7 +76,7 @@ describe('frames of a stream', () => {
     expect(frames.map(frame => decoder.decode(frame.bytes))).toEqual(['data: 🙂é\n\n'])
   })
 
-  test('that grow too large are passed on in pieces, and the next one is whole', () => {
+  test('frames of a stream that grow too large are passed on in pieces, and the next one is whole', () => {
     const { frames, unread, rest } = split(['data: 12', '3456', '789', '0\n', '\ndata: b\n\n'], 10)
 
     expect(frames.join('')).toBe('data: 1234567890\n\ndata: b\n\n')
@@ -85,7 +85,7 @@ describe('frames of a stream', () => {
     expect(rest).toBe('')
   })
 
-  test('that grow too large and never end leave the stream inside a frame', () => {
+  test('frames of a stream that grow too large and never end leave the stream inside a frame', () => {
     expect(split(['data: 12345678'], 10)).toMatchObject({ isMidFrame: true, rest: '' })
   })
 })

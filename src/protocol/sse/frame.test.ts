@@ -35,7 +35,7 @@ describe('a frame', () => {
 })
 
 describe('data in place', () => {
-  test('is the same frame when it is one data line', () => {
+  test('data in place is the same frame when it is one data line', () => {
     const frame = encoder.encode('data: {"a":1}\n\n')
 
     expect(dataInPlace(frame)).toBe(frame)
@@ -47,7 +47,7 @@ describe('data in place', () => {
     ['data: {"a":\r\n: {\r\ndata:1}\r\n\r\n', '{"a":1}'],
     ['data: {"a":1}', '{"a":1}'],
     ['\uFEFFdata: {"a":1}\n\n', '{"a":1}'],
-  ])('of %j is its JSON at the same offsets', (text, json) => {
+  ])('data in place of %j is its JSON at the same offsets', (text, json) => {
     const frame = encoder.encode(text)
 
     const inPlace = dataInPlace(frame)

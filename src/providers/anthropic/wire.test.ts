@@ -29,7 +29,7 @@ describe('the betas of a request', () => {
     )
   })
 
-  test('are at most 64', () => {
+  test('the betas of a request are at most 64', () => {
     const betas = Array.from({ length: 100 }, (_, index) => `b${index}`).join(',')
 
     expect(requestVersion({ version: null, betas }, undefined).betas?.split(',')).toHaveLength(64)
@@ -60,7 +60,10 @@ describe('a refusal because the operator has no credit', () => {
     [400, `messages.0: "${NO_CREDIT}" is not a role`, 400],
     [400, 'max_tokens: Field required', 400],
     [500, NO_CREDIT, 500],
-  ])('with status %p and %p is read as %p', (status, message, read) => {
-    expect(answered(status, message)).toMatchObject({ status: read })
-  })
+  ])(
+    'a refusal because the operator has no credit with status %p and %p is read as %p',
+    (status, message, read) => {
+      expect(answered(status, message)).toMatchObject({ status: read })
+    },
+  )
 })

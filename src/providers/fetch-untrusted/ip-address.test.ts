@@ -114,7 +114,7 @@ describe('other text is not an address', () => {
     '::1.2.3.4:5',
     '[127.0.0.1]extra',
     '[::1',
-  ])('%p', text => {
+  ])('other text is not an address: %p', text => {
     expect(parseAddress(text)).toBeUndefined()
   })
 })

@@ -20,7 +20,7 @@ function formOf(change: Partial<SubmitCall>) {
 }
 
 describe('an image', () => {
-  test('has the prompt, the model and the parameters, and never the number of images', () => {
+  test('an image has the prompt, the model and the parameters, and never the number of images', () => {
     const params = { aspect_ratio: '16:9', resolution: '2K', number_of_images: 4 }
 
     expect(formOf({ kind: 'image', model: 'nano-banana-pro', params, count: 4 })).toEqual({
@@ -40,14 +40,14 @@ describe('an image', () => {
     ['imagen/gpt-image-2', '/imagen/gpt-image-2', 'gpt-image-2'],
     ['imagen/grok', '/imagen/grok', 'grok'],
     ['grok-image', '/imagen/grok', 'grok-image'],
-  ])('of the model %s goes to %s', (model, path, named) => {
+  ])('an image of the model %s goes to %s', (model, path, named) => {
     const form = formOf({ kind: 'image', model })
 
     expect(form.path).toBe(path)
     expect(form.fields).toContainEqual(['model', named])
   })
 
-  test('has its references as files and as links', () => {
+  test('an image has its references as files and as links', () => {
     expect(formOf({ kind: 'image', model: 'imagen-4', images: [png, link] }).fields).toEqual([
       ['prompt', 'A lighthouse at dawn'],
       ['model', 'imagen-4'],
@@ -66,7 +66,7 @@ describe('a video', () => {
     ['seedance-2', '/video-gen/seedance', 'seedance-2'],
     ['kling', '/video-gen/kling', 'kling'],
     ['meta/v1', '/video-gen/meta', 'v1'],
-  ])('of the model %s goes to %s', (model, path, named) => {
+  ])('a video of the model %s goes to %s', (model, path, named) => {
     const form = formOf({ model, durationMs: 6500 })
 
     expect(form.path).toBe(path)
@@ -77,7 +77,7 @@ describe('a video', () => {
     ])
   })
 
-  test('of a model without a family cannot be sent', () => {
+  test('a video of a model without a family cannot be sent', () => {
     expect(submitForm(aCall({ model: 'veogram' }))).toEqual({
       problem: 'the model "veogram" belongs to no family of the API',
     })
@@ -94,7 +94,7 @@ describe('a video', () => {
       ],
     ],
     [[png], { image_role: 'reference' }, [['ref_images', 'input-0.png']]],
-  ])('of veo has its images as frames or as references', (images, params, fields) => {
+  ])('a video of veo has its images as frames or as references', (images, params, fields) => {
     expect(formOf({ images, params }).fields.slice(2)).toEqual(fields)
   })
 
@@ -120,7 +120,7 @@ describe('a video', () => {
         ['file_urls', link.url],
       ],
     ],
-  ])('of %s has its images in its own fields', (model, fields) => {
+  ])('a video of %s has its images in its own fields', (model, fields) => {
     expect(formOf({ model, images: [png, link] }).fields.slice(2)).toEqual(fields)
   })
 
@@ -128,12 +128,12 @@ describe('a video', () => {
     ['16:9', ['orientation', 'landscape']],
     ['9:16', ['orientation', 'portrait']],
     ['4:3', ['aspect_ratio', '4:3']],
-  ])('of meta has the aspect ratio %s as %j', (ratio, field) => {
+  ])('a video of meta has the aspect ratio %s as %j', (ratio, field) => {
     expect(formOf({ model: 'meta', params: { aspect_ratio: ratio } }).fields.slice(2)).toEqual([field])
     expect(formOf({ params: { aspect_ratio: ratio } }).fields.slice(2)).toEqual([['aspect_ratio', ratio]])
   })
 
-  test('that continues an earlier job names it', () => {
+  test('a video that continues an earlier job names it', () => {
     const form = formOf({ refUpstreamId: 'c558a44c' })
 
     expect(form.path).toBe('/video-extend/veo')
@@ -144,7 +144,7 @@ describe('a video', () => {
     ['an earlier job of a family that cannot go on', { model: 'sora-2', refUpstreamId: 'c558a44c' }],
     ['a video', { videos: [link] }],
     ['scenes', { scenes: 'one' }],
-  ])('with %s is refused', (_, change) => {
+  ])('a video with %s is refused', (_, change) => {
     expect(submitForm(aCall(change))).toEqual({ refusal: expect.any(String) })
   })
 })

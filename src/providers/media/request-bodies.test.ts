@@ -11,7 +11,7 @@ function anInput(stream: () => TestStream, length: number): InputBytes {
 }
 
 describe('a joined body', () => {
-  test('has its texts and inputs in their order, and declares its length', async () => {
+  test('a joined body has its texts and inputs in their order, and declares its length', async () => {
     const body = joinedBody(['a', 'ü', bytesInput(bytes, 'image/png', 300), '', 'z'])
 
     const joined = await bytesOf(body.stream)
@@ -28,7 +28,7 @@ describe('a joined body', () => {
     [1000, 1],
     [1000, 4],
     [999, 100],
-  ])('encodes %d bytes in base64 from pieces of %d bytes', async (length, piece) => {
+  ])('a joined body encodes %d bytes in base64 from pieces of %d bytes', async (length, piece) => {
     const body = joinedBody(['"', { base64: bytesInput(bytes.slice(0, length), 'image/png', piece) }, '"'])
 
     const joined = await bytesOf(body.stream)
@@ -37,7 +37,7 @@ describe('a joined body', () => {
     expect(body.length).toBe(joined.length)
   })
 
-  test('opens an input only when its turn comes, and reads it as it is read', async () => {
+  test('a joined body opens an input only when its turn comes, and reads it as it is read', async () => {
     const stream = streamOf([bytes.slice(0, 400), bytes.slice(400)])
     let opened = 0
     const input = anInput(() => {
@@ -53,15 +53,18 @@ describe('a joined body', () => {
     expect([opened, stream.reads]).toEqual([1, 1])
   })
 
-  test.each([999, 1001])('fails if an input has %d bytes fewer or more than it declares', async declared => {
-    const body = joinedBody([anInput(() => streamOf([bytes]), declared), 'end'])
+  test.each([999, 1001])(
+    'a joined body fails if an input has %d bytes fewer or more than it declares',
+    async declared => {
+      const body = joinedBody([anInput(() => streamOf([bytes]), declared), 'end'])
 
-    const error = await rejection(bytesOf(body.stream))
+      const error = await rejection(bytesOf(body.stream))
 
-    expect((error as Error).message).toBe(`An input of ${declared} bytes has 1000.`)
-  })
+      expect((error as Error).message).toBe(`An input of ${declared} bytes has 1000.`)
+    },
+  )
 
-  test('fails if an input breaks or cannot be opened', async () => {
+  test('a joined body fails if an input breaks or cannot be opened', async () => {
     const broken = new Error('disk')
     const failing = anInput(() => failingStream([bytes], broken), 2000)
     const missing: InputBytes = { ...failing, open: () => Promise.reject(broken) }
@@ -70,7 +73,7 @@ describe('a joined body', () => {
     expect(await rejection(bytesOf(joinedBody(['a', missing]).stream))).toBe(broken)
   })
 
-  test('cancels the input that is being read when it is cancelled', async () => {
+  test('a joined body cancels the input that is being read when it is cancelled', async () => {
     const stream = streamOf([bytes.slice(0, 400), bytes.slice(400)])
     const body = joinedBody([anInput(() => stream, 1000), 'end'])
     await body.stream.read()
@@ -83,7 +86,7 @@ describe('a joined body', () => {
 })
 
 describe('a JSON object with inputs', () => {
-  test('is the JSON of its members, with bytes in base64, and without undefined ones', async () => {
+  test('a JSON object with inputs is the JSON of its members, with bytes in base64, and without undefined ones', async () => {
     const input = bytesInput(bytes.slice(0, 4))
     const base64 = Buffer.from(bytes.slice(0, 4)).toString('base64')
 
@@ -109,7 +112,7 @@ describe('a JSON object with inputs', () => {
     })
   })
 
-  test('may have objects and data URLs in it', async () => {
+  test('a JSON object with inputs may have objects and data URLs in it', async () => {
     const input = bytesInput(bytes.slice(0, 4), 'image/webp')
     const base64 = Buffer.from(bytes.slice(0, 4)).toString('base64')
 
@@ -126,7 +129,7 @@ describe('a JSON object with inputs', () => {
     })
   })
 
-  test('may be empty', async () => {
+  test('a JSON object with inputs may be empty', async () => {
     expect((await bytesOf(joinedBody(jsonParts({ none: undefined })).stream)).toString()).toBe('{}')
   })
 })

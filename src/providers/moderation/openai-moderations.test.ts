@@ -97,7 +97,7 @@ describe('the verdict is unavailable for', () => {
       answer(' '.repeat(VERDICT_BYTES_MAX + 1), { headers: JSON_TYPE }),
       'its answer is too long',
     ],
-  ])('%s', async (_, reply, problem) => {
+  ])('the verdict is unavailable for %s', async (_, reply, problem) => {
     upstream.reply(reply)
 
     expect(await moderator.judge(['text'])).toEqual({ verdict: 'unavailable', problem })
@@ -113,14 +113,14 @@ describe('the verdict is unavailable for', () => {
     ['a flag that is a number', results(1)],
     ['a flag that is null', results(null)],
     ['a plain flag next to a flag that is a text', results(false, 'true')],
-  ])('%s', (_, body) => {
+  ])('the verdict is unavailable for %s', (_, body) => {
     expect(readVerdict(bytes(body))).toEqual({
       verdict: 'unavailable',
       problem: 'its answer contains no verdict',
     })
   })
 
-  test('a refused connection', async () => {
+  test('the verdict is unavailable for a refused connection', async () => {
     const unreachable = openAiModerations({ url: refusedUrl(), key: undefined }, { http })
 
     expect(await unreachable.judge(['text'])).toMatchObject({ verdict: 'unavailable' })
@@ -129,15 +129,18 @@ describe('the verdict is unavailable for', () => {
   test.each([
     ['silence', ''],
     ['half an answer', `${head(200, { ...JSON_TYPE, 'content-length': '50' })}{"results":`],
-  ])('%s, after three seconds, and the request is aborted', async (_, sent) => {
-    const held = upstream.hold()
-    const judged = moderator.judge(['text'])
-    const exchange = await held
-    await exchange.write(sent)
+  ])(
+    'the verdict is unavailable for %s, after three seconds, and the request is aborted',
+    async (_, sent) => {
+      const held = upstream.hold()
+      const judged = moderator.judge(['text'])
+      const exchange = await held
+      await exchange.write(sent)
 
-    clock.advance(MODERATION_TIMEOUT_MS)
+      clock.advance(MODERATION_TIMEOUT_MS)
 
-    expect(await judged).toEqual({ verdict: 'unavailable', problem: 'no answer in time' })
-    await exchange.closed
-  })
+      expect(await judged).toEqual({ verdict: 'unavailable', problem: 'no answer in time' })
+      await exchange.closed
+    },
+  )
 })

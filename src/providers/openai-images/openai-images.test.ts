@@ -91,7 +91,7 @@ describe('openai-images', () => {
     return { simulator, provider, call }
   }
 
-  test('generates without an input image, and edits with one', async () => {
+  test('openai-images generates without an input image, and edits with one', async () => {
     const generation = await open()
     const edit = await open({ images: [bytesInput(new Uint8Array([1, 2, 3]))] })
 
@@ -103,7 +103,7 @@ describe('openai-images', () => {
     expect(edit.simulator.ledger()[0]?.body).toStartWith(`--tollgate-${edit.call.jobId}\r\n`)
   })
 
-  test('returns no image if the provider made none', async () => {
+  test('openai-images returns no image if the provider made none', async () => {
     const { simulator, provider, call } = await open()
     simulator.script('no_image')
 
@@ -113,7 +113,7 @@ describe('openai-images', () => {
     })
   })
 
-  test("reports an error about the account as the operator's trouble", async () => {
+  test("openai-images reports an error about the account as the operator's trouble", async () => {
     const { simulator, provider, call } = await open()
     simulator.script('billing_hard_limit')
 
@@ -124,7 +124,7 @@ describe('openai-images', () => {
     })
   })
 
-  test('follows no redirect', async () => {
+  test('openai-images follows no redirect', async () => {
     const { simulator, provider, call } = await open()
     simulator.script('redirect')
 
@@ -146,23 +146,26 @@ describe('openai-images', () => {
     ['http://api.example.com/files/1.png', undefined],
     ['https://api.example.com:8443/1.png', undefined],
     ['/files/1.png', undefined],
-  ])('adds the key to a link to %s only if it is its own server', async (url, authorization) => {
-    const body = JSON.stringify({ data: [{ url }] })
-    const provider = openAiImages({
-      send: async () => ({ reply: 'answer', status: 200, headers: {}, body }),
-      secretOf: literalSecret,
-    })
+  ])(
+    'openai-images adds the key to a link to %s only if it is its own server',
+    async (url, authorization) => {
+      const body = JSON.stringify({ data: [{ url }] })
+      const provider = openAiImages({
+        send: async () => ({ reply: 'answer', status: 200, headers: {}, body }),
+        secretOf: literalSecret,
+      })
 
-    const outcome = await provider.submit(
-      aSubmitCall(openAiImagesProvider('https://api.example.com/v1', KEY)),
-    )
+      const outcome = await provider.submit(
+        aSubmitCall(openAiImagesProvider('https://api.example.com/v1', KEY)),
+      )
 
-    const output = authorization === undefined ? { from: 'url', url } : { from: 'url', url, authorization }
-    expect(outcome).toEqual({
-      outcome: 'finished',
-      result: { outputs: [output], isCounted: true },
-    } as typeof outcome)
-  })
+      const output = authorization === undefined ? { from: 'url', url } : { from: 'url', url, authorization }
+      expect(outcome).toEqual({
+        outcome: 'finished',
+        result: { outputs: [output], isCounted: true },
+      } as typeof outcome)
+    },
+  )
 
   test.each<[string, Partial<SubmitCall>]>([
     ['makes a video', { kind: 'video' }],
@@ -171,14 +174,14 @@ describe('openai-images', () => {
       { provider: { ...openAiImagesProvider('https://api.example.com'), secret: { from: 'lost' } } },
     ],
     ['has no base URL', { provider: openAiImagesProvider('') }],
-  ])('sends nothing for a row that %s', async (_, change) => {
+  ])('openai-images sends nothing for a row that %s', async (_, change) => {
     const { simulator, provider, call } = await open(change)
 
     expect(await provider.submit(call)).toMatchObject({ outcome: 'rejected', reason: 'operator' })
     expect(simulator.ledger()).toEqual([])
   })
 
-  test('reports a job of another kind of provider as unavailable', async () => {
+  test('openai-images reports a job of another kind of provider as unavailable', async () => {
     const { provider, call } = await open()
 
     expect(await provider.poll(accepted(call, 'text2video/1'))).toMatchObject({ outcome: 'unavailable' })

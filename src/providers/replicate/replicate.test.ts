@@ -23,7 +23,7 @@ const open = () =>
   })
 
 describe('replicate', () => {
-  test('creates a job once, and polls it by its id', async () => {
+  test('replicate creates a job once, and polls it by its id', async () => {
     const { clock, simulator, sent, provider, submitted, aCall } = open()
     const job = await submitted(aCall({ prompt: 'Ein Türmchen' }))
     clock.advance(JOB_MS)
@@ -36,7 +36,7 @@ describe('replicate', () => {
     ])
   })
 
-  test('creates a job of a deployment', async () => {
+  test('replicate creates a job of a deployment', async () => {
     const { simulator, submitted, aCall } = open()
 
     await submitted(aCall({ model: 'deployments/acme/fast' }))
@@ -44,7 +44,7 @@ describe('replicate', () => {
     expect(simulator.asked).toMatchObject([{ extra: { model: 'acme/fast' } }])
   })
 
-  test('does not follow the links of a prediction', async () => {
+  test('replicate does not follow the links of a prediction', async () => {
     const { sent, provider, submitted } = open()
 
     await provider.poll(await submitted())

@@ -56,7 +56,7 @@ describe('the create of a task', () => {
       'video_to_video',
       { videoUri: one.url, references: [{ type: 'image', uri: two.url }] },
     ],
-  ])('of %s has a route and its inputs', async (_, change, route, inputs) => {
+  ])('the create of a task of %s has a route and its inputs', async (_, change, route, inputs) => {
     const { model = 'gen4.5' } = change
 
     expect(await created(change)).toEqual({
@@ -65,11 +65,11 @@ describe('the create of a task', () => {
     })
   })
 
-  test('has the duration as a number of seconds', async () => {
+  test('the create of a task has the duration as a number of seconds', async () => {
     expect((await created({ durationMs: 4500 })).body).toMatchObject({ duration: 4.5 })
   })
 
-  test('has the parameters of the row', async () => {
+  test('the create of a task has the parameters of the row', async () => {
     expect((await created({ params: { seed: 7, audio: false } })).body).toMatchObject({
       seed: 7,
       audio: false,
@@ -86,7 +86,7 @@ describe('the create of a task', () => {
     'references',
     'duration',
     'outputCount',
-  ])('never has %s from the parameters', async name => {
+  ])('the create of a task never has %s from the parameters', async name => {
     expect(Object.values((await created({ params: { [name]: 'x' } })).body)).not.toContain('x')
   })
 
@@ -101,20 +101,23 @@ describe('the create of a task', () => {
     ['image', { orientation: 'square' }, '1024:1024'],
     ['image', { resolution: '2K' }, undefined],
     ['video', {}, undefined],
-  ] as const)('of one %s with %j has the ratio %j', async (kind, params, ratio) => {
+  ] as const)('the create of a task of one %s with %j has the ratio %j', async (kind, params, ratio) => {
     const { body } = await created({ kind, params })
 
     expect(body['ratio']).toBe(ratio as never)
     for (const name of ['aspect_ratio', 'resolution', 'orientation']) expect(body).not.toHaveProperty(name)
   })
 
-  test.each([{ scenes: ['one'] }, { refUpstreamId: '17f20503' }])('is refused for %j', change => {
-    expect(createOf(aSubmitCall(row, { kind: 'video', ...change })).body).toMatchObject({
-      refusal: expect.any(String),
-    })
-  })
+  test.each([{ scenes: ['one'] }, { refUpstreamId: '17f20503' }])(
+    'the create of a task is refused for %j',
+    change => {
+      expect(createOf(aSubmitCall(row, { kind: 'video', ...change })).body).toMatchObject({
+        refusal: expect.any(String),
+      })
+    },
+  )
 
-  test('of a clip from three images is refused, because the API has no frame between two', () => {
+  test('the create of a task of a clip from three images is refused, because the API has no frame between two', () => {
     const images = [one, two, link('3')]
 
     expect(createOf(aSubmitCall(row, { kind: 'video', images })).body).toEqual({
@@ -123,13 +126,13 @@ describe('the create of a task', () => {
     expect(createOf(aSubmitCall(row, { kind: 'image', images })).body).not.toHaveProperty('refusal')
   })
 
-  test('has bytes as data URLs', async () => {
+  test('the create of a task has bytes as data URLs', async () => {
     const { body } = await created({ images: [bytesInput(new Uint8Array([1, 2, 3]), 'image/webp')] })
 
     expect(body).toMatchObject({ promptImage: 'data:image/webp;base64,AQID' })
   })
 
-  test('has provider ids as they are', async () => {
+  test('the create of a task has provider ids as they are', async () => {
     const { body } = await created({ images: [{ from: 'provider_id', id: 'runway://upload/7' }] })
 
     expect(body).toMatchObject({ promptImage: 'runway://upload/7' })
@@ -138,7 +141,7 @@ describe('the create of a task', () => {
   test.each([
     [3_932_142, true],
     [3_932_145, false],
-  ])('with an input of %d bytes is possible: %p', (bytes, isPossible) => {
+  ])('the create of a task with an input of %d bytes is possible: %p', (bytes, isPossible) => {
     const input: MediaInput = { ...bytesInput(new Uint8Array(0)), bytes }
 
     const { body } = createOf(aSubmitCall(row, { kind: 'video', images: [input] }))

@@ -24,7 +24,7 @@ const open = () =>
   })
 
 describe('runway', () => {
-  test('creates a job once, and polls it by its id', async () => {
+  test('runway creates a job once, and polls it by its id', async () => {
     const { clock, simulator, sent, provider, submitted, aCall } = open()
     const job = await submitted(aCall({ prompt: 'Ein Türmchen' }))
     clock.advance(JOB_MS)
@@ -37,7 +37,7 @@ describe('runway', () => {
     ])
   })
 
-  test('names the version of the API, or the one of the row', async () => {
+  test('runway names the version of the API, or the one of the row', async () => {
     const { sent, provider, row, aCall } = open()
 
     await provider.submit(aCall())
@@ -46,7 +46,7 @@ describe('runway', () => {
     expect(sent.map(({ headers }) => headers.get('x-runway-version'))).toEqual(['2024-11-06', '2027-01-01'])
   })
 
-  test('refuses an input that no data URL can have, and sends nothing', async () => {
+  test('runway refuses an input that no data URL can have, and sends nothing', async () => {
     const { sent, provider, aCall } = open()
     const image = { ...bytesInput(new Uint8Array(0)), bytes: 4_000_000 }
 
@@ -57,7 +57,7 @@ describe('runway', () => {
     expect(sent).toEqual([])
   })
 
-  test("reports an empty account as the operator's trouble, although its status is 400", async () => {
+  test("runway reports an empty account as the operator's trouble, although its status is 400", async () => {
     const { simulator, provider, aCall } = open()
     simulator.scriptSubmits('out_of_credit')
 

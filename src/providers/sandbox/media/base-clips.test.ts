@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tollgate-clips-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe('the shipped clips', () => {
-  test('are those that the script makes', async () => {
+  test('the shipped clips are those that the script makes', async () => {
     // In a process of its own, because the encoder changes how its process handles errors.
     const script = join(root, 'scripts/make-sandbox-clips.ts')
     const made = Bun.spawn([process.execPath, script, folder], { stderr: 'inherit' })
@@ -20,7 +20,7 @@ describe('the shipped clips', () => {
       expect(readFileSync(join(folder, clipFile(ratio))).equals(await baseClip(ratio))).toBe(true)
   })
 
-  test('are the only files of their folder', () => {
+  test('the shipped clips are the only files of their folder', () => {
     expect(readdirSync(join(import.meta.dir, 'clips')).sort()).toEqual(clipRatios.map(clipFile).sort())
   })
 })

@@ -13,7 +13,7 @@ describe('a prompt', () => {
     ['[sandbox clip_s=4.25 reported_s=none]', { clip_s: 4.25, reported_s: 'none' }],
     ['[sandbox reported_s=0]', { reported_s: 0 }],
     ['[sandbox status=499 delay_ms=172800000]', { status: 499, delay_ms: 172_800_000 }],
-  ])('of %j asks for %j', (prompt, directives) => {
+  ])('a prompt of %j asks for %j', (prompt, directives) => {
     expect(readDirectives(prompt)).toEqual({ directives })
   })
 
@@ -38,7 +38,7 @@ describe('a prompt', () => {
     ['[sandbox reject=A=B]', 'The sandbox cannot use "reject": '],
     ['[sandbox never] [sandbox never]', 'The sandbox was asked for "never" more than once.'],
     ['[sandbox __proto__=1]', 'The sandbox does not know "__proto__".'],
-  ])('of %j is refused with %j', (prompt, problem) => {
+  ])('a prompt of %j is refused with %j', (prompt, problem) => {
     const read = readDirectives(prompt)
 
     expect('problem' in read && read.problem.slice(0, problem.length)).toBe(problem)

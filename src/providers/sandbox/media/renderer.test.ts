@@ -6,7 +6,7 @@ const image: Rendering = { file: 'png', width: 64, height: 64, seed: 'a' }
 const clip: Rendering = { file: 'clip', ratio: '16:9', durationMs: 4000 }
 
 describe('a renderer', () => {
-  test('makes many files at once, each as if it were alone', async () => {
+  test('a renderer makes many files at once, each as if it were alone', async () => {
     const renderer = openRenderer()
 
     const [first, made, second] = await Promise.all([
@@ -20,7 +20,7 @@ describe('a renderer', () => {
     expect(made).toEqual(await renderer.render(clip))
   })
 
-  test('refuses an image that would wait too long', async () => {
+  test('a renderer refuses an image that would wait too long', async () => {
     const renderer = openRenderer()
     const waiting = Array.from({ length: WAITING_MAX }, () => renderer.render(image))
 
@@ -31,7 +31,7 @@ describe('a renderer', () => {
     expect(await renderer.render(image)).toBeDefined()
   })
 
-  test('makes any number of clips at once, also while images wait', async () => {
+  test('a renderer makes any number of clips at once, also while images wait', async () => {
     const renderer = openRenderer()
     const waiting = Array.from({ length: WAITING_MAX }, () => renderer.render(image))
 
@@ -41,7 +41,7 @@ describe('a renderer', () => {
     await Promise.all(waiting)
   })
 
-  test('lets other work run while it makes a large image', async () => {
+  test('a renderer lets other work run while it makes a large image', async () => {
     const first = await Promise.race([
       openRenderer()
         .render({ ...image, width: 4096, height: 4096 })
@@ -52,7 +52,7 @@ describe('a renderer', () => {
     expect(first).toBe('other work')
   })
 
-  test('fails for an image that cannot be made, and then makes the next one', async () => {
+  test('a renderer fails for an image that cannot be made, and then makes the next one', async () => {
     const renderer = openRenderer()
     const broken = renderer.render({ ...image, height: -1 })
 

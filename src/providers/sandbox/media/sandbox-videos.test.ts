@@ -28,7 +28,7 @@ describe('a clip of the sandbox', () => {
     [4000, '9:21', 360, 640],
     [4000, 'cinema', 640, 360],
   ])(
-    'of %d ms and %s has exactly that length, in H.264 with %d × %d pixels',
+    'a clip of the sandbox of %d ms and %s has exactly that length, in H.264 with %d × %d pixels',
     async (durationMs, ratio, width, height) => {
       const clip = await clipOf({ durationMs, params: { aspect_ratio: ratio } })
 
@@ -47,11 +47,11 @@ describe('a clip of the sandbox', () => {
     },
   )
 
-  test('lasts 5 seconds if no length is requested', async () => {
+  test('a clip of the sandbox lasts 5 seconds if no length is requested', async () => {
     expect(readMp4(await clipOf({})).durationMs).toBe(5000)
   })
 
-  test('is the same, byte by byte, for the same length and aspect ratio', async () => {
+  test('a clip of the sandbox is the same, byte by byte, for the same length and aspect ratio', async () => {
     const first = await clipOf({ durationMs: 4000 })
 
     expect(await clipOf({ durationMs: 4000, prompt: 'A cliff' })).toEqual(first)
@@ -59,14 +59,14 @@ describe('a clip of the sandbox', () => {
     expect(await clipOf({ durationMs: 4000, params: { aspect_ratio: '1:1' } })).not.toEqual(first)
   })
 
-  test('can have another length than the one that is reported', async () => {
+  test('a clip of the sandbox can have another length than the one that is reported', async () => {
     const result = await finished({ durationMs: 5000, prompt: '[sandbox clip_s=4.2 reported_s=9]' })
 
     expect(readMp4(bytesIn(result)).durationMs).toBe(4200)
     expect(result.durationMs).toBe(9000)
   })
 
-  test('can have no reported length', async () => {
+  test('a clip of the sandbox can have no reported length', async () => {
     const result = await finished({ prompt: '[sandbox reported_s=none]' })
 
     expect(result).not.toHaveProperty('durationMs')
@@ -75,13 +75,13 @@ describe('a clip of the sandbox', () => {
   test.each([
     ['refused', 'http://169.254.169.254/clip.mp4'],
     ['unreachable', 'http://sandbox.invalid/clip.mp4'],
-  ])('can be lost behind a link: %s', async (result, url) => {
+  ])('a clip of the sandbox can be lost behind a link: %s', async (result, url) => {
     const { outputs } = await finished({ prompt: `[sandbox result=${result}]` })
 
     expect(outputs).toEqual([{ from: 'url', url }])
   })
 
-  test('never finishes if the prompt asks for that', async () => {
+  test('a clip of the sandbox never finishes if the prompt asks for that', async () => {
     const call = aSubmitCall(sandboxProvider, { kind: 'video', prompt: '[sandbox never]' })
     await sandbox.submit(call)
 
@@ -90,31 +90,34 @@ describe('a clip of the sandbox', () => {
     expect(await sandbox.poll(accepted(call, call.jobId))).toMatchObject({ outcome: 'running' })
   })
 
-  test.skipIf(Bun.which('ffprobe') === null)('plays from its first frame to its last', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'tollgate-clip-'))
-    const file = join(folder, 'clip.mp4')
-    await Bun.write(file, await clipOf({ durationMs: 7300 }))
+  test.skipIf(Bun.which('ffprobe') === null)(
+    'a clip of the sandbox plays from its first frame to its last',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'tollgate-clip-'))
+      const file = join(folder, 'clip.mp4')
+      await Bun.write(file, await clipOf({ durationMs: 7300 }))
 
-    const entries = 'format=duration:stream=codec_name,nb_read_frames'
-    const probe = Bun.spawnSync([
-      'ffprobe',
-      '-v',
-      'error',
-      '-count_frames',
-      '-show_entries',
-      entries,
-      '-of',
-      'json',
-      file,
-    ])
+      const entries = 'format=duration:stream=codec_name,nb_read_frames'
+      const probe = Bun.spawnSync([
+        'ffprobe',
+        '-v',
+        'error',
+        '-count_frames',
+        '-show_entries',
+        entries,
+        '-of',
+        'json',
+        file,
+      ])
 
-    rmSync(folder, { recursive: true })
-    expect(probe.stderr.toString()).toBe('')
-    expect(JSON.parse(probe.stdout.toString())).toMatchObject({
-      streams: [{ codec_name: 'h264', nb_read_frames: `${CLIP_FRAMES}` }],
-      format: { duration: '7.300000' },
-    })
-  })
+      rmSync(folder, { recursive: true })
+      expect(probe.stderr.toString()).toBe('')
+      expect(JSON.parse(probe.stdout.toString())).toMatchObject({
+        streams: [{ codec_name: 'h264', nb_read_frames: `${CLIP_FRAMES}` }],
+        format: { duration: '7.300000' },
+      })
+    },
+  )
 })
 
 async function finished(change: Partial<SubmitCall>): Promise<MediaResult> {
