@@ -29,11 +29,11 @@ describe('the canonical form', () => {
     ['é', '0200000002c3a9'],
     ['naïve', '02000000066e61c3af7665'],
     [new Uint8Array([1, 255]), '030000000201ff'],
-  ])('of %p is %s', (one, bytes) => {
+  ])('the canonical form of %p is %s', (one, bytes) => {
     expect(encoded([one])).toBe(bytes)
   })
 
-  test('is the same for a number and a bigint', () => {
+  test('the canonical form is the same for a number and a bigint', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), number => {
         expect(encoded([number])).toBe(encoded([BigInt(number)]))
@@ -41,7 +41,7 @@ describe('the canonical form', () => {
     )
   })
 
-  test('is different for different values', () => {
+  test('the canonical form is different for different values', () => {
     const distinct = (one: SqlValue) => {
       if (one instanceof Uint8Array) return { blob: [...one] }
       return typeof one === 'string' || one === null ? one : { int: String(one) }
@@ -57,12 +57,12 @@ describe('the canonical form', () => {
     )
   })
 
-  test('of a number that is not an exact integer is refused', () => {
+  test('the canonical form of a number that is not an exact integer is refused', () => {
     expect(() => encoded([0.5])).toThrow(RangeError)
     expect(() => encoded([2 ** 53])).toThrow(RangeError)
   })
 
-  test('of values larger than the buffer is complete', () => {
+  test('the canonical form of values larger than the buffer is complete', () => {
     const text = 'x'.repeat(10_000)
 
     expect(encoded([text, 1, text])).toBe(encoded([text]) + encoded([1]) + encoded([text]))

@@ -57,7 +57,7 @@ describe('placing a media hold', () => {
   const place = (found: HoldRow | null, books: AccountState, of = hold) =>
     placeMediaHold({ found, books, nextOperationId: 41n }, of, by)
 
-  test('moves its money in the operation that its row names', () => {
+  test('placing a media hold moves its money in the operation that its row names', () => {
     const { outcome, write } = place(null, booksWith({ available: 10n }))
 
     expect(outcome).toEqual({ outcome: 'held', hold })
@@ -72,13 +72,13 @@ describe('placing a media hold', () => {
     })
   })
 
-  test('names no operation if the hold is of zero, because nothing moves', () => {
+  test('placing a media hold names no operation if the hold is of zero, because nothing moves', () => {
     const { write } = place(null, booksWith({ available: 0n }), { ...hold, amount: ZERO })
 
     expect(write?.row.placed_by).toBeNull()
   })
 
-  test('is refused if running text requests hold the rest of the money', () => {
+  test('placing a media hold is refused if running text requests hold the rest of the money', () => {
     const { outcome, write } = place(null, booksWith({ available: 15n, heldText: 6n }))
 
     expect(outcome).toEqual({
@@ -90,7 +90,7 @@ describe('placing a media hold', () => {
     expect(write).toBeUndefined()
   })
 
-  test('writes nothing for a hold that is open', () => {
+  test('placing a media hold writes nothing for a hold that is open', () => {
     expect(place(aRow(), booksWith({ available: 0n }))).toEqual({ outcome: { outcome: 'held', hold } })
   })
 
@@ -98,7 +98,7 @@ describe('placing a media hold', () => {
     ['that was released', aRow({ state: 'released' }), 'is released already'],
     ['of another amount', aRow({ amount: 11n }), 'was given to another hold'],
     ['of another account', aRow({ account_id: 8n }), 'was given to another hold'],
-  ])('throws for the id of a hold %s', (_, found, message) => {
+  ])('placing a media hold throws for the id of a hold %s', (_, found, message) => {
     expect(() => place(found, booksWith({ available: 99n }))).toThrow(message)
   })
 })
@@ -110,7 +110,7 @@ describe('capturing a media hold', () => {
     first: Parameters<typeof captureMediaHold>[0]['first'] = null,
   ) => captureMediaHold({ found, first, nextOperationId: 41n }, hold, charge)
 
-  test('takes the cost, frees the rest, and ends the hold by one operation', () => {
+  test('capturing a media hold takes the cost, frees the rest, and ends the hold by one operation', () => {
     const { captured, write } = capture(aRow(), aClip(4n))
 
     expect(captured).toEqual({ cost: nanoUsd(4n), shortfall: ZERO })
@@ -122,14 +122,14 @@ describe('capturing a media hold', () => {
     expect(write?.end).toEqual({ state: 'captured', resolvedBy: 41n, atMs: NOW })
   })
 
-  test('for nothing frees the hold by an operation that the charge does not name', () => {
+  test('capturing a media hold for nothing frees the hold by an operation that the charge does not name', () => {
     const { write } = capture(aRow(), aClip(0n))
 
     expect(write?.booking.operationId).toBeNull()
     expect(write?.end.resolvedBy).toBe(41n)
   })
 
-  test('returns the first outcome of a repeat, and writes nothing', () => {
+  test('capturing a media hold returns the first outcome of a repeat, and writes nothing', () => {
     const first = { account_id: 7n, cost: 4n, shortfall: 0n }
 
     expect(capture(aRow({ state: 'captured' }), aClip(4n), first)).toEqual({
@@ -142,7 +142,7 @@ describe('capturing a media hold', () => {
     ['a repeat with another cost', aRow({ state: 'captured' }), aClip(4n), 5n, 'was captured before'],
     ['an id that was charged without its hold', aRow(), aClip(4n), 4n, 'was charged without its hold'],
     ['a cost above the hold', aRow(), aClip(11n), null, 'exceeds its hold'],
-  ])('throws for %s', (_, found, charge, charged, message) => {
+  ])('capturing a media hold throws for %s', (_, found, charge, charged, message) => {
     const first = charged === null ? null : { account_id: 7n, cost: charged, shortfall: 0n }
 
     expect(() => capture(found, charge, first)).toThrow(message)
@@ -156,7 +156,7 @@ describe('freeing a media hold', () => {
   test.each([
     ['released', 'release'],
     ['expired', 'expire'],
-  ] as const)('that is %s gives back its whole amount', (state, kind) => {
+  ] as const)('freeing a media hold that is %s gives back its whole amount', (state, kind) => {
     const ended = free(aRow(), { state, atMs: NOW, nowMs: 2_000_000 })
 
     expect(ended?.operation).toMatchObject({
@@ -171,7 +171,7 @@ describe('freeing a media hold', () => {
     ['whose time is not over', aRow({ expires_at_ms: 2_000_001n })],
     ['of a job, which has no end', aRow({ expires_at_ms: null })],
     ['that was never placed', null],
-  ])('does not expire a hold %s', (_, found) => {
+  ])('freeing a media hold does not expire a hold %s', (_, found) => {
     expect(free(found, { state: 'expired', atMs: NOW, nowMs: 2_000_000 })).toBeUndefined()
   })
 })

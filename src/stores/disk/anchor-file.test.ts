@@ -12,7 +12,7 @@ const SECOND = [
 ]
 
 describe('the anchor file', () => {
-  test('is undefined before it is written, and then what was written last', async () => {
+  test('the anchor file is undefined before it is written, and then what was written last', async () => {
     const file = diskAnchorFile(join(aDataFolder(), 'anchor.json'))
 
     const before = await file.read()
@@ -22,7 +22,7 @@ describe('the anchor file', () => {
     expect([before, await file.read()]).toEqual([undefined, SECOND])
   })
 
-  test('is made with its folder, for this user alone, and leaves no other file', async () => {
+  test('the anchor file is made with its folder, for this user alone, and leaves no other file', async () => {
     const folder = join(aDataFolder(), 'elsewhere')
     await diskAnchorFile(join(folder, 'anchor.json')).write(FIRST)
 
@@ -30,7 +30,7 @@ describe('the anchor file', () => {
     expect(statSync(join(folder, 'anchor.json')).mode & 0o777).toBe(0o600)
   })
 
-  test('of an earlier version is the end of one chain', async () => {
+  test('the anchor file of an earlier version is the end of one chain', async () => {
     const path = join(aDataFolder(), 'anchor.json')
     writeFileSync(path, '{"node":"main","number":1,"hash":"aa"}\n')
 
@@ -46,7 +46,7 @@ describe('the anchor file', () => {
     '{"node":"main","num',
     '{"chains":[]}',
     '{"chains":[{"node":"main","number":1,"hash":"aa"},{"node":"other"}]}',
-  ])('with the text %j cannot be read', async text => {
+  ])('the anchor file with the text %j cannot be read', async text => {
     const path = join(aDataFolder(), 'anchor.json')
     writeFileSync(path, text)
 
@@ -55,7 +55,7 @@ describe('the anchor file', () => {
     })
   })
 
-  test('that was not replaced stays as it was', async () => {
+  test('the anchor file that was not replaced stays as it was', async () => {
     const path = join(aDataFolder(), 'anchor.json')
     await diskAnchorFile(path).write(FIRST)
     mkdirSync(`${path}.new`)

@@ -13,7 +13,7 @@ async function openWithAccounts(count: number) {
 }
 
 describe('books in memory', () => {
-  test('make room for others if they are not in use', async () => {
+  test('books in memory make room for others if they are not in use', async () => {
     const books = await openWithAccounts(3)
     const first = books.of(1)
     books.of(2)
@@ -24,7 +24,7 @@ describe('books in memory', () => {
     expect(books.of(1).free).toBe(usd('5'))
   })
 
-  test('stay while they count a hold that is only in memory', async () => {
+  test('books in memory stay while they count a hold that is only in memory', async () => {
     const books = await openWithAccounts(4)
     const first = books.of(1)
     first.heldText = usd('2')

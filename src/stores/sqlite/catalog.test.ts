@@ -53,7 +53,7 @@ function addSpare(folder: string): void {
 catalogConforms(sqlite)
 
 describe('the catalog in a data folder', () => {
-  test('has no secret in plain text, not in the write-ahead log either', async () => {
+  test('the catalog in a data folder has no secret in plain text, not in the write-ahead log either', async () => {
     const folder = aDataFolder()
     const { store, close } = openStore(folder)
 
@@ -65,7 +65,7 @@ describe('the catalog in a data folder', () => {
     await close()
   })
 
-  test('does not open with another secret key, and the error names the file', async () => {
+  test('the catalog in a data folder does not open with another secret key, and the error names the file', async () => {
     const folder = aDataFolder()
     const { store, close } = openStore(folder)
     await store.putProvider(provider, audit)
@@ -76,7 +76,7 @@ describe('the catalog in a data folder', () => {
     )
   })
 
-  test('loses its secrets with the secret key, until they are entered again', async () => {
+  test('the catalog in a data folder loses its secrets with the secret key, until they are entered again', async () => {
     const folder = aDataFolder()
     const first = openStore(folder)
     await first.store.putProvider(provider, audit)
@@ -96,7 +96,7 @@ describe('the catalog in a data folder', () => {
     expect(store.current().providers.get('main')).toEqual(provider)
   })
 
-  test('keeps a new secret key when a row is stored, and not before', async () => {
+  test('the catalog in a data folder keeps a new secret key when a row is stored, and not before', async () => {
     const folder = aDataFolder()
     let kept = 0
     const secretKey = () => ({ bytes: new Uint8Array(32), isNew: true, keep: () => (kept += 1) })
@@ -111,7 +111,7 @@ describe('the catalog in a data folder', () => {
     expect(kept).toBeGreaterThan(0)
   })
 
-  test('has its secrets again when the first key is put back after another one was made', async () => {
+  test('the catalog in a data folder has its secrets again when the first key is put back after another one was made', async () => {
     const folder = aDataFolder()
     const first = openStore(folder)
     await first.store.putProvider(provider, audit)
@@ -123,7 +123,7 @@ describe('the catalog in a data folder', () => {
     expect(store.current().providers.get('main')).toEqual(provider)
   })
 
-  test('opens with any secret key if it has no secret', async () => {
+  test('the catalog in a data folder opens with any secret key if it has no secret', async () => {
     const folder = aDataFolder()
     const first = openStore(folder)
     const free = { ...provider, secret: { from: 'none' } } as const
@@ -135,7 +135,7 @@ describe('the catalog in a data folder', () => {
     expect(store.current().providers.get('main')).toEqual(free)
   })
 
-  test('does not accept the sealed key of another provider', async () => {
+  test('the catalog in a data folder does not accept the sealed key of another provider', async () => {
     const folder = aDataFolder()
     const { store, database, close } = openStore(folder)
     await store.putProvider(provider, audit)
@@ -150,7 +150,7 @@ describe('the catalog in a data folder', () => {
     expect(reopened.current().providers.get('spare')?.secret).toEqual({ from: 'lost' })
   })
 
-  test('reports a stored row that this version cannot read', async () => {
+  test('the catalog in a data folder reports a stored row that this version cannot read', async () => {
     const folder = aDataFolder()
     const { store, database, close } = openStore(folder)
     await store.putProvider(provider, audit)
@@ -162,7 +162,7 @@ describe('the catalog in a data folder', () => {
     )
   })
 
-  test('does not change when the commit of an edit fails', async () => {
+  test('the catalog in a data folder does not change when the commit of an edit fails', async () => {
     const { store, transactions, auditLog, close } = openStore(aDataFolder())
     let isFailing = true
     transactions.join({
@@ -184,7 +184,7 @@ describe('the catalog in a data folder', () => {
     await close()
   })
 
-  test('that another process has edited is read again by a refresh', async () => {
+  test('the catalog in a data folder that another process has edited is read again by a refresh', async () => {
     const folder = aDataFolder()
     const { store, close } = openStore(folder)
     await store.putProvider(provider, audit)
@@ -202,7 +202,7 @@ describe('the catalog in a data folder', () => {
     await close()
   })
 
-  test('that another process has edited keeps that edit when it is edited here', async () => {
+  test('the catalog in a data folder that another process has edited keeps that edit when it is edited here', async () => {
     const folder = aDataFolder()
     const { store, close } = openStore(folder)
     await store.putProvider(provider, audit)
@@ -222,7 +222,7 @@ describe('the catalog in a data folder', () => {
     await close()
   })
 
-  test('is edited in one transaction with other writes, and a write that fails does not affect the edits', async () => {
+  test('the catalog in a data folder is edited in one transaction with other writes, and a write that fails does not affect the edits', async () => {
     const { store, ledger, close } = openStore(aDataFolder())
 
     const outcomes = await Promise.allSettled([

@@ -44,7 +44,7 @@ async function usedStore() {
 }
 
 describe('a commit', () => {
-  test('has the documented hash over the commit before it and its rows', async () => {
+  test('a commit has the documented hash over the commit before it and its rows', async () => {
     const { store, charge } = await usedStore()
     await Promise.all([charge(), charge(), charge()])
     await charge()
@@ -59,7 +59,7 @@ describe('a commit', () => {
     }
   })
 
-  test('is written for transactions that add rows, and for no other', async () => {
+  test('a commit is written for transactions that add rows, and for no other', async () => {
     const { store, accountId, apiKeyId } = await usedStore()
     const attempt = anAttempt({ accountId, apiKeyId })
     await store.attempts.record(attempt)
@@ -72,7 +72,7 @@ describe('a commit', () => {
     expect(commitsOf(store)).toHaveLength(before)
   })
 
-  test('that is rolled back leaves no gap in the chain', async () => {
+  test('a commit that is rolled back leaves no gap in the chain', async () => {
     const { store, accountId, charge } = await usedStore()
     let isFull = true
     store.transactions.join({
@@ -89,7 +89,7 @@ describe('a commit', () => {
     expect((await store.ledger.verify()).problems).toEqual([])
   })
 
-  test('belongs to the chain of its node', async () => {
+  test('a commit belongs to the chain of its node', async () => {
     const { store, accountId, charge } = await usedStore()
     const other = store.openNode(nodeSettings('other', fakeClock()))
     await other.ledger.credit({ ...aCredit(accountId), amount: usd('1') })
@@ -104,7 +104,7 @@ describe('a commit', () => {
 })
 
 describe('a listener to the commits of a node', () => {
-  test('reads the balance and the statement with the commit', async () => {
+  test('a listener to the commits of a node reads the balance and the statement with the commit', async () => {
     const { store, accountId } = await usedStore()
     const { ledger } = store
     const reads: Promise<[Balance, readonly StatementLine[]]>[] = []
@@ -118,7 +118,7 @@ describe('a listener to the commits of a node', () => {
     expect([balance.available, line!.amount]).toEqual([usd('10'), usd('1')])
   })
 
-  test('that throws does not harm later commits', async () => {
+  test('a listener to the commits of a node that throws does not harm later commits', async () => {
     const { store, accountId, charge } = await usedStore()
     let calls = 0
     store.commitChains.onCommit(() => {
@@ -134,7 +134,7 @@ describe('a listener to the commits of a node', () => {
     expect((await store.ledger.verify()).problems).toEqual([])
   })
 
-  test('is not called after a transaction that adds nothing to the chain', async () => {
+  test('a listener to the commits of a node is not called after a transaction that adds nothing to the chain', async () => {
     const { store, accountId } = await usedStore()
     const other = store.openNode(nodeSettings('other', fakeClock()))
     const calls: string[] = []

@@ -39,7 +39,7 @@ function distinctRow({ columns, added = {}, named = {}, changing = {} }: HashedT
 
 describe('a row of a hashed table', () => {
   test.each(hashedTables.map(table => [table.name, table] as const))(
-    'of %s has each value in its own column',
+    'a row of a hashed table of %s has each value in its own column',
     (name, definition) => {
       const { database, table } = aTable<HashedTableDefinition>(definition)
       const row = distinctRow(definition)
@@ -52,7 +52,7 @@ describe('a row of a hashed table', () => {
     },
   )
 
-  test('has the columns that were added later in its form only if they are not null', () => {
+  test('a row of a hashed table has the columns that were added later in its form only if they are not null', () => {
     const { database, table } = aTable(jobEventsTable)
     const event = { job: 7, state: 'queued', detail: null, at_ms: 9 }
     table.insert(event)
@@ -66,7 +66,7 @@ describe('a row of a hashed table', () => {
     ])
   })
 
-  test('has another form if a value moves from one added column to another', () => {
+  test('a row of a hashed table has another form if a value moves from one added column to another', () => {
     const columns = allColumnsOf(chargesTable)
     const formWith = (name: string) =>
       formOf(

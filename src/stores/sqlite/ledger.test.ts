@@ -23,7 +23,7 @@ import { usd, ZERO } from '../../domain/money.ts'
 ledgerConforms(sqlite)
 
 describe('a commit that fails', () => {
-  test('charges nothing, and the hold stays until it is released', async () => {
+  test('a commit that fails charges nothing, and the hold stays until it is released', async () => {
     const { store, accountId, apiKeyId } = await openWithFunds()
     const { ledger } = store
     const held = await hold(ledger, { accountId, kind: 'text', amount: usd('2') })
@@ -40,7 +40,7 @@ describe('a commit that fails', () => {
     expect(await ledger.verify()).toMatchObject({ problems: [] })
   })
 
-  test('can be tried again', async () => {
+  test('a commit that fails can be tried again', async () => {
     const { store, accountId, apiKeyId } = await openWithFunds()
     const { ledger } = store
     const held = await hold(ledger, { accountId, kind: 'text', amount: usd('2') })
@@ -54,7 +54,7 @@ describe('a commit that fails', () => {
     expect(await ledger.verify()).toMatchObject({ problems: [] })
   })
 
-  test('does not hold the money of an expired hold again', async () => {
+  test('a commit that fails does not hold the money of an expired hold again', async () => {
     const clock = fakeClock()
     const store = aSqliteStore(undefined, clock)
     const { accountId, apiKeyId } = await anAccount(store, { funds: usd('5') })
@@ -71,7 +71,7 @@ describe('a commit that fails', () => {
     expect(captured).toEqual({ cost: usd('1'), shortfall: usd('1') })
   })
 
-  test('changes nothing for all callers of its batch, including tariffs', async () => {
+  test('a commit that fails changes nothing for all callers of its batch, including tariffs', async () => {
     const { store, accountId, apiKeyId } = await openWithFunds()
     const { ledger } = store
     const media = await hold(ledger, { accountId, kind: 'media', amount: usd('1') })
@@ -99,7 +99,7 @@ describe('a commit that fails', () => {
 })
 
 describe('a batch', () => {
-  test('commits what it can, and a refused call leaves no trace', async () => {
+  test('a batch commits what it can, and a refused call leaves no trace', async () => {
     const { store, accountId, apiKeyId } = await openWithFunds()
     const { ledger } = store
     const held = await hold(ledger, { accountId, kind: 'media', amount: usd('1') })
@@ -122,7 +122,7 @@ describe('a batch', () => {
     expect(await ledger.verify()).toMatchObject({ problems: [] })
   })
 
-  test('sees its own changes: together its holds cannot take more than the balance', async () => {
+  test('a batch sees its own changes: together its holds cannot take more than the balance', async () => {
     const { store, accountId } = await openWithFunds()
     const request = () => store.ledger.placeHold(aHold({ accountId, kind: 'media', amount: usd('2') }))
 
@@ -131,7 +131,7 @@ describe('a batch', () => {
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(['held', 'held', 'refused'])
   })
 
-  test('frees the rest of a text hold for the next step', async () => {
+  test('a batch frees the rest of a text hold for the next step', async () => {
     const { store, accountId, apiKeyId } = await openWithFunds()
     const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('5') })
 
@@ -145,7 +145,7 @@ describe('a batch', () => {
 })
 
 describe('text holds', () => {
-  test('need no commit', async () => {
+  test('text holds need no commit', async () => {
     const { store, accountId } = await openWithFunds()
     let commits = 0
     store.transactions.join({ afterCommit: () => (commits += 1) })
@@ -156,7 +156,7 @@ describe('text holds', () => {
     expect(commits).toBe(0)
   })
 
-  test('and media holds are each summed over all accounts', async () => {
+  test('text holds and media holds are each summed over all accounts', async () => {
     const { store, accountId } = await openWithFunds()
     const other = await anAccount(store, { funds: usd('5') })
     await hold(store.ledger, { accountId, kind: 'text', amount: usd('2') })
@@ -171,7 +171,7 @@ describe('text holds', () => {
   })
 
   test.each([10 * HOLD_TTL_MS, -10 * HOLD_TTL_MS])(
-    'expire by the monotonic clock: a step of the wall clock by %d ms changes nothing',
+    'text holds expire by the monotonic clock: a step of the wall clock by %d ms changes nothing',
     async stepMs => {
       const clock = fakeClock()
       const store = aSqliteStore(undefined, clock)
@@ -188,7 +188,7 @@ describe('text holds', () => {
     },
   )
 
-  test('do not expire while their charge waits for its commit', async () => {
+  test('text holds do not expire while their charge waits for its commit', async () => {
     const clock = fakeClock()
     const store = aSqliteStore(undefined, clock)
     const { accountId, apiKeyId } = await anAccount(store, { funds: usd('5') })
@@ -202,7 +202,7 @@ describe('text holds', () => {
     expect(await capturing).toEqual({ cost: usd('1'), shortfall: ZERO })
   })
 
-  test('with one id are charged once, also if the id is placed again after its charge', async () => {
+  test('text holds with one id are charged once, also if the id is placed again after its charge', async () => {
     const { store, accountId, apiKeyId } = await openWithFunds()
     const request = aHold({ accountId, kind: 'text', amount: usd('1') })
     await store.ledger.placeHold(request)
@@ -218,7 +218,7 @@ describe('text holds', () => {
 })
 
 describe('a cursor of an earlier version', () => {
-  test('of a usage list, the first half of an id, continues after that charge', async () => {
+  test('a cursor of an earlier version of a usage list, the first half of an id, continues after that charge', async () => {
     const { store, accountId, apiKeyId } = await openWithFunds()
     const ids: Id[] = []
     for (let made = 0; made < 3; made += 1) {
@@ -234,7 +234,7 @@ describe('a cursor of an earlier version', () => {
     expect([own, all].map(lines => lines.map(({ id }) => id))).toEqual([[ids[2]!], [ids[2]!]])
   })
 
-  test('of a statement or the audit log, a row id, continues after that row', async () => {
+  test('a cursor of an earlier version of a statement or the audit log, a row id, continues after that row', async () => {
     const { store, accountId } = await openWithFunds()
     await store.ledger.credit({ ...aCredit(accountId), amount: usd('1') })
 
@@ -247,7 +247,7 @@ describe('a cursor of an earlier version', () => {
   })
 
   test.each(['2', 'r2', '999', 'r999'])(
-    'of a statement gives an empty page if the account has no such row: %p',
+    'a cursor of an earlier version of a statement gives an empty page if the account has no such row: %p',
     async before => {
       const { store, accountId } = await openWithFunds()
       await anAccount(store, { funds: usd('1') })
@@ -278,7 +278,7 @@ describe('a cursor of an earlier version', () => {
 })
 
 describe('the cursor of a statement', () => {
-  test('is the number of the operation within its account, with the row that has it', async () => {
+  test('the cursor of a statement is the number of the operation within its account, with the row that has it', async () => {
     const { store, accountId } = await openWithFunds()
     await anAccount(store, { funds: usd('1') })
     await store.ledger.credit({ ...aCredit(accountId), amount: usd('1') })
@@ -290,7 +290,7 @@ describe('the cursor of a statement', () => {
 
   // The row r2 belongs to the other account, and r999 is missing, as after the restore of an older backup.
   test.each(['n1r3', 'n3r3', 'n1r2', 'n2r2', 'n2r999', 'n2', 'n2r', 'nr3', 'n2r3r3'])(
-    'is refused if the account has no such operation: %p',
+    'the cursor of a statement is refused if the account has no such operation: %p',
     async before => {
       const { store, accountId } = await openWithFunds()
       await anAccount(store, { funds: usd('1') })
@@ -304,7 +304,7 @@ describe('the cursor of a statement', () => {
 })
 
 describe('a node that closes', () => {
-  test('frees its text holds and leaves those of other nodes', async () => {
+  test('a node that closes frees its text holds and leaves those of other nodes', async () => {
     const { store, accountId } = await openWithFunds()
     const other = store.openNode(nodeSettings('other', fakeClock()))
     await hold(store.ledger, { accountId, kind: 'text', amount: usd('1') })
@@ -315,7 +315,7 @@ describe('a node that closes', () => {
     expect(await available(store.ledger, accountId)).toBe(usd('4'))
   })
 
-  test('reports the money of its text holds to the other nodes, and nothing more to its own listeners', async () => {
+  test('a node that closes reports the money of its text holds to the other nodes, and nothing more to its own listeners', async () => {
     const { store, accountId } = await openWithFunds()
     const other = store.openNode(nodeSettings('other', fakeClock()))
     await hold(other.ledger, { accountId, kind: 'text', amount: usd('2') })
@@ -332,7 +332,7 @@ describe('a node that closes', () => {
 })
 
 describe('the store', () => {
-  test('commits what waits when it closes', async () => {
+  test('the store commits what waits when it closes', async () => {
     const path = join(aDataFolder(), 'tollgate.db')
     const store = aSqliteStore(path)
     const { accountId, apiKeyId } = await anAccount(store, { funds: usd('5') })
@@ -347,7 +347,7 @@ describe('the store', () => {
     expect(await available(reopened.ledger, accountId)).toBe(usd('4'))
   })
 
-  test('knows the largest first half of its ids in every table', async () => {
+  test('the store knows the largest first half of its ids in every table', async () => {
     const store = aSqliteStore()
     const ofNothing = store.lastKey()
     const { accountId, apiKeyId } = await anAccount(store)

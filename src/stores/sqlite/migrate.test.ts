@@ -20,7 +20,7 @@ function tables(database: Database): readonly string[] {
 }
 
 describe('migrations', () => {
-  test('are applied in order, once', () => {
+  test('migrations are applied in order, once', () => {
     const database = new Database(':memory:')
     migrate(database, aFolderOf({ '0001_first.sql': FIRST }))
 

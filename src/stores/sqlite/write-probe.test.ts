@@ -29,7 +29,7 @@ function open() {
 }
 
 describe('the store', () => {
-  test('is writable until a commit fails', async () => {
+  test('the store is writable until a commit fails', async () => {
     const { disk, write, writes } = open()
     await write()
     expect(writes.isWritable()).toBe(true)
@@ -41,7 +41,7 @@ describe('the store', () => {
     expect(writes.isWritable()).toBe(false)
   })
 
-  test('is writable again after a commit succeeds, and asking tries one', async () => {
+  test('the store is writable again after a commit succeeds, and asking tries one', async () => {
     const { disk, write, writes } = open()
     disk.isFull = true
     await write().catch(() => undefined)
@@ -57,7 +57,7 @@ describe('the store', () => {
     expect([asked, later]).toEqual([false, true])
   })
 
-  test('stays writable if only a step refused its own writes', async () => {
+  test('the store stays writable if only a step refused its own writes', async () => {
     const { groupCommit, writes } = open()
     const refused = groupCommit.run(() => {
       throw new RangeError('refused')
@@ -69,7 +69,7 @@ describe('the store', () => {
     expect(seen).toEqual([true, true])
   })
 
-  test('is really written by a trial commit, so that a full disk shows', async () => {
+  test('the store is really written by a trial commit, so that a full disk shows', async () => {
     const { database, groupCommit } = open()
     const logged = () => database.query<{ log: bigint }, []>('PRAGMA wal_checkpoint(PASSIVE)').get()!.log
     const before = logged()

@@ -10,25 +10,25 @@ describe('a sealed secret', () => {
     expect(box.open(box.seal(text, 'main'), 'main')).toBe(text)
   })
 
-  test('is different every time', () => {
+  test('a sealed secret is different every time', () => {
     const box = secretBox(key)
 
     expect(box.seal('sk-1', 'main')).not.toEqual(box.seal('sk-1', 'main'))
   })
 
-  test('cannot be opened with another key', () => {
+  test('a sealed secret cannot be opened with another key', () => {
     const sealed = secretBox(key).seal('sk-1', 'main')
 
     expect(secretBox(new Uint8Array(32)).open(sealed, 'main')).toBeUndefined()
   })
 
-  test('cannot be opened for another owner', () => {
+  test('a sealed secret cannot be opened for another owner', () => {
     const box = secretBox(key)
 
     expect(box.open(box.seal('sk-1', 'main'), 'spare')).toBeUndefined()
   })
 
-  test('cannot be opened if any byte was changed or cut', () => {
+  test('a sealed secret cannot be opened if any byte was changed or cut', () => {
     const box = secretBox(key)
     const sealed = box.seal('sk-1', 'main')
 
@@ -39,7 +39,7 @@ describe('a sealed secret', () => {
     }
   })
 
-  test('needs a key of 32 bytes', () => {
+  test('a sealed secret needs a key of 32 bytes', () => {
     expect(() => secretBox(new Uint8Array(16))).toThrow('The secret key has 16 bytes; it must have 32.')
   })
 })

@@ -33,14 +33,14 @@ describe('a check', () => {
     ['the hash of a commit', 'UPDATE commits SET hash = zeroblob(32) WHERE id = 2', 'everything'],
     ['a missing commit', 'DELETE FROM commits WHERE id = 2', 'everything'],
     ['an audit line', "UPDATE audit_log SET actor = 'x' WHERE id = 2", 'everything'],
-  ])('names whose books are wrong after an edit of %s', async (_, edit, affected) => {
+  ])('a check names whose books are wrong after an edit of %s', async (_, edit, affected) => {
     const { store } = await twoAccounts()
     tamper(store, edit)
 
     expect((await store.ledger.verify()).affected).toEqual(affected)
   })
 
-  test('names an account beyond the hundredth problem', async () => {
+  test('a check names an account beyond the hundredth problem', async () => {
     const { store, ada, ben } = await twoAccounts()
     for (let made = 0; made < 110; made += 1) {
       const held = await hold(store.ledger, { accountId: ada.accountId, kind: 'text', amount: usd('0') })
@@ -58,7 +58,7 @@ describe('a check', () => {
     expect(affected).toEqual([ada.accountId, ben.accountId])
   })
 
-  test('gives a problem the same id although later operations change its amounts', async () => {
+  test('a check gives a problem the same id although later operations change its amounts', async () => {
     const { store, ada } = await twoAccounts()
     tamper(store, 'UPDATE balances SET available = available + 5 WHERE account_id = 1')
     const path = store.database.filename
@@ -73,7 +73,7 @@ describe('a check', () => {
     expect(before.problems[0]!.id).toMatch(/^p_[0-9a-f]{12}$/)
   })
 
-  test('reports an accepted problem without naming its account, and another one of the account again', async () => {
+  test('a check reports an accepted problem without naming its account, and another one of the account again', async () => {
     const { store } = await twoAccounts()
     tamper(store, 'UPDATE balances SET losses = 1 WHERE account_id = 1')
     const [problem] = (await store.ledger.verify()).problems

@@ -35,7 +35,7 @@ async function problemsAfter(tampering: string) {
 }
 
 describe('verify', () => {
-  test('finds no problem in the commits of two nodes', async () => {
+  test('verify finds no problem in the commits of two nodes', async () => {
     const { store } = await committedBooks()
 
     const commits = store.database
@@ -67,7 +67,7 @@ describe('verify', () => {
     ["UPDATE charges SET provenance = 'estimated' WHERE id = 4", 3, 'was changed after commit 5'],
     ['UPDATE charges SET is_clamped = 1 WHERE id = 5', 4, 'was changed after commit 6'],
     ['UPDATE charges SET shortfall = 1 WHERE id = 5', 4, 'was changed after commit 6'],
-  ])('reports a changed charge that breaks no other rule: %s', async (tampering, at, message) => {
+  ])('verify reports a changed charge that breaks no other rule: %s', async (tampering, at, message) => {
     const { messages, charges } = await problemsAfter(tampering)
 
     expect(messages).toHaveLength(1)
@@ -136,13 +136,13 @@ describe('verify', () => {
       'UPDATE commits SET checksums = zeroblob(length(checksums)) WHERE id = 4',
       'The checksums of commit 4 of node "main" were changed; its rows were not.',
     ],
-  ])('reports %s', async (tampering, message) => {
+  ])('verify reports %s', async (tampering, message) => {
     const { messages } = await problemsAfter(tampering)
 
     expect(messages).toContainEqual(expect.stringContaining(message))
   })
 
-  test('reports a deleted charge of zero cost although the chain was made to fit', async () => {
+  test('verify reports a deleted charge of zero cost although the chain was made to fit', async () => {
     const { store } = await committedBooks()
     const before = await store.ledger.verify()
     tamper(store, `DELETE FROM charges WHERE id = 3; UPDATE charges SET previous_id = 2 WHERE id = 4`)
@@ -157,15 +157,18 @@ describe('verify', () => {
     ])
   })
 
-  test.each(['\u0000', 'a\u0000b', '\ud800', '👍 é', ''])('finds no problem in a note of %j', async note => {
-    const { store, accountId } = await committedBooks()
+  test.each(['\u0000', 'a\u0000b', '\ud800', '👍 é', ''])(
+    'verify finds no problem in a note of %j',
+    async note => {
+      const { store, accountId } = await committedBooks()
 
-    await store.ledger.credit({ ...aCredit(accountId), amount: usd('1'), note })
+      await store.ledger.credit({ ...aCredit(accountId), amount: usd('1'), note })
 
-    expect((await store.ledger.verify()).problems).toEqual([])
-  })
+      expect((await store.ledger.verify()).problems).toEqual([])
+    },
+  )
 
-  test('continues the chain of a node after a restart', async () => {
+  test('verify continues the chain of a node after a restart', async () => {
     const { store } = await committedBooks()
     const path = store.database.filename
     await store.close()

@@ -6,7 +6,7 @@ import { tamper } from '../../../../test/support/tamper.ts'
 import { aSqliteStore } from '../../../../test/support/test-store.ts'
 
 describe('verify', () => {
-  test('finds no problem in books that were used in every way, and counts their entries', async () => {
+  test('verify finds no problem in books that were used in every way, and counts their entries', async () => {
     const { store } = await usedBooks()
 
     const verification = await store.ledger.verify()
@@ -14,7 +14,7 @@ describe('verify', () => {
     expect(verification).toEqual({ problems: [], entries: 14, affected: [] })
   })
 
-  test('finds no problem while the books are written to', async () => {
+  test('verify finds no problem while the books are written to', async () => {
     const { store, accountId, apiKeyId } = await usedBooks()
     const verified = new AbortController()
     const nano = usd('0.000000001')
@@ -202,7 +202,7 @@ describe('verify', () => {
       null,
       '"held.media" is 4.00 USD, but its open holds add up to 0.000000001',
     ],
-  ])('reports %s', async (tampering, entryId, message) => {
+  ])('verify reports %s', async (tampering, entryId, message) => {
     const { store } = await usedBooks()
     tamper(store, tampering)
 
@@ -211,7 +211,7 @@ describe('verify', () => {
     expect(problems[0]).toMatchObject({ entryId, message: expect.stringContaining(message) })
   })
 
-  test('names the account, and the charge by the id that its customer knows', async () => {
+  test('verify names the account, and the charge by the id that its customer knows', async () => {
     const { store, charged } = await usedBooks()
     tamper(store, 'UPDATE charges SET input = 2 WHERE operation_id = 2')
 
@@ -222,7 +222,7 @@ describe('verify', () => {
     )
   })
 
-  test('reports the wrong entries of several accounts, one for each', async () => {
+  test('verify reports the wrong entries of several accounts, one for each', async () => {
     const { store } = await usedBooks()
     await anAccount(store, { funds: usd('1') })
     tamper(store, 'UPDATE operations SET balance_after_1 = balance_after_1 + 1')
@@ -235,7 +235,7 @@ describe('verify', () => {
     ])
   })
 
-  test('finds no problem if the latest charges were free', async () => {
+  test('verify finds no problem if the latest charges were free', async () => {
     const { store, accountId, apiKeyId } = await usedBooks()
     const free = await hold(store.ledger, { accountId, kind: 'text', amount: usd('0') })
     await store.ledger.captureHold(free, aCharge(apiKeyId, { tokens: 0 }))
@@ -245,7 +245,7 @@ describe('verify', () => {
     expect(problems).toEqual([])
   })
 
-  test('reports at most a hundred problems', async () => {
+  test('verify reports at most a hundred problems', async () => {
     const { store, accountId, apiKeyId } = await usedBooks()
     for (let made = 0; made < 120; made += 1) {
       const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('0') })
