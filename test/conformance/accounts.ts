@@ -237,7 +237,7 @@ export function accountsConform(kind: StoreKind): void {
       return { clock, accounts: store.accounts, other: other.accounts }
     }
 
-    test('refuse a key within 1 s after one of them revoked it', async () => {
+    test('two nodes refuse a key within 1 s after one of them revoked it', async () => {
       const { clock, accounts, other } = await openTwo()
       const { apiKey, hash } = await makeWithKey(accounts)
       const before = await other.authenticate(hash)
@@ -251,7 +251,7 @@ export function accountsConform(kind: StoreKind): void {
       expect([here, there]).toEqual([undefined, undefined])
     })
 
-    test('know a key within 1 s after one of them created it', async () => {
+    test('two nodes know a key within 1 s after one of them created it', async () => {
       const { clock, accounts, other } = await openTwo()
       const account = await make(accounts, 'ada')
       const bytes = new Uint8Array(32).fill(7)
@@ -264,7 +264,7 @@ export function accountsConform(kind: StoreKind): void {
       expect(await other.authenticate(base64(bytes))).toEqual({ account, apiKey })
     })
 
-    test('create one account of two with one name', async () => {
+    test('two nodes create one account of two with one name', async () => {
       const { accounts, other } = await openTwo()
 
       const outcomes = await Promise.allSettled([make(accounts, 'ada'), make(other, 'ada')])
@@ -273,7 +273,7 @@ export function accountsConform(kind: StoreKind): void {
       expect(await namesOf(accounts)).toEqual(['ada'])
     })
 
-    test('revoke a key once', async () => {
+    test('two nodes revoke a key once', async () => {
       const { accounts, other } = await openTwo()
       const { apiKey } = await makeWithKey(accounts)
 
@@ -287,7 +287,7 @@ export function accountsConform(kind: StoreKind): void {
   })
 
   describe('audit log', () => {
-    test('has a line for each change, newest first, and none for a refused call or one that changed nothing', async () => {
+    test('audit log has a line for each change, newest first, and none for a refused call or one that changed nothing', async () => {
       const { store } = await kind.open()
       const { apiKey } = await makeWithKey(store.accounts)
       await rejection(make(store.accounts, 'ada'))
@@ -299,7 +299,7 @@ export function accountsConform(kind: StoreKind): void {
       expect(lines.map(line => line.action)).toEqual(['key.revoke', 'key.create', 'account.create'])
     })
 
-    test('has the detail of a change if the change has one', async () => {
+    test('audit log has the detail of a change if the change has one', async () => {
       const { store } = await kind.open()
       const change = { publicId: 'acct_1', name: 'ada', sandboxOnly: false }
       await store.accounts.createAccount({ ...change, audit: anAudit({ detail: 'by hand' }) })
@@ -310,7 +310,7 @@ export function accountsConform(kind: StoreKind): void {
       expect(lines.map(({ detail }) => detail)).toEqual([undefined, 'by hand'])
     })
 
-    test('has its lines in the order of their writes, also if they have the same time or the clock goes back', async () => {
+    test('audit log has its lines in the order of their writes, also if they have the same time or the clock goes back', async () => {
       const { store } = await kind.open()
       for (const [subject, atMs] of [
         ['first', 2000],
@@ -324,7 +324,7 @@ export function accountsConform(kind: StoreKind): void {
       expect(lines.map(line => line.subject)).toEqual(['third', 'second', 'first'])
     })
 
-    test('is read page by page', async () => {
+    test('audit log is read page by page', async () => {
       const { store } = await kind.open()
       for (const name of ['ada', 'bob', 'cleo']) await make(store.accounts, name)
 

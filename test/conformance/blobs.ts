@@ -32,7 +32,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
   }
 
   describe('writing a blob', () => {
-    test('stores the bytes and returns their number and SHA-256', async () => {
+    test('writing a blob stores the bytes and returns their number and SHA-256', async () => {
       const blobs = await opened()
       const pieces = ['one, ', 'two, ', 'three'].map(text => new TextEncoder().encode(text))
 
@@ -43,7 +43,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(await textAt(blobs, KEY)).toBe('one, two, three')
     })
 
-    test('stores a blob of no bytes', async () => {
+    test('writing a blob stores a blob of no bytes', async () => {
       const blobs = await opened()
 
       const { bytes } = await blobs.write(KEY, streamOf([]), { bytesMax: 0 })
@@ -52,7 +52,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(await textAt(blobs, KEY)).toBe('')
     })
 
-    test('stores megabytes in pieces of any size', async () => {
+    test('writing a blob stores megabytes in pieces of any size', async () => {
       const blobs = await opened()
       const whole = Buffer.from(Array.from({ length: 3_000_000 }, (_, index) => (index * 7919) >> 5))
       const ends = [0, 1, 2, 70_000, 500_000, 1_700_001, whole.length]
@@ -65,7 +65,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(found.equals(whole)).toBe(true)
     })
 
-    test('shows nothing of the blob until it is whole', async () => {
+    test('writing a blob shows nothing of the blob until it is whole', async () => {
       const blobs = await opened()
       const seen: unknown[] = []
       async function* pieces(): AsyncGenerator<Uint8Array> {
@@ -81,7 +81,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(await keysOf(blobs)).toEqual([KEY])
     })
 
-    test('replaces an older blob', async () => {
+    test('writing a blob replaces an older blob', async () => {
       const blobs = await opened({ [KEY]: 'a much longer old text' })
 
       await blobs.write(KEY, streamOfText('new'), UNLIMITED)
@@ -89,7 +89,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(await textAt(blobs, KEY)).toBe('new')
     })
 
-    test('twice at once leaves one of the two, whole', async () => {
+    test('writing a blob twice at once leaves one of the two, whole', async () => {
       const blobs = await opened()
       const texts = ['a'.repeat(300_000), 'b'.repeat(200_000)]
 
@@ -98,7 +98,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(texts).toContain((await textAt(blobs, KEY))!)
     })
 
-    test('refuses one byte more than the limit, and leaves nothing', async () => {
+    test('writing a blob refuses one byte more than the limit, and leaves nothing', async () => {
       const blobs = await opened()
       const source = streamOf(['1234', '5678', '9'].map(text => new TextEncoder().encode(text)))
 
@@ -111,7 +111,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(await keysOf(blobs)).toEqual([])
     })
 
-    test('accepts exactly the limit', async () => {
+    test('writing a blob accepts exactly the limit', async () => {
       const blobs = await opened()
 
       const { bytes } = await blobs.write(KEY, streamOfText('12345678'), { bytesMax: 8 })
@@ -119,7 +119,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(bytes).toBe(8)
     })
 
-    test('fails with the error of its source, and leaves nothing', async () => {
+    test('writing a blob fails with the error of its source, and leaves nothing', async () => {
       const blobs = await opened()
       const failure = new Error('The client has left.')
       const source = failingStream([new TextEncoder().encode('half')], failure)
@@ -132,7 +132,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(await keysOf(blobs)).toEqual([])
     })
 
-    test('that fails leaves an older blob as it was', async () => {
+    test('writing a blob that fails leaves an older blob as it was', async () => {
       const blobs = await opened({ [KEY]: 'old' })
       const source = failingStream([new TextEncoder().encode('half of the new')], new Error('cut'))
 
@@ -144,7 +144,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
   })
 
   describe('reading a blob that must be intact', () => {
-    test('gives its bytes, or a part of them', async () => {
+    test('reading a blob that must be intact gives its bytes, or a part of them', async () => {
       const blobs = await opened()
       const stored = { key: KEY, ...(await blobs.write(KEY, streamOfText('0123456789'), UNLIMITED)) }
 
@@ -162,19 +162,22 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       ['archived', 'missing', (blobs: Blobs) => blobs.archive(KEY)],
       ['replaced', 'changed', (blobs: Blobs) => blobs.write(KEY, streamOfText('9876543210'), UNLIMITED)],
       ['shortened', 'changed', (blobs: Blobs) => blobs.write(KEY, streamOfText('0123'), UNLIMITED)],
-    ] as const)('and was %s says that it is %s', async (_, damage, change) => {
-      const blobs = await opened()
-      const stored = { key: KEY, ...(await blobs.write(KEY, streamOfText('0123456789'), UNLIMITED)) }
+    ] as const)(
+      'reading a blob that must be intact and was %s says that it is %s',
+      async (_, damage, change) => {
+        const blobs = await opened()
+        const stored = { key: KEY, ...(await blobs.write(KEY, streamOfText('0123456789'), UNLIMITED)) }
 
-      await change(blobs)
+        await change(blobs)
 
-      expect(await blobs.readIntact(stored)).toBe(damage)
-      expect(await blobs.damageOf(stored)).toBe(damage)
-    })
+        expect(await blobs.readIntact(stored)).toBe(damage)
+        expect(await blobs.damageOf(stored)).toBe(damage)
+      },
+    )
   })
 
   describe('reading a blob', () => {
-    test('gives undefined if there is none', async () => {
+    test('reading a blob gives undefined if there is none', async () => {
       const blobs = await opened({ 'img_1/out-0': 'there' })
 
       expect(await blobs.read('img_1/out-1')).toBeUndefined()
@@ -191,7 +194,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       [{ start: 10, end: 20 }, ''],
       [{ start: 1000, end: 2000 }, ''],
       [{ start: 5, end: 2 }, ''],
-    ])('gives the bytes of %p alone, and the size of the whole', async (range, expected) => {
+    ])('reading a blob gives the bytes of %p alone, and the size of the whole', async (range, expected) => {
       const blobs = await opened({ [KEY]: '0123456789' })
 
       const blob = (await blobs.read(KEY, range))!
@@ -200,7 +203,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(blob.bytes).toBe(10)
     })
 
-    test('gives a range of several pieces', async () => {
+    test('reading a blob gives a range of several pieces', async () => {
       const blobs = await opened()
       const whole = Buffer.from(Array.from({ length: 1_000_000 }, (_, index) => (index * 104_729) >> 7))
       await blobs.write(KEY, streamOf([whole]), UNLIMITED)
@@ -210,7 +213,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect((await bytesOf(blob.stream)).equals(whole.subarray(12_345, 987_654))).toBe(true)
     })
 
-    test('comes in pieces that are much smaller than a large blob', async () => {
+    test('reading a blob comes in pieces that are much smaller than a large blob', async () => {
       const blobs = await opened()
       const size = 4 * 1024 * 1024
       await blobs.write(KEY, streamOf([new Uint8Array(size)]), UNLIMITED)
@@ -225,7 +228,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(lengths.reduce((sum, length) => sum + length)).toBe(size)
     })
 
-    test('gives undefined again behind the end', async () => {
+    test('reading a blob gives undefined again behind the end', async () => {
       const { stream } = (await (await opened({ [KEY]: 'x' })).read(KEY))!
 
       await stream.read()
@@ -234,7 +237,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       stream.cancel()
     })
 
-    test('gives undefined once it is cancelled, which may be repeated', async () => {
+    test('reading a blob gives undefined once it is cancelled, which may be repeated', async () => {
       const { stream } = (await (await opened({ [KEY]: 'x'.repeat(1_000_000) })).read(KEY))!
       await stream.read()
 
@@ -244,7 +247,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(await stream.read()).toBeUndefined()
     })
 
-    test('ends when it is cancelled in the middle of a read', async () => {
+    test('reading a blob ends when it is cancelled in the middle of a read', async () => {
       const { stream } = (await (await opened({ [KEY]: 'x'.repeat(1_000_000) })).read(KEY))!
 
       const running = stream.read()
@@ -254,7 +257,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(await stream.read()).toBeUndefined()
     })
 
-    test('by two readers at once gives each all of it', async () => {
+    test('reading a blob by two readers at once gives each all of it', async () => {
       const text = 'abcdefgh'.repeat(100_000)
       const blobs = await opened({ [KEY]: text })
 
@@ -265,7 +268,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
   })
 
   describe('removing a blob', () => {
-    test('leaves the others of its job', async () => {
+    test('removing a blob leaves the others of its job', async () => {
       const blobs = await opened({ 'img_1/out-0': 'zero', 'img_1/out-1': 'one' })
 
       await blobs.remove('img_1/out-0')
@@ -274,7 +277,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(await blobs.read('img_1/out-0')).toBeUndefined()
     })
 
-    test('may be repeated, and may come before any write', async () => {
+    test('removing a blob may be repeated, and may come before any write', async () => {
       const blobs = await opened()
 
       await blobs.remove(KEY)
@@ -285,7 +288,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(await keysOf(blobs)).toEqual([])
     })
 
-    test('does not lose the blobs that are written beside it at the same time', async () => {
+    test('removing a blob does not lose the blobs that are written beside it at the same time', async () => {
       const blobs = await opened()
       const keys = Array.from({ length: 40 }, (_, index) => `img_1/out-${String(index).padStart(2, '0')}`)
 
@@ -301,7 +304,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
   })
 
   describe('archiving a blob', () => {
-    test('takes it out of reach of reading, listing and removing', async () => {
+    test('archiving a blob takes it out of reach of reading, listing and removing', async () => {
       const blobs = await opened({ 'img_1/out-0': 'zero', 'img_1/out-1': 'one' })
 
       await blobs.archive('img_1/out-0')
@@ -311,7 +314,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(await keysOf(blobs)).toEqual(['img_1/out-1'])
     })
 
-    test('may be repeated, also at the same time, and changes nothing if there is no blob', async () => {
+    test('archiving a blob may be repeated, also at the same time, and changes nothing if there is no blob', async () => {
       const blobs = await opened({ [KEY]: 'x' })
 
       await Promise.all([blobs.archive(KEY), blobs.archive(KEY), blobs.archive(KEY)])
@@ -321,7 +324,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(await keysOf(blobs)).toEqual([])
     })
 
-    test('does not keep a new blob of that key from being written', async () => {
+    test('archiving a blob does not keep a new blob of that key from being written', async () => {
       const blobs = await opened({ [KEY]: 'old' })
       await blobs.archive(KEY)
 
@@ -343,7 +346,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
     ]
     const texts = Object.fromEntries(keys.map(key => [key, key]))
 
-    test('names each with its size and the time of its writing', async () => {
+    test('listing blobs names each with its size and the time of its writing', async () => {
       const beforeMs = Date.now()
       const blobs = await opened({ [KEY]: 'twelve bytes' })
       const afterMs = Date.now()
@@ -371,7 +374,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect([...found].sort()).toEqual([...keys].sort())
     })
 
-    test('continues after a key that has been removed since', async () => {
+    test('listing blobs continues after a key that has been removed since', async () => {
       const blobs = await opened(texts)
       const order = await keysOf(blobs)
       await blobs.remove(order[2]!)
@@ -381,7 +384,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(page.map(({ key }) => key)).toEqual(order.slice(3, 5))
     })
 
-    test('leaves out what was written at the given instant or later', async () => {
+    test('listing blobs leaves out what was written at the given instant or later', async () => {
       const blobs = await opened({ [KEY]: 'x' })
       const [blob] = await blobs.list({ limit: 1, ...LATER })
       const { writtenAtMs } = blob!
@@ -419,7 +422,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       '~/out',
       'a/b/c/d/e',
       'a'.repeat(201),
-    ])('%p', async key => {
+    ])('a key that could name another file is refused: %p', async key => {
       const blobs = await opened({ 'img_1/out-0': 'x' })
       const source = streamOfText('x')
 
@@ -436,7 +439,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(await keysOf(blobs)).toEqual(['img_1/out-0'])
     })
 
-    test('and the longest key with every allowed character is not', async () => {
+    test('a key that could name another file is refused and the longest key with every allowed character is not', async () => {
       const key = `${'abcdefghijklmnopqrstuvwxyz0123456789_-'.repeat(5)}/abc/-/_`.padEnd(200, 'z')
       const blobs = await opened({ [key]: 'x' })
 

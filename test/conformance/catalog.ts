@@ -27,14 +27,14 @@ export function catalogConforms(kind: StoreKind): void {
   }
 
   describe('a catalog store', () => {
-    test('is empty at first', async () => {
+    test('a catalog store is empty at first', async () => {
       const { store } = await open()
 
       expect(viewOf(store.current())).toEqual({ providers: [], models: [], drafts: [] })
       expect(store.current().revision).toBe(0)
     })
 
-    test('shows an edit as soon as it is answered, with a new revision and the time of the edit', async () => {
+    test('a catalog store shows an edit as soon as it is answered, with a new revision and the time of the edit', async () => {
       const { store } = await open()
 
       const edited = await store.putProvider(aProvider('main'), at(1000))
@@ -47,7 +47,7 @@ export function catalogConforms(kind: StoreKind): void {
       })
     })
 
-    test('never changes a catalog that was handed out', async () => {
+    test('a catalog store never changes a catalog that was handed out', async () => {
       const { store } = await open()
       await store.putProvider(aProvider('main'), at(1))
       const before = store.current()
@@ -58,7 +58,7 @@ export function catalogConforms(kind: StoreKind): void {
       expect(before.revision).toBe(1)
     })
 
-    test('leaves no trace of an edit that changes nothing', async () => {
+    test('a catalog store leaves no trace of an edit that changes nothing', async () => {
       const { store, audited } = await open()
       await store.putProvider(aProvider('main'), at(1, 'provider.put', 'main'))
       await store.putModel(aModel('x'), at(2, 'model.put', 'x'))
@@ -76,7 +76,7 @@ export function catalogConforms(kind: StoreKind): void {
       expect(await audited()).toEqual(['provider.put main', 'model.put x'])
     })
 
-    test('keeps what it had over a restart', async () => {
+    test('a catalog store keeps what it had over a restart', async () => {
       const { store, reopen } = await open()
       await store.putProvider(aProvider('main', { secret: { from: 'literal', value: 'sk-hunter2' } }), at(1))
       await store.putProvider(aProvider('env', { secret: { from: 'environment', variable: 'KEY' } }), at(2))
@@ -90,7 +90,7 @@ export function catalogConforms(kind: StoreKind): void {
       expect(reopened.current()).toEqual(before)
     })
 
-    test('keeps any catalog over a restart, and imports it again without a change', async () => {
+    test('a catalog store keeps any catalog over a restart, and imports it again without a change', async () => {
       await fc.assert(
         fc.asyncProperty(anyCatalog, async catalog => {
           const { store, reopen } = await open()
@@ -108,7 +108,7 @@ export function catalogConforms(kind: StoreKind): void {
       )
     })
 
-    test('lists rows in the order of their creation, whatever is edited later', async () => {
+    test('a catalog store lists rows in the order of their creation, whatever is edited later', async () => {
       const { store, reopen } = await open()
       await store.putProvider(aProvider('main'), at(1))
       for (const id of ['b', 'a', 'c']) await store.putModel(aModel(id), at(2))
@@ -119,7 +119,7 @@ export function catalogConforms(kind: StoreKind): void {
       expect([...(await reopen()).current().models.keys()]).toEqual(['b', 'a', 'c'])
     })
 
-    test('remembers when a model was made, over edits of it and of everything', async () => {
+    test('a catalog store remembers when a model was made, over edits of it and of everything', async () => {
       const { store } = await open()
       await store.replace({ providers: [aProvider('main')], models: [aModel('x')] }, at(1))
 
@@ -133,7 +133,7 @@ export function catalogConforms(kind: StoreKind): void {
       ])
     })
 
-    test('shows a draft to the operator alone, until it is finished', async () => {
+    test('a catalog store shows a draft to the operator alone, until it is finished', async () => {
       const { store } = await open()
       await store.putProvider(aProvider('main'), at(1))
       await store.putModel(aDraft('x'), at(2))
@@ -145,7 +145,7 @@ export function catalogConforms(kind: StoreKind): void {
       expect(viewOf(store.current())).toMatchObject({ models: [{ id: 'x', createdAtMs: 2 }], drafts: [] })
     })
 
-    test('refuses a model whose provider there is not, and names the field', async () => {
+    test('a catalog store refuses a model whose provider there is not, and names the field', async () => {
       const { store, audited } = await open()
       await store.putProvider(aProvider('main'), at(1, 'provider.put', 'main'))
 
@@ -161,7 +161,7 @@ export function catalogConforms(kind: StoreKind): void {
     })
 
     test.each([aModel('x'), aDraft('x')])(
-      'refuses to delete a provider that a model uses (%#)',
+      'a catalog store refuses to delete a provider that a model uses (%#)',
       async model => {
         const { store } = await open()
         await store.replace({ providers: [aProvider('main')], models: [model] }, at(1))
@@ -177,7 +177,7 @@ export function catalogConforms(kind: StoreKind): void {
       },
     )
 
-    test('deletes a blob, once', async () => {
+    test('a catalog store deletes a blob, once', async () => {
       const { store, audited, reopen } = await open()
       await store.replace({ providers: [aProvider('main')], models: [aModel('x'), aDraft('y')] }, at(1))
 
@@ -213,7 +213,7 @@ export function catalogConforms(kind: StoreKind): void {
         'providers[0].api_key',
       ],
     ] as readonly [string, CatalogSettings, string][])(
-      'replaces nothing for a catalog with %s',
+      'a catalog store replaces nothing for a catalog with %s',
       async (_, settings, field) => {
         const { store, reopen } = await open()
         await store.putProvider(aProvider('before'), at(1))
@@ -227,7 +227,7 @@ export function catalogConforms(kind: StoreKind): void {
       },
     )
 
-    test('replaces everything, leaving out what the new catalog has not', async () => {
+    test('a catalog store replaces everything, leaving out what the new catalog has not', async () => {
       const { store, reopen } = await open()
       await store.replace(
         { providers: [aProvider('a'), aProvider('b')], models: [aModel('x', {}, 'a')] },
@@ -244,7 +244,7 @@ export function catalogConforms(kind: StoreKind): void {
       }
     })
 
-    test('takes a new order for a change', async () => {
+    test('a catalog store takes a new order for a change', async () => {
       const { store, reopen } = await open()
       const models = [aModel('x'), aModel('y')]
       await store.replace({ providers: [aProvider('main')], models }, at(1))
@@ -255,7 +255,7 @@ export function catalogConforms(kind: StoreKind): void {
       expect(store.current().revision).toBe(2)
     })
 
-    test('keeps a stored key if an edit says so, also across a restart', async () => {
+    test('a catalog store keeps a stored key if an edit says so, also across a restart', async () => {
       const { store, reopen } = await open()
       await store.putProvider(aProvider('main', { secret: { from: 'literal', value: 'sk-1' } }), at(1))
 
@@ -270,7 +270,7 @@ export function catalogConforms(kind: StoreKind): void {
       }
     })
 
-    test('refuses to keep a key for another origin, so that no other server gets it', async () => {
+    test('a catalog store refuses to keep a key for another origin, so that no other server gets it', async () => {
       const { store } = await open()
       const settings = aProvider('main', { secret: { from: 'literal', value: 'sk-1' } })
       await store.putProvider({ ...settings, baseUrl: 'https://a.example.com/v1' }, at(1))
@@ -285,7 +285,7 @@ export function catalogConforms(kind: StoreKind): void {
       ])
     })
 
-    test('previews a catalog without an edit, and refuses what an edit refuses', async () => {
+    test('a catalog store previews a catalog without an edit, and refuses what an edit refuses', async () => {
       const { store, audited } = await open()
       await store.putProvider(aProvider('main'), at(1, 'provider.put', 'main'))
       const before = store.current()
@@ -300,7 +300,7 @@ export function catalogConforms(kind: StoreKind): void {
       expect(() => store.preview({ providers: [], models: [aModel('x')] }, 7)).toThrow('is not a provider')
     })
 
-    test('replaces nothing if the check refuses, and shows it both catalogs', async () => {
+    test('a catalog store replaces nothing if the check refuses, and shows it both catalogs', async () => {
       const { store, audited } = await open()
       await store.putProvider(aProvider('main'), at(1, 'provider.put', 'main'))
       const before = store.current()
@@ -317,7 +317,7 @@ export function catalogConforms(kind: StoreKind): void {
       expect(await audited()).toEqual(['provider.put main'])
     })
 
-    test('keeps the history of its revisions, newest first, in pages', async () => {
+    test('a catalog store keeps the history of its revisions, newest first, in pages', async () => {
       const { store, reopen } = await open()
       await store.putProvider(aProvider('main'), at(1, 'provider.put', 'main'))
       await store.putProvider(aProvider('main'), at(2, 'provider.put', 'main'))
@@ -341,7 +341,7 @@ export function catalogConforms(kind: StoreKind): void {
       ])
     })
 
-    test('has the catalog of each revision, with the keys of that time, and none of an unknown one', async () => {
+    test('a catalog store has the catalog of each revision, with the keys of that time, and none of an unknown one', async () => {
       const { store, reopen } = await open()
       const withKey = (value: string) => aProvider('main', { secret: { from: 'literal', value } })
       await store.replace({ providers: [withKey('sk-1')], models: [aModel('x'), aDraft('y')] }, at(1))
@@ -376,7 +376,7 @@ export function catalogConforms(kind: StoreKind): void {
       expect(await again.at(4)).toBeUndefined()
     })
 
-    test('has any catalog at its revision after it was replaced', async () => {
+    test('a catalog store has any catalog at its revision after it was replaced', async () => {
       await fc.assert(
         fc.asyncProperty(anyCatalog, anyCatalog, async (one, two) => {
           const { store } = await open()
@@ -401,7 +401,7 @@ export function catalogConforms(kind: StoreKind): void {
       ['there is no provider yet', undefined],
       ['it has no key', { from: 'none' }],
       ['its key is in the environment', { from: 'environment', variable: 'KEY' }],
-    ] as const)('refuses to keep a key where %s', async (_, secret) => {
+    ] as const)('a catalog store refuses to keep a key where %s', async (_, secret) => {
       const { store } = await open()
       if (secret !== undefined) await store.putProvider(aProvider('main', { secret }), at(1))
 
@@ -414,7 +414,7 @@ export function catalogConforms(kind: StoreKind): void {
       ])
     })
 
-    test('counts another key as a change, and drops a key that is no longer wanted', async () => {
+    test('a catalog store counts another key as a change, and drops a key that is no longer wanted', async () => {
       const { store, reopen } = await open()
       await store.putProvider(aProvider('main', { secret: { from: 'literal', value: 'sk-1' } }), at(1))
       await store.putProvider(aProvider('main', { secret: { from: 'literal', value: 'sk-2' } }), at(2))
@@ -427,7 +427,7 @@ export function catalogConforms(kind: StoreKind): void {
       expect((await reopen()).current().providers.get('main')?.secret).toEqual({ from: 'none' })
     })
 
-    test('takes edits at the same time, each whole and each with its own revision', async () => {
+    test('a catalog store takes edits at the same time, each whole and each with its own revision', async () => {
       const { store, audited, reopen } = await open()
       const ids = Array.from({ length: 20 }, (_, index) => `m${index}`)
 
@@ -445,7 +445,7 @@ export function catalogConforms(kind: StoreKind): void {
       expect((await reopen()).current()).toEqual(store.current())
     })
 
-    test('shows an edit on another node within 1 s', async () => {
+    test('a catalog store shows an edit on another node within 1 s', async () => {
       const clock = fakeClock()
       const { store, other } = await kind.open({ clock })
 
@@ -456,7 +456,7 @@ export function catalogConforms(kind: StoreKind): void {
       expect(other.catalog.current().revision).toBe(edited.revision)
     })
 
-    test('shows an edit on another node after a refresh, which changes nothing without one', async () => {
+    test('a catalog store shows an edit on another node after a refresh, which changes nothing without one', async () => {
       const { store, other } = await open()
 
       const edited = await store.putProvider(aProvider('main'), at(1))
@@ -467,7 +467,7 @@ export function catalogConforms(kind: StoreKind): void {
       expect([other.current(), again]).toEqual([refreshed, refreshed])
     })
 
-    test('keeps the edit of one node when the other one edits next, without a refresh', async () => {
+    test('a catalog store keeps the edit of one node when the other one edits next, without a refresh', async () => {
       const { store, other } = await open()
       await store.putProvider(aProvider('main'), at(1))
 
@@ -477,7 +477,7 @@ export function catalogConforms(kind: StoreKind): void {
       expect(viewOf(await store.refresh())).toEqual(viewOf(edited))
     })
 
-    test('keeps the edits of two nodes at the same time, each with a revision of its own', async () => {
+    test('a catalog store keeps the edits of two nodes at the same time, each with a revision of its own', async () => {
       const { store, other } = await open()
 
       const edited = await Promise.all([

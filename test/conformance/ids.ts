@@ -8,7 +8,7 @@ import type { StoreKind } from '../support/test-store.ts'
 /** What the ids that the nodes of any store make must be. */
 export function idsConform(kind: StoreKind): void {
   describe('ids', () => {
-    test('of two nodes are never equal, also when they are made in the same millisecond', async () => {
+    test('ids of two nodes are never equal, also when they are made in the same millisecond', async () => {
       const { store, other } = await kind.open({ clock: fakeClock() })
 
       const ids = Array.from({ length: 10_000 }, () => [store.newId(), other.newId()]).flat()
@@ -16,7 +16,7 @@ export function idsConform(kind: StoreKind): void {
       expect(new Set(ids.map(idNumber)).size).toBe(20_000)
     })
 
-    test('grow over a restart, although the clock was set back', async () => {
+    test('ids grow over a restart, although the clock was set back', async () => {
       const clock = fakeClock(NOW)
       const { store, reopen, accountId, apiKeyId } = await openWithFunds(kind, usd('1'), { clock })
       const request = { ...aHold({ accountId, kind: 'text', amount: usd('1') }), id: store.newId() }

@@ -35,7 +35,7 @@ const targets = states.filter(state => state !== 'queued')
 /** What the jobs of any store must do. */
 export function jobsConform(kind: StoreKind): void {
   describe('creating a job', () => {
-    test('records it as queued, with everything that it was given, and holds its money', async () => {
+    test('creating a job records it as queued, with everything that it was given, and holds its money', async () => {
       const { store, jobs, payer } = await openJobs(kind)
       const asked = aJob(payer)
 
@@ -66,7 +66,7 @@ export function jobsConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('queued'))
     })
 
-    test('keeps every part of a request', async () => {
+    test('creating a job keeps every part of a request', async () => {
       const { jobs, payer } = await openJobs(kind)
       const request = {
         prompt: 'Größe \u0000 “x” 😀',
@@ -87,7 +87,7 @@ export function jobsConform(kind: StoreKind): void {
       expect((await jobs.find(id))?.request).toEqual(request)
     })
 
-    test('is refused with the balance where that does not cover it, and leaves no trace', async () => {
+    test('creating a job is refused with the balance where that does not cover it, and leaves no trace', async () => {
       const { store, jobs, payer } = await openJobs(kind)
       await record(jobs, aJob(payer, { held: usd('7') }))
       const before = await store.ledger.balance(payer.accountId)
@@ -100,7 +100,7 @@ export function jobsConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toEqual(before)
     })
 
-    test('again, with the same id, changes nothing and gives the job as it is', async () => {
+    test('creating a job again, with the same id, changes nothing and gives the job as it is', async () => {
       const { store, jobs, payer } = await openJobs(kind)
       const asked = aJob(payer)
       await jobIn('processing', jobs, asked)
@@ -112,7 +112,7 @@ export function jobsConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('processing'))
     })
 
-    test('needs no money if it costs nothing', async () => {
+    test('creating a job needs no money if it costs nothing', async () => {
       const { jobs, store, payer } = await openJobs(kind)
       await record(jobs, aJob(payer, { held: usd('10') }))
       const quote = { kind: 'images', tariff: { perImage: ZERO } } as const
@@ -125,7 +125,7 @@ export function jobsConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject({ held: { media: usd('10') } })
     })
 
-    test('for an account that does not exist fails', async () => {
+    test('creating a job for an account that does not exist fails', async () => {
       const { jobs, payer } = await openJobs(kind)
 
       const error = await rejection(jobs.create(aJob({ ...payer, accountId: payer.accountId + 99 })))
@@ -177,7 +177,7 @@ export function jobsConform(kind: StoreKind): void {
   })
 
   describe.each(states)('from %s', from => {
-    test.each(targets)('to %s, as the table of states says', async to => {
+    test.each(targets)('a job goes from one state to %s, as the table of states says', async to => {
       const { store, jobs, payer } = await openJobs(kind)
       const { id } = await jobIn(from, jobs, aJob(payer))
       const events = await jobs.history(id)
@@ -193,7 +193,7 @@ export function jobsConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith(state))
     })
 
-    test.each(targets)('to %s twice changes nothing the second time', async to => {
+    test.each(targets)('a job that goes to %s twice does not change the second time', async to => {
       const { store, jobs, payer } = await openJobs(kind)
       const { id } = await jobIn(from, jobs, aJob(payer))
       const first = await moveTo[to](jobs, id)
@@ -246,7 +246,7 @@ export function jobsConform(kind: StoreKind): void {
   })
 
   describe('a step', () => {
-    test('that notes a poll late does not bring the next poll forward', async () => {
+    test('a step that notes a poll late does not bring the next poll forward', async () => {
       const { jobs, payer } = await openJobs(kind)
       const { id } = await jobIn('processing', jobs, aJob(payer))
       await jobs.notePoll(id, { nextPollAtMs: NOW + 9000 })
@@ -256,7 +256,7 @@ export function jobsConform(kind: StoreKind): void {
       expect((await jobs.find(id))?.nextPollAtMs).toBe(NOW + 9000)
     })
 
-    test('marks a submit as begun, for one caller', async () => {
+    test('a step marks a submission as begun, for one caller', async () => {
       const { jobs, payer } = await openJobs(kind)
       const { id } = await record(jobs, aJob(payer))
 
@@ -267,7 +267,7 @@ export function jobsConform(kind: StoreKind): void {
       expect(second).toEqual({ changed: false, job: first.job })
     })
 
-    test('stores the inputs that the submit sends, together with its mark', async () => {
+    test('a step stores the inputs that the submission sends, together with its mark', async () => {
       const { jobs, payer } = await openJobs(kind)
       const { id, request } = await record(jobs, aJob(payer))
       const inputs = { images: [{ from: 'file', file: aFile('img_x/in-0') }], videos: [] } as const
@@ -279,7 +279,7 @@ export function jobsConform(kind: StoreKind): void {
       expect(second).toEqual({ changed: false, job: first.job })
     })
 
-    test('accepts a job under its upstream id', async () => {
+    test('a step accepts a job under its upstream id', async () => {
       const { jobs, payer } = await openJobs(kind)
       const { id } = await jobIn('queued', jobs, aJob(payer))
       const to = { upstreamId: 'a/../é 1', atMs: NOW + 20, nextPollAtMs: NOW + 30 }
@@ -295,7 +295,7 @@ export function jobsConform(kind: StoreKind): void {
       })
     })
 
-    test('refuses an upstream id that another job of the provider has, and changes nothing', async () => {
+    test('a step refuses an upstream id that another job of the provider has, and changes nothing', async () => {
       const { store, jobs, payer } = await openJobs(kind)
       const taken = { upstreamId: 'up-taken', atMs: NOW, nextPollAtMs: NOW }
       const first = await jobIn('queued', jobs, aJob(payer))
@@ -309,7 +309,7 @@ export function jobsConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('processing', 'queued'))
     })
 
-    test('accepts one upstream id of two providers', async () => {
+    test('a step accepts one upstream id of two providers', async () => {
       const { jobs, payer } = await openJobs(kind)
       const to = { upstreamId: 'up-same', atMs: NOW, nextPollAtMs: NOW }
       const first = await jobIn('queued', jobs, aJob(payer))
@@ -320,7 +320,7 @@ export function jobsConform(kind: StoreKind): void {
       expect(moved.map(({ changed }) => changed)).toEqual([true, true])
     })
 
-    test('gives an unknown submit its own deadline, and the job its first one when it is found', async () => {
+    test('a step gives an unknown submission its own deadline, and the job its first one when it is found', async () => {
       const { jobs, payer } = await openJobs(kind)
       const lost = await jobIn('unknown_submit', jobs, aJob(payer))
 
@@ -330,7 +330,7 @@ export function jobsConform(kind: StoreKind): void {
       expect(found).toMatchObject({ state: 'processing', deadlineAtMs: DEADLINE_MS, problem: null })
     })
 
-    test('stores the result of a job with its charge', async () => {
+    test('a step stores the result of a job with its charge', async () => {
       const { store, jobs, payer } = await openJobs(kind)
       const { id } = await jobIn('processing', jobs, aJob(payer))
       const result = aResult()
@@ -349,7 +349,7 @@ export function jobsConform(kind: StoreKind): void {
       expect(others).toEqual([])
     })
 
-    test('stores the duration of a clip', async () => {
+    test('a step stores the duration of a clip', async () => {
       const { jobs, payer } = await openJobs(kind)
       const { id } = await jobIn('processing', jobs, aVideoJob(payer))
 
@@ -359,7 +359,7 @@ export function jobsConform(kind: StoreKind): void {
       expect(job).toMatchObject({ durationMs: 5042, cost: usd('2.5'), outputs: clip.outputs })
     })
 
-    test('refuses a cost above the hold, and changes nothing', async () => {
+    test('a step refuses a cost above the hold, and changes nothing', async () => {
       const { store, jobs, payer } = await openJobs(kind)
       const running = await jobIn('processing', jobs, aJob(payer))
 
@@ -370,7 +370,7 @@ export function jobsConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('processing'))
     })
 
-    test('keeps why a job failed', async () => {
+    test('a step keeps why a job failed', async () => {
       const { jobs, payer } = await openJobs(kind)
       const { id } = await jobIn('queued', jobs, aJob(payer))
       const limited = { reason: 'rate_limited', code: '1302', message: 'Too many.', retryAfterS: 30 } as const
@@ -380,7 +380,7 @@ export function jobsConform(kind: StoreKind): void {
       expect(job).toMatchObject({ state: 'failed', failure: limited, cost: null, changedAtMs: NOW + 40 })
     })
 
-    test('keeps a failure without a code as one', async () => {
+    test('a step keeps a failure without a code as one', async () => {
       const { jobs, payer } = await openJobs(kind)
       const { id } = await jobIn('queued', jobs, aJob(payer))
 
@@ -389,7 +389,7 @@ export function jobsConform(kind: StoreKind): void {
       expect(job.failure).toEqual({ reason: 'no_job_id', message: 'No id.' })
     })
 
-    test('writes what happened to a job, in order', async () => {
+    test('a step writes what happened to a job, in order', async () => {
       const { jobs, payer } = await openJobs(kind)
       const { id } = await jobIn('unknown_submit', jobs, aJob(payer))
       await moveTo.processing(jobs, id)
@@ -408,7 +408,7 @@ export function jobsConform(kind: StoreKind): void {
       ])
     })
 
-    test('on a job that does not exist fails', async () => {
+    test('a step on a job that does not exist fails', async () => {
       const { jobs } = await openJobs(kind)
       const id = anId()
 
@@ -425,7 +425,7 @@ export function jobsConform(kind: StoreKind): void {
       expect(await jobs.find(id)).toBeUndefined()
     })
 
-    test('that ends a job takes its money once, however many callers try', async () => {
+    test('a step that ends a job takes its money once, however many callers try', async () => {
       const { store, jobs, payer } = await openJobs(kind)
       const { id } = await jobIn('processing', jobs, aJob(payer))
 

@@ -11,7 +11,7 @@ export function leasesConform(kind: StoreKind): void {
   }
 
   describe('a lease', () => {
-    test('is given to one of 100 takers on two nodes', async () => {
+    test('a lease is given to one of 100 takers on two nodes', async () => {
       const { leases, other } = await setUp()
       const takers = Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? leases : other))
 
@@ -20,14 +20,14 @@ export function leasesConform(kind: StoreKind): void {
       expect(taken.filter(lease => lease !== undefined)).toHaveLength(1)
     })
 
-    test('leaves other names free', async () => {
+    test('a lease leaves other names free', async () => {
       const { leases } = await setUp()
       await leases.take('sweep', 1_000)
 
       expect(await leases.take('other', 1_000)).toBeDefined()
     })
 
-    test('can be taken again after its release, by another node too', async () => {
+    test('a lease can be taken again after its release, by another node too', async () => {
       const { leases, other } = await setUp()
       const lease = await leases.take('sweep', 1_000)
 
@@ -36,7 +36,7 @@ export function leasesConform(kind: StoreKind): void {
       expect(await other.take('sweep', 1_000)).toBeDefined()
     })
 
-    test('can be taken again after its time, and not before', async () => {
+    test('a lease can be taken again after its time, and not before', async () => {
       const { clock, leases, other } = await setUp()
       await leases.take('sweep', 1_000)
 
@@ -49,7 +49,7 @@ export function leasesConform(kind: StoreKind): void {
       expect(late).toBeDefined()
     })
 
-    test('that has run out does not release the lease of its successor', async () => {
+    test('a lease that has run out does not release the lease of its successor', async () => {
       const { clock, leases, other } = await setUp()
       const old = await leases.take('sweep', 1_000)
       clock.advance(1_000)

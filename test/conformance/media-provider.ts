@@ -105,7 +105,7 @@ type PossibleFaults = (...asked: readonly MediaFault[]) => readonly MediaFault[]
 function submitConforms(open: Open, traits: MediaTraits, faults: PossibleFaults): void {
   const { makesVideos, hasKey, refusalsHaveCodes = true } = traits
   describe('a submit', () => {
-    test('leads to a result with something in it', async () => {
+    test('a submission leads to a result with something in it', async () => {
       const under = await open()
 
       const result = await resultOf(under, under.call())
@@ -116,7 +116,7 @@ function submitConforms(open: Open, traits: MediaTraits, faults: PossibleFaults)
     })
 
     test.each(faults('rejected', 'rejected_408', 'rejected_409'))(
-      "is rejected with the provider's code: %s",
+      "a submission is rejected with the provider's code: %s",
       async fault => {
         const under = await open()
 
@@ -129,7 +129,7 @@ function submitConforms(open: Open, traits: MediaTraits, faults: PossibleFaults)
       },
     )
 
-    test.each(faults('rate_limited'))('is rejected with the time to wait: %s', async fault => {
+    test.each(faults('rate_limited'))('a submission is rejected with the time to wait: %s', async fault => {
       const under = await open()
 
       expect(await submit(under, fault)).toMatchObject({
@@ -140,7 +140,7 @@ function submitConforms(open: Open, traits: MediaTraits, faults: PossibleFaults)
     })
 
     test.each(faults('key_refused', 'no_credit'))(
-      'is rejected as trouble of the operator: %s',
+      'a submission is rejected as trouble of the operator: %s',
       async fault => {
         const under = await open()
 
@@ -149,7 +149,7 @@ function submitConforms(open: Open, traits: MediaTraits, faults: PossibleFaults)
     )
 
     test.each(faults('no_id', 'html', 'truncated', 'empty'))(
-      'is rejected where the success names no job: %s',
+      'a submission is rejected where the success names no job: %s',
       async fault => {
         const under = await open()
 
@@ -158,7 +158,7 @@ function submitConforms(open: Open, traits: MediaTraits, faults: PossibleFaults)
     )
 
     test.each(faults('server_error', 'server_error_accepted', 'reply_lost', 'silent'))(
-      'is unknown and is not repeated: %s',
+      'a submission is unknown and is not repeated: %s',
       async fault => {
         const under = await open()
 
@@ -169,7 +169,7 @@ function submitConforms(open: Open, traits: MediaTraits, faults: PossibleFaults)
       },
     )
 
-    test.each(faults('refused_connection'))('was not sent: %s', async fault => {
+    test.each(faults('refused_connection'))('a submission was not sent: %s', async fault => {
       const under = await open()
 
       const outcome = await submit(under, fault)
@@ -179,7 +179,7 @@ function submitConforms(open: Open, traits: MediaTraits, faults: PossibleFaults)
     })
 
     if (hasKey)
-      test('never shows the key', async () => {
+      test('a submission never shows the key', async () => {
         const under = await open()
         const texts: string[] = []
 
@@ -193,7 +193,7 @@ function submitConforms(open: Open, traits: MediaTraits, faults: PossibleFaults)
 
 function pollConforms(open: Open, faults: PossibleFaults): void {
   describe('a poll', () => {
-    test('finds a job running, and later finished, again and again', async () => {
+    test('a poll finds a job running, and later finished, again and again', async () => {
       const under = await open()
       const job = await acceptedJob(under)
 
@@ -207,7 +207,7 @@ function pollConforms(open: Open, faults: PossibleFaults): void {
       expect(second).toEqual(first)
     })
 
-    test.each(faults('generation_failed'))('finds a failure and its message: %s', async fault => {
+    test.each(faults('generation_failed'))('a poll finds a failure and its message: %s', async fault => {
       const under = await open()
       const job = await acceptedJob(under, fault)
       await under.finishJobs()
@@ -218,7 +218,7 @@ function pollConforms(open: Open, faults: PossibleFaults): void {
       expect((outcome as Extract<PollOutcome, { outcome: 'failed' }>).message).not.toBe('')
     })
 
-    test.each(faults('no_output'))('finds a result without outputs: %s', async fault => {
+    test.each(faults('no_output'))('a poll finds a result without outputs: %s', async fault => {
       const under = await open()
       const job = await acceptedJob(under, fault)
       await under.finishJobs()
@@ -227,7 +227,7 @@ function pollConforms(open: Open, faults: PossibleFaults): void {
     })
 
     test.each(faults('unknown_status'))(
-      'reports a job as running under a status that is not known: %s',
+      'a poll reports a job as running under a status that is not known: %s',
       async fault => {
         const under = await open()
         const job = await acceptedJob(under, fault)
@@ -241,7 +241,7 @@ function pollConforms(open: Open, faults: PossibleFaults): void {
     )
 
     test.each(faults('poll_refused', 'poll_server_error', 'poll_html'))(
-      'that fails says nothing about the job: %s',
+      'a poll that fails says nothing about the job: %s',
       async fault => {
         const under = await open()
         const job = await acceptedJob(under, fault)
@@ -261,7 +261,7 @@ function pollConforms(open: Open, faults: PossibleFaults): void {
 function recoverConforms(open: Open, faults: PossibleFaults): void {
   describe('recovery', () => {
     test.each(faults('server_error_accepted', 'reply_lost', 'silent'))(
-      'finds the job of a submit without an answer: %s',
+      'recovery finds the job of a submission without an answer: %s',
       async fault => {
         const under = await open()
         const call = under.call(fault)
@@ -276,7 +276,7 @@ function recoverConforms(open: Open, faults: PossibleFaults): void {
       },
     )
 
-    test('finds the same upstream id that the submit had, by which the job is polled', async () => {
+    test('recovery finds the same upstream id that the submission had, by which the job is polled', async () => {
       const under = await open()
       const call = under.call()
       const job = await acceptedJob(under, undefined, call)
@@ -287,7 +287,7 @@ function recoverConforms(open: Open, faults: PossibleFaults): void {
     })
 
     test.each(faults('server_error'))(
-      'does not take another job for the one that was not accepted: %s',
+      'recovery does not take another job for the one that was not accepted: %s',
       async fault => {
         const under = await open()
         const call = under.call(fault)

@@ -109,7 +109,7 @@ describe('two megabytes of text pass with only the model changed', () => {
     ['of ASCII', 'lorem \\"ipsum\\" dolor\\n'],
     ['of other scripts', '漢字かな交じり文😀'],
     ['of escapes', '\\u6f22\\ud83d\\ude00\\\\'],
-  ])('%s', (_, piece) => {
+  ])('two megabytes of text pass with only the model changed %s', (_, piece) => {
     const content = piece.repeat(Math.ceil(2_000_000 / encoder.encode(piece).length))
     const message = `{"role":"user","content":"${content}"}`
     const request = `{${odd},"messages":[${message}],"model":"gpt-x" }`

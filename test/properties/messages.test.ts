@@ -50,7 +50,7 @@ function textsOf({ system, rounds }: Facts): string[] {
 const canonical = (json: string) => JSON.stringify(JSON.parse(json))
 
 describe('any conversation', () => {
-  test('returns from an echoing upstream with every text, id, name and argument in order', () => {
+  test('any conversation returns from an echoing upstream with every text, id, name and argument in order', () => {
     fc.assert(
       fc.property(conversation, ({ json, facts }) => {
         const reply = JSON.parse(
@@ -75,7 +75,7 @@ describe('any conversation', () => {
     )
   })
 
-  test('has the results of every round directly after the message with the calls, each with its id', () => {
+  test('any conversation has the results of every round directly after the message with the calls, each with its id', () => {
     fc.assert(
       fc.property(conversation, ({ json, facts }) => {
         const messages = upstreamSees(json)
@@ -96,7 +96,7 @@ describe('any conversation', () => {
     )
   })
 
-  test('keeps every image, and those of a result after a caption with the call’s id', () => {
+  test('any conversation keeps every image, and those of a result after a caption with the call’s id', () => {
     fc.assert(
       fc.property(conversation, ({ json, facts }) => {
         const parts = upstreamSees(json).flatMap(partsOf)
@@ -122,7 +122,7 @@ describe('any conversation', () => {
     )
   })
 
-  test('has the same content in events as in the JSON reply', () => {
+  test('any conversation has the same content in events as in the JSON reply', () => {
     fc.assert(
       fc.property(conversation, ({ json }) => {
         const message = messageOf(echo(upstreamSees(json)), () => 'req_1')

@@ -18,7 +18,7 @@ const idempotency = { key: 'order-7', fingerprint: 'images abc' }
 /** What an idempotency key of a media request promises. */
 export function idempotencyKeysConform(kind: StoreKind): void {
   describe('an idempotency key', () => {
-    test('gives the first job to a repeat of its request, and holds nothing more', async () => {
+    test('an idempotency key gives the first job to a repeat of its request, and holds nothing more', async () => {
       const { store, jobs, payer } = await openJobs(kind)
       const first = await record(jobs, aJob(payer, { idempotency }))
 
@@ -28,7 +28,7 @@ export function idempotencyKeysConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('queued'))
     })
 
-    test('gives the first job even if the balance would not cover another', async () => {
+    test('an idempotency key gives the first job even if the balance would not cover another', async () => {
       const { jobs, payer } = await openJobs(kind)
       const first = await record(jobs, aJob(payer, { idempotency, held: usd('10') }))
 
@@ -37,7 +37,7 @@ export function idempotencyKeysConform(kind: StoreKind): void {
       expect(repeat).toEqual({ outcome: 'repeated', job: first })
     })
 
-    test('gives a job that has ended as it ended', async () => {
+    test('an idempotency key gives a job that has ended as it ended', async () => {
       const { jobs, payer } = await openJobs(kind)
       const { id } = await jobIn('processing', jobs, aJob(payer, { idempotency }))
       const { job: ended } = await jobs.fail(id, aFailure)
@@ -47,7 +47,7 @@ export function idempotencyKeysConform(kind: StoreKind): void {
       expect(repeat).toEqual({ outcome: 'repeated', job: ended })
     })
 
-    test('refuses another request', async () => {
+    test('an idempotency key refuses another request', async () => {
       const { store, jobs, payer } = await openJobs(kind)
       await record(jobs, aJob(payer, { idempotency }))
 
@@ -59,7 +59,7 @@ export function idempotencyKeysConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('queued'))
     })
 
-    test('belongs to one account', async () => {
+    test('an idempotency key belongs to one account', async () => {
       const { store, jobs, payer } = await openJobs(kind)
       const other = await anAccount(store, { funds: usd('10') })
       await record(jobs, aJob(payer, { idempotency }))
@@ -69,7 +69,7 @@ export function idempotencyKeysConform(kind: StoreKind): void {
       expect(created).toMatchObject({ outcome: 'created', job: { accountId: other.accountId } })
     })
 
-    test('is not kept if no job was made', async () => {
+    test('an idempotency key is not kept if no job was made', async () => {
       const { jobs, payer } = await openJobs(kind)
       await jobs.create(aJob(payer, { idempotency, held: usd('11') }))
 
@@ -80,7 +80,7 @@ export function idempotencyKeysConform(kind: StoreKind): void {
       expect(created.outcome).toBe('created')
     })
 
-    test('is kept for 24 hours from the creation of its job', async () => {
+    test('an idempotency key is kept for 24 hours from the creation of its job', async () => {
       const { jobs, payer } = await openJobs(kind)
       const first = await record(jobs, aJob(payer, { idempotency, held: usd('1') }))
       const late = (ms: number) =>
@@ -93,7 +93,7 @@ export function idempotencyKeysConform(kind: StoreKind): void {
       expect(after.outcome).toBe('created')
     })
 
-    test('finds its job and the fingerprint of the request', async () => {
+    test('an idempotency key finds its job and the fingerprint of the request', async () => {
       const { jobs, payer } = await openJobs(kind)
       const other = payer.accountId + 1
       const job = await record(jobs, aJob(payer, { idempotency }))
@@ -105,7 +105,7 @@ export function idempotencyKeysConform(kind: StoreKind): void {
       expect(await find(payer.accountId, 'order-7', NOW + DAY_MS)).toBeUndefined()
     })
 
-    test('that many requests use at once on two nodes makes one job', async () => {
+    test('an idempotency key that many requests use at once on two nodes makes one job', async () => {
       const { store, other, jobs, payer } = await openJobs(kind)
 
       const created = await Promise.all(
@@ -120,7 +120,7 @@ export function idempotencyKeysConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('queued'))
     })
 
-    test('that two nodes get with two requests makes one job, and refuses the other', async () => {
+    test('an idempotency key that two nodes get with two requests makes one job, and refuses the other', async () => {
       const { store, other, payer } = await openJobs(kind)
 
       const created = await Promise.all(

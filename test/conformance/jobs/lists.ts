@@ -41,7 +41,7 @@ export function jobListsConform(kind: StoreKind): void {
   }
 
   describe('the list of jobs', () => {
-    test('has all jobs, newest first, page by page', async () => {
+    test('the list of jobs has all jobs, newest first, page by page', async () => {
       const { store, jobs, payer } = await openJobs(kind)
       const other = await anAccount(store, { funds: usd('10') })
       const { key } = anId()
@@ -56,7 +56,7 @@ export function jobListsConform(kind: StoreKind): void {
       expect(pages.flat()).toEqual(ids.toReversed())
     })
 
-    test('of a full last page has no next page', async () => {
+    test('the list of jobs of a full last page has no next page', async () => {
       const { jobs, payer } = await openJobs(kind)
       await record(jobs, aJob(payer, CHEAP))
       await record(jobs, aJob(payer, CHEAP))
@@ -67,7 +67,7 @@ export function jobListsConform(kind: StoreKind): void {
       expect(page.next).toBeUndefined()
     })
 
-    test('does not move when jobs are added between two pages', async () => {
+    test('the list of jobs does not move when jobs are added between two pages', async () => {
       const { jobs, payer } = await openJobs(kind)
       const old = await record(jobs, aJob(payer, CHEAP))
       const recent = await record(jobs, aJob(payer, CHEAP))
@@ -79,7 +79,7 @@ export function jobListsConform(kind: StoreKind): void {
       expect([first.jobs[0]!.id, second.jobs[0]!.id]).toEqual([recent.id, old.id])
     })
 
-    test('can be of one account, one kind, one state, and of all three', async () => {
+    test('the list of jobs can be of one account, one kind, one state, and of all three', async () => {
       const { store, jobs, payer, ids } = await openWithEach()
       const other = await anAccount(store, { funds: usd('10') })
       const theirs = await record(jobs, aJob(other, CHEAP))
@@ -96,7 +96,7 @@ export function jobListsConform(kind: StoreKind): void {
       expect(await list({ accountId: other.accountId, state: 'failed' })).toEqual([])
     })
 
-    test('refuses a cursor that it did not give', async () => {
+    test('the list of jobs refuses a cursor that it did not give', async () => {
       const { jobs } = await openJobs(kind)
 
       const error = await rejection(jobs.list({ limit: 1, cursor: 'x; DROP TABLE jobs' }))
@@ -117,20 +117,20 @@ export function jobListsConform(kind: StoreKind): void {
   })
 
   describe('the work of the reconciler', () => {
-    test('is to poll a running job when its next poll is due', async () => {
+    test('the work of the reconciler is to poll a running job when its next poll is due', async () => {
       const { jobs, ids } = await openWithEach()
 
       expect(await dueAt(jobs, 'poll', NOW + 2999)).toEqual([])
       expect(await dueAt(jobs, 'poll', NOW + 3000)).toEqual([ids.processing])
     })
 
-    test('is to look for every unknown submit', async () => {
+    test('the work of the reconciler is to look for every unknown submission', async () => {
       const { jobs, ids } = await openWithEach()
 
       expect(await dueAt(jobs, 'recover', NOW)).toEqual([ids.unknown_submit])
     })
 
-    test('is to release each open job at its deadline', async () => {
+    test('the work of the reconciler is to release each open job at its deadline', async () => {
       const { jobs, ids } = await openWithEach()
 
       expect(await dueAt(jobs, 'overdue', UNKNOWN_DEADLINE_MS - 1)).toEqual([])
@@ -142,7 +142,7 @@ export function jobListsConform(kind: StoreKind): void {
       ])
     })
 
-    test('is to archive results of a kind from an age on, once', async () => {
+    test('the work of the reconciler is to archive results of a kind from an age on, once', async () => {
       const { jobs, payer, ids } = await openWithEach()
       const video = await jobIn('processing', jobs, aVideoJob(payer, CHEAP))
       await jobs.complete(video.id, CHEAP_RESULT)
@@ -156,7 +156,7 @@ export function jobListsConform(kind: StoreKind): void {
       expect(await due(NOW + DAY_MS)).toEqual([video.id])
     })
 
-    test('is to lose queued jobs that nothing has happened to since an instant', async () => {
+    test('the work of the reconciler is to lose queued jobs that nothing has happened to since an instant', async () => {
       const { jobs, payer, ids } = await openWithEach()
       const notBegun = await record(jobs, aJob(payer, CHEAP))
 
@@ -165,7 +165,7 @@ export function jobListsConform(kind: StoreKind): void {
       expect(await dueAt(jobs, 'stale_queued', NOW + 500)).toEqual([ids.queued, notBegun.id])
     })
 
-    test('comes in pages that miss no job while others stop needing it', async () => {
+    test('the work of the reconciler comes in pages that miss no job while others stop needing it', async () => {
       const { jobs, payer } = await openJobs(kind)
       const made = []
       for (let index = 0; index < 5; index += 1)

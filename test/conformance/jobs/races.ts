@@ -30,7 +30,7 @@ export function jobRacesConform(kind: StoreKind): void {
   ] as const
 
   describe.each(orders)('two nodes, the %s one asking first', (_, ordered) => {
-    test('that complete a job: it is charged once', async () => {
+    test('a job that two nodes complete is charged once', async () => {
       const { store, jobs, both, payer } = await openTwo()
       const { id } = await jobIn('processing', jobs, aJob(payer))
 
@@ -44,7 +44,7 @@ export function jobRacesConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('completed'))
     })
 
-    test('of which one completes a job and one fails it: one of the two happens', async () => {
+    test('a job that one node completes and another fails ends in one of the two ways', async () => {
       const { store, jobs, both, payer } = await openTwo()
       const { id } = await jobIn('processing', jobs, aJob(payer))
       const [one, two] = ordered(both)
@@ -57,7 +57,7 @@ export function jobRacesConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith(completed.job.state))
     })
 
-    test('of which one finds a job that the other has read as overdue: it is not released', async () => {
+    test('a job that one node finds after another has read it as overdue is not released', async () => {
       const { store, both, payer } = await openTwo()
       const [one, two] = ordered(both)
       const { id, deadlineAtMs } = await jobIn('unknown_submit', one!, aJob(payer))
@@ -70,7 +70,7 @@ export function jobRacesConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('processing'))
     })
 
-    test('of which one begins a submit that the other has read as not begun: it is not given up', async () => {
+    test('a submission that one node begins after another has read it as not begun is not given up', async () => {
       const { both, jobs, payer } = await openTwo()
       const [one, two] = ordered(both)
       const { id, submittedAtMs } = await record(jobs, aJob(payer))
@@ -87,7 +87,7 @@ export function jobRacesConform(kind: StoreKind): void {
       expect(lost.job).toEqual(begun.job)
     })
 
-    test('that fail a job: its money is freed once', async () => {
+    test('the money of a job that two nodes fail is freed once', async () => {
       const { store, jobs, both, payer } = await openTwo()
       const { id } = await jobIn('unknown_submit', jobs, aJob(payer))
 
@@ -100,7 +100,7 @@ export function jobRacesConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('failed'))
     })
 
-    test('that begin a submit: one does', async () => {
+    test('of two nodes that begin a submission, one does', async () => {
       const { jobs, both, payer } = await openTwo()
       const { id } = await record(jobs, aJob(payer))
 
@@ -111,7 +111,7 @@ export function jobRacesConform(kind: StoreKind): void {
       expect(events.map(({ detail }) => detail)).toEqual([null, 'The submit began.'])
     })
 
-    test('of which one accepts a job and one loses it: it is found', async () => {
+    test('a job that one node accepts and another loses is found', async () => {
       const { store, jobs, both, payer } = await openTwo()
       const { id } = await jobIn('queued', jobs, aJob(payer))
       const [one, two] = ordered(both)
@@ -127,7 +127,7 @@ export function jobRacesConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('processing'))
     })
 
-    test('that accept two jobs with one upstream id: one job has it', async () => {
+    test('of two jobs that two nodes accept with one upstream id, one has it', async () => {
       const { store, jobs, both, payer } = await openTwo()
       const ids = [
         (await jobIn('queued', jobs, aJob(payer))).id,
@@ -146,7 +146,7 @@ export function jobRacesConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('processing', 'queued'))
     })
 
-    test('that book a late completion: it is booked once, and costs the customer nothing', async () => {
+    test('a late completion that two nodes book is booked once, and costs the customer nothing', async () => {
       const { store, jobs, both, payer } = await openTwo()
       const { id } = await jobIn('processing', jobs, aJob(payer))
       await jobs.fail(id, { reason: 'overdue', message: 'Late.', atMs: NOW })
@@ -162,7 +162,7 @@ export function jobRacesConform(kind: StoreKind): void {
       expect({ available, held }).toEqual({ available: usd('10'), held: moneyWith().held })
     })
 
-    test('that archive a job: one does', async () => {
+    test('of two nodes that archive a job, one does', async () => {
       const { jobs, both, payer } = await openTwo()
       const { id } = await jobIn('completed', jobs, aJob(payer))
 

@@ -32,7 +32,7 @@ export function jobWatchesConform(kind: StoreKind): void {
   }
 
   describe('a released job', () => {
-    test('is watched for 24 hours', async () => {
+    test('a released job is watched for 24 hours', async () => {
       const { jobs, id, watched } = await openReleased()
 
       expect((await jobs.find(id))?.watchUntilMs).toBe(WATCHED_UNTIL_MS)
@@ -52,7 +52,7 @@ export function jobWatchesConform(kind: StoreKind): void {
       ['no_job_id', true],
       ['result_lost', false],
     ] as const satisfies readonly (readonly [FailureReason, boolean])[])(
-      'that failed as %s is watched: %s',
+      'a released job that failed as %s is watched: %s',
       async (reason, isWatched) => {
         const { jobs, payer } = await openJobs(kind)
         const { id } = await jobIn('processing', jobs, aJob(payer))
@@ -63,7 +63,7 @@ export function jobWatchesConform(kind: StoreKind): void {
       },
     )
 
-    test('whose submit never began is not watched', async () => {
+    test('a released job whose submission never began is not watched', async () => {
       const { jobs, payer } = await openJobs(kind)
       const { id } = await record(jobs, aJob(payer))
 
@@ -72,7 +72,7 @@ export function jobWatchesConform(kind: StoreKind): void {
       expect(job.watchUntilMs).toBeNull()
     })
 
-    test('that its provider finishes stays failed, and its price is a loss', async () => {
+    test('a released job that its provider finishes stays failed, and its price is a loss', async () => {
       const { store, jobs, payer, id, watched } = await openReleased()
 
       const isBooked = await jobs.bookLateCompletion(id, { cost: COST, atMs: NOW + 2000 })
@@ -92,7 +92,7 @@ export function jobWatchesConform(kind: StoreKind): void {
       expect((await jobs.history(id)).at(-1)).toMatchObject({ state: 'failed', atMs: NOW + 2000 })
     })
 
-    test('that its provider finishes or fails keeps what the provider said that it cost', async () => {
+    test('a released job that its provider finishes or fails keeps what the provider said that it cost', async () => {
       const [made, failed] = [await openReleased(), await openReleased()]
 
       const end = { providerCost: usd('0.5'), atMs: NOW + 2000 }
@@ -105,7 +105,7 @@ export function jobWatchesConform(kind: StoreKind): void {
       }
     })
 
-    test('is booked once, even if the result was free', async () => {
+    test('a released job is booked once, even if the result was free', async () => {
       const { store, jobs, payer, id } = await openReleased()
 
       const booked = [
@@ -117,7 +117,7 @@ export function jobWatchesConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('failed'))
     })
 
-    test('is not booked when its watch is over', async () => {
+    test('a released job is not booked when its watch is over', async () => {
       const { store, jobs, payer, id } = await openReleased()
 
       const isBooked = await jobs.bookLateCompletion(id, { cost: COST, atMs: WATCHED_UNTIL_MS })
@@ -126,7 +126,7 @@ export function jobWatchesConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('failed'))
     })
 
-    test('is not completed by its result', async () => {
+    test('a released job is not completed by its result', async () => {
       const { store, jobs, payer, id } = await openReleased()
 
       const { changed, job } = await jobs.complete(id, aResult())
@@ -135,7 +135,7 @@ export function jobWatchesConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('failed'))
     })
 
-    test('that its provider accepts late stays failed, and is watched under its upstream id', async () => {
+    test('a released job that its provider accepts late stays failed, and is watched under its upstream id', async () => {
       const { jobs, id, watched } = await openReleased()
 
       const accepted = await jobs.accept(id, { upstreamId: 'up-late', atMs: NOW + 2, nextPollAtMs: NOW + 3 })
@@ -146,7 +146,7 @@ export function jobWatchesConform(kind: StoreKind): void {
       expect(again).toEqual(accepted)
     })
 
-    test('is watched no more once its provider cannot finish it', async () => {
+    test('a released job is watched no more once its provider cannot finish it', async () => {
       const { jobs, id, watched } = await openReleased()
       const before = await jobs.history(id)
 
@@ -175,7 +175,7 @@ export function jobWatchesConform(kind: StoreKind): void {
   describe('a job whose result is lost', () => {
     const lost = { reason: 'result_lost', message: 'Lost.', loss: COST, atMs: NOW + 1000 } as const
 
-    test('costs its customer nothing, and its price is a loss in the step that ends it', async () => {
+    test('a job whose result is lost costs its customer nothing, and its price is a loss in the step that ends it', async () => {
       const { store, jobs, payer } = await openJobs(kind)
       const { id } = await jobIn('processing', jobs, aJob(payer))
 
@@ -191,7 +191,7 @@ export function jobWatchesConform(kind: StoreKind): void {
       ])
     })
 
-    test('is booked once, however many callers see it', async () => {
+    test('a job whose result is lost is booked once, however many callers see it', async () => {
       const { store, jobs, payer } = await openJobs(kind)
       const { id } = await jobIn('processing', jobs, aJob(payer))
 
@@ -202,7 +202,7 @@ export function jobWatchesConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toEqual({ ...moneyWith(), credited: usd('10') })
     })
 
-    test('has no loss to book if it has ended before', async () => {
+    test('a job whose result is lost has no loss to book if it has ended before', async () => {
       const { store, jobs, payer } = await openJobs(kind)
       const { id } = await jobIn('completed', jobs, aJob(payer))
 

@@ -39,7 +39,7 @@ export function compensationsConform(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('its usage is in the usage list, at the prices that it was recorded with', async () => {
+    test('the usage of a compensated attempt is in the usage list, at the prices that it was recorded with', async () => {
       const { ledger, accountId, apiKeyId, attempt } = await openWithBilled(usd('5'))
 
       await ledger.compensate(attempt, NOW + 7)
@@ -56,7 +56,7 @@ export function compensationsConform(kind: StoreKind): void {
       ])
     })
 
-    test('its charge has what the provider says that it bills', async () => {
+    test('the charge of a compensated attempt has what the provider says that it bills', async () => {
       const bill = { ...aBill(), providerCost: usd('0.7') }
       const { ledger, accountId, attempt } = await openWithBilled(usd('5'), bill)
 
@@ -65,13 +65,16 @@ export function compensationsConform(kind: StoreKind): void {
       expect(await ledger.usage(accountId, { limit: 1 })).toMatchObject([{ providerCost: usd('0.7') }])
     })
 
-    test.each([true, false])('its charge says whether its usage was clamped: %p', async isClamped => {
-      const { ledger, accountId, attempt } = await openWithBilled(usd('5'), { ...aBill(), isClamped })
+    test.each([true, false])(
+      'the charge of a compensated attempt says whether its usage was clamped: %p',
+      async isClamped => {
+        const { ledger, accountId, attempt } = await openWithBilled(usd('5'), { ...aBill(), isClamped })
 
-      await ledger.compensate(attempt, NOW)
+        await ledger.compensate(attempt, NOW)
 
-      expect(await ledger.usage(accountId, { limit: 10 })).toMatchObject([{ isClamped }])
-    })
+        expect(await ledger.usage(accountId, { limit: 10 })).toMatchObject([{ isClamped }])
+      },
+    )
 
     test('a compensated attempt is in the list of losses, with its price and the cost of its provider', async () => {
       const bill = { ...aBill({ tokens: 2 }), providerCost: usd('0.7') }
@@ -103,7 +106,7 @@ export function compensationsConform(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('one that a crash interrupted is made once after the restart', async () => {
+    test('a compensation that a crash interrupted is made once after the restart', async () => {
       const { attempt, accountId, reopen, ledger } = await openWithBilled(usd('5'))
       void ledger.compensate(attempt, NOW).catch(() => undefined)
 
@@ -136,7 +139,7 @@ export function compensationsConform(kind: StoreKind): void {
       expect((await ledger.balance(accountId)).available).toBe(usd('4'))
     })
 
-    test('one with a cost of zero moves nothing', async () => {
+    test('a compensation with a cost of zero moves nothing', async () => {
       const { ledger, accountId, attempt } = await openWithBilled(usd('5'), aBill({ tokens: 0 }))
 
       const compensated = await ledger.compensate(attempt, NOW)

@@ -28,7 +28,7 @@ export function correctionsConform(kind: StoreKind): void {
   })
 
   describe('a debit', () => {
-    test('takes money that was paid in, and is in the statement', async () => {
+    test('a debit takes money that was paid in, and is in the statement', async () => {
       const { ledger, accountId } = await openWithFunds(kind, usd('5'))
 
       const debit = await ledger.debit({ ...aDebit(accountId), note: 'paid twice', idempotencyKey: 'fix-1' })
@@ -41,7 +41,7 @@ export function correctionsConform(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('of more than the account can spend is refused, unless it may go below zero', async () => {
+    test('a debit of more than the account can spend is refused, unless it may go below zero', async () => {
       const { ledger, accountId } = await openWithFunds(kind, usd('5'))
       await hold(ledger, { accountId, kind: 'text', amount: usd('4') })
 
@@ -53,7 +53,7 @@ export function correctionsConform(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('with a repeated id or idempotency key counts once, and leaves one audit line', async () => {
+    test('a debit with a repeated id or idempotency key counts once, and leaves one audit line', async () => {
       const { ledger, store, accountId } = await openWithFunds(kind, usd('9'))
       const request = { ...aDebit(accountId), idempotencyKey: 'fix-1' }
       const repeats = [request, request, { ...request, id: anId() }]
@@ -66,7 +66,7 @@ export function correctionsConform(kind: StoreKind): void {
       expect(lines.filter(({ action }) => action === 'account.debit')).toHaveLength(1)
     })
 
-    test('with the idempotency key of another amount is refused', async () => {
+    test('a debit with the idempotency key of another amount is refused', async () => {
       const { ledger, accountId } = await openWithFunds(kind, usd('9'))
       await ledger.debit({ ...aDebit(accountId), idempotencyKey: 'fix-1' })
 
@@ -96,7 +96,7 @@ export function correctionsConform(kind: StoreKind): void {
       return { ...opened, charge: held.id, refund }
     }
 
-    test('gives the money back, lowers what was spent, and is in the statement', async () => {
+    test('a refund of a charge gives the money back, lowers what was spent, and is in the statement', async () => {
       const { ledger, accountId, charge, refund } = await setUpCharged()
 
       const refunded = await refund('1.5', { note: 'bad answer', idempotencyKey: 'fix-1' })
@@ -119,7 +119,7 @@ export function correctionsConform(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('of the whole charge is made once', async () => {
+    test('a refund of a charge of the whole charge is made once', async () => {
       const { ledger, accountId, refund } = await setUpCharged()
       await refund('2')
 
@@ -129,7 +129,7 @@ export function correctionsConform(kind: StoreKind): void {
       expect(await available(ledger, accountId)).toBe(usd('5'))
     })
 
-    test('of a part is made as often as the cost allows, each with its own key', async () => {
+    test('a refund of a charge of a part is made as often as the cost allows, each with its own key', async () => {
       const { ledger, accountId, refund } = await setUpCharged()
       await refund('0.5', { idempotencyKey: 'fix-1' })
       await refund('0.5', { idempotencyKey: 'fix-2' })
@@ -145,7 +145,7 @@ export function correctionsConform(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('of a part without an idempotency key is refused and moves nothing', async () => {
+    test('a refund of a charge of a part without an idempotency key is refused and moves nothing', async () => {
       const { ledger, accountId, refund } = await setUpCharged()
 
       const error = await rejection(refund('0.5'))
@@ -154,7 +154,7 @@ export function correctionsConform(kind: StoreKind): void {
       expect(await available(ledger, accountId)).toBe(usd('3'))
     })
 
-    test('loses the race for what is left of the charge to another one', async () => {
+    test('a refund of a charge loses the race for what is left of the charge to another one', async () => {
       const { ledger, accountId, refund } = await setUpCharged()
 
       const outcomes = await Promise.allSettled([
@@ -166,7 +166,7 @@ export function correctionsConform(kind: StoreKind): void {
       expect(await available(ledger, accountId)).toBe(usd('4.5'))
     })
 
-    test('with the key of another amount, another charge or a debit is refused', async () => {
+    test('a refund of a charge with the key of another amount, another charge or a debit is refused', async () => {
       const { ledger, accountId, apiKeyId, refund } = await setUpCharged()
       const other = await hold(ledger, { accountId, kind: holdKind, amount: usd('2') })
       await ledger.captureHold(other, aChargeOf(holdKind, apiKeyId, 2))
@@ -183,7 +183,7 @@ export function correctionsConform(kind: StoreKind): void {
       expect(await available(ledger, accountId)).toBe(usd('1'))
     })
 
-    test('of 100 at once with one idempotency key counts once', async () => {
+    test('a refund of a charge of 100 at once with one idempotency key counts once', async () => {
       const { ledger, accountId, refund } = await setUpCharged()
 
       const refunds = await Promise.all(
@@ -194,7 +194,7 @@ export function correctionsConform(kind: StoreKind): void {
       expect(await available(ledger, accountId)).toBe(usd('5'))
     })
 
-    test('of more than the cost is refused and moves nothing', async () => {
+    test('a refund of a charge of more than the cost is refused and moves nothing', async () => {
       const { ledger, accountId, refund } = await setUpCharged()
 
       const error = await rejection(refund('2.000000001', { idempotencyKey: 'fix-1' }))
@@ -203,7 +203,7 @@ export function correctionsConform(kind: StoreKind): void {
       expect(await available(ledger, accountId)).toBe(usd('3'))
     })
 
-    test('finds its charge by its id', async () => {
+    test('a refund of a charge finds its charge by its id', async () => {
       const { ledger, charge, accountId } = await setUpCharged()
 
       const found = await ledger.findCharge(charge)
@@ -241,7 +241,7 @@ export function correctionsConform(kind: StoreKind): void {
 
     const idsOf = (lines: readonly { readonly id: Id }[]) => lines.map(({ id }) => id.key)
 
-    test('has the refunds of one account or of all, newest first, with their charges', async () => {
+    test('the list of refunds has the refunds of one account or of all, newest first, with their charges', async () => {
       const { ledger, accountId, apiKeyId, charges, refunds } = await setUpRefunded()
 
       const all = await ledger.refunds(undefined, { limit: 10 })
@@ -263,7 +263,7 @@ export function correctionsConform(kind: StoreKind): void {
     test.each([
       ['', 1000],
       [', also if all were made in the same millisecond', 0],
-    ])('can be read page by page%s', async (_, everyMs) => {
+    ])('the list of refunds can be read page by page%s', async (_, everyMs) => {
       const { ledger, refunds } = await setUpRefunded({ everyMs })
 
       const [first] = await ledger.refunds(undefined, { limit: 1 })
@@ -274,7 +274,7 @@ export function correctionsConform(kind: StoreKind): void {
       expect(error).toMatchObject({ code: 'invalid_field', extras: { param: 'cursor' } })
     })
 
-    test('of a time has those that were made from its start on and before its end', async () => {
+    test('the list of refunds of a time has those that were made from its start on and before its end', async () => {
       const { ledger, accountId, refunds } = await setUpRefunded()
       const between = { fromMs: NOW + 1000, toMs: NOW + 2000 }
 
@@ -287,7 +287,7 @@ export function correctionsConform(kind: StoreKind): void {
       })
     })
 
-    test('adds up for each charge', async () => {
+    test('the list of refunds adds up for each charge', async () => {
       const { ledger, charges } = await setUpRefunded()
 
       const lines = await ledger.usage(undefined, { limit: 10 })

@@ -200,7 +200,7 @@ export function expiryConforms(kind: StoreKind): void {
       return { ...opened, held }
     }
 
-    test('is still charged, with the whole cost as shortfall, below zero if needed', async () => {
+    test('an expired text hold is still charged, with the whole cost as shortfall, below zero if needed', async () => {
       const { ledger, held, accountId, apiKeyId } = await setUpExpired()
       await hold(ledger, { accountId, kind: 'media', amount: usd('4') })
 
@@ -215,7 +215,7 @@ export function expiryConforms(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('is charged once, however often it is captured', async () => {
+    test('an expired text hold is charged once, however often it is captured', async () => {
       const { ledger, other, held, accountId, apiKeyId } = await setUpExpired()
 
       const captured = await Promise.all(
@@ -228,7 +228,7 @@ export function expiryConforms(kind: StoreKind): void {
   })
 
   describe('an expired media hold', () => {
-    test('cannot be captured, and is in the statement as expired', async () => {
+    test('an expired media hold cannot be captured, and is in the statement as expired', async () => {
       const { clock, ledger, accountId, apiKeyId } = await setUp()
       const held = await hold(ledger, { accountId, kind: 'media', amount: usd('2') })
       clock.advance(HOLD_TTL_MS)
@@ -243,7 +243,7 @@ export function expiryConforms(kind: StoreKind): void {
       ])
     })
 
-    test('of a node that is gone is freed after a restart', async () => {
+    test('an expired media hold of a node that is gone is freed after a restart', async () => {
       const { clock, reopen, ledger: before, accountId } = await setUp()
       const held = await hold(before, { accountId, kind: 'media', amount: usd('2') })
       const { ledger } = await reopen()

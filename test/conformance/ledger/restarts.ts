@@ -15,7 +15,7 @@ import type { StoreKind } from '../../support/test-store.ts'
 /** What survives the process. */
 export function restartsConform(kind: StoreKind): void {
   describe('a new process', () => {
-    test('has every charge and credit that was answered, and gives repeats the same outcome', async () => {
+    test('a new process has every charge and credit that was answered, and gives repeats the same outcome', async () => {
       const { store, reopen, accountId, apiKeyId } = await openWithFunds(kind, usd('5'))
       const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('2') })
       const credit = { ...aCredit(accountId), amount: usd('1'), idempotencyKey: 'code-1' }
@@ -37,7 +37,7 @@ export function restartsConform(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('has every media hold, and can end it', async () => {
+    test('a new process has every media hold, and can end it', async () => {
       const { store, reopen, accountId, apiKeyId } = await openWithFunds(kind, usd('5'))
       const captured = await hold(store.ledger, { accountId, kind: 'media', amount: usd('2') })
       const released = await hold(store.ledger, { accountId, kind: 'media', amount: usd('1') })
@@ -51,7 +51,7 @@ export function restartsConform(kind: StoreKind): void {
       expect(await ledger.balance(accountId)).toMatchObject({ available: usd('4'), held: { media: ZERO } })
     })
 
-    test(`has ${kind.textHolds === 'volatile' ? 'no' : 'every'} text hold of the one before`, async () => {
+    test(`a new process has ${kind.textHolds === 'volatile' ? 'no' : 'every'} text hold of the one before`, async () => {
       const { store, reopen, accountId } = await openWithFunds(kind, usd('5'))
       await hold(store.ledger, { accountId, kind: 'text', amount: usd('2') })
 

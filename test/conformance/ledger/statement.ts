@@ -17,7 +17,7 @@ import type { StoreKind } from '../../support/test-store.ts'
 /** The operations of an account. */
 export function statementConforms(kind: StoreKind): void {
   describe('statement', () => {
-    test('has every change of the available balance, newest first, with its subject', async () => {
+    test('the statement has every change of the available balance, newest first, with its subject', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('10'))
       const text = await hold(ledger, { accountId, kind: 'text', amount: usd('2') })
       await ledger.captureHold(text, aCharge(apiKeyId))

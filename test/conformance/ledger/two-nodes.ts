@@ -34,7 +34,7 @@ export function twoNodesConform(kind: StoreKind): void {
   }
 
   describe.each(['text', 'media'] as const)('on two nodes, %s holds', holdKind => {
-    test('racing for the last dollar: one wins', async () => {
+    test('of holds of two nodes racing for the last dollar, one wins', async () => {
       const { ledger, ledgers, accountId } = await openTwo(usd('1'))
 
       const outcomes = await onBoth(ledgers, one =>
@@ -45,7 +45,7 @@ export function twoNodesConform(kind: StoreKind): void {
       expect(await available(ledger, accountId)).toBe(ZERO)
     })
 
-    test('200 at once on a balance for 10: exactly 10 are held, and the books balance', async () => {
+    test('of 200 holds at once on a balance for 10, exactly 10 are held, and the books balance', async () => {
       const { ledger, ledgers, accountId, apiKeyId } = await openTwo(usd('10'))
       const request = async (index: number) => {
         const one = ledgers[index % 2]!
@@ -121,7 +121,7 @@ export function twoNodesConform(kind: StoreKind): void {
   })
 
   describe('two nodes', () => {
-    test('credit an account once with one idempotency key', async () => {
+    test('two nodes: credit an account once with one idempotency key', async () => {
       const { ledger, ledgers, accountId } = await openTwo(ZERO)
 
       const credits = await onBoth(ledgers, one =>
@@ -132,7 +132,7 @@ export function twoNodesConform(kind: StoreKind): void {
       expect(await available(ledger, accountId)).toBe(usd('1'))
     })
 
-    test('apply two credits whose ids share their first half', async () => {
+    test('two nodes apply two credits whose ids share their first half', async () => {
       const { ledger, ledgers, accountId } = await openTwo(ZERO)
       const { key } = anId()
 
@@ -146,7 +146,7 @@ export function twoNodesConform(kind: StoreKind): void {
       expect(await ledger.statement(accountId, { limit: 5 })).toHaveLength(2)
     })
 
-    test('list every line once, page by page, although ids share their first half', async () => {
+    test('two nodes list every line once, page by page, although ids share their first half', async () => {
       const { ledger, ledgers, accountId, apiKeyId } = await openTwo(usd('9'))
       const { key } = anId()
       const ids = Array.from({ length: 5 }, (_, index) => ({ key, tail: BigInt(5 - index) }))
@@ -179,7 +179,7 @@ export function twoNodesConform(kind: StoreKind): void {
       expect(lines.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, index) => 20 - index))
     })
 
-    test('compensate an attempt once', async () => {
+    test('two nodes compensate an attempt once', async () => {
       const { nodes, ledger, ledgers, accountId, apiKeyId } = await openTwo(usd('5'))
       const attempt = anAttempt({ accountId, apiKeyId })
       await nodes[0].attempts.record(attempt)
@@ -193,7 +193,7 @@ export function twoNodesConform(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('keep attempts whose requests share the first half of their ids apart', async () => {
+    test('two nodes keep attempts whose requests share the first half of their ids apart', async () => {
       const { nodes, ledger, accountId, apiKeyId } = await openTwo(usd('5'))
       const first = anAttempt({ accountId, apiKeyId })
       const second = { ...first, requestId: { ...first.requestId, tail: first.requestId.tail + 1n } }
@@ -211,7 +211,7 @@ export function twoNodesConform(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('wake a waiting request when the other node frees its money, also if the hint is lost', async () => {
+    test('two nodes wake a waiting request when the other node frees its money, also if the hint is lost', async () => {
       const clock = fakeClock()
       const { ledgers, accountId } = await openTwo(usd('10'), { clock, dropHintsOf: ['store', 'other'] })
       const [one, other] = ledgers
@@ -227,7 +227,7 @@ export function twoNodesConform(kind: StoreKind): void {
       expect((await waiting).outcome).toBe('held')
     })
 
-    test('wake their waiting requests, also if the hints of one of them are lost', async () => {
+    test('two nodes wake their waiting requests, also if the hints of one of them are lost', async () => {
       const clock = fakeClock()
       const { ledgers, accountId } = await openTwo(usd('10'), { clock, dropHintsOf: ['store'] })
       const [without, withHints] = ledgers.map(ledger => new HoldQueue({ ledger, clock }, WAITING))

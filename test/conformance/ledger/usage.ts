@@ -19,7 +19,7 @@ import type { StoreKind } from '../../support/test-store.ts'
 /** The charges. */
 export function usageConforms(kind: StoreKind): void {
   describe('usage', () => {
-    test('has each charge as it was made, with its frozen tariff', async () => {
+    test('usage has each charge as it was made, with its frozen tariff', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('100'))
       const held = await hold(ledger, { accountId, kind: 'text', amount: usd('1') })
       const charge: Charge = {
@@ -47,7 +47,7 @@ export function usageConforms(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('has the counts that only some requests have: hour-long cache writes and uses of server tools', async () => {
+    test('usage has the counts that only some requests have: hour-long cache writes and uses of server tools', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('100'))
       const usage = { ...NO_USAGE, input: 1, cacheWrite1h: 3, serverToolUses: 2 }
       const tariff = {
@@ -65,7 +65,7 @@ export function usageConforms(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('has the searches and the service tier of a request, and its charge agrees with them', async () => {
+    test('usage has the searches and the service tier of a request, and its charge agrees with them', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('100'))
       const usage = { ...NO_USAGE, input: 3, searchCalls: 2, fileSearches: 1, serviceTier: 'priority' }
       const tariff = {
@@ -88,7 +88,7 @@ export function usageConforms(kind: StoreKind): void {
     test.each([
       ['images', (apiKeyId: number) => anImagesCharge(apiKeyId, 3)],
       ['a clip', (apiKeyId: number) => aVideoCharge(apiKeyId, 4250)],
-    ])('has a charge for %s as it was made, and takes it out of the hold', async (_, chargeOf) => {
+    ])('usage has a charge for %s as it was made, and takes it out of the hold', async (_, chargeOf) => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('10'))
       const held = await hold(ledger, { accountId, kind: 'media', amount: usd('5') })
       const charge = chargeOf(apiKeyId)
@@ -108,7 +108,7 @@ export function usageConforms(kind: StoreKind): void {
       ['images', 'media', (apiKeyId: number): Charge => anImagesCharge(apiKeyId)],
       ['a clip', 'media', (apiKeyId: number): Charge => aVideoCharge(apiKeyId)],
     ] as const)(
-      'has what the provider says that it bills for %s, also after a restart',
+      'usage has what the provider says that it bills for %s, also after a restart',
       async (_, held, of) => {
         const { ledger, reopen, accountId, apiKeyId } = await openWithFunds(kind, usd('10'))
         const placed = await hold(ledger, { accountId, kind: held, amount: usd('5') })
@@ -122,7 +122,7 @@ export function usageConforms(kind: StoreKind): void {
       },
     )
 
-    test('has free requests and those at the upstream’s own cost, which have no tariff', async () => {
+    test('usage has free requests and those at the upstream’s own cost, which have no tariff', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('1'))
       const free = await hold(ledger, { accountId, kind: 'text', amount: ZERO })
       await ledger.captureHold(free, aCharge(apiKeyId, { tariff: null, tokens: 7 }))
@@ -160,7 +160,7 @@ export function usageConforms(kind: StoreKind): void {
       ['an ordinary clock', (at: number) => at],
       ['a clock that was set back', (at: number) => (at % 7 === 0 ? at - 40 * HOUR : at)],
     ])('of a time, with %s,', (_, clockAt) => {
-      test('is the charges from its start on and before its end, and their sums', async () => {
+      test('the usage of a time is the charges from its start on and before its end, and their sums', async () => {
         const { store, ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('1000'))
         const other = await anAccount(store, { funds: usd('1000') })
         const all: { readonly accountId: number; readonly id: Id; readonly charge: Charge }[] = []
@@ -207,7 +207,7 @@ export function usageConforms(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('of a time without charges is empty, and its sums are zero', async () => {
+    test('usage of a time without charges is empty, and its sums are zero', async () => {
       const { ledger, accountId } = await openWithFunds(kind, usd('1'))
       const between = { fromMs: NOW - 3 * HOUR, toMs: NOW }
 

@@ -35,7 +35,7 @@ export function completeConforms(open: OpenHttp): void {
   })
 
   describe('the request', () => {
-    test('is sent byte for byte, with headers from the provider row only', async () => {
+    test('the request is sent byte for byte, with headers from the provider row only', async () => {
       const body = '{"model":"m",  "x":1.0,"big":12345678901234567890}'
 
       await complete({ body, provider: { headers: { 'x-org': 'acme' } } })
@@ -61,45 +61,45 @@ export function completeConforms(open: OpenHttp): void {
       ['chat', '/v1/chat/completions'],
       ['responses', '/v1/responses'],
       ['embeddings', '/v1/embeddings'],
-    ] as const)('of the %s route goes to %s', async (route, path) => {
+    ] as const)('the request of the %s route goes to %s', async (route, path) => {
       await complete({ route })
 
       expect(upstream.requests[0]?.path).toBe(path)
     })
 
-    test('keeps the query of the base URL', async () => {
+    test('the request keeps the query of the base URL', async () => {
       await complete({ provider: { baseUrl: `${upstream.baseUrl}?api-version=2026-01` } })
 
       expect(upstream.requests[0]?.path).toBe('/v1/chat/completions?api-version=2026-01')
     })
 
-    test('has no authorization header if the provider has no key', async () => {
+    test('the request has no authorization header if the provider has no key', async () => {
       await complete({ provider: { secret: { from: 'none' } }, secretOf: () => undefined })
 
       expect(upstream.requests[0]?.headers['authorization']).toBeUndefined()
     })
 
-    test('has the header of the provider instead of the default one', async () => {
+    test('the request has the header of the provider instead of the default one', async () => {
       await complete({ provider: { headers: { authorization: 'Token abc', 'accept-encoding': 'gzip' } } })
 
       expect(upstream.requests[0]?.headers['authorization']).toBe('Token abc')
       expect(upstream.requests[0]?.headers['accept-encoding']).toBe('identity')
     })
 
-    test('uses the connection of an earlier one', async () => {
+    test('the request uses the connection of an earlier one', async () => {
       for (let count = 0; count < 5; count += 1) await complete()
 
       expect(upstream.requests).toHaveLength(5)
       expect(upstream.connections).toBe(1)
     })
 
-    test('has a connection of its own if the provider does not reuse connections', async () => {
+    test('the request has a connection of its own if the provider does not reuse connections', async () => {
       for (let count = 0; count < 3; count += 1) await complete({ provider: { reusesConnections: false } })
 
       expect(upstream.connections).toBe(3)
     })
 
-    test('is sent once, even if a reused connection breaks', async () => {
+    test('the request is sent once, even if a reused connection breaks', async () => {
       upstream.reply(replies.chatAnswer(), replies.resetBeforeHeaders())
       await complete()
 
@@ -111,7 +111,7 @@ export function completeConforms(open: OpenHttp): void {
   })
 
   describe('the answer', () => {
-    test('is handed on byte for byte, with its allowed headers and its reported cost', async () => {
+    test('the answer is handed on byte for byte, with its allowed headers and its reported cost', async () => {
       const body = '{"id":"x",  "n":1.0,"usage":{"prompt_tokens":1e2}}'
       upstream.reply(
         replies.answer(body, {
@@ -164,7 +164,7 @@ export function completeConforms(open: OpenHttp): void {
       expect(upstream.requests).toHaveLength(1)
     })
 
-    test('in unrequested gzip is decompressed, and keeps its media type', async () => {
+    test('the answer in unrequested gzip is decompressed, and keeps its media type', async () => {
       upstream.reply(replies.gzip({ a: 1 }))
 
       const outcome = await complete()
@@ -173,7 +173,7 @@ export function completeConforms(open: OpenHttp): void {
       expect(outcome).toMatchObject({ contentType: 'application/json' })
     })
 
-    test('that is not UTF-8 is marked as such', async () => {
+    test('the answer that is not UTF-8 is marked as such', async () => {
       upstream.reply(exchange =>
         exchange.write(Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n"\xff"', 'latin1')),
       )
@@ -181,13 +181,13 @@ export function completeConforms(open: OpenHttp): void {
       expect(await complete()).toMatchObject({ outcome: 'answered', body: NOT_UTF8 })
     })
 
-    test.each(['"\uFFFD"', '"é😀"', '\uFEFF{}'])('of %j is handed on as it is', async body => {
+    test.each(['"\uFFFD"', '"é😀"', '\uFEFF{}'])('the answer of %j is handed on as it is', async body => {
       upstream.reply(replies.answer(body))
 
       expect(await complete()).toMatchObject({ outcome: 'answered', body })
     })
 
-    test('of exactly the largest size is read whole', async () => {
+    test('the answer of exactly the largest size is read whole', async () => {
       const large = new Uint8Array(ANSWER_BYTES_MAX)
       upstream.reply(replies.answer(large))
 
@@ -229,24 +229,30 @@ export function completeConforms(open: OpenHttp): void {
         'the answer is larger than 64 MB',
       ],
       ['a body over the limit', endless, 'the answer is larger than 64 MB'],
-    ])('%s', async (_name, reply, reason) => {
-      upstream.reply(reply)
+    ])(
+      'the outcome is unreachable, with a reason that names neither host nor key, for %s',
+      async (_name, reply, reason) => {
+        upstream.reply(reply)
 
-      const outcome = await complete()
+        const outcome = await complete()
 
-      expect(outcome).toEqual({ outcome: 'unreachable', reason })
-      expect(upstream.requests).toHaveLength(1)
-    })
+        expect(outcome).toEqual({ outcome: 'unreachable', reason })
+        expect(upstream.requests).toHaveLength(1)
+      },
+    )
 
     test.each<[string, Partial<Provider>, string]>([
       ['a refused connection', { baseUrl: refusedUrl() }, 'ECONNREFUSED'],
       ['a name that does not resolve', { baseUrl: 'http://nowhere.invalid/v1' }, 'ENOTFOUND'],
-    ])('%s', async (_name, provider, reason) => {
-      const outcome = await complete({ provider, secretOf: () => undefined })
+    ])(
+      'the outcome is unreachable, with a reason that names neither host nor key, for %s',
+      async (_name, provider, reason) => {
+        const outcome = await complete({ provider, secretOf: () => undefined })
 
-      expect(outcome).toEqual({ outcome: 'unreachable', reason })
-      expect(upstream.requests).toHaveLength(0)
-    })
+        expect(outcome).toEqual({ outcome: 'unreachable', reason })
+        expect(upstream.requests).toHaveLength(0)
+      },
+    )
   })
 
   describe('nothing is sent, and the outcome says that the provider is not configured, for', () => {
@@ -267,12 +273,15 @@ export function completeConforms(open: OpenHttp): void {
         { secret: { from: 'environment', variable: 'MAIN_KEY' } },
         'the environment variable MAIN_KEY is not set',
       ],
-    ])('%s', async (_name, provider, reason) => {
-      const outcome = await complete({ provider, secretOf: () => undefined })
+    ])(
+      'nothing is sent, and the outcome says that the provider is not configured, for %s',
+      async (_name, provider, reason) => {
+        const outcome = await complete({ provider, secretOf: () => undefined })
 
-      expect(outcome).toEqual({ outcome: 'not_configured', reason })
-      expect(upstream.requests).toHaveLength(0)
-    })
+        expect(outcome).toEqual({ outcome: 'not_configured', reason })
+        expect(upstream.requests).toHaveLength(0)
+      },
+    )
 
     test('a key that cannot be sent', async () => {
       const outcome = await complete({ secretOf: () => 'sk-one\nsk-two' })
@@ -305,7 +314,7 @@ export function completeConforms(open: OpenHttp): void {
       await exchange.closed
     })
 
-    test('is limited for the whole answer, even if its bytes keep coming', async () => {
+    test('time is limited for the whole answer, even if its bytes keep coming', async () => {
       const held = upstream.hold()
       const pending = complete({ readTimeoutMs: 1_000 })
       const exchange = await held
@@ -333,7 +342,7 @@ export function completeConforms(open: OpenHttp): void {
       return { late: outcome.late, exchange, caller }
     }
 
-    test('has timed out after the read limit, and gives its answer later', async () => {
+    test('a call with a late limit has timed out after the read limit, and gives its answer later', async () => {
       const { late: call, exchange } = await late()
 
       await replies.answer('{"late":true}')(exchange)
@@ -343,7 +352,7 @@ export function completeConforms(open: OpenHttp): void {
       expect(clock.waiting).toBe(0)
     })
 
-    test('continues although its caller aborts', async () => {
+    test('a call with a late limit continues although its caller aborts', async () => {
       const { late: call, exchange, caller } = await late()
 
       caller.abort()
@@ -352,7 +361,7 @@ export function completeConforms(open: OpenHttp): void {
       expect(answered(await call.outcome)).toEqual({ status: 200, text: '{}' })
     })
 
-    test('is aborted after the late limit', async () => {
+    test('a call with a late limit is aborted after the late limit', async () => {
       const { late: call, exchange } = await late()
 
       clock.advance(4_999)
@@ -364,7 +373,7 @@ export function completeConforms(open: OpenHttp): void {
       expect(clock.waiting).toBe(0)
     })
 
-    test('is aborted when it is abandoned', async () => {
+    test('a call with a late limit is aborted when it is abandoned', async () => {
       const { late: call, exchange } = await late()
 
       call.abandon()
@@ -375,7 +384,7 @@ export function completeConforms(open: OpenHttp): void {
       expect(clock.waiting).toBe(0)
     })
 
-    test('is like any other call if it ends in time', async () => {
+    test('a call with a late limit is like any other call if it ends in time', async () => {
       upstream.reply(replies.answer('{}'))
 
       const outcome = await complete({ lateMs: 5_000 })
@@ -385,7 +394,7 @@ export function completeConforms(open: OpenHttp): void {
       expect(clock.waiting).toBe(0)
     })
 
-    test('is aborted by its caller before the read limit', async () => {
+    test('a call with a late limit is aborted by its caller before the read limit', async () => {
       const held = upstream.hold()
       const caller = new AbortController()
       const pending = complete({ lateMs: 5_000, signal: caller.signal })
@@ -399,7 +408,7 @@ export function completeConforms(open: OpenHttp): void {
   })
 
   describe('aborting', () => {
-    test('before the call sends nothing', async () => {
+    test('aborting before the call sends nothing', async () => {
       const outcome = await complete({ signal: AbortSignal.abort() })
 
       expect(outcome).toEqual({ outcome: 'aborted' })

@@ -44,7 +44,7 @@ export function streamConforms(open: OpenHttp): void {
   })
 
   describe('a stream', () => {
-    test('opens with its status, its allowed headers and its reported cost', async () => {
+    test('a stream opens with its status, its allowed headers and its reported cost', async () => {
       upstream.reply(
         replies.chunked(FRAMES, {
           ...replies.EVENT_STREAM,
@@ -88,7 +88,7 @@ export function streamConforms(open: OpenHttp): void {
       expect(await nextOf(body)).toEqual({ end: 'ended' })
     })
 
-    test('hands on each piece as it comes', async () => {
+    test('a stream hands on each piece as it comes', async () => {
       const { exchange, body } = await openHeld()
 
       await exchange.write(replies.chunk('one'))
@@ -99,7 +99,7 @@ export function streamConforms(open: OpenHttp): void {
       expect(await nextOf(body)).toEqual({ end: 'ended' })
     })
 
-    test('leaves its connection to the next call', async () => {
+    test('a stream leaves its connection to the next call', async () => {
       upstream.reply(replies.sse(FRAMES))
       for (let count = 0; count < 3; count += 1) await drain(opened(await stream()))
 
@@ -120,7 +120,7 @@ export function streamConforms(open: OpenHttp): void {
         500,
         'no',
       ],
-    ])('%s', async (_name, reply, status, text) => {
+    ])('an answer that is not a stream is read whole: %s', async (_name, reply, status, text) => {
       upstream.reply(reply)
 
       const outcome = await stream()
@@ -180,7 +180,7 @@ export function streamConforms(open: OpenHttp): void {
   })
 
   describe('a stream that breaks', () => {
-    test('by a reset delivers the bytes so far, and then fails', async () => {
+    test('a stream that breaks by a reset delivers the bytes so far, and then fails', async () => {
       const { exchange, body } = await openHeld()
       await exchange.write(replies.chunk('one'))
       expect(textOf(await nextOf(body))).toBe('one')
@@ -205,7 +205,7 @@ export function streamConforms(open: OpenHttp): void {
   })
 
   describe('a stream that goes silent', () => {
-    test('times out if nothing arrives within the limit, and the request is aborted', async () => {
+    test('a stream that goes silent times out if nothing arrives within the limit, and the request is aborted', async () => {
       const { exchange, body } = await openHeld()
       const pending = nextOf(body)
 
@@ -218,7 +218,7 @@ export function streamConforms(open: OpenHttp): void {
       await exchange.closed
     })
 
-    test('has the whole limit again after each byte', async () => {
+    test('a stream that goes silent has the whole limit again after each byte', async () => {
       const { exchange, body } = await openHeld()
 
       for (let count = 0; count < 5; count += 1) {
@@ -231,7 +231,7 @@ export function streamConforms(open: OpenHttp): void {
       body.cancel()
     })
 
-    test('is not idle while its reader is slow', async () => {
+    test('a stream that goes silent is not idle while its reader is slow', async () => {
       const { exchange, body } = await openHeld()
       await exchange.write(replies.chunk('one'))
       await nextOf(body)
@@ -243,7 +243,7 @@ export function streamConforms(open: OpenHttp): void {
       body.cancel()
     })
 
-    test('after the headers of an answer that is not a stream ends at the same limit', async () => {
+    test('a stream that goes silent after the headers of an answer that is not a stream ends at the same limit', async () => {
       const held = upstream.hold()
       const pending = stream()
       const exchange = await held
@@ -260,7 +260,7 @@ export function streamConforms(open: OpenHttp): void {
   })
 
   describe('giving up a stream', () => {
-    test('by cancelling aborts the request at once', async () => {
+    test('giving up a stream by cancelling aborts the request at once', async () => {
       const { exchange, body } = await openHeld()
 
       body.cancel()
@@ -270,7 +270,7 @@ export function streamConforms(open: OpenHttp): void {
       await exchange.closed
     })
 
-    test('by cancelling ends a pending read', async () => {
+    test('giving up a stream by cancelling ends a pending read', async () => {
       const { exchange, body } = await openHeld()
       const pending = nextOf(body)
 
@@ -280,7 +280,7 @@ export function streamConforms(open: OpenHttp): void {
       await exchange.closed
     })
 
-    test('by the signal of the caller aborts the request, and drops what was not read', async () => {
+    test('giving up a stream by the signal of the caller aborts the request, and drops what was not read', async () => {
       const caller = new AbortController()
       const { exchange, body } = await openHeld({ signal: caller.signal })
       await exchange.write(replies.chunk('one'))
@@ -291,7 +291,7 @@ export function streamConforms(open: OpenHttp): void {
       expect(await nextOf(body)).toEqual({ end: 'aborted' })
     })
 
-    test('after its end changes nothing', async () => {
+    test('giving up a stream after its end changes nothing', async () => {
       upstream.reply(replies.sse(FRAMES))
       const body = opened(await stream())
       await drain(body)
