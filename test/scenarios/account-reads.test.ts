@@ -28,7 +28,7 @@ const ask = (account: TestAccount, change: object = {}) =>
 const get = (key: string, path: string) => fetch(gateway.url + path, { headers: { 'x-api-key': key } })
 
 describe('GET /v1/balance and /v1/credits', () => {
-  test('return the available, held and spent amounts as decimal strings', async () => {
+  test('GET /v1/balance and /v1/credits return the available, held and spent amounts as decimal strings', async () => {
     const ada = await gateway.account({ grant: '1.50' })
     await ask(ada)
     const taken = gateway.upstream.hold()
@@ -61,7 +61,7 @@ describe('GET /v1/balance and /v1/credits', () => {
     expect(credits).toEqual({ balance: '1.49986', total_used: '0.00014' })
   })
 
-  test('return a negative balance', async () => {
+  test('GET /v1/balance and /v1/credits return a negative balance', async () => {
     const ada = await gateway.account({ grant: '0.02' })
     gateway.upstream.reply(
       chatAnswer({ usage: { prompt_tokens: 50_000, completion_tokens: 0 } }),
@@ -78,7 +78,7 @@ describe('GET /v1/balance and /v1/credits', () => {
 })
 
 describe('GET /v1/usage', () => {
-  test('has a row for each charged request, newest first, and none for a refused request', async () => {
+  test('GET /v1/usage has a row for each charged request, newest first, and none for a refused request', async () => {
     const ada = await gateway.account({ grant: '1' })
     const first = await ask(ada)
     await ask(ada, { model: 'gpt-y' })
@@ -122,7 +122,7 @@ describe('GET /v1/usage', () => {
     })
   })
 
-  test('has pages that contain each row once', async () => {
+  test('GET /v1/usage has pages that contain each row once', async () => {
     const ada = await gateway.account({ grant: '1' })
     for (let count = 0; count < 7; count += 1) await ask(ada)
     const all = await gateway.read<Page>(ada.key, '/v1/usage')
@@ -141,7 +141,7 @@ describe('GET /v1/usage', () => {
     expect(pages.flatMap(({ data }) => data)).toEqual([...all.data])
   })
 
-  test('of a time range has its rows and its totals, also on later pages', async () => {
+  test('GET /v1/usage of a time range has its rows and its totals, also on later pages', async () => {
     const ada = await gateway.account({ grant: '1' })
     await ask(ada)
     const start = gateway.clock.now()
@@ -173,7 +173,7 @@ describe('GET /v1/usage', () => {
   })
 
   test.each(['page=2', 'from=yesterday', 'to=2027-01-01T00:00:00Z', 'limit=0'])(
-    'refuses ?%s, and names the parameter',
+    'GET /v1/usage refuses ?%s, and names the parameter',
     async query => {
       const ada = await gateway.account()
 
@@ -184,7 +184,7 @@ describe('GET /v1/usage', () => {
     },
   )
 
-  test('is empty for an account without requests', async () => {
+  test('GET /v1/usage is empty for an account without requests', async () => {
     const ada = await gateway.account()
 
     expect(await gateway.read<Page>(ada.key, '/v1/usage')).toEqual({
@@ -195,7 +195,7 @@ describe('GET /v1/usage', () => {
     })
   })
 
-  test('never shows rows of another account', async () => {
+  test('GET /v1/usage never shows rows of another account', async () => {
     const ada = await gateway.account()
     const ben = await gateway.account()
     for (let count = 0; count < 2; count += 1) await ask(ada)
@@ -216,7 +216,7 @@ describe('GET /v1/usage', () => {
     ['cursor', ''],
     ['cursor', 'req_01m7y7e9pn000erz6xh32q2gqs'],
     ['cursor', '9'.repeat(19)],
-  ])('refuses the %s "%s" with the name of the parameter', async (param, value) => {
+  ])('GET /v1/usage refuses the %s "%s" with the name of the parameter', async (param, value) => {
     const { key } = await gateway.account({ grant: '0' })
 
     const refusal = await refusalOf(await get(key, `/v1/usage?${param}=${value}`))
@@ -262,7 +262,7 @@ test('a public catalog needs no key, has an ETag, and is sent again after an edi
 })
 
 describe('GET /v1/statement', () => {
-  test('has the money movements, newest first, in pages, without notes and keys of the operator', async () => {
+  test('GET /v1/statement has the money movements, newest first, in pages, without notes and keys of the operator', async () => {
     const ada = await gateway.account({ grant: '1' })
     const charged = await ask(ada)
 
@@ -293,7 +293,7 @@ describe('GET /v1/statement', () => {
     expect(second.next).toBeNull()
   })
 
-  test('is only of the own account, needs a key, and refuses unknown parameters', async () => {
+  test('GET /v1/statement is only of the own account, needs a key, and refuses unknown parameters', async () => {
     const [ada, ben] = [await gateway.account({ grant: '1' }), await gateway.account({ grant: '2' })]
 
     const own = await gateway.read<Page>(ben.key, '/v1/statement')

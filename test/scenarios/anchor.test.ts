@@ -91,49 +91,56 @@ describe('a gateway whose books lost commits', () => {
       'commits are lost',
     ],
     ['the anchor was deleted', ({ path }) => rmSync(path), 'it is missing, but the books have'],
-  ])('sells nothing if %s, until the loss is accepted', async (_, damage, problem) => {
-    const folder = await killedFolder()
-    damage(folder)
-    const gateway = await start(folder.dataDir)
+  ])(
+    'a gateway whose books lost commits sells nothing if %s, until the loss is accepted',
+    async (_, damage, problem) => {
+      const folder = await killedFolder()
+      damage(folder)
+      const gateway = await start(folder.dataDir)
 
-    const ready = await readiness(gateway)
-    const verified = await admin<{ ok: boolean; problems: { message: string }[] }>(gateway, 'POST', 'verify')
-    const created = await admin<{ id: string }>(gateway, 'POST', 'accounts', { name: 'ben' })
-    await admin(gateway, 'POST', 'accounts/ben/grants', { amount_usd: '1' })
-    const { key } = await admin<{ key: string }>(gateway, 'POST', 'accounts/ben/keys', {})
-    await admin(gateway, 'PUT', 'providers/sandbox', { kind: 'sandbox' })
-    await admin(gateway, 'PUT', 'models/sandbox-chat', SANDBOX_CHAT)
-    const refused = await chat(gateway, key)
-    const accepted = await admin<{ ok: boolean }>(gateway, 'POST', 'verify', {
-      accept_loss: 'the disk failed',
-    })
-    const readyAgain = await readiness(gateway)
-    const audit = await admin<{ data: { action: string; detail: string }[] }>(gateway, 'GET', 'audit')
-    await gateway.stop()
-    const restarted = await start(folder.dataDir)
+      const ready = await readiness(gateway)
+      const verified = await admin<{ ok: boolean; problems: { message: string }[] }>(
+        gateway,
+        'POST',
+        'verify',
+      )
+      const created = await admin<{ id: string }>(gateway, 'POST', 'accounts', { name: 'ben' })
+      await admin(gateway, 'POST', 'accounts/ben/grants', { amount_usd: '1' })
+      const { key } = await admin<{ key: string }>(gateway, 'POST', 'accounts/ben/keys', {})
+      await admin(gateway, 'PUT', 'providers/sandbox', { kind: 'sandbox' })
+      await admin(gateway, 'PUT', 'models/sandbox-chat', SANDBOX_CHAT)
+      const refused = await chat(gateway, key)
+      const accepted = await admin<{ ok: boolean }>(gateway, 'POST', 'verify', {
+        accept_loss: 'the disk failed',
+      })
+      const readyAgain = await readiness(gateway)
+      const audit = await admin<{ data: { action: string; detail: string }[] }>(gateway, 'GET', 'audit')
+      await gateway.stop()
+      const restarted = await start(folder.dataDir)
 
-    expect(ready).toMatchObject({ status: 503, reason: 'The books do not match their anchor.' })
-    expect(gateway.output()).toContain('No paid request is served. The anchor ')
-    expect(verified.ok).toBe(false)
-    expect(verified.problems[0]!.message).toContain(problem)
-    expect(created.id).toStartWith('acct_')
-    expect(refused.status).toBe(503)
-    expect(refused.headers.get('x-should-retry')).toBe('false')
-    expect(await refused.json()).toMatchObject({
-      error: { code: 'books_inconsistent', type: 'server_error' },
-    })
-    expect(accepted.ok).toBe(true)
-    expect(readyAgain.status).toBe(200)
-    expect(audit.data).toContainEqual(
-      expect.objectContaining({
-        action: 'books.accept_loss',
-        detail: expect.stringMatching(/^the disk failed \(The anchor /),
-      }),
-    )
-    expect((await readiness(restarted)).status).toBe(200)
-  })
+      expect(ready).toMatchObject({ status: 503, reason: 'The books do not match their anchor.' })
+      expect(gateway.output()).toContain('No paid request is served. The anchor ')
+      expect(verified.ok).toBe(false)
+      expect(verified.problems[0]!.message).toContain(problem)
+      expect(created.id).toStartWith('acct_')
+      expect(refused.status).toBe(503)
+      expect(refused.headers.get('x-should-retry')).toBe('false')
+      expect(await refused.json()).toMatchObject({
+        error: { code: 'books_inconsistent', type: 'server_error' },
+      })
+      expect(accepted.ok).toBe(true)
+      expect(readyAgain.status).toBe(200)
+      expect(audit.data).toContainEqual(
+        expect.objectContaining({
+          action: 'books.accept_loss',
+          detail: expect.stringMatching(/^the disk failed \(The anchor /),
+        }),
+      )
+      expect((await readiness(restarted)).status).toBe(200)
+    },
+  )
 
-  test('sells if nothing was lost by a kill', async () => {
+  test('a gateway whose books lost commits sells if nothing was lost by a kill', async () => {
     const { dataDir, key } = await killedFolder()
 
     const gateway = await start(dataDir)
@@ -143,7 +150,7 @@ describe('a gateway whose books lost commits', () => {
     expect(await gateway.stop()).toBe(0)
   })
 
-  test('finds it in an anchor on another disk', async () => {
+  test('a gateway whose books lost commits finds it in an anchor on another disk', async () => {
     const elsewhere = join(aDataFolder(), 'disk-2')
     mkdirSync(elsewhere)
     const { dataDir, settings, path, wal } = await killedFolder(join(elsewhere, 'anchor.json'))

@@ -91,7 +91,7 @@ async function expectSound(gateway: GatewayProcess): Promise<void> {
 }
 
 describe('a backup', () => {
-  test('has every charge that was told before it began, while more are made', async () => {
+  test('a backup has every charge that was told before it began, while more are made', async () => {
     const { gateway, key } = await aGateway()
     const file = join(aDataFolder(), 'books.db')
     let told: string[] = []
@@ -120,7 +120,7 @@ describe('a backup', () => {
     await expectSound(gateway)
   })
 
-  test('is written while requests are served', async () => {
+  test('a backup is written while requests are served', async () => {
     const { dataDir, gateway: first, key } = await aGateway()
     await first.stop()
     // Enough that copying the books takes longer than some requests.
@@ -152,7 +152,7 @@ describe('a backup', () => {
     await expectSound(gateway)
   }, 90_000)
 
-  test('that is restored has the same balance, statement and usage, and the next charge fits', async () => {
+  test('a backup that is restored has the same balance, statement and usage, and the next charge fits', async () => {
     const { gateway, key } = await aGateway()
     for (const content of ['A', 'B', 'C']) await chat(gateway, key, content)
     const file = join(aDataFolder(), 'books.db')
@@ -169,7 +169,7 @@ describe('a backup', () => {
     await expectSound(restored)
   })
 
-  test('that kill -9 cuts off never has the name of a backup, and the next one removes what it left', async () => {
+  test('a backup that kill -9 cuts off never has the name of a backup, and the next one removes what it left', async () => {
     const { dataDir, gateway: first, key } = await aGateway()
     for (const content of ['A', 'B', 'C']) await chat(first, key, content)
     const folder = aDataFolder()
@@ -212,7 +212,7 @@ describe('a restore', () => {
     return { dataDir, file, key, atBackup, atStop }
   }
 
-  test('of older books gives them a new anchor and an audit line, and keeps the replaced ones', async () => {
+  test('a restore of older books gives them a new anchor and an audit line, and keeps the replaced ones', async () => {
     const { dataDir, file, key, atBackup, atStop } = await aFolderWithBackup()
 
     const refused = await restore(dataDir, file)
@@ -247,7 +247,7 @@ describe('a restore', () => {
     return chargesOf(gateway, key)
   }
 
-  test('while a gateway runs on the folder is refused', async () => {
+  test('a restore while a gateway runs on the folder is refused', async () => {
     const { dataDir, gateway } = await aGateway()
     const file = join(aDataFolder(), 'books.db')
     await backUp(gateway, file)
@@ -259,7 +259,7 @@ describe('a restore', () => {
     await expectSound(gateway)
   })
 
-  test('that is interrupted by kill -9 leaves the old books or the new ones, and says how to continue', async () => {
+  test('a restore that is interrupted by kill -9 leaves the old books or the new ones, and says how to continue', async () => {
     const { dataDir, file, key, atBackup, atStop } = await aFolderWithBackup()
     const settings = { TOLLGATE_DATA_DIR: dataDir }
     const seenBooks: (readonly string[])[] = []
@@ -293,7 +293,7 @@ describe('a restore', () => {
     await expectSound(gateway)
   }, 300_000)
 
-  test('brings back the images of jobs', async () => {
+  test('a restore brings back the images of jobs', async () => {
     const { gateway, key } = await aGateway()
     const image = await fetch(`${gateway.url}/v1/images/generations`, {
       method: 'POST',

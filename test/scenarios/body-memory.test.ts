@@ -108,7 +108,7 @@ describe('a body that does not fit', () => {
     expect(gateway.upstream.requests).toHaveLength(0)
   })
 
-  test('does not stop requests with small bodies', async () => {
+  test('a body that does not fit does not stop requests with small bodies', async () => {
     await fillMemory()
     await send(declaring(16), '{')
     await until('it waits', async () => (await waiting()) === 1)
@@ -119,7 +119,7 @@ describe('a body that does not fit', () => {
     expect(await waiting()).toBe(1)
   })
 
-  test('leaves the queue when its client disconnects', async () => {
+  test('a body that does not fit leaves the queue when its client disconnects', async () => {
     await fillMemory()
     const leaving = await send(declaring(16), '{')
     await until('it waits', async () => (await waiting()) === 1)
@@ -173,7 +173,7 @@ describe('the memory of a body is given back', () => {
   const largeStream = `${HELLO.slice(0, -1)},"stream":true}`.padEnd(MEGABYTE)
   const givenBack = () => until('it is given back', async () => (await reserved()) === 0)
 
-  test('when the JSON answer is complete, and not before', async () => {
+  test('the memory of a body is given back when the JSON answer is complete, and not before', async () => {
     const upstream = gateway.upstream.hold()
     const asked = gateway.chat(ada.key, large)
     const exchange = await upstream
@@ -185,7 +185,7 @@ describe('the memory of a body is given back', () => {
     expect(during).toBe(MEGABYTE)
   })
 
-  test('when the work for a client that has left is done', async () => {
+  test('the memory of a body is given back when the work for a client that has left is done', async () => {
     const upstream = gateway.upstream.hold()
     const client = await send(declaring(1), large)
     const exchange = await upstream
@@ -199,7 +199,7 @@ describe('the memory of a body is given back', () => {
     expect(during).toBe(MEGABYTE)
   })
 
-  test('when a stream has ended', async () => {
+  test('the memory of a body is given back when a stream has ended', async () => {
     const upstream = gateway.upstream.hold()
     const asked = gateway.chat(ada.key, largeStream)
     const exchange = await upstream
@@ -215,7 +215,7 @@ describe('the memory of a body is given back', () => {
     expect([response.status, during]).toEqual([200, MEGABYTE])
   })
 
-  test('when the client of a stream leaves', async () => {
+  test('the memory of a body is given back when the client of a stream leaves', async () => {
     const upstream = gateway.upstream.hold()
     const client = await send(declaring(1), largeStream)
     const exchange = await upstream
@@ -232,14 +232,14 @@ describe('the memory of a body is given back', () => {
   test.each([
     ['is refused', large.replace('gpt-x', 'gpt-y'), 404],
     ['is not JSON', ' '.repeat(MEGABYTE), 400],
-  ])('when a request %s', async (_, body, status) => {
+  ])('the memory of a body is given back when a request %s', async (_, body, status) => {
     const response = await gateway.chat(ada.key, body)
 
     await givenBack()
     expect(response.status).toBe(status)
   })
 
-  test('when its client leaves half-way', async () => {
+  test('the memory of a body is given back when its client leaves half-way', async () => {
     const connection = await send(declaring(16), '{')
     await until('it is reserved', async () => (await reserved()) > 0)
 
@@ -248,7 +248,7 @@ describe('the memory of a body is given back', () => {
     await givenBack()
   })
 
-  test('when it stops arriving', async () => {
+  test('the memory of a body is given back when it stops arriving', async () => {
     const connection = await send(declaring(16), '{')
     await until('it is reserved', async () => (await reserved()) > 0)
 
@@ -258,7 +258,7 @@ describe('the memory of a body is given back', () => {
     await givenBack()
   })
 
-  test('in chunks', async () => {
+  test('the memory of a body is given back in chunks', async () => {
     const connection = await send('transfer-encoding: chunked\r\nconnection: close', chunkedBody(HELLO))
 
     expect(await connection.closed).toStartWith('HTTP/1.1 200 ')

@@ -37,14 +37,14 @@ describe.each(encodings)('a body in %s', (encoding, encode) => {
   const headers = { 'content-encoding': encoding }
   const bytes = (text: string) => new Uint8Array(encode(text))
 
-  test('is decoded on a text route', async () => {
+  test('a compressed body is decoded on a text route', async () => {
     const response = await post('/v1/chat/completions', bytes(chat(`Hello in ${encoding}`)), headers)
 
     expect(response.status).toBe(200)
     expect(response.headers.get('x-service-cost-usd')).toMatch(/^0\.\d+$/)
   })
 
-  test('is identical to the same body without compression: it is replayed', async () => {
+  test('a compressed body is identical to the same body without compression: it is replayed', async () => {
     const text = chat(`The same in ${encoding}`)
 
     const first = await post('/v1/chat/completions', bytes(text), headers)
@@ -53,7 +53,7 @@ describe.each(encodings)('a body in %s', (encoding, encode) => {
     expect([first.status, second.headers.get('x-service-replay')]).toEqual([200, 'true'])
   })
 
-  test('is decoded on an image route', async () => {
+  test('a compressed body is decoded on an image route', async () => {
     const text = JSON.stringify({ model: 'sandbox-image', prompt: 'A red fox [sandbox delay_ms=0]' })
 
     const response = await post('/v1/images/generations', bytes(text), headers)
@@ -61,13 +61,13 @@ describe.each(encodings)('a body in %s', (encoding, encode) => {
     expect(await response.json()).toMatchObject({ cost_usd: '0.04' })
   })
 
-  test('is refused by its decoded size, with little of it in memory', async () => {
+  test('a compressed body is refused by its decoded size, with little of it in memory', async () => {
     const response = await post('/v1/chat/completions', bytes('a'.repeat(200 * MEGABYTE)), headers)
 
     expect(await refusalOf(response)).toMatchObject({ status: 413, code: 'request_too_large' })
   })
 
-  test('is refused if it is not in this encoding', async () => {
+  test('a compressed body is refused if it is not in this encoding', async () => {
     const response = await post('/v1/chat/completions', chat('Plain'), headers)
 
     expect(await refusalOf(response)).toMatchObject({
@@ -77,13 +77,13 @@ describe.each(encodings)('a body in %s', (encoding, encode) => {
     })
   })
 
-  test('is not decoded without a key', async () => {
+  test('a compressed body is not decoded without a key', async () => {
     const response = await post('/v1/chat/completions', chat('Plain'), headers, 'tg_live_unknown')
 
     expect(response.status).toBe(401)
   })
 
-  test('is refused if it is cut off', async () => {
+  test('a compressed body is refused if it is cut off', async () => {
     const whole = bytes(chat('x'.repeat(1000)))
 
     const response = await post('/v1/chat/completions', whole.subarray(0, whole.length - 8), headers)
@@ -129,7 +129,7 @@ function zstdFrame(text: string, windowLog: number): Uint8Array<ArrayBuffer> {
 }
 
 describe('a byte order mark is ignored', () => {
-  test('on a text route, and the request is identical to the one without it', async () => {
+  test('a byte order mark is ignored on a text route, and the request is identical to the one without it', async () => {
     const text = chat('With a mark')
 
     const first = await post('/v1/chat/completions', `\uFEFF${text}`, {})
@@ -138,7 +138,7 @@ describe('a byte order mark is ignored', () => {
     expect([first.status, second.headers.get('x-service-replay')]).toEqual([200, 'true'])
   })
 
-  test('on an image route', async () => {
+  test('a byte order mark is ignored on an image route', async () => {
     const body = `\uFEFF${JSON.stringify({ model: 'sandbox-image', prompt: 'A fox' })}`
 
     expect((await post('/v1/images/generations', body, {})).status).toBe(200)

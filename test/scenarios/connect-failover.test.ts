@@ -107,7 +107,7 @@ async function timeUntilSpare(): Promise<void> {
 }
 
 describe('the next upstream answers if the first one', () => {
-  test('never answers the TLS handshake', async () => {
+  test('the next upstream answers if the first one never answers the TLS handshake', async () => {
     const { status, text, charged, held } = await ask('behind-tls', limitAfterOpen)
 
     expect(status).toBe(200)
@@ -115,7 +115,7 @@ describe('the next upstream answers if the first one', () => {
     expect([charged, held]).toEqual([COST, '0'])
   })
 
-  test('never answers the TLS handshake of a stream', async () => {
+  test('the next upstream answers if the first one never answers the TLS handshake of a stream', async () => {
     const { status, text, charged, held } = await ask('behind-tls', limitAfterOpen, { stream: true })
 
     expect(status).toBe(200)
@@ -123,11 +123,14 @@ describe('the next upstream answers if the first one', () => {
     expect([charged, held]).toEqual([COST, '0'])
   })
 
-  test.skipIf(!canFillBacklog)('never answers the TCP connect', async () => {
-    const { status, text, charged, held } = await ask('behind-tcp', timeUntilSpare)
+  test.skipIf(!canFillBacklog)(
+    'the next upstream answers if the first one never answers the TCP connect',
+    async () => {
+      const { status, text, charged, held } = await ask('behind-tcp', timeUntilSpare)
 
-    expect(status).toBe(200)
-    expect(JSON.parse(text)).toMatchObject({ choices: [{ message: { content: ANSWER } }] })
-    expect([charged, held]).toEqual([COST, '0'])
-  })
+      expect(status).toBe(200)
+      expect(JSON.parse(text)).toMatchObject({ choices: [{ message: { content: ANSWER } }] })
+      expect([charged, held]).toEqual([COST, '0'])
+    },
+  )
 })

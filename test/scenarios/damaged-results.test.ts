@@ -107,7 +107,7 @@ describe('a completed image job', () => {
     expect(reports.check).toMatchObject({ ok: false, detail: expect.stringContaining(`${id} (${damage})`) })
   })
 
-  test('whose files are as they were written is served, and doctor has no such check', async () => {
+  test('a completed image job whose files are as they were written is served, and doctor has no such check', async () => {
     const { data } = await pictures.poll(ada.key, id)
     const { checks } = await pictures.admin<{ checks: { name: string }[] }>('GET', 'doctor')
 
@@ -115,7 +115,7 @@ describe('a completed image job', () => {
     expect(checks.map(({ name }) => name)).not.toContain('stored results')
   })
 
-  test('is named by verify with the charge to refund, stops nothing, and can be accepted', async () => {
+  test('a completed image job is named by verify with the charge to refund, stops nothing, and can be accepted', async () => {
     const [first = '', second = ''] = filesOf(pictures)
     remove(first)
     edit(second)
@@ -135,7 +135,7 @@ describe('a completed image job', () => {
     expect(another.status).toBe(200)
   })
 
-  test('whose files were archived is not reported by verify', async () => {
+  test('a completed image job whose files were archived is not reported by verify', async () => {
     pictures.clock.advance(8 * 86_400_000)
     await pictures.reconcile()
     rmSync(join(pictures.dataDir, 'blobs/archive'), { recursive: true })
@@ -160,19 +160,22 @@ describe('the clip of a completed video job', () => {
     ['missing', remove, {}],
     ['changed', edit, {}],
     ['changed', (file: string) => writeFileSync(file, CLIP.with(CLIP.length - 1, 1)), { range: 'bytes=0-9' }],
-  ] as const)('whose file is %s is 410 content_archived, and is reported', async (damage, hurt, headers) => {
-    const path = `/v1/videos/${id}/content`
-    const before = (await films.get(ada.key, path, { headers })).status
-    hurt(filesOf(films)[0]!)
+  ] as const)(
+    'the clip of a completed video job whose file is %s is 410 content_archived, and is reported',
+    async (damage, hurt, headers) => {
+      const path = `/v1/videos/${id}/content`
+      const before = (await films.get(ada.key, path, { headers })).status
+      hurt(filesOf(films)[0]!)
 
-    const response = await films.get(ada.key, path, { headers })
+      const response = await films.get(ada.key, path, { headers })
 
-    expect(before).toBe('range' in headers ? 206 : 200)
-    expect(response.headers.get('x-should-retry')).toBe('false')
-    expect(await refusalOf(response)).toMatchObject({ status: 410, code: 'content_archived' })
-    const reports = await reportsOf(films)
-    expect(reports.lines).toMatchObject([{ level: 'error', job_id: id, damage, cost_usd: '0.5' }])
-    expect(reports.metric).toBe('tollgate_damaged_results_total{kind="video",model="family-a"} 1')
-    expect(reports.check?.detail).toContain(`${id} (${damage})`)
-  })
+      expect(before).toBe('range' in headers ? 206 : 200)
+      expect(response.headers.get('x-should-retry')).toBe('false')
+      expect(await refusalOf(response)).toMatchObject({ status: 410, code: 'content_archived' })
+      const reports = await reportsOf(films)
+      expect(reports.lines).toMatchObject([{ level: 'error', job_id: id, damage, cost_usd: '0.5' }])
+      expect(reports.metric).toBe('tollgate_damaged_results_total{kind="video",model="family-a"} 1')
+      expect(reports.check?.detail).toContain(`${id} (${damage})`)
+    },
+  )
 })

@@ -152,7 +152,7 @@ describe('a JSON request whose first upstream', () => {
     expect([charged, held]).toEqual([COST, '0'])
   })
 
-  test('refuses the connection is answered by the next one', async () => {
+  test('a JSON request whose first upstream refuses the connection is answered by the next one', async () => {
     const { status, asked, charged } = await ask({ model: 'gpt-refused' })
 
     expect(status).toBe(200)
@@ -161,7 +161,7 @@ describe('a JSON request whose first upstream', () => {
   })
 
   test.each([400, 409, 413, 422])(
-    'answers %d has no failover, because the request is wrong',
+    'a JSON request whose first upstream answers %d has no failover, because the request is wrong',
     async status => {
       main.reply(error(status))
 
@@ -173,7 +173,7 @@ describe('a JSON request whose first upstream', () => {
     },
   )
 
-  test('cuts the answer short by length or content filter has no failover', async () => {
+  test('a JSON request whose first upstream cuts the answer short by length or content filter has no failover', async () => {
     const choices = [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'length' }]
     main.reply(
       json({ object: 'chat.completion', choices, usage: { prompt_tokens: 10, completion_tokens: 5 } }),
@@ -185,7 +185,7 @@ describe('a JSON request whose first upstream', () => {
     expect(asked).toEqual({ main: 1, spare: 0 })
   })
 
-  test('fails is sent to the next one with that upstream’s model name', async () => {
+  test('a JSON request whose first upstream fails is sent to the next one with that upstream’s model name', async () => {
     main.reply(error(500))
 
     await ask()
@@ -215,7 +215,7 @@ describe('a stream whose first upstream', () => {
     expect([charged, held]).toEqual([COST, '0'])
   })
 
-  test('breaks after output began ends with an error, without failover', async () => {
+  test('a stream whose first upstream breaks after output began ends with an error, without failover', async () => {
     const held = main.hold()
     const before = spare.requests.length
     const opening = gateway.chat(ada.key, { ...HELLO, stream: true })
@@ -300,15 +300,18 @@ describe('if no upstream is left', () => {
     ['500', error(500), resetBeforeHeaders(), 502],
     ['404', error(404), html(), 502],
     ['500', error(500), error(422), 422],
-  ])('after a %s the client gets the most useful result', async (_, first, second, expected) => {
-    main.reply(first)
-    spare.reply(second)
+  ])(
+    'if no upstream is left after a %s, the client gets the most useful result',
+    async (_, first, second, expected) => {
+      main.reply(first)
+      spare.reply(second)
 
-    const { status, charged, held } = await ask()
+      const { status, charged, held } = await ask()
 
-    expect(status).toBe(expected)
-    expect([charged, held]).toEqual(['0', '0'])
-  })
+      expect(status).toBe(expected)
+      expect([charged, held]).toEqual(['0', '0'])
+    },
+  )
 
   test('an empty answer is returned, and charged as reported', async () => {
     main.reply(EMPTY)

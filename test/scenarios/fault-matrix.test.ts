@@ -87,13 +87,16 @@ const cases = lanes.flatMap(lane =>
 )
 
 describe('a request ends according to the rules for', () => {
-  test.each(cases)('%s, of an upstream with %s, %s', async (_lane, _fault, _setting, one) => {
-    const expected = expectedOf(one)
+  test.each(cases)(
+    'a request ends according to the rules for %s, of an upstream with %s, %s',
+    async (_lane, _fault, _setting, one) => {
+      const expected = expectedOf(one)
 
-    const seen = await play(one)
+      const seen = await play(one)
 
-    expect(seen).toEqual(expected)
-  })
+      expect(seen).toEqual(expected)
+    },
+  )
 })
 
 /** The faults after which the next upstream is called, by the rules. */
@@ -103,14 +106,17 @@ const switched = cases.filter(([, , , { lane, fault, behind }]) => {
 })
 
 describe('with both circuits open, two upstreams are as available as the healthy one alone for', () => {
-  test.each(switched)('%s, of an upstream with %s, %s', async (_lane, _fault, _setting, one) => {
-    const expected = expectedOf({ ...one, fault: 'no fault', behind: 'alone' })
-    await openBothCircuits(one)
+  test.each(switched)(
+    'with both circuits open, two upstreams are as available as the healthy one alone for %s, of an upstream with %s, %s',
+    async (_lane, _fault, _setting, one) => {
+      const expected = expectedOf({ ...one, fault: 'no fault', behind: 'alone' })
+      await openBothCircuits(one)
 
-    const seen = await play(one)
+      const seen = await play(one)
 
-    expect(seen).toEqual({ ...expected, saidBy: ['spare'], asked: { ...seen.asked, spare: 1 } })
-  })
+      expect(seen).toEqual({ ...expected, saidBy: ['spare'], asked: { ...seen.asked, spare: 1 } })
+    },
+  )
 })
 
 test('the ledger is sound afterwards, and nothing waits or is held', async () => {

@@ -41,7 +41,7 @@ const asAre = [
 ] as const satisfies readonly (readonly [string, Asking])[]
 
 describe.each(asAre)('a client that disconnects from a provider with finish_aborted, %s,', (_, asking) => {
-  test('pays for the whole answer, and its money is held until the end', async () => {
+  test('a client that disconnects from a provider with finish_aborted pays for the whole answer, and its money is held until the end', async () => {
     const { account, exchange, leave } = await left(HEL, asking)
     const before = await account.balance()
 
@@ -57,7 +57,7 @@ describe.each(asAre)('a client that disconnects from a provider with finish_abor
     await expectSoundBooks(gateway, account)
   })
 
-  test('pays the upstream’s own cost, if the row charges that', async () => {
+  test('a client that disconnects from a provider with finish_aborted pays the upstream’s own cost, if the row charges that', async () => {
     const { account, exchange, leave } = await left(HEL, { ...asking, body: { model: 'resold' } })
 
     leave()
@@ -69,7 +69,7 @@ describe.each(asAre)('a client that disconnects from a provider with finish_abor
     expect(await settlementOf(gateway, account)).toMatchObject({ cost_usd: '0.0015', source: 'reported' })
   })
 
-  test('pays the estimate at the ceiling prices, if the upstream’s own cost is never reported', async () => {
+  test('a client that disconnects from a provider with finish_aborted pays the estimate at the ceiling prices, if the upstream’s own cost is never reported', async () => {
     const { account, exchange, leave } = await left(HEL, { ...asking, body: { model: 'resold' } })
 
     leave()
@@ -80,7 +80,7 @@ describe.each(asAre)('a client that disconnects from a provider with finish_abor
     await expectSoundBooks(gateway, account)
   })
 
-  test('pays nothing before the first output, and the upstream call is ended', async () => {
+  test('a client that disconnects from a provider with finish_aborted pays nothing before the first output, and the upstream call is ended', async () => {
     const { account, exchange, leave } = await left(ROLE, asking)
 
     leave()
@@ -89,7 +89,7 @@ describe.each(asAre)('a client that disconnects from a provider with finish_abor
     expect(await settlementOf(gateway, account)).toBeNull()
   })
 
-  test('pays nothing before the upstream’s first byte, and the upstream call is ended', async () => {
+  test('a client that disconnects from a provider with finish_aborted pays nothing before the upstream’s first byte, and the upstream call is ended', async () => {
     const account = await gateway.account()
     const upstream = gateway.upstream.hold()
     const client = new AbortController()
@@ -103,7 +103,7 @@ describe.each(asAre)('a client that disconnects from a provider with finish_abor
     expect(await settlementOf(gateway, account)).toBeNull()
   })
 
-  test('pays for what was received after ten minutes, and the upstream call is ended', async () => {
+  test('a client that disconnects from a provider with finish_aborted pays for what was received after ten minutes, and the upstream call is ended', async () => {
     const { account, exchange, leave } = await left(HEL, asking)
     leave()
     await isFinishing()

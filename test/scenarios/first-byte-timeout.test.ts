@@ -101,7 +101,7 @@ describe('a stream without a first byte in time', () => {
     expect(await reply()).toMatchObject({ status: 200, text: FRAMES.join(''), cost: COST, askedSpare: 1 })
   })
 
-  test('is not cancelled before the limit, and has no limit after its first byte', async () => {
+  test('a stream without a first byte in time is not cancelled before the limit, and has no limit after its first byte', async () => {
     const { main, opened, reply } = await ask('two')
     gateway.clock.advance(LIMIT_MS - 1)
     await main.write(HEAD)
@@ -115,7 +115,7 @@ describe('a stream without a first byte in time', () => {
     expect(await reply()).toMatchObject({ status: 200, cost: COST, askedSpare: 0 })
   })
 
-  test('is given up once a request: the next silent upstream has the whole time', async () => {
+  test('a stream without a first byte in time is given up once a request: the next silent upstream has the whole time', async () => {
     const { main, reply } = await ask('two')
     const held = spare.hold()
     gateway.clock.advance(LIMIT_MS)
@@ -128,7 +128,7 @@ describe('a stream without a first byte in time', () => {
     expect(await reply()).toMatchObject({ status: 200, cost: COST, askedSpare: 1 })
   })
 
-  test('is waited for if no other upstream is left', async () => {
+  test('a stream without a first byte in time is waited for if no other upstream is left', async () => {
     const { main, reply } = await ask('alone')
 
     gateway.clock.advance(READ_MS - 1)
@@ -137,7 +137,7 @@ describe('a stream without a first byte in time', () => {
     expect(await reply()).toMatchObject({ status: 200, cost: COST })
   })
 
-  test('is a 504 that is not retried if the operator cannot pay the next upstream', async () => {
+  test('a stream without a first byte in time is a 504 that is not retried if the operator cannot pay the next upstream', async () => {
     spare.reply(json({ error: { message: 'No.' } }, { status: 402 }))
     const { main, reply } = await ask('two')
 
@@ -147,7 +147,7 @@ describe('a stream without a first byte in time', () => {
     expect(await reply()).toMatchObject({ status: 504, shouldRetry: 'false', cost: undefined })
   })
 
-  test('counts as a failure for its circuit breaker', async () => {
+  test('a stream without a first byte in time counts as a failure for its circuit breaker', async () => {
     for (let times = 0; times < 3; times += 1) {
       const { main, reply } = await ask('fails')
       gateway.clock.advance(LIMIT_MS)

@@ -45,7 +45,7 @@ describe.each<[string, Asking, string, string]>([
   ['a chat stream with include_usage', { includeUsage: true }, ROLE, LO + FINISH + usage() + DONE],
   ['a responses stream', { route: RESPONSES }, CREATED, COMPLETED],
 ])('%s', (_, asking, start, end) => {
-  test('gets a comment after 15 seconds of silence between frames', async () => {
+  test('a stream gets a comment after 15 seconds of silence between frames', async () => {
     const { exchange, reader } = await openedStream(gateway, start, asking)
 
     const first = await pieceAfterSilence(reader)
@@ -62,7 +62,7 @@ describe.each<[string, Asking, string, string]>([
     )
   })
 
-  test('has no comment in its replay', async () => {
+  test('the replay of a stream with comments has none', async () => {
     const { account, exchange, reader, first } = await openedStream(gateway, start, asking)
     const beat = await pieceAfterSilence(reader)
     await exchange.write(chunk(end))

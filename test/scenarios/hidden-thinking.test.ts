@@ -74,17 +74,20 @@ describe('thinking that Gemini counts only in the total is charged as output', (
       { model: 'gemini-live', max_tokens: 8000, stream: true },
       stream,
     ],
-  ])('of %s', async (_, route, body, reply) => {
-    const { text, charge } = await charged(route, body, reply)
+  ])(
+    'thinking that Gemini counts only in the total is charged as output of %s',
+    async (_, route, body, reply) => {
+      const { text, charge } = await charged(route, body, reply)
 
-    expect(charge).toMatchObject({
-      cost_usd: '0.0198725',
-      usage: { input_tokens: 9, output_tokens: 1_985, reasoning_tokens: 1_321 },
-      source: 'reported',
-      is_clamped: false,
-    })
-    if (route === 'messages') expect(text).toContain('"output_tokens":1985')
-  })
+      expect(charge).toMatchObject({
+        cost_usd: '0.0198725',
+        usage: { input_tokens: 9, output_tokens: 1_985, reasoning_tokens: 1_321 },
+        source: 'reported',
+        is_clamped: false,
+      })
+      if (route === 'messages') expect(text).toContain('"output_tokens":1985')
+    },
+  )
 
   test.each([
     ['up to the output ceiling of the request', { model: 'gemini', max_tokens: 1_000 }, '0.0100225', true],
@@ -95,9 +98,12 @@ describe('thinking that Gemini counts only in the total is charged as output', (
       false,
     ],
     ['but not without usage_style in the row of the provider', { model: 'other' }, '0.0066625', false],
-  ])('%s', async (_, body, cost, isClamped) => {
-    const { charge } = await charged('chat/completions', body, chatAnswer({ usage: counts }))
+  ])(
+    'thinking that Gemini counts only in the total is charged as output: %s',
+    async (_, body, cost, isClamped) => {
+      const { charge } = await charged('chat/completions', body, chatAnswer({ usage: counts }))
 
-    expect(charge).toMatchObject({ cost_usd: cost, is_clamped: isClamped })
-  })
+      expect(charge).toMatchObject({ cost_usd: cost, is_clamped: isClamped })
+    },
+  )
 })

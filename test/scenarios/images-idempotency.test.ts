@@ -32,7 +32,7 @@ function create(
 }
 
 describe('a repeat with the same Idempotency-Key', () => {
-  test('and the same body gets the first job, which is charged once', async () => {
+  test('a repeat with the same Idempotency-Key and the same body gets the first job, which is charged once', async () => {
     const first = (await (await create()).json()) as ImagesBody
     gateway.media.submitted = images(['second'])
 
@@ -45,7 +45,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(await gateway.money(ada)).toEqual({ available: '0.96', held: '0' })
   })
 
-  test('and another body is 409 idempotency_key_reuse', async () => {
+  test('a repeat with the same Idempotency-Key and another body is 409 idempotency_key_reuse', async () => {
     await create({ prompt: 'A boat' })
 
     const response = await create({ prompt: 'A ship' })
@@ -57,7 +57,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(gateway.media.submits).toHaveLength(1)
   })
 
-  test('and the same fields in other bytes is 409', async () => {
+  test('a repeat with the same Idempotency-Key and the same fields in other bytes is 409', async () => {
     await create('{"model":"draw-1","prompt":"A boat"}')
 
     const response = await create('{"model":"draw-1", "prompt":"A boat"}')
@@ -65,7 +65,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(response.status).toBe(409)
   })
 
-  test('on another path is 409', async () => {
+  test('a repeat with the same Idempotency-Key on another path is 409', async () => {
     await create()
 
     const response = await create({}, { path: '/v1/images/edits' })
@@ -73,7 +73,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(response.status).toBe(409)
   })
 
-  test('of another account makes a new job', async () => {
+  test('a repeat with the same Idempotency-Key of another account makes a new job', async () => {
     const eve = await gateway.account()
     await create()
 
@@ -83,7 +83,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(gateway.media.submits).toHaveLength(2)
   })
 
-  test('gets a failed job as it failed, and nothing is submitted again', async () => {
+  test('a repeat with the same Idempotency-Key gets a failed job as it failed, and nothing is submitted again', async () => {
     gateway.media.submitted = {
       outcome: 'rejected',
       reason: 'invalid',
@@ -101,7 +101,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(gateway.media.submits).toHaveLength(1)
   })
 
-  test("gets a job that the provider's rate limit refused, and is told that a repeat cannot help", async () => {
+  test("a repeat with the same Idempotency-Key gets a job that the provider's rate limit refused, and is told that a repeat cannot help", async () => {
     gateway.media.submitted = {
       outcome: 'rejected',
       reason: 'rate_limited',
@@ -124,7 +124,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(gateway.media.submits).toHaveLength(2)
   })
 
-  test('waits for a job that runs, and gets its result', async () => {
+  test('a repeat with the same Idempotency-Key waits for a job that runs, and gets its result', async () => {
     const answer = Promise.withResolvers<SubmitOutcome>()
     gateway.media.submitted = answer.promise
     const replies = [create()]
@@ -139,7 +139,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(await gateway.money(ada)).toEqual({ available: '0.96', held: '0' })
   })
 
-  test('while the first is still being uploaded makes one job', async () => {
+  test('a repeat with the same Idempotency-Key while the first is still being uploaded makes one job', async () => {
     const body = JSON.stringify({ model: 'draw-1', prompt: 'A boat' })
     const upload = rawConnection(gateway.url)
     const head = [
@@ -162,7 +162,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(gateway.media.submits).toHaveLength(1)
   })
 
-  test('of many requests at once makes one job, even if the balance covers only one', async () => {
+  test('a repeat with the same Idempotency-Key of many requests at once makes one job, even if the balance covers only one', async () => {
     const poor = await gateway.account({ grant: '0.04' })
 
     const replies = await Promise.all(Array.from({ length: 20 }, () => create({}, { as: poor })))
@@ -172,7 +172,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(await gateway.money(poor)).toEqual({ available: '0', held: '0' })
   })
 
-  test('gets its job from an empty balance', async () => {
+  test('a repeat with the same Idempotency-Key gets its job from an empty balance', async () => {
     const poor = await gateway.account({ grant: '0.04' })
     await create({}, { as: poor })
 
@@ -182,7 +182,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect([repeat.status, other.status]).toEqual([200, 402])
   })
 
-  test('gets its job after the model was switched off', async () => {
+  test('a repeat with the same Idempotency-Key gets its job after the model was switched off', async () => {
     await create()
     await gateway.admin('PATCH', 'models/draw-1', { enabled: false })
 
@@ -191,7 +191,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(response.status).toBe(200)
   })
 
-  test('removes the files that it brought', async () => {
+  test('a repeat with the same Idempotency-Key removes the files that it brought', async () => {
     const image = Buffer.alloc(100_000, 1).toString('base64')
     await create({ image })
 
@@ -201,7 +201,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(gateway.media.submits).toHaveLength(1)
   })
 
-  test('is a new job after 24 hours', async () => {
+  test('a repeat with the same Idempotency-Key is a new job after 24 hours', async () => {
     await create()
     gateway.clock.advance(DAY_MS - 1)
     const before = await create()
@@ -217,14 +217,17 @@ describe('a repeat with the same Idempotency-Key', () => {
     ['400', { prompt: undefined }, 400],
     ['a model that does not exist', { model: 'draw-9' }, 400],
     ['402', { n: 10 }, 402],
-  ])('after a refusal before a job (%s) is a new request', async (_, body, status) => {
-    const poor = await gateway.account({ grant: '0.1' })
-    const refused = await create(body, { as: poor })
+  ])(
+    'a repeat with the same Idempotency-Key after a refusal before a job (%s) is a new request',
+    async (_, body, status) => {
+      const poor = await gateway.account({ grant: '0.1' })
+      const refused = await create(body, { as: poor })
 
-    const accepted = await create({}, { as: poor })
+      const accepted = await create({}, { as: poor })
 
-    expect([refused.status, accepted.status]).toEqual([status, 200])
-  })
+      expect([refused.status, accepted.status]).toEqual([status, 200])
+    },
+  )
 })
 
 test('requests without an Idempotency-Key are separate jobs', async () => {

@@ -68,7 +68,7 @@ async function statement(): Promise<readonly { readonly kind: string; readonly a
 }
 
 describe('a job that its provider accepts', () => {
-  test('is polled until it is done, and answered with 200 (rule 3)', async () => {
+  test('a job that its provider accepts is polled until it is done, and answered with 200 (rule 3)', async () => {
     const reply = gateway.create(ada.key, { n: 2 })
     await untilAccepted()
     await pollOnce(reply)
@@ -82,7 +82,7 @@ describe('a job that its provider accepts', () => {
     expect(await gateway.money(ada)).toEqual({ available: '0.92', held: '0' })
   })
 
-  test('is answered with 202 after 150 s, and not before', async () => {
+  test('a job that its provider accepts is answered with 202 after 150 s, and not before', async () => {
     const reply = gateway.create(ada.key)
     await untilAccepted()
 
@@ -100,7 +100,7 @@ describe('a job that its provider accepts', () => {
     expect(await gateway.money(ada)).toEqual({ available: '0.96', held: '0.04' })
   })
 
-  test('is polled every 2 s of the wait at most', async () => {
+  test('a job that its provider accepts is polled every 2 s of the wait at most', async () => {
     const reply = gateway.create(ada.key)
     await untilAccepted()
 
@@ -113,7 +113,7 @@ describe('a job that its provider accepts', () => {
     expect((await reply).status).toBe(200)
   })
 
-  test('continues after the 202, and the lookup finds it finished', async () => {
+  test('a job that its provider accepts continues after the 202, and the lookup finds it finished', async () => {
     const { id } = await gateway.running(ada.key, { n: 3 })
     const running = await gateway.poll(ada.key, id)
     gateway.media.polled = images(['one', 'two'])
@@ -129,7 +129,7 @@ describe('a job that its provider accepts', () => {
     await gateway.verify()
   })
 
-  test('continues if its client disconnects during the wait', async () => {
+  test('a job that its provider accepts continues if its client disconnects during the wait', async () => {
     const leaving = new AbortController()
     const reply = fetch(`${gateway.url}/v1/images/generations`, {
       method: 'POST',
@@ -150,7 +150,7 @@ describe('a job that its provider accepts', () => {
     await gateway.verify()
   })
 
-  test('continues if its client disconnects before the submit is answered', async () => {
+  test('a job that its provider accepts continues if its client disconnects before the submission is answered', async () => {
     const answer = Promise.withResolvers<SubmitOutcome>()
     gateway.media.submitted = answer.promise
     const leaving = new AbortController()
@@ -170,7 +170,7 @@ describe('a job that its provider accepts', () => {
     expect(gateway.media.submits).toHaveLength(1)
   })
 
-  test('is settled once when a wait, a lookup and the reconciler see its end together', async () => {
+  test('a job that its provider accepts is settled once when a wait, a lookup and the reconciler see its end together', async () => {
     const { id } = await gateway.running(ada.key)
     gateway.clock.advance(STEP_MS)
     gateway.media.polled = images(['one'])
@@ -297,7 +297,7 @@ const submitEnds: readonly (readonly [
 ]
 
 describe('a submit that ends in', () => {
-  test.each(submitEnds)('%s', async (_, outcome, status, error, isFinal) => {
+  test.each(submitEnds)('a submission that ends in %s', async (_, outcome, status, error, isFinal) => {
     gateway.media.submitted = outcome
 
     const response = await gateway.create(ada.key, { n: 2 })
@@ -326,7 +326,7 @@ describe('a submit that ends in', () => {
     await gateway.verify()
   })
 
-  test('an adapter that throws is unknown, because bytes may have left', async () => {
+  test('a submission that ends in an adapter that throws is unknown, because bytes may have left', async () => {
     const bug = Promise.reject<SubmitOutcome>(new Error('A bug.'))
     bug.catch(() => undefined)
     gateway.media.submitted = bug
@@ -341,7 +341,7 @@ describe('a submit that ends in', () => {
     expect(await gateway.money(ada)).toEqual({ available: '0.96', held: '0.04' })
   })
 
-  test('the id of another job fails the job, whose result nothing would follow', async () => {
+  test('a submission that ends in the id of another job fails the job, whose result nothing would follow', async () => {
     gateway.media.submitted = { outcome: 'accepted', upstreamId: 'same' }
     await gateway.running(ada.key)
 
@@ -352,7 +352,7 @@ describe('a submit that ends in', () => {
     expect(await gateway.money(ada)).toEqual({ available: '0.96', held: '0.04' })
   })
 
-  test('nothing for 150 s is a 202 that says processing, and the lookup says queued', async () => {
+  test('a submission that ends in nothing for 150 s is a 202 that says processing, and the lookup says queued', async () => {
     const answer = Promise.withResolvers<SubmitOutcome>()
     gateway.media.submitted = answer.promise
 
@@ -370,7 +370,7 @@ describe('a submit that ends in', () => {
 describe('a generation that fails', () => {
   const failed: PollOutcome = { outcome: 'failed', code: 'NSFW', message: 'The image was refused.' }
 
-  test('during the wait: 502 generation_error with the code, the id and cost_usd "0"', async () => {
+  test('a generation that fails during the wait is 502 generation_error with the code, the id and cost_usd "0"', async () => {
     gateway.media.polled = failed
     const reply = gateway.create(ada.key)
     await untilAccepted()
@@ -388,7 +388,7 @@ describe('a generation that fails', () => {
     expect(await gateway.money(ada)).toEqual({ available: '1', held: '0' })
   })
 
-  test('after the wait: the lookup says failed, with the error', async () => {
+  test('the lookup of a generation that fails after the wait says failed, with the error', async () => {
     const { id } = await gateway.running(ada.key)
     gateway.media.polled = failed
 
@@ -400,7 +400,7 @@ describe('a generation that fails', () => {
     await gateway.verify()
   })
 
-  test("is shown without the provider's hosts, links and keys", async () => {
+  test("a generation that fails is shown without the provider's hosts, links and keys", async () => {
     const { id } = await gateway.running(ada.key)
     const message = 'See https://pics.example.com/e?key=1, host gpu-7.pics.internal, key sk-live12345.'
     gateway.media.polled = { outcome: 'failed', code: 'pics.example.com:E7', message }
@@ -414,21 +414,24 @@ describe('a generation that fails', () => {
     })
   })
 
-  test.each(['message', 'code'])('is shown without a part of a host if the %s is cut', async field => {
-    const { id } = await gateway.running(ada.key)
-    const long = `${'x'.repeat(field === 'code' ? 190 : 990)} gpu-7.pics.internal`
-    gateway.media.polled = { outcome: 'failed', message: 'No.', [field]: long }
+  test.each(['message', 'code'])(
+    'a generation that fails is shown without a part of a host if the %s is cut',
+    async field => {
+      const { id } = await gateway.running(ada.key)
+      const long = `${'x'.repeat(field === 'code' ? 190 : 990)} gpu-7.pics.internal`
+      gateway.media.polled = { outcome: 'failed', message: 'No.', [field]: long }
 
-    const job = await gateway.poll(ada.key, id)
+      const job = await gateway.poll(ada.key, id)
 
-    expect(JSON.stringify(job.error)).toContain('xxx ')
-    expect(JSON.stringify(job.error)).not.toContain('gpu')
-  })
+      expect(JSON.stringify(job.error)).toContain('xxx ')
+      expect(JSON.stringify(job.error)).not.toContain('gpu')
+    },
+  )
 
   test.each([
     ['an unknown state word', { outcome: 'running', upstreamStatus: 'PONDERING', isKnownStatus: false }],
     ['a failed poll', { outcome: 'unavailable', problem: '503' }],
-  ] as const)('is not %s: the job goes on', async (_, polled) => {
+  ] as const)('a generation that fails is not %s: the job goes on', async (_, polled) => {
     const { id } = await gateway.running(ada.key)
     gateway.media.polled = polled
 
@@ -439,7 +442,7 @@ describe('a generation that fails', () => {
     expect([job.status, done.status]).toEqual(['processing', 'completed'])
   })
 
-  test('does not follow a poll that asks to wait: the next one comes after that time', async () => {
+  test('a generation that fails does not follow a poll that asks to wait: the next one comes after that time', async () => {
     const { id } = await gateway.running(ada.key)
     gateway.media.polled = { outcome: 'unavailable', problem: '429', retryAfterS: 60 }
     await gateway.poll(ada.key, id)
@@ -468,7 +471,7 @@ test('a provider that asks to wait for a day is polled again after five minutes'
 })
 
 describe('GET /v1/images/jobs/{job_id}', () => {
-  test("of another account's job is 404, exactly as of a job that does not exist", async () => {
+  test("GET /v1/images/jobs/{job_id} of another account's job is 404, exactly as of a job that does not exist", async () => {
     const eve = await gateway.account()
     const { id } = await gateway.running(ada.key)
     const absent = `img_${'0'.repeat(26)}`
@@ -483,13 +486,13 @@ describe('GET /v1/images/jobs/{job_id}', () => {
   })
 
   test.each(['img_', 'x', 'vid_00000000000000000000000000', 'img_0/../../etc', '%00', 'IMG_1'])(
-    'of %s is 404',
+    'GET /v1/images/jobs/{job_id} of %s is 404',
     async id => {
       expect((await gateway.lookup(ada.key, id)).status).toBe(404)
     },
   )
 
-  test('is 404 for the id of an image under the prefix of a video', async () => {
+  test('GET /v1/images/jobs/{job_id} is 404 for the id of an image under the prefix of a video', async () => {
     const { id } = await gateway.running(ada.key)
 
     const response = await gateway.lookup(ada.key, id.replace('img_', 'vid_'))
@@ -497,7 +500,7 @@ describe('GET /v1/images/jobs/{job_id}', () => {
     expect(response.status).toBe(404)
   })
 
-  test('needs a key', async () => {
+  test('GET /v1/images/jobs/{job_id} needs a key', async () => {
     const { id } = await gateway.running(ada.key)
 
     const response = await fetch(`${gateway.url}/v1/images/jobs/${id}`)
@@ -505,14 +508,14 @@ describe('GET /v1/images/jobs/{job_id}', () => {
     expect(response.status).toBe(401)
   })
 
-  test('shows a job to every key of its account', async () => {
+  test('GET /v1/images/jobs/{job_id} shows a job to every key of its account', async () => {
     const { id } = await gateway.running(ada.key)
     const { key } = await gateway.admin<{ key: string }>('POST', `accounts/${ada.id}/keys`, {})
 
     expect((await gateway.lookup(key, id)).status).toBe(200)
   })
 
-  test('costs nothing, and needs no money', async () => {
+  test('GET /v1/images/jobs/{job_id} costs nothing, and needs no money', async () => {
     const poor = await gateway.account({ grant: '0.04' })
     const { id } = await gateway.running(poor.key)
 
@@ -524,7 +527,7 @@ describe('GET /v1/images/jobs/{job_id}', () => {
     expect(await gateway.money(poor)).toEqual({ available: '0', held: '0.04' })
   })
 
-  test("polls the provider no more often than the provider's own minimum", async () => {
+  test("GET /v1/images/jobs/{job_id} polls the provider no more often than the provider's own minimum", async () => {
     const { id } = await gateway.running(ada.key)
     gateway.clock.advance(STEP_MS)
     const { polls } = gateway.media
@@ -534,7 +537,7 @@ describe('GET /v1/images/jobs/{job_id}', () => {
     expect(gateway.media.polls - polls).toBe(1)
   })
 
-  test('waits for a slow provider for 2 s at most', async () => {
+  test('GET /v1/images/jobs/{job_id} waits for a slow provider for 2 s at most', async () => {
     const { id } = await gateway.running(ada.key)
     const answer = Promise.withResolvers<PollOutcome>()
     gateway.media.polled = answer.promise
@@ -561,7 +564,7 @@ describe('7 days after its completion', () => {
       .map(entry => entry.parentPath.split('/blobs/')[1]!.split('/')[0]!)
   }
 
-  test('a result is archived: archived is true, data is empty, the row and its money stay', async () => {
+  test('7 days after its completion, a result is archived: archived is true, data is empty, the row and its money stay', async () => {
     const { id } = await gateway.running(ada.key)
     gateway.media.polled = images(['one'])
     const done = await gateway.poll(ada.key, id)
@@ -581,7 +584,7 @@ describe('7 days after its completion', () => {
     await gateway.verify()
   })
 
-  test('a failed job stays as it was', async () => {
+  test('7 days after its completion, a failed job stays as it was', async () => {
     gateway.media.submitted = { outcome: 'rejected', reason: 'invalid', status: 400, message: 'No.' }
     const { id } = await errorOf(await gateway.create(ada.key))
     const before = await gateway.poll(ada.key, id!)

@@ -35,7 +35,7 @@ describe('an unknown submit on the sandbox', () => {
     return body.id!
   }
 
-  test('is found at its provider by the reconciler, completed and charged (rule 6)', async () => {
+  test('an unknown submission on the sandbox is found at its provider by the reconciler, completed and charged (rule 6)', async () => {
     const id = await lost('submit=unknown')
 
     const pass = await gateway.reconcile()
@@ -46,7 +46,7 @@ describe('an unknown submit on the sandbox', () => {
     await gateway.verify()
   })
 
-  test('is found at its provider and failed, with its code', async () => {
+  test('an unknown submission on the sandbox is found at its provider and failed, with its code', async () => {
     const id = await lost('submit=unknown fail=NSFW')
 
     await gateway.reconcile()
@@ -59,7 +59,7 @@ describe('an unknown submit on the sandbox', () => {
     expect(await gateway.money(ada)).toEqual({ available: '1', held: '0' })
   })
 
-  test('is found running, and settled when it ends', async () => {
+  test('an unknown submission on the sandbox is found running, and settled when it ends', async () => {
     const id = await lost('submit=unknown delay_ms=60000')
     await gateway.reconcile()
     const found = await gateway.poll(ada.key, id)
@@ -71,7 +71,7 @@ describe('an unknown submit on the sandbox', () => {
     expect(await gateway.money(ada)).toEqual({ available: '0.96', held: '0' })
   })
 
-  test('is released after 15 minutes, and not before', async () => {
+  test('an unknown submission on the sandbox is released after 15 minutes, and not before', async () => {
     const id = await lost('submit=lost')
     gateway.clock.advance(UNKNOWN_TTL_MS - 1)
     await gateway.reconcile()
@@ -97,7 +97,7 @@ describe('an unknown submit on the sandbox', () => {
     await gateway.verify()
   })
 
-  test("is released at the reconciler's next pass if nothing was sent", async () => {
+  test("an unknown submission on the sandbox is released at the reconciler's next pass if nothing was sent", async () => {
     const id = await lost('submit=not_sent')
     const held = await gateway.money(ada)
 
@@ -111,7 +111,7 @@ describe('an unknown submit on the sandbox', () => {
     expect(await gateway.money(ada)).toEqual({ available: '1', held: '0' })
   })
 
-  test('is never submitted again', async () => {
+  test('an unknown submission on the sandbox is never submitted again', async () => {
     const id = await lost('submit=lost')
 
     for (let passes = 0; passes < 3; passes += 1) {
@@ -133,7 +133,7 @@ describe('a job that its provider does not finish within a day', () => {
   })
   afterEach(() => gateway.stop())
 
-  test('fails, and its money is released', async () => {
+  test('a job that its provider does not finish within a day fails, and its money is released', async () => {
     const startedAtMs = gateway.clock.now()
     const { id } = await gateway.running(ada.key)
     await gateway.poll(ada.key, id)
@@ -154,7 +154,7 @@ describe('a job that its provider does not finish within a day', () => {
     await gateway.verify()
   })
 
-  test('is settled if the provider has finished it by then: its answer comes before the deadline', async () => {
+  test('a job that its provider does not finish within a day is settled if the provider has finished it by then: its answer comes before the deadline', async () => {
     const startedAtMs = gateway.clock.now()
     const { id } = await gateway.running(ada.key)
     await gateway.poll(ada.key, id)
@@ -166,7 +166,7 @@ describe('a job that its provider does not finish within a day', () => {
     expect(await gateway.poll(ada.key, id)).toMatchObject({ status: 'completed', cost_usd: '0.04' })
   })
 
-  test('stays failed when the provider finishes it later, and its price is a loss, once', async () => {
+  test('a job that its provider does not finish within a day stays failed when the provider finishes it later, and its price is a loss, once', async () => {
     const { id } = await gateway.running(ada.key, { n: 2 })
     gateway.clock.advance(DAY_MS)
     await gateway.reconcile()
@@ -187,7 +187,7 @@ describe('a job that its provider does not finish within a day', () => {
     await gateway.verify()
   })
 
-  test('is watched for a day, and not longer', async () => {
+  test('a job that its provider does not finish within a day is watched for a day, and not longer', async () => {
     await gateway.running(ada.key)
     gateway.clock.advance(DAY_MS)
     await gateway.reconcile()
@@ -201,7 +201,7 @@ describe('a job that its provider does not finish within a day', () => {
     expect(gateway.media.polls).toBe(polls)
   })
 
-  test('is not asked for again once its provider has failed it', async () => {
+  test('a job that its provider does not finish within a day is not asked for again once its provider has failed it', async () => {
     await gateway.running(ada.key)
     gateway.clock.advance(DAY_MS)
     await gateway.reconcile()
@@ -228,7 +228,7 @@ describe('a result that a provider made and its customer does not get', () => {
   const lossUsd = async (id: string) =>
     (await gateway.admin<{ loss_usd: string | null }>('GET', `jobs/${id}`)).loss_usd
 
-  test('is a loss if it can never be fetched, in the step that fails the job', async () => {
+  test('a result that a provider made and its customer does not get is a loss if it can never be fetched, in the step that fails the job', async () => {
     const links = ['a', 'b'].map(
       name => ({ from: 'url', url: `http://169.254.169.254/${name}.png` }) as const,
     )
@@ -242,7 +242,7 @@ describe('a result that a provider made and its customer does not get', () => {
     await gateway.verify()
   })
 
-  test('is a loss if the submit was answered without an id and the job is found finished', async () => {
+  test('a result that a provider made and its customer does not get is a loss if the submission was answered without an id and the job is found finished', async () => {
     gateway.media.submitted = { outcome: 'rejected', reason: 'no_id', status: 200, message: 'No id.' }
     const { id } = await errorOf(await gateway.create(ada.key, { n: 3 }))
     const before = await lossUsd(id!)
@@ -273,7 +273,7 @@ describe('the answer to a submit', () => {
     return (await gateway.admin<{ data: readonly Line[] }>('GET', `accounts/${ada.id}/statement`)).data
   }
 
-  test('that comes after the release is a loss if it is the result', async () => {
+  test('the answer to a submission that comes after the release is a loss if it is the result', async () => {
     const answer = Promise.withResolvers<ReturnType<typeof images>>()
     gateway.media.submitted = answer.promise
     const { id } = await gateway.running(ada.key)
@@ -290,7 +290,7 @@ describe('the answer to a submit', () => {
     await gateway.verify()
   })
 
-  test('that comes after the release is kept if it is an id, and the job is watched by it', async () => {
+  test('the answer to a submission that comes after the release is kept if it is an id, and the job is watched by it', async () => {
     const answer = Promise.withResolvers<SubmitOutcome>()
     gateway.media.submitted = answer.promise
     const { id } = await gateway.running(ada.key)

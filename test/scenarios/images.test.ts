@@ -27,7 +27,7 @@ describe('POST /v1/images/generations on the sandbox', () => {
     return [width, height]
   }
 
-  test('answers 200 with created, cost_usd and the images as base64 (rules 3, 4)', async () => {
+  test('POST /v1/images/generations on the sandbox answers 200 with created, cost_usd and the images as base64 (rules 3, 4)', async () => {
     const response = await gateway.create(ada.key)
 
     const text = await response.text()
@@ -48,44 +48,56 @@ describe('POST /v1/images/generations on the sandbox', () => {
     ['9:16', 576, 1024],
     ['4:3', 1024, 768],
     ['3:4', 768, 1024],
-  ])('draws the aspect_ratio %s', async (aspectRatio, width, height) => {
-    const body = await gateway.created(ada.key, { aspect_ratio: aspectRatio })
+  ])(
+    'POST /v1/images/generations on the sandbox draws the aspect_ratio %s',
+    async (aspectRatio, width, height) => {
+      const body = await gateway.created(ada.key, { aspect_ratio: aspectRatio })
 
-    expect(sizeOf(body)).toEqual([width, height])
-  })
+      expect(sizeOf(body)).toEqual([width, height])
+    },
+  )
 
   test.each([
     ['3:2', 1024, 683],
     ['2:3', 683, 1024],
     ['21:9', 1024, 439],
-  ])('draws the aspect_ratio %s of a model that has it', async (aspectRatio, width, height) => {
-    const body = await gateway.created(ada.key, { model: 'draw-wide', aspect_ratio: aspectRatio })
+  ])(
+    'POST /v1/images/generations on the sandbox draws the aspect_ratio %s of a model that has it',
+    async (aspectRatio, width, height) => {
+      const body = await gateway.created(ada.key, { model: 'draw-wide', aspect_ratio: aspectRatio })
 
-    expect(sizeOf(body)).toEqual([width, height])
-  })
+      expect(sizeOf(body)).toEqual([width, height])
+    },
+  )
 
   test.each([
     ['1K', 1024],
     ['2K', 2048],
     ['4K', 4096],
-  ])('draws the resolution %s at the same price (rule 5)', async (resolution, side) => {
-    const body = await gateway.created(ada.key, { resolution })
+  ])(
+    'POST /v1/images/generations on the sandbox draws the resolution %s at the same price (rule 5)',
+    async (resolution, side) => {
+      const body = await gateway.created(ada.key, { resolution })
 
-    expect(sizeOf(body)).toEqual([side, side])
-    expect(body.cost_usd).toBe('0.04')
-  })
+      expect(sizeOf(body)).toEqual([side, side])
+      expect(body.cost_usd).toBe('0.04')
+    },
+  )
 
   test.each([
     ['landscape', 1024, 576],
     ['portrait', 576, 1024],
     ['square', 1024, 1024],
-  ])('draws the orientation %s of a model that has it', async (orientation, width, height) => {
-    const body = await gateway.created(ada.key, { model: 'draw-turned', orientation })
+  ])(
+    'POST /v1/images/generations on the sandbox draws the orientation %s of a model that has it',
+    async (orientation, width, height) => {
+      const body = await gateway.created(ada.key, { model: 'draw-turned', orientation })
 
-    expect(sizeOf(body)).toEqual([width, height])
-  })
+      expect(sizeOf(body)).toEqual([width, height])
+    },
+  )
 
-  test('moves the balance by the cost, and holds nothing when it answers', async () => {
+  test('POST /v1/images/generations on the sandbox moves the balance by the cost, and holds nothing when it answers', async () => {
     const account = await gateway.account({ grant: '1' })
 
     const body = await gateway.created(account.key, { n: 3, resolution: '2K', aspect_ratio: '16:9' })
@@ -95,7 +107,7 @@ describe('POST /v1/images/generations on the sandbox', () => {
     await gateway.verify()
   })
 
-  test('leaves an empty prompt to the model, whose code is EMPTY_PROMPT', async () => {
+  test('POST /v1/images/generations on the sandbox leaves an empty prompt to the model, whose code is EMPTY_PROMPT', async () => {
     const response = await gateway.create(ada.key, { prompt: '' })
 
     expect(response.status).toBe(400)
@@ -105,7 +117,7 @@ describe('POST /v1/images/generations on the sandbox', () => {
     })
   })
 
-  test('needs a key', async () => {
+  test('POST /v1/images/generations on the sandbox needs a key', async () => {
     const statuses = await Promise.all(
       [{}, { authorization: 'Bearer tg_live_unknown' }, { 'x-api-key': 'tg_live_unknown' }].map(
         async headers =>
@@ -116,7 +128,7 @@ describe('POST /v1/images/generations on the sandbox', () => {
     expect(statuses).toEqual([401, 401, 401])
   })
 
-  test('takes a key in x-api-key', async () => {
+  test('POST /v1/images/generations on the sandbox takes a key in x-api-key', async () => {
     const response = await fetch(`${gateway.url}/v1/images/generations`, {
       method: 'POST',
       headers: { 'x-api-key': ada.key },
@@ -143,25 +155,25 @@ describe('what a provider gets', () => {
     return gateway.media.submits.at(-1)!
   }
 
-  test('is the prompt as it was sent', async () => {
+  test('what a provider gets is the prompt as it was sent', async () => {
     const prompt = ' Größe: “5 m”\n[x] 😀 '
 
     expect((await submitted({ prompt })).prompt).toBe(prompt)
   })
 
-  test('is the default of each parameter that the request leaves out', async () => {
+  test('what a provider gets is the default of each parameter that the request leaves out', async () => {
     expect((await submitted({})).params).toEqual({ aspect_ratio: '1:1', resolution: '1K' })
     expect((await submitted({ model: 'draw-turned' })).params).toEqual({ orientation: 'square' })
   })
 
-  test('is the first value of a set that lacks the default', async () => {
+  test('what a provider gets is the first value of a set that lacks the default', async () => {
     expect((await submitted({ model: 'draw-narrow' })).params).toEqual({
       aspect_ratio: '3:4',
       resolution: '2K',
     })
   })
 
-  test('has null count as absent', async () => {
+  test('what a provider gets has null count as absent', async () => {
     const nulls = { n: null, aspect_ratio: null, resolution: null, image: null, response_format: null }
 
     const submit = await submitted(nulls)
@@ -169,13 +181,13 @@ describe('what a provider gets', () => {
     expect(submit).toMatchObject({ params: { aspect_ratio: '1:1', resolution: '1K' }, images: [] })
   })
 
-  test('has no field that the model does not have (rule 1)', async () => {
+  test('what a provider gets has no field that the model does not have (rule 1)', async () => {
     const more = { model: 'draw-plain', aspect_ratio: '5:1', resolution: '9K', orientation: 'sideways' }
 
     expect((await submitted(more)).params).toEqual({})
   })
 
-  test('has no unknown field, and nothing of response_format', async () => {
+  test('what a provider gets has no unknown field, and nothing of response_format', async () => {
     const more = { response_format: 'url', size: '1x1', seed: 7, style: {}, user: 'u', quality: ['hd'] }
 
     const submit = await submitted(more)
@@ -195,7 +207,7 @@ describe('what a provider gets', () => {
     expect(submit.params).toEqual({ aspect_ratio: '1:1', resolution: '1K' })
   })
 
-  test('has no n among its parameters', async () => {
+  test('what a provider gets has no n among its parameters', async () => {
     gateway.media.submitted = images(['one', 'two', 'three', 'four'])
 
     const submit = await submitted({ n: 4 })
@@ -203,18 +215,18 @@ describe('what a provider gets', () => {
     expect(submit.params).toEqual({ aspect_ratio: '1:1', resolution: '1K' })
   })
 
-  test('has the fixed parameters of the row, whatever the request says', async () => {
+  test('what a provider gets has the fixed parameters of the row, whatever the request says', async () => {
     const submit = await submitted({ model: 'draw-fixed', quality: 'low', steps: 1 })
 
     expect(submit.params).toEqual({ quality: 'hd', steps: 4 })
   })
 
-  test('is the name that the row has for the model', async () => {
+  test('what a provider gets is the name that the row has for the model', async () => {
     expect((await submitted({})).model).toBe('image')
   })
 
   test.each(['b64_json', 'url', 'whatever', 7])(
-    'is the same whatever response_format is: %p, and the reply is base64',
+    'what a provider gets is the same whatever response_format is: %p, and the reply is base64',
     async format => {
       gateway.media.submitted = images(['pixels'])
 
@@ -229,7 +241,7 @@ describe('what a provider gets', () => {
     ['together/meta/draw-x', 'meta/draw-x'],
     ['meta/draw-x', 'meta/draw-x'],
     ['a/b/c/draw-y', 'draw-y'],
-  ])('is found under a prefixed name: %s', async (model, row) => {
+  ])('what a provider gets is found under a prefixed name: %s', async (model, row) => {
     const response = await gateway.create(ada.key, { model })
 
     expect(response.status).toBe(200)

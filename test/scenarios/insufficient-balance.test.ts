@@ -133,18 +133,21 @@ describe('the same request passes with the output ceiling of the 402, and fails 
     ['one with a price per request', { model: 'fee' }],
     ['one with the upstream’s own cost', { model: 'resold' }],
     ['one with a long text', { model: 'gpt-x', user: 'é'.repeat(300) }],
-  ])('%s', async (_, body) => {
-    for (const field of ['max_tokens', 'max_completion_tokens']) {
-      const { key } = await gateway.account({ grant: '0.004' })
-      const { max_affordable_output_tokens: ceiling = 0 } = await refused(key, { messages, ...body })
-      const again = { messages, ...body, max_tokens: undefined, max_completion_tokens: undefined }
+  ])(
+    'the same request passes with the output ceiling of the 402, and fails with one token more: %s',
+    async (_, body) => {
+      for (const field of ['max_tokens', 'max_completion_tokens']) {
+        const { key } = await gateway.account({ grant: '0.004' })
+        const { max_affordable_output_tokens: ceiling = 0 } = await refused(key, { messages, ...body })
+        const again = { messages, ...body, max_tokens: undefined, max_completion_tokens: undefined }
 
-      await refused(key, { ...again, [field]: ceiling + 1 })
-      const passed = await gateway.chat(key, { ...again, [field]: ceiling })
+        await refused(key, { ...again, [field]: ceiling + 1 })
+        const passed = await gateway.chat(key, { ...again, [field]: ceiling })
 
-      expect(passed.status).toBe(200)
-    }
-  })
+        expect(passed.status).toBe(200)
+      }
+    },
+  )
 })
 
 describe('the 402 has no output ceiling if none fits:', () => {
@@ -153,7 +156,7 @@ describe('the 402 has no output ceiling if none fits:', () => {
     ['an input that already costs too much', '0.0001', { model: 'gpt-x', user: 'x'.repeat(10_000) }],
     ['a price per request that is already too much', '0.001', { model: 'fee' }],
     ['a row with free output', '0.000001', { model: 'input-only' }],
-  ])('%s', async (_, grant, body) => {
+  ])('the 402 has no output ceiling if none fits: %s', async (_, grant, body) => {
     const { key } = await gateway.account({ grant })
 
     const refusal = await refused(key, { messages, ...body })

@@ -73,7 +73,7 @@ async function runningVideo(): Promise<void> {
 }
 
 describe('a pass of the reconciler', () => {
-  test('begins the fetch of a large result, and does not wait for its end', async () => {
+  test('a pass of the reconciler begins the fetch of a large result, and does not wait for its end', async () => {
     const { id } = await gateway.running(ada.key)
     gateway.media.polled = linked('/large.png')
     gateway.clock.advance(STEP_MS)
@@ -95,7 +95,7 @@ describe('a pass of the reconciler', () => {
     await gateway.verify()
   })
 
-  test('settles other jobs while a result is fetched', async () => {
+  test('a pass of the reconciler settles other jobs while a result is fetched', async () => {
     const slow = await gateway.running(ada.key)
     gateway.media.polled = linked('/large.png')
     gateway.clock.advance(STEP_MS)
@@ -113,7 +113,7 @@ describe('a pass of the reconciler', () => {
     })
   })
 
-  test('settles the jobs of other providers if one does not answer', async () => {
+  test('a pass of the reconciler settles the jobs of other providers if one does not answer', async () => {
     // More than a sweep asks for at a time.
     for (let count = 0; count < 70; count += 1) await runningVideo()
     const quick = await gateway.running(ada.key, { model: 'draw-pics' })

@@ -138,11 +138,14 @@ describe('each change of a state is one log line, and is counted once:', () => {
     ],
   ]
 
-  test.each(plays)('%s', async (_, play, changes) => {
-    await play()
+  test.each(plays)(
+    'each change of a state is one log line, and is counted once: %s',
+    async (_, play, changes) => {
+      await play()
 
-    await expectChanges(changes)
-  })
+      await expectChanges(changes)
+    },
+  )
 
   test('a repeat by an idempotency key, a refusal and an archived result do not count', async () => {
     gateway.media.submitted = images(['one'])
@@ -232,7 +235,7 @@ test('the jobs that have not ended are a gauge by state', async () => {
 })
 
 describe('a loss', () => {
-  test('of a lost result is counted with the failure', async () => {
+  test('a loss of a lost result is counted with the failure', async () => {
     const link = { from: 'url', url: 'http://169.254.169.254/a.png' } as const
     await submitted({ outcome: 'finished', result: { outputs: [link], isCounted: true } })
 
@@ -241,7 +244,7 @@ describe('a loss', () => {
     expect(lines.findLast(({ message }) => message === 'job')).toMatchObject({ loss_usd: '0.04' })
   })
 
-  test('of a late completion is counted, and is a separate line', async () => {
+  test('a loss of a late completion is counted, and is a separate line', async () => {
     await submitted(unknown)
     gateway.clock.advance(15 * MINUTE_MS)
     await gateway.reconcile()

@@ -112,7 +112,7 @@ async function expectCompensatedOnce(ref: string): Promise<void> {
 }
 
 describe('kill -9', () => {
-  test('between a late answer and its settlement, and the next start charges and credits it once', async () => {
+  test('after kill -9 between a late answer and its settlement, the next start charges and credits it once', async () => {
     const { ref, exchange } = await timedOut()
     await answered(exchange)
 
@@ -129,7 +129,7 @@ describe('kill -9', () => {
     await expectCompensatedOnce(ref)
   })
 
-  test('between a late answer and its settlement, and the command settles it without a server', async () => {
+  test('after kill -9 between a late answer and its settlement, the command settles it without a server', async () => {
     const { ref, exchange } = await timedOut()
     await answered(exchange)
     await gateway.kill()
@@ -151,7 +151,7 @@ describe('kill -9', () => {
     await expectCompensatedOnce(ref)
   })
 
-  test('before a late answer, which is lost and free', async () => {
+  test('a late answer is lost and free after kill -9 before it', async () => {
     const { exchange } = await timedOut()
 
     await gateway.kill()

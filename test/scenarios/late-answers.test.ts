@@ -79,7 +79,7 @@ async function answerLate(exchange: Exchange, reply: Reply): Promise<void> {
 }
 
 describe('a JSON request that times out', () => {
-  test('gets a 504 that SDKs do not retry, and holds nothing', async () => {
+  test('a JSON request that times out gets a 504 that SDKs do not retry, and holds nothing', async () => {
     const { response, exchange } = await timedOut()
 
     expect(response.status).toBe(504)
@@ -92,7 +92,7 @@ describe('a JSON request that times out', () => {
     await answerLate(exchange, closeBeforeHeaders())
   })
 
-  test('and is answered later is charged and credited together, without a change of the balance', async () => {
+  test('a JSON request that times out and is answered later is charged and credited together, without a change of the balance', async () => {
     const { response, exchange } = await timedOut()
     await answerLate(exchange, chatAnswer())
     const before = await statement()
@@ -124,7 +124,7 @@ describe('a JSON request that times out', () => {
     await expectSoundBooks(gateway, ada)
   })
 
-  test('is compensated once, even if the reconciler runs several times', async () => {
+  test('a JSON request that times out is compensated once, even if the reconciler runs several times', async () => {
     const { exchange } = await timedOut()
     await answerLate(exchange, chatAnswer())
 
@@ -138,7 +138,7 @@ describe('a JSON request that times out', () => {
     await expectSoundBooks(gateway, ada)
   })
 
-  test('is charged at the prices of its admission', async () => {
+  test('a JSON request that times out is charged at the prices of its admission', async () => {
     const { exchange } = await timedOut()
     const row = await gateway.admin<Record<string, unknown>>('GET', 'models/gpt-x')
     await gateway.admin('PUT', 'models/gpt-x', {
@@ -160,7 +160,7 @@ describe('a JSON request that times out', () => {
     ['with HTML', html()],
     ['with half an answer', resetAfterHeaders()],
     ['with a closed connection', closeBeforeHeaders()],
-  ])('and later %s is not charged', async (_, reply) => {
+  ])('a JSON request that times out and later %s is not charged', async (_, reply) => {
     const { exchange } = await timedOut()
     await answerLate(exchange, reply)
 
@@ -170,7 +170,7 @@ describe('a JSON request that times out', () => {
     expect(await statement()).toHaveLength(1)
   })
 
-  test('and is not answered for a long time is abandoned and not charged', async () => {
+  test('a JSON request that times out and is not answered for a long time is abandoned and not charged', async () => {
     const { exchange } = await timedOut()
 
     gateway.clock.advance(LATE_MS)
@@ -182,7 +182,7 @@ describe('a JSON request that times out', () => {
     expect(await statement()).toHaveLength(1)
   })
 
-  test('has no failover, because both upstreams could bill', async () => {
+  test('a JSON request that times out has no failover, because both upstreams could bill', async () => {
     const { response, exchange } = await timedOut('gpt-two')
 
     expect(response.status).toBe(504)
@@ -190,7 +190,7 @@ describe('a JSON request that times out', () => {
     await answerLate(exchange, closeBeforeHeaders())
   })
 
-  test('after a failover is compensated for the late upstream', async () => {
+  test('a JSON request that times out after a failover is compensated for the late upstream', async () => {
     gateway.upstream.reply(json({}, { status: 500 }))
     const { exchange } = await timedOut('gpt-two', spare)
     await answerLate(exchange, chatAnswer())
@@ -203,7 +203,7 @@ describe('a JSON request that times out', () => {
     await expectSoundBooks(gateway, ada)
   })
 
-  test('is settled by the gateway’s own reconciler', async () => {
+  test('a JSON request that times out is settled by the gateway’s own reconciler', async () => {
     const { exchange } = await timedOut()
     await answerLate(exchange, chatAnswer())
     const counted = 'tollgate_reconciled_total{outcome="compensated"}'

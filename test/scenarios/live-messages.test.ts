@@ -90,7 +90,7 @@ test('silence for the idle limit ends the stream, however many pings it had', as
 })
 
 describe('a live stream', () => {
-  test('asks the upstream for a stream with its usage, and has no cost header', async () => {
+  test('a live stream asks the upstream for a stream with its usage, and has no cost header', async () => {
     gateway.upstream.reply(sse([ROLE, HEL, LO, FINISH, usage(), DONE]))
 
     const response = await gateway.ask(ada, { model: 'live', stream: true })
@@ -107,7 +107,7 @@ describe('a live stream', () => {
     expect(message).toMatchObject({ model: 'live', usage: { cost_usd: '0.00007' }, isComplete: true })
   })
 
-  test('that its client leaves is charged what was produced until then', async () => {
+  test('a live stream that its client leaves is charged what was produced until then', async () => {
     const eve = await gateway.account()
     const leaving = new AbortController()
     const { exchange } = await openedStream(gateway, eve, {
@@ -123,7 +123,7 @@ describe('a live stream', () => {
     expect(await gateway.charges(eve)).toMatchObject([{ source: 'estimated', route: 'messages' }])
   })
 
-  test('without a usage frame ends with the estimated counts and their cost', async () => {
+  test('a live stream without a usage frame ends with the estimated counts and their cost', async () => {
     gateway.upstream.reply(sse([ROLE, HEL, LO, FINISH, DONE]))
 
     const message = foldEvents(await (await gateway.ask(ada, { model: 'live', stream: true })).text())
@@ -131,7 +131,7 @@ describe('a live stream', () => {
     expect(message.usage).toMatchObject({ output_tokens: 1, cost_usd: expect.stringMatching(/^0\.\d+$/) })
   })
 
-  test('that fails before its first event is an error status', async () => {
+  test('a live stream that fails before its first event is an error status', async () => {
     gateway.upstream.reply(json({ error: { message: 'Busy.' } }, { status: 504 }))
 
     expect(await refusalOf(await gateway.ask(ada, { model: 'live', stream: true }))).toMatchObject({
@@ -140,7 +140,7 @@ describe('a live stream', () => {
     })
   })
 
-  test('is not kept for a repeat', async () => {
+  test('a live stream is not kept for a repeat', async () => {
     const before = gateway.upstream.requests.length
     gateway.upstream.reply(sse([ROLE, HEL, LO, FINISH, usage(), DONE]))
 

@@ -83,7 +83,7 @@ describe('every media path needs a key', () => {
     ['HEAD', '/v1/videos/vid_00000000000000000000000000/content'],
   ] as const
 
-  test.each(paths)('%s %s without a key, or with an unknown one: 401', async (method, path) => {
+  test.each(paths)('%s %s is 401 without a key, or with an unknown one', async (method, path) => {
     const init = { method, ...(method === 'POST' ? { body: '{"model":"draw-1","prompt":"A"}' } : {}) }
     const replies = [
       await fetch(gateway.url + path, init),
@@ -97,7 +97,7 @@ describe('every media path needs a key', () => {
     expect(gateway.media.submits).toEqual([])
   })
 
-  test.each(['x-api-key', 'authorization'])('and takes it in %s', async header => {
+  test.each(['x-api-key', 'authorization'])('every media path takes the key in %s', async header => {
     const value = header === 'authorization' ? `Bearer ${ada.key}` : ada.key
     gateway.media.submitted = images(['one'])
 

@@ -58,16 +58,19 @@ describe('a model that is priced by the tokens of the answer', () => {
     ['at most the highest price', { tokens: { ...tokens, imageOutput: 9000 } }, '0.25', '0.1441'],
     ['the highest price if no tokens are reported', {}, '0.25', null],
     ['the highest price if all counts of tokens are 0', { tokens: NO_TOKENS }, '0.25', null],
-  ])('charges %s', async (_, change, cost, providerCost) => {
-    gateway.media.submitted = images(['one'], change)
+  ])(
+    'a model that is priced by the tokens of the answer charges %s',
+    async (_, change, cost, providerCost) => {
+      gateway.media.submitted = images(['one'], change)
 
-    const { cost_usd: charged } = await gateway.created(ada.key, { model: 'draw-tokens' })
+      const { cost_usd: charged } = await gateway.created(ada.key, { model: 'draw-tokens' })
 
-    expect(charged).toBe(cost)
-    expect(await newestJob()).toMatchObject({ cost_usd: cost, provider_cost_usd: providerCost })
-  })
+      expect(charged).toBe(cost)
+      expect(await newestJob()).toMatchObject({ cost_usd: cost, provider_cost_usd: providerCost })
+    },
+  )
 
-  test('lists the tokens and the provider cost of a charge', async () => {
+  test('a model that is priced by the tokens of the answer lists the tokens and the provider cost of a charge', async () => {
     gateway.media.submitted = images(['one'], { tokens })
     await gateway.created(ada.key, { model: 'draw-tokens' })
 
@@ -85,7 +88,7 @@ describe('a model that is priced by the tokens of the answer', () => {
     })
   })
 
-  test('reserves the highest price of the images asked for', async () => {
+  test('a model that is priced by the tokens of the answer reserves the highest price of the images asked for', async () => {
     gateway.media.submitted = undefined
     gateway.media.polled = RUNNING
 
@@ -94,7 +97,7 @@ describe('a model that is priced by the tokens of the answer', () => {
     expect(reserved).toBe('0.75')
   })
 
-  test('shows its prices in the public catalog, and not those of its provider', async () => {
+  test('a model that is priced by the tokens of the answer shows its prices in the public catalog, and not those of its provider', async () => {
     const response = await fetch(`${gateway.url}/cabinet/api/public/media-models`)
     const { data } = (await response.json()) as { data: readonly { readonly id: string }[] }
 
@@ -116,7 +119,7 @@ const losses = (query = '') =>
 describe('a provider that bills work without a result', () => {
   const providerCost = usd('0.25')
 
-  test('of a refused submit: the customer pays nothing, and the job keeps the cost', async () => {
+  test('a refused submission that its provider bills costs the customer nothing, and the job keeps the cost', async () => {
     gateway.media.submitted = {
       outcome: 'rejected',
       reason: 'invalid',
@@ -135,7 +138,7 @@ describe('a provider that bills work without a result', () => {
     expect(await gateway.money(ada)).toEqual(before)
   })
 
-  test('of a failed job: the customer pays nothing, and the job keeps the cost', async () => {
+  test('a failed job that its provider bills costs the customer nothing, and the job keeps the cost', async () => {
     gateway.media.submitted = undefined
     gateway.media.polled = RUNNING
     const before = await gateway.money(ada)
@@ -149,7 +152,7 @@ describe('a provider that bills work without a result', () => {
     expect(await gateway.money(ada)).toEqual(before)
   })
 
-  test('of a result that is not an image: the price is a loss, and the job keeps the cost', async () => {
+  test('the price of a billed result that is not an image is a loss, and the job keeps the cost', async () => {
     gateway.media.submitted = {
       outcome: 'finished',
       result: {
@@ -166,7 +169,7 @@ describe('a provider that bills work without a result', () => {
     expect(await show(id!)).toMatchObject({ loss_usd: '0.04', provider_cost_usd: '0.25' })
   })
 
-  test('is in the list of losses, newest first, in pages', async () => {
+  test('billed work without a result is in the list of losses, newest first, in pages', async () => {
     const { data } = await losses()
     const first = await losses('?limit=2')
     const second = await losses(`?limit=2&cursor=${first.next}`)
@@ -180,7 +183,7 @@ describe('a provider that bills work without a result', () => {
     expect(second.next).toBeNull()
   })
 
-  test.each(['r1', 'l1x1', ''])('has a list of losses that refuses the cursor %j', async cursor => {
+  test.each(['r1', 'l1x1', ''])('the list of losses refuses the cursor %j', async cursor => {
     const error = await rejection(gateway.admin('GET', `losses?cursor=${cursor}`))
 
     expect(String(error)).toContain('cursor')

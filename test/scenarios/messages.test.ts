@@ -79,7 +79,7 @@ function choice(members: object, usage: object = { prompt_tokens: 10, completion
 }
 
 describe('the upstream gets a chat request', () => {
-  test('with its own model name and only the fields that are converted', async () => {
+  test('the upstream gets a chat request with its own model name and only the fields that are converted', async () => {
     gateway.upstream.reply(chatCompletion('Hello.', COUNTS))
 
     await ask({
@@ -111,7 +111,7 @@ describe('the upstream gets a chat request', () => {
     })
   })
 
-  test('with the output ceiling in the provider’s field, or without one', async () => {
+  test('the upstream gets a chat request with the output ceiling in the provider’s field, or without one', async () => {
     gateway.upstream.reply(chatCompletion('Hello.', COUNTS))
 
     await ask({ model: 'gpt-new', max_tokens: 50 })
@@ -122,7 +122,7 @@ describe('the upstream gets a chat request', () => {
     expect(sent()).toEqual({ model: 'gpt-x-upstream', messages: HI })
   })
 
-  test('without the fields that the provider’s row omits', async () => {
+  test('the upstream gets a chat request without the fields that the provider’s row omits', async () => {
     gateway.upstream.reply(chatCompletion('Hello.', COUNTS))
     const request = { temperature: 1, top_p: 0.5, metadata: { user_id: 'u' }, stop_sequences: ['END'] }
 
@@ -135,7 +135,7 @@ describe('the upstream gets a chat request', () => {
     expect(sent()).toEqual({ model: 'x', messages: HI, metadata: { a: 'b' } })
   })
 
-  test('whose refusal of a field is reported by doctor', async () => {
+  test('the upstream gets a chat request whose refusal of a field is reported by doctor', async () => {
     const doctor = async () => {
       const { checks } = await gateway.admin<{ checks: { name: string; detail: string }[] }>('GET', 'doctor')
       return checks.filter(({ name }) => name.startsWith('fields of')).map(({ detail }) => detail)
@@ -159,7 +159,7 @@ describe('the upstream gets a chat request', () => {
     expect(await doctor()).toEqual([expect.stringContaining('write omit_fields: [metadata] in its row.')])
   })
 
-  test('with any query string', async () => {
+  test('the upstream gets a chat request with any query string', async () => {
     gateway.upstream.reply(chatCompletion('Hello.', COUNTS))
 
     const message = await messageOf(await ask({}, '/v1/messages?beta=true'))
@@ -168,7 +168,7 @@ describe('the upstream gets a chat request', () => {
     expect(gateway.upstream.requests.at(-1)!.path).toBe('/v1/chat/completions')
   })
 
-  test('with parallel calls and all their results in order, before the text of the turn', async () => {
+  test('the upstream gets a chat request with parallel calls and all their results in order, before the text of the turn', async () => {
     gateway.upstream.reply(chatCompletion('Done.', COUNTS))
     const use = (id: string) => ({ type: 'tool_use', id, name: 'look', input: { at: id } })
     const call = (id: string) => ({
@@ -205,7 +205,7 @@ describe('the upstream gets a chat request', () => {
 })
 
 describe('the reply is a message', () => {
-  test('with the upstream’s id, the catalog’s model name and the cost', async () => {
+  test('the reply is a message with the upstream’s id, the catalog’s model name and the cost', async () => {
     gateway.upstream.reply(chatCompletion('Hello.', COUNTS))
 
     const response = await ask({})
@@ -224,7 +224,7 @@ describe('the reply is a message', () => {
     })
   })
 
-  test('with the request id if the upstream has no id, and with a JSON content type', async () => {
+  test('the reply is a message with the request id if the upstream has no id, and with a JSON content type', async () => {
     const completion = { choices: [{ message: { content: 'Hi.' } }] }
     gateway.upstream.reply(answer(JSON.stringify(completion), { headers: { 'content-type': 'text/plain' } }))
 
@@ -238,7 +238,7 @@ describe('the reply is a message', () => {
     ['', {}],
     ['{"at":1}', { at: 1 }],
     ['{"at":', { raw_arguments: '{"at":' }],
-  ])('whose tool call with the arguments %j has the input %j', async (args, input) => {
+  ])('a tool call with the arguments %j has the input %j in the message', async (args, input) => {
     const toolCalls = [{ id: 'c', type: 'function', function: { name: 'look', arguments: args } }]
     gateway.upstream.reply(choice({ message: { tool_calls: toolCalls }, finish_reason: 'tool_calls' }))
 
@@ -250,7 +250,7 @@ describe('the reply is a message', () => {
     })
   })
 
-  test('that a content filter cut is charged as reported', async () => {
+  test('a reply that a content filter cut is charged as reported', async () => {
     gateway.upstream.reply(choice({ message: { content: '' }, finish_reason: 'content_filter' }))
 
     expect(await messageOf(await ask({}))).toMatchObject({
@@ -260,7 +260,7 @@ describe('the reply is a message', () => {
     })
   })
 
-  test('with cached tokens outside the input tokens, charged once', async () => {
+  test('the reply is a message with cached tokens outside the input tokens, charged once', async () => {
     const counts = {
       prompt_tokens: 10,
       completion_tokens: 5,
@@ -278,7 +278,7 @@ describe('the reply is a message', () => {
     })
   })
 
-  test('with estimated tokens and no cost, if the upstream reports no usage', async () => {
+  test('the reply is a message with estimated tokens and no cost, if the upstream reports no usage', async () => {
     gateway.upstream.reply(chatCompletion('Hello.', null))
     // A key without earlier requests, whose cached tokens would be assumed again.
     const account = await gateway.account()
@@ -362,7 +362,7 @@ describe('an empty answer', () => {
   const empty = chatCompletion('', { input: 10, output: 1 })
 
   test.each([{}, { stream: true }])(
-    'is replaced by the answer of another upstream, with %j',
+    'an empty answer is replaced by the answer of another upstream, with %j',
     async asking => {
       gateway.upstream.reply(empty, chatCompletion('Said by the second.', COUNTS))
       const before = gateway.upstream.requests.length
@@ -378,7 +378,7 @@ describe('an empty answer', () => {
     },
   )
 
-  test('is returned and charged if there is no better answer', async () => {
+  test('an empty answer is returned and charged if there is no better answer', async () => {
     const account = await gateway.account()
     gateway.upstream.reply(empty)
 
@@ -390,7 +390,7 @@ describe('an empty answer', () => {
 })
 
 describe('a request is refused', () => {
-  test('with a thread, with the code that makes SDKs send the whole conversation', async () => {
+  test('a request is refused with a thread, with the code that makes SDKs send the whole conversation', async () => {
     const refused = await ask({ thread: { id: 'thread_1' } })
 
     expect(await refused.clone().json()).toMatchObject({
@@ -406,13 +406,13 @@ describe('a request is refused', () => {
     [{ messages: [{ role: 'robot', content: 'Hi' }] }, 'messages.0.role'],
     [{ max_tokens: '9' }, 'max_tokens'],
     [{ tool_choice: { type: 'some' } }, 'tool_choice.type'],
-  ])('%j, with the field %s', async (body, param) => {
+  ])('a request is refused: %j, with the field %s', async (body, param) => {
     const refused = await ask(body)
 
     expect(await refusalOf(refused)).toMatchObject({ status: 400, code: 'invalid_field', param })
   })
 
-  test('whose worst case exceeds the balance, with an output ceiling that fits', async () => {
+  test('a request is refused whose worst case exceeds the balance, with an output ceiling that fits', async () => {
     const poor = await gateway.account({ grant: '0.005' })
 
     const refused = await ask({}, '/v1/messages', poor)
@@ -430,7 +430,7 @@ describe('a request is refused', () => {
 describe('count_tokens', () => {
   const COUNT = '/v1/messages/count_tokens'
 
-  test('estimates for a model that is on, without an upstream call and without a charge', async () => {
+  test('count_tokens estimates for a model that is on, without an upstream call and without a charge', async () => {
     const account = await gateway.account({ grant: '0' })
     const before = gateway.upstream.requests.length
 
@@ -444,13 +444,13 @@ describe('count_tokens', () => {
     expect(await settlementOf(gateway, account)).toBeNull()
   })
 
-  test('accepts a model name with a prefix, and a query string', async () => {
+  test('count_tokens accepts a model name with a prefix, and a query string', async () => {
     const counted = await ask({ model: 'acme/gpt-x' }, `${COUNT}?beta=true`)
 
     expect(await counted.json()).toEqual({ input_tokens: 5 })
   })
 
-  test('is 404 while the model is switched off', async () => {
+  test('count_tokens is 404 while the model is switched off', async () => {
     await gateway.admin('PATCH', 'models/gpt-new', { enabled: false })
     const off = await ask({ model: 'gpt-new' }, COUNT)
     await gateway.admin('PATCH', 'models/gpt-new', { enabled: true })
@@ -469,14 +469,14 @@ describe('count_tokens', () => {
     [{ messages: 7 }, 400, 'invalid_field'],
     [{ model: 7 }, 400, 'invalid_field'],
     [{ thread: { id: 't' } }, 400, 'thread_unsupported_request'],
-  ])('refuses %j', async (body, status, code) => {
+  ])('count_tokens refuses %j', async (body, status, code) => {
     const refused = await ask(body, COUNT)
 
     expect(await refused.clone().json()).toMatchObject({ type: 'error' })
     expect(await refusalOf(refused)).toMatchObject({ status, code })
   })
 
-  test('needs a key', async () => {
+  test('count_tokens needs a key', async () => {
     const refused = await ask({}, COUNT, { ...ada, key: 'tg_live_nobody' })
 
     expect(await refused.clone().json()).toMatchObject({ type: 'error' })

@@ -60,7 +60,7 @@ function event(type: string, members: object): string {
 const WEB_SEARCH = { type: 'web_search_20250305', name: 'web_search' }
 
 describe('the native upstream gets', () => {
-  test('the body byte for byte, with its own name of the model', async () => {
+  test('the native upstream gets the body byte for byte, with its own name of the model', async () => {
     const body =
       '{ "model" : "native","max_tokens":100,"thinking":{"type":"enabled","budget_tokens":1024.0},"max_tokens_":1e2,' +
       '"messages":[{"role":"user","content":[{"type":"text","text":"\\u0048i","cache_control":{"type":"ephemeral","ttl":"1h"}}]}]}'
@@ -75,7 +75,7 @@ describe('the native upstream gets', () => {
     expect(sent().text).toBe(fits.replace('"native"', '"claude-x"'))
   })
 
-  test('the row’s output ceiling if the request has none', async () => {
+  test('the native upstream gets the row’s output ceiling if the request has none', async () => {
     await gateway.ask(ada, { max_tokens: undefined })
     const absent = sent().body
     await gateway.ask(ada, { max_tokens: null })
@@ -88,7 +88,7 @@ describe('the native upstream gets', () => {
     expect(sent().body).toEqual(absent)
   })
 
-  test('its key and the version of the API, and nothing of the client’s key', async () => {
+  test('the native upstream gets its key and the version of the API, and nothing of the client’s key', async () => {
     await gateway.ask(ada, {})
     const { headers } = sent()
 
@@ -97,7 +97,7 @@ describe('the native upstream gets', () => {
     expect(headers['authorization']).toBeUndefined()
   })
 
-  test('the client’s version and betas', async () => {
+  test('the native upstream gets the client’s version and betas', async () => {
     const headers = { 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a-2025-01-01, b-2025-01-01' }
 
     await gateway.ask(ada, {}, { headers })
@@ -108,7 +108,7 @@ describe('the native upstream gets', () => {
     })
   })
 
-  test('only the betas that its row lists', async () => {
+  test('the native upstream gets only the betas that its row lists', async () => {
     const headers = { 'anthropic-beta': 'files-api-2025-04-14,context-1m-2025-08-07' }
 
     await gateway.ask(ada, { model: 'picky' }, { headers })
@@ -121,7 +121,7 @@ describe('the native upstream gets', () => {
 })
 
 describe('a JSON answer', () => {
-  test('passes through with the row’s name, and its cost in the header and the usage', async () => {
+  test('a JSON answer passes through with the row’s name, and its cost in the header and the usage', async () => {
     const thinking = { type: 'enabled', budget_tokens: 1024 }
 
     const response = await gateway.ask(ada, { thinking, max_tokens: 2000 })
@@ -139,7 +139,7 @@ describe('a JSON answer', () => {
     })
   })
 
-  test('is charged in its buckets', async () => {
+  test('a JSON answer is charged in its buckets', async () => {
     const eve = await gateway.account()
     gateway.native.script({
       usage: {
@@ -171,7 +171,7 @@ describe('a JSON answer', () => {
 })
 
 describe('a server tool', () => {
-  test('that the row does not price is refused', async () => {
+  test('a server tool that the row does not price is refused', async () => {
     const before = gateway.native.ledger().length
 
     const response = await gateway.ask(ada, { tools: [WEB_SEARCH] })
@@ -180,7 +180,7 @@ describe('a server tool', () => {
     expect(gateway.native.ledger().length).toBe(before)
   })
 
-  test('is charged for each use, and its allowed uses are held', async () => {
+  test('a server tool is charged for each use, and its allowed uses are held', async () => {
     const eve = await gateway.account({ grant: '0.03' })
     const use = { server_tool_use: { web_search_requests: 2 } }
     gateway.native.script({ usage: use }, { usage: use })
@@ -199,13 +199,13 @@ describe('a server tool', () => {
     { type: 'custom', name: 'mine', input_schema: { type: 'object' } },
     { type: 'bash_20250124', name: 'bash' },
     { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' },
-  ])('is not a tool of type $type', async tool => {
+  ])('a server tool is not a tool of type $type', async tool => {
     const { status } = await gateway.ask(ada, { tools: [tool] })
 
     expect(status).toBe(200)
   })
 
-  test('of an unknown type counts as one', async () => {
+  test('a server tool of an unknown type counts as one', async () => {
     const response = await gateway.ask(ada, { tools: [{ type: 'oracle_20270101', name: 'oracle' }] })
 
     expect(await refusalOf(response)).toMatchObject({ status: 400, code: 'unpriced_feature' })
@@ -266,7 +266,7 @@ test.each([
 })
 
 describe('a stream', () => {
-  test('arrives event by event, with the row’s name at its start and the cost at its end', async () => {
+  test('a stream arrives event by event, with the row’s name at its start and the cost at its end', async () => {
     const [start, ...middle] = NATIVE_EVENTS.slice(0, -2)
     const stream = await openedStream(gateway, ada, { model: 'scripted', first: start! })
     const seen: string[] = []
@@ -290,7 +290,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('has no cost header', async () => {
+  test('a stream has no cost header', async () => {
     const response = await gateway.ask(ada, { stream: true })
     await response.text()
 
@@ -298,7 +298,7 @@ describe('a stream', () => {
     expect(response.headers.get('content-type')).toStartWith('text/event-stream')
   })
 
-  test('that breaks off after output is charged its reported input and what was produced', async () => {
+  test('a stream that breaks off after output is charged its reported input and what was produced', async () => {
     const eve = await gateway.account()
     gateway.native.script({
       usage: { input_tokens: 10, cache_read_input_tokens: 1000 },
@@ -318,7 +318,7 @@ describe('a stream', () => {
     })
   })
 
-  test('that breaks off before output costs nothing', async () => {
+  test('a stream that breaks off before output costs nothing', async () => {
     const eve = await gateway.account()
     gateway.native.script({ breakAfter: 1, breakWith: 'reset' })
 
@@ -328,7 +328,7 @@ describe('a stream', () => {
     expect(await gateway.charges(eve)).toEqual([])
   })
 
-  test('with an error of the provider ends with that error, which does not count as output', async () => {
+  test('a stream with an error of the provider ends with that error, which does not count as output', async () => {
     const eve = await gateway.account()
     gateway.native.script({ breakAfter: 1, breakWith: 'error' })
 
@@ -339,7 +339,7 @@ describe('a stream', () => {
     expect(await gateway.charges(eve)).toEqual([])
   })
 
-  test('that its client leaves is charged what was produced until then', async () => {
+  test('a stream that its client leaves is charged what was produced until then', async () => {
     const eve = await gateway.account()
     const leaving = new AbortController()
     const first = NATIVE_EVENTS.slice(0, 4).join('')
@@ -362,7 +362,7 @@ describe('a stream', () => {
 describe('a row with native and chat upstreams', () => {
   const CHAT_STREAM = [ROLE, HEL, LO, FINISH, usageFrame(), DONE]
 
-  test('answers from chat when the native upstream fails', async () => {
+  test('a row with native and chat upstreams answers from chat when the native upstream fails', async () => {
     gateway.native.script({ error: 'overloaded-error', status: 529 })
     gateway.upstream.reply(chatAnswer({ content: 'Hi from chat.' }))
 
@@ -376,7 +376,7 @@ describe('a row with native and chat upstreams', () => {
     })
   })
 
-  test('streams from chat, live, when the native upstream fails before the first byte', async () => {
+  test('a row with native and chat upstreams streams from chat, live, when the native upstream fails before the first byte', async () => {
     gateway.native.script({ breakAfter: 0, breakWith: 'error' })
     gateway.upstream.reply(sse(CHAT_STREAM))
 
@@ -398,7 +398,7 @@ describe('a row with native and chat upstreams', () => {
     ])
   })
 
-  test('skips a chat upstream that cannot express the request', async () => {
+  test('a row with native and chat upstreams skips a chat upstream that cannot express the request', async () => {
     gateway.native.script({ error: 'overloaded-error', status: 529 })
     const before = gateway.upstream.requests.length
     const content = [{ type: 'hologram', source: {} }]
@@ -409,7 +409,7 @@ describe('a row with native and chat upstreams', () => {
     expect(gateway.upstream.requests.length).toBe(before)
   })
 
-  test('skips a chat upstream for a request with a server tool', async () => {
+  test('a row with native and chat upstreams skips a chat upstream for a request with a server tool', async () => {
     gateway.native.script({ error: 'overloaded-error', status: 529 })
     const before = gateway.upstream.requests.length
 
@@ -419,7 +419,7 @@ describe('a row with native and chat upstreams', () => {
     expect(gateway.upstream.requests.length).toBe(before)
   })
 
-  test('serves chat requests from its chat upstream', async () => {
+  test('a row with native and chat upstreams serves chat requests from its chat upstream', async () => {
     gateway.upstream.reply(chatAnswer())
 
     const response = await gateway.chat(ada.key, {
@@ -441,7 +441,7 @@ test('a row with only native upstreams has no chat route', async () => {
 })
 
 describe('an error of the native provider', () => {
-  test('about the request reaches the client in the route’s form', async () => {
+  test('an error of the native provider about the request reaches the client in the route’s form', async () => {
     const response = await gateway.ask(ada, { thinking: { type: 'enabled', budget_tokens: 5 } })
 
     expect(response.status).toBe(400)

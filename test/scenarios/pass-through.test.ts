@@ -45,16 +45,19 @@ const odd = {
 } as const
 
 describe('only the bytes of the model change in a request', () => {
-  test.each(Object.entries(odd))('%s', async (_, members) => {
-    const request = (model: string) =>
-      ` {${members},"messages":[{"role":"user","content":"Hi"}] ,"model" : ${model}}\n`
-    gateway.upstream.reply(chatAnswer())
+  test.each(Object.entries(odd))(
+    'only the bytes of the model change in a request: %s',
+    async (_, members) => {
+      const request = (model: string) =>
+        ` {${members},"messages":[{"role":"user","content":"Hi"}] ,"model" : ${model}}\n`
+      gateway.upstream.reply(chatAnswer())
 
-    const { response, sent } = await ask(request('"gpt-x"'))
+      const { response, sent } = await ask(request('"gpt-x"'))
 
-    expect(response.status).toBe(200)
-    expect(sent).toBe(request('"gpt-x-upstream"'))
-  })
+      expect(response.status).toBe(200)
+      expect(sent).toBe(request('"gpt-x-upstream"'))
+    },
+  )
 
   test('a model name with escapes and a prefix, under a key with escapes', async () => {
     const request = (model: string) => `{"\\u006dodel":${model},"messages":[]}`
@@ -76,16 +79,19 @@ describe('only the bytes of the model change in a request', () => {
 describe('only the bytes of the model and the cost change in a reply', () => {
   const usage = '"prompt_tokens":10 , "completion_tokens" :5'
 
-  test.each(Object.entries(odd))('%s', async (_, members) => {
-    const reply = (model: string, cost: string) =>
-      `\n{${members},"choices":[{"message":{"content":"Hello","model":"x"}}],"usage":{${usage}${cost} }, "model":${model} } `
-    gateway.upstream.reply(answer(reply('"up"', '')))
+  test.each(Object.entries(odd))(
+    'only the bytes of the model and the cost change in a reply: %s',
+    async (_, members) => {
+      const reply = (model: string, cost: string) =>
+        `\n{${members},"choices":[{"message":{"content":"Hello","model":"x"}}],"usage":{${usage}${cost} }, "model":${model} } `
+      gateway.upstream.reply(answer(reply('"up"', '')))
 
-    const { response } = await ask('{"model":"gpt-x","messages":[]}')
+      const { response } = await ask('{"model":"gpt-x","messages":[]}')
 
-    expect(response.headers.get('x-service-cost-usd')).toBe('0.00007')
-    expect(decoder.decode(await response.arrayBuffer())).toBe(reply('"gpt-x"', ',"cost_usd":"0.00007"'))
-  })
+      expect(response.headers.get('x-service-cost-usd')).toBe('0.00007')
+      expect(decoder.decode(await response.arrayBuffer())).toBe(reply('"gpt-x"', ',"cost_usd":"0.00007"'))
+    },
+  )
 
   test('the upstream’s own usage.cost_usd is replaced in its position', async () => {
     const reply = (model: string, cost: string) =>
@@ -113,7 +119,7 @@ describe('two megabytes of text are forwarded unchanged in both directions', () 
     ['of ASCII', 'lorem \\"ipsum\\" dolor\\n'],
     ['of other scripts', '漢字かな交じり文😀'],
     ['of escapes', '\\u6f22\\ud83d\\ude00\\\\'],
-  ])('%s', async (_, piece) => {
+  ])('two megabytes of text are forwarded unchanged in both directions %s', async (_, piece) => {
     const content = piece.repeat(Math.ceil(2_000_000 / Buffer.byteLength(piece)))
     const request = (model: string) =>
       `{"messages":[{"role":"user","content":"${content}"}],"seed":1.0,"model":${model}}`

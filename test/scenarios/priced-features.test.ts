@@ -121,7 +121,7 @@ describe('the service tier of an answer', () => {
   test.each([
     ['with include_usage', { include_usage: true }],
     ['without', undefined],
-  ])('of a chat stream %s counts', async (_, options) => {
+  ])('the service tier of an answer of a chat stream %s counts', async (_, options) => {
     const frame = (value: object) =>
       `data: ${JSON.stringify({ object: 'chat.completion.chunk', ...value })}\n\n`
     const delta = { index: 0, delta: { content: 'Hello.' }, finish_reason: null }
@@ -138,7 +138,7 @@ describe('the service tier of an answer', () => {
     expect(charge).toMatchObject({ cost_usd: '0.0006', usage: { service_tier: 'priority' } })
   })
 
-  test('that costs more than the one asked for is charged as that one', async () => {
+  test('the service tier of an answer that costs more than the one asked for is charged as that one', async () => {
     const { charge } = await settled(
       'chat/completions',
       { messages: HI, service_tier: 'default' },
@@ -152,7 +152,7 @@ describe('the service tier of an answer', () => {
     })
   })
 
-  test('does not change a cost that the provider reports', async () => {
+  test('the service tier of an answer does not change a cost that the provider reports', async () => {
     const reply = json({
       choices: [{ message: { content: 'Hi' } }],
       usage: { ...USAGE, cost: 0.001 },
@@ -164,7 +164,7 @@ describe('the service tier of an answer', () => {
     expect(charge).toMatchObject({ cost_usd: '0.001', usage: { service_tier: 'priority' } })
   })
 
-  test('of a row without tiers changes nothing', async () => {
+  test('the service tier of an answer of a row without tiers changes nothing', async () => {
     const { charge } = await settled(
       'chat/completions',
       { model: 'plain', messages: HI },
@@ -185,7 +185,7 @@ describe('the hold', () => {
     ['any tier', 'gpt-x', { service_tier: 'auto' }, 2],
     ['no tier', 'gpt-x', {}, 2],
     ['no tier, where only the standard one is allowed', 'standard', {}, 1],
-  ])('of a request for %s has the dearest tier that it may get', async (_, model, more, factor) => {
+  ])('the hold of a request for %s has the dearest tier that it may get', async (_, model, more, factor) => {
     const { holds } = await settled('chat/completions', { model, messages: HI, ...more }, completion())
 
     expect(holds / (await base())).toBeCloseTo(factor, 1)
@@ -203,7 +203,7 @@ describe('the hold', () => {
     ['both', { tools: [search, { type: 'file_search' }], max_tool_calls: 2 }, 0.025],
     ['a stored prompt', { prompt: { id: 'pmpt_1' } }, 0.125],
     ['tools in the input', { input: [{ type: 'additional_tools', tools: [search] }] }, 0.1],
-  ])('of a request with %s has the calls that it allows', async (_, more, calls) => {
+  ])('the hold of a request with %s has the calls that it allows', async (_, more, calls) => {
     // A stored prompt holds the whole window.
     const plain = 'prompt' in more ? { prompt: { id: 'p' } } : {}
     const ask = async (model: string, body: object) =>
@@ -220,7 +220,7 @@ describe('the hold', () => {
     expect(held).toBeCloseTo(calls, 3)
   })
 
-  test('that does not fit names the output that would', async () => {
+  test('the hold that does not fit names the output that would', async () => {
     const thin = await gateway.account({ grant: '0.0121' })
     const body = { input: 'Hi', tools: [search], max_tool_calls: 1, service_tier: 'priority' }
 
@@ -238,7 +238,7 @@ describe('the hold', () => {
 })
 
 describe('searches', () => {
-  test('in a JSON answer are charged for each, without opened pages', async () => {
+  test('searches in a JSON answer are charged for each, without opened pages', async () => {
     const { cost, charge } = await settled('responses', { input: 'Hi' }, json(response(SEARCHES)))
 
     expect(cost).toBe(SEARCHED)
@@ -255,7 +255,7 @@ describe('searches', () => {
   test.each([
     ['whose last event lists them', SEARCHES],
     ['whose last event has no output', []],
-  ])('in a stream %s are charged once', async (_, output) => {
+  ])('searches in a stream %s are charged once', async (_, output) => {
     const end = event('response.completed', { response: response(output, { service_tier: 'default' }) })
 
     const { charge } = await settled(
@@ -270,7 +270,7 @@ describe('searches', () => {
     })
   })
 
-  test('in a stream that breaks off are charged beside the estimate', async () => {
+  test('searches in a stream that breaks off are charged beside the estimate', async () => {
     const { charge } = await settled(
       'responses',
       { input: 'Hi', stream: true },
@@ -282,7 +282,7 @@ describe('searches', () => {
     expect(Number(charge!.cost_usd)).toBeLessThan(0.0101)
   })
 
-  test('above the limit of the request are clamped', async () => {
+  test('searches above the limit of the request are clamped', async () => {
     const { charge } = await settled(
       'responses',
       { input: 'Hi', max_tool_calls: 1 },
@@ -292,7 +292,7 @@ describe('searches', () => {
     expect(charge).toMatchObject({ is_clamped: true, usage: { search_calls: 1, file_searches: 1 } })
   })
 
-  test('of a row without their price are recorded and cost nothing', async () => {
+  test('searches of a row without their price are recorded and cost nothing', async () => {
     const { charge } = await settled('responses', { model: 'plain', input: 'Hi' }, json(response(SEARCHES)))
 
     expect(charge).toMatchObject({ cost_usd: STANDARD, usage: { search_calls: 2 } })
@@ -309,7 +309,7 @@ describe('a request for a row that prices features', () => {
   const twice = (model: string) =>
     `{"model":"${model}","messages":[],"service_tier":"default","Service_Tier":"priority"}`
 
-  test('is refused if its tier could be read in two ways', async () => {
+  test('a request for a row that prices features is refused if its tier could be read in two ways', async () => {
     const ada = await gateway.account()
 
     const refusal = await refusalOf(await raw(ada, twice('gpt-x')))
@@ -317,7 +317,7 @@ describe('a request for a row that prices features', () => {
     expect(refusal).toMatchObject({ status: 400, code: 'ambiguous_field', param: 'service_tier' })
   })
 
-  test('passes with any field where the row prices none', async () => {
+  test('a request for a row that prices features passes with any field where the row prices none', async () => {
     const ada = await gateway.account()
     gateway.upstream.reply(completion())
 

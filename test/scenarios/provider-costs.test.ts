@@ -116,22 +116,25 @@ describe('a model is charged the cost that its provider reports', () => {
     ],
   ]
 
-  test.each(reports)('%s', async (_, model, reported, providerCost, cost) => {
-    const account = await gateway.account({ grant: '10' })
-    const usage = { ...counts, ...reported }
-    gateway.upstream.reply(chatAnswer({ usage }))
-    await chat(account.key, model)
-    gateway.upstream.reply(sse([ROLE, HEL, FINISH, usageFrame(usage), DONE]))
-    await chat(account.key, model, { stream: true })
+  test.each(reports)(
+    'a model is charged the cost that its provider reports %s',
+    async (_, model, reported, providerCost, cost) => {
+      const account = await gateway.account({ grant: '10' })
+      const usage = { ...counts, ...reported }
+      gateway.upstream.reply(chatAnswer({ usage }))
+      await chat(account.key, model)
+      gateway.upstream.reply(sse([ROLE, HEL, FINISH, usageFrame(usage), DONE]))
+      await chat(account.key, model, { stream: true })
 
-    const { data } = await gateway.admin<{ data: object[] }>('GET', `usage?account=${account.id}`)
+      const { data } = await gateway.admin<{ data: object[] }>('GET', `usage?account=${account.id}`)
 
-    const charge = { cost_usd: cost, provider_cost_usd: providerCost, is_clamped: false }
-    expect(data).toMatchObject([charge, charge])
-    await expectSoundBooks(gateway, account)
-  })
+      const charge = { cost_usd: cost, provider_cost_usd: providerCost, is_clamped: false }
+      expect(data).toMatchObject([charge, charge])
+      await expectSoundBooks(gateway, account)
+    },
+  )
 
-  test('and nothing if another field has a cost, which is not guessed', async () => {
+  test('a model is charged the cost that its provider reports and nothing if another field has a cost, which is not guessed', async () => {
     const account = await gateway.account({ grant: '10' })
     gateway.upstream.reply(chatAnswer({ usage: { ...counts, cost: 0.5 } }))
 
@@ -151,7 +154,7 @@ describe('doctor', () => {
     return checks.find(({ name }) => name === 'reported costs')
   }
 
-  test('fails if the last 20 answers of a model had no cost, until one has', async () => {
+  test('doctor fails if the last 20 answers of a model had no cost, until one has', async () => {
     const account = await gateway.account({ grant: '10' })
     const ask = async (usage: object) => {
       gateway.upstream.reply(chatAnswer({ usage: { ...counts, ...usage } }))

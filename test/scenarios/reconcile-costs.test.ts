@@ -76,7 +76,7 @@ async function reportOf(...args: string[]): Promise<Report> {
 }
 
 describe('reconcile-costs', () => {
-  test('compares the charges of a provider with its bill, the largest difference first', async () => {
+  test('reconcile-costs compares the charges of a provider with its bill, the largest difference first', async () => {
     const file = costsFile('costs.json', {
       'gpt-x-upstream, input': 0.00002,
       'gpt-x-upstream, output': 0.0001,
@@ -105,7 +105,7 @@ describe('reconcile-costs', () => {
     expect(report.totals).toMatchObject({ difference_usd: '0.55991', charged_usd: '0.00021', charges: 3 })
   })
 
-  test('prints a table with the difference in its first column', async () => {
+  test('reconcile-costs prints a table with the difference in its first column', async () => {
     const { code, out } = await run('main', costsFile('table.json', { 'gpt-x-upstream, input': 0.5 }))
 
     expect(code).toBe(0)
@@ -117,7 +117,7 @@ describe('reconcile-costs', () => {
     expect(total).toMatch(/^0\.49979 \(of charges\) +total /)
   })
 
-  test('reads several files, and a range of days', async () => {
+  test('reconcile-costs reads several files, and a range of days', async () => {
     const costs = costsFile('some.json', { 'gpt-x-upstream, input': 0.5 })
     const usage = costsFile(
       'usage.json',
@@ -147,14 +147,14 @@ describe('reconcile-costs', () => {
     expect(before.data).toEqual([])
   })
 
-  test('leaves out no day of a range that is longer than one request may be', async () => {
+  test('reconcile-costs leaves out no day of a range that is longer than one request may be', async () => {
     // The 92 days of the first request end where the charges begin.
     const { totals } = await reportOf('main', costsFile('long.json', {}), '--from', '2026-10-15')
 
     expect(totals).toMatchObject({ charges: 3, charged_usd: '0.00021' })
   })
 
-  test('compares with the costs that the provider reported with its answers, if every answer had one', async () => {
+  test('reconcile-costs compares with the costs that the provider reported with its answers, if every answer had one', async () => {
     const { key } = await gateway.account({ grant: '50' })
     const usage = { prompt_tokens: 10, completion_tokens: 5, cost: 0.00005 }
     gateway.upstream.reply(chatAnswer({ usage }))
@@ -177,7 +177,7 @@ describe('reconcile-costs', () => {
     expect(report.totals).toMatchObject({ compared_with: 'charges', charges_without_provider_cost: 3 })
   })
 
-  test('counts the cost of an answer that the provider billed and that no customer paid for', async () => {
+  test('reconcile-costs counts the cost of an answer that the provider billed and that no customer paid for', async () => {
     const { key } = await gateway.account({ grant: '50' })
     const usage = { prompt_tokens: 10, completion_tokens: 0, cost: 0.00003 }
     gateway.upstream.reply(chatAnswer({ content: '', usage }))
@@ -200,7 +200,7 @@ describe('reconcile-costs', () => {
     expect(out).toMatch(/^0 +2027-01-15 +failing-upstream +0\.00003 +0\.00003 +0 +0 +0 \+ 1 unpaid +–$/m)
   })
 
-  test('does not subtract refunds, and reads more pages than one', async () => {
+  test('reconcile-costs does not subtract refunds, and reads more pages than one', async () => {
     const { key } = await gateway.account({ grant: '50' })
     gateway.clock.advance(86_400_000)
     const chat = () => gateway.chat(key, { model: 'gpt-x', messages: [{ role: 'user', content: 'Hello' }] })
@@ -241,7 +241,7 @@ describe('reconcile-costs', () => {
       2,
       'There is no day from 2027-02-01 on',
     ],
-  ])('refuses %s', async (_, [provider, file, ...options], exitCode, message) => {
+  ])('reconcile-costs refuses %s', async (_, [provider, file, ...options], exitCode, message) => {
     costsFile('costs.json', { 'gpt-x-upstream, input': 0.5 })
 
     const { code, out, err } = await run(provider!, resolve(gateway.dataDir, file!), ...options)
@@ -250,7 +250,7 @@ describe('reconcile-costs', () => {
     expect(err).toContain(message)
   })
 
-  test('names the line of a malformed number', async () => {
+  test('reconcile-costs names the line of a malformed number', async () => {
     const path = costsFile('broken.json', { 'gpt-x-upstream, input': 0.5 })
     writeFileSync(path, readFileSync(path, 'utf8').replace('0.5', '"half"'))
 

@@ -49,7 +49,7 @@ describe('400 invalid_json, with the reason, for a body that is', () => {
     ['UTF-16', Uint8Array.from(Buffer.from(HELLO, 'utf16le')), 'not valid JSON'],
     ['a form', 'model=gpt-x', 'not valid JSON'],
     ['nested very deeply', `{"model":"gpt-x","x":${'['.repeat(200_000)}`, ''],
-  ])('%s', async (_, body, reason) => {
+  ])('the reply is 400 invalid_json, with the reason, for a body that is %s', async (_, body, reason) => {
     const refusal = await refusalOf(await gateway.chat(ada.key, new Blob([body])))
 
     expect(refusal).toMatchObject({ status: 400, code: 'invalid_json', type: 'invalid_request_error' })
@@ -79,15 +79,18 @@ describe('400 invalid_field, with the name and a valid value, for', () => {
     ['an output ceiling in a string', { max_completion_tokens: '10' }, 'max_completion_tokens', 'an integer'],
     ['zero choices', { n: 0 }, 'n', 'from 1 to 128'],
     ['too many choices', { n: 129 }, 'n', 'from 1 to 128'],
-  ])('%s', async (_, change, param, expected) => {
-    const body = { model: 'gpt-x', messages: [], ...change }
+  ])(
+    'the reply is 400 invalid_field, with the name and a valid value, for %s',
+    async (_, change, param, expected) => {
+      const body = { model: 'gpt-x', messages: [], ...change }
 
-    const refusal = await refusalOf(await gateway.chat(ada.key, body))
+      const refusal = await refusalOf(await gateway.chat(ada.key, body))
 
-    expect(refusal).toMatchObject({ status: 400, code: 'invalid_field', param })
-    expect(refusal.message).toContain(`"${param}"`)
-    expect(refusal.message).toContain(expected)
-  })
+      expect(refusal).toMatchObject({ status: 400, code: 'invalid_field', param })
+      expect(refusal.message).toContain(`"${param}"`)
+      expect(refusal.message).toContain(expected)
+    },
+  )
 })
 
 describe('400 ambiguous_field for a field that parsers could read differently:', () => {
@@ -100,11 +103,14 @@ describe('400 ambiguous_field for a field that parsers could read differently:',
     ['max_completion_tokens', '"model":"gpt-x","max_completion_to\\u212Aens":1'],
     ['n', '"model":"gpt-x","N":2'],
     ['stream', '"model":"gpt-x","stream":false,"\\u0073tream":true'],
-  ])('%s in %s', async (param, members) => {
-    const refusal = await refusalOf(await gateway.chat(ada.key, `{${members},"messages":[]}`))
+  ])(
+    'the reply is 400 ambiguous_field for a field that parsers could read differently: %s in %s',
+    async (param, members) => {
+      const refusal = await refusalOf(await gateway.chat(ada.key, `{${members},"messages":[]}`))
 
-    expect(refusal).toMatchObject({ status: 400, code: 'ambiguous_field', param })
-  })
+      expect(refusal).toMatchObject({ status: 400, code: 'ambiguous_field', param })
+    },
+  )
 })
 
 describe('401 invalid_api_key for', () => {
@@ -118,13 +124,13 @@ describe('401 invalid_api_key for', () => {
     ['an unknown key in the other header', { 'x-api-key': 'tg_live_unknown' }],
     ['a very long key', { authorization: `Bearer ${'x'.repeat(10_000)}` }],
     ['another scheme', { authorization: 'Basic dTpw' }],
-  ])('%s', async (_, headers) => {
+  ])('the reply is 401 invalid_api_key for %s', async (_, headers) => {
     const refusal = await refusalOf(await chat(headers))
 
     expect(refusal).toMatchObject({ status: 401, code: 'invalid_api_key', type: 'authentication_error' })
   })
 
-  test('a key without its scheme, or with one changed letter', async () => {
+  test('the reply is 401 invalid_api_key for a key without its scheme, or with one changed letter', async () => {
     const refusals = [
       await refusalOf(await chat({ authorization: ada.key })),
       await refusalOf(await chat({ 'x-api-key': `${ada.key}x` })),
@@ -134,7 +140,7 @@ describe('401 invalid_api_key for', () => {
     expect(refusals.map(({ status }) => status)).toEqual([401, 401, 401])
   })
 
-  test('a revoked key, from the next request on', async () => {
+  test('the reply is 401 invalid_api_key for a revoked key, from the next request on', async () => {
     const { id, key } = await gateway.account({ grant: '0' })
     const { data } = await gateway.admin<{ data: { id: string }[] }>('GET', `accounts/${id}/keys`)
     const before = await fetch(`${gateway.url}/v1/balance`, { headers: { 'x-api-key': key } })
@@ -147,7 +153,7 @@ describe('401 invalid_api_key for', () => {
 })
 
 describe('a key is accepted', () => {
-  test('from either header, with the scheme in any case', async () => {
+  test('a key is accepted from either header, with the scheme in any case', async () => {
     const headers: Record<string, string>[] = [
       { authorization: `Bearer ${ada.key}` },
       { authorization: `bearer  ${ada.key}` },
@@ -162,7 +168,7 @@ describe('a key is accepted', () => {
     expect(statuses).toEqual([200, 200, 200, 200])
   })
 
-  test('from Authorization if both are valid', async () => {
+  test('a key is accepted from Authorization if both are valid', async () => {
     const ben = await gateway.account({ grant: '7' })
 
     const response = await fetch(`${gateway.url}/v1/balance`, {
@@ -184,7 +190,7 @@ describe('404 model_not_found for', () => {
     ['a prefix without a name', 'gpt-x/'],
     ['a name that every object has', '__proto__'],
     ['a very long name', 'x/'.repeat(20_000)],
-  ])('%s', async (_, model) => {
+  ])('the reply is 404 model_not_found for %s', async (_, model) => {
     const refusal = await refusalOf(await gateway.chat(ada.key, { model, messages: [] }))
 
     expect(refusal).toMatchObject({
@@ -196,7 +202,7 @@ describe('404 model_not_found for', () => {
     expect(refusal.message.length).toBeLessThan(300)
   })
 
-  test('a real model, for an account that is limited to the sandbox', async () => {
+  test('the reply is 404 model_not_found for a real model, for an account that is limited to the sandbox', async () => {
     const upstream = startUpstream()
     const sandboxed = await startTestGateway()
     try {

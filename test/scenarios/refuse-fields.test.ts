@@ -110,13 +110,16 @@ describe('a request with a field that its row or its provider refuses gets a 400
     ],
     ['chat/completions', { model: 'both', messages: HI, logprobs: true }, 'logprobs'],
     ['chat/completions', { model: 'both', messages: HI, service_tier: 'flex' }, 'service_tier'],
-  ])('%s %j', async (path, body, param) => {
-    expect(await refused(path, body)).toBe(param)
-  })
+  ])(
+    'a request with a field that its row or its provider refuses gets a 400 and reaches no provider: %s %j',
+    async (path, body, param) => {
+      expect(await refused(path, body)).toBe(param)
+    },
+  )
 })
 
 describe('a request is served', () => {
-  test('with allowed values', async () => {
+  test('a request is served with allowed values', async () => {
     const tools = [{ type: 'function', name: 'f' }]
     gateway.upstream.reply(responseAnswer('Hello.', { input: 1, output: 1 }))
 
@@ -125,7 +128,7 @@ describe('a request is served', () => {
     expect(response.status).toBe(200)
   })
 
-  test('with any field, byte for byte, if neither its row nor its provider refuses it', async () => {
+  test('a request is served with any field, byte for byte, if neither its row nor its provider refuses it', async () => {
     gateway.upstream.reply(chatCompletion('Hello.', { input: 1, output: 1 }))
     const more = { service_tier: 'priority', tools: [{ type: 'web_search' }], web_search_options: {} }
 
@@ -136,7 +139,7 @@ describe('a request is served', () => {
     expect(new TextDecoder().decode(gateway.upstream.requests.at(-1)!.body)).toBe(JSON.stringify(sent))
   })
 
-  test('by an upstream whose provider does not refuse it', async () => {
+  test('a request is served by an upstream whose provider does not refuse it', async () => {
     gateway.upstream.reply(chatCompletion('Hello.', { input: 1, output: 1 }))
     const priority = { messages: HI, service_tier: 'priority' }
 
@@ -148,7 +151,7 @@ describe('a request is served', () => {
     expect(JSON.stringify(gateway.upstream.requests.at(-1)!.headers)).toContain(UPSTREAM_KEY)
   })
 
-  test('by a native provider, if the client’s request is allowed', async () => {
+  test('a request is served by a native provider, if the client’s request is allowed', async () => {
     gateway.upstream.reply(json({ ...MESSAGE, usage: { input_tokens: 1, output_tokens: 1 } }))
 
     const response = await post('messages', { model: 'claude', messages: HI, service_tier: 'standard_only' })
@@ -156,7 +159,7 @@ describe('a request is served', () => {
     expect(response.status).toBe(200)
   })
 
-  test('by a chat upstream, if only the native one refuses it', async () => {
+  test('a request is served by a chat upstream, if only the native one refuses it', async () => {
     gateway.upstream.reply(chatCompletion('Hello.', { input: 1, output: 1 }))
 
     const response = await post('messages', { model: 'claude-or-chat', messages: HI, service_tier: 'auto' })

@@ -63,7 +63,7 @@ async function readUpTo(text: string, reader: ReadableStreamDefaultReader<Uint8A
 describe.each([false, true])('an identical stream, with include_usage %p', includeUsage => {
   const shown = includeUsage ? costed(HELLO, '0.00007') : HELLO
 
-  test('within the TTL gets the same frames again, without a charge', async () => {
+  test('an identical stream within the TTL gets the same frames again, without a charge', async () => {
     const first = await ask({ includeUsage })
     const firstBody = await first.text()
     const second = await ask({ includeUsage })
@@ -102,7 +102,7 @@ describe.each([false, true])('an identical stream, with include_usage %p', inclu
 })
 
 describe('a running stream', () => {
-  test('is followed live: the frames so far, and then the rest as it arrives', async () => {
+  test('a running stream is followed live: the frames so far, and then the rest as it arrives', async () => {
     const { exchange, first } = await opened(ROLE)
     await readUpTo(ROLE, first)
     await exchange.write(chunk(HEL))
@@ -125,7 +125,7 @@ describe('a running stream', () => {
     expect(await settlementOf(gateway, ada)).toEqual(REPORTED)
   })
 
-  test('breaks for all its readers, and the next request calls the model again', async () => {
+  test('a running stream breaks for all its readers, and the next request calls the model again', async () => {
     const { exchange, first } = await opened(HEL)
     const second = (await ask()).body!.getReader()
     await readUpTo(HEL, second)
@@ -140,7 +140,7 @@ describe('a running stream', () => {
     expect(asked()).toBe(2)
   })
 
-  test('that failed before its first byte is not shared', async () => {
+  test('a running stream that failed before its first byte is not shared', async () => {
     const upstream = gateway.upstream.hold()
     const replies = [ask(), ask(), ask()]
     const exchange = await upstream
@@ -157,7 +157,7 @@ describe('a running stream', () => {
 })
 
 describe('a client that disconnects', () => {
-  test('first leaves the stream to its followers, and it is charged once and kept', async () => {
+  test('a client that disconnects first leaves the stream to its followers, and it is charged once and kept', async () => {
     const leaver = new AbortController()
     const { exchange, first } = await opened(ROLE, leaver.signal)
     await readUpTo(ROLE, first)
@@ -177,7 +177,7 @@ describe('a client that disconnects', () => {
     expect(asked()).toBe(1)
   })
 
-  test('before the first byte leaves the call to its followers', async () => {
+  test('a client that disconnects before the first byte leaves the call to its followers', async () => {
     const leaver = new AbortController()
     const upstream = gateway.upstream.hold()
     const abandoned = ask({ signal: leaver.signal }).catch((error: unknown) => error)
@@ -195,7 +195,7 @@ describe('a client that disconnects', () => {
     expect(await settlementOf(gateway, ada)).toEqual(REPORTED)
   })
 
-  test('last, before the first byte, ends the upstream call without a charge', async () => {
+  test('a client that disconnects last, before the first byte, ends the upstream call without a charge', async () => {
     const leaver = new AbortController()
     const upstream = gateway.upstream.hold()
     const asking = [ask({ signal: leaver.signal }), ask({ signal: leaver.signal })]
@@ -210,7 +210,7 @@ describe('a client that disconnects', () => {
     expect(asked()).toBe(1)
   })
 
-  test('does not affect other readers', async () => {
+  test('a client that disconnects does not affect other readers', async () => {
     const { exchange, first } = await opened(ROLE)
     await readUpTo(ROLE, first)
     const leaver = new AbortController()
@@ -226,7 +226,7 @@ describe('a client that disconnects', () => {
     expect(await settlementOf(gateway, ada)).toEqual(REPORTED)
   })
 
-  test('last ends the upstream call and pays for the output so far, and nothing is kept', async () => {
+  test('a client that disconnects last ends the upstream call and pays for the output so far, and nothing is kept', async () => {
     const leavers = [new AbortController(), new AbortController()] as const
     const { exchange, first } = await opened(HEL, leavers[0].signal)
     await readUpTo(HEL, first)
@@ -264,7 +264,7 @@ test('a stream whose client disconnected just before the last frame is not kept'
 describe('a stream of more than 256 KB', () => {
   const LARGE = delta({ content: 'x'.repeat(COPY_BYTES_MAX) })
 
-  test('is not kept', async () => {
+  test('a stream of more than 256 KB is not kept', async () => {
     gateway.upstream.reply(sse([LARGE, FINISH, usage(), DONE]))
 
     await (await ask()).text()
@@ -275,7 +275,7 @@ describe('a stream of more than 256 KB', () => {
     expect(asked()).toBe(2)
   })
 
-  test('continues for its followers, and a later request calls the model', async () => {
+  test('a stream of more than 256 KB continues for its followers, and a later request calls the model', async () => {
     const { exchange, first } = await opened(ROLE)
     await readUpTo(ROLE, first)
     const second = restOf((await ask()).body!.getReader())
@@ -294,7 +294,7 @@ describe('a stream of more than 256 KB', () => {
     expect(asked()).toBe(2)
   })
 
-  test('does not wait for a follower that reads nothing, which gets an error frame', async () => {
+  test('a stream of more than 256 KB does not wait for a follower that reads nothing, which gets an error frame', async () => {
     const piece = delta({ content: 'x'.repeat(64 * 1024) })
     const bytes = chunk(piece)
     const { exchange, first } = await opened(ROLE)

@@ -58,7 +58,7 @@ const left = async () => (await ada.balance()).available_usd
 const arrived = () => gateway.read(ada.key, '/v1/balance')
 
 describe('an Idempotency-Key', () => {
-  test('is part of the request: another key gets a new answer, and the same key a replay', async () => {
+  test('an Idempotency-Key is part of the request: another key gets a new answer, and the same key a replay', async () => {
     const body = aRequest()
 
     await send(body, { 'idempotency-key': 'a' })
@@ -70,7 +70,7 @@ describe('an Idempotency-Key', () => {
     expect(asked()).toBe(3)
   })
 
-  test('does not make different bodies the same request', async () => {
+  test('an Idempotency-Key does not make different bodies the same request', async () => {
     const headers = { 'idempotency-key': 'a' }
 
     await send(aRequest(), headers)
@@ -81,7 +81,7 @@ describe('an Idempotency-Key', () => {
 })
 
 describe('an account with replays switched off', () => {
-  test('gets a new answer for every request, until they are switched on again', async () => {
+  test('an account with replays switched off gets a new answer for every request, until they are switched on again', async () => {
     const body = aRequest()
     await gateway.admin('PATCH', `accounts/${ada.id}`, { replays: false })
 
@@ -100,7 +100,7 @@ describe('an account with replays switched off', () => {
 })
 
 describe('a model whose row has replays: false', () => {
-  test('answers every request itself, also one that comes while an identical one runs', async () => {
+  test('a model whose row has replays: false answers every request itself, also one that comes while an identical one runs', async () => {
     const body = aRequest({ model: 'vendor/gpt-fresh' })
     const [one, two] = [gateway.upstream.hold(), gateway.upstream.hold()]
 
@@ -113,7 +113,7 @@ describe('a model whose row has replays: false', () => {
     expect(asked()).toBe(3)
   })
 
-  test('leaves the replays of other models as they are', async () => {
+  test('a model whose row has replays: false leaves the replays of other models as they are', async () => {
     const body = aRequest()
 
     await send(body)
@@ -123,7 +123,7 @@ describe('a model whose row has replays: false', () => {
 })
 
 describe('an identical request within the TTL', () => {
-  test('gets the first answer again, byte for byte, without a charge', async () => {
+  test('an identical request within the TTL gets the first answer again, byte for byte, without a charge', async () => {
     gateway.upstream.reply(
       chatAnswer({
         headers: { 'content-type': 'application/json; charset=utf-8', 'x-ratelimit-limit': '9' },
@@ -147,7 +147,7 @@ describe('an identical request within the TTL', () => {
     expect(await left()).toBe('9')
   })
 
-  test('is answered before the balance check', async () => {
+  test('an identical request within the TTL is answered before the balance check', async () => {
     const poor = await gateway.account({ grant: '1' })
     const body = aRequest()
     await whole(gateway.chat(poor.key, body))
@@ -157,7 +157,7 @@ describe('an identical request within the TTL', () => {
     expect(await whole(gateway.chat(poor.key, body))).toMatchObject({ status: 200, isReplay: true })
   })
 
-  test('is answered before the model check', async () => {
+  test('an identical request within the TTL is answered before the model check', async () => {
     const body = aRequest()
     await send(body)
     await gateway.admin('PATCH', 'models/gpt-x', { enabled: false })
@@ -170,7 +170,7 @@ describe('an identical request within the TTL', () => {
     expect(other.status).toBe(404)
   })
 
-  test('is counted in the metrics without a cost', async () => {
+  test('an identical request within the TTL is counted in the metrics without a cost', async () => {
     const body = aRequest()
     await send(body)
     const replays = () => gateway.metric('tollgate_replays_total{route="chat"}')
@@ -188,7 +188,7 @@ describe('an identical request within the TTL', () => {
 })
 
 describe('the model is called again for', () => {
-  test('a body with one different byte', async () => {
+  test('the model is called again for a body with one different byte', async () => {
     const body = aRequest()
     await send(body)
 
@@ -196,7 +196,7 @@ describe('the model is called again for', () => {
     expect(asked()).toBe(2)
   })
 
-  test('the same body on another route', async () => {
+  test('the model is called again for the same body on another route', async () => {
     const body = aRequest({ input: 'Hello' })
     await send(body)
 
@@ -212,7 +212,7 @@ describe('the model is called again for', () => {
     expect(asked()).toBe(2)
   })
 
-  test('another key of the same account', async () => {
+  test('the model is called again for another key of the same account', async () => {
     const { key } = await gateway.admin<{ key: string }>('POST', `accounts/${ada.id}/keys`, {})
     const body = aRequest()
     await send(body)
@@ -221,17 +221,20 @@ describe('the model is called again for', () => {
     expect(asked()).toBe(2)
   })
 
-  test.each(['bypass', 'Bypass'])('a request with %s, whose answer is not kept', async word => {
-    const body = aRequest()
-    const headers = { 'x-acme-idempotency': word }
+  test.each(['bypass', 'Bypass'])(
+    'the model is called again for a request with %s, whose answer is not kept',
+    async word => {
+      const body = aRequest()
+      const headers = { 'x-acme-idempotency': word }
 
-    expect(await send(body, headers)).toMatchObject({ cost: '1', isReplay: false })
-    expect(await send(body)).toMatchObject({ cost: '1', isReplay: false })
-    expect(await send(body, headers)).toMatchObject({ cost: '1', isReplay: false })
-    expect(asked()).toBe(3)
-  })
+      expect(await send(body, headers)).toMatchObject({ cost: '1', isReplay: false })
+      expect(await send(body)).toMatchObject({ cost: '1', isReplay: false })
+      expect(await send(body, headers)).toMatchObject({ cost: '1', isReplay: false })
+      expect(asked()).toBe(3)
+    },
+  )
 
-  test('a request after the TTL, which starts at the end of the first answer', async () => {
+  test('the model is called again for a request after the TTL, which starts at the end of the first answer', async () => {
     const body = aRequest()
     const exchange = gateway.upstream.hold()
     const first = send(body)
@@ -253,7 +256,7 @@ describe('the model is called again for', () => {
     ['an upstream that breaks the connection', resetBeforeHeaders(), 502],
     ['an HTML page', html(), 502],
     ['a rate limit', json({ error: { message: 'Slow.' } }, { status: 429 }), 429],
-  ])('a request that ended with %s', async (_, reply, status) => {
+  ])('the model is called again for a request that ended with %s', async (_, reply, status) => {
     gateway.upstream.reply(reply, chatAnswer())
     const body = aRequest()
 
@@ -268,7 +271,7 @@ describe('the model is called again for', () => {
     ['of one more byte is not kept', '', 1, false],
     ['of exactly 256 KB with three bytes per character is kept', '漢'.repeat(50_000), 0, true],
     ['of one more byte with three bytes per character is not kept', '漢'.repeat(50_000), 1, false],
-  ])('an answer %s', async (_, script, more, isReplay) => {
+  ])('the model is called again for an answer %s', async (_, script, more, isReplay) => {
     const small = await send(aRequest())
     const rest = KEPT_BYTES_MAX - small.body.length + 'Hello.'.length - Buffer.byteLength(script)
     gateway.upstream.reply(chatAnswer({ content: script + 'x'.repeat(rest + more) }))
@@ -280,7 +283,7 @@ describe('the model is called again for', () => {
 })
 
 describe('concurrent identical requests', () => {
-  test('are coalesced: of a hundred, one reaches the model and is charged, and all get the same answer', async () => {
+  test('concurrent identical requests are coalesced: of a hundred, one reaches the model and is charged, and all get the same answer', async () => {
     const body = aRequest()
     const exchange = gateway.upstream.hold()
 
@@ -298,7 +301,7 @@ describe('concurrent identical requests', () => {
     expect(got.filter(({ isReplay, cost }) => !isReplay && cost === '1')).toHaveLength(1)
   })
 
-  test('share an answer that is too large to keep', async () => {
+  test('concurrent identical requests share an answer that is too large to keep', async () => {
     const body = aRequest()
     const exchange = gateway.upstream.hold()
 
@@ -313,7 +316,7 @@ describe('concurrent identical requests', () => {
     expect(await send(body)).toMatchObject({ isReplay: false })
   })
 
-  test('call the model one after another while they fail, and the rest share the first success', async () => {
+  test('concurrent identical requests call the model one after another while they fail, and the rest share the first success', async () => {
     const broken = json({ error: { message: 'Oh.' } }, { status: 500 })
     gateway.upstream.reply(broken, broken, chatAnswer())
     const body = aRequest()
@@ -333,7 +336,7 @@ describe('concurrent identical requests', () => {
     expect(await left()).toBe('9')
   })
 
-  test('call the model in parallel after they have waited for the read timeout', async () => {
+  test('concurrent identical requests call the model in parallel after they have waited for the read timeout', async () => {
     const body = aRequest()
     const exchange = gateway.upstream.hold()
     const replies = [send(body), send(body), send(body)]
@@ -353,7 +356,7 @@ describe('concurrent identical requests', () => {
     held.reset()
   })
 
-  test('are refused separately if the balance covers none', async () => {
+  test('concurrent identical requests are refused separately if the balance covers none', async () => {
     const poor = await gateway.account({ grant: '0' })
     const body = aRequest()
 
@@ -365,7 +368,7 @@ describe('concurrent identical requests', () => {
 })
 
 describe('a client that disconnects', () => {
-  test('first still gets its request finished, charged once, and kept for its retry', async () => {
+  test('a client that disconnects first still gets its request finished, charged once, and kept for its retry', async () => {
     const body = aRequest()
     const exchange = gateway.upstream.hold()
     const leaver = new AbortController()
@@ -383,7 +386,7 @@ describe('a client that disconnects', () => {
     expect(await left()).toBe('9')
   })
 
-  test('while it waits for another request does not affect the others', async () => {
+  test('a client that disconnects while it waits for another request does not affect the others', async () => {
     const body = aRequest()
     const exchange = gateway.upstream.hold()
     const first = send(body)
@@ -402,7 +405,7 @@ describe('a client that disconnects', () => {
     expect(asked()).toBe(1)
   })
 
-  test('while it waits for money leaves its place to a follower', async () => {
+  test('a client that disconnects while it waits for money leaves its place to a follower', async () => {
     const short = await gateway.account({ grant: '1' })
     const exchange = gateway.upstream.hold()
     const running = gateway.chat(short.key, aRequest())
@@ -441,7 +444,7 @@ async function leave(body: string, leaver: AbortController, { key } = ada): Prom
 }
 
 describe('without free memory', () => {
-  test('answers are not kept, and concurrent requests still share one', async () => {
+  test('without free memory, answers are not kept, and concurrent requests still share one', async () => {
     const full = await startScriptedGateway({ environment: { ...environment, TOLLGATE_REPLAY_MB: '0' } })
     const { key } = await full.account()
     const body = aRequest()

@@ -77,7 +77,7 @@ describe('events with names are forwarded unchanged and charged', () => {
     ['if the answer is incomplete', HEL + ended('incomplete'), reported],
     ['if the response is cancelled', HEL + ended('cancelled'), reported],
     ['if the response failed', HEL + ended('failed'), reported],
-  ])('%s', async (_title, events, charge) => {
+  ])('events with names are forwarded unchanged and charged %s', async (_title, events, charge) => {
     const stream = await settledStream(gateway, sse([events]), RESPONSES)
 
     expect(stream).toMatchObject({ status: 200, body: events, charge })
@@ -137,19 +137,22 @@ describe('a broken stream ends with response.failed', () => {
     },
   }
 
-  test.each(Object.entries(rows))('%s', async (_title, { reply, relayed, charge }) => {
-    const stream = await settledStream(gateway, reply, RESPONSES)
+  test.each(Object.entries(rows))(
+    'a broken stream ends with response.failed: %s',
+    async (_title, { reply, relayed, charge }) => {
+      const stream = await settledStream(gateway, reply, RESPONSES)
 
-    expect(stream.body).toStartWith(relayed)
-    const failed = failedIn(stream.body.slice(relayed.length))
-    expect(failed).toMatchObject({
-      status: 'failed',
-      model: 'gpt-x',
-      error: { code: 'upstream_error', type: 'upstream_error' },
-    })
-    expect(failed.usage?.cost_usd).toBe(charge?.cost_usd)
-    expect(stream.charge).toEqual(charge)
-  })
+      expect(stream.body).toStartWith(relayed)
+      const failed = failedIn(stream.body.slice(relayed.length))
+      expect(failed).toMatchObject({
+        status: 'failed',
+        model: 'gpt-x',
+        error: { code: 'upstream_error', type: 'upstream_error' },
+      })
+      expect(failed.usage?.cost_usd).toBe(charge?.cost_usd)
+      expect(stream.charge).toEqual(charge)
+    },
+  )
 
   const breaks: Readonly<Record<string, [sent: string, breakIt: (exchange: Exchange) => void]>> = {
     'when its connection is cut': [HEL, exchange => exchange.end()],
@@ -157,18 +160,21 @@ describe('a broken stream ends with response.failed', () => {
     'when its connection is cut within an event': [half, exchange => exchange.end()],
   }
 
-  test.each(Object.entries(breaks))('%s', async (_title, [sent, breakIt]) => {
-    const { account, exchange, reader, first } = await openedStream(gateway, sent, RESPONSES)
+  test.each(Object.entries(breaks))(
+    'a broken stream ends with response.failed: %s',
+    async (_title, [sent, breakIt]) => {
+      const { account, exchange, reader, first } = await openedStream(gateway, sent, RESPONSES)
 
-    breakIt(exchange)
-    const body = first + (await restOf(reader))
+      breakIt(exchange)
+      const body = first + (await restOf(reader))
 
-    expect(body).toStartWith(HEL)
-    expect(failedIn(body.slice(HEL.length))).toMatchObject({ error: { code: 'upstream_error' } })
-    expect(await settlementOf(gateway, account)).toEqual(estimated)
-  })
+      expect(body).toStartWith(HEL)
+      expect(failedIn(body.slice(HEL.length))).toMatchObject({ error: { code: 'upstream_error' } })
+      expect(await settlementOf(gateway, account)).toEqual(estimated)
+    },
+  )
 
-  test('with the id of its response and the next sequence number', async () => {
+  test('a broken stream ends with response.failed with the id of its response and the next sequence number', async () => {
     const stream = await settledStream(gateway, sse([CREATED + HEL]), RESPONSES)
 
     const [, data] = /^event: response.failed\ndata: (.*)\n\n$/m.exec(stream.body.slice(CREATED.length)) ?? []
@@ -178,7 +184,7 @@ describe('a broken stream ends with response.failed', () => {
     })
   })
 
-  test('when it goes silent, and the upstream call is aborted', async () => {
+  test('a broken stream ends with response.failed when it goes silent, and the upstream call is aborted', async () => {
     const { account, exchange, reader, first } = await openedStream(gateway, HEL, RESPONSES)
     let rest: string | undefined
     void restOf(reader).then(text => (rest = text))
@@ -207,7 +213,7 @@ function failedIn(text: string): FailedResponse {
 }
 
 describe('a client that disconnects ends the upstream call, and is charged', () => {
-  test('for the output until then', async () => {
+  test('a client that disconnects ends the upstream call, and is charged for the output until then', async () => {
     const { account, exchange, reader } = await openedStream(gateway, HEL, RESPONSES)
 
     await reader.cancel()
@@ -216,7 +222,7 @@ describe('a client that disconnects ends the upstream call, and is charged', () 
     expect(await settlementOf(gateway, account)).toEqual(estimated)
   })
 
-  test('nothing if there was no output', async () => {
+  test('a client that disconnects ends the upstream call, and is charged nothing if there was no output', async () => {
     const account = await gateway.account()
     const controller = new AbortController()
     const held = gateway.upstream.hold()
@@ -240,15 +246,18 @@ describe('before the first byte the reply is an error status without a charge, i
     ['sends nothing', sse([]), 502, 'upstream_error'],
     ['begins with an error', sse([ERROR]), 502, 'upstream_error'],
     ['answers with JSON', json({ object: 'response', output: [] }), 502, 'upstream_error'],
-  ])('%s', async (_title, reply, status, code) => {
-    const account = await gateway.account()
-    gateway.upstream.reply(reply)
+  ])(
+    'before the first byte the reply is an error status without a charge, if the upstream %s',
+    async (_title, reply, status, code) => {
+      const account = await gateway.account()
+      gateway.upstream.reply(reply)
 
-    const refused = await askForStream(gateway, account, RESPONSES)
+      const refused = await askForStream(gateway, account, RESPONSES)
 
-    expect(await refusalOf(refused)).toMatchObject({ status, code })
-    expect(await settlementOf(gateway, account)).toBeNull()
-  })
+      expect(await refusalOf(refused)).toMatchObject({ status, code })
+      expect(await settlementOf(gateway, account)).toBeNull()
+    },
+  )
 })
 
 test('an identical request gets the events of the first one without a charge', async () => {

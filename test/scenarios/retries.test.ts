@@ -71,7 +71,7 @@ async function ask(
 
 describe('the only upstream is called once more after a failure', () => {
   test.each(lanes.map(lane => [lane.title, lane] as const))(
-    'of %s, and only the answer is charged',
+    'the only upstream is called once more after a failure of %s, and only the answer is charged',
     async (_, lane) => {
       const { status, text, charge, asked } = await ask([error(503), wholeAnswer(lane, 'well')], {
         lane,
@@ -87,7 +87,7 @@ describe('the only upstream is called once more after a failure', () => {
     },
   )
 
-  test('and its second failure goes to the client', async () => {
+  test('the only upstream is called once more after a failure, and its second failure goes to the client', async () => {
     const { status, charge, asked } = await ask([error(500), error(429, { 'retry-after': '1' })], {
       isRetried: true,
     })
@@ -95,7 +95,7 @@ describe('the only upstream is called once more after a failure', () => {
     expect({ status, charge, asked }).toEqual({ status: 429, charge: null, asked: 2 })
   })
 
-  test('with a 429 after its Retry-After', async () => {
+  test('the only upstream is called once more after a failure with a 429 after its Retry-After', async () => {
     const { status, asked } = await ask([error(429, { 'retry-after': '2' }), wholeAnswer(chat, 'well')], {
       isRetried: true,
     })
@@ -109,13 +109,13 @@ describe('the only upstream is not called again after', () => {
     ['a 429 with a longer Retry-After', error(429, { 'retry-after': '3' }), 429],
     ['a 500 whose body is cut', shortBody('{"error":', { connection: 'close' }, 500), 502],
     ['a 504', error(504), 502],
-  ])('%s', async (_, reply, expected) => {
+  ])('the only upstream is not called again after %s', async (_, reply, expected) => {
     const { status, asked } = await ask([reply, wholeAnswer(chat, 'well')])
 
     expect({ status, asked }).toEqual({ status: expected, asked: 1 })
   })
 
-  test('any failure if its provider has no retries', async () => {
+  test('the only upstream is not called again after any failure if its provider has no retries', async () => {
     const { status, asked } = await ask([error(503), wholeAnswer(chat, 'well')], { model: 'chat-once' })
 
     expect({ status, asked }).toEqual({ status: 502, asked: 1 })

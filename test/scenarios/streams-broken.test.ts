@@ -101,13 +101,13 @@ describe.each(Object.entries(rows))('a stream that broke, %s', (_, row) => {
   const { reply, relayed, isErrorRelayed = false, charge } = row
   const ending = isErrorRelayed ? '' : BROKE_OFF
 
-  test('is forwarded up to the break, with an error and without [DONE], and is charged for that', async () => {
+  test('a stream that broke is forwarded up to the break, with an error and without [DONE], and is charged for that', async () => {
     const stream = await settledStream(gateway, reply)
 
     expect(stream).toMatchObject({ status: 200, body: relayed + ending, charge })
   })
 
-  test('has no cost in its frames with include_usage', async () => {
+  test('a stream that broke has no cost in its frames with include_usage', async () => {
     const stream = await settledStream(gateway, reply, { includeUsage: true })
 
     expect(stream).toMatchObject({ status: 200, body: (row.shown ?? renamed(relayed)) + ending, charge })
@@ -126,16 +126,19 @@ const breaks = {
 } as const satisfies Record<string, readonly [string | Uint8Array, (exchange: Exchange) => void]>
 
 describe.each(Object.entries(breaks))('a connection that is %s', (_, [sent, breakIt]) => {
-  test.each([false, true])('ends the stream with an error, with include_usage %p', async includeUsage => {
-    const { account, exchange, reader, first } = await openedStream(gateway, sent, { includeUsage })
+  test.each([false, true])(
+    'a connection that is cut ends the stream with an error, with include_usage %p',
+    async includeUsage => {
+      const { account, exchange, reader, first } = await openedStream(gateway, sent, { includeUsage })
 
-    breakIt(exchange)
-    const body = first + (await restOf(reader))
+      breakIt(exchange)
+      const body = first + (await restOf(reader))
 
-    const relayed = sent === ROLE ? ROLE : HEL
-    expect(body).toBe((includeUsage ? renamed(relayed) : relayed) + BROKE_OFF)
-    expect(await settlementOf(gateway, account)).toEqual(sent === ROLE ? null : estimated)
-  })
+      const relayed = sent === ROLE ? ROLE : HEL
+      expect(body).toBe((includeUsage ? renamed(relayed) : relayed) + BROKE_OFF)
+      expect(await settlementOf(gateway, account)).toEqual(sent === ROLE ? null : estimated)
+    },
+  )
 })
 
 test.each([false, true])(

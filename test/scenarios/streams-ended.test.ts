@@ -203,13 +203,13 @@ describe.each(Object.entries(rows))('a stream that ended well, %s', (_, row) => 
   const reply = row.reply ?? sse([row.sent])
   const charge = { cost_usd: row.cost, source: row.source, is_clamped: row.isClamped ?? false }
 
-  test('is forwarded byte for byte and charged', async () => {
+  test('a stream that ended well is forwarded byte for byte and charged', async () => {
     const stream = await settledStream(gateway, reply)
 
     expect(stream).toMatchObject({ status: 200, body: row.sent, charge })
   })
 
-  test('has its cost with include_usage', async () => {
+  test('a stream that ended well has its cost with include_usage', async () => {
     const stream = await settledStream(gateway, reply, { includeUsage: true })
 
     expect(stream).toMatchObject({ status: 200, body: row.shown, charge })

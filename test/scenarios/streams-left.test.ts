@@ -24,7 +24,7 @@ describe.each([false, true])('a client that disconnects, with include_usage %p',
     ['before the upstream’s headers', []],
     ['before the upstream’s first byte', [streamHead]],
     ['before a complete frame', [streamHead, chunk(HEL.slice(0, 50))]],
-  ])('%s is charged nothing, and the upstream call is ended', async (_, parts) => {
+  ])('a client that disconnects %s is charged nothing, and the upstream call is ended', async (_, parts) => {
     const account = await gateway.account()
     const upstream = gateway.upstream.hold()
     const client = new AbortController()
@@ -50,16 +50,19 @@ describe.each([false, true])('a client that disconnects, with include_usage %p',
     ['after the last token, for the whole output', [HEL, LO + FINISH], estimated],
   ]
 
-  test.each(midway)('pays %s, and the upstream call is ended', async (_, parts, charge) => {
-    const { account, exchange, leave } = await readUpTo(parts, includeUsage)
+  test.each(midway)(
+    'a client that disconnects from a stream pays %s, and the upstream call is ended',
+    async (_, parts, charge) => {
+      const { account, exchange, leave } = await readUpTo(parts, includeUsage)
 
-    leave()
+      leave()
 
-    await exchange.closed
-    expect(await settlementOf(gateway, account)).toEqual(charge)
-  })
+      await exchange.closed
+      expect(await settlementOf(gateway, account)).toEqual(charge)
+    },
+  )
 
-  test('pays for the whole answer if the upstream had sent all of it', async () => {
+  test('a client that disconnects from a stream pays for the whole answer if the upstream had sent all of it', async () => {
     const { account, exchange, leave } = await readUpTo([HEL], includeUsage)
 
     await exchange.write(chunk(LO + FINISH + usage() + DONE))

@@ -67,7 +67,7 @@ const replies: Readonly<Record<string, [reply: Reply, status: number, code: stri
 
 describe.each(Object.entries(replies))('an upstream’s %s', (_, [reply, status, code]) => {
   test.each([false, true])(
-    'is a free error status before the first byte, with include_usage %p',
+    'a failure of the upstream is a free error status before the first byte, with include_usage %p',
     async includeUsage => {
       const stream = await settledStream(gateway, reply, { includeUsage })
 
@@ -123,19 +123,22 @@ describe('the gateway refuses a stream with a status before the first byte', () 
     ['a stream that is not a boolean', 400, 'invalid_field', { stream: 'yes' }],
   ]
 
-  test.each(refusals)('%s', async (_, status, code, body) => {
-    const ada = await gateway.account()
-    const before = gateway.upstream.requests.length
+  test.each(refusals)(
+    'the gateway refuses a stream with a status before the first byte: %s',
+    async (_, status, code, body) => {
+      const ada = await gateway.account()
+      const before = gateway.upstream.requests.length
 
-    const response = await askForStream(gateway, ada, { body })
+      const response = await askForStream(gateway, ada, { body })
 
-    expect(response.status).toBe(status)
-    expect(await response.json()).toMatchObject({ error: { code } })
-    expect(gateway.upstream.requests.length).toBe(before)
-    expect(await settlementOf(gateway, ada)).toBeNull()
-  })
+      expect(response.status).toBe(status)
+      expect(await response.json()).toMatchObject({ error: { code } })
+      expect(gateway.upstream.requests.length).toBe(before)
+      expect(await settlementOf(gateway, ada)).toBeNull()
+    },
+  )
 
-  test('an unknown key', async () => {
+  test('the gateway refuses a stream with a status before the first byte: an unknown key', async () => {
     const response = await askForStream(gateway, { ...(await gateway.account()), key: 'tg_live_unknown' })
 
     expect(response.status).toBe(401)

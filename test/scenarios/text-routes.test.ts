@@ -73,19 +73,22 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))('%s:',
       ['no more input than the context window', route.answer({ input: 1e9, output: 0 }), clamped('0.2')],
     ]
 
-    test.each(rows)('%s, with the cost in its header and in its body', async (_title, reply, settlement) => {
-      gateway.upstream.reply(reply)
+    test.each(rows)(
+      'an answer is charged %s, with the cost in its header and in its body',
+      async (_title, reply, settlement) => {
+        gateway.upstream.reply(reply)
 
-      const response = await ask(route)
+        const response = await ask(route)
 
-      expect(response.status).toBe(200)
-      expect(response.headers.get('x-service-cost-usd')).toBe(settlement.cost_usd)
-      expect(costIn(await response.text())).toBe(settlement.cost_usd)
-      expect(await settlementOf(gateway, ada)).toEqual(settlement)
-      expect(gateway.upstream.requests.at(-1)).toMatchObject({ method: 'POST', path: route.upstreamPath })
-    })
+        expect(response.status).toBe(200)
+        expect(response.headers.get('x-service-cost-usd')).toBe(settlement.cost_usd)
+        expect(costIn(await response.text())).toBe(settlement.cost_usd)
+        expect(await settlementOf(gateway, ada)).toEqual(settlement)
+        expect(gateway.upstream.requests.at(-1)).toMatchObject({ method: 'POST', path: route.upstreamPath })
+      },
+    )
 
-    test('an estimate if there is no usage, and names no cost', async () => {
+    test('an answer is charged an estimate if there is no usage, and names no cost', async () => {
       gateway.upstream.reply(route.answer(null))
 
       const response = await ask(route)
@@ -113,16 +116,19 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))('%s:',
       ['a connection that breaks', resetBeforeHeaders(), 502, 'upstream_error'],
     ]
 
-    test.each(rows)('%s', async (_title, reply, status, code) => {
-      gateway.upstream.reply(reply)
+    test.each(rows)(
+      'nothing is charged and nothing is held after %s',
+      async (_title, reply, status, code) => {
+        gateway.upstream.reply(reply)
 
-      const response = await ask(route)
+        const response = await ask(route)
 
-      expect(response.headers.get('retry-after')).toBe(status === 429 ? '7' : null)
-      await expectRefusal(response, { status, code })
-    })
+        expect(response.headers.get('retry-after')).toBe(status === 429 ? '7' : null)
+        await expectRefusal(response, { status, code })
+      },
+    )
 
-    test('silence until the read timeout', async () => {
+    test('nothing is charged and nothing is held after silence until the read timeout', async () => {
       gateway.upstream.reply(silence())
       const before = gateway.upstream.requests.length
       const asked = ask(route)
@@ -160,14 +166,17 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))('%s:',
       ['a body over the limit', { body: ' '.repeat(65 << 20) }, 413, 'request_too_large'],
     ]
 
-    test.each(rows)('%s', async (_title, asking, status, code) => {
-      const before = gateway.upstream.requests.length
+    test.each(rows)(
+      'a request is refused before the upstream is called, with %s',
+      async (_title, asking, status, code) => {
+        const before = gateway.upstream.requests.length
 
-      const response = await ask(route, asking)
+        const response = await ask(route, asking)
 
-      await expectRefusal(response, { status, code })
-      expect(gateway.upstream.requests).toHaveLength(before)
-    })
+        await expectRefusal(response, { status, code })
+        expect(gateway.upstream.requests).toHaveLength(before)
+      },
+    )
   })
 
   test(`an identical request is ${route.isReplayed ? 'a replay of the first one' : 'sent and charged again'}`, async () => {

@@ -102,7 +102,7 @@ describe('of 200 concurrent different requests on a balance for ten', () => {
     await expectSoundBooks(gateway, account)
   })
 
-  test('at most ten are charged, even if each costs less than its hold', async () => {
+  test('of 200 concurrent different requests on a balance for ten, at most ten are charged, even if each costs less than its hold', async () => {
     await start()
     const account = await gateway.account({ grant: '0.0007' })
     const open = gate()
@@ -210,7 +210,7 @@ describe('of 200 concurrent different requests on a balance for ten', () => {
 })
 
 describe('a request that fits after running requests end', () => {
-  test('waits for a released hold, and is then charged', async () => {
+  test('a request that fits after running requests end waits for a released hold, and is then charged', async () => {
     await start()
     const account = await gateway.account({ grant: '1' })
     const taken = gateway.upstream.hold()
@@ -226,7 +226,7 @@ describe('a request that fits after running requests end', () => {
     expect(await account.balance()).toMatchObject({ available_usd: '0', held_usd: '0' })
   })
 
-  test('is refused after the wait limit, and not before', async () => {
+  test('a request that fits after running requests end is refused after the wait limit, and not before', async () => {
     await start()
     const account = await gateway.account({ grant: '1' })
     const open = gate()
@@ -248,7 +248,7 @@ describe('a request that fits after running requests end', () => {
     await expectSoundBooks(gateway, account)
   })
 
-  test('is admitted in the order of arrival', async () => {
+  test('a request that fits after running requests end is admitted in the order of arrival', async () => {
     await start()
     const account = await gateway.account({ grant: '1' })
     gateway.upstream.reply(chatAnswer({ usage: NOTHING }))
@@ -270,7 +270,7 @@ describe('a request that fits after running requests end', () => {
     expect(contents).toEqual(['request 0', 'request 1', 'request 2', 'request 3'])
   })
 
-  test('is neither sent nor charged if its client disconnects while it waits', async () => {
+  test('a request that fits after running requests end is neither sent nor charged if its client disconnects while it waits', async () => {
     await start()
     const account = await gateway.account({ grant: '1' })
     const open = gate()

@@ -82,7 +82,7 @@ async function expectSound(): Promise<void> {
 }
 
 describe('a data folder of the schema before ids, commits and jobs', () => {
-  test('is sound after the upgrade, and the late answer that was lost is closed without a charge', async () => {
+  test('a data folder of the schema before ids, commits and jobs is sound after the upgrade, and the late answer that was lost is closed without a charge', async () => {
     await expectSound()
 
     await admin('POST', 'reconcile')
@@ -91,41 +91,50 @@ describe('a data folder of the schema before ids, commits and jobs', () => {
     expect(await get(ada.key, '/v1/balance')).toMatchObject(ada.balance)
   })
 
-  test.each(accounts)('has the same balance of %s', async (_, { id, key, account, balance, credits }) => {
-    expect(await admin('GET', `accounts/${id}`)).toMatchObject(account)
-    expect(await get(key, '/v1/balance')).toMatchObject(balance)
-    expect(await get(key, '/v1/credits')).toEqual(credits)
-  })
+  test.each(accounts)(
+    'a data folder of the schema before ids, commits and jobs has the same balance of %s',
+    async (_, { id, key, account, balance, credits }) => {
+      expect(await admin('GET', `accounts/${id}`)).toMatchObject(account)
+      expect(await get(key, '/v1/balance')).toMatchObject(balance)
+      expect(await get(key, '/v1/credits')).toEqual(credits)
+    },
+  )
 
-  test.each(accounts)('has the same usage of %s, and the same totals', async (_, { key, usage }) => {
-    const page = await get<Page>(key, '/v1/usage?limit=500')
-    const day = '/v1/usage?from=2026-11-22T00:00:00Z&to=2026-11-23T00:00:00Z'
-    const { totals } = await get<{ totals: object }>(key, day)
+  test.each(accounts)(
+    'a data folder of the schema before ids, commits and jobs has the same usage of %s, and the same totals',
+    async (_, { key, usage }) => {
+      const page = await get<Page>(key, '/v1/usage?limit=500')
+      const day = '/v1/usage?from=2026-11-22T00:00:00Z&to=2026-11-23T00:00:00Z'
+      const { totals } = await get<{ totals: object }>(key, day)
 
-    expect(page.data).toHaveLength(usage.data.length)
-    expect(page.data).toMatchObject(usage.data)
-    const costs = usage.data.map(row => usd(String(row['cost_usd'])))
-    expect(totals).toMatchObject({
-      charges: usage.data.length,
-      cost_usd: formatUsd(nanoUsd(costs.reduce((sum, cost) => sum + cost, 0n))),
-    })
-  })
+      expect(page.data).toHaveLength(usage.data.length)
+      expect(page.data).toMatchObject(usage.data)
+      const costs = usage.data.map(row => usd(String(row['cost_usd'])))
+      expect(totals).toMatchObject({
+        charges: usage.data.length,
+        cost_usd: formatUsd(nanoUsd(costs.reduce((sum, cost) => sum + cost, 0n))),
+      })
+    },
+  )
 
-  test.each(accounts)('has the same statement of %s, also in pages', async (_, { id, statement }) => {
-    const rows: Row[] = []
-    for (let next: string | null = ''; next !== null;) {
-      const page: Page & { next: string | null } = await admin(
-        'GET',
-        `accounts/${id}/statement?limit=4${next}`,
-      )
-      rows.push(...page.data)
-      next = page.next && `&cursor=${page.next}`
-    }
+  test.each(accounts)(
+    'a data folder of the schema before ids, commits and jobs has the same statement of %s, also in pages',
+    async (_, { id, statement }) => {
+      const rows: Row[] = []
+      for (let next: string | null = ''; next !== null;) {
+        const page: Page & { next: string | null } = await admin(
+          'GET',
+          `accounts/${id}/statement?limit=4${next}`,
+        )
+        rows.push(...page.data)
+        next = page.next && `&cursor=${page.next}`
+      }
 
-    expect(rows).toEqual(statement.data as Row[])
-  })
+      expect(rows).toEqual(statement.data as Row[])
+    },
+  )
 
-  test('accepts the old keys, and refuses the revoked one', async () => {
+  test('a data folder of the schema before ids, commits and jobs accepts the old keys, and refuses the revoked one', async () => {
     const listed = await admin<Page>('GET', `accounts/${ada.id}/keys`)
     const refused = await chat(seen.revokedKey)
 
@@ -133,7 +142,7 @@ describe('a data folder of the schema before ids, commits and jobs', () => {
     expect(refused.status).toBe(401)
   })
 
-  test('reads the stored key of a provider', async () => {
+  test('a data folder of the schema before ids, commits and jobs reads the stored key of a provider', async () => {
     const { checks } = await admin<{ checks: readonly { name: string; detail: string }[] }>('GET', 'doctor')
 
     const remote = checks.filter(({ name }) => name.includes('remote')).map(({ detail }) => detail)
@@ -142,7 +151,7 @@ describe('a data folder of the schema before ids, commits and jobs', () => {
     expect(remote.length).toBeGreaterThan(0)
   })
 
-  test('charges the first chat after the upgrade, and refunds an old charge by its id', async () => {
+  test('a data folder of the schema before ids, commits and jobs charges the first chat after the upgrade, and refunds an old charge by its id', async () => {
     const before = await admin<{ available_usd: string }>('GET', `accounts/${ada.id}`)
     const response = await chat(ada.key)
     const cost = response.headers.get('x-service-cost-usd')!

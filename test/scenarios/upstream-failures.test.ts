@@ -25,19 +25,22 @@ const error = (status: number, body: object = { error: { message: 'No.' } }, hea
   json(body, { status, headers })
 
 describe('an upstream’s rate limit stays a 429', () => {
-  test.each(['7', 'Wed, 21 Oct 2026 07:28:00 GMT'])('with its Retry-After of %s', async retryAfter => {
-    const response = await ask(error(429, {}, { 'retry-after': retryAfter }))
+  test.each(['7', 'Wed, 21 Oct 2026 07:28:00 GMT'])(
+    'an upstream’s rate limit stays a 429 with its Retry-After of %s',
+    async retryAfter => {
+      const response = await ask(error(429, {}, { 'retry-after': retryAfter }))
 
-    expect(response.headers.get('retry-after')).toBe(retryAfter)
-    expect(response.headers.get('x-should-retry')).toBeNull()
-    expect(await refusalOf(response)).toMatchObject({
-      status: 429,
-      type: 'rate_limit_error',
-      code: 'rate_limited',
-    })
-  })
+      expect(response.headers.get('retry-after')).toBe(retryAfter)
+      expect(response.headers.get('x-should-retry')).toBeNull()
+      expect(await refusalOf(response)).toMatchObject({
+        status: 429,
+        type: 'rate_limit_error',
+        code: 'rate_limited',
+      })
+    },
+  )
 
-  test('without a Retry-After if the upstream sent none', async () => {
+  test('an upstream’s rate limit stays a 429 without a Retry-After if the upstream sent none', async () => {
     const response = await ask(error(429))
 
     expect(response.status).toBe(429)
@@ -54,14 +57,14 @@ describe('SDKs do not retry', () => {
     [500, null],
     [503, null],
     [302, null],
-  ])('a 502 for the status %p, with x-should-retry %p', async (status, shouldRetry) => {
+  ])('SDKs do not retry a 502 for the status %p, with x-should-retry %p', async (status, shouldRetry) => {
     const response = await ask(error(status))
 
     expect(response.headers.get('x-should-retry')).toBe(shouldRetry)
     expect(await refusalOf(response)).toMatchObject({ status: 502, type: 'upstream_error' })
   })
 
-  test('a 504, because the upstream may still answer and bill', async () => {
+  test('SDKs do not retry a 504, because the upstream may still answer and bill', async () => {
     const taken = gateway.upstream.hold()
     const asked = gateway.chat(ada.key, HELLO)
     const exchange = await taken
@@ -78,7 +81,7 @@ describe('SDKs do not retry', () => {
     exchange.reset()
   })
 
-  test('has no answer after 299.999 seconds', async () => {
+  test('a late answer has not come after 299.999 seconds, so that SDKs do not retry', async () => {
     const taken = gateway.upstream.hold()
     const asked = gateway.chat(ada.key, HELLO)
     const exchange = await taken
@@ -116,11 +119,14 @@ describe('a mistake that only the upstream detects is forwarded in the error env
       answer('', { status: 418 }),
       { status: 418, message: 'The provider of the model rejected the request without giving a reason.' },
     ],
-  ])('%s', async (_, reply, expected) => {
-    expect(await refusalOf(await ask(reply))).toMatchObject(expected)
-  })
+  ])(
+    'a mistake that only the upstream detects is forwarded in the error envelope, from %s',
+    async (_, reply, expected) => {
+      expect(await refusalOf(await ask(reply))).toMatchObject(expected)
+    },
+  )
 
-  test('with the headers about when to retry', async () => {
+  test('a mistake that only the upstream detects is forwarded with the headers about when to retry', async () => {
     const response = await ask(
       error(409, undefined, { 'retry-after': '3', 'x-ratelimit-remaining-requests': '0', server: 'nginx' }),
     )
@@ -133,21 +139,24 @@ describe('a mistake that only the upstream detects is forwarded in the error env
 })
 
 describe('no host, key or organisation of the upstream is shown by', () => {
-  test.each([400, 401, 403, 404, 409, 422, 429, 500, 302])('status %p', async status => {
-    const { host, port } = new URL(gateway.upstream.baseUrl)
-    const message = `See ${gateway.upstream.baseUrl}/docs at ${host}, api.openai.com, 10.0.0.7; key ${UPSTREAM_KEY} of org-AbCd1234EfGh`
-    const names = { type: `t ${host}`, code: `c ${UPSTREAM_KEY}`, param: host }
+  test.each([400, 401, 403, 404, 409, 422, 429, 500, 302])(
+    'no host, key or organisation of the upstream is shown by status %p',
+    async status => {
+      const { host, port } = new URL(gateway.upstream.baseUrl)
+      const message = `See ${gateway.upstream.baseUrl}/docs at ${host}, api.openai.com, 10.0.0.7; key ${UPSTREAM_KEY} of org-AbCd1234EfGh`
+      const names = { type: `t ${host}`, code: `c ${UPSTREAM_KEY}`, param: host }
 
-    const response = await ask(
-      error(status, { error: { message, ...names } }, { location: gateway.upstream.baseUrl }),
-    )
+      const response = await ask(
+        error(status, { error: { message, ...names } }, { location: gateway.upstream.baseUrl }),
+      )
 
-    const shown = [await response.text(), ...response.headers.values()].join('\n')
-    for (const secret of [port, '127.0.0.1', 'api.openai.com', '10.0.0.7', UPSTREAM_KEY, 'AbCd1234EfGh'])
-      expect(shown).not.toContain(secret)
-  })
+      const shown = [await response.text(), ...response.headers.values()].join('\n')
+      for (const secret of [port, '127.0.0.1', 'api.openai.com', '10.0.0.7', UPSTREAM_KEY, 'AbCd1234EfGh'])
+        expect(shown).not.toContain(secret)
+    },
+  )
 
-  test('a failed response, which keeps the output of its model', async () => {
+  test('no host, key or organisation of the upstream is shown by a failed response, which keeps the output of its model', async () => {
     const words = `The model wrote ${gateway.upstream.baseUrl}.`
     const output = [{ type: 'message', content: [{ type: 'output_text', text: words }] }]
     const message = `Failed at ${gateway.upstream.baseUrl} with ${UPSTREAM_KEY}.`

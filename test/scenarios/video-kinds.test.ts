@@ -72,7 +72,7 @@ async function ended(id: string): Promise<VideoBody> {
 }
 
 describe.each(names)('a video of %s', name => {
-  test('is made once, stored and charged, and its clip comes from the gateway', async () => {
+  test('a video is made once, stored and charged, and its clip comes from the gateway', async () => {
     const simulator = simulatorOf(name)
     const { held_usd: before } = await ada.balance()
 
@@ -89,7 +89,7 @@ describe.each(names)('a video of %s', name => {
     expect(JSON.stringify(done)).not.toContain(server.url)
   })
 
-  test("that fails because of the operator's account says nothing about the account", async () => {
+  test("a video that fails because of the operator's account says nothing about the account", async () => {
     simulatorOf(name).scriptSubmits('out_of_credit')
 
     const response = await gateway.create(ada.key, aRequest(name))
@@ -101,7 +101,7 @@ describe.each(names)('a video of %s', name => {
     expect(text).not.toContain(KEY)
   })
 
-  test('that could not be made costs nothing', async () => {
+  test('a video that could not be made costs nothing', async () => {
     simulatorOf(name).scriptSubmits('fails')
 
     const { id } = await gateway.accepted(ada.key, aRequest(name))

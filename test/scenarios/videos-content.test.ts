@@ -133,7 +133,7 @@ test('the media type is what the signature of the clip says', async () => {
 })
 
 describe('a clip that cannot be read', () => {
-  test('of a job that runs: 409 video_not_ready', async () => {
+  test('the clip of a job that runs is 409 video_not_ready', async () => {
     gateway.media.polled = { outcome: 'running', upstreamStatus: 'running', isKnownStatus: true }
     const { id } = await gateway.accepted(ada.key, { model: 'family-a', prompt: 'A' })
 
@@ -146,7 +146,7 @@ describe('a clip that cannot be read', () => {
     })
   })
 
-  test('of a job that failed: 409 video_not_ready, and a repeat cannot help', async () => {
+  test('the clip of a job that failed is 409 video_not_ready, and a repeat cannot help', async () => {
     const { id } = await gateway.accepted(ada.key, { model: 'family-a', prompt: 'A' })
     gateway.media.polled = { outcome: 'failed', code: 'NO', message: 'No.' }
     await gateway.poll(ada.key, id)
@@ -157,7 +157,7 @@ describe('a clip that cannot be read', () => {
     expect(await refusalOf(response)).toMatchObject({ status: 409, code: 'video_not_ready' })
   })
 
-  test('of a job that its provider has finished since: it is available at once', async () => {
+  test('the clip of a job that its provider has finished since is available at once', async () => {
     gateway.media.polled = { outcome: 'running', upstreamStatus: 'running', isKnownStatus: true }
     const { id } = await gateway.accepted(ada.key, { model: 'family-a', prompt: 'A' })
     gateway.media.polled = aClip({ bytes: CLIP, durationMs: 5000 })
@@ -166,7 +166,7 @@ describe('a clip that cannot be read', () => {
     expect((await gateway.get(ada.key, `/v1/videos/${id}/content`)).status).toBe(200)
   })
 
-  test('past TOLLGATE_VIDEO_RETENTION_DAYS: 410 content_archived; the job and its money stay', async () => {
+  test('a clip past TOLLGATE_VIDEO_RETENTION_DAYS is 410 content_archived; the job and its money stay', async () => {
     const bob = await gateway.account({ grant: '1' })
     const archived = await finishedClip(CLIP, bob)
     const job = archived.replace('/content', '')

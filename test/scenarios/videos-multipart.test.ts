@@ -66,13 +66,13 @@ const MP4 = { from: 'bytes', mediaType: 'video/mp4', content: mp4 }
 
 describe('a multipart form on a video route', () => {
   test.each(['/v1/videos', '/v1/video/generations', '/v1/videos/extend', '/v1/videos/storyboard'])(
-    'is accepted on %s',
+    'a multipart form on a video route is accepted on %s',
     async path => {
       expect((await submitOf([], path)).prompt).toBe('A')
     },
   )
 
-  test('has its text parts as the JSON fields of the same name, and numbers as text', async () => {
+  test('a multipart form on a video route has its text parts as the JSON fields of the same name, and numbers as text', async () => {
     await send([
       ['model', 'shaped'],
       ['prompt', 'A'],
@@ -88,7 +88,7 @@ describe('a multipart form on a video route', () => {
     })
   })
 
-  test('may have scenes as an array', async () => {
+  test('a multipart form on a video route may have scenes as an array', async () => {
     const response = await send([
       ['model', 'storyboard'],
       ['prompt', 'A'],
@@ -106,25 +106,34 @@ describe('a multipart form on a video route', () => {
     ['wait', 'maybe', 400],
     ['duration', '3', 400],
     ['aspect_ratio', '4:3', 400],
-  ])('has the field %s read as in JSON: %s is %d', async (name, value, status) => {
-    const response = await send([
-      ['model', 'family-a'],
-      ['prompt', 'A'],
-      [name, value],
-    ])
+  ])(
+    'a multipart form on a video route has the field %s read as in JSON: %s is %d',
+    async (name, value, status) => {
+      const response = await send([
+        ['model', 'family-a'],
+        ['prompt', 'A'],
+        [name, value],
+      ])
 
-    expect(response.status).toBe(status)
-  })
+      expect(response.status).toBe(status)
+    },
+  )
 
-  test.each(['input_reference', 'image', 'ref_images'])('has an image in its file part %s', async name => {
-    expect((await submitOf([[name, new Blob([png]), 'a.png']])).images as object).toEqual([PNG])
-  })
+  test.each(['input_reference', 'image', 'ref_images'])(
+    'a multipart form on a video route has an image in its file part %s',
+    async name => {
+      expect((await submitOf([[name, new Blob([png]), 'a.png']])).images as object).toEqual([PNG])
+    },
+  )
 
-  test.each(['input_reference', 'video', 'motion_video'])('has a video in its file part %s', async name => {
-    expect((await submitOf([[name, new Blob([mp4]), 'a.mp4']])).videos as object).toEqual([MP4])
-  })
+  test.each(['input_reference', 'video', 'motion_video'])(
+    'a multipart form on a video route has a video in its file part %s',
+    async name => {
+      expect((await submitOf([[name, new Blob([mp4]), 'a.mp4']])).videos as object).toEqual([MP4])
+    },
+  )
 
-  test('has several inputs in parts of the same name, files and ids', async () => {
+  test('a multipart form on a video route has several inputs in parts of the same name, files and ids', async () => {
     const { images } = await submitOf([
       ['image', new Blob([png])],
       ['image', 'image-uuid-1'],
@@ -134,7 +143,7 @@ describe('a multipart form on a video route', () => {
     expect(images as object).toEqual([PNG, { from: 'provider_id', id: 'image-uuid-1' }, PNG])
   })
 
-  test('of the same content is the same request, whatever its boundary is', async () => {
+  test('a multipart form on a video route of the same content is the same request, whatever its boundary is', async () => {
     const headers = { 'idempotency-key': 'form-1' }
     const parts: readonly Part[] = [
       ['model', 'family-a'],
@@ -155,7 +164,7 @@ describe('a multipart form on a video route', () => {
     expect([otherPrompt.status, otherFile.status]).toEqual([409, 409])
   })
 
-  test('with a file of more than 80 MB is 400', async () => {
+  test('a multipart form on a video route with a file of more than 80 MB is 400', async () => {
     const response = await send([
       ['model', 'family-a'],
       ['prompt', 'A'],
@@ -177,7 +186,7 @@ describe('a multipart form on a video route', () => {
       ],
       'ambiguous_field',
     ],
-  ] as const)('with %s is 400', async (_, parts, code) => {
+  ] as const)('a multipart form on a video route with %s is 400', async (_, parts, code) => {
     expect(await refusalOf(await send(parts))).toMatchObject({ status: 400, code })
   })
 

@@ -69,7 +69,7 @@ describe('on the sandbox', () => {
     ['reject=FORBIDDEN status=403', 502, 'upstream_error', 'provider_unavailable'],
     ['submit=no_id', 502, 'upstream_error', undefined],
   ])(
-    'submit rejected (%s): %d, the job failed, and its reserve is released at once',
+    'a submission that is rejected (%s) is %d; the job failed, and its reserve is released at once',
     async (directive, status, type, code) => {
       const response = await gateway.create(ada.key, film(directive))
 
@@ -82,7 +82,7 @@ describe('on the sandbox', () => {
   )
 
   test.each(['unknown', 'lost', 'not_sent'])(
-    'submit that ends in a 5xx or a network failure (%s): 502 with the id, and the reserve stays held',
+    'a submission that ends in a 5xx or a network failure (%s) is 502 with the id, and its reserve stays held',
     async submit => {
       const response = await gateway.create(ada.key, film(`submit=${submit} never`))
 
@@ -257,13 +257,20 @@ describe('on the sandbox', () => {
       ["the header's, where the provider reports less", 'clip_s=4 reported_s=1', 4, '0.4'],
       ["the header's, where the provider reports none", 'clip_s=3.25 reported_s=none', 3.25, '0.325'],
       ['never above the hold', 'clip_s=30 reported_s=30', 30, '0.5'],
-    ])('%s (%s)', async (_, directives, duration, cost) => {
-      const { id } = await gateway.accepted(ada.key, film(`delay_ms=0 ${directives}`))
+    ])(
+      'a clip on the sandbox is charged by its real duration: %s (%s)',
+      async (_, directives, duration, cost) => {
+        const { id } = await gateway.accepted(ada.key, film(`delay_ms=0 ${directives}`))
 
-      expect(await gateway.poll(ada.key, id)).toMatchObject({ status: 'completed', duration, cost_usd: cost })
-    })
+        expect(await gateway.poll(ada.key, id)).toMatchObject({
+          status: 'completed',
+          duration,
+          cost_usd: cost,
+        })
+      },
+    )
 
-    test("frees the rest of a reserve for the engine's maximum", async () => {
+    test("a charge by the real duration frees the rest of a reserve for the engine's maximum", async () => {
       const rich = await gateway.account({ grant: '2' })
       const { id } = await gateway.accepted(rich.key, { model: 'family-a', prompt: 'A [sandbox delay_ms=0]' })
       const whileRunning = await gateway.money(rich)
@@ -273,7 +280,7 @@ describe('on the sandbox', () => {
       expect(await gateway.money(rich)).toEqual({ available: '1.5', held: '0' })
     })
 
-    test('is rounded up once to a billionth of a dollar', async () => {
+    test('a charge by the real duration is rounded up once to a billionth of a dollar', async () => {
       await gateway.admin('PUT', 'models/odd', videoModel('odd', { pricing: { per_second: '0.000000001' } }))
       const body = {
         model: 'odd',
@@ -284,7 +291,7 @@ describe('on the sandbox', () => {
       expect(await gateway.finished(ada.key, body)).toMatchObject({ cost_usd: '0.000000005' })
     })
 
-    test('follows the price of the creation, whatever the price is now', async () => {
+    test('a charge by the real duration follows the price of the creation, whatever the price is now', async () => {
       await gateway.admin('PUT', 'models/repriced', videoModel('repriced'))
       const { id } = await gateway.accepted(ada.key, { ...film('delay_ms=0'), model: 'repriced' })
       await gateway.admin('PUT', 'models/repriced', videoModel('repriced', { pricing: { per_second: '90' } }))
