@@ -48,7 +48,7 @@ describe('a reply that is not described is found:', () => {
         body: 'data: {"usage":{"cost_usd":0.5}}\n\ndata: [DONE]\n\n',
       },
     ],
-  ])('%s', (_, change) => {
+  ])('a reply that is not described is found: %s', (_, change) => {
     expect(check(credits(change))).toContain(`${change.path ?? '/v1/credits'} → ${change.status ?? 200}`)
   })
 })

@@ -87,7 +87,7 @@ describe('the npm package', () => {
     })
   }, INSTALL_MS_MAX)
 
-  test('has the viewer of the API without its install script, which would report the install to a host', () => {
+  test('the npm package has the viewer of the API without its install script, which would report the install to a host', () => {
     const modules = join(prefix, 'lib/node_modules/tollgate/node_modules')
     const scarf = JSON.parse(readFileSync(join(modules, '@scarf/scarf/package.json'), 'utf8')) as {
       readonly scripts: object
@@ -98,7 +98,7 @@ describe('the npm package', () => {
   })
 
   test(
-    'gives a paid answer, image and clip, started by the command of the systemd unit',
+    'the npm package gives a paid answer, image and clip, started by the command of the systemd unit',
     async () => {
       const [, tollgate = ''] = /^ExecStart=(.*) serve$/m.exec(unit) ?? []
 
@@ -109,7 +109,7 @@ describe('the npm package', () => {
   )
 
   test(
-    'can be run by npx',
+    'the npm package can be run by npx',
     async () => {
       const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
 
@@ -126,7 +126,7 @@ describe('the npm package', () => {
   const filesOf = async (packed: string) =>
     (await run(['tar', 'tzf', packed])).split('\n').map(file => file.replace('package/', ''))
 
-  test('has no test, no data of tests and no file of this machine', async () => {
+  test('the npm package has no test, no data of tests and no file of this machine', async () => {
     const files = await filesOf(archive)
 
     expect(files).toContain('src/cli.ts')
@@ -137,7 +137,7 @@ describe('the npm package', () => {
     ).toEqual([])
   })
 
-  test('has every page, and every file that its pages link to', async () => {
+  test('the npm package has every page, and every file that its pages link to', async () => {
     const files = await filesOf(archive)
     const pages = files.filter(file => /^(docs|examples)\/.*\.md$|^[A-Z]+\.md$/.test(file))
 

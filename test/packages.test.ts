@@ -33,14 +33,14 @@ const locked = Object.entries((read('package-lock.json') as Lock).packages).filt
 const EXACT = /^(npm:@?[a-z0-9/.-]+@)?\d+\.\d+\.\d+$/
 
 describe('the packages', () => {
-  test('have exact versions', () => {
+  test('the packages have exact versions', () => {
     const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })
 
     expect(versions.length).toBeGreaterThan(5)
     expect(versions.filter(([, version]) => !EXACT.test(version))).toEqual([])
   })
 
-  test('have a hash in the lock file, and come from the package registry', () => {
+  test('the packages have a hash in the lock file, and come from the package registry', () => {
     const unlocked = locked.filter(
       ([, { integrity, resolved, link }]) =>
         !integrity?.startsWith('sha512-') || resolved !== undefined || link === true,
@@ -50,7 +50,7 @@ describe('the packages', () => {
     expect(unlocked).toEqual([])
   })
 
-  test('of an installation support every version of Node that the manifest allows', () => {
+  test('the packages of an installation support every version of Node that the manifest allows', () => {
     const oldest = `${manifest.engines.node.replace('>=', '')}.0.0`
     const unsupported = locked.filter(
       ([, { dev, engines }]) => dev !== true && !Bun.semver.satisfies(oldest, engines?.node ?? '*'),
@@ -60,7 +60,7 @@ describe('the packages', () => {
     expect(unsupported).toEqual([])
   })
 
-  test('run no install scripts, except the runtime, which only installs its binary', () => {
+  test('the packages run no install scripts, except the runtime, which only installs its binary', () => {
     const scripted = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true)
 
     expect(scripted.map(([path]) => path)).toEqual(['node_modules/bun'])
@@ -68,7 +68,7 @@ describe('the packages', () => {
 })
 
 describe('the bill of materials', () => {
-  test('lists what an installation has, and none of the tools for development', async () => {
+  test('the bill of materials lists what an installation has, and none of the tools for development', async () => {
     const bill = JSON.parse(await output('npm run sbom --silent')) as {
       readonly components: readonly {
         readonly name: string
@@ -92,13 +92,13 @@ describe('the bill of materials', () => {
 })
 
 describe('the package', () => {
-  test('can be published, with a section of the changelog for its version', () => {
+  test('the package can be published, with a section of the changelog for its version', () => {
     expect(manifest).not.toHaveProperty('private')
     expect(manifest).toMatchObject({ name: 'tollgate', license: 'MIT', bin: { tollgate: 'bin/tollgate' } })
     expect(text('CHANGELOG.md')).toMatch(new RegExp(`^## ${RegExp.escape(manifest.version)}\\b`, 'm'))
   })
 
-  test('and the image have no tests, no data of tests and no support of tests', () => {
+  test('the package and the image have no tests, no data of tests and no support of tests', () => {
     const notPacked = manifest.files.filter(path => path.startsWith('!'))
     const notInImage = text('.dockerignore')
       .split('\n')
@@ -108,11 +108,11 @@ describe('the package', () => {
     expect(notInImage).toEqual(['**/*.test.ts', '**/fixtures', '**/testing'])
   })
 
-  test('runs in the image and in the services with the same version', () => {
+  test('the package runs in the image and in the services with the same version', () => {
     expect(text('compose.yaml')).toContain(`image: tollgate:${manifest.version}\n`)
   })
 
-  test('is installed from its file, because nobody has published it under its name', () => {
+  test('the package is installed from its file, because nobody has published it under its name', () => {
     const commands = [...text('docs/operating.md').matchAll(/`(np[mx] [^`]*tollgate[^`]*)`/g)].map(
       ([, command]) => command,
     )

@@ -53,7 +53,7 @@ test('every code block of the pages is run, checked, or marked as text or as a d
 describe('the commands of a page work, in order, in one shell', () => {
   const withCommands = pages.filter(page => snippetsOf(page).some(({ language }) => language === 'sh'))
 
-  test.each(withCommands)('%s', async page => {
+  test.each(withCommands)('the commands of a page work, in order, in one shell: %s', async page => {
     const commands = snippetsOf(page).filter(({ language }) => language === 'sh')
 
     const outputs = await shell.sh(commands)
@@ -98,7 +98,7 @@ describe('a reply that a page shows fits the OpenAPI document', () => {
   const isOpen = ({ $ref }: Schema) => String($ref).endsWith('Reply')
   const own = replies.filter(schema => schema !== undefined).filter(schema => !isOpen(schema))
 
-  test.each(inLanguage('json'))('%s', (_, { text }) => {
+  test.each(inLanguage('json'))('a reply that a page shows fits the OpenAPI document: %s', (_, { text }) => {
     const reply = JSON.parse(text) as object
     const isOfProvider = 'choices' in reply || 'stop_reason' in reply
 

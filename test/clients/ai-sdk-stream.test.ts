@@ -58,7 +58,7 @@ const weather = tool({
 })
 
 describe.each(providers)('the AI SDK with %s, streaming', (_, model) => {
-  test('reads the text, the finish reason and the usage', async () => {
+  test('the AI SDK, when it streams, reads the text, the finish reason and the usage', async () => {
     const { textStream, finishReason, usage } = streamText({
       model: model({ reply: 'Hello, world.' }),
       prompt: 'Hello',
@@ -74,7 +74,7 @@ describe.each(providers)('the AI SDK with %s, streaming', (_, model) => {
     expect((await usage).inputTokens).toBeGreaterThan(0)
   })
 
-  test('calls a tool and continues with its result', async () => {
+  test('the AI SDK, when it streams, calls a tool and continues with its result', async () => {
     const { text, steps } = streamText({
       model: model(),
       prompt: 'How is the weather in Oslo?',
@@ -88,7 +88,7 @@ describe.each(providers)('the AI SDK with %s, streaming', (_, model) => {
     expect((await steps)[0]?.toolResults[0]?.output).toStartWith('Rain in ')
   })
 
-  test('streams an object that matches its schema', async () => {
+  test('the AI SDK, when it streams, streams an object that matches its schema', async () => {
     const { output } = streamText({
       model: model(),
       prompt: 'Invent a person',
@@ -106,7 +106,7 @@ describe.each(providers)('the AI SDK with %s, streaming', (_, model) => {
     expect(await output).toEqual({ name: expect.any(String) })
   })
 
-  test('reports the gateway’s error if the upstream breaks the stream', async () => {
+  test('the AI SDK, when it streams, reports the gateway’s error if the upstream breaks the stream', async () => {
     const errors: unknown[] = []
     const { fullStream } = streamText({
       model: model({ reply: 'Hello, world.', break_after: 3 }),
@@ -122,7 +122,7 @@ describe.each(providers)('the AI SDK with %s, streaming', (_, model) => {
     expect(JSON.stringify(errors)).toContain('broke off')
   })
 
-  test('throws its error class for an error before the first byte', async () => {
+  test('the AI SDK, when it streams, throws its error class for an error before the first byte', async () => {
     const errors: unknown[] = []
     const { fullStream } = streamText({
       model: model({}, 'tg_live_unknown'),

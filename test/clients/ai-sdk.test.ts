@@ -22,7 +22,7 @@ describe('the AI SDK with its OpenAI-compatible provider', () => {
       supportsStructuredOutputs: true,
     })('sandbox-chat')
 
-  test('generates text and reads the usage', async () => {
+  test('the AI SDK with its OpenAI-compatible provider generates text and reads the usage', async () => {
     const { text, usage } = await generateText({ model: model(ada.key), prompt: 'Hello', maxRetries: 0 })
 
     expect(text).not.toBe('')
@@ -30,7 +30,7 @@ describe('the AI SDK with its OpenAI-compatible provider', () => {
     expect(usage.outputTokens).toBeGreaterThan(0)
   })
 
-  test('calls a tool', async () => {
+  test('the AI SDK with its OpenAI-compatible provider calls a tool', async () => {
     const { toolCalls } = await generateText({
       model: model(ada.key),
       prompt: 'How is the weather in Oslo?',
@@ -51,7 +51,7 @@ describe('the AI SDK with its OpenAI-compatible provider', () => {
     expect(toolCalls).toMatchObject([{ toolName: 'weather', input: { city: expect.any(String) } }])
   })
 
-  test('generates an object that matches its schema', async () => {
+  test('the AI SDK with its OpenAI-compatible provider generates an object that matches its schema', async () => {
     const { output } = await generateText({
       model: model(ada.key),
       prompt: 'Invent a person',
@@ -68,7 +68,7 @@ describe('the AI SDK with its OpenAI-compatible provider', () => {
     expect(output.name).toBeString()
   })
 
-  test('throws its error class with the gateway’s message', async () => {
+  test('the AI SDK with its OpenAI-compatible provider throws its error class with the gateway’s message', async () => {
     const asked = generateText({ model: model('tg_live_unknown'), prompt: 'Hello', maxRetries: 0 })
 
     const error = await asked.then(

@@ -50,7 +50,7 @@ describe.each(majors)('the Anthropic SDK %s', (major, Anthropic, betaTool) => {
     messages: [{ role: 'user' as const, content: 'Hello' }],
   }
 
-  test('gets a message, its cost in the body and the header, and the request id', async () => {
+  test('the Anthropic SDK gets a message, its cost in the body and the header, and the request id', async () => {
     const { data, response, request_id } = await client(ada.key).messages.create(hello).withResponse()
 
     expect(data.content[0]).toMatchObject({ type: 'text', text: expect.stringContaining('"Hello"') })
@@ -59,7 +59,7 @@ describe.each(majors)('the Anthropic SDK %s', (major, Anthropic, betaTool) => {
     expect(request_id).toStartWith('req_')
   })
 
-  test('streams a message whose events add up to the whole message', async () => {
+  test('the Anthropic SDK streams a message whose events add up to the whole message', async () => {
     const stream = client(ada.key).messages.stream(hello)
     const seen: string[] = []
     let text = ''
@@ -78,7 +78,7 @@ describe.each(majors)('the Anthropic SDK %s', (major, Anthropic, betaTool) => {
     expect(message.usage).toMatchObject({ cost_usd: expect.stringMatching(/^0\.\d+$/) })
   })
 
-  test('streams a tool call with its complete input', async () => {
+  test('the Anthropic SDK streams a tool call with its complete input', async () => {
     const message = await client(ada.key)
       .messages.stream({ ...hello, tools: [weather], tool_choice: { type: 'tool', name: 'weather' } })
       .finalMessage()
@@ -89,34 +89,37 @@ describe.each(majors)('the Anthropic SDK %s', (major, Anthropic, betaTool) => {
     })
   })
 
-  test.each([false, true])('runs tools until the model answers, streaming: %p', async stream => {
-    const cities: unknown[] = []
-    const tool = betaTool({
-      name: weather.name,
-      description: weather.description,
-      inputSchema: weather.input_schema,
-      run: ({ city }) => {
-        cities.push(city)
-        return 'Rain, all day.'
-      },
-    })
-
-    const message = await client(ada.key)
-      .beta.messages.toolRunner({
-        ...hello,
-        messages: [{ role: 'user', content: 'Ask weather about Oslo, please.' }],
-        tools: [tool],
-        stream,
+  test.each([false, true])(
+    'the Anthropic SDK runs tools until the model answers, streaming: %p',
+    async stream => {
+      const cities: unknown[] = []
+      const tool = betaTool({
+        name: weather.name,
+        description: weather.description,
+        inputSchema: weather.input_schema,
+        run: ({ city }) => {
+          cities.push(city)
+          return 'Rain, all day.'
+        },
       })
-      .runUntilDone()
 
-    expect(cities).toEqual([expect.any(String)])
-    expect(message.content).toMatchObject([
-      { type: 'text', text: expect.stringContaining('You wrote: "Rain, all day.".') },
-    ])
-  })
+      const message = await client(ada.key)
+        .beta.messages.toolRunner({
+          ...hello,
+          messages: [{ role: 'user', content: 'Ask weather about Oslo, please.' }],
+          tools: [tool],
+          stream,
+        })
+        .runUntilDone()
 
-  test('counts tokens', async () => {
+      expect(cities).toEqual([expect.any(String)])
+      expect(message.content).toMatchObject([
+        { type: 'text', text: expect.stringContaining('You wrote: "Rain, all day.".') },
+      ])
+    },
+  )
+
+  test('the Anthropic SDK counts tokens', async () => {
     const { input_tokens: tokens } = await client(ada.key).messages.countTokens({
       model: 'sandbox-chat',
       messages: hello.messages,
@@ -126,7 +129,7 @@ describe.each(majors)('the Anthropic SDK %s', (major, Anthropic, betaTool) => {
     expect(tokens).toBeGreaterThan(10)
   })
 
-  test('works on its beta routes', async () => {
+  test('the Anthropic SDK works on its beta routes', async () => {
     const counted = await client(ada.key).beta.messages.countTokens({
       model: 'sandbox-chat',
       messages: hello.messages,
@@ -142,7 +145,7 @@ describe.each(majors)('the Anthropic SDK %s', (major, Anthropic, betaTool) => {
     ['an empty balance', 'APIError', 402, 'insufficient_balance'],
     ['an unknown model', 'NotFoundError', 404, 'not_found_error'],
     ['an unknown block', 'BadRequestError', 400, 'invalid_request_error'],
-  ] as const)('raises its own error for %s', async (fault, name, status, type) => {
+  ] as const)('the Anthropic SDK raises its own error for %s', async (fault, name, status, type) => {
     const key = { 'an unknown key': 'tg_live_unknown', 'an empty balance': poor.key }[fault as string]
     const content = fault === 'an unknown block' ? [{ type: 'hologram' }] : 'Hello'
 
@@ -159,7 +162,7 @@ describe.each(majors)('the Anthropic SDK %s', (major, Anthropic, betaTool) => {
     expect((error as { requestID: string }).requestID).toStartWith('req_')
   })
 
-  test('sends its key in the header of its version', async () => {
+  test('the Anthropic SDK sends its key in the header of its version', async () => {
     const seen: Headers[] = []
     const watched = new Anthropic({
       apiKey: ada.key,

@@ -32,7 +32,7 @@ describe('LangChain’s OpenAI chat model, streaming', () => {
       modelKwargs: { sandbox: { pace_ms: 0, ...sandbox } },
     })
 
-  test('reads the text, the finish reason and the usage', async () => {
+  test('LangChain’s OpenAI chat model, when it streams, reads the text, the finish reason and the usage', async () => {
     const chunks = await Array.fromAsync(await model({ reply: 'Hello, world.' }).stream('Hello'))
 
     const whole = joined(chunks)
@@ -42,7 +42,7 @@ describe('LangChain’s OpenAI chat model, streaming', () => {
     expect(whole.usage_metadata).toMatchObject({ output_tokens: expect.any(Number) })
   })
 
-  test('calls a tool and continues with its result', async () => {
+  test('LangChain’s OpenAI chat model, when it streams, calls a tool and continues with its result', async () => {
     const bound = model().bindTools([weather])
     const question = new HumanMessage('How is the weather in Oslo?')
     const asked = joined(await Array.fromAsync(await bound.stream([question])))
@@ -55,7 +55,7 @@ describe('LangChain’s OpenAI chat model, streaming', () => {
     expect(answered.text).not.toBe('')
   })
 
-  test('throws the gateway’s error if the upstream breaks the stream', async () => {
+  test('LangChain’s OpenAI chat model, when it streams, throws the gateway’s error if the upstream breaks the stream', async () => {
     const stream = await model({ reply: 'Hello, world.', break_after: 3 }).stream('Hello')
 
     const error = await Array.fromAsync(stream).then(
@@ -66,7 +66,7 @@ describe('LangChain’s OpenAI chat model, streaming', () => {
     expect(error).toMatchObject({ message: expect.stringContaining('broke off') })
   })
 
-  test('throws its error class for an error before the first byte', async () => {
+  test('LangChain’s OpenAI chat model, when it streams, throws its error class for an error before the first byte', async () => {
     const error = await model({}, 'tg_live_unknown')
       .stream('Hello')
       .then(

@@ -36,7 +36,7 @@ describe('the AI SDK with its Anthropic provider', () => {
     execute: ({ city }) => `Rain in ${city}.`,
   })
 
-  test('generates text and reads the usage', async () => {
+  test('the AI SDK with its Anthropic provider generates text and reads the usage', async () => {
     const { text, usage, finishReason } = await generateText({
       model: model(),
       prompt: 'Hello',
@@ -49,7 +49,7 @@ describe('the AI SDK with its Anthropic provider', () => {
     expect(usage.outputTokens).toBeGreaterThan(0)
   })
 
-  test('streams text and reads the usage', async () => {
+  test('the AI SDK with its Anthropic provider streams text and reads the usage', async () => {
     const { textStream, usage, finishReason } = streamText({
       model: model(),
       prompt: 'Hello',
@@ -64,7 +64,7 @@ describe('the AI SDK with its Anthropic provider', () => {
     expect((await usage).outputTokens).toBeGreaterThan(0)
   })
 
-  test('calls a tool and continues with its result', async () => {
+  test('the AI SDK with its Anthropic provider calls a tool and continues with its result', async () => {
     const { text, steps } = await generateText({
       model: model(),
       prompt: 'Ask weather about Oslo, please.',
@@ -77,7 +77,7 @@ describe('the AI SDK with its Anthropic provider', () => {
     expect(text).toContain('You wrote: "Rain in ')
   })
 
-  test('calls a tool in a stream and continues with its result', async () => {
+  test('the AI SDK with its Anthropic provider calls a tool in a stream and continues with its result', async () => {
     const { text, steps } = streamText({
       model: model(),
       prompt: 'Ask weather about Oslo, please.',
@@ -90,7 +90,7 @@ describe('the AI SDK with its Anthropic provider', () => {
     expect(await steps).toHaveLength(2)
   })
 
-  test('generates an object that matches its schema', async () => {
+  test('the AI SDK with its Anthropic provider generates an object that matches its schema', async () => {
     const { output } = await generateText({
       model: model(),
       prompt: 'Where?',
@@ -105,18 +105,21 @@ describe('the AI SDK with its Anthropic provider', () => {
     ['an unknown key', 401, 'API key'],
     ['an empty balance', 402, 'available balance'],
     ['an unknown model', 404, 'no-such-model'],
-  ])('throws its error class with the gateway’s message for %s', async (fault, statusCode, says) => {
-    const keys: Record<string, string> = { 'an unknown key': 'tg_live_no', 'an empty balance': poor.key }
-    const asked = model(
-      keys[fault] ?? ada.key,
-      fault === 'an unknown model' ? 'no-such-model' : 'sandbox-chat',
-    )
+  ])(
+    'the AI SDK with its Anthropic provider throws its error class with the gateway’s message for %s',
+    async (fault, statusCode, says) => {
+      const keys: Record<string, string> = { 'an unknown key': 'tg_live_no', 'an empty balance': poor.key }
+      const asked = model(
+        keys[fault] ?? ada.key,
+        fault === 'an unknown model' ? 'no-such-model' : 'sandbox-chat',
+      )
 
-    const error = await rejection(generateText({ model: asked, prompt: 'Hello', ...once }))
+      const error = await rejection(generateText({ model: asked, prompt: 'Hello', ...once }))
 
-    expect(APICallError.isInstance(error)).toBe(true)
-    expect(error).toMatchObject({ statusCode, message: expect.stringContaining(says) })
-  })
+      expect(APICallError.isInstance(error)).toBe(true)
+      expect(error).toMatchObject({ statusCode, message: expect.stringContaining(says) })
+    },
+  )
 })
 
 describe('LangChain with its Anthropic model', () => {
@@ -129,7 +132,7 @@ describe('LangChain with its Anthropic model', () => {
       maxTokens: 500,
     })
 
-  test('gets a message and its usage', async () => {
+  test('LangChain with its Anthropic model gets a message and its usage', async () => {
     const message = await model().invoke([new HumanMessage('Hello')])
 
     expect(message.text).toContain('You wrote: "Hello".')
@@ -138,7 +141,7 @@ describe('LangChain with its Anthropic model', () => {
     expect(output).toBeGreaterThan(0)
   })
 
-  test('streams a message and its usage', async () => {
+  test('LangChain with its Anthropic model streams a message and its usage', async () => {
     const chunks = await Array.fromAsync(await model().stream('Hello'))
 
     const whole = chunks.reduce((sum, chunk) => sum.concat(chunk))
@@ -148,7 +151,7 @@ describe('LangChain with its Anthropic model', () => {
     expect(output).toBeGreaterThan(0)
   })
 
-  test('calls a tool, with and without streaming', async () => {
+  test('LangChain with its Anthropic model calls a tool, with and without streaming', async () => {
     const tools = [{ name: 'weather', description: 'The weather of a city', input_schema: citySchema }]
     const bound = model().bindTools(tools, { tool_choice: 'weather' })
 
@@ -160,7 +163,7 @@ describe('LangChain with its Anthropic model', () => {
     expect(chunks.reduce((sum, chunk) => sum.concat(chunk)).tool_calls).toMatchObject(called)
   })
 
-  test('throws an error with the gateway’s message', async () => {
+  test('LangChain with its Anthropic model throws an error with the gateway’s message', async () => {
     const error = await rejection(model('tg_live_unknown').invoke('Hello'))
 
     expect(String(error)).toContain('API key')

@@ -31,7 +31,7 @@ const majors = [
 describe.each(majors)('the OpenAI SDK %s', (_, OpenAI) => {
   const client = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
 
-  test('generates two images, with their cost', async () => {
+  test('the OpenAI SDK generates two images, with their cost', async () => {
     const { images } = client(ada.key)
 
     const made = await images.generate({
@@ -49,7 +49,7 @@ describe.each(majors)('the OpenAI SDK %s', (_, OpenAI) => {
     ])
   })
 
-  test('gets base64 even if it asks for links', async () => {
+  test('the OpenAI SDK gets base64 even if it asks for links', async () => {
     const [image] =
       (
         await client(ada.key).images.generate({
@@ -63,7 +63,7 @@ describe.each(majors)('the OpenAI SDK %s', (_, OpenAI) => {
     expect(sizeOf(image?.b64_json ?? '')).toEqual([1024, 1024])
   })
 
-  test('gets an error class for each status', async () => {
+  test('the OpenAI SDK gets an error class for each status', async () => {
     const { images } = client(ada.key)
     const body = { model: 'sandbox-image', prompt: 'A red fox' } as const
     const file = await toFile(png, 'image.png', { type: 'image/png' })
@@ -76,7 +76,7 @@ describe.each(majors)('the OpenAI SDK %s', (_, OpenAI) => {
     expect(await failureOf(client(poor.key).images.generate(body))).toBe('APIError')
   })
 
-  test('does not send a job again by itself once money may have moved', async () => {
+  test('the OpenAI SDK does not send a job again by itself once money may have moved', async () => {
     let requests = 0
     const counting = new OpenAI({
       apiKey: ada.key,

@@ -54,7 +54,7 @@ describe.each(majors)('the OpenAI SDK %s, streaming', (_, OpenAI, helpersOf) => 
   const client = (apiKey = ada.key) => new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
   const helpers = (apiKey = ada.key) => helpersOf(client(apiKey)) as unknown as Completions
 
-  test('reads the text as it arrives, and the cost in the last chunk', async () => {
+  test('the OpenAI SDK, when it streams, reads the text as it arrives, and the cost in the last chunk', async () => {
     const stream = await client().chat.completions.create(request())
 
     const chunks = await Array.fromAsync(stream)
@@ -69,7 +69,7 @@ describe.each(majors)('the OpenAI SDK %s, streaming', (_, OpenAI, helpersOf) => 
     })
   })
 
-  test('collects a stream with its helper', async () => {
+  test('the OpenAI SDK, when it streams, collects a stream with its helper', async () => {
     const stream = helpers().stream(request())
     const heard: string[] = []
     stream.on('content', delta => heard.push(delta))
@@ -84,7 +84,7 @@ describe.each(majors)('the OpenAI SDK %s, streaming', (_, OpenAI, helpersOf) => 
     expect(await stream.totalUsage()).toMatchObject({ completion_tokens: expect.any(Number) })
   })
 
-  test('runs tools until there is a text answer', async () => {
+  test('the OpenAI SDK, when it streams, runs tools until there is a text answer', async () => {
     const cities: string[] = []
     const runner = helpers().runTools({
       ...request({}),
@@ -113,7 +113,7 @@ describe.each(majors)('the OpenAI SDK %s, streaming', (_, OpenAI, helpersOf) => 
     expect(runner.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
   })
 
-  test('throws the gateway’s error if the upstream breaks the stream', async () => {
+  test('the OpenAI SDK, when it streams, throws the gateway’s error if the upstream breaks the stream', async () => {
     const stream = await client().chat.completions.create(request({ reply: 'Hello, world.', break_after: 3 }))
     const words: string[] = []
     const read = async () => {
@@ -127,7 +127,7 @@ describe.each(majors)('the OpenAI SDK %s, streaming', (_, OpenAI, helpersOf) => 
     expect(error).toMatchObject({ code: 'upstream_error', message: expect.stringContaining('broke off') })
   })
 
-  test('throws its error class for an error before the first byte', async () => {
+  test('the OpenAI SDK, when it streams, throws its error class for an error before the first byte', async () => {
     const error = await client(poor.key)
       .chat.completions.create(request())
       .then(
@@ -139,7 +139,7 @@ describe.each(majors)('the OpenAI SDK %s, streaming', (_, OpenAI, helpersOf) => 
     expect(error).toMatchObject({ status: 402, code: 'insufficient_balance' })
   })
 
-  test('pays for the output so far if it aborts the stream', async () => {
+  test('the OpenAI SDK, when it streams, pays for the output so far if it aborts the stream', async () => {
     const bob = await gateway.account({ grant: '1' })
     const stream = await client(bob.key).chat.completions.create(request({ output_tokens: 1000, pace_ms: 5 }))
     for await (const { choices } of stream) if ((choices[0]?.delta.content ?? '') !== '') break

@@ -30,7 +30,7 @@ const majors = [
 describe.each(majors)('the OpenAI SDK %s', (_, OpenAI) => {
   const client = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
 
-  test('creates a video, retrieves it until it is completed, and downloads its clip', async () => {
+  test('the OpenAI SDK creates a video, retrieves it until it is completed, and downloads its clip', async () => {
     const { videos } = client(ada.key)
 
     const created = await videos.create({
@@ -49,7 +49,7 @@ describe.each(majors)('the OpenAI SDK %s', (_, OpenAI) => {
     expect(readMp4(new Uint8Array(await content.arrayBuffer())).durationMs).toBe(8000)
   })
 
-  test('creates a video from an image, as a file or as a link', async () => {
+  test('the OpenAI SDK creates a video from an image, as a file or as a link', async () => {
     const { videos } = client(ada.key)
     const file = await toFile(png, 'image.png', { type: 'image/png' })
     const reference = { image_url: `data:image/png;base64,${png.toString('base64')}` }
@@ -62,7 +62,7 @@ describe.each(majors)('the OpenAI SDK %s', (_, OpenAI) => {
     expect(created.map(({ status }) => status as string)).toEqual(['processing', 'processing'])
   })
 
-  test('gets an error class for each status', async () => {
+  test('the OpenAI SDK gets an error class for each status', async () => {
     const { videos } = client(ada.key)
     const body = { model: 'sandbox-video', prompt: QUICK } as const
     const never = await videos.create({ ...body, prompt: 'A [sandbox never]' })
@@ -75,7 +75,7 @@ describe.each(majors)('the OpenAI SDK %s', (_, OpenAI) => {
     expect(await failureOf(client(poor.key).videos.create(body))).toBe('APIError')
   })
 
-  test('does not send a failed job again by itself', async () => {
+  test('the OpenAI SDK does not send a failed job again by itself', async () => {
     let requests = 0
     const counting = new OpenAI({
       apiKey: ada.key,

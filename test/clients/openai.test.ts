@@ -39,7 +39,7 @@ const weather = {
 describe.each(majors)('the OpenAI SDK %s', (_, OpenAI) => {
   const client = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
 
-  test('gets an answer with its cost in the body and the header', async () => {
+  test('the OpenAI SDK gets an answer with its cost in the body and the header', async () => {
     const { data, response } = await client(ada.key)
       .chat.completions.create({ model: 'sandbox-chat', messages: [{ role: 'user', content: 'Hello' }] })
       .withResponse()
@@ -49,7 +49,7 @@ describe.each(majors)('the OpenAI SDK %s', (_, OpenAI) => {
     expect(data.usage).toMatchObject({ cost_usd: response.headers.get('x-service-cost-usd') })
   })
 
-  test('gets a tool call that it can parse', async () => {
+  test('the OpenAI SDK gets a tool call that it can parse', async () => {
     const reply = await client(ada.key).chat.completions.create({
       model: 'sandbox-chat',
       messages: [{ role: 'user', content: 'How is the weather in Oslo?' }],
@@ -63,7 +63,7 @@ describe.each(majors)('the OpenAI SDK %s', (_, OpenAI) => {
     expect(JSON.parse(call.function.arguments)).toEqual({ city: expect.any(String) })
   })
 
-  test('gets structured output that matches its schema', async () => {
+  test('the OpenAI SDK gets structured output that matches its schema', async () => {
     const schema = {
       type: 'object',
       properties: { name: { type: 'string' }, age: { type: 'integer' } },
@@ -82,7 +82,7 @@ describe.each(majors)('the OpenAI SDK %s', (_, OpenAI) => {
     })
   })
 
-  test('lists and reads models', async () => {
+  test('the OpenAI SDK lists and reads models', async () => {
     const models = await client(ada.key).models.list()
 
     expect(models.data.map(model => model.id)).toContain('sandbox-chat')
@@ -93,7 +93,7 @@ describe.each(majors)('the OpenAI SDK %s', (_, OpenAI) => {
     ['an unknown key', 'AuthenticationError', 401, 'invalid_api_key'],
     ['an empty balance', 'APIError', 402, 'insufficient_balance'],
     ['an unknown model', 'NotFoundError', 404, 'model_not_found'],
-  ] as const)('raises its own error for %s', async (fault, name, status, code) => {
+  ] as const)('the OpenAI SDK raises its own error for %s', async (fault, name, status, code) => {
     const keys = {
       'an unknown key': 'tg_live_unknown',
       'an empty balance': poor.key,

@@ -54,7 +54,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
   /** Options for the sandbox. */
   const asking = (sandbox: object) => ({ ...hello, sandbox: { pace_ms: 0, ...sandbox } })
 
-  test('gets a response with its cost in the body and the header', async () => {
+  test('on responses, the OpenAI SDK gets a response with its cost in the body and the header', async () => {
     const { data, response } = await client().create(hello).withResponse()
 
     expect(data.output_text).toContain('You wrote: "Hello".')
@@ -62,7 +62,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
     expect(data.usage).toMatchObject({ cost_usd: response.headers.get('x-service-cost-usd') })
   })
 
-  test('streams a response whose events add up to the whole response', async () => {
+  test('on responses, the OpenAI SDK streams a response whose events add up to the whole response', async () => {
     const stream = client().stream(asking({ reasoning: 'Let me see.', reply: 'Hello, world.' }))
     const types: string[] = []
     let text = ''
@@ -79,7 +79,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
     expect(whole.usage?.output_tokens).toBeGreaterThan(0)
   })
 
-  test('reads the cost in a stream without event names', async () => {
+  test('on responses, the OpenAI SDK reads the cost in a stream without event names', async () => {
     const whole = await client()
       .stream(asking({ no_event_names: true }))
       .finalResponse()
@@ -87,7 +87,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
     expect(whole.usage).toMatchObject({ cost_usd: expect.stringMatching(/^0\.\d+$/) })
   })
 
-  test('streams a tool call with its complete arguments and continues with its result', async () => {
+  test('on responses, the OpenAI SDK streams a tool call with its complete arguments and continues with its result', async () => {
     const asked = { ...asking({}), input: 'Ask weather about Oslo, please.', tools: [weather] }
     const called = await client().stream(asked).finalResponse()
     const [call] = called.output
@@ -108,7 +108,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
     expect(answer.output_text).toContain('You wrote: "Rain.".')
   })
 
-  test('parses structured output that matches its schema', async () => {
+  test('on responses, the OpenAI SDK parses structured output that matches its schema', async () => {
     const format = { type: 'json_schema', name: 'place', strict: true, schema: citySchema } as const
 
     const { output_text: text } = await client().create({ ...hello, text: { format } })
@@ -116,7 +116,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
     expect(JSON.parse(text)).toEqual({ city: expect.any(String) })
   })
 
-  test('sees a broken stream as a failed response', async () => {
+  test('on responses, the OpenAI SDK sees a broken stream as a failed response', async () => {
     const events = await Array.fromAsync(
       await client().create({ ...asking({ break_after: 6 }), stream: true }),
     )
@@ -131,7 +131,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
     ['an unknown key', 401],
     ['an unknown model', 404],
     ['work in the background', 400],
-  ])('throws its error class for %s', async (fault, status) => {
+  ])('on responses, the OpenAI SDK throws its error class for %s', async (fault, status) => {
     const asked = client(fault === 'an unknown key' ? 'tg_live_unknown' : ada.key).create({
       ...hello,
       model: fault === 'an unknown model' ? 'no-such-model' : hello.model,
@@ -151,7 +151,7 @@ describe('the AI SDK with its OpenAI provider on responses', () => {
     execute: ({ city }) => `Rain in ${city}.`,
   })
 
-  test('generates and streams text, with the usage', async () => {
+  test('the AI SDK with its OpenAI provider on responses generates and streams text, with the usage', async () => {
     const { text, usage } = await generateText({ model: model(), prompt: 'Hello', maxRetries: 0 })
     const streamed = streamText({ model: model(), prompt: 'Hello', maxRetries: 0 })
 
@@ -161,21 +161,24 @@ describe('the AI SDK with its OpenAI provider on responses', () => {
     expect((await streamed.usage).outputTokens).toBe(usage.outputTokens)
   })
 
-  test.each(['whole', 'streamed'])('calls a tool and continues with its result, %s', async how => {
-    const asked = {
-      model: model(),
-      prompt: 'Ask weather about Oslo, please.',
-      maxRetries: 0,
-      tools: { weather: weatherTool },
-      stopWhen: isStepCount(3),
-    }
+  test.each(['whole', 'streamed'])(
+    'the AI SDK with its OpenAI provider on responses calls a tool and continues with its result, %s',
+    async how => {
+      const asked = {
+        model: model(),
+        prompt: 'Ask weather about Oslo, please.',
+        maxRetries: 0,
+        tools: { weather: weatherTool },
+        stopWhen: isStepCount(3),
+      }
 
-    const { text } = how === 'whole' ? await generateText(asked) : streamText(asked)
+      const { text } = how === 'whole' ? await generateText(asked) : streamText(asked)
 
-    expect(await text).toContain('You wrote: "Rain in ')
-  })
+      expect(await text).toContain('You wrote: "Rain in ')
+    },
+  )
 
-  test('generates an object that matches its schema', async () => {
+  test('the AI SDK with its OpenAI provider on responses generates an object that matches its schema', async () => {
     const { output } = await generateText({
       model: model(),
       prompt: 'Where?',
@@ -186,7 +189,7 @@ describe('the AI SDK with its OpenAI provider on responses', () => {
     expect(output.city).toBeString()
   })
 
-  test('throws its error class with the gateway’s message', async () => {
+  test('the AI SDK with its OpenAI provider on responses throws its error class with the gateway’s message', async () => {
     const error = await rejection(
       generateText({ model: model('tg_live_unknown'), prompt: 'Hello', maxRetries: 0 }),
     )
@@ -206,7 +209,7 @@ describe('LangChain with its OpenAI model on responses', () => {
       maxRetries: 0,
     })
 
-  test('gets and streams a message', async () => {
+  test('LangChain with its OpenAI model on responses gets and streams a message', async () => {
     const message = await model().invoke('Hello')
     const chunks = await Array.fromAsync(await model().stream('Hello'))
 
@@ -214,7 +217,7 @@ describe('LangChain with its OpenAI model on responses', () => {
     expect(chunks.reduce((sum, chunk) => sum.concat(chunk)).text).toBe(message.text)
   })
 
-  test('streams a tool call', async () => {
+  test('LangChain with its OpenAI model on responses streams a tool call', async () => {
     const { name, description, parameters } = weather
     const asChatHasIt = { type: 'function', function: { name, description, parameters } }
     const bound = model().bindTools([asChatHasIt])
@@ -251,13 +254,13 @@ describe('an agent of the OpenAI agents SDK', () => {
       ],
     })
 
-  test('calls its tool and answers with the result', async () => {
+  test('an agent of the OpenAI agents SDK calls its tool and answers with the result', async () => {
     const result = await runner().run(agent(), 'Ask weather about Oslo, please.')
 
     expect(result.finalOutput).toContain('You wrote: "Rain in ')
   })
 
-  test('calls its tool in a stream', async () => {
+  test('an agent of the OpenAI agents SDK calls its tool in a stream', async () => {
     const result = await runner().run(agent(), 'Ask weather about Oslo, please.', { stream: true })
     const events: RunStreamEvent[] = await Array.fromAsync(result)
     await result.completed
@@ -270,7 +273,7 @@ describe('an agent of the OpenAI agents SDK', () => {
     expect(result.finalOutput).toContain('You wrote: "Rain in ')
   })
 
-  test('gets an error of the gateway', async () => {
+  test('an agent of the OpenAI agents SDK gets an error of the gateway', async () => {
     const error = await rejection(runner('tg_live_unknown').run(agent(), 'Hello'))
 
     expect(String(error)).toContain('API key')

@@ -16,7 +16,7 @@ function serve(...replies: SimulatedReply[]): string {
 afterEach(() => server.close())
 
 describe('a simulated server', () => {
-  test('passes on a request and sends its answer', async () => {
+  test('a simulated server passes on a request and sends its answer', async () => {
     const url = serve(jsonReply({ a: 'ü' }, 429, { 'retry-after': '7' }))
 
     const response = await fetch(`${url}/path?b=c`, { method: 'POST', body: '{}' })
@@ -26,13 +26,13 @@ describe('a simulated server', () => {
     expect(server.requests[0]).toMatchObject({ method: 'POST', path: '/path?b=c' })
   })
 
-  test('breaks a connection before an answer', async () => {
+  test('a simulated server breaks a connection before an answer', async () => {
     const url = serve({ send: 'reset' })
 
     expect(await rejection(fetch(url))).toMatchObject({ code: 'ECONNRESET' })
   })
 
-  test('sends a body piece by piece, each after a pause', async () => {
+  test('a simulated server sends a body piece by piece, each after a pause', async () => {
     const url = serve({ send: 'pieces', headers: {}, piece: new Uint8Array([1, 2]), bytes: 5, pauseMs: 1000 })
 
     const response = await fetch(url)
@@ -45,7 +45,7 @@ describe('a simulated server', () => {
     expect(await body).toEqual(new Uint8Array([1, 2, 1, 2, 1]))
   })
 
-  test('declares the length of a large body, and sends it while it is read', async () => {
+  test('a simulated server declares the length of a large body, and sends it while it is read', async () => {
     const piece = new Uint8Array(65_536)
     const url = serve({ send: 'pieces', headers: {}, piece, bytes: 2 ** 31, pauseMs: 0 })
 

@@ -25,7 +25,7 @@ function open() {
 }
 
 describe('the simulated Kling API', () => {
-  test('runs a job to its end, and charges for it', () => {
+  test('the simulated Kling API runs a job to its end, and charges for it', () => {
     const { clock, simulator, create, query } = open()
 
     const created = dataOf(create('vid_1'))
@@ -48,7 +48,7 @@ describe('the simulated Kling API', () => {
     expect(simulator.ledger()).toMatchObject([{ state: 'finished', unitsCharged: 1, creates: 1 }])
   })
 
-  test('finds a job by either id, under its own kind only', () => {
+  test('the simulated Kling API finds a job by either id, under its own kind only', () => {
     const { simulator, create, query, request } = open()
     create('vid_1')
     const taskId = simulator.ledger()[0]?.id ?? ''
@@ -58,7 +58,7 @@ describe('the simulated Kling API', () => {
     expect(codeOf(query('vid_2'))).toBe(1203)
   })
 
-  test('lists jobs in pages, the newest first', () => {
+  test('the simulated Kling API lists jobs in pages, the newest first', () => {
     const { create, request } = open()
     for (const id of ['vid_1', 'vid_2', 'vid_3']) create(id)
 
@@ -75,7 +75,7 @@ describe('the simulated Kling API', () => {
     ])
   })
 
-  test('refuses an external id that it has', () => {
+  test('the simulated Kling API refuses an external id that it has', () => {
     const { simulator, create } = open()
 
     create('vid_1')
@@ -84,7 +84,7 @@ describe('the simulated Kling API', () => {
     expect(simulator.ledger()).toMatchObject([{ ourId: 'vid_1' }])
   })
 
-  test('refuses a body that the API could not read', () => {
+  test('the simulated Kling API refuses a body that the API could not read', () => {
     const { simulator, request } = open()
 
     for (const body of ['', '{', '{}', { prompt: 'A', duration: 5 }, { prompt: 'A', duration: 'x' }])
@@ -92,7 +92,7 @@ describe('the simulated Kling API', () => {
     expect(simulator.ledger()).toEqual([])
   })
 
-  test('gives the clip of a job at its link', () => {
+  test('the simulated Kling API gives the clip of a job at its link', () => {
     const { clock, simulator, create, query, request } = open()
     simulator.scriptSubmits('clip_shorter')
     create('vid_1')

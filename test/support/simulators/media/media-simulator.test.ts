@@ -39,7 +39,7 @@ describe.each(Object.entries<SimulatedKind>(simulatedKinds))('the simulated API 
     return { clock, simulator, submit, control }
   }
 
-  test('runs a job to its end, and charges for it', async () => {
+  test('the simulated API of a provider runs a job to its end, and charges for it', async () => {
     const { clock, simulator, submit } = open()
 
     await submit('A bay').outcome
@@ -54,25 +54,28 @@ describe.each(Object.entries<SimulatedKind>(simulatedKinds))('the simulated API 
     expect(simulator.ledger()).toMatchObject([{ state: 'finished', unitsCharged: 1, isConfirmed: true }])
   })
 
-  test.each(names)('has a job after %s if and only if it accepts', async behavior => {
-    const { clock, simulator, submit } = open()
-    await submit('The first').outcome
-    simulator.scriptSubmits(behavior)
+  test.each(names)(
+    'the simulated API of a provider has a job after %s if and only if it accepts',
+    async behavior => {
+      const { clock, simulator, submit } = open()
+      await submit('The first').outcome
+      simulator.scriptSubmits(behavior)
 
-    const { outcome } = submit('The second')
-    // For answers that never come.
-    const isSilent = behavior.endsWith('_silence') || (isSynchronous && behavior === 'never_ends')
-    const hasArrived = () => simulator.creates === 2 && (!isSilent || clock.waiting > 0)
-    await until('the submit has arrived', hasArrived)
-    clock.advance(1000)
-    await outcome
+      const { outcome } = submit('The second')
+      // For answers that never come.
+      const isSilent = behavior.endsWith('_silence') || (isSynchronous && behavior === 'never_ends')
+      const hasArrived = () => simulator.creates === 2 && (!isSilent || clock.waiting > 0)
+      await until('the submit has arrived', hasArrived)
+      clock.advance(1000)
+      await outcome
 
-    const accepted = simulator.ledger().filter(({ prompt }) => prompt === 'The second')
-    expect(accepted.length).toBe(submitBehaviors[behavior].accepts ? 1 : 0)
-    expect(simulator.creates).toBe(2)
-  })
+      const accepted = simulator.ledger().filter(({ prompt }) => prompt === 'The second')
+      expect(accepted.length).toBe(submitBehaviors[behavior].accepts ? 1 : 0)
+      expect(simulator.creates).toBe(2)
+    },
+  )
 
-  test('charges nothing for a job that fails, is filtered or never ends', async () => {
+  test('the simulated API of a provider charges nothing for a job that fails, is filtered or never ends', async () => {
     const { clock, simulator, submit } = open()
     simulator.scriptSubmits('fails', 'is_filtered', 'never_ends')
     for (const prompt of ['a', 'b', 'c']) {
@@ -89,7 +92,7 @@ describe.each(Object.entries<SimulatedKind>(simulatedKinds))('the simulated API 
     ])
   })
 
-  test('counts submits with the same body', async () => {
+  test('the simulated API of a provider counts submits with the same body', async () => {
     const { simulator, submit } = open()
 
     await submit('A bay').outcome
@@ -101,7 +104,7 @@ describe.each(Object.entries<SimulatedKind>(simulatedKinds))('the simulated API 
     expect(simulator.ledger().map(({ creates }) => creates)).toEqual(expected)
   })
 
-  test('is scripted and audited from another process', async () => {
+  test('the simulated API of a provider is scripted and audited from another process', async () => {
     const { simulator, submit, control } = open()
 
     const refused = control('POST', 'script', { submits: ['accept', 'explode'], polls: ['implode'] })
