@@ -99,7 +99,7 @@ describe('a model that cannot be called now is not listed', () => {
     ['embedding', { kind: 'anthropic' }, false],
     ['image', {}, false],
     ['image', { kind: 'kling', api_key: 'env:SET' }, true],
-  ])('a model of kind %s whose provider has %j: %p', (kind, row, shown) => {
+  ])('a model of kind %s whose provider has %j is listed: %p', (kind, row, shown) => {
     expect(isListed(kind, row)).toBe(shown)
   })
 })

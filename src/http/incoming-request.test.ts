@@ -45,9 +45,12 @@ test.each([
   expect(await outcome(headers as Record<string, string>)).toBe(UNKNOWN)
 })
 
-test.each([{}, { authorization: 'Basic eA==' }, { 'x-api-key': '' }])('no key: %p', async headers => {
-  expect(await outcome(headers as Record<string, string>)).toEqual(NONE)
-})
+test.each([{}, { authorization: 'Basic eA==' }, { 'x-api-key': '' }])(
+  'a request without a key of a known form has no key: %p',
+  async headers => {
+    expect(await outcome(headers as Record<string, string>)).toEqual(NONE)
+  },
+)
 
 test('the log line of a request names its account and its key, also if the account is suspended', async () => {
   const suspended = { ...known, account: { ...known.account, suspendedAtMs: 1 } }

@@ -104,7 +104,7 @@ test('identity counts as no encoding', async () => {
   expect(response.status).toBe(200)
 })
 
-test.each(['br', 'gzip, gzip', 'x'])('415 unsupported_encoding for %s', async encoding => {
+test.each(['br', 'gzip, gzip', 'x'])('the reply is 415 unsupported_encoding for %s', async encoding => {
   const response = await post('/v1/chat/completions', chat('Other'), { 'content-encoding': encoding })
 
   expect(await refusalOf(response)).toMatchObject({ status: 415, code: 'unsupported_encoding' })

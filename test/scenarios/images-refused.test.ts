@@ -149,7 +149,7 @@ test('a body above the limit of media routes: 413', async () => {
   expect(await errorOf(response)).toMatchObject({ error: { code: 'request_too_large' } })
 })
 
-test.each(['GET', 'PUT', 'DELETE'])('%s on a path that creates images: 405 with Allow', async method => {
+test.each(['GET', 'PUT', 'DELETE'])('%s on a path that creates images is 405 with Allow', async method => {
   const response = await fetch(`${gateway.url}/v1/images/generations`, {
     method,
     headers: { authorization: `Bearer ${ada.key}` },
@@ -159,7 +159,7 @@ test.each(['GET', 'PUT', 'DELETE'])('%s on a path that creates images: 405 with 
 })
 
 test.each(['/v1/images', '/v1/images/variations', '/v1/images/jobs/img_0', '/v1/images/generations/more'])(
-  'POST %s: 404, with a key and without one',
+  'POST %s is 404, with a key and without one',
   async path => {
     const statuses = await Promise.all(
       [{}, { authorization: `Bearer ${ada.key}` }].map(

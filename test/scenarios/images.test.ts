@@ -155,25 +155,25 @@ describe('what a provider gets', () => {
     return gateway.media.submits.at(-1)!
   }
 
-  test('what a provider gets is the prompt as it was sent', async () => {
+  test('a provider gets the prompt as it was sent', async () => {
     const prompt = ' Größe: “5 m”\n[x] 😀 '
 
     expect((await submitted({ prompt })).prompt).toBe(prompt)
   })
 
-  test('what a provider gets is the default of each parameter that the request leaves out', async () => {
+  test('a provider gets the default of each parameter that the request leaves out', async () => {
     expect((await submitted({})).params).toEqual({ aspect_ratio: '1:1', resolution: '1K' })
     expect((await submitted({ model: 'draw-turned' })).params).toEqual({ orientation: 'square' })
   })
 
-  test('what a provider gets is the first value of a set that lacks the default', async () => {
+  test('a provider gets the first value of a set that lacks the default', async () => {
     expect((await submitted({ model: 'draw-narrow' })).params).toEqual({
       aspect_ratio: '3:4',
       resolution: '2K',
     })
   })
 
-  test('what a provider gets has null count as absent', async () => {
+  test('null in a field of a request counts as absent', async () => {
     const nulls = { n: null, aspect_ratio: null, resolution: null, image: null, response_format: null }
 
     const submit = await submitted(nulls)
@@ -181,13 +181,13 @@ describe('what a provider gets', () => {
     expect(submit).toMatchObject({ params: { aspect_ratio: '1:1', resolution: '1K' }, images: [] })
   })
 
-  test('what a provider gets has no field that the model does not have (rule 1)', async () => {
+  test('a provider gets no field that the model does not have (rule 1)', async () => {
     const more = { model: 'draw-plain', aspect_ratio: '5:1', resolution: '9K', orientation: 'sideways' }
 
     expect((await submitted(more)).params).toEqual({})
   })
 
-  test('what a provider gets has no unknown field, and nothing of response_format', async () => {
+  test('a provider gets no unknown field, and nothing of response_format', async () => {
     const more = { response_format: 'url', size: '1x1', seed: 7, style: {}, user: 'u', quality: ['hd'] }
 
     const submit = await submitted(more)
@@ -207,7 +207,7 @@ describe('what a provider gets', () => {
     expect(submit.params).toEqual({ aspect_ratio: '1:1', resolution: '1K' })
   })
 
-  test('what a provider gets has no n among its parameters', async () => {
+  test('a provider gets no n among its parameters', async () => {
     gateway.media.submitted = images(['one', 'two', 'three', 'four'])
 
     const submit = await submitted({ n: 4 })
@@ -215,18 +215,18 @@ describe('what a provider gets', () => {
     expect(submit.params).toEqual({ aspect_ratio: '1:1', resolution: '1K' })
   })
 
-  test('what a provider gets has the fixed parameters of the row, whatever the request says', async () => {
+  test('a provider gets the fixed parameters of the row, whatever the request says', async () => {
     const submit = await submitted({ model: 'draw-fixed', quality: 'low', steps: 1 })
 
     expect(submit.params).toEqual({ quality: 'hd', steps: 4 })
   })
 
-  test('what a provider gets is the name that the row has for the model', async () => {
+  test('a provider gets the name that the row has for the model', async () => {
     expect((await submitted({})).model).toBe('image')
   })
 
   test.each(['b64_json', 'url', 'whatever', 7])(
-    'what a provider gets is the same whatever response_format is: %p, and the reply is base64',
+    'a provider gets the same whatever response_format is: %p, and the reply is base64',
     async format => {
       gateway.media.submitted = images(['pixels'])
 
@@ -241,7 +241,7 @@ describe('what a provider gets', () => {
     ['together/meta/draw-x', 'meta/draw-x'],
     ['meta/draw-x', 'meta/draw-x'],
     ['a/b/c/draw-y', 'draw-y'],
-  ])('what a provider gets is found under a prefixed name: %s', async (model, row) => {
+  ])('a model is found under a prefixed name: %s', async (model, row) => {
     const response = await gateway.create(ada.key, { model })
 
     expect(response.status).toBe(200)

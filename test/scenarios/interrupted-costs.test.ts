@@ -36,8 +36,8 @@ const RESOLD = { body: { model: 'resold' } } as const
 /** The texts of the request are five tokens: 5 × 20 and one of output × 100 USD per million. */
 const ESTIMATE_OF_HEL = { cost_usd: '0.0002', source: 'estimated', is_clamped: false } as const
 
-describe('an interrupted stream of a row that charges the upstream’s own cost', () => {
-  test('an interrupted stream of a row that charges the upstream’s own cost that its client left after 5,200 of 6,000 tokens is charged the estimate at the ceiling prices', async () => {
+describe('an interrupted stream at the upstream’s own cost', () => {
+  test('an interrupted stream at the upstream’s own cost that its client left after 5,200 of 6,000 tokens is charged the estimate at the ceiling prices', async () => {
     const answer = ROLE + delta({ content: ' word'.repeat(5200) })
     const { account, exchange, leave } = await left(answer)
 
@@ -49,7 +49,7 @@ describe('an interrupted stream of a row that charges the upstream’s own cost'
     await expectSoundBooks(gateway, account)
   })
 
-  test('an interrupted stream of a row that charges the upstream’s own cost that the upstream broke is charged the estimate at the ceiling prices', async () => {
+  test('an interrupted stream at the upstream’s own cost that the upstream broke is charged the estimate at the ceiling prices', async () => {
     const { account, exchange, reader } = await openedStream(gateway, HEL, RESOLD)
 
     exchange.reset()
@@ -59,7 +59,7 @@ describe('an interrupted stream of a row that charges the upstream’s own cost'
     await expectSoundBooks(gateway, account)
   })
 
-  test('an interrupted stream of a row that charges the upstream’s own cost that went silent is charged the estimate at the ceiling prices', async () => {
+  test('an interrupted stream at the upstream’s own cost that went silent is charged the estimate at the ceiling prices', async () => {
     const { account, reader } = await openedStream(gateway, HEL, RESOLD)
 
     gateway.clock.advance(60_000)
@@ -68,7 +68,7 @@ describe('an interrupted stream of a row that charges the upstream’s own cost'
     expect(await settlementOf(gateway, account)).toEqual(ESTIMATE_OF_HEL)
   })
 
-  test('an interrupted stream of a row that charges the upstream’s own cost is charged nothing if it produced nothing', async () => {
+  test('an interrupted stream at the upstream’s own cost is charged nothing if it produced nothing', async () => {
     const { account, exchange, leave } = await left(ROLE)
 
     leave()
@@ -77,7 +77,7 @@ describe('an interrupted stream of a row that charges the upstream’s own cost'
     expect(await settlementOf(gateway, account)).toBeNull()
   })
 
-  test('an interrupted stream of a row that charges the upstream’s own cost is charged the cost that the upstream had reported before, with the markup', async () => {
+  test('an interrupted stream at the upstream’s own cost is charged the cost that the upstream had reported before, with the markup', async () => {
     const counts = { prompt_tokens: 10, completion_tokens: 1, cost: 0.0001 }
     const { account, exchange, leave } = await left(delta({ content: 'Hel' }, 0, { usage: counts }))
 
@@ -91,7 +91,7 @@ describe('an interrupted stream of a row that charges the upstream’s own cost'
     })
   })
 
-  test('an interrupted stream of a row that charges the upstream’s own cost is charged the cost of the header that came with its head', async () => {
+  test('an interrupted stream at the upstream’s own cost is charged the cost of the header that came with its head', async () => {
     const account = await gateway.account()
     const upstream = gateway.upstream.hold()
     const client = new AbortController()
@@ -109,7 +109,7 @@ describe('an interrupted stream of a row that charges the upstream’s own cost'
     expect(await settlementOf(gateway, account)).toMatchObject({ cost_usd: '0.00012' })
   })
 
-  test('an interrupted stream of a row that charges the upstream’s own cost is charged the usage that the upstream reported, at the ceiling prices', async () => {
+  test('an interrupted stream at the upstream’s own cost is charged the usage that the upstream reported, at the ceiling prices', async () => {
     const counts = {
       prompt_tokens: 10,
       completion_tokens: 3,
@@ -128,7 +128,7 @@ describe('an interrupted stream of a row that charges the upstream’s own cost'
     await expectSoundBooks(gateway, account)
   })
 
-  test('an interrupted stream of a row that charges the upstream’s own cost is charged at most its hold, and the charge can be computed again', async () => {
+  test('an interrupted stream at the upstream’s own cost is charged at most its hold, and the charge can be computed again', async () => {
     const counts = { prompt_tokens: 50_000, completion_tokens: 3 }
     const { account, exchange, leave } = await left(delta({ content: 'Hel' }, 0, { usage: counts }))
     const { held_usd } = await account.balance()
@@ -143,7 +143,7 @@ describe('an interrupted stream of a row that charges the upstream’s own cost'
     await expectSoundBooks(gateway, account)
   })
 
-  test('an interrupted stream of a row that charges the upstream’s own cost is not counted as an unreported cost', async () => {
+  test('an interrupted stream at the upstream’s own cost is not counted as an unreported cost', async () => {
     const series = 'tollgate_unreported_costs_total{model="resold"}'
     const before = await gateway.metric(series)
     const { account, exchange, leave } = await left(HEL)

@@ -232,7 +232,7 @@ describe('404 model_not_found for', () => {
   })
 })
 
-test('400 route_not_supported for a model whose upstreams do not serve the route', async () => {
+test('the reply is 400 route_not_supported for a model whose upstreams do not serve the route', async () => {
   const refusal = await refusalOf(await gateway.chat(ada.key, { model: 'silent', messages: [] }))
 
   expect(refusal).toMatchObject({ status: 400, code: 'route_not_supported', param: 'model' })

@@ -54,7 +54,7 @@ test.each<[string, Partial<TextCharge>[], boolean]>([
   ],
   ['20 answers of another model', times(20, { ...SILENT, model: 'other' }), false],
   ['20 answers at a tariff', times(20, { providerCost: null, cost: ZERO, tokens: 0 } as object), false],
-])('after %s', async (_, charges, isSilent) => {
+])('only a model whose answers have no cost is listed: after %s', async (_, charges, isSilent) => {
   expect(await silentAfter(charges)).toEqual(isSilent ? ['gpt-x'] : [])
 })
 

@@ -149,7 +149,7 @@ test('a reservation of nothing always fits', async () => {
 })
 
 describe('what does not fit', () => {
-  test('what does not fit waits until others give their bytes back', async () => {
+  test('a reservation that does not fit waits until others give their bytes back', async () => {
     const opened = open()
     const [first] = fill(opened)
     const { taken, wait, budget, clock } = opened
@@ -165,7 +165,7 @@ describe('what does not fit', () => {
     expect([budget.reserved, budget.waiting, clock.waiting]).toEqual([80, 0, 0])
   })
 
-  test('what does not fit waits in order, so that a large reservation is not overtaken', async () => {
+  test('a reservation that does not fit waits in order, so that a large reservation is not overtaken', async () => {
     const opened = open()
     const held = fill(opened)
     const { taken, wait, budget } = opened
@@ -184,7 +184,7 @@ describe('what does not fit', () => {
     expect([third.bytes, budget.waiting]).toEqual([10, 0])
   })
 
-  test('what does not fit does not let a new reservation overtake it, even one that would fit', () => {
+  test('a reservation that does not fit does not let a new reservation overtake it, even one that would fit', () => {
     const opened = open()
     const [first] = fill(opened)
     const { wait, budget, reserve } = opened
@@ -195,7 +195,7 @@ describe('what does not fit', () => {
     expect(budget.open(BEN + 10).tryTake(10)).toBe(false)
   })
 
-  test('what does not fit and waits for its own share does not stop other owners', async () => {
+  test('a reservation that does not fit and waits for its own share does not stop other owners', async () => {
     const { taken, wait, reserve, budget } = open()
     reserve(ADA, 20)
     wait('ada', ADA, 20)
@@ -207,7 +207,7 @@ describe('what does not fit', () => {
     expect(budget.waiting).toBe(1)
   })
 
-  test('what does not fit and is large does not stop small ones', () => {
+  test('a reservation that does not fit and is large does not stop small ones', () => {
     const opened = open()
     fill(opened)
     const { wait, reserve, budget } = opened
@@ -218,7 +218,7 @@ describe('what does not fit', () => {
     expect(budget.waiting).toBe(1)
   })
 
-  test('what does not fit lets the requests behind it continue when its time is over', async () => {
+  test('a reservation that does not fit lets the requests behind it continue when its time is over', async () => {
     const opened = open()
     const [first] = fill(opened)
     const { taken, wait, clock, reserve } = opened
@@ -237,7 +237,7 @@ describe('what does not fit', () => {
     expect(taken.toSorted()).toEqual(['mia: unavailable', 'zoe'])
   })
 
-  test('what does not fit is refused after 10 seconds', async () => {
+  test('a reservation that does not fit is refused after 10 seconds', async () => {
     const opened = open()
     fill(opened)
     const { taken, wait, clock, budget } = opened
@@ -254,7 +254,7 @@ describe('what does not fit', () => {
     expect([budget.waiting, clock.waiting]).toEqual([0, 0])
   })
 
-  test('what does not fit leaves the queue when its client disconnects, and the requests behind it continue', async () => {
+  test('a reservation that does not fit leaves the queue when its client disconnects, and the requests behind it continue', async () => {
     const opened = open()
     const [first] = fill(opened)
     const { taken, wait, budget, clock, reserve } = opened
@@ -274,7 +274,7 @@ describe('what does not fit', () => {
     expect([budget.waiting, clock.waiting]).toEqual([0, 0])
   })
 
-  test('what does not fit does not wait for a client that has left already', async () => {
+  test('a reservation that does not fit does not wait for a client that has left already', async () => {
     const opened = open()
     fill(opened)
 
@@ -284,7 +284,7 @@ describe('what does not fit', () => {
     expect(opened.taken).toEqual(['mia: unavailable'])
   })
 
-  test('what does not fit is refused at once if too many wait', async () => {
+  test('a reservation that does not fit is refused at once if too many wait', async () => {
     const opened = open()
     fill(opened)
     for (let count = 0; count < BUDGET_WAITERS_MAX; count += 1) opened.wait('one', MIA, 20)
@@ -296,7 +296,7 @@ describe('what does not fit', () => {
     expect(opened.budget.waiting).toBe(BUDGET_WAITERS_MAX)
   })
 
-  test('what does not fit keeps what it had, and gives it back', async () => {
+  test('a reservation that does not fit keeps what it had, and gives it back', async () => {
     const opened = open()
     const held = fill(opened).slice(1)
     const growing = held[0]!
