@@ -29,7 +29,7 @@ export function jobClaimsConform(kind: StoreKind): void {
   }
 
   describe('a claim', () => {
-    test('gives each job to one of two nodes that ask at the same time', async () => {
+    test('a claim gives each job to one of two nodes that ask at the same time', async () => {
       const { jobs, other, ids } = await openWith(Array.from({ length: 6 }, () => 'processing' as const))
 
       const got = await Promise.all([
@@ -43,7 +43,7 @@ export function jobClaimsConform(kind: StoreKind): void {
       expect(got.flat().toSorted(byTail)).toEqual(ids.toSorted(byTail))
     })
 
-    test('gives the jobs as they are then, with the end of the claim as their next poll', async () => {
+    test('a claim gives the jobs as they are then, with the end of the claim as their next poll', async () => {
       const { jobs, ids } = await openWith(['processing'])
       const before = await jobs.find(ids[0]!)
 
@@ -53,7 +53,7 @@ export function jobClaimsConform(kind: StoreKind): void {
       expect(await jobs.find(ids[0]!)).toEqual(page.jobs[0])
     })
 
-    test('that no one ends is over at its end, as after a crash, on both nodes', async () => {
+    test('a claim that no one ends is over at its end, as after a crash, on both nodes', async () => {
       const { jobs, other, ids } = await openWith(['processing'])
       await claimed(jobs)
 
@@ -71,7 +71,7 @@ export function jobClaimsConform(kind: StoreKind): void {
       expect(await claimed(reopened, { atMs: UNTIL_MS })).toEqual(ids)
     })
 
-    test('is of jobs that are due, and of no others', async () => {
+    test('a claim is of jobs that are due, and of no others', async () => {
       const { jobs, ids } = await openWith(['queued', 'processing', 'unknown_submit', 'failed', 'processing'])
       await jobs.notePoll(ids[4]!, { nextPollAtMs: DUE_MS + 1 })
 
@@ -80,7 +80,7 @@ export function jobClaimsConform(kind: StoreKind): void {
       expect(await claimed(jobs, { atMs: DUE_MS + 1 })).toEqual([ids[4]!])
     })
 
-    test('of one job gets only that job, and nothing when it is not due or does not exist', async () => {
+    test('a claim of one job gets only that job, and nothing when it is not due or does not exist', async () => {
       const { jobs, ids } = await openWith(['processing', 'processing'])
       const claimOf = async (id: Id) =>
         (await jobs.claim('poll', { atMs: DUE_MS, limit: 1, id }, UNTIL_MS)).jobs.map(job => job.id)
@@ -91,7 +91,7 @@ export function jobClaimsConform(kind: StoreKind): void {
       expect(await claimed(jobs)).toEqual([ids[0]!])
     })
 
-    test('comes in pages that start after a place', async () => {
+    test('a claim comes in pages that start after a place', async () => {
       const { jobs, ids } = await openWith(['processing', 'processing', 'processing'])
 
       const first = await jobs.claim('poll', { atMs: DUE_MS, limit: 2 }, UNTIL_MS)
@@ -103,7 +103,7 @@ export function jobClaimsConform(kind: StoreKind): void {
       expect(second.next).toBeUndefined()
     })
 
-    test('ends with the poll that it was made for, without delaying the next one', async () => {
+    test('a claim ends with the poll that it was made for, without delaying the next one', async () => {
       const { jobs, other, ids } = await openWith(['processing'])
       await claimed(jobs)
 
@@ -113,7 +113,7 @@ export function jobClaimsConform(kind: StoreKind): void {
       expect(await claimed(other, { atMs: DUE_MS + 5000, untilMs: UNTIL_MS + 1 })).toEqual(ids)
     })
 
-    test('of another node is not ended by the poll of a claim that is over', async () => {
+    test('a claim of another node is not ended by the poll of a claim that is over', async () => {
       const { jobs, other, ids } = await openWith(['processing'])
       await claimed(jobs)
       await claimed(other, { atMs: UNTIL_MS, untilMs: UNTIL_MS + 9000 })
@@ -124,7 +124,7 @@ export function jobClaimsConform(kind: StoreKind): void {
       expect((await jobs.find(ids[0]!))?.nextPollAtMs).toBe(UNTIL_MS + 9000)
     })
 
-    test('that is given back makes the job due again at once', async () => {
+    test('a claim that is given back makes the job due again at once', async () => {
       const { jobs, other, ids } = await openWith(['processing'])
       await claimed(jobs)
 
@@ -134,7 +134,7 @@ export function jobClaimsConform(kind: StoreKind): void {
       expect(await claimed(other, { atMs: DUE_MS + 7 })).toEqual(ids)
     })
 
-    test('leaves no event and no trace in the books', async () => {
+    test('a claim leaves no event and no trace in the books', async () => {
       const { store, jobs, payer, ids } = await openWith(['processing'])
       const history = await jobs.history(ids[0]!)
 
@@ -144,7 +144,7 @@ export function jobClaimsConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject({ available: usd('9.9') })
     })
 
-    test('of an unknown submission is over when the job is found', async () => {
+    test('a claim of an unknown submission is over when the job is found', async () => {
       const { jobs, other, ids } = await openWith(['unknown_submit'])
 
       expect(await claimed(jobs, { work: 'recover' })).toEqual(ids)
@@ -154,7 +154,7 @@ export function jobClaimsConform(kind: StoreKind): void {
       expect(await claimed(other)).toEqual(ids)
     })
 
-    test('of a released job that is watched does not wait for the poll that was due before', async () => {
+    test('a claim of a released job that is watched does not wait for the poll that was due before', async () => {
       const { jobs, other, ids } = await openWith(['processing', 'processing'])
       const [id = anId()] = ids
       await jobs.notePoll(id, { nextPollAtMs: NOW + 300_000 })

@@ -34,7 +34,7 @@ export function twoNodesConform(kind: StoreKind): void {
   }
 
   describe.each(['text', 'media'] as const)('on two nodes, %s holds', holdKind => {
-    test('of holds of two nodes racing for the last dollar, one wins', async () => {
+    test('holds on two nodes of holds of two nodes racing for the last dollar, one wins', async () => {
       const { ledger, ledgers, accountId } = await openTwo(usd('1'))
 
       const outcomes = await onBoth(ledgers, one =>
@@ -45,7 +45,7 @@ export function twoNodesConform(kind: StoreKind): void {
       expect(await available(ledger, accountId)).toBe(ZERO)
     })
 
-    test('of 200 holds at once on a balance for 10, exactly 10 are held, and the books balance', async () => {
+    test('holds on two nodes of 200 holds at once on a balance for 10, exactly 10 are held, and the books balance', async () => {
       const { ledger, ledgers, accountId, apiKeyId } = await openTwo(usd('10'))
       const request = async (index: number) => {
         const one = ledgers[index % 2]!
