@@ -1,4 +1,5 @@
 import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
+import { chargeForImages, chargeForTokens, chargeForVideo } from '../../domain/pricing/charge.ts'
 import type { ServiceTiers } from '../../domain/pricing/service-tiers.ts'
 import type {
   ImageTariff,
@@ -7,6 +8,7 @@ import type {
   TextTariff,
   VideoTariff,
 } from '../../domain/pricing/tariff.ts'
+import { imageTokensFrom, usageFrom, type UsageColumns } from './usage-columns.ts'
 
 export type Tariff = TextTariff | ImageTariff | VideoTariff
 
@@ -81,6 +83,25 @@ export function imageTariffFrom(content: string): ImageTariff {
 /** The prices in a row's `content`, of a charge for a clip. */
 export function videoTariffFrom(content: string): VideoTariff {
   return pricesFrom(content) as VideoTariff
+}
+
+/** The columns of a charge that have a price. An attempt has only those of a usage. */
+type PricedColumns = UsageColumns & {
+  readonly images?: bigint | null
+  readonly duration_ms?: bigint | null
+}
+
+/** The price of a row at a stored tariff; null if the tariff, its `content`, cannot be read. */
+export function priceOfRow(row: PricedColumns, content: string): NanoUsd | null {
+  const { images = null, duration_ms: durationMs = null } = row
+  try {
+    if (images !== null)
+      return chargeForImages(Number(images), imageTariffFrom(content), imageTokensFrom(row))
+    if (durationMs !== null) return chargeForVideo(Number(durationMs), videoTariffFrom(content))
+    return chargeForTokens(usageFrom(row), tariffFrom(content))
+  } catch {
+    return null
+  }
 }
 
 type Texts = Readonly<Record<string, string>>

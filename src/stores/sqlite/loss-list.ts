@@ -6,7 +6,7 @@ import type { LossLine, Page } from '../../gateway/ports/ledger.ts'
 import { unknownCursor } from '../books/cursors.ts'
 import type { UsageColumns } from '../books/usage-columns.ts'
 import { nanoUsdOrNull } from '../books/charges.ts'
-import { priceOfRow } from './verify/price-of-row.ts'
+import { priceOfRow } from '../books/tariffs.ts'
 
 /** Jobs and attempts have rows of their own, so a place in the list is a time, a table and a row. */
 const CURSOR = /^l(\d{1,15})([ja])(\d{1,18})$/

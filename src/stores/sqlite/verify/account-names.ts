@@ -1,9 +1,10 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { formatId } from '../../../domain/ids.ts'
 import { jobIdPrefix, type JobKind } from '../../../domain/jobs/job.ts'
+import type { Names } from '../../books/verify/findings.ts'
 
 /** Names accounts and their jobs in messages for the operator: `Account "ada" (acct_…)`. */
-export class AccountNames {
+export class AccountNames implements Names {
   readonly #select: Statement<{ name: string; public_id: string }, [bigint]>
   readonly #selectJob: Statement<NamedJob, [bigint]>
 
@@ -12,7 +13,7 @@ export class AccountNames {
     this.#selectJob = database.prepare('SELECT account_id, kind, id_key, id_tail FROM jobs WHERE row_id = ?')
   }
 
-  of(accountId: bigint | number): string {
+  ofAccount(accountId: bigint | number): string {
     const row = this.#select.get(BigInt(accountId))
     return row === null ? `Account ${accountId} (deleted)` : `Account "${row.name}" (${row.public_id})`
   }
@@ -25,18 +26,10 @@ export class AccountNames {
   /** `Account "ada" (acct_…): job img_…`, by the row of the job. */
   ofJob(rowId: bigint): string {
     const row = this.#selectJob.get(rowId)
-    return row === null ? `Job ${rowId} (deleted)` : `${this.of(row.account_id)}: job ${publicIdOf(row)}`
+    if (row === null) return `Job ${rowId} (deleted)`
+    const id = formatId(jobIdPrefix[row.kind], { key: row.id_key, tail: row.id_tail })
+    return `${this.ofAccount(row.account_id)}: job ${id}`
   }
-
-  /** The public id of a job that exists: `img_…`. */
-  idOfJob(rowId: bigint): string {
-    const row = this.#selectJob.get(rowId)
-    return row === null ? `${rowId}` : publicIdOf(row)
-  }
-}
-
-function publicIdOf({ kind, id_key, id_tail }: NamedJob): string {
-  return formatId(jobIdPrefix[kind], { key: id_key, tail: id_tail })
 }
 
 type NamedJob = { account_id: bigint; kind: JobKind; id_key: bigint; id_tail: bigint }

@@ -1,130 +1,155 @@
-import type { Database } from 'bun:sqlite'
-import { books as everyBook } from '../../../domain/ledger/books.ts'
-import { describeUsd, nanoUsd } from '../../../domain/money.ts'
-import { booksStateFrom, type BalancesRow } from '../../books/journal.ts'
-import type { AccountNames } from './account-names.ts'
-import type { ChargeReader } from './charge-reader.ts'
-import type { EntryReader } from './entry-reader.ts'
-import { balanceKey, type Finding } from './finding.ts'
+import type { Database, Statement } from 'bun:sqlite'
+import {
+  findingOfDeletedAccount,
+  findingsOfBalances,
+  type CheckedBalances,
+} from '../../books/verify/balances.ts'
+import { ChargeCheck, type CheckedCharge } from '../../books/verify/charges.ts'
+import { EntryCheck, type OperationRow } from '../../books/verify/entries.ts'
+import type { Finding } from '../../books/verify/findings.ts'
 
+/** About a millisecond of work. */
+const ROWS_A_TURN = 128
 const ACCOUNTS_A_TURN = 100
 
-type Readers = { readonly entries: EntryReader; readonly charges: ChargeReader; readonly names: AccountNames }
+/** Reads the operations, the charges and the balances for their checks. */
+export class BalancesReader {
+  readonly entries = new EntryCheck()
+  readonly #charges = new ChargeCheck()
+  readonly #database: Database
+  readonly #operationRows: GrowingTable<OperationRow>
+  readonly #chargeRows: GrowingTable<CheckedCharge>
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#operationRows = new GrowingTable(database.prepare(SELECT_OPERATIONS), row => this.entries.add(row))
+    this.#chargeRows = new GrowingTable(database.prepare(SELECT_CHARGES), row => this.#charges.add(row))
+  }
+
+  /** Checks all operations, then all charges, then all balances with what was written since. */
+  *check(): Generator<readonly Finding[]> {
+    yield* this.#operationRows.check()
+    yield* this.#chargeRows.check()
+    yield* this.#checkBalances()
+    yield* this.#checkDeletedAccounts()
+  }
+
+  *#checkBalances(): Generator<readonly Finding[]> {
+    const select = this.#database.prepare<CheckedBalances, [bigint, number]>(SELECT_BALANCES)
+    const checked = { entries: this.entries, charges: this.#charges }
+    let last = 0n
+    for (;;) {
+      // In the same turn as the balances.
+      const found = [...this.#operationRows.catchUp(), ...this.#chargeRows.catchUp()]
+      const rows = select.all(last, ACCOUNTS_A_TURN)
+      yield [...found, ...rows.flatMap(row => findingsOfBalances(row, checked))]
+      last = rows.at(-1)?.id ?? last
+      if (rows.length < ACCOUNTS_A_TURN) return
+    }
+  }
+
+  *#checkDeletedAccounts(): Generator<readonly Finding[]> {
+    const select = this.#database.prepare<{ id: bigint }, [number]>('SELECT id FROM accounts WHERE id = ?')
+    const { accountIds } = this.entries.fold
+    for (let start = 0; start < accountIds.length; start += ACCOUNTS_A_TURN) {
+      yield accountIds
+        .slice(start, start + ACCOUNTS_A_TURN)
+        .filter(accountId => select.get(accountId) === null)
+        .map(accountId => findingOfDeletedAccount(accountId, this.entries))
+    }
+  }
+}
+
+/** Checks the rows of a table that only grows, in the order of their ids. */
+class GrowingTable<Row extends { id: bigint }> {
+  readonly #select: Statement<Row, [bigint, number]>
+  readonly #add: (row: Row) => Finding | undefined
+  #lastId = 0n
+
+  constructor(select: Statement<Row, [bigint, number]>, add: (row: Row) => Finding | undefined) {
+    this.#select = select
+    this.#add = add
+  }
+
+  /** Checks all rows, in pieces. */
+  *check(): Generator<readonly Finding[]> {
+    for (;;) {
+      const { findings, isDone } = this.#read()
+      yield findings
+      if (isDone) return
+    }
+  }
+
+  /** Checks what was written since, in the same turn of the event loop. */
+  catchUp(): readonly Finding[] {
+    const found: Finding[] = []
+    for (;;) {
+      const { findings, isDone } = this.#read()
+      found.push(...findings)
+      if (isDone) return found
+    }
+  }
+
+  #read(): { readonly findings: readonly Finding[]; readonly isDone: boolean } {
+    const rows = this.#select.all(this.#lastId, ROWS_A_TURN)
+    const findings = rows.flatMap(row => this.#add(row) ?? [])
+    this.#lastId = rows.at(-1)?.id ?? this.#lastId
+    return { findings, isDone: rows.length < ROWS_A_TURN }
+  }
+}
 
 /**
- * The stored balances of each account must be the sums of its entries, and its held money the sum of its open holds.
- * The entries of each operation sum to zero and stay within one account, so available + held + spent = credited then
- * holds for each. Spent and credited leave out the loss operations, whose sum is stored too. The row must also name the
- * account's latest operation and charge. An account with a wrong entry is skipped.
+ * `subject_at_ms` is the time of the row that an operation belongs to. A credit or an attempt has no such time of its
+ * own.
  */
-export function* checkBalances(database: Database, readers: Readers): Generator<readonly Finding[]> {
-  const select = database.prepare<CheckedBalances, [bigint, number]>(SELECT)
-  let last = 0n
-  for (;;) {
-    const found = [...readers.entries.catchUp(), ...readers.charges.catchUp()]
-    const rows = select.all(last, ACCOUNTS_A_TURN)
-    yield [...found, ...rows.flatMap(row => findingsOf(row, readers))]
-    last = rows.at(-1)?.id ?? last
-    if (rows.length < ACCOUNTS_A_TURN) break
-  }
-  yield* checkDeletedAccounts(database, readers)
-}
+const SELECT_OPERATIONS = `SELECT *,
+    CASE WHEN kind IN ('charge', 'capture')
+      THEN (SELECT cost FROM charges WHERE id_key = subject_key AND id_tail = subject_tail
+        AND charges.operation_id = operations.id) END AS cost,
+    CASE WHEN kind = 'loss'
+      THEN (SELECT loss FROM jobs WHERE id_key = subject_key AND id_tail = subject_tail
+        AND loss_by = operations.id) END AS loss,
+    CASE WHEN kind = 'refund'
+      THEN (SELECT amount FROM corrections WHERE id_key = subject_key AND id_tail = subject_tail
+        AND corrections.operation_id = operations.id) END AS refunded,
+    CASE
+      WHEN kind IN ('debit', 'refund')
+        THEN (SELECT operations.at_ms FROM corrections WHERE id_key = subject_key AND id_tail = subject_tail
+          AND corrections.operation_id = operations.id AND corrections.amount = abs(operations.amount)
+          AND (charge_id IS NULL) = (kind = 'debit'))
+      WHEN kind IN ('top_up', 'grant')
+        THEN (SELECT operations.at_ms FROM credits WHERE id_key = subject_key AND id_tail = subject_tail
+          AND credits.operation_id = operations.id AND credits.amount = operations.amount)
+      WHEN kind = 'charge'
+        THEN ifnull((SELECT at_ms FROM charges WHERE id_key = subject_key AND id_tail = subject_tail
+          AND charges.operation_id = operations.id), operations.at_ms)
+      WHEN kind = 'hold'
+        THEN (SELECT placed_at_ms FROM holds WHERE id_key = subject_key AND id_tail = subject_tail
+          AND placed_by = operations.id)
+      WHEN kind IN ('capture', 'release', 'expire')
+        THEN (SELECT resolved_at_ms FROM holds WHERE id_key = subject_key AND id_tail = subject_tail
+          AND resolved_by = operations.id)
+      WHEN kind = 'compensation'
+        THEN (SELECT operations.at_ms FROM attempts WHERE request_key = subject_key AND request_tail = subject_tail
+          AND compensated_by = operations.id)
+      WHEN kind = 'loss'
+        THEN (SELECT loss_at_ms FROM jobs WHERE id_key = subject_key AND id_tail = subject_tail
+          AND loss_by = operations.id)
+      ELSE operations.at_ms
+    END AS subject_at_ms
+  FROM operations WHERE id > ? ORDER BY id LIMIT ?`
 
-/** Accounts that have operations, but no row. */
-function* checkDeletedAccounts(
-  database: Database,
-  { entries, names }: Readers,
-): Generator<readonly Finding[]> {
-  const select = database.prepare<{ id: bigint }, [number]>('SELECT id FROM accounts WHERE id = ?')
-  const { accountIds } = entries.fold
-  for (let start = 0; start < accountIds.length; start += ACCOUNTS_A_TURN) {
-    yield accountIds
-      .slice(start, start + ACCOUNTS_A_TURN)
-      .filter(accountId => select.get(accountId) === null)
-      .map(accountId =>
-        finding(accountId, {
-          text: `the account is missing, but it has ${entries.fold.operationsOf(accountId)} operations`,
-          key: 'account',
-          names,
-        }),
-      )
-  }
-}
+const SELECT_CHARGES = `SELECT charges.*, content,
+    (SELECT subject_key = id_key AND subject_tail = id_tail AND account_id = charges.account_id
+        AND kind IN ('charge', 'capture') AND at_ms = charges.at_ms
+      FROM operations WHERE operations.id = operation_id) AS is_of_operation,
+    EXISTS (SELECT 1 FROM api_keys WHERE api_keys.id = api_key_id AND api_keys.account_id = charges.account_id)
+      AS is_of_key
+  FROM charges LEFT JOIN tariffs ON tariffs.id = tariff_id
+  WHERE charges.id > ? ORDER BY charges.id LIMIT ?`
 
-function findingsOf(row: CheckedBalances, { entries, charges, names }: Readers): readonly Finding[] {
-  const accountId = Number(row.id)
-  if (entries.fold.isWrong(accountId)) return []
-  if (!hasBalances(row))
-    return [finding(accountId, { text: 'its balances are missing', key: 'balances', names })]
-  const wrong = [...wrongBalances(row, entries), ...wrongEnds(row, { entries, charges })]
-  return wrong.map(one => finding(accountId, { ...one, names }))
-}
-
-/** `key` stays the same while later operations change the amounts in the text. */
-type Wrong = { readonly text: string; readonly key: string }
-
-function wrongBalances(row: StoredRow, { fold }: EntryReader): readonly Wrong[] {
-  const { balances, bookedLosses } = booksStateFrom(row)
-  const sums = fold.balancesOf(Number(row.account_id))
-  const problems = everyBook
-    .filter(book => balances[book] !== sums[book])
-    .map(book => {
-      const label = book === 'available' ? 'balance' : `"${book}"`
-      return {
-        text: `${label} is ${describeUsd(balances[book])}, but its entries add up to ${describeUsd(sums[book])}`,
-        key: `${book} ${balances[book] - sums[book]}`,
-      }
-    })
-  const losses = fold.lossesOf(Number(row.account_id))
-  if (bookedLosses !== losses)
-    problems.push({
-      text: `its booked losses are ${describeUsd(bookedLosses)}, but its loss operations add up to ${describeUsd(losses)}`,
-      key: `booked losses ${bookedLosses - losses}`,
-    })
-  const held = nanoUsd(row.open_holds)
-  const media = balances['held.media']
-  if (media !== held)
-    problems.push({
-      text: `"held.media" is ${describeUsd(media)}, but its open holds add up to ${describeUsd(held)}`,
-      key: `open holds ${media - held}`,
-    })
-  return problems
-}
-
-function wrongEnds(
-  row: StoredRow,
-  { entries, charges }: Pick<Readers, 'entries' | 'charges'>,
-): readonly Wrong[] {
-  const accountId = Number(row.account_id)
-  const { operationCount, latestOperationId, latestChargeId } = booksStateFrom(row)
-  const ends = [
-    { name: 'its number of operations', stored: operationCount, is: entries.fold.operationsOf(accountId) },
-    { name: 'its latest operation', stored: latestOperationId, is: entries.latestOf(accountId) },
-    { name: 'its latest charge', stored: latestChargeId, is: charges.latestOf(accountId) },
-  ]
-  return ends
-    .filter(({ stored, is }) => stored !== is)
-    .map(({ name, stored, is }) => ({ text: `${name} is ${stored}, but ${is} is the latest`, key: name }))
-}
-
-function finding(accountId: number, { text, key, names }: Wrong & { readonly names: AccountNames }): Finding {
-  return {
-    accountId,
-    entryId: null,
-    message: `${names.of(accountId)}: ${text}.`,
-    key: balanceKey(accountId, key),
-  }
-}
-
-const SELECT = `SELECT accounts.id, balances.*, (
+const SELECT_BALANCES = `SELECT accounts.id, balances.*, (
     SELECT ifnull(sum(amount), 0) FROM holds WHERE holds.account_id = accounts.id AND state = 'open'
   ) AS open_holds
   FROM accounts LEFT JOIN balances ON balances.account_id = accounts.id
   WHERE accounts.id > ? ORDER BY accounts.id LIMIT ?`
-
-type StoredRow = BalancesRow & { id: bigint; open_holds: bigint }
-type CheckedBalances = StoredRow | { id: bigint; account_id: null }
-
-function hasBalances(row: CheckedBalances): row is StoredRow {
-  return row.account_id !== null
-}

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { CatalogSeals } from '../catalog-seal.ts'
-import type { Finding } from './finding.ts'
+import type { Finding } from '../../books/verify/findings.ts'
 
 const ROWS_A_TURN = 64
 
@@ -104,7 +104,7 @@ function* checkRows(
 
 /** A wrong price concerns all accounts. */
 function finding(message: string): Finding {
-  return { accountId: null, entryId: null, message }
+  return { accountId: null, entryId: null, message: [message] }
 }
 
 const PROVIDERS =

@@ -1,8 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { creationFactsIn, sha256Of } from '../../books/jobs/job-facts.ts'
 import { KEY_TTL_MS } from '../../../domain/jobs/job.ts'
-import type { AccountNames } from './account-names.ts'
-import type { Finding } from './finding.ts'
+import { findingOf, type Finding } from '../../books/verify/findings.ts'
 import { inPieces } from './in-pieces.ts'
 
 const ROWS_A_TURN = 256
@@ -12,9 +11,9 @@ const ROWS_A_TURN = 256
  * has. A job that was created with a key must have its row until the row can be removed, which a newer row does. (Jobs
  * of earlier versions do not have the key in their first event.)
  */
-export function* checkJobKeys(database: Database, names: AccountNames): Generator<readonly Finding[]> {
-  yield* checkKeys(database, names)
-  yield* checkKeyedJobs(database, names)
+export function* checkJobKeys(database: Database): Generator<readonly Finding[]> {
+  yield* checkKeys(database)
+  yield* checkKeyedJobs(database)
 }
 
 type CheckedKey = {
@@ -29,7 +28,7 @@ type CheckedKey = {
   facts: string | null
 }
 
-function* checkKeys(database: Database, names: AccountNames): Generator<readonly Finding[]> {
+function* checkKeys(database: Database): Generator<readonly Finding[]> {
   const select = database.prepare<CheckedKey, [bigint, string, number]>(
     `SELECT job_keys.*, jobs.account_id AS owner, jobs.created_at_ms AS job_created_at_ms, ${FIRST_FACTS}
       FROM job_keys LEFT JOIN jobs ON jobs.row_id = job
@@ -40,8 +39,8 @@ function* checkKeys(database: Database, names: AccountNames): Generator<readonly
     const rows = select.all(last.account_id, last.key, ROWS_A_TURN)
     yield rows.flatMap(row => {
       const problem = problemOfKey(row)
-      const message = `${names.of(row.account_id)}: the idempotency key "${row.key}" ${problem}.`
-      return problem === undefined ? [] : [{ accountId: row.account_id, entryId: null, message }]
+      if (problem === undefined) return []
+      return [findingOf(row.account_id, `the idempotency key "${row.key}" ${problem}`)]
     })
     last = rows.at(-1) ?? last
     if (rows.length < ROWS_A_TURN) return
@@ -60,7 +59,7 @@ function problemOfKey({ owner, account_id, key, facts, ...row }: CheckedKey): st
 
 type KeyedJob = { row_id: bigint; account_id: bigint; created_at_ms: bigint; facts: string | null }
 
-function* checkKeyedJobs(database: Database, names: AccountNames): Generator<readonly Finding[]> {
+function* checkKeyedJobs(database: Database): Generator<readonly Finding[]> {
   const select = database.prepare<KeyedJob & { is_kept: bigint; newest: bigint | null }, [bigint, number]>(
     `SELECT jobs.row_id, jobs.account_id, jobs.created_at_ms, ${FIRST_FACTS},
         EXISTS (SELECT 1 FROM job_keys WHERE job = jobs.row_id AND job_keys.account_id = jobs.account_id) AS is_kept,
@@ -71,7 +70,7 @@ function* checkKeyedJobs(database: Database, names: AccountNames): Generator<rea
     yield rows.flatMap(({ row_id, account_id, created_at_ms, facts, is_kept, newest }) => {
       const mayBeRemoved = newest !== null && created_at_ms <= newest - BigInt(KEY_TTL_MS)
       if (is_kept === 1n || mayBeRemoved || facts === null || creationFactsIn(facts) === undefined) return []
-      const message = `${names.ofJob(row_id)}: the row of its idempotency key is missing.`
+      const message = [{ job: row_id }, ': the row of its idempotency key is missing.']
       return [{ accountId: account_id, entryId: null, message }]
     })
   }

@@ -5,8 +5,7 @@ import type { HoldState } from '../../../domain/ledger/hold.ts'
 import { describeUsd, nanoUsd } from '../../../domain/money.ts'
 import { changedColumns } from '../../books/jobs/job-facts.ts'
 import type { JobRow } from '../../books/jobs/job-rows.ts'
-import type { AccountNames } from './account-names.ts'
-import type { Finding } from './finding.ts'
+import { findingOf, type Finding } from '../../books/verify/findings.ts'
 import { inPieces } from './in-pieces.ts'
 
 /** Requests can have long prompts. */
@@ -17,7 +16,7 @@ const JOBS_A_TURN = 64
  * after a completion, and a released one after a failure. A loss must have its operation, and the latest event the
  * state and the columns of the job. (Events of earlier versions do not have the columns.)
  */
-export function* checkJobs(database: Database, names: AccountNames): Generator<readonly Finding[]> {
+export function* checkJobs(database: Database): Generator<readonly Finding[]> {
   const select = database.prepare<CheckedJob, [bigint, number]>(
     `SELECT jobs.*, holds.state AS hold, holds.amount AS hold_amount,
         (SELECT charges.cost FROM charges WHERE charges.id_key = jobs.id_key AND charges.id_tail = jobs.id_tail
@@ -31,7 +30,7 @@ export function* checkJobs(database: Database, names: AccountNames): Generator<r
       WHERE jobs.row_id > ? ORDER BY jobs.row_id LIMIT ?`,
   )
   for (const rows of inPieces(select, JOBS_A_TURN, row => row.row_id)) {
-    yield rows.flatMap(row => findingsOf(row, names))
+    yield rows.flatMap(findingsOfJob)
   }
 }
 
@@ -55,20 +54,14 @@ const holdStateOf = {
   failed: 'released',
 } as const satisfies Record<JobState, HoldState>
 
-function findingsOf(row: CheckedJob, names: AccountNames): readonly Finding[] {
-  const problem = problemOf(row)
+function findingsOfJob(row: CheckedJob): readonly Finding[] {
+  const problem = problemOfJob(row)
   if (problem === undefined) return []
   const id = formatId(jobIdPrefix[row.kind], { key: row.id_key, tail: row.id_tail })
-  return [
-    {
-      accountId: row.account_id,
-      entryId: null,
-      message: `${names.of(row.account_id)}: job ${id} ${problem}.`,
-    },
-  ]
+  return [findingOf(row.account_id, `job ${id} ${problem}`)]
 }
 
-function problemOf(row: CheckedJob): string | undefined {
+function problemOfJob(row: CheckedJob): string | undefined {
   const { state, held, cost, hold, hold_amount: holdAmount, charged, loss } = row
   if (hold !== holdStateOf[state]) return `is ${state}, but its hold is ${hold ?? 'missing'}`
   if (holdAmount !== held) return `holds ${usd(held)}, but its hold is of ${usd(holdAmount)}`

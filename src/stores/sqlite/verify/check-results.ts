@@ -1,9 +1,9 @@
 import type { Database, Statement } from 'bun:sqlite'
-import type { StoredFile } from '../../../domain/jobs/job.ts'
+import { formatId } from '../../../domain/ids.ts'
+import { jobIdPrefix, type JobKind, type StoredFile } from '../../../domain/jobs/job.ts'
 import { describeUsd, formatUsd, nanoUsd } from '../../../domain/money.ts'
 import type { Blobs } from '../../../gateway/ports/blobs.ts'
-import type { AccountNames } from './account-names.ts'
-import type { Finding } from './finding.ts'
+import type { Finding, Message } from '../../books/verify/findings.ts'
 import { inPieces } from './in-pieces.ts'
 
 const JOBS_A_TURN = 32
@@ -14,11 +14,10 @@ const JOBS_A_TURN = 32
  */
 export async function* checkResults(
   database: Database,
-  names: AccountNames,
   blobs: Pick<Blobs, 'damageOf'>,
 ): AsyncGenerator<readonly Finding[]> {
   const select = database.prepare<PaidRow, [bigint, number]>(
-    `SELECT row_id, account_id, cost, outputs FROM jobs
+    `SELECT row_id, kind, id_key, id_tail, account_id, cost, outputs FROM jobs
       WHERE state = 'completed' AND archived_at_ms IS NULL AND row_id > ? ORDER BY row_id LIMIT ?`,
   )
   const isStored = database.prepare<unknown, [bigint, string | null]>(
@@ -28,16 +27,23 @@ export async function* checkResults(
     `SELECT ifnull(sum(amount), 0) AS refunded FROM corrections WHERE charge_id =
       (SELECT charges.id FROM jobs JOIN charges USING (id_key, id_tail) WHERE row_id = ?)`,
   )
-  const parts = { names, blobs, isStored, selectRefunded }
+  const parts = { blobs, isStored, selectRefunded }
   for (const rows of inPieces(select, JOBS_A_TURN, row => row.row_id)) {
     for (const row of rows) yield await findingsOf(row, parts)
   }
 }
 
-type PaidRow = { row_id: bigint; account_id: bigint; cost: bigint; outputs: string | null }
+type PaidRow = {
+  row_id: bigint
+  kind: JobKind
+  id_key: bigint
+  id_tail: bigint
+  account_id: bigint
+  cost: bigint
+  outputs: string | null
+}
 
 type Parts = {
-  readonly names: AccountNames
   readonly blobs: Pick<Blobs, 'damageOf'>
   /** Finds the row again, if its files must still be stored. */
   readonly isStored: Statement<unknown, [bigint, string | null]>
@@ -49,16 +55,18 @@ async function findingsOf(row: PaidRow, parts: Parts): Promise<readonly Finding[
   const damages = await damagesOf(row, parts.blobs)
   // The job may have been archived while its files were read.
   if (damages === '' || parts.isStored.get(row.row_id, row.outputs) === null) return []
-  const fact = `${parts.names.ofJob(row.row_id)} has damaged stored files: ${damages}.`
-  const message = `${fact} ${adviceFor(row, parts)}`
-  return [{ accountId: row.account_id, entryId: null, message, stopsNothing: true, key: `results ${fact}` }]
+  const fact: Message = [{ job: row.row_id }, ` has damaged stored files: ${damages}.`]
+  const message = [...fact, ` ${adviceFor(row, parts)}`]
+  const key = ['results ', ...fact]
+  return [{ accountId: row.account_id, entryId: null, message, stopsNothing: true, key }]
 }
 
-function adviceFor({ row_id: rowId, cost }: PaidRow, { names, selectRefunded }: Parts): string {
+function adviceFor({ row_id: rowId, cost, ...job }: PaidRow, { selectRefunded }: Parts): string {
   if (cost === 0n) return 'Nothing was charged for it.'
   const left = nanoUsd(cost - (selectRefunded.get(rowId)?.refunded ?? 0n))
   if (left <= 0n) return 'Its charge was refunded.'
-  const command = `tollgate refund ${names.idOfJob(rowId)}`
+  const id = formatId(jobIdPrefix[job.kind], { key: job.id_key, tail: job.id_tail })
+  const command = `tollgate refund ${id}`
   const refund =
     left === cost
       ? `the charge of ${describeUsd(left)} with "${command}"`

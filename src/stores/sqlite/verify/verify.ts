@@ -1,26 +1,19 @@
 import type { Database } from 'bun:sqlite'
 import type { Blobs } from '../../../gateway/ports/blobs.ts'
-import type { Affected, Problem, Verification } from '../../../gateway/ports/ledger.ts'
+import type { Verification } from '../../../gateway/ports/ledger.ts'
+import { FoundProblems } from '../../books/verify/findings.ts'
+import { bunHashes } from '../hashes.ts'
 import { AccountNames } from './account-names.ts'
-import { ChargeReader } from './charge-reader.ts'
-import { checkAttempts } from './check-attempts.ts'
-import { checkBalances } from './check-balances.ts'
+import { BalancesReader } from './check-balances.ts'
 import { checkCatalog } from './check-catalog.ts'
 import { checkCommits } from './check-commits.ts'
-import { checkCorrections } from './check-corrections.ts'
-import { checkHolds } from './check-holds.ts'
 import { checkJobKeys } from './check-job-keys.ts'
 import { checkJobs } from './check-jobs.ts'
 import { checkResults } from './check-results.ts'
+import { checkAttempts, checkCorrections, checkHolds } from './check-rows.ts'
 import { checkSwitches } from './check-switches.ts'
 import { checkUsageDays } from './check-usage-days.ts'
-import { EntryReader } from './entry-reader.ts'
-import { problemFrom, type Finding } from './finding.ts'
 
-/** More problems would not help the operator. */
-const PROBLEMS_MAX = 100
-/** Each damaged result is the charge of another customer, so that the operator needs all of them. */
-const DAMAGED_RESULTS_MAX = 1000
 /** The action of the audit lines by which the operator accepts problems. */
 const ACCEPTED = 'books.accept'
 
@@ -34,22 +27,19 @@ export async function verifyBooks(
   blobs?: Pick<Blobs, 'damageOf'>,
 ): Promise<Verification> {
   const names = new AccountNames(database)
-  const entries = new EntryReader(database, names)
-  const charges = new ChargeReader(database, names)
-  const found = new FoundProblems(acceptedProblems(database))
+  const balances = new BalancesReader(database)
+  const found = new FoundProblems({ names, hashes: bunHashes, accepted: acceptedProblems(database) })
   const checks = [
-    entries.check(),
-    charges.check(),
-    checkBalances(database, { entries, charges, names }),
-    checkHolds(database, names),
-    checkAttempts(database, names),
-    checkJobs(database, names),
-    checkJobKeys(database, names),
-    checkCorrections(database, names),
-    checkUsageDays(database, names),
-    checkSwitches(database, names),
+    balances.check(),
+    checkHolds(database),
+    checkAttempts(database),
+    checkJobs(database),
+    checkJobKeys(database),
+    checkCorrections(database),
+    checkUsageDays(database),
+    checkSwitches(database),
     checkCatalog(database),
-    checkCommits(database, names),
+    checkCommits(database),
   ]
   for (const check of checks) {
     for (const findings of check) {
@@ -57,9 +47,8 @@ export async function verifyBooks(
       await new Promise(setImmediate)
     }
   }
-  if (blobs !== undefined)
-    for await (const findings of checkResults(database, names, blobs)) found.add(findings)
-  return { problems: found.problems, entries: entries.fold.entries, affected: found.affected }
+  if (blobs !== undefined) for await (const findings of checkResults(database, blobs)) found.add(findings)
+  return { problems: found.problems, entries: balances.entries.fold.entries, affected: found.affected }
 }
 
 /** The ids of the problems that the operator accepted. */
@@ -68,41 +57,4 @@ function acceptedProblems(database: Database): ReadonlySet<string> {
     .query<{ subject: string }, [string]>('SELECT subject FROM audit_log WHERE action = ?')
     .all(ACCEPTED)
   return new Set(rows.map(({ subject }) => subject))
-}
-
-class FoundProblems {
-  readonly #accepted: ReadonlySet<string>
-  readonly #ofBooks: Problem[] = []
-  readonly #ofResults: Problem[] = []
-  #isEverything = false
-  readonly #accounts = new Set<number>()
-
-  constructor(accepted: ReadonlySet<string>) {
-    this.#accepted = accepted
-  }
-
-  get problems(): readonly Problem[] {
-    return [...this.#ofBooks, ...this.#ofResults]
-  }
-
-  get affected(): Affected {
-    return this.#isEverything ? 'everything' : [...this.#accounts]
-  }
-
-  add(findings: readonly Finding[]): void {
-    for (const finding of findings) {
-      const problem = problemFrom(finding, this.#accepted)
-      if (problem.stopsNothing) {
-        if (this.#ofResults.length < DAMAGED_RESULTS_MAX) this.#ofResults.push(problem)
-        continue
-      }
-      if (!problem.isAccepted) this.#stop(problem)
-      if (this.#ofBooks.length < PROBLEMS_MAX) this.#ofBooks.push(problem)
-    }
-  }
-
-  #stop({ accountId }: Problem): void {
-    if (accountId === null) this.#isEverything = true
-    else this.#accounts.add(accountId)
-  }
 }

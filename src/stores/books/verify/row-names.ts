@@ -1,18 +1,18 @@
 import { formatId, type IdPrefix } from '../../../domain/ids.ts'
 import { describeUsd, nanoUsd } from '../../../domain/money.ts'
-import type { SqlValue } from '../../books/canonical.ts'
-import { columnsOf, keyOf, type HashedTableDefinition } from '../../books/hashed-tables.ts'
-import type { AccountNames } from './account-names.ts'
-import type { HashedRow } from './row-cursor.ts'
+import type { SqlValue } from '../canonical.ts'
+import { columnsOf, keyOf, type HashedTableDefinition } from '../hashed-tables.ts'
+import type { Finding, Message } from './findings.ts'
+import type { HashedRow } from './covered-rows.ts'
 
 /** Names a row of a hashed table in messages for the operator, by the columns that its table has. */
-export function nameOfRow(table: HashedTableDefinition, { values }: HashedRow, names: AccountNames): string {
+export function nameOfRow(table: HashedTableDefinition, { values }: HashedRow): Message {
   const columns = columnsOf(table)
   const column = (name: string): SqlValue | undefined => values[columns.indexOf(name)]
-  const text = (name: string) => textOf(column(name))
+  const text = (name: string) => textOfValue(column(name))
   const rowId = text(keyOf(table))
   const id = (prefix: IdPrefix) => idOf(prefix, column('id_key'), column('id_tail'))
-  const ofAccount = (name: string) => `${accountOf(column('account_id'), names)}: ${name}`
+  const ofAccount = (name: string): Message => [accountOf(column('account_id')), `: ${name}`]
   switch (table.name) {
     case 'operations':
       return ofAccount(`operation ${rowId} (${text('kind')})`)
@@ -23,15 +23,15 @@ export function nameOfRow(table: HashedTableDefinition, { values }: HashedRow, n
     case 'corrections':
       return ofAccount(`correction ${id('op')} of ${usdOf(column('amount'))}`)
     case 'tariffs':
-      return `Tariff ${rowId}`
+      return [`Tariff ${rowId}`]
     case 'attempts': {
       const request = idOf('req', column('request_key'), column('request_tail'))
       return ofAccount(`attempt ${text('number')} of ${request}`)
     }
     case 'audit_log':
-      return `Audit line ${rowId} (${text('action')} of ${text('subject')})`
+      return [`Audit line ${rowId} (${text('action')} of ${text('subject')})`]
     case 'accounts':
-      return accountOf(column('id'), names)
+      return [accountOf(column('id'))]
     case 'api_keys':
       return ofAccount(`API key ${text('public_id')}`)
     case 'holds':
@@ -39,16 +39,12 @@ export function nameOfRow(table: HashedTableDefinition, { values }: HashedRow, n
     case 'jobs':
       return ofAccount(`job ${id(column('kind') === 'image' ? 'img' : 'vid')}`)
     case 'job_events':
-      return `${jobOf(column('job'), names)}: event ${rowId} (${text('state')})`
+      return [jobOf(column('job')), `: event ${rowId} (${text('state')})`]
   }
 }
 
-/** The account that a row of a hashed table belongs to; null if it belongs to none. */
-export function accountOfRow(
-  table: HashedTableDefinition,
-  { values }: HashedRow,
-  names: AccountNames,
-): bigint | null {
+/** The account that a row of a hashed table belongs to, or the row of its job; null if it belongs to none. */
+export function accountOfRow(table: HashedTableDefinition, { values }: HashedRow): Finding['accountId'] {
   const columns = columnsOf(table)
   const column = (name: string): bigint | null => {
     const value = values[columns.indexOf(name)]
@@ -57,15 +53,15 @@ export function accountOfRow(
   if (table.name === 'accounts') return column('id')
   if (table.name !== 'job_events') return column('account_id')
   const job = column('job')
-  return job === null ? null : names.accountOfJob(job)
+  return job === null ? null : { job }
 }
 
-function accountOf(value: SqlValue | undefined, names: AccountNames): string {
-  return typeof value === 'bigint' ? names.of(value) : `Account ${textOf(value)}`
+function accountOf(value: SqlValue | undefined): Message[number] {
+  return typeof value === 'bigint' ? { account: value } : `Account ${textOfValue(value)}`
 }
 
-function jobOf(value: SqlValue | undefined, names: AccountNames): string {
-  return typeof value === 'bigint' ? names.ofJob(value) : `Job ${textOf(value)}`
+function jobOf(value: SqlValue | undefined): Message[number] {
+  return typeof value === 'bigint' ? { job: value } : `Job ${textOfValue(value)}`
 }
 
 function idOf(prefix: IdPrefix, key: SqlValue | undefined, tail: SqlValue | undefined): string {
@@ -73,9 +69,9 @@ function idOf(prefix: IdPrefix, key: SqlValue | undefined, tail: SqlValue | unde
 }
 
 function usdOf(value: SqlValue | undefined): string {
-  return typeof value === 'bigint' ? describeUsd(nanoUsd(value)) : textOf(value)
+  return typeof value === 'bigint' ? describeUsd(nanoUsd(value)) : textOfValue(value)
 }
 
-function textOf(value: SqlValue | undefined): string {
+function textOfValue(value: SqlValue | undefined): string {
   return value instanceof Uint8Array ? '(bytes)' : String(value)
 }

@@ -1,15 +1,15 @@
-import { CanonicalBytes } from '../../books/canonical.ts'
+import { CanonicalBytes } from '../canonical.ts'
 import {
   CHECKSUM_BYTES,
   ChecksumBytes,
   commitHasher,
   hashOf,
   type CommitHead,
+  type Hashes,
   type Sha256,
-} from '../../books/commit-rows.ts'
-import type { HashedTableDefinition } from '../../books/hashed-tables.ts'
-import { bunHashes } from '../hashes.ts'
-import type { HashedRow } from './row-cursor.ts'
+} from '../commit-rows.ts'
+import type { HashedTableDefinition } from '../hashed-tables.ts'
+import type { HashedRow } from './covered-rows.ts'
 
 export type StoredCommit = CommitHead & {
   readonly id: bigint
@@ -31,6 +31,7 @@ type CheckedRow = { readonly row: HashedRow; readonly checksum: number }
 /** Recomputes the hash of one commit from its rows, which are added in the order of the hash. */
 export class CommitCheck {
   readonly #commit: StoredCommit
+  readonly #hashes: Hashes
   readonly #hasher: Sha256
   readonly #bytes = new CanonicalBytes()
   readonly #differences: Difference[] = []
@@ -39,9 +40,10 @@ export class CommitCheck {
   /** The checksums of all rows, as the commit should have them; none if it has none. */
   readonly #checksums = new ChecksumBytes()
 
-  constructor(commit: StoredCommit) {
+  constructor(commit: StoredCommit, hashes: Hashes) {
     this.#commit = commit
-    this.#hasher = commitHasher(commit, bunHashes)
+    this.#hashes = hashes
+    this.#hasher = commitHasher(commit, hashes)
   }
 
   add(row: HashedRow): void {
@@ -49,7 +51,7 @@ export class CommitCheck {
     this.#bytes.addAll(row.values)
     this.#hasher.update(this.#bytes.bytes)
     if (this.#commit.checksums !== null)
-      this.#rows.push({ row, checksum: bunHashes.crc32(this.#bytes.bytes) })
+      this.#rows.push({ row, checksum: this.#hashes.crc32(this.#bytes.bytes) })
   }
 
   /** Ends the rows of a table. */
@@ -73,10 +75,14 @@ export class CommitCheck {
     readonly differences: readonly Difference[]
   } {
     const { hash, checksums } = this.#commit
-    const isHashRight = Buffer.compare(hashOf(this.#hasher), hash) === 0
-    const areChecksumsRight = checksums === null || Buffer.compare(this.#checksums.bytes, checksums) === 0
+    const isHashRight = isSame(hashOf(this.#hasher), hash)
+    const areChecksumsRight = checksums === null || isSame(this.#checksums.bytes, checksums)
     return { isHashRight, areChecksumsRight, differences: this.#differences }
   }
+}
+
+function isSame(left: Uint8Array, right: Uint8Array): boolean {
+  return left.length === right.length && left.every((byte, index) => byte === right[index])
 }
 
 type RowDifference = Pick<Difference, 'kind' | 'row'>

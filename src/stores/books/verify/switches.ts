@@ -1,0 +1,71 @@
+import type { SwitchAction } from '../../../domain/accounts/account.ts'
+import { findingOf, type Finding } from './findings.ts'
+
+/** The switches that an audit line turns on or off. The columns have the time of the line, or null. */
+const switches: Readonly<Record<string, Switched>> = {
+  'account.suspend': { column: 'suspended_at_ms', isSet: true },
+  'account.resume': { column: 'suspended_at_ms', isSet: false },
+  'account.replays_off': { column: 'replays_off_at_ms', isSet: true },
+  'account.replays_on': { column: 'replays_off_at_ms', isSet: false },
+  'key.revoke': { column: 'revoked_at_ms', isSet: true },
+} satisfies Record<SwitchAction, Switched>
+
+type SwitchColumn = 'suspended_at_ms' | 'replays_off_at_ms' | 'revoked_at_ms'
+type Switched = { readonly column: SwitchColumn; readonly isSet: boolean }
+
+export type SwitchLine = { id: bigint; action: string; subject: string; at_ms: bigint }
+export type SwitchedAccount = {
+  id: bigint
+  public_id: string
+  suspended_at_ms: bigint | null
+  replays_off_at_ms: bigint | null
+}
+export type SwitchedKey = { id: bigint; account_id: bigint; public_id: string; revoked_at_ms: bigint | null }
+
+/**
+ * The latest switch of each account and key, from the audit log. An account must be suspended, and have its replays
+ * off, since the latest line that says so, and a key must be revoked since its line. The steps write the column and the
+ * line together, and commit hashes cover the lines.
+ */
+export class SwitchLines {
+  /** The time of the line that switched a column on; null if the latest one switched it off. */
+  readonly #latest = new Map<string, bigint | null>()
+
+  /** Adds a line, in the order of the log. */
+  add({ action, subject, at_ms }: SwitchLine): void {
+    const switched = switches[action]
+    if (switched === undefined) return
+    this.#latest.set(`${switched.column} ${subject}`, switched.isSet ? at_ms : null)
+  }
+
+  /** When a column of an account or a key was set; null if it is not set. */
+  at(publicId: string, column: SwitchColumn): bigint | null {
+    return this.#latest.get(`${column} ${publicId}`) ?? null
+  }
+}
+
+/** `lines` has all lines that were written before the account was read. */
+export function findingsOfAccount(row: SwitchedAccount, lines: SwitchLines): readonly Finding[] {
+  const problem = problemOfAccount(row, lines)
+  return problem === undefined ? [] : [findingOf(row.id, `${problem}, but the audit log says otherwise`)]
+}
+
+/** `lines` has all lines that were written before the key was read. */
+export function findingsOfKey(
+  { account_id: accountId, public_id: key, revoked_at_ms: revoked }: SwitchedKey,
+  lines: SwitchLines,
+): readonly Finding[] {
+  if (lines.at(key, 'revoked_at_ms') === revoked) return []
+  const state = revoked === null ? 'is not revoked' : 'is revoked'
+  return [findingOf(accountId, `API key ${key} ${state}, but the audit log says otherwise`)]
+}
+
+function problemOfAccount(
+  { public_id: id, suspended_at_ms: suspended, replays_off_at_ms: replaysOff }: SwitchedAccount,
+  lines: SwitchLines,
+): string | undefined {
+  if (lines.at(id, 'suspended_at_ms') !== suspended)
+    return suspended === null ? 'it is not suspended' : 'it is suspended'
+  if (lines.at(id, 'replays_off_at_ms') === replaysOff) return undefined
+  return replaysOff === null ? 'its replays are on' : 'its replays are off'
+}
