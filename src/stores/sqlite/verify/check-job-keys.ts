@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
-import { creationFactsIn, sha256Of } from '../../books/jobs/job-facts.ts'
+import { creationFactsIn } from '../../books/jobs/job-facts.ts'
 import { KEY_TTL_MS } from '../../../domain/jobs/job.ts'
+import { sha256Of } from '../hashes.ts'
 import type { AccountNames } from './account-names.ts'
 import type { Finding } from './finding.ts'
 import { inPieces } from './in-pieces.ts'

@@ -5,6 +5,7 @@ import type { HoldState } from '../../../domain/ledger/hold.ts'
 import { describeUsd, nanoUsd } from '../../../domain/money.ts'
 import { changedColumns } from '../../books/jobs/job-facts.ts'
 import type { JobRow } from '../../books/jobs/job-rows.ts'
+import { sha256Of } from '../hashes.ts'
 import type { AccountNames } from './account-names.ts'
 import type { Finding } from './finding.ts'
 import { inPieces } from './in-pieces.ts'
@@ -83,7 +84,7 @@ function problemOf(row: CheckedJob): string | undefined {
 function problemOfEvent(row: CheckedJob): string | undefined {
   const { state, event, facts } = row
   if (event !== state) return `is ${state}, but its latest event says ${event ?? 'nothing'}`
-  const changed = facts === null ? [] : changedColumns(facts, row)
+  const changed = facts === null ? [] : changedColumns(facts, row, sha256Of)
   return changed.length === 0 ? undefined : `was changed after its latest event: ${changed.join(', ')}`
 }
 
