@@ -8,7 +8,7 @@ import { loseStaleSubmits, STALE_AFTER_MS } from './reconcile-jobs.ts'
 
 const TTL_MS = 900_000
 
-/** A job whose submit began now, and the sweep at an instant. */
+/** A job whose submission began now, and the sweep at an instant. */
 async function setUp() {
   const clock = fakeClock(NOW)
   const { jobs, payer } = await openJobs(sqlite, { clock })
@@ -30,7 +30,7 @@ async function setUp() {
   }
 }
 
-test('a submit that may still be running is not lost, however long it takes', async () => {
+test('a submission that may still be running is not lost, however long it takes', async () => {
   const { lostAt, job } = await setUp()
 
   // The result of a synchronous provider is stored after the call.
@@ -39,7 +39,7 @@ test('a submit that may still be running is not lost, however long it takes', as
   expect((await job()).state).toBe('queued')
 })
 
-test('a submit that is older than any can be is lost, and its money stays held until the deadline', async () => {
+test('a submission that is older than any can be is lost, and its money stays held until the deadline', async () => {
   const { lostAt, job } = await setUp()
 
   expect(await lostAt(NOW + STALE_AFTER_MS)).toBe(1)

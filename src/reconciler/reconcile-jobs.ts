@@ -10,7 +10,7 @@ import type { JobsPass } from '../gateway/ports/reconcile.ts'
 import { sweepBlobs } from './sweep-blobs.ts'
 import { askProviders, sweepJobs, type SweepPlaces, type SweepPorts } from './sweep.ts'
 
-/** Longer than any submit takes: a job that is queued for longer has no running submit. */
+/** Longer than any submission takes: a job that is queued for longer has no running submission. */
 export const STALE_AFTER_MS = SUBMIT_TIMEOUT_MS + 60_000
 
 /** The time for the results of each kind. The next pass continues with the rest. */
@@ -70,9 +70,9 @@ export async function reconcileJobs(
 }
 
 /**
- * Moves jobs whose process ended during their submit to `unknown_submit`: those of this node's earlier process at once,
- * those of other nodes when no submit can last as long. A submit is never repeated, because the provider may have the
- * job. A job whose submit never began has its deadline now. Safe to run on every node at once.
+ * Moves jobs whose process ended during their submission to `unknown_submit`: those of this node's earlier process at
+ * once, those of other nodes when no submission can last as long. A submission is never repeated, because the provider
+ * may have the job. A job whose submission never began has its deadline now. Safe to run on every node at once.
  */
 export async function loseStaleSubmits(
   ports: SweepPorts & {
@@ -116,8 +116,8 @@ async function pollJobs(
 }
 
 /**
- * Looks for jobs of unknown submits at providers that can be asked, and continues the jobs that are found. Safe to run
- * on every node at once: an upstream id belongs to one job.
+ * Looks for jobs of unknown submissions at providers that can be asked, and continues the jobs that are found. Safe to
+ * run on every node at once: an upstream id belongs to one job.
  */
 async function recoverSubmits(
   ports: AskPorts & { readonly runner: Pick<JobRunner, 'recover'> },
@@ -146,7 +146,7 @@ async function watchReleasedJobs(
 }
 
 /**
- * Fails jobs whose deadline is over, and releases their money: 15 minutes after an unknown submit, a day after the
+ * Fails jobs whose deadline is over, and releases their money: 15 minutes after an unknown submission, a day after the
  * creation of any other. Safe to run on every node at once: each job fails once, and not if it has been found.
  */
 async function releaseOverdueJobs(

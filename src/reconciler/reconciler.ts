@@ -1,5 +1,30 @@
+import { ZERO } from '../domain/money.ts'
+import type { Attempts } from '../gateway/ports/attempts.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
-import type { Reconcile } from '../gateway/ports/reconcile.ts'
+import type { Leases } from '../gateway/ports/leases.ts'
+import type { Ledger } from '../gateway/ports/ledger.ts'
+import { NO_JOBS, type JobsPass, type Reconcile, type ReconcilerPass } from '../gateway/ports/reconcile.ts'
+import { closeLostAttempts, settleLateAnswers } from './reconcile-attempts.ts'
+
+const LEASE = 'reconciler'
+/**
+ * Longer than a pass, because each of its sweeps has a time limit. If a node dies during a pass, the other nodes wait
+ * this long.
+ */
+const LEASE_MS = 60_000
+
+/** A few hundred milliseconds of work. The next pass continues. */
+const HOLDS_MAX = 1000
+
+const NOTHING: ReconcilerPass = {
+  hasRun: false,
+  compensated: 0,
+  compensatedUsd: ZERO,
+  closed: 0,
+  expired: 0,
+  jobs: NO_JOBS,
+  failed: 0,
+}
 
 /**
  * Reconciles now, because the last process may have died with open work, and then every `everyMs`, one pass at a time.
@@ -30,4 +55,36 @@ export function startReconciler(
     cancel()
     await running
   }
+}
+
+/** Runs every sweep once, unless another pass is running. The lease only saves work: each sweep is safe without it. */
+export async function reconcileOnce(ports: {
+  /** Runs the sweeps of media jobs. */
+  readonly reconcileJobs: (onFailed: (error: unknown) => void) => Promise<JobsPass>
+  readonly attempts: Attempts
+  readonly ledger: Ledger
+  readonly leases: Leases
+  readonly clock: Clock
+  /** Called with the error of each attempt that could not be settled. */
+  readonly onFailed: (error: unknown) => void
+}): Promise<ReconcilerPass> {
+  const { attempts, ledger, leases, clock, onFailed } = ports
+  const lease = await leases.take(LEASE, LEASE_MS)
+  if (lease === undefined) return NOTHING
+  try {
+    const settled = await settleLateAnswers(ports, clock.now(), onFailed)
+    const { closed } = await closeLostAttempts(attempts, clock.now())
+    const { expired } = await expireHolds(ledger, clock.now())
+    const jobs = await ports.reconcileJobs(onFailed)
+    return { hasRun: true, closed, expired, jobs, ...settled }
+  } finally {
+    await lease.release()
+  }
+}
+
+/** Frees holds that their owner no longer renews. Safe to run on every node at once: each hold is freed once. */
+async function expireHolds(ledger: Ledger, nowMs: number): Promise<{ readonly expired: number }> {
+  const holds = await ledger.expiredHolds(HOLDS_MAX)
+  const freed = await Promise.all(holds.map(hold => ledger.expireHold(hold, nowMs)))
+  return { expired: freed.filter(isFreed => isFreed).length }
 }

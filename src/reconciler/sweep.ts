@@ -60,8 +60,8 @@ type AskProvider = (claimed: Job) => Promise<{ readonly changed: Promise<boolean
 
 /**
  * Claims the jobs that need a kind of work at an instant, and asks their providers. Neither a slow provider nor the
- * fetch of a large result keeps the jobs of other providers waiting: such work continues after the sweep. `ask` ends the
- * claims of the jobs that it gets. Jobs that have changed when the sweep ends count as changed.
+ * fetch of a large result keeps the jobs of other providers waiting: such work continues after the sweep. `ask` ends
+ * the claims of the jobs that it gets. Jobs that have changed when the sweep ends count as changed.
  */
 export async function askProviders(
   ports: SweepPorts & { readonly jobs: Pick<Jobs, 'claim' | 'endClaim'> },

@@ -5,7 +5,7 @@ const states = Object.keys(jobTransitions) as JobState[]
 
 /** The rows of the contract's table "States and transitions" that end in a state of a job. */
 const contractRows: readonly (readonly [from: JobState, to: JobState])[] = [
-  // The row `(none) → processing` passes through `queued`, which is the job before its submit is answered.
+  // The row `(none) → processing` passes through `queued`, which is the job before its submission is answered.
   ['queued', 'processing'],
   ['queued', 'failed'],
   ['queued', 'unknown_submit'],
@@ -15,7 +15,10 @@ const contractRows: readonly (readonly [from: JobState, to: JobState])[] = [
   ['unknown_submit', 'failed'],
 ]
 
-/** A provider that answers the submit with the result; an unknown submit that the provider is found to be running. */
+/**
+ * A provider that answers the submission with the result; an unknown submission that the provider is found to be
+ * running.
+ */
 const ownRows: readonly (readonly [from: JobState, to: JobState])[] = [
   ['queued', 'completed'],
   ['unknown_submit', 'processing'],

@@ -10,10 +10,11 @@ export type JobKind = 'image' | 'video'
 export const jobIdPrefix = { image: 'img', video: 'vid' } as const satisfies Record<JobKind, IdPrefix>
 
 /**
- * - `queued`: recorded and its money reserved; the provider has not answered the submit. Clients of videos see
+ * - `queued`: recorded and its money reserved; the provider has not answered the submission. Clients of videos see
  *   `pending`.
  * - `processing`: the provider accepted it and has not finished it.
- * - `unknown_submit`: the submit may have reached the provider, and it is not known whether the provider accepted it.
+ * - `unknown_submit`: the submission may have reached the provider, and it is not known whether the provider accepted
+ *   it.
  * - `completed`, `failed`: final.
  */
 export type JobState = 'queued' | 'processing' | 'unknown_submit' | 'completed' | 'failed'
@@ -50,15 +51,17 @@ export const KEY_TTL_MS = 86_400_000
 
 /** Why a job failed. */
 export type FailureReason =
-  /** The provider refused the submit with a 4xx. */
+  /** The provider refused the submission with a 4xx. */
   | 'rejected'
-  /** The provider refused the submit with a 429. */
+  /** The provider refused the submission with a 429. */
   | 'rate_limited'
   /** The provider refused the operator: its key, its credit. */
   | 'provider_unavailable'
-  /** Nothing was sent, because of the operator's settings: the variable of the provider's key is not set, for example. */
+  /**
+   * Nothing was sent, because of the operator's settings: the variable of the provider's key is not set, for example.
+   */
   | 'not_configured'
-  /** The provider answered the submit with a success that names no job. */
+  /** The provider answered the submission with a success that names no job. */
   | 'no_job_id'
   /** The provider accepted the job and could not make the result. */
   | 'generation_failed'
@@ -148,7 +151,7 @@ export type Job = {
   readonly createdAtMs: number
   /** When the state last changed. */
   readonly changedAtMs: number
-  /** When the submit began. Durable before its first byte leaves; a submit is never repeated. */
+  /** When the submission began. Durable before its first byte leaves; a submission is never repeated. */
   readonly submittedAtMs: number | null
   /** The provider's id of the job. */
   readonly upstreamId: string | null
@@ -169,6 +172,8 @@ export type Job = {
   readonly watchUntilMs: number | null
   /** The price of a result that the provider made and the customer did not get. It was booked as a loss. */
   readonly loss: NanoUsd | null
-  /** The cost of the job that the provider reported, also if it failed. Null if it reported none. For the operator only. */
+  /**
+   * The cost of the job that the provider reported, also if it failed. Null if it reported none. For the operator only.
+   */
   readonly providerCost: NanoUsd | null
 }

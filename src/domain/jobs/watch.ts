@@ -8,7 +8,7 @@ const mayBeFinished: ReadonlySet<FailureReason> = new Set(['submit_unconfirmed',
 
 /**
  * How long a failed job is watched. Null if its provider can no longer finish it, because it refused the job, ended it,
- * or never got it. `timedOut` if the provider refused the submit because it took too long: it may have the job.
+ * or never got it. `timedOut` if the provider refused the submission because it took too long: it may have the job.
  */
 export function releaseWatchMs(
   reason: FailureReason,
@@ -23,8 +23,8 @@ export function isWatched({ watchUntilMs }: Pick<Job, 'watchUntilMs'>, atMs: num
 }
 
 /**
- * Whether the provider may still name the job, whose money was released before it did. The job stays failed, and is then
- * watched under the provider's id.
+ * Whether the provider may still name the job, whose money was released before it did. The job stays failed, and is
+ * then watched under the provider's id.
  */
 export function mayBeAcceptedLate({
   state,

@@ -86,9 +86,9 @@ function acceptedJob(job: Job, upstreamId: string, provider: Provider): Accepted
 }
 
 /**
- * Asks the provider whether it has the job of an unknown submission, by an id that the submission carried. A job that is found
- * continues as if its submission had been answered. A job that is not found waits for its deadline, because the submission may
- * still arrive.
+ * Asks the provider whether it has the job of an unknown submission, by an id that the submission carried. A job that
+ * is found continues as if its submission had been answered. A job that is not found waits for its deadline, because
+ * the submission may still arrive.
  */
 export async function recoverJob(job: Job, ports: SettleJobPorts): Promise<Polled> {
   const provider = ports.catalog.current().providers.get(job.provider)
@@ -150,8 +150,8 @@ export async function watchJob(job: Job, ports: SettleJobPorts): Promise<boolean
 }
 
 /**
- * Looks for a job whose submission was never answered, and records the provider's id for it. Undefined if that id belongs
- * to another of our jobs.
+ * Looks for a job whose submission was never answered, and records the provider's id for it. Undefined if that id
+ * belongs to another of our jobs.
  */
 async function findSubmission(
   job: Job,

@@ -49,7 +49,9 @@ export async function fetchResult(
   }
 }
 
-/** Replaces the claim of the poll, and is renewed, for as long as the fetch takes. Returns a function that stops that. */
+/**
+ * Replaces the claim of the poll, and is renewed, for as long as the fetch takes. Returns a function that stops that.
+ */
 async function claim(
   { id, nextPollAtMs: claimedUntilMs }: Job,
   { jobs, clock, onFailed }: FetchResultPorts,
@@ -99,8 +101,8 @@ export class Slots {
 const JOBS_MAX = 10_000
 
 /**
- * Counts the fetches of each job that got something other than an image or a clip. The counts are in memory: a restarted
- * node and every other node count from zero.
+ * Counts the fetches of each job that got something other than an image or a clip. The counts are in memory: a
+ * restarted node and every other node count from zero.
  */
 export class NoMediaTries {
   readonly #tries = new Map<string, number>()

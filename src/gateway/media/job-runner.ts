@@ -98,8 +98,8 @@ export class JobRunner {
   }
 
   /**
-   * Asks the provider whether it finished a job whose money was released, and which the caller has claimed. True if this
-   * call booked the loss. Does nothing while this node works on the job.
+   * Asks the provider whether it finished a job whose money was released, and which the caller has claimed. True if
+   * this call booked the loss. Does nothing while this node works on the job.
    */
   async watch(claimed: Job): Promise<boolean> {
     if (this.isRunning(claimed.id)) {

@@ -7,8 +7,8 @@ import type { Page } from './ledger.ts'
 /**
  * The stored catalog. An edit is durable when it resolves. `current()` has it at once on this node, and on another node
  * within 1 s or after its next `refresh()`. Each edit that changes something makes a new revision, with its audit line;
- * an edit that changes nothing writes nothing. An edit changes the newest stored revision, even if this node has not read
- * it yet, so that no edit of another node is lost.
+ * an edit that changes nothing writes nothing. An edit changes the newest stored revision, even if this node has not
+ * read it yet, so that no edit of another node is lost.
  *
  * Callers validate values (`domain/catalog/rows`); the store validates references. It refuses a model whose provider
  * does not exist, the deletion of a provider that a model uses, and a secret to keep if there is none, with

@@ -33,8 +33,8 @@ export interface Jobs {
   ): Promise<{ readonly fingerprint: string; readonly job: Job } | undefined>
 
   /**
-   * Marks the submission as begun; durable when it resolves. `changed` for one caller only: a submission is never repeated.
-   * With `inputs`, the job's inputs become these in the same step.
+   * Marks the submission as begun; durable when it resolves. `changed` for one caller only: a submission is never
+   * repeated. With `inputs`, the job's inputs become these in the same step.
    */
   beginSubmit(id: Id, atMs: number, inputs?: JobInputs): Promise<Changed>
 
@@ -62,8 +62,8 @@ export interface Jobs {
   fail(id: Id, failure: Failed): Promise<Changed>
 
   /**
-   * Records a poll that left the job running. Never changes the job's state, and never makes its next poll earlier. Only
-   * the end of a claim does: if `claimedUntilMs` is still the job's next poll, `nextPollAtMs` replaces it.
+   * Records a poll that left the job running. Never changes the job's state, and never makes its next poll earlier.
+   * Only the end of a claim does: if `claimedUntilMs` is still the job's next poll, `nextPollAtMs` replaces it.
    */
   notePoll(id: Id, poll: NotedPoll): Promise<void>
 
@@ -104,10 +104,10 @@ export interface Jobs {
 
   /**
    * Like `due`, for the caller to ask the providers of the jobs: in the same step it moves the next poll of each job to
-   * `untilMs`, and until then no claim on any node gets the job again. Of callers at the same time, one gets it. Gets no
-   * job whose next poll is after `atMs`. The jobs are returned as they are then, so that their `nextPollAtMs` names the
-   * claim. The caller ends the claim when it has recorded the provider's answer. If it dies before, the claim ends at
-   * `untilMs`. A page that is full has a `next`.
+   * `untilMs`, and until then no claim on any node gets the job again. Of callers at the same time, one gets it. Gets
+   * no job whose next poll is after `atMs`. The jobs are returned as they are then, so that their `nextPollAtMs` names
+   * the claim. The caller ends the claim when it has recorded the provider's answer. If it dies before, the claim ends
+   * at `untilMs`. A page that is full has a `next`.
    */
   claim(
     work: ProviderWork,

@@ -82,8 +82,8 @@ export class CatalogState {
   }
 
   /**
-   * Inside a step: writes the catalog that `change` makes of the newest one, with its audit line. Writes nothing if it is
-   * the same catalog.
+   * Inside a step: writes the catalog that `change` makes of the newest one, with its audit line. Writes nothing if it
+   * is the same catalog.
    */
   edit(audit: Audit, change: (catalog: Catalog) => CatalogLists, check?: CheckChange): Catalog {
     const before = (this.#staged ??= this.#newest())

@@ -16,7 +16,6 @@ import {
   type NewJob,
   type NotedPoll,
 } from '../../../gateway/ports/jobs.ts'
-import { sha256Of, type CreationFacts } from './job-facts.ts'
 import { jobFrom, newJobRow, type JobProgress, type JobRow } from './job-rows.ts'
 
 /** What a store reads before a step of a job. */
@@ -69,8 +68,8 @@ export type LossOperation = {
 const NOTHING: JobDecision = { changed: false }
 
 /**
- * Decides a step of a job from the row that was read in the same transaction. The store writes all of it or nothing, and
- * only if the job still has the state of that row. Throws `UpstreamIdTakenError`.
+ * Decides a step of a job from the row that was read in the same transaction. The store writes all of it or nothing,
+ * and only if the job still has the state of that row. Throws `UpstreamIdTakenError`.
  */
 export function decideJob(facts: JobFacts, command: JobCommand): JobDecision {
   const job = jobFrom(facts.row)
@@ -113,8 +112,8 @@ function beginSubmit(
 }
 
 /**
- * A job that is found after an unknown submission gets the deadline of its creation again. A job that was released before
- * stays failed, and is watched under the upstream id.
+ * A job that is found after an unknown submission gets the deadline of its creation again. A job that was released
+ * before stays failed, and is watched under the upstream id.
  */
 function accept(
   job: Job,
@@ -307,8 +306,8 @@ export type CreationDecision =
       readonly outcome: 'new'
       readonly hold: Hold
       readonly row: Omit<JobRow, 'row_id'>
+      /** Its facts have the idempotency key of the request. */
       readonly event: JobEvent
-      readonly creation?: CreationFacts | undefined
     }
 
 /** Decides whether a job is new. `node` is the name of the node that records it. */
@@ -328,9 +327,5 @@ export function decideCreation(
     hold: holdOf(job),
     row: newJobRow(job, node),
     event: { state: 'queued', detail: null, atMs: job.createdAtMs },
-    creation: idempotency && {
-      keySha256: sha256Of(idempotency.key),
-      fingerprint: idempotency.fingerprint,
-    },
   }
 }

@@ -1,8 +1,9 @@
+import type { NewJob } from '../../../gateway/ports/jobs.ts'
 import type { JobProgress, JobRow } from './job-rows.ts'
 
 /**
- * How an event of a job records each column that steps change: as text, as the SHA-256 of a text that can be long, or not
- * at all. The event has its own column for the state, and polls leave no event.
+ * How an event of a job records each column that steps change: as text, as the SHA-256 of a text that can be long, or
+ * not at all. The event has its own column for the state, and polls leave no event.
  */
 const recordedAs = {
   request: 'sha256',
@@ -36,21 +37,28 @@ export const progressColumns = Object.keys(recordedAs) as (keyof JobProgress)[]
 const recordedColumns = progressColumns.filter(column => recordedAs[column] !== 'not')
 
 /** The facts of a job's creation beside its columns: the idempotency key of its request. */
-export type CreationFacts = { readonly keySha256: string; readonly fingerprint: string }
+type CreationFacts = { readonly keySha256: string; readonly fingerprint: string }
 
 type Facts = Readonly<Record<string, string>>
 
+/** The SHA-256 of a text in UTF-8, in hexadecimal digits. */
+export type HashText = (text: string) => string
+
 /**
  * The columns of a job after a step, for the event of that step, as JSON with the columns in their order and without
- * null. Integers are written as their digits.
+ * null. Integers are written as their digits. The event of a creation has the idempotency key too, if there was one.
  */
-export function factsOf(row: JobProgress, creation?: CreationFacts): string {
-  return JSON.stringify({ ...columnFactsOf(row), ...creation })
+export function factsOf(row: JobProgress, sha256Of: HashText, idempotency?: NewJob['idempotency']): string {
+  const creation: CreationFacts | undefined = idempotency && {
+    keySha256: sha256Of(idempotency.key),
+    fingerprint: idempotency.fingerprint,
+  }
+  return JSON.stringify({ ...columnFactsOf(row, sha256Of), ...creation })
 }
 
 /** The columns of a job that its latest event does not have like this. */
-export function changedColumns(facts: string, row: JobRow): readonly string[] {
-  const [before, now] = [factsIn(facts), columnFactsOf(row)]
+export function changedColumns(facts: string, row: JobRow, sha256Of: HashText): readonly string[] {
+  const [before, now] = [factsIn(facts), columnFactsOf(row, sha256Of)]
   return recordedColumns.filter(column => before[column] !== now[column])
 }
 
@@ -70,11 +78,7 @@ function factsIn(text: string): Facts {
   }
 }
 
-export function sha256Of(text: string): string {
-  return Bun.SHA256.hash(text, 'hex')
-}
-
-function columnFactsOf(row: JobProgress): Facts {
+function columnFactsOf(row: JobProgress, sha256Of: HashText): Facts {
   const facts: Record<string, string> = {}
   for (const column of recordedColumns) {
     const value = row[column]

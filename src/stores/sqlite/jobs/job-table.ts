@@ -1,9 +1,10 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { formatId, type Id } from '../../../domain/ids.ts'
 import { KEY_TTL_MS, type JobState } from '../../../domain/jobs/job.ts'
-import type { JobEvent } from '../../../gateway/ports/jobs.ts'
-import { factsOf, progressColumns, type CreationFacts } from '../../books/jobs/job-facts.ts'
+import type { JobEvent, NewJob } from '../../../gateway/ports/jobs.ts'
+import { factsOf, progressColumns } from '../../books/jobs/job-facts.ts'
 import type { JobProgress, JobRow } from '../../books/jobs/job-rows.ts'
+import { sha256Of } from '../hashes.ts'
 import type { Tables } from '../tables.ts'
 
 /** Old keys removed with each new one, so that the table does not grow. */
@@ -52,13 +53,13 @@ export class JobTable {
   }
 
   /** Adds an event, with the columns of the job after the step. `verify` compares them with the row. */
-  note(row: JobRow, { state, detail, atMs }: JobEvent, creation?: CreationFacts): void {
+  note(row: JobRow, { state, detail, atMs }: JobEvent, idempotency?: NewJob['idempotency']): void {
     this.#tables.jobEvents.insert({
       job: row.row_id,
       state,
       detail,
       at_ms: atMs,
-      facts: factsOf(row, creation),
+      facts: factsOf(row, sha256Of, idempotency),
     })
   }
 

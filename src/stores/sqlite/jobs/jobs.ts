@@ -100,7 +100,7 @@ class JobSteps {
     const outcome = steps.media.place({ ...decision.hold, job: id }, owner, atMs)
     if (outcome.outcome === 'refused') return outcome
     const row = table.insert(decision.row)
-    table.note(row, decision.event, decision.creation)
+    table.note(row, decision.event, idempotency)
     if (idempotency !== undefined) table.insertKey(row, idempotency, atMs)
     return { outcome: 'created', job: jobFrom(row) }
   }

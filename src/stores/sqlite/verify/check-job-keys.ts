@@ -1,7 +1,8 @@
 import type { Database } from 'bun:sqlite'
-import { creationFactsIn, sha256Of } from '../../books/jobs/job-facts.ts'
+import { creationFactsIn } from '../../books/jobs/job-facts.ts'
 import { KEY_TTL_MS } from '../../../domain/jobs/job.ts'
 import { findingOf, type Finding } from '../../books/verify/findings.ts'
+import { sha256Of } from '../hashes.ts'
 import { inPieces } from './in-pieces.ts'
 
 const ROWS_A_TURN = 256

@@ -6,6 +6,7 @@ import { describeUsd, nanoUsd } from '../../../domain/money.ts'
 import { changedColumns } from '../../books/jobs/job-facts.ts'
 import type { JobRow } from '../../books/jobs/job-rows.ts'
 import { findingOf, type Finding } from '../../books/verify/findings.ts'
+import { sha256Of } from '../hashes.ts'
 import { inPieces } from './in-pieces.ts'
 
 /** Requests can have long prompts. */
@@ -76,7 +77,7 @@ function problemOfJob(row: CheckedJob): string | undefined {
 function problemOfEvent(row: CheckedJob): string | undefined {
   const { state, event, facts } = row
   if (event !== state) return `is ${state}, but its latest event says ${event ?? 'nothing'}`
-  const changed = facts === null ? [] : changedColumns(facts, row)
+  const changed = facts === null ? [] : changedColumns(facts, row, sha256Of)
   return changed.length === 0 ? undefined : `was changed after its latest event: ${changed.join(', ')}`
 }
 

@@ -9,8 +9,7 @@ import { LATE_MS } from '../gateway/upstreams/late-answers.ts'
 import type { Attempts } from '../gateway/ports/attempts.ts'
 import { LOST_AFTER_MS } from './reconcile-attempts.ts'
 import { NO_JOBS } from '../gateway/ports/reconcile.ts'
-import { reconcileOnce } from './reconcile-once.ts'
-import { startReconciler } from './reconciler.ts'
+import { reconcileOnce, startReconciler } from './reconciler.ts'
 
 async function setUp() {
   const clock = fakeClock(NOW)
