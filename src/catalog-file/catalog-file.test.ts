@@ -310,6 +310,16 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 5, column 5: providers[0].reuse_connections is "never"; write true or false.',
   ],
   [
+    'another word for sending links',
+    provider('kind: fal\nsend_links: sometimes'),
+    'line 4, column 5: providers[0].send_links is "sometimes"; write one of always, never.',
+  ],
+  [
+    'the sending of links of a text provider',
+    compatible('send_links: never'),
+    'line 5, column 5: providers[0].send_links is not a field of a provider of kind openai-compatible; the fields are id, kind, base_url, api_key, api_key_header, headers, routes, max_tokens_field, omit_fields, refuse_fields, cost_header, cost_field, cost_unit, usage_style, bills_refused, connect_timeout_s, read_timeout_s, stream_idle_timeout_s, first_byte_timeout_s, retries, stream_usage, finish_aborted, reuse_connections.',
+  ],
+  [
     'a connect limit of the sandbox',
     provider('kind: sandbox\nconnect_timeout_s: 5'),
     'line 4, column 5: providers[0].connect_timeout_s is not a field of a provider of kind sandbox; the fields are id, kind, routes.',

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { imageNames } from '../../src/protocol/media/media-body.ts'
-import type { RecordedInput } from '../support/scripted-media.ts'
+import { scriptedMedia, type RecordedInput } from '../support/scripted-media.ts'
 import type { TestAccount } from '../support/gateway.ts'
-import { errorOf, images, inputFiles, startScriptedImages } from './image-gateway.ts'
+import { errorOf, imageModel, images, inputFiles, startScriptedImages } from './image-gateway.ts'
 import { until } from './until.ts'
 
 /** The contract's limit of one reference, decoded. */
@@ -14,13 +14,29 @@ const gif = Buffer.concat([Buffer.from('GIF89a', 'latin1'), Buffer.from('third')
 const webp = Buffer.concat([Buffer.from('RIFF\x08\0\0\0WEBPVP8 ', 'latin1'), Buffer.from('fourth')])
 const unknown = Buffer.from('these bytes are no image')
 
+const IMAGES = { kind: 'openai-images' }
+/** The provider behind rows with a base URL. */
+const elsewhere = scriptedMedia()
+
 let gateway: Awaited<ReturnType<typeof startScriptedImages>>
 let ada: TestAccount
 let submitsBefore: number
 
 beforeAll(async () => {
-  gateway = await startScriptedImages()
+  gateway = await startScriptedImages({
+    providers: [
+      { id: 'inside', ...IMAGES, base_url: 'http://127.0.0.1:1/v1' },
+      { id: 'trusted', ...IMAGES, base_url: 'http://127.0.0.1:1/v1', send_links: 'always' },
+      { id: 'public', ...IMAGES, base_url: 'http://93.184.215.14/v1' },
+      { id: 'careful', ...IMAGES, base_url: 'http://93.184.215.14/v1', send_links: 'never' },
+    ],
+    models: ['inside', 'trusted', 'public', 'careful'].map(provider =>
+      imageModel(`${provider}-draw`, { upstreams: [{ provider, model: 'draw' }] }),
+    ),
+    otherMedia: { 'openai-images': elsewhere },
+  })
   gateway.media.submitted = images(['pixels'])
+  elsewhere.submitted = images(['pixels'])
   ada = await gateway.account({ grant: '10' })
 })
 afterAll(() => gateway.stop())
@@ -134,6 +150,38 @@ test('a link is never fetched by the gateway', async () => {
 
   expect(references).toEqual([link(url)])
   expect(asked).toEqual([])
+})
+
+describe('a link for a provider', () => {
+  const LINK = 'https://example.com/a.png'
+
+  test.each([
+    ['in a private network', 'inside-draw', 'image_urls'],
+    ['with send_links: never', 'careful-draw', 'image'],
+  ])('%s is 400 before anything is held, and a file is sent', async (_, model, name) => {
+    const bob = await gateway.account({ grant: '1' })
+    const before = elsewhere.submits.length
+
+    const refused = await gateway.create(bob.key, { model, image: dataUrl(png), [name]: [LINK] })
+    const money = await gateway.money(bob)
+    const sent = await gateway.create(bob.key, { model, [name]: [dataUrl(jpeg)] })
+
+    expect(refused.status).toBe(400)
+    expect(await errorOf(refused)).toMatchObject({ error: { code: 'invalid_field', param: name } })
+    expect(money).toEqual({ available: '1', held: '0' })
+    expect(sent.status).toBe(200)
+    expect(elsewhere.submits.slice(before).map(submit => submit.images)).toEqual([[file(jpeg, 'image/jpeg')]])
+  })
+
+  test.each([
+    ['in a private network with send_links: always', 'trusted-draw'],
+    ['at a public address', 'public-draw'],
+  ])('%s is passed on', async (_, model) => {
+    const response = await gateway.create(ada.key, { model, image: LINK })
+
+    expect(response.status).toBe(200)
+    expect(elsewhere.submits.at(-1)!.images).toEqual([link(LINK)])
+  })
 })
 
 test('there is no limit on the number of references', async () => {

@@ -16,6 +16,8 @@ const mp4 = fixture('clip.mp4')
 /** Never reached, even where private addresses are allowed: an address of metadata services. */
 const FORBIDDEN = 'http://169.254.169.254/image.png'
 
+const KLING = { kind: 'kling', api_key: 'access,secret' }
+
 let gateway: Awaited<ReturnType<typeof startScriptedVideos>>
 let site: ReturnType<typeof Bun.serve>
 let ada: TestAccount
@@ -26,8 +28,14 @@ beforeAll(async () => {
   site = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: serve })
   gateway = await startScriptedVideos({
     environment: { TOLLGATE_ALLOW_PRIVATE_UPSTREAMS: 'on' },
-    providers: [{ id: 'inside', kind: 'kling', base_url: 'http://127.0.0.1:1', api_key: 'access,secret' }],
-    models: [videoModel('inside-film', { upstreams: [{ provider: 'inside', model: 'film' }] })],
+    providers: [
+      { id: 'inside', ...KLING, base_url: 'http://127.0.0.1:1' },
+      { id: 'trusted', ...KLING, base_url: 'http://127.0.0.1:1', send_links: 'always' },
+      { id: 'careful', ...KLING, base_url: 'http://93.184.215.14', send_links: 'never' },
+    ],
+    models: ['inside', 'trusted', 'careful'].map(provider =>
+      videoModel(`${provider}-film`, { upstreams: [{ provider, model: 'film' }] }),
+    ),
   })
   ada = await gateway.account({ grant: '10000' })
 })
@@ -49,8 +57,15 @@ async function serve(request: Request): Promise<Response> {
       return new Response(png)
     case '/clip.mp4':
       return new Response(mp4, { headers: { 'content-type': 'text/plain' } })
+    case '/hop/0':
     case '/moved':
       return Response.redirect(`${site.url}image.png`, 302)
+    case '/hop/1':
+    case '/hop/2':
+    case '/hop/3':
+    case '/hop/4':
+    case '/hop/5':
+      return Response.redirect(`${site.url}hop/${Number(pathname.at(-1)) - 1}`, 302)
     case '/to-metadata':
       return Response.redirect(FORBIDDEN, 302)
     case '/page':
@@ -308,6 +323,15 @@ describe('a provider in a private network', () => {
   test.each([
     ['to an internal address', () => FORBIDDEN],
     ['that redirects to an internal address', () => at('/to-metadata')],
+    ['that redirects six times', () => at('/hop/5')],
+    ['that cannot be downloaded', () => at('/404')],
+    ['to something other than media', () => at('/page')],
+    ['to an empty file', () => at('/empty')],
+    ['to localhost, written as a full name', () => 'http://localhost./image.png'],
+    ['to a metadata service', () => 'http://metadata.google.internal/computeMetadata/v1/'],
+    ['to a bare name', () => 'http://intranet/image.png'],
+    ['to a host that does not exist', () => 'http://nowhere.invalid/image.png'],
+    ['that cannot be read', () => 'http://[::1'],
   ])('never gets a link %s: 400, the job failed, and the reserve is released', async (_, url) => {
     const bob = await gateway.account({ grant: '5' })
     const before = gateway.media.submits.length
@@ -339,10 +363,36 @@ describe('a provider in a private network', () => {
     expect(gateway.media.submits).toHaveLength(before)
   })
 
-  test('gets what was fetched, and links whose fetch failed', async () => {
-    const response = await create([at('/image.png'), at('/404')])
+  test('gets the files that were fetched, through at most five redirects', async () => {
+    const response = await create([at('/image.png'), at('/hop/4')])
 
     expect(response.status).toBe(202)
-    expect(gateway.media.submits.at(-1)!.images).toEqual([PNG, link(at('/404'))])
+    expect(gateway.media.submits.at(-1)!.images).toEqual([PNG, PNG])
+  })
+})
+
+describe('send_links', () => {
+  test.each([['/404'], ['/to-metadata'], ['/hop/5']])(
+    'always: a provider in a private network gets the link to %s as it is',
+    async path => {
+      const { images } = await submitOf({ model: 'trusted-film', image: [at(path), at('/image.png')] })
+
+      expect(images).toEqual([link(at(path)), PNG])
+    },
+  )
+
+  test('never: a provider at a public address gets files only, and a link that is no file is 400', async () => {
+    const before = gateway.media.submits.length
+
+    const { images } = await submitOf({ model: 'careful-film', image: at('/image.png') })
+    const refused = await gateway.create(ada.key, {
+      model: 'careful-film',
+      prompt: 'A',
+      image: at('/404'),
+    })
+
+    expect(images).toEqual([PNG])
+    expect(await refusalOf(refused)).toMatchObject({ status: 400, code: 'FILE_DOWNLOAD_FAILED' })
+    expect(gateway.media.submits).toHaveLength(before + 1)
   })
 })

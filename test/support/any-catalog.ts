@@ -7,6 +7,7 @@ import { mediaKinds } from '../../src/domain/catalog/media-kinds.ts'
 import {
   mediaKindRules,
   openAiRoutes,
+  sendLinksWords,
   type MediaKind,
   type Provider,
   type ProviderKind,
@@ -143,11 +144,15 @@ function anyProvider(): fc.Arbitrary<Provider> {
   const media = { ...remote, routes: fc.constant([]), maxTokensField: fc.constant('max_tokens' as const) }
   const withPair = (kind: ProviderKind) => mediaKindRules(kind)?.hasKeyPair === true
   const kinds = Object.keys(mediaKinds) as MediaKind[]
-  const oneKey = fc.record({
-    ...media,
-    kind: fc.constantFrom(...kinds.filter(kind => !withPair(kind))),
-    secret,
-  })
+  const oneKey = fc.record(
+    {
+      ...media,
+      kind: fc.constantFrom(...kinds.filter(kind => !withPair(kind))),
+      secret,
+      sendLinks: fc.constantFrom(...sendLinksWords),
+    },
+    { requiredKeys: [...requiredOfProvider] },
+  )
   const withCredits = fc.record({
     ...media,
     kind: fc.constantFrom(...kinds.filter(kind => mediaKindRules(kind)?.reportsCredits === true)),

@@ -66,6 +66,9 @@ export type OmittableField = (typeof omittableFields)[number]
 export const costUnits = { usd: 0, cents: 2, ticks: 10 } as const
 export type CostUnit = keyof typeof costUnits
 
+/** Whether a provider of images or videos may get the links of clients. */
+export const sendLinksWords = ['always', 'never'] as const
+
 export const maxTokensFields = ['max_tokens', 'max_completion_tokens'] as const
 
 /** Where a provider's key comes from. A literal key is stored encrypted and never shown again. */
@@ -132,6 +135,8 @@ export type Provider = TextTimeouts & {
   readonly usageStyle?: 'gemini'
   /** The provider bills requests that it refuses for this reason. Absent if it bills no refused request. */
   readonly billsRefused?: 'content_filter'
+  /** Whether the links of clients may be sent to it. Absent: unless its base URL is in a private network. */
+  readonly sendLinks?: (typeof sendLinksWords)[number]
   /** The price of one credit, or of another unit of the provider's reported costs. Absent if it is not known. */
   readonly creditUsd?: NanoUsd
   /** The values of `anthropic-beta` that may reach the provider. Absent if all may. */

@@ -1,17 +1,19 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
+import type { Provider } from '../../domain/catalog/provider.ts'
+import { GatewayError } from '../../domain/errors.ts'
 import type { Job } from '../../domain/jobs/job.ts'
 import { chargeForImages } from '../../domain/pricing/charge.ts'
-import { imageNames } from '../../protocol/media/media-body.ts'
+import { imageNames, type InputName } from '../../protocol/media/media-body.ts'
 import { chooseParams, imageDefaults, readImageRequest } from '../../protocol/media/media-requests.ts'
 import { createJob, firstJob, outputTypesOfRow, type CreateJobPorts } from './create-job.ts'
-import { jobInputs } from './job-inputs.ts'
+import { mayGetLinks, type FetchInputsPorts } from './fetch-inputs.ts'
+import { isLink, jobInputs } from './job-inputs.ts'
 import type { MediaCall } from './media-call.ts'
 import { resolveMediaModel, type ResolveContext } from './resolve-media-model.ts'
-import type { WaitPorts } from './wait-for-job.ts'
 
 export type CreateImagePorts = CreateJobPorts &
-  WaitPorts &
-  ResolveContext & { readonly catalog: { current(): Catalog } }
+  ResolveContext &
+  Pick<FetchInputsPorts, 'isPrivate'> & { readonly catalog: { current(): Catalog } }
 
 /**
  * Creates the job of an image request: reads it, prices it, holds its money and starts its submission. Throws a
@@ -19,7 +21,7 @@ export type CreateImagePorts = CreateJobPorts &
  */
 export async function createImageJob(
   call: MediaCall,
-  ports: CreateJobPorts & ResolveContext & { readonly catalog: { current(): Catalog } },
+  ports: CreateImagePorts,
   settings: { readonly jobTtlMs: number },
 ): Promise<Job> {
   const first = await firstJob(call, ports)
@@ -33,6 +35,7 @@ export async function createImageJob(
   trace.provider = provider.id
   const params = { ...chooseParams(fields, model.params, imageDefaults), ...model.fixedParams }
   const images = jobInputs(call.body, imageNames, { takesProviderIds: false })
+  await refuseForbiddenLink(call, provider, ports)
   const nowMs = ports.clock.now()
   return createJob(
     {
@@ -55,4 +58,18 @@ export async function createImageJob(
     call,
     ports,
   )
+}
+
+/** The gateway fetches no links of images, so a provider that may not get links can only be sent files. */
+async function refuseForbiddenLink(
+  { body }: MediaCall,
+  provider: Provider,
+  ports: Pick<FetchInputsPorts, 'isPrivate'>,
+): Promise<void> {
+  const hasLink = (name: InputName) =>
+    body.inputs.get(name)?.some(value => value.kind === 'text' && isLink(value.text)) === true
+  const param = imageNames.find(hasLink)
+  if (param === undefined || (await mayGetLinks(provider, ports))) return
+  const message = `"${param}" has a link, and this model takes only files. Send the image as a data URL or as base64.`
+  throw new GatewayError('invalid_field', message, { param })
 }

@@ -27,20 +27,31 @@ export type FetchInputsPorts = {
 }
 
 type FetchedInputs =
-  | { readonly outcome: 'fetched'; readonly inputs: JobInputs }
+  /** Without inputs if they are those of the job. */
+  | { readonly outcome: 'fetched'; readonly inputs?: JobInputs }
   /** A link must not be passed to the provider. No fetched file is kept. */
   | { readonly outcome: 'refused'; readonly failure: Failure }
 
-/** Whether a job has links to fetch. The links of image jobs go to the provider as they are. */
-export function hasLinks({ kind, request }: Job): boolean {
-  return kind === 'video' && [...request.images, ...request.videos].some(({ from }) => from === 'url')
+/** Whether the provider of a job would get a link if nothing was fetched. */
+export function hasLinks({ images, videos }: JobInputs): boolean {
+  return [...images, ...videos].some(({ from }) => from === 'url')
+}
+
+/**
+ * Whether the links of clients may be sent to a provider. A provider in a private network could open addresses there
+ * that a client must not reach, so it gets links only if its row allows them.
+ */
+export async function mayGetLinks(
+  provider: Provider,
+  { isPrivate }: Pick<FetchInputsPorts, 'isPrivate'>,
+): Promise<boolean> {
+  return provider.sendLinks === undefined ? !(await isPrivate(provider)) : provider.sendLinks === 'always'
 }
 
 /**
  * Fetches the links among the inputs of a video job into the blob store. A link that cannot be fetched, or does not
  * lead to an image or a video, or whose file gets no `space` or cannot be stored, stays a link, and the provider may
- * fetch it. A provider in a private network could reach addresses there that a client must not reach. For such a
- * provider, a link that was refused or not checked ends the job.
+ * fetch it. The links of an image job are not fetched. If the provider may not get a link that is left, the job ends.
  */
 export async function fetchInputs(
   job: Job,
@@ -48,32 +59,16 @@ export async function fetchInputs(
   ports: FetchInputsPorts,
   space: Reservation,
 ): Promise<FetchedInputs> {
-  const { images, videos } = job.request
-  const inputs = [...images, ...videos]
-  const links = [...inputs.entries()].flatMap(([at, input]) =>
-    input.from === 'url' ? [{ at, url: input.url }] : [],
-  )
   const fetching = new InputFetch(job, ports, space)
-  const queue = links.slice(0, LINKS_MAX).values()
-  const drain = async () => {
-    for (const { at, url } of queue) inputs[at] = (await fetching.fetch(url)) ?? { from: 'url', url }
-  }
-  await Promise.all(Array.from({ length: CONCURRENCY }, drain))
-  const hasUnsafe = fetching.hasUnsafe || links.length > LINKS_MAX
-  if (hasUnsafe && (await ports.isPrivate(provider))) {
-    await fetching.discard()
-    return { outcome: 'refused', failure: LINK_REFUSED }
-  }
-  return {
-    outcome: 'fetched',
-    inputs: { images: inputs.slice(0, images.length), videos: inputs.slice(images.length) },
-  }
+  const inputs = job.kind === 'video' ? await fetching.fetchAll(job.request) : undefined
+  if (!hasLinks(inputs ?? job.request) || (await mayGetLinks(provider, ports)))
+    return { outcome: 'fetched', ...(inputs === undefined ? {} : { inputs }) }
+  await fetching.discard()
+  return { outcome: 'refused', failure: LINK_REFUSED }
 }
 
 /** The fetches of one job, within one time limit. */
 class InputFetch {
-  /** Whether a link was refused, or was not checked because the time was over. */
-  hasUnsafe = false
   readonly #ports: FetchInputsPorts
   readonly #space: Reservation
   readonly #prefix: string
@@ -92,21 +87,32 @@ class InputFetch {
     this.#nextFile = Math.max(-1, ...files) + 1
   }
 
-  /** Undefined if the link stays a link. */
-  async fetch(url: string): Promise<JobInput | undefined> {
-    const { clock, fetchUntrusted } = this.#ports
-    const timeoutMs = this.#untilMs - clock.monotonicMs()
-    const fetched =
-      timeoutMs > 0
-        ? await fetchUntrusted(url, { bytesMax: FILE_BYTES_MAX, timeoutMs })
-        : ({ outcome: 'refused' } as const)
-    if (fetched.outcome === 'refused') this.hasUnsafe = true
-    return fetched.outcome === 'opened' ? this.#store(fetched.body) : undefined
+  /** The same inputs, with files in place of the links that could be fetched. */
+  async fetchAll({ images, videos }: JobInputs): Promise<JobInputs> {
+    const inputs = [...images, ...videos]
+    const links = [...inputs.entries()].flatMap(([at, input]) =>
+      input.from === 'url' ? [{ at, url: input.url }] : [],
+    )
+    const queue = links.slice(0, LINKS_MAX).values()
+    const drain = async () => {
+      for (const { at, url } of queue) inputs[at] = (await this.#fetch(url)) ?? { from: 'url', url }
+    }
+    await Promise.all(Array.from({ length: CONCURRENCY }, drain))
+    return { images: inputs.slice(0, images.length), videos: inputs.slice(images.length) }
   }
 
   /** Removes what was fetched. */
   async discard(): Promise<void> {
     for (const key of this.#keys) await this.#ports.blobs.remove(key)
+  }
+
+  /** Undefined if the link stays a link. */
+  async #fetch(url: string): Promise<JobInput | undefined> {
+    const { clock, fetchUntrusted } = this.#ports
+    const timeoutMs = this.#untilMs - clock.monotonicMs()
+    if (timeoutMs <= 0) return undefined
+    const fetched = await fetchUntrusted(url, { bytesMax: FILE_BYTES_MAX, timeoutMs })
+    return fetched.outcome === 'opened' ? this.#store(fetched.body) : undefined
   }
 
   async #store(body: FetchedBody): Promise<JobInput | undefined> {

@@ -25,7 +25,7 @@ const RATE_LIMITED_MESSAGE = 'The provider accepts no more jobs at the moment. T
 export const LINK_REFUSED: Failure = {
   reason: 'rejected',
   code: 'FILE_DOWNLOAD_FAILED',
-  message: 'An input link could not be checked, or does not lead to a public address. Send the file itself.',
+  message: 'An input link could not be downloaded as an image or a video. Send the file itself.',
 }
 export const NOTHING_MADE: Failure = {
   reason: 'generation_failed',

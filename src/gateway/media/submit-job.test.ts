@@ -151,3 +151,16 @@ test('a link whose file cannot be stored goes to the provider as it is', async (
   expect(provider.submits.map(({ images }) => images)).toEqual([[link]])
   expect([reported, body.isCancelled]).toEqual([[full], true])
 })
+
+test('an image job with a link is not sent to a provider that may get no links since it was created', async () => {
+  const images = [{ from: 'url', url: 'https://example.com/a.png' } as const]
+  const { submit, provider } = await setUp({
+    change: { kind: 'image', request: { prompt: 'A', params: {}, count: 1, images, videos: [] } },
+    ports: { isPrivate: async () => true },
+  })
+
+  const { state, failure } = await submit()
+
+  expect([state, failure?.code]).toEqual(['failed', 'FILE_DOWNLOAD_FAILED'])
+  expect(provider.submits).toEqual([])
+})

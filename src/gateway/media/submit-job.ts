@@ -61,7 +61,7 @@ async function fetchAndSubmit(job: Job, ports: SubmitPorts, space: Reservation):
   const adapter = provider === undefined ? undefined : ports.providerOf(provider)
   // The row was deleted between the job's creation and here. Nothing was sent.
   if (provider === undefined || adapter === undefined) return fail(job, NO_PROVIDER, ports)
-  const fetched = hasLinks(job) ? await fetchInputs(job, provider, ports, space) : undefined
+  const fetched = hasLinks(job.request) ? await fetchInputs(job, provider, ports, space) : undefined
   if (fetched?.outcome === 'refused') return fail(job, fetched.failure, ports)
   // The mark stores the fetched inputs too. They need no separate step: after a crash before the mark, the job is
   // released and never submitted, and its files are removed as orphans.

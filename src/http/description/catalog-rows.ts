@@ -6,6 +6,7 @@ import {
   mediaKindRules,
   omittableFields,
   providerKinds,
+  sendLinksWords,
   routesOf,
   type ProviderKind,
 } from '../../domain/catalog/provider.ts'
@@ -111,6 +112,10 @@ const providerField: Readonly<Record<string, Schema>> = {
     flag,
   ),
   reuse_connections: flag,
+  send_links: about(
+    'Whether it may get the links of clients. Default: `never` if the base URL is in a private network.',
+    words(sendLinksWords),
+  ),
 }
 
 /** Every field of a model's row, beside `pricing`, whose shape depends on the kind. */

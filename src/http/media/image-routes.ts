@@ -3,7 +3,7 @@ import type { ResultPorts } from '../../gateway/media/damaged-results.ts'
 import type { JobRunner } from '../../gateway/media/job-runner.ts'
 import { noteJob, type MediaCall } from '../../gateway/media/media-call.ts'
 import { readJob } from '../../gateway/media/read-job.ts'
-import { waitForJob } from '../../gateway/media/wait-for-job.ts'
+import { waitForJob, type WaitPorts } from '../../gateway/media/wait-for-job.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
 import type { Jobs } from '../../gateway/ports/jobs.ts'
 import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
@@ -15,6 +15,7 @@ import { mediaRoute, type MediaRoutePorts } from './media-route.ts'
 const IMAGE_JOBS = '/v1/images/jobs/'
 
 export type ImageRoutePorts = CreateImagePorts &
+  WaitPorts &
   MediaRoutePorts &
   ResultPorts & { readonly jobs: Jobs; readonly runner: JobRunner }
 

@@ -91,11 +91,20 @@ function blockOf(text: string): Block {
 }
 
 /**
- * Whether the host of a URL has an address that is not public. A name that cannot be resolved counts as private,
- * because it may belong to a private network.
+ * Names that only a private network knows: those without a dot, and those in a domain that is reserved for private
+ * networks or widely used in them (RFC 6761, 6762, 8375, and the names that ICANN does not delegate).
+ */
+const PRIVATE_NAME =
+  /^[^.]*$|\.(?:localhost|localdomain|local|internal|intranet|private|lan|home|corp|svc|home\.arpa)$/
+
+/**
+ * Whether the host of a URL is in a private network, or may be: its name is one that only a private network knows, it
+ * has an address that is not public, or it cannot be resolved.
  */
 export async function isPrivateHost(url: URL, resolve: Resolver): Promise<boolean> {
   const literal = parseAddress(url.hostname)
+  // Resolvers of some networks answer every name with an address of their own, so a private name is not resolved.
+  if (literal === undefined && PRIVATE_NAME.test(url.hostname.replace(/\.$/, ''))) return true
   const addresses = literal === undefined ? await resolved(url.hostname, resolve) : [literal]
   return (
     addresses.length === 0 ||

@@ -6,6 +6,7 @@ import {
   omittableFields,
   providerKinds,
   routesOf,
+  sendLinksWords,
   type CostUnit,
   type MediaKind,
   type Provider,
@@ -54,6 +55,7 @@ const mediaFields = [
   'headers',
   'connect_timeout_s',
   'reuse_connections',
+  'send_links',
 ] as const
 
 const textFields = {
@@ -157,6 +159,7 @@ export function encodeProvider(provider: Provider | ProviderSettings): Record<st
     stream_usage: provider.streamUsage,
     finish_aborted: provider.finishAborted,
     reuse_connections: unless(true, provider.reusesConnections),
+    send_links: provider.sendLinks,
   })
 }
 
@@ -201,6 +204,7 @@ function readRow(
   const streamUsage = oneOf(row, 'stream_usage', ['ask'])
   const finishAborted = flag(row, 'finish_aborted') === true || undefined
   const reusesConnections = flag(row, 'reuse_connections') ?? true
+  const sendLinks = oneOf(row, 'send_links', sendLinksWords)
   const secret = readSecret(row, kind)
   if (id === undefined) return undefined
   return {
@@ -224,6 +228,7 @@ function readRow(
       finishAborted,
       betas,
       omitFields,
+      sendLinks,
     }),
   }
 }
