@@ -58,7 +58,6 @@ export function openHandler(
     coalescer: replays.coalescer,
     media: {
       ...parts.media,
-      ledger: admin.ledger,
       newId: admin.newId,
       isSandboxOn: config.isSandboxOn,
       forwarding,

@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { TestAccount } from '../support/gateway.ts'
-import { errorOf, images, inputFiles, startScriptedImages } from './image-gateway.ts'
+import { aPng, errorOf, imageModel, images, inputFiles, startScriptedImages } from './image-gateway.ts'
 
 let gateway: Awaited<ReturnType<typeof startScriptedImages>>
 let ada: TestAccount
 let submitsBefore: number
 
 beforeAll(async () => {
-  gateway = await startScriptedImages()
+  gateway = await startScriptedImages({
+    models: [imageModel('draw-free', { pricing: { per_image: '0' } })],
+  })
   gateway.media.submitted = images(['pixels'])
   ada = await gateway.account({ grant: '10' })
 })
@@ -201,18 +203,58 @@ describe('402', () => {
     expect(response.status).toBe(200)
   })
 
-  test('is the reply to an empty balance, before a body is read', async () => {
+  test('is the reply to an empty balance, and says what is required', async () => {
     const empty = await gateway.account({ grant: '0' })
 
-    const response = await gateway.create(empty.key, 'not JSON')
+    const response = await gateway.create(empty.key, { n: 2, image: Buffer.alloc(99, 7).toString('base64') })
 
     expect(response.status).toBe(402)
     expect(await errorOf(response)).toMatchObject({
       error: { code: 'insufficient_balance' },
+      required_usd: '0.08',
       available_usd: '0',
       held_usd: '0',
     })
+    expect(inputFiles(gateway)).toEqual([])
   })
+
+  test.each<[string, object | string, string]>([
+    ['a body that is not JSON', 'not JSON', 'invalid_json'],
+    ['99 images', { n: 99 }, 'invalid_field'],
+    ['no prompt', { prompt: null }, 'invalid_field'],
+    ['an unknown model', { model: 'draw-9' }, 'model_not_found'],
+    ['a value outside the set', { aspect_ratio: '7:1' }, 'invalid_field'],
+  ])('is not the reply to %s on an empty balance: the request is checked first', async (_, body, code) => {
+    const empty = await gateway.account({ grant: '0' })
+
+    const response = await gateway.create(empty.key, body)
+
+    expect(response.status).toBe(400)
+    expect(await errorOf(response)).toMatchObject({ error: { code } })
+  })
+
+  test.each([['0'], ['-0.5']])(
+    'is not the reply to a model with the price 0 at a balance of %s',
+    async balance => {
+      const account = await gateway.account({ grant: '0' })
+      if (balance !== '0')
+        await gateway.admin('POST', `accounts/${account.id}/debits`, {
+          amount_usd: balance.slice(1),
+          allow_negative: true,
+        })
+
+      const response = await gateway.create(account.key, {
+        model: 'draw-free',
+        image: aPng('a reference').toBase64(),
+      })
+
+      expect(response.status).toBe(200)
+      expect(await response.json()).toMatchObject({ cost_usd: '0' })
+      expect(gateway.media.submits.at(-1)!.images).toHaveLength(1)
+      expect((await gateway.money(account)).available).toBe(balance)
+      await gateway.verify()
+    },
+  )
 
   test('leaves no file of a refused request behind', async () => {
     const poor = await gateway.account({ grant: '0.01' })

@@ -235,13 +235,12 @@ describe.each([
     expect(inputFiles()).toEqual([])
   })
 
-  test('is not read without money: nothing is stored', async () => {
+  test('of an account without money leaves no file behind', async () => {
     const poor = await gateway.account({ grant: '0' })
-    const connection = await sendHalf(MEGABYTE, { key: poor.key, path })
 
-    const response = await connection.response()
+    const response = await send(path, { model, prompt: 'A', image: base64(MEGABYTE) }, poor)
 
-    expect(response).toStartWith('HTTP/1.1 402 ')
+    expect(response.status).toBe(402)
     expect(inputFiles()).toEqual([])
     expect(await spooled()).toBe(0)
   })

@@ -28,6 +28,7 @@ describe('on the sandbox', () => {
       models: [
         shapedModel,
         videoModel('off', { enabled: false }),
+        videoModel('film-free', { pricing: { per_second: '0' } }),
         videoModel('vendor/film', {}),
         videoModel('unserved', { upstreams: [{ provider: 'texts', model: 'film' }] }),
         {
@@ -186,10 +187,36 @@ describe('on the sandbox', () => {
     expect(await gateway.money(poor)).toEqual({ available: '0.3', held: '0' })
   })
 
-  test('an account without money is refused with 402 before its body is read', async () => {
+  test.each<[string, object | string, string]>([
+    ['broken JSON', '{"model": "', 'invalid_json'],
+    ['a missing prompt', { model: MODEL }, 'invalid_field'],
+    ['a duration outside the set', { model: MODEL, prompt: 'A', duration: 99 }, 'invalid_field'],
+    ['a missing input video', { model: 'family-b-edit', prompt: 'A' }, 'invalid_field'],
+  ])('%s is 400 on an empty account too', async (_, body, code) => {
     const poor = await gateway.account({ grant: '0' })
 
-    expect((await gateway.create(poor.key, '{"not": "read')).status).toBe(402)
+    expect(await refusalOf(await gateway.create(poor.key, body))).toMatchObject({ status: 400, code })
+  })
+
+  test('an account without money is refused with 402 and what the job requires', async () => {
+    const poor = await gateway.account({ grant: '0' })
+
+    const response = await gateway.create(poor.key, { model: MODEL, prompt: 'A', duration: 4 })
+
+    expect(response.status).toBe(402)
+    expect(await response.json()).toMatchObject({
+      required_usd: '0.4',
+      available_usd: '0',
+      held_usd: '0',
+    })
+  })
+
+  test('a model with the price 0 is served on an empty account', async () => {
+    const poor = await gateway.account({ grant: '0' })
+
+    const { status, cost_usd: cost } = await gateway.finished(poor.key, { model: 'film-free', prompt: QUICK })
+
+    expect([status, cost]).toEqual(['completed', '0'])
   })
 
   test('the same idempotency key and body give the same job; another body gives 409', async () => {

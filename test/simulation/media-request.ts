@@ -40,8 +40,6 @@ export async function handle(
 ): Promise<Job> {
   const { kind, caller, waitMs, idempotencyKey: key } = request
   const { blobs } = node.ports
-  const { available } = await node.ledger.balance(caller.account.id)
-  if (available <= 0n) throw new GatewayError('insufficient_balance', 'No money is available.')
   const jobId = node.newId()
   const upload = new Upload(request.body, signal, node)
   const prefix = publicId({ id: jobId, kind })

@@ -7,26 +7,21 @@ import {
   type InputName,
   type MediaBody,
 } from '../../protocol/media/media-body.ts'
-import { requireMoney } from '../admission/admit-spend.ts'
 import { MEDIA_BODY_BYTES } from '../byte-budgets/body-budgets.ts'
 import type { ByteBudget, Reservation } from '../byte-budgets/byte-budget.ts'
 import type { Authenticated } from '../ports/accounts.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
-import type { Clock } from '../ports/clock.ts'
 import type { Jobs } from '../ports/jobs.ts'
-import type { Ledger } from '../ports/ledger.ts'
 import { publicId } from './job-id.ts'
 import type { MediaCall, MediaTrace } from './media-call.ts'
 import { spoolBody, type BodyBytes } from './spool-body.ts'
 
 export type ReceiveMediaPorts = {
-  readonly ledger: Pick<Ledger, 'balance'>
   readonly blobs: Blobs
   /** The disk space for inputs. Its owners are accounts. */
   readonly inputSpool: ByteBudget
-  readonly jobs: Pick<Jobs, 'find' | 'findByKey'>
-  readonly clock: Clock
+  readonly jobs: Pick<Jobs, 'find'>
   readonly newId: () => Id
   readonly newHash: NewHash
 }
@@ -54,7 +49,6 @@ type IncomingMedia = {
   /** Of a multipart form; undefined for JSON. */
   readonly boundary: string | undefined
   readonly idempotencyKey: string | undefined
-  /** Opens the body. It is not read before the account is known to have money. */
   readonly openBody: () => BodyBytes
   /** The length of the body; undefined if it comes in chunks. */
   readonly declaredBytes: number | undefined
@@ -68,9 +62,9 @@ const imageInputs: ReadonlySet<InputName> = new Set(imageNames)
 const videoInputs: ReadonlySet<InputName> = new Set([...imageNames, ...videoNames])
 
 /**
- * Reads the body of a media request, once its account has money, and answers it. Files in the body go to the blob store
- * as they arrive. Files of a request that made no job are removed before this resolves. Rejects with
- * `insufficient_balance`, and with the errors of the body and of `answer`.
+ * Reads the body of a media request, and answers it. Files in the body go to the blob store as they arrive, also those
+ * of an account without money: only the whole body says what the request costs, and whether it is valid. Files of a
+ * request that made no job are removed before this resolves. Rejects with the errors of the body and of `answer`.
  */
 export async function receiveMedia<Reply>(
   incoming: IncomingMedia,
@@ -78,7 +72,6 @@ export async function receiveMedia<Reply>(
   ports: ReceiveMediaPorts,
 ): Promise<Reply> {
   const { id, caller, form, idempotencyKey: key, trace } = incoming
-  await requireMoney(caller.account.id, { unlessRepeatOf: key }, ports)
   const jobId = ports.newId()
   const space = ports.inputSpool.open(caller.account.id)
   try {

@@ -105,9 +105,15 @@ describe('a video request', () => {
     })
   })
 
-  test('keeps scenes as they are', () => {
-    expect(readVideoRequest({ ...request, scenes: ['a', 7, 'b'] }, { waitMsMax }).scenes).toEqual(['a', 'b'])
-    expect(readVideoRequest({ ...request, scenes: 'a; b' }, { waitMsMax }).scenes).toBe('a; b')
+  test.each([[['a', 7, { b: null }]], ['a; b'], [{ a: 1 }], [0], [false]])(
+    'keeps the scenes %j as they came',
+    scenes => {
+      expect(readVideoRequest({ ...request, scenes }, { waitMsMax }).scenes).toEqual(scenes)
+    },
+  )
+
+  test('has no scenes if they are null', () => {
+    expect(readVideoRequest({ ...request, scenes: null }, { waitMsMax }).scenes).toBeUndefined()
   })
 })
 

@@ -92,11 +92,11 @@ export const bodyMutants: readonly Mutant[] = [
     tests: [SPOOL_SCENARIOS],
   },
   {
-    name: 'a body is stored for an account without money',
-    file: 'src/gateway/admission/admit-spend.ts',
-    text: 'if (available > ZERO) return',
-    replacement: 'if (available >= ZERO) return',
-    tests: [SPOOL_SCENARIOS],
+    name: 'a provider in a private network gets links',
+    file: 'src/gateway/media/fetch-inputs.ts',
+    text: '!(await isPrivate(provider))',
+    replacement: '(await isPrivate(provider)) !== undefined',
+    tests: ['test/scenarios/videos-inputs.test.ts', 'test/scenarios/images-references.test.ts'],
   },
   {
     name: 'a body may come as slowly as it likes',
