@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { countedEnds } from '../../../test/support/counted-ends.ts'
 import { anAccount } from '../../../test/support/ledger-builders.ts'
 import { aSqliteStore } from '../../../test/support/test-store.ts'
 import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
@@ -73,7 +74,9 @@ type SetUp = {
 async function setUp({ first = ROLE, failsAt, finishAborted }: SetUp = {}) {
   const store = aSqliteStore()
   const clock = fakeClock()
-  const holds = new HoldQueue({ ledger: store.ledger, clock }, { waitMs: 0, mode: 'hold' })
+  const steps: string[] = []
+  const ledger = countedEnds(store.ledger, steps)
+  const holds = new HoldQueue({ ledger, clock }, { waitMs: 0, mode: 'hold' })
   const payer = await anAccount(store, { funds: usd('1') })
   const { hold: _, ...admitted } = anAdmittedRequest([main], payer)
   const { call, quote } = admitted
@@ -122,6 +125,8 @@ async function setUp({ first = ROLE, failsAt, finishAborted }: SetUp = {}) {
     store,
     clock,
     failures,
+    /** The calls that ended its hold. */
+    steps,
     finishingStreams,
     held: quote.amount,
     trace: call.trace,
@@ -180,6 +185,16 @@ describe('a relayed stream', () => {
       upstreamProblem: 'the stream broke: ECONNRESET',
       upstreamFailures: [{ provider: 'main', reason: 'broken_stream' }],
     })
+  })
+
+  test('that is charged does not release its hold, because the charge has ended it', async () => {
+    const { relayed, source, steps } = await setUp()
+    source.send(HEL, LO, FINISH, DONE)
+
+    await textOf(relayed)
+    await relayed.ended
+
+    expect(steps).toEqual(['capture'])
   })
 
   test('ends with an error, and frees its hold, if the charge cannot be recorded', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { countedEnds } from '../../../test/support/counted-ends.ts'
 import { anAccount } from '../../../test/support/ledger-builders.ts'
 import { adaptersOfAllKinds } from '../../../test/support/media-providers.ts'
 import { rejection } from '../../../test/support/rejection.ts'
@@ -155,6 +156,26 @@ test('if the charge cannot be recorded, the answer is not returned and the hold 
 
   expect(error).toMatchObject({ code: 'unavailable' })
   expect(await balance()).toMatchObject({ available: usd('1'), held: { text: usd('0') } })
+})
+
+test('a charge ends the hold, so the request does not release it', async () => {
+  const steps: string[] = []
+  const { run } = await setUp(async () => ANSWER, { ledgerFrom: ledger => countedEnds(ledger, steps) })
+
+  await run()
+
+  expect(steps).toEqual(['capture'])
+})
+
+test('a hold that no charge has ended is released once', async () => {
+  const steps: string[] = []
+  const { run } = await setUp(async () => ({ outcome: 'unreachable', reason: 'ECONNREFUSED' }), {
+    ledgerFrom: ledger => countedEnds(ledger, steps),
+  })
+
+  await run()
+
+  expect(steps).toEqual(['release'])
 })
 
 test('a reply does not leave before its charge is durable', async () => {

@@ -46,6 +46,7 @@ export async function runText(
   signal?: CallerSignal,
 ): Promise<TextResult> {
   const admitted = await admitText(parsed, ports, settings)
+  let isCharged = false
   try {
     const attempt = await callWithFailover(
       admitted,
@@ -66,6 +67,7 @@ export async function runText(
       reportedCostOf(answer, outcome.reportedCost, attempt.destination),
     )
     const cost = await settleText(admitted, attempt, { metered, price }, ports)
+    isCharged = true
     if (answer.usage !== null) ports.recentPrompts.note(admitted, attempt.destination, answer.usage)
 
     const charge = { usage: metered.usage, cost: isCostCertain(metered, price) ? cost : null }
@@ -73,8 +75,8 @@ export async function runText(
   } catch (error) {
     throw unrepeatable(error)
   } finally {
-    // After a charge, this changes nothing.
-    await ports.holds.release(admitted.hold)
+    // A charge has ended the hold.
+    if (!isCharged) await ports.holds.release(admitted.hold)
   }
 }
 

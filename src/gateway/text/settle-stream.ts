@@ -53,9 +53,10 @@ export class StreamSettlement {
     this.#hasBegun = true
     const { admitted, attempt, opened } = this.#run
     let isWhole = false
+    let charge: StreamCharge | null = null
     try {
       const reading = opened.stream.reading()
-      const charge = isOwed(reading) ? await this.#charge(reading, { isFinished }) : null
+      if (isOwed(reading)) charge = await this.#charge(reading, { isFinished })
       if (!reading.endedWell) {
         reportBreak(admitted.call.trace, end, attempt.destination.provider.id)
         return opened.stream.finish(charge, breakForClient(end))
@@ -69,8 +70,8 @@ export class StreamSettlement {
       const failure = new GatewayError('server_error', 'The gateway failed to settle this stream.')
       return opened.stream.finish(null, failure)
     } finally {
-      // After a charge, this changes nothing.
-      await this.#freeHold()
+      // A charge has ended the hold.
+      if (charge === null) await this.#freeHold()
       this.#resolveEnded({ isWhole })
     }
   }
