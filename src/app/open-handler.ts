@@ -121,7 +121,7 @@ function handlerPortsOf(
     elapsed: () => performance.now(),
     observe(finished) {
       observe(finished)
-      admin.idleStreams.count(finished.context.trace)
+      admin.idleStreams.count(finished.context.record)
     },
     costHeader,
     replayHeader,

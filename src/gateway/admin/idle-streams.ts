@@ -1,11 +1,11 @@
-import type { TextTrace } from '../text/text-trace.ts'
+import type { TextRecord } from '../text/text-record.ts'
 
 /** Counts, since the start of the process, the streams of each model that ended because their upstream was silent. */
 export class IdleStreams {
   readonly #byModel = new Map<string, number>()
 
   /** Takes note of a finished request. */
-  count({ model, upstreamFailures }: Pick<TextTrace, 'model' | 'upstreamFailures'>): void {
+  count({ model, upstreamFailures }: Pick<TextRecord, 'model' | 'upstreamFailures'>): void {
     if (model === undefined || !upstreamFailures?.some(({ reason }) => reason === 'idle_stream')) return
     this.#byModel.set(model, (this.#byModel.get(model) ?? 0) + 1)
   }

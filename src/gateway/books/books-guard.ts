@@ -82,7 +82,7 @@ export function guardedLedger(ledger: Ledger, guards: Guards): Ledger {
     debit: request => ledger.debit(request),
     refund: request => ledger.refund(request),
     placeHold(request) {
-      const refusal = refusalOf(request.accountId, guards)
+      const refusal = holdRefusal(request.accountId, guards)
       return refusal === undefined ? ledger.placeHold(request) : Promise.reject(refusal)
     },
     captureHold: (hold, charge) => ledger.captureHold(hold, charge),
@@ -117,7 +117,7 @@ export function guardedLedger(ledger: Ledger, guards: Guards): Ledger {
 export function guardedJobs(jobs: Jobs, guards: Guards): Jobs {
   return {
     create(job) {
-      const refusal = refusalOf(job.accountId, guards)
+      const refusal = holdRefusal(job.accountId, guards)
       return refusal === undefined ? jobs.create(job) : Promise.reject(refusal)
     },
     findByKey: (accountId, key, atMs) => jobs.findByKey(accountId, key, atMs),
@@ -138,7 +138,7 @@ export function guardedJobs(jobs: Jobs, guards: Guards): Jobs {
   }
 }
 
-function refusalOf(accountId: number, { isWritable, guard }: Guards): GatewayError | undefined {
+function holdRefusal(accountId: number, { isWritable, guard }: Guards): GatewayError | undefined {
   if (isWritable()) return guard.refusal(accountId)
   return new GatewayError(
     'unavailable',

@@ -129,7 +129,7 @@ async function setUp({ first = ROLE, failsAt, finishAborted }: SetUp = {}) {
     steps,
     finishingStreams,
     held: quote.amount,
-    trace: call.trace,
+    record: call.record,
     balance: () => store.ledger.balance(payer.accountId),
     charges: () => store.ledger.usage(payer.accountId, { limit: 10 }),
   }
@@ -172,7 +172,7 @@ describe('a relayed stream', () => {
   })
 
   test('frees its hold and charges nothing if it breaks before any output', async () => {
-    const { relayed, source, balance, charges, trace } = await setUp()
+    const { relayed, source, balance, charges, record } = await setUp()
     source.end({ end: 'broken', reason: 'ECONNRESET' })
 
     const text = await textOf(relayed)
@@ -181,7 +181,7 @@ describe('a relayed stream', () => {
     expect(await relayed.ended).toEqual({ isWhole: false })
     expect(await charges()).toEqual([])
     expect(await balance()).toMatchObject({ available: usd('1'), held: { text: usd('0') } })
-    expect(trace).toEqual({
+    expect(record).toEqual({
       upstreamProblem: 'the stream broke: ECONNRESET',
       upstreamFailures: [{ provider: 'main', reason: 'broken_stream' }],
     })
@@ -227,7 +227,7 @@ describe('a relayed stream', () => {
 
 describe('cancelling a relayed stream', () => {
   test('ends a read that waits, and charges the output so far', async () => {
-    const { relayed, source, charges, trace } = await setUp({ first: ROLE + HEL })
+    const { relayed, source, charges, record } = await setUp({ first: ROLE + HEL })
     await relayed.read()
     const waiting = relayed.read()
 
@@ -237,7 +237,7 @@ describe('cancelling a relayed stream', () => {
     expect(await relayed.ended).toEqual({ isWhole: false })
     expect(source.upstream.end).toEqual({ end: 'aborted' })
     expect(await charges()).toHaveLength(1)
-    expect(trace.clientDisconnected).toBe(true)
+    expect(record.clientDisconnected).toBe(true)
   })
 
   test('charges a complete stream once, and it counts as not read', async () => {
@@ -284,7 +284,7 @@ describe('cancelling a stream of a provider that bills an aborted call in full',
   }
 
   test('ends a read that waits at once, and charges the usage at the end of the stream', async () => {
-    const { relayed, source, waiting, charges, balance, finishingStreams, held, trace } = await left()
+    const { relayed, source, waiting, charges, balance, finishingStreams, held, record } = await left()
     const read = await waiting
     const during = { running: finishingStreams.running, held: (await balance()).held.text }
 
@@ -298,7 +298,7 @@ describe('cancelling a stream of a provider that bills an aborted call in full',
       { provenance: 'reported', usage: { input: 9, output: 80 }, cost: usd('0.000818') },
     ])
     expect((await balance()).held.text).toBe(usd('0'))
-    expect(trace.clientDisconnected).toBe(true)
+    expect(record.clientDisconnected).toBe(true)
     await until('no stream is finished', () => finishingStreams.running === 0)
   })
 
@@ -345,14 +345,17 @@ describe('cancelling a stream of a provider that bills an aborted call in full',
   })
 
   test('charges what was received if the upstream breaks then', async () => {
-    const { relayed, source, charges, trace } = await left()
+    const { relayed, source, charges, record } = await left()
     source.send(LO)
 
     source.end({ end: 'broken', reason: 'ECONNRESET' })
 
     await relayed.ended
     expect(await charges()).toMatchObject([{ provenance: 'estimated' }])
-    expect(trace).toMatchObject({ clientDisconnected: true, upstreamProblem: 'the stream broke: ECONNRESET' })
+    expect(record).toMatchObject({
+      clientDisconnected: true,
+      upstreamProblem: 'the stream broke: ECONNRESET',
+    })
   })
 
   test.each<[string, (stream: Awaited<ReturnType<typeof left>>) => void]>([

@@ -81,11 +81,11 @@ async function setUp(
       },
       { readTimeoutMs: 300_000, streamIdleTimeoutMs: 60_000, isSandboxOn: true },
     )
-  return { run, store, trace: call.trace, balance: () => ledger.balance(payer.accountId) }
+  return { run, store, record: call.record, balance: () => ledger.balance(payer.accountId) }
 }
 
 test('an answer is charged before it is returned', async () => {
-  const { run, balance, trace } = await setUp(async () => ANSWER)
+  const { run, balance, record } = await setUp(async () => ANSWER)
 
   const result = await run()
 
@@ -98,7 +98,12 @@ test('an answer is charged before it is returned', async () => {
     cost: usd('0.00007'),
   })
   expect(await balance()).toMatchObject({ available: usd('0.99993'), held: { text: usd('0') } })
-  expect(trace).toMatchObject({ model: 'gpt-x', provider: 'main', upstreamStatus: 200, cost: usd('0.00007') })
+  expect(record).toMatchObject({
+    model: 'gpt-x',
+    provider: 'main',
+    upstreamStatus: 200,
+    cost: usd('0.00007'),
+  })
 })
 
 test('the worst case is held while the upstream is called', async () => {

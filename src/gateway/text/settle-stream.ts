@@ -7,7 +7,7 @@ import { meterUsage, reportedCostOf, settleText, type SettleTextPorts } from './
 import type { OpenedStream } from './open-stream.ts'
 import { priceInterrupted, priceText } from './quote-text.ts'
 import type { StreamEnding } from './text-result.ts'
-import type { TextTrace } from './text-trace.ts'
+import type { TextRecord } from './text-record.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
@@ -58,7 +58,7 @@ export class StreamSettlement {
       const reading = opened.stream.reading()
       if (isOwed(reading)) charge = await this.#charge(reading, { isFinished })
       if (!reading.endedWell) {
-        reportBreak(admitted.call.trace, end, attempt.destination.provider.id)
+        reportBreak(admitted.call.record, end, attempt.destination.provider.id)
         return opened.stream.finish(charge, breakForClient(end))
       }
       const last = opened.stream.finish(charge, null)
@@ -115,17 +115,17 @@ export function isOwed({ endedWell, outputBegan, usage }: StreamReading): boolea
   )
 }
 
-function reportBreak(trace: TextTrace, end: StreamEnd | undefined, provider: string): void {
+function reportBreak(record: TextRecord, end: StreamEnd | undefined, provider: string): void {
   if (end?.end === 'aborted') {
-    trace.clientDisconnected = true
+    record.clientDisconnected = true
     return
   }
-  trace.upstreamProblem = end === undefined ? 'the stream broke off' : problemOf(end)
+  record.upstreamProblem = end === undefined ? 'the stream broke off' : breakProblem(end)
   const reason = end?.end === 'idle' ? 'idle_stream' : 'broken_stream'
-  trace.upstreamFailures = [...(trace.upstreamFailures ?? []), { provider, reason }]
+  record.upstreamFailures = [...(record.upstreamFailures ?? []), { provider, reason }]
 }
 
-function problemOf(end: StreamEnd): string {
+function breakProblem(end: StreamEnd): string {
   return end.end === 'broken' ? `the stream broke: ${end.reason}` : `the stream ended: ${end.end}`
 }
 

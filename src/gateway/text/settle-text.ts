@@ -45,13 +45,13 @@ export async function settleText(
   })
   // The hold's own shortfall would be wrong: in the mode that only checks balances, nothing is held.
   const shortfall = cost > quote.amount ? subtractUsd(cost, quote.amount) : ZERO
-  const { trace } = call
-  trace.usage = usage
-  trace.provenance = provenance
-  trace.isClamped = isClamped
-  trace.cost = cost
-  trace.shortfall = shortfall
-  trace.isCostUnreported = isCostUnreported
+  const { record } = call
+  record.usage = usage
+  record.provenance = provenance
+  record.isClamped = isClamped
+  record.cost = cost
+  record.shortfall = shortfall
+  record.isCostUnreported = isCostUnreported
   return cost
 }
 

@@ -17,13 +17,13 @@ export function observeRequests(
 ): (finished: FinishedRequest) => void {
   return finished => {
     const { context, route, status, durationMs } = finished
-    const { trace, requestId } = context
-    metrics.countRequest({ route, status, durationMs, trace })
+    const { record, requestId } = context
+    metrics.countRequest({ route, status, durationMs, record })
     const level = QUIET_ROUTES.has(route) ? 'debug' : 'info'
     if (log.writes(level))
       log[level]('request', requestLine(finished, forwarding.clientAddress(context.request)))
-    if (trace.failure !== undefined) {
-      log.error('request failed', { request_id: requestId, route, ...errorFields(trace.failure) })
+    if (record.failure !== undefined) {
+      log.error('request failed', { request_id: requestId, route, ...errorFields(record.failure) })
     }
   }
 }
@@ -39,31 +39,31 @@ export function requestLine(
   { context, route, status, durationMs }: FinishedRequest,
   clientAddress: string,
 ): LogMembers {
-  const { trace, requestId, request } = context
+  const { record, requestId, request } = context
   // Ids, addresses, route names and decimals have no characters that JSON escapes.
   let line = `"request_id":"${requestId}"`
   line += text('client_request_id', clientRequestId(request))
   if (clientAddress !== '') line += `,"client_address":"${clientAddress}"`
   line += `,"route":"${route}","status":${status},"duration_ms":${Math.round(durationMs * 1000) / 1000}`
-  if (trace.accountId !== undefined) line += `,"account":"${trace.accountId}"`
-  if (trace.apiKeyId !== undefined) line += `,"api_key":"${trace.apiKeyId}"`
-  line += text('model', trace.model) + text('provider', trace.provider)
-  if (trace.jobId !== undefined) line += `,"job_id":"${trace.jobId}"`
-  if (trace.jobState !== undefined) line += `,"job_state":"${trace.jobState}"`
-  if (trace.upstreamStatus !== undefined) line += `,"upstream_status":${trace.upstreamStatus}`
-  line += text('upstream_problem', trace.upstreamProblem)
-  if (trace.clientDisconnected === true) line += ',"client_disconnected":true'
-  line += text('failed_over_from', trace.failedOverFrom?.join('; '))
-  const { usage } = trace
+  if (record.accountId !== undefined) line += `,"account":"${record.accountId}"`
+  if (record.apiKeyId !== undefined) line += `,"api_key":"${record.apiKeyId}"`
+  line += text('model', record.model) + text('provider', record.provider)
+  if (record.jobId !== undefined) line += `,"job_id":"${record.jobId}"`
+  if (record.jobState !== undefined) line += `,"job_state":"${record.jobState}"`
+  if (record.upstreamStatus !== undefined) line += `,"upstream_status":${record.upstreamStatus}`
+  line += text('upstream_problem', record.upstreamProblem)
+  if (record.clientDisconnected === true) line += ',"client_disconnected":true'
+  line += text('failed_over_from', record.failedOverFrom?.join('; '))
+  const { usage } = record
   if (usage !== undefined) {
     line += `,"input_tokens":${inputTokens(usage)},"output_tokens":${outputTokens(usage)}`
   }
-  if (trace.provenance !== undefined) line += `,"usage_source":"${trace.provenance}"`
-  if (trace.isClamped === true) line += ',"is_clamped":true'
-  if (trace.cost !== undefined) line += `,"cost_usd":"${formatUsd(trace.cost)}"`
-  line += text('moderation', trace.moderation) + text('moderation_problem', trace.moderationProblem)
-  if (trace.isReplay === true) line += ',"is_replay":true'
-  return line + text('error_code', trace.errorCode)
+  if (record.provenance !== undefined) line += `,"usage_source":"${record.provenance}"`
+  if (record.isClamped === true) line += ',"is_clamped":true'
+  if (record.cost !== undefined) line += `,"cost_usd":"${formatUsd(record.cost)}"`
+  line += text('moderation', record.moderation) + text('moderation_problem', record.moderationProblem)
+  if (record.isReplay === true) line += ',"is_replay":true'
+  return line + text('error_code', record.errorCode)
 }
 
 function text(name: string, value: string | undefined): string {

@@ -20,7 +20,7 @@ export type HttpPorts = { readonly timers: Timers; readonly http: HttpClient }
 type RequestOf = (call: ProviderCall | StreamCall) => HttpRequest | { readonly problem: string }
 
 /** A running request, and the cutoff that can end it early. */
-type UpstreamCall = { readonly response: Promise<HttpResponse>; readonly cutoff: Cutoff }
+type BegunCall = { readonly response: Promise<HttpResponse>; readonly cutoff: Cutoff }
 
 /** A call without an answer. */
 type FailedOutcome = Exclude<ProviderOutcome, { readonly outcome: 'answered' }>
@@ -31,7 +31,7 @@ export function textOverHttp({ timers, http }: HttpPorts, requestOf: RequestOf):
   function begin(
     call: ProviderCall | StreamCall,
     signal: CallerSignal | undefined,
-  ): UpstreamCall | FailedOutcome {
+  ): BegunCall | FailedOutcome {
     if (signal?.aborted === true) return { outcome: 'aborted' }
     const request = requestOf(call)
     if ('problem' in request) return { outcome: 'unreachable', reason: request.problem }
@@ -67,7 +67,7 @@ export function textOverHttp({ timers, http }: HttpPorts, requestOf: RequestOf):
 
 /** Reads the whole answer of a call, or says why there is none. Never rejects. */
 async function wholeAnswer(
-  { response, cutoff }: UpstreamCall,
+  { response, cutoff }: BegunCall,
   costHeader: string | undefined,
 ): Promise<ProviderOutcome> {
   try {
@@ -86,7 +86,7 @@ async function wholeAnswer(
  */
 function answerInTime(
   answer: Promise<ProviderOutcome>,
-  { cutoff }: UpstreamCall,
+  { cutoff }: BegunCall,
   { readTimeoutMs, lateMs }: { readonly readTimeoutMs: number; readonly lateMs: number },
 ): Promise<ProviderOutcome> {
   return new Promise(resolve => {
@@ -101,7 +101,7 @@ function answerInTime(
 }
 
 async function openStream(
-  { response, cutoff }: UpstreamCall,
+  { response, cutoff }: BegunCall,
   costHeader: string | undefined,
   idleTimeoutMs: number,
 ): Promise<StreamOutcome> {
