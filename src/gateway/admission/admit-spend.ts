@@ -32,12 +32,8 @@ export async function admitSpend<Placed extends { readonly outcome: string }>(
   place: () => Promise<Placed | SpendRefused>,
 ): Promise<Exclude<Placed, { readonly outcome: 'refused' }>> {
   const placed = await place()
-  if (isRefused(placed)) throw moneyRefusal(spend, placed)
+  if (placed.outcome === 'refused') throw moneyRefusal(spend, placed as SpendRefused)
   return placed as Exclude<Placed, { readonly outcome: 'refused' }>
-}
-
-function isRefused(placed: { readonly outcome: string }): placed is SpendRefused {
-  return placed.outcome === 'refused'
 }
 
 /**

@@ -14,7 +14,7 @@ import { DisconnectSignal } from '../disconnect-signal.ts'
 import type { KeptAnswer, Replays } from '../ports/replays.ts'
 import type { TextCall } from '../text/text-call.ts'
 import type { StreamEnding, StreamedAnswer, TextResult, CompleteAnswer } from '../text/text-result.ts'
-import { replayBudget } from './replay-budget.ts'
+import { replayBudget } from '../../stores/memory/answer-log.ts'
 import { InFlightRequest, RequestCoalescer, laggedReaderError } from './request-coalescer.ts'
 
 type Change = Partial<Omit<TextCall, 'client'>>

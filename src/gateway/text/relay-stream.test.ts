@@ -21,6 +21,7 @@ import {
   FINISHING_MAX,
   FinishingStreams,
 } from './finishing-streams.ts'
+import { IdleStreams } from './idle-streams.ts'
 import { RecentPrompts } from './recent-prompts.ts'
 import { RelayedStream } from './relay-stream.ts'
 import { WatchedUpstream } from './watched-upstream.ts'
@@ -93,6 +94,7 @@ async function setUp({ first = ROLE, failsAt, finishAborted }: SetUp = {}) {
     fallback: { id: 'req_1', createdAtS: 0 },
   })
   const failures: unknown[] = []
+  const idleStreams = new IdleStreams()
   const finishingStreams = new FinishingStreams(clock)
   const watched = finishAborted && new WatchedUpstream(source.upstream, clock)
   const provider = { ...main.provider, ...(finishAborted && { finishAborted }) }
@@ -111,10 +113,12 @@ async function setUp({ first = ROLE, failsAt, finishAborted }: SetUp = {}) {
       },
     },
     {
+      ledger,
       holds,
       clock,
       tokenizer: { countTokens: async () => 1 },
       finishingStreams,
+      idleStreams,
       recentPrompts: new RecentPrompts({ clock, hash: () => 0 }),
       onSettleFailed: error => failures.push(error),
     },
@@ -127,6 +131,7 @@ async function setUp({ first = ROLE, failsAt, finishAborted }: SetUp = {}) {
     failures,
     /** The calls that ended its hold. */
     steps,
+    idleStreams,
     finishingStreams,
     held: quote.amount,
     record: call.record,
@@ -185,6 +190,24 @@ describe('a relayed stream', () => {
       upstreamProblem: 'the stream broke: ECONNRESET',
       upstreamFailures: [{ provider: 'main', reason: 'broken_stream' }],
     })
+  })
+
+  test('that its upstream leaves silent is counted as idle for its model', async () => {
+    const { relayed, source, idleStreams } = await setUp()
+    source.end({ end: 'idle' })
+
+    await textOf(relayed)
+
+    expect(idleStreams.list()).toEqual([['gpt-x', 1]])
+  })
+
+  test('that breaks off is not counted as idle', async () => {
+    const { relayed, source, idleStreams } = await setUp()
+    source.end({ end: 'broken', reason: 'ECONNRESET' })
+
+    await textOf(relayed)
+
+    expect(idleStreams.list()).toEqual([])
   })
 
   test('that is charged does not release its hold, because the charge has ended it', async () => {

@@ -16,6 +16,7 @@ import { CircuitBreakers, RetryBudgets } from '../upstreams/upstream-health.ts'
 import { LateAnswers } from '../upstreams/late-answers.ts'
 import { RefusedFields } from '../upstreams/refused-fields.ts'
 import { FinishingStreams } from './finishing-streams.ts'
+import { IdleStreams } from './idle-streams.ts'
 import { RecentPrompts } from './recent-prompts.ts'
 import { runText } from './run-text.ts'
 
@@ -67,9 +68,11 @@ async function setUp(
         circuitBreakers: new CircuitBreakers({ catalog, clock }),
         retryBudgets: new RetryBudgets(clock),
         clock,
+        ledger,
         holds: new HoldQueue({ ledger, clock }, { waitMs: 0, mode: 'hold' }),
         lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),
         finishingStreams: new FinishingStreams(clock),
+        idleStreams: new IdleStreams(),
         moderator: undefined,
         refusedFields: new RefusedFields(),
         onSettleFailed,

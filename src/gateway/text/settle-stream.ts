@@ -59,6 +59,7 @@ export class StreamSettlement {
       if (isOwed(reading)) charge = await this.#charge(reading, { isFinished })
       if (!reading.endedWell) {
         reportBreak(admitted.call.record, end, attempt.destination.provider.id)
+        if (end?.end === 'idle') this.#ports.idleStreams.count(admitted.model.id)
         return opened.stream.finish(charge, breakForClient(end))
       }
       const last = opened.stream.finish(charge, null)

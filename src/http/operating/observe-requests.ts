@@ -1,6 +1,6 @@
 import { formatUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
-import { errorFields, quoted, type Log, type LogMembers } from '../../telemetry/log.ts'
+import { errorFields, textMember, type Log, type LogMembers } from '../../telemetry/log.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Forwarding } from '../forwarding.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
@@ -42,18 +42,18 @@ export function requestLine(
   const { record, requestId, request } = context
   // Ids, addresses, route names and decimals have no characters that JSON escapes.
   let line = `"request_id":"${requestId}"`
-  line += text('client_request_id', clientRequestId(request))
+  line += textMember('client_request_id', clientRequestId(request))
   if (clientAddress !== '') line += `,"client_address":"${clientAddress}"`
   line += `,"route":"${route}","status":${status},"duration_ms":${Math.round(durationMs * 1000) / 1000}`
   if (record.accountId !== undefined) line += `,"account":"${record.accountId}"`
   if (record.apiKeyId !== undefined) line += `,"api_key":"${record.apiKeyId}"`
-  line += text('model', record.model) + text('provider', record.provider)
+  line += textMember('model', record.model) + textMember('provider', record.provider)
   if (record.jobId !== undefined) line += `,"job_id":"${record.jobId}"`
   if (record.jobState !== undefined) line += `,"job_state":"${record.jobState}"`
   if (record.upstreamStatus !== undefined) line += `,"upstream_status":${record.upstreamStatus}`
-  line += text('upstream_problem', record.upstreamProblem)
+  line += textMember('upstream_problem', record.upstreamProblem)
   if (record.clientDisconnected === true) line += ',"client_disconnected":true'
-  line += text('failed_over_from', record.failedOverFrom?.join('; '))
+  line += textMember('failed_over_from', record.failedOverFrom?.join('; '))
   const { usage } = record
   if (usage !== undefined) {
     line += `,"input_tokens":${inputTokens(usage)},"output_tokens":${outputTokens(usage)}`
@@ -61,13 +61,10 @@ export function requestLine(
   if (record.provenance !== undefined) line += `,"usage_source":"${record.provenance}"`
   if (record.isClamped === true) line += ',"is_clamped":true'
   if (record.cost !== undefined) line += `,"cost_usd":"${formatUsd(record.cost)}"`
-  line += text('moderation', record.moderation) + text('moderation_problem', record.moderationProblem)
+  line +=
+    textMember('moderation', record.moderation) + textMember('moderation_problem', record.moderationProblem)
   if (record.isReplay === true) line += ',"is_replay":true'
-  return line + text('error_code', record.errorCode)
-}
-
-function text(name: string, value: string | undefined): string {
-  return value === undefined ? '' : `,"${name}":${quoted(value)}`
+  return line + textMember('error_code', record.errorCode)
 }
 
 function clientRequestId(request: IncomingRequest): string | undefined {
