@@ -4,7 +4,7 @@ import type { ByteBudget } from '../gateway/byte-budgets/byte-budget.ts'
 import { HoldQueue } from '../gateway/hold-queue.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { Reconcile } from '../gateway/ports/reconcile.ts'
-import { replayBudget } from '../gateway/replays/replay-budget.ts'
+import { replayBudget } from '../stores/memory/answer-log.ts'
 import { RequestCoalescer } from '../gateway/replays/request-coalescer.ts'
 import { Cors, exposedHeaders } from '../http/cors.ts'
 import { Forwarding } from '../http/forwarding.ts'
@@ -114,14 +114,10 @@ function handlerPortsOf(
 ): RequestHandlerPorts {
   const costHeader = `x-${brand}-cost-usd`
   const replayHeader = `x-${brand}-replay`
-  const observe = observeRequests(log, metrics, forwarding)
   return {
     nextId: admin.newId,
     elapsed: () => performance.now(),
-    observe(finished) {
-      observe(finished)
-      admin.idleStreams.count(finished.context.trace)
-    },
+    observe: observeRequests(log, metrics, forwarding),
     costHeader,
     replayHeader,
     cors: new Cors({ origins: corsOrigins, exposedHeaders: exposedHeaders([costHeader, replayHeader]) }),

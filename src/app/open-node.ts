@@ -80,7 +80,7 @@ async function nodeOf(
       onAnchorFailed(error)
     },
   })
-  const guard = new BooksGuard({ isAnchored: () => anchor.problem === undefined })
+  const guard = new BooksGuard(anchor)
   const guards = { isWritable: store.isWritable, guard }
   return {
     ...node,

@@ -12,7 +12,7 @@ import type { Tokenizer } from '../gateway/ports/tokenizer.ts'
 import { FinishingStreams } from '../gateway/text/finishing-streams.ts'
 import { RecentPrompts } from '../gateway/text/recent-prompts.ts'
 import type { TextPorts } from '../gateway/text/text-ports.ts'
-import { IdleStreams } from '../gateway/admin/idle-streams.ts'
+import { IdleStreams } from '../gateway/text/idle-streams.ts'
 import { CircuitBreakers, RetryBudgets } from '../gateway/upstreams/upstream-health.ts'
 import { LateAnswers } from '../gateway/upstreams/late-answers.ts'
 import { RefusedFields } from '../gateway/upstreams/refused-fields.ts'
@@ -94,6 +94,7 @@ export async function openParts(
     jobMetrics,
   })
   const refusedFields = new RefusedFields()
+  const idleStreams = new IdleStreams()
   const backups = openBackups(folder)
   return {
     log,
@@ -107,11 +108,12 @@ export async function openParts(
       moderator,
       providers,
       refusedFields,
+      idleStreams,
       onReconcileFailed,
     }),
     onReconcileFailed,
     caller: { accounts: node.accounts, hashKey: key => Bun.SHA256.hash(key, 'base64') },
-    text: textPortsOf({ node, clock, log, moderator, providers, refusedFields, tokenizer }),
+    text: textPortsOf({ node, clock, log, moderator, providers, refusedFields, idleStreams, tokenizer }),
     media,
     books: node,
     heldNow: () => node.ledger.heldNow(),
@@ -130,11 +132,8 @@ function openLogOf({ logLevel }: Config, clock: Clock, isOffline: boolean): Log 
   const stream = isOffline ? process.stderr : process.stdout
   return openLog({
     level: isOffline && logLevel !== 'silent' ? 'error' : logLevel,
-    write: boundedWriter(
-      (text, done) => stream.write(text, done),
-      () => clock.now(),
-    ),
-    now: () => clock.now(),
+    write: boundedWriter((text, done) => stream.write(text, done), clock),
+    clock,
     defer: flush => setTimeout(flush, LOG_DELAY_MS),
   })
 }
@@ -148,9 +147,10 @@ function adminPortsOf(parts: {
   readonly moderator: Moderator | undefined
   readonly providers: ProviderAdapters
   readonly refusedFields: RefusedFields
+  readonly idleStreams: IdleStreams
   readonly onReconcileFailed: (error: unknown) => void
 }): AdminPorts {
-  const { node, clock, moderator, providers, refusedFields, onReconcileFailed: onFailed } = parts
+  const { node, clock, moderator, providers, refusedFields, idleStreams, onReconcileFailed: onFailed } = parts
   const { accounts, ledger, catalog, auditLog, newId } = node
   const { isSandboxOn } = parts.config
   const settings = describeConfig()
@@ -184,7 +184,7 @@ function adminPortsOf(parts: {
     sha256: text => createHash('sha256').update(text).digest(),
     isSandboxOn,
     isVariableSet: variable => secretFromEnvironment(variable) !== undefined,
-    idleStreams: new IdleStreams(),
+    idleStreams,
     probeProvider: provider => providers[provider.kind].probe(provider),
     refusedFields,
     moderator,
@@ -199,10 +199,11 @@ function textPortsOf(parts: {
   readonly moderator: Moderator | undefined
   readonly providers: ProviderAdapters
   readonly refusedFields: RefusedFields
+  readonly idleStreams: IdleStreams
   readonly tokenizer: Tokenizer
 }): Parts['text'] {
-  const { clock, log, moderator, providers, refusedFields, tokenizer } = parts
-  const { catalog, attempts } = parts.node
+  const { clock, log, moderator, providers, refusedFields, idleStreams, tokenizer } = parts
+  const { catalog, attempts, ledger } = parts.node
   const onSettleFailed = (error: unknown) =>
     log.error('the end of a request could not be written', errorFields(error))
   return {
@@ -212,9 +213,11 @@ function textPortsOf(parts: {
     moderator,
     onSettleFailed,
     attempts,
+    ledger,
     lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),
     finishingStreams: new FinishingStreams(clock),
     refusedFields,
+    idleStreams,
     providers,
     tokenizer,
     recentPrompts: new RecentPrompts({ clock, hash: text => Bun.hash.xxHash32(text) }),

@@ -129,5 +129,5 @@ type KeyedHandler = (caller: Authenticated, context: RequestContext) => Promise<
 /** Wraps a handler that needs an API key. */
 function keyedRoute(ports: AdmitCallerPorts): (handle: KeyedHandler) => Handler {
   return handle => async context =>
-    handle(await admitCaller(presentedKey(context.request), context.trace, ports), context)
+    handle(await admitCaller(presentedKey(context.request), context.record, ports), context)
 }

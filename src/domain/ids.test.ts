@@ -46,7 +46,11 @@ describe('ids', () => {
 
   test('keys grow although the clock steps back or the process restarts', () => {
     const times = [2000, 2000, 1000, 3000]
-    const next = idSource({ now: () => times.shift()!, random64: () => 7n, after: (1500n << 16n) + 5n })
+    const next = idSource({
+      clock: { now: () => times.shift()! },
+      random64: () => 7n,
+      after: (1500n << 16n) + 5n,
+    })
 
     const keys = [next(), next(), next(), next()].map(id => id.key)
 

@@ -65,7 +65,8 @@ export function parseId(prefix: IdPrefix, text: string): Id | undefined {
  * than 65,536 ids, keys run ahead of the clock.
  */
 export function idSource(ports: {
-  readonly now: () => number
+  /** Wall time in milliseconds. */
+  readonly clock: { readonly now: () => number }
   /** 64 random bits as a signed integer. */
   readonly random64: () => bigint
   /** The largest key in the store, so that keys grow across a restart even if the clock was set back. */
@@ -73,7 +74,7 @@ export function idSource(ports: {
 }): () => Id {
   let last = ports.after ?? 0n
   return () => {
-    const first = BigInt(ports.now()) << SEQUENCE_BITS
+    const first = BigInt(ports.clock.now()) << SEQUENCE_BITS
     last = first > last ? first : last + 1n
     return { key: last, tail: ports.random64() }
   }

@@ -26,6 +26,7 @@ async function aQueue({ funds = usd('10'), ledgerFrom = ledger => ledger, ...cha
     store,
     clock,
     queue,
+    ledger: store.ledger,
     ...account,
     place: async (amount: NanoUsd, client: { signal: AbortSignal } = staying) =>
       queue.place({ id: anId(), accountId: account.accountId, amount }, client),
@@ -83,14 +84,14 @@ describe('a request', () => {
   test.each(['release', 'capture'] as const)(
     'a request that would fit later waits for the %s of a running one',
     async how => {
-      const { place, queue, clock, apiKeyId } = await aQueue()
+      const { ledger, place, queue, clock, apiKeyId } = await aQueue()
       const running = heldBy(await place(usd('9')))
       const waiting = place(usd('3'))
       await settled()
       const waited = queue.waiting
 
       if (how === 'release') await queue.release(running)
-      else await queue.capture(running, aCharge(apiKeyId, { tokens: 7 }))
+      else await ledger.captureHold(running, aCharge(apiKeyId, { tokens: 7 }))
 
       expect(waited).toBe(1)
       expect((await waiting).outcome).toBe('held')
@@ -150,11 +151,11 @@ describe('a request', () => {
   })
 
   test('a request is refused as soon as running ones have spent the money it waits for', async () => {
-    const { place, queue, apiKeyId } = await aQueue()
+    const { ledger, place, apiKeyId } = await aQueue()
     const running = heldBy(await place(usd('9')))
     const waiting = place(usd('3'))
 
-    await queue.capture(running, aCharge(apiKeyId, { tokens: 8 }))
+    await ledger.captureHold(running, aCharge(apiKeyId, { tokens: 8 }))
 
     expect(await waiting).toEqual(refused(usd('2'), ZERO))
   })
@@ -394,11 +395,11 @@ test('with a wait of 0 ms a request is refused at once', async () => {
 
 describe('in check mode', () => {
   test('nothing is held, so concurrent requests can together spend more than the balance', async () => {
-    const { place, queue, balance, apiKeyId } = await aQueue({ mode: 'check', funds: usd('1') })
+    const { ledger, place, balance, apiKeyId } = await aQueue({ mode: 'check', funds: usd('1') })
 
     const holds = await Promise.all([place(usd('1')), place(usd('1')), place(usd('1'))])
     const before = await balance()
-    for (const hold of holds) await queue.capture(heldBy(hold), aCharge(apiKeyId))
+    for (const hold of holds) await ledger.captureHold(heldBy(hold), aCharge(apiKeyId))
 
     expect(before).toEqual({ available: usd('1'), held: ZERO })
     expect(await balance()).toEqual({ available: usd('-2'), held: ZERO })
@@ -413,9 +414,9 @@ describe('in check mode', () => {
   })
 
   test('a request of no amount passes with any balance', async () => {
-    const { place, queue, apiKeyId } = await aQueue({ mode: 'check', funds: usd('1') })
+    const { ledger, place, apiKeyId } = await aQueue({ mode: 'check', funds: usd('1') })
     const hold = heldBy(await place(usd('1')))
-    await queue.capture(hold, aCharge(apiKeyId, { tokens: 3 }))
+    await ledger.captureHold(hold, aCharge(apiKeyId, { tokens: 3 }))
 
     expect((await place(ZERO)).outcome).toBe('held')
   })
@@ -441,7 +442,7 @@ test('setting the wall clock back or forward does not change how long a request 
 })
 
 test('of 200 concurrent requests on a balance for ten, ten run at a time, and all of them run', async () => {
-  const { place, queue, balance, apiKeyId } = await aQueue({ funds: usd('10') })
+  const { place, ledger, balance, apiKeyId } = await aQueue({ funds: usd('10') })
   let running = 0
   let runningMax = 0
   const run = async () => {
@@ -450,7 +451,7 @@ test('of 200 concurrent requests on a balance for ten, ten run at a time, and al
     runningMax = Math.max(runningMax, running)
     await settled()
     running -= 1
-    await queue.capture(hold, aCharge(apiKeyId, { tariff: null, cost: usd('0.001') }))
+    await ledger.captureHold(hold, aCharge(apiKeyId, { tariff: null, cost: usd('0.001') }))
   }
 
   // If each had cost its worst case, the last ones would not fit.

@@ -2,7 +2,7 @@ import type { Id } from '../domain/ids.ts'
 import { addUsd, ZERO, type NanoUsd } from '../domain/money.ts'
 import type { CallerSignal } from './ports/caller-signal.ts'
 import type { Clock } from './ports/clock.ts'
-import type { Captured, Charge, Hold, HoldOutcome, Ledger } from './ports/ledger.ts'
+import type { Hold, HoldOutcome, Ledger } from './ports/ledger.ts'
 
 /** `hold`: the worst case of a request is held while it runs. `check`: the balance is only compared with it. */
 export type TextHoldMode = 'hold' | 'check'
@@ -43,11 +43,6 @@ export class HoldQueue {
     const outcome = await (mayTry ? this.#hold(request) : this.#refusal(request.accountId))
     if (outcome.outcome === 'held' || !this.#mayWait(request, outcome)) return outcome
     return this.#wait(request, client.signal)
-  }
-
-  /** See `Ledger.captureHold`. */
-  capture(hold: Hold, charge: Charge): Promise<Captured> {
-    return this.#ledger.captureHold(hold, charge)
   }
 
   /** See `Ledger.releaseHold`. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { errorTypeOf, GatewayError, type ErrorCode } from '../domain/errors.ts'
 import { HttpError, type HttpErrorCode } from '../http1/server/http-error.ts'
-import { errorBody, errorHeaders, refusalOf, statusOfError } from './errors.ts'
+import { errorBody, errorHeaders, gatewayErrorOf, statusOfError } from './errors.ts'
 
 const docs = readFileSync(join(import.meta.dirname, '../../docs/api.md'), 'utf8')
 const documented = docs
@@ -62,14 +62,14 @@ describe('an error of the HTTP server', () => {
     ['body_not_utf8', 'invalid_json'],
     ['too_many_connections', 'unavailable'],
   ])('%s becomes %s with the same message', (httpCode, code) => {
-    expect(refusalOf(new HttpError(httpCode, 'No.'))).toMatchObject({ code, message: 'No.' })
+    expect(gatewayErrorOf(new HttpError(httpCode, 'No.'))).toMatchObject({ code, message: 'No.' })
   })
 
   test.each<[HttpErrorCode]>([['client_disconnected'], ['body_discarded']])('%s is not a refusal', code => {
-    expect(refusalOf(new HttpError(code, 'No.'))).toBeUndefined()
+    expect(gatewayErrorOf(new HttpError(code, 'No.'))).toBeUndefined()
   })
 
   test('for too many connections says when to retry', () => {
-    expect(refusalOf(new HttpError('too_many_connections', 'No.'))?.extras.retryAfter).toBe('1')
+    expect(gatewayErrorOf(new HttpError('too_many_connections', 'No.'))?.extras.retryAfter).toBe('1')
   })
 })

@@ -61,7 +61,7 @@ const codeOfHttp = {
 } as const satisfies Record<HttpErrorCode, ErrorCode | undefined>
 
 /** The error for the client; undefined for a bug or an outage, which becomes `server_error`. */
-export function refusalOf(error: unknown): GatewayError | undefined {
+export function gatewayErrorOf(error: unknown): GatewayError | undefined {
   if (error instanceof GatewayError) return error
   const code = error instanceof HttpError ? codeOfHttp[error.code] : undefined
   if (code === undefined) return undefined

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { admitCaller, type CallerTrace } from '../gateway/admission/admit-caller.ts'
+import { admitCaller, type CallerRecord } from '../gateway/admission/admit-caller.ts'
 import type { Authenticated } from '../gateway/ports/accounts.ts'
 import { presentedKey } from './incoming-request.ts'
 
@@ -54,13 +54,13 @@ test.each([{}, { authorization: 'Basic eA==' }, { 'x-api-key': '' }])(
 
 test('the log line of a request names its account and its key, also if the account is suspended', async () => {
   const suspended = { ...known, account: { ...known.account, suspendedAtMs: 1 } }
-  const trace: CallerTrace = {}
+  const record: CallerRecord = {}
 
-  const admitted = admitCaller('good', trace, {
+  const admitted = admitCaller('good', record, {
     ...ports,
     accounts: { authenticate: async () => suspended },
   })
 
   expect(await admitted.catch((error: { code: string }) => error.code)).toBe('account_suspended')
-  expect(trace).toEqual({ accountId: 'acct_1', apiKeyId: 'key_1' })
+  expect(record).toEqual({ accountId: 'acct_1', apiKeyId: 'key_1' })
 })

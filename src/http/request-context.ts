@@ -2,7 +2,7 @@ import type { Id } from '../domain/ids.ts'
 import type { JobState } from '../domain/jobs/job.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { ByteStream } from '../http1/byte-stream.ts'
-import type { TextTrace } from '../gateway/text/text-trace.ts'
+import type { TextRecord } from '../gateway/text/text-record.ts'
 import type { Reservation } from '../gateway/byte-budgets/byte-budget.ts'
 import type { IncomingRequest } from './incoming-request.ts'
 
@@ -13,12 +13,12 @@ export type RequestContext = {
   /** `req_…`, as sent in `x-request-id`. */
   readonly requestId: string
   /** Filled in while the request is answered; read by the log and the metrics. */
-  readonly trace: RequestTrace
+  readonly record: RequestRecord
   /** The memory for the body, if its handler reserves any. It is given back when the work for the request has ended. */
   bodyMemory?: Reservation
 }
 
-export type RequestTrace = TextTrace & {
+export type RequestRecord = TextRecord & {
   /** The job of a media request, and its state when the reply was made. */
   jobId?: string
   jobState?: JobState

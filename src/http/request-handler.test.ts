@@ -88,7 +88,7 @@ describe('over a server', () => {
     expect(refused).toStartWith('HTTP/1.1 413 ')
     expect(refused).toContain('\r\nconnection: close\r\n')
     expect(await connection.closed).toBe(refused)
-    expect(finished[0]!.context.trace).toEqual({ errorCode: 'request_too_large' })
+    expect(finished[0]!.context.record).toEqual({ errorCode: 'request_too_large' })
   })
 
   test('a connection above the limit gets a 503 with a time to retry after', async () => {
@@ -122,7 +122,7 @@ describe('over a server', () => {
 
     expect(response).toStartWith('HTTP/1.1 500 ')
     expect(response).toContain('"server_error"')
-    expect(finished[0]?.context.trace.failure).toBeInstanceOf(Error)
+    expect(finished[0]?.context.record.failure).toBeInstanceOf(Error)
   })
 })
 
@@ -174,6 +174,6 @@ test('a request whose client disconnected before the reply is recorded with 499 
     portsWith(each => finished.push(each)),
   )
 
-  expect(finished).toMatchObject([{ status: 499, context: { trace: { clientDisconnected: true } } }])
-  expect(finished[0]?.context.trace).not.toHaveProperty('errorCode')
+  expect(finished).toMatchObject([{ status: 499, context: { record: { clientDisconnected: true } } }])
+  expect(finished[0]?.context.record).not.toHaveProperty('errorCode')
 })

@@ -6,7 +6,7 @@ import type { ServerRequest } from '../http1/server/server-request.ts'
 import { isStream } from '../http1/server/response-writer.ts'
 import type { Cors } from './cors.ts'
 import { decodedRequest } from './incoming-request.ts'
-import { errorHeaders, refusalOf, statusOfError } from './errors.ts'
+import { errorHeaders, gatewayErrorOf, statusOfError } from './errors.ts'
 import { plainReplies, type ReplyStyle } from './reply-style.ts'
 import type { Handler, HttpReply, RequestContext } from './request-context.ts'
 import { routeTable, type Endpoint, type Route } from './routes.ts'
@@ -57,7 +57,7 @@ export async function answer(
     request: decodedRequest(request),
     id,
     requestId: formatId('req', id),
-    trace: {},
+    record: {},
   }
   let reply: HttpReply | undefined
   try {
@@ -112,16 +112,16 @@ const CLIENT_CLOSED_REQUEST = 499
 /** The refusals of a body that has not arrived completely. */
 const leavesBody: ReadonlySet<ErrorCode> = new Set(['request_too_large', 'body_timeout', 'overloaded'])
 
-function errorReply(error: unknown, { request, trace }: RequestContext, style: ReplyStyle): HttpReply {
+function errorReply(error: unknown, { request, record }: RequestContext, style: ReplyStyle): HttpReply {
   const { clientDisconnected } = request
-  const known = refusalOf(error) ?? serverError(error)
+  const known = gatewayErrorOf(error) ?? serverError(error)
   // After a disconnect, a half-read body or an interrupted call is not a fault.
-  if (clientDisconnected) trace.clientDisconnected = true
+  if (clientDisconnected) record.clientDisconnected = true
   else {
-    trace.errorCode = known.code
+    record.errorCode = known.code
     // A bug or an outage. The cause of a client's mistake, such as the parser's error, is not worth a stack.
     if (known.type === 'server_error' && (known.code === 'server_error' || known.cause !== undefined))
-      trace.failure = known.cause ?? known
+      record.failure = known.cause ?? known
   }
   const headers = errorHeaders(known)
   // The rest of an unfinished body must not be read as the next request.

@@ -222,7 +222,7 @@ function restOf(total: unknown, completion: unknown): unknown {
 }
 
 function countsIn(details: unknown): Counts {
-  return isJsonObject(details) ? details : NO_COUNTS
+  return !isAbsent(details) && isJsonObject(details) ? details : NO_COUNTS
 }
 
 function isAbsent(value: unknown): value is null | undefined {

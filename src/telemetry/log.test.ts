@@ -8,7 +8,7 @@ function opened(level: 'info' | 'silent' = 'info') {
   const log = openLog({
     level,
     write: text => written.push(text),
-    now: () => 5,
+    clock: { now: () => 5 },
     defer: flush => deferred.push(flush),
   })
   return { log, written, deferred }
@@ -67,10 +67,7 @@ const LINE = `{"message":"${'x'.repeat((1 << 20) - 15)}"}\n`
 function slowReader() {
   const taken: string[] = []
   const waiting: { text: string; done: () => void }[] = []
-  const write = boundedWriter(
-    (text, done) => waiting.push({ text, done }),
-    () => 7,
-  )
+  const write = boundedWriter((text, done) => waiting.push({ text, done }), { now: () => 7 })
   const readAll = () => {
     for (const { text, done } of waiting.splice(0)) {
       taken.push(text)

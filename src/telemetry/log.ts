@@ -1,3 +1,5 @@
+import type { Clock } from '../gateway/ports/clock.ts'
+
 /** Fields of a log line. Undefined fields are omitted. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>
 
@@ -33,7 +35,8 @@ export function openLog(options: {
   /** The lowest level to write; `silent` writes nothing. */
   readonly level: LogLevel | 'silent'
   readonly write: (text: string) => void
-  readonly now: () => number
+  /** For the times of the lines. */
+  readonly clock: Pick<Clock, 'now'>
   readonly defer: (flush: () => void) => void
 }): Log {
   const lowest = options.level === 'silent' ? logLevels.length : logLevels.indexOf(options.level)
@@ -55,7 +58,7 @@ export function openLog(options: {
     return (message: string, fields: LogFields | LogMembers = '') => {
       const members = typeof fields === 'string' ? fields : JSON.stringify(fields).slice(1, -1)
       // Concatenated, because copying the fields into one object with these three would cost as much as writing them.
-      const head = `{"time":"${logTime(options.now())}","level":"${level}","message":${quoted(message)}`
+      const head = `{"time":"${logTime(options.clock.now())}","level":"${level}","message":${quoted(message)}`
       buffer += members === '' ? `${head}}\n` : `${head},${members}}\n`
       if (buffer.length >= BUFFER_CHARS_MAX) flush()
       else if (!isDeferred) {
@@ -78,6 +81,11 @@ export function openLog(options: {
 /** A time in RFC 3339, in UTC with milliseconds. */
 function logTime(atMs: number): string {
   return new Date(atMs).toISOString()
+}
+
+/** A member after others, such as `,"model":"gpt-x"`. Nothing for an undefined text. */
+export function textMember(name: string, text: string | undefined): LogMembers {
+  return text === undefined ? '' : `,"${name}":${quoted(text)}`
 }
 
 /** The text as a JSON string. Most texts need no escapes, and the loop is faster for them than JSON.stringify. */
@@ -113,7 +121,7 @@ export const WAITING_CHARS_MAX = 8 << 20
  */
 export function boundedWriter(
   write: (text: string, done: () => void) => void,
-  now: () => number,
+  clock: Pick<Clock, 'now'>,
 ): (text: string) => void {
   let waiting = 0
   let lost = 0
@@ -122,7 +130,7 @@ export function boundedWriter(
       lost += text.split('\n').length - 1
       return
     }
-    const whole = lost === 0 ? text : lossLine(lost, now()) + text
+    const whole = lost === 0 ? text : lossLine(lost, clock.now()) + text
     lost = 0
     waiting += whole.length
     write(whole, () => {

@@ -25,7 +25,7 @@ const open = () =>
     { open: () => 21, max: 1024 },
   )
 
-const answered = (status: number, trace: object) => ({ route: 'chat', status, durationMs: 7, trace })
+const answered = (status: number, record: object) => ({ route: 'chat', status, durationMs: 7, record })
 
 test('requests, tokens and cost are summed by their labels, however often they are read', async () => {
   const metrics = open()

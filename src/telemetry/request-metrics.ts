@@ -7,7 +7,7 @@ import {
   type Usage,
   type UsageBucket,
 } from '../domain/pricing/usage.ts'
-import type { UpstreamFailure } from '../gateway/text/text-trace.ts'
+import type { UpstreamFailure } from '../gateway/text/text-record.ts'
 import { dollars } from './dollars.ts'
 
 /** The facts that the metrics need about a finished request. */
@@ -15,7 +15,7 @@ export type RequestMeasure = {
   readonly route: string
   readonly status: number
   readonly durationMs: number
-  readonly trace: {
+  readonly record: {
     /** The name of a catalog row, never a name that a client made up: that would add series without a limit. */
     readonly model?: string
     readonly usage?: Usage
@@ -67,14 +67,14 @@ export function openRequestMetrics(
   const exceptions = openExceptions(registry)
   return {
     count(measure) {
-      const { route, status, durationMs, trace } = measure
-      const { model = '', usage, cost } = trace
+      const { route, status, durationMs, record } = measure
+      const { model = '', usage, cost } = record
       const tally = tallies.of(route, status, model)
       tally.requests += 1
       durations.observe(route, durationMs / 1000)
       if (usage !== undefined) for (const bucket of usageBuckets) tally.tokens[bucket] += usage[bucket]
       // A job is charged once, however many requests wait for it.
-      if (cost !== undefined && trace.jobId === undefined) tally.cost = (tally.cost ?? 0n) + cost
+      if (cost !== undefined && record.jobId === undefined) tally.cost = (tally.cost ?? 0n) + cost
       exceptions.count(measure)
     },
     text: () => durations.text('tollgate_request_duration_seconds', 'Time from a request to its reply.'),
@@ -160,7 +160,7 @@ function openOverdrafts(registers: Registry[]): Count {
     help: 'Dollars by which text charges exceeded their holds.',
     registers,
   })
-  return ({ trace: { shortfall } }) => {
+  return ({ record: { shortfall } }) => {
     if (shortfall === undefined || shortfall <= 0n) return
     overdrafts.inc()
     overdraftUsd.inc(dollars(shortfall))
@@ -192,8 +192,8 @@ function openUncertainCharges(registers: Registry[]): Count {
     labelNames: ['provider'],
     registers,
   })
-  return ({ trace }) => {
-    const { model = '', provider = '', isCostUnreported, isRefusalBilled, provenance, isClamped } = trace
+  return ({ record }) => {
+    const { model = '', provider = '', isCostUnreported, isRefusalBilled, provenance, isClamped } = record
     if (isRefusalBilled === true) billedRefusals.inc({ provider })
     if (isCostUnreported === true) unreported.inc({ model })
     if (provenance === 'estimated') estimated.inc({ model })
@@ -214,7 +214,7 @@ function openUpstreamFailures(registers: Registry[]): Count {
     labelNames: ['provider', 'reason'],
     registers,
   })
-  return ({ route, status, trace: { model = '', upstreamProblem, upstreamFailures = [] } }) => {
+  return ({ route, status, record: { model = '', upstreamProblem, upstreamFailures = [] } }) => {
     for (const { provider, reason } of upstreamFailures) failures.inc({ provider, reason })
     if (status === OK && upstreamProblem !== undefined) brokenStreams.inc({ route, model })
   }
@@ -227,7 +227,7 @@ function openReplays(registers: Registry[]): Count {
     labelNames: ['route'],
     registers,
   })
-  return ({ route, trace: { isReplay } }) => {
+  return ({ route, record: { isReplay } }) => {
     if (isReplay === true) replays.inc({ route })
   }
 }
@@ -239,7 +239,7 @@ function openModerations(registers: Registry[]): Count {
     labelNames: ['verdict'],
     registers,
   })
-  return ({ trace: { moderation } }) => {
+  return ({ record: { moderation } }) => {
     if (moderation !== undefined) moderations.inc({ verdict: moderation })
   }
 }

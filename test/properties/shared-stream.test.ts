@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { ByteStream } from '../../src/gateway/ports/byte-stream.ts'
-import { replayBudget } from '../../src/gateway/replays/replay-budget.ts'
+import { replayBudget } from '../../src/stores/memory/answer-log.ts'
 import { shortLivedPieces } from '../../src/http1/testing/short-lived-pieces.ts'
 import { LAG_BYTES_MAX, COPY_BYTES_MAX, SharedStream } from '../../src/gateway/replays/shared-stream.ts'
 import { turn } from '../support/turn.ts'

@@ -93,7 +93,7 @@ export function anAdmittedRequest(
       caller: { account, apiKey: { id: apiKeyId, ...key } },
       body,
       client: new AbortController(),
-      trace: {},
+      record: {},
     },
     dialect: chatDialect,
     request,

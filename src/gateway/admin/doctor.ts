@@ -6,14 +6,14 @@ import type { AuditLog } from '../ports/audit.ts'
 import type { Ledger } from '../ports/ledger.ts'
 import { publicId } from '../media/job-id.ts'
 import type { DamagedResults } from '../media/damaged-results.ts'
-import type { IdleStreams } from './idle-streams.ts'
+import type { IdleStreams } from '../text/idle-streams.ts'
 import type { ProbeResult } from '../ports/providers.ts'
 import type { Moderator } from '../ports/moderator.ts'
 import type { RefusedFields } from '../upstreams/refused-fields.ts'
 import { ANSWERS_MAX, modelsWithoutCosts } from './unreported-costs.ts'
 
 /** The result of one check. `detail` is a sentence for the operator, without secrets. */
-export type Check = {
+type Check = {
   readonly name: string
   readonly ok: boolean
   /** True if the operator should read the detail, although nothing is wrong. */

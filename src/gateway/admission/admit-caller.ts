@@ -10,7 +10,7 @@ export type AdmitCallerPorts = {
 }
 
 /** The caller of a request, for its log line. */
-export type CallerTrace = { accountId?: string; apiKeyId?: string }
+export type CallerRecord = { accountId?: string; apiKeyId?: string }
 
 /** Longer texts are not hashed, because no key is longer. */
 const KEY_LENGTH_MAX = 256
@@ -21,7 +21,7 @@ const KEY_LENGTH_MAX = 256
  */
 export async function admitCaller(
   key: string | undefined,
-  trace: CallerTrace,
+  record: CallerRecord,
   { accounts, hashKey }: AdmitCallerPorts,
 ): Promise<Authenticated> {
   if (key === undefined)
@@ -32,8 +32,8 @@ export async function admitCaller(
   const caller = key.length > KEY_LENGTH_MAX ? undefined : await accounts.authenticate(hashKey(key))
   if (caller === undefined)
     throw new GatewayError('invalid_api_key', 'This API key is unknown or was revoked.')
-  trace.accountId = caller.account.publicId
-  trace.apiKeyId = caller.apiKey.publicId
+  record.accountId = caller.account.publicId
+  record.apiKeyId = caller.apiKey.publicId
   if (caller.account.suspendedAtMs !== null)
     throw new GatewayError('account_suspended', 'This account is suspended. Contact support.', {
       shouldRetry: false,

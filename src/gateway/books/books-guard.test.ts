@@ -10,8 +10,8 @@ const ADA = 1
 const BEN = 2
 
 function aGuard() {
-  const anchor = { fits: true }
-  const guard = new BooksGuard({ isAnchored: () => anchor.fits })
+  const anchor: { problem: string | undefined } = { problem: undefined }
+  const guard = new BooksGuard(anchor)
   const refused = () => [ADA, BEN].filter(account => guard.refusal(account) !== undefined)
   return { guard, anchor, refused }
 }
@@ -44,11 +44,11 @@ describe('paid work', () => {
 
   test('of all accounts is refused while the books do not match their anchor', () => {
     const { guard, anchor, refused } = aGuard()
-    anchor.fits = false
+    anchor.problem = 'It names commits that are missing.'
     guard.noteCheck([])
 
     const during = refused()
-    anchor.fits = true
+    anchor.problem = undefined
 
     expect([during, refused()]).toEqual([[ADA, BEN], []])
   })
@@ -98,7 +98,7 @@ test('no hold is placed while the store cannot be written, and holds are placed 
   })
   const ledger = guardedLedger(store.ledger, {
     isWritable: store.isWritable,
-    guard: new BooksGuard({ isAnchored: () => true }),
+    guard: new BooksGuard({ problem: undefined }),
   })
   const { accountId } = await anAccount(store, { funds: usd('1') })
   const hold = async () => ledger.placeHold(aHold({ accountId, kind: 'text', amount: usd('0.1') }))
@@ -123,7 +123,7 @@ test('no hold is placed while the store cannot be written, and holds are placed 
 })
 
 describe('a guarded port whose implementation is a class', () => {
-  const guards = { isWritable: () => true, guard: new BooksGuard({ isAnchored: () => true }) }
+  const guards = { isWritable: () => true, guard: new BooksGuard({ problem: undefined }) }
   const { ledger, jobs } = aSqliteStore()
 
   test.each([

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { Jobs } from '../ports/jobs.ts'
 import type { Affected, Ledger } from '../ports/ledger.ts'
+import type { AnchorKeeper } from './anchor-keeper.ts'
 
 /**
  * Checks in a row that could not run, after which the books count as unreadable. One can fail because the machine is
@@ -14,21 +15,18 @@ const FAILED_CHECKS_MAX = 3
  * so do three checks in a row that could not run. Running work is settled, and reads continue.
  */
 export class BooksGuard {
-  readonly #isAnchored: () => boolean
+  readonly #anchor: Pick<AnchorKeeper, 'problem'>
   #isEverything = false
   #accounts: ReadonlySet<number> = new Set()
   #failedChecks = 0
 
-  constructor(ports: {
-    /** False while the books do not match their anchor. */
-    readonly isAnchored: () => boolean
-  }) {
-    this.#isAnchored = ports.isAnchored
+  constructor(anchor: Pick<AnchorKeeper, 'problem'>) {
+    this.#anchor = anchor
   }
 
   /** Why no account may start paid work, as a sentence without details; undefined if accounts may. */
   get stop(): string | undefined {
-    if (!this.#isAnchored()) return 'The books do not match their anchor.'
+    if (this.#anchor.problem !== undefined) return 'The books do not match their anchor.'
     if (this.#isEverything) return 'A check found a problem in the commits of the books.'
     if (this.#failedChecks >= FAILED_CHECKS_MAX) return 'The books could not be checked three times in a row.'
     return undefined
@@ -82,7 +80,7 @@ export function guardedLedger(ledger: Ledger, guards: Guards): Ledger {
     debit: request => ledger.debit(request),
     refund: request => ledger.refund(request),
     placeHold(request) {
-      const refusal = refusalOf(request.accountId, guards)
+      const refusal = holdRefusal(request.accountId, guards)
       return refusal === undefined ? ledger.placeHold(request) : Promise.reject(refusal)
     },
     captureHold: (hold, charge) => ledger.captureHold(hold, charge),
@@ -117,7 +115,7 @@ export function guardedLedger(ledger: Ledger, guards: Guards): Ledger {
 export function guardedJobs(jobs: Jobs, guards: Guards): Jobs {
   return {
     create(job) {
-      const refusal = refusalOf(job.accountId, guards)
+      const refusal = holdRefusal(job.accountId, guards)
       return refusal === undefined ? jobs.create(job) : Promise.reject(refusal)
     },
     findByKey: (accountId, key, atMs) => jobs.findByKey(accountId, key, atMs),
@@ -140,7 +138,7 @@ export function guardedJobs(jobs: Jobs, guards: Guards): Jobs {
   }
 }
 
-function refusalOf(accountId: number, { isWritable, guard }: Guards): GatewayError | undefined {
+function holdRefusal(accountId: number, { isWritable, guard }: Guards): GatewayError | undefined {
   if (isWritable()) return guard.refusal(accountId)
   return new GatewayError(
     'unavailable',

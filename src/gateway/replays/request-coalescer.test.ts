@@ -13,8 +13,8 @@ import type { StreamDialect } from '../../protocol/text-dialect.ts'
 import { DisconnectSignal } from '../disconnect-signal.ts'
 import type { KeptAnswer, Replays } from '../ports/replays.ts'
 import type { TextCall } from '../text/text-call.ts'
-import type { StreamEnding, StreamedAnswer, TextResult, WholeAnswer } from '../text/text-result.ts'
-import { replayBudget } from './replay-budget.ts'
+import type { StreamEnding, StreamedAnswer, TextResult, CompleteAnswer } from '../text/text-result.ts'
+import { replayBudget } from '../../stores/memory/answer-log.ts'
 import { InFlightRequest, RequestCoalescer, laggedReaderError } from './request-coalescer.ts'
 
 type Change = Partial<Omit<TextCall, 'client'>>
@@ -24,7 +24,7 @@ const HOUR_MS = 3_600_000
 
 const FAILURE: TextResult = { kind: 'error', error: new GatewayError('upstream_error', 'It failed.') }
 
-function anAnswer(body: string): WholeAnswer {
+function anAnswer(body: string): CompleteAnswer {
   return {
     kind: 'answer',
     model: 'gpt-x',
@@ -107,7 +107,7 @@ function setUp(replays: Replays = noReplays) {
     })
     // A test may look at a rejection later.
     result.catch(() => undefined)
-    return { result, client, trace: call.trace }
+    return { result, client, record: call.record }
   }
   return { clock, ask, calls, budget }
 }
@@ -136,9 +136,9 @@ describe('with a replay store that answers later', () => {
     await turn()
     await store.found({ contentType: 'application/json', model: 'gpt-x', body: 'kept' })
 
-    for (const { result, trace } of asked) {
+    for (const { result, record } of asked) {
       expect(await result).toMatchObject({ kind: 'answer', body: 'kept', isReplay: true })
-      expect(trace).toMatchObject({ isReplay: true, model: 'gpt-x' })
+      expect(record).toMatchObject({ isReplay: true, model: 'gpt-x' })
     }
     expect(calls).toHaveLength(0)
   })
@@ -436,7 +436,7 @@ function aCall(body: object): TextCall {
     caller: { account: ada, apiKey },
     body: sentText(JSON.stringify(body)),
     client: { signal: new AbortController().signal },
-    trace: {},
+    record: {},
   }
 }
 

@@ -11,11 +11,11 @@ import type { CatalogStore } from '../ports/catalog.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Fingerprint, KeptAnswer, ReplayBudget, Replays } from '../ports/replays.ts'
 import type { TextCall } from '../text/text-call.ts'
-import type { StreamedAnswer, TextResult, WholeAnswer } from '../text/text-result.ts'
+import type { StreamedAnswer, TextResult, CompleteAnswer } from '../text/text-result.ts'
 import { COPY_BYTES_MAX, SharedStream, type StreamReader } from './shared-stream.ts'
 
 /** Answers a call without looking for identical ones. */
-type AnswerCall = (call: TextCall) => Promise<TextResult>
+type AnswerText = (call: TextCall) => Promise<TextResult>
 
 type CoalescerPorts = {
   readonly replays: Replays
@@ -52,7 +52,7 @@ export class RequestCoalescer {
     this.#patienceMs = patienceMs
   }
 
-  answer(call: TextCall, dialect: Dialect, answer: AnswerCall): Promise<TextResult> {
+  answer(call: TextCall, dialect: Dialect, answer: AnswerText): Promise<TextResult> {
     const { route } = dialect
     const fingerprint = {
       apiKeyId: call.caller.apiKey.id,
@@ -65,7 +65,7 @@ export class RequestCoalescer {
   }
 
   /** Waits for the requests before this one. If there is nothing to share, this request calls the model. */
-  async #follow(first: InFlightRequest, identical: Identical, answer: AnswerCall): Promise<TextResult> {
+  async #follow(first: InFlightRequest, identical: Identical, answer: AnswerText): Promise<TextResult> {
     const { clock } = this.#ports
     const { key, call } = identical
     const patientUntilMs = clock.monotonicMs() + this.#patienceMs
@@ -79,7 +79,7 @@ export class RequestCoalescer {
   }
 
   /** An await between the last lookup and this registration would let two identical requests call the model. */
-  async #lead({ key, fingerprint, call, dialect }: Identical, answer: AnswerCall): Promise<TextResult> {
+  async #lead({ key, fingerprint, call, dialect }: Identical, answer: AnswerText): Promise<TextResult> {
     const request = new InFlightRequest(call.client)
     this.#inFlight.set(key, request)
     const run = { request, key, fingerprint, call, dialect }
@@ -102,7 +102,7 @@ export class RequestCoalescer {
   }
 
   /** The followers get the answer now. New requests join this one until the answer is kept. */
-  #shareAnswer(run: Run, { contentType, model, body }: WholeAnswer): void {
+  #shareAnswer(run: Run, { contentType, model, body }: CompleteAnswer): void {
     const answer = { contentType, model, body }
     run.request.settle(() => replayOf(answer))
     if (isSmall(body)) void this.#ports.replays.keep(run.fingerprint, answer).then(() => this.#forget(run))
@@ -165,7 +165,7 @@ const encoder = new TextEncoder()
  * Whether an answer is small enough to be kept, by its length in UTF-8. Most texts are so short that their bytes need
  * no count.
  */
-function isSmall(body: WholeAnswer['body']): boolean {
+function isSmall(body: CompleteAnswer['body']): boolean {
   if (typeof body !== 'string') return body.length <= COPY_BYTES_MAX
   return (
     body.length * UTF8_BYTES_PER_UNIT_MAX <= COPY_BYTES_MAX ||
@@ -178,7 +178,7 @@ const NOT_WHOLE = Promise.resolve({ isWhole: false })
 /** Rate limits and `Retry-After` were for the first request. */
 const REPLAY = { rateLimits: [], retryAfter: undefined, isReplay: true } as const
 
-function replayOf({ contentType, model, body }: KeptAnswer): WholeAnswer {
+function replayOf({ contentType, model, body }: KeptAnswer): CompleteAnswer {
   return { ...REPLAY, kind: 'answer', contentType, model, body, usage: null, cost: null }
 }
 
@@ -186,9 +186,9 @@ function replayed(answer: StreamedAnswer): StreamedAnswer {
   return { ...answer, ...REPLAY }
 }
 
-function reportReplay(result: TextResult, { trace }: TextCall): TextResult {
-  trace.isReplay = true
-  if (result.kind === 'answer' || result.kind === 'stream') trace.model = result.model
+function reportReplay(result: TextResult, { record }: TextCall): TextResult {
+  record.isReplay = true
+  if (result.kind === 'answer' || result.kind === 'stream') record.model = result.model
   return result
 }
 

@@ -3,7 +3,7 @@ import { turn } from '../../../test/support/turn.ts'
 import { shortLivedPieces } from '../../http1/testing/short-lived-pieces.ts'
 import { COMMENT } from '../../protocol/sse/heartbeat.ts'
 import type { ByteStream } from '../ports/byte-stream.ts'
-import { replayBudget } from './replay-budget.ts'
+import { replayBudget } from '../../stores/memory/answer-log.ts'
 import { LAG_BYTES_MAX, COPY_BYTES_MAX, SharedStream } from './shared-stream.ts'
 
 const LAG_ERROR = new TextEncoder().encode('lag error')

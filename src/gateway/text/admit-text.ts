@@ -15,11 +15,11 @@ import type { ProviderAdapters } from '../ports/providers.ts'
 import type { TextProvider } from '../ports/text-provider.ts'
 import { modelNotFound } from './model-not-found.ts'
 import { quoteText, requireToolPrice, type Quote } from './quote-text.ts'
-import type { Conversion, ConvertedRequest, ParsedCall } from './text-call.ts'
-import type { TextTrace } from './text-trace.ts'
+import type { Conversion, ConvertedRequest, ParsedTextCall } from './text-call.ts'
+import type { TextRecord } from './text-record.ts'
 
 /** A request that was admitted: its model is known and its worst case is held. */
-export type AdmittedRequest<Dialect extends TextDialect = TextDialect> = ParsedCall<Dialect> &
+export type AdmittedRequest<Dialect extends TextDialect = TextDialect> = ParsedTextCall<Dialect> &
   ResolvedModel & {
     /** The prices at admission. Editing the catalog while the request runs does not change them. */
     readonly quote: Quote
@@ -39,21 +39,21 @@ export type AdmitPorts = {
  * is refused; then nothing is held.
  */
 export async function admitText<Dialect extends TextDialect>(
-  parsed: ParsedCall<Dialect>,
+  parsed: ParsedTextCall<Dialect>,
   { catalog, holds, moderator, providers }: AdmitPorts,
   { isSandboxOn }: { readonly isSandboxOn: boolean },
 ): Promise<AdmittedRequest<Dialect>> {
   const { call, dialect, request, conversion } = parsed
-  const { id, caller, client, trace } = call
+  const { id, caller, client, record } = call
   const context = { catalog: catalog.current(), caller, providers, isSandboxOn }
   const resolved = resolveModel(request.model, dialect, context, conversion)
   const { model } = resolved
-  trace.model = model.id
+  record.model = model.id
   const destinations = permittedDestinations(resolved, parsed)
   const quote = quoteText(model, request, destinations)
   if (request.serverTools !== undefined) requireToolPrice(request.serverTools, quote)
   if (moderator !== undefined && dialect.moderatedText !== undefined)
-    await moderate(dialect.moderatedText(request), moderator, trace)
+    await moderate(dialect.moderatedText(request), moderator, record)
   const { amount } = quote
   const { hold } = await admitSpend({ amount, text: { request, quote } }, () =>
     holds.place({ id, accountId: caller.account.id, amount }, client),
@@ -70,11 +70,11 @@ export const PIECE_CHARS_MAX = 8_000
  * Throws `content_policy_violation` if the moderator flags the text. If it gives no verdict, the request continues,
  * because a failing moderator must not stop every model.
  */
-async function moderate(text: string, moderator: Moderator, trace: TextTrace): Promise<void> {
+async function moderate(text: string, moderator: Moderator, record: TextRecord): Promise<void> {
   if (text === '') return
   const moderation = await moderator.judge(piecesOf(text.slice(-MODERATED_CHARS_MAX)))
-  trace.moderation = moderation.verdict
-  if (moderation.verdict === 'unavailable') trace.moderationProblem = moderation.problem
+  record.moderation = moderation.verdict
+  if (moderation.verdict === 'unavailable') record.moderationProblem = moderation.problem
   if (moderation.verdict !== 'flagged') return
   throw new GatewayError('content_policy_violation', 'Content moderation refused the text of this request.')
 }
@@ -151,7 +151,7 @@ export function resolveModel(
  */
 function permittedDestinations(
   { model, destinations }: ResolvedModel,
-  { dialect, request }: Pick<ParsedCall, 'dialect' | 'request'>,
+  { dialect, request }: Pick<ParsedTextCall, 'dialect' | 'request'>,
 ): readonly Destination[] {
   if (!destinations.some(({ provider }) => rulesOf(model, provider).length > 0)) return destinations
   let refusal: GatewayError | undefined

@@ -8,7 +8,7 @@ import { refuseServerTools } from '../../protocol/messages/refuse-server-tools.t
 import { nativeMessagesDialect } from '../../protocol/native-messages/dialect.ts'
 import { runText } from './run-text.ts'
 import { streamText } from './stream-text.ts'
-import type { Conversion, ConvertedRequest, ParsedCall, TextCall } from './text-call.ts'
+import type { Conversion, ConvertedRequest, ParsedTextCall, TextCall } from './text-call.ts'
 import type { TextPorts, TextSettings } from './text-ports.ts'
 import type { TextResult } from './text-result.ts'
 
@@ -38,7 +38,7 @@ export function answerMessage(call: TextCall, ports: TextPorts, settings: TextSe
     : answerWhole({ call, dialect: messagesDialect, request }, ports, settings)
 }
 
-function answerWhole(parsed: ParsedCall, ports: TextPorts, settings: TextSettings): Promise<TextResult> {
+function answerWhole(parsed: ParsedTextCall, ports: TextPorts, settings: TextSettings): Promise<TextResult> {
   return runText(parsed, ports, settings, parsed.call.client.signal)
 }
 

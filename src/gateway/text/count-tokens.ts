@@ -3,18 +3,21 @@ import { parseJsonObject } from '../../protocol/json/parse-json.ts'
 import { readCountTokensRequest } from '../../protocol/messages/count-tokens.ts'
 import { modelNotFound } from './model-not-found.ts'
 import type { TextCall } from './text-call.ts'
-import type { WholeAnswer } from './text-result.ts'
+import type { CompleteAnswer } from './text-result.ts'
 
 /**
  * Estimates the input tokens of a messages request for any enabled model of the catalog. Nothing is charged. Rejects
  * with `model_not_found` for any other name, and with the errors of `readCountTokensRequest`.
  */
-export async function countTokens({ body, caller, trace }: TextCall, catalog: Catalog): Promise<WholeAnswer> {
+export async function countTokens(
+  { body, caller, record }: TextCall,
+  catalog: Catalog,
+): Promise<CompleteAnswer> {
   const { model: name, inputTokens } = readCountTokensRequest(parseJsonObject(body))
   const model = findModel(catalog, name)
   if (model === undefined || !model.enabled)
     throw modelNotFound(name, { catalog, caller, isSandboxOn: true, kind: undefined })
-  trace.model = model.id
+  record.model = model.id
   return {
     kind: 'answer',
     model: model.id,

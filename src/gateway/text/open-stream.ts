@@ -114,7 +114,7 @@ async function open(
   const first = await (watched !== undefined && heartbeat?.mayComeFirst === true && watch.meet === undefined
     ? readFirstOrBeat(watched, stream, { heartbeat, clock: ports.clock })
     : readFirst(body, stream, watch))
-  const problem = problemOf(stream, { first, end: body.end, status })
+  const problem = openingProblem(stream, { first, end: body.end, status })
   if (problem !== null) {
     source.cancel()
     return problem
@@ -185,7 +185,7 @@ async function readFirstOrBeat(
 }
 
 /** Why a stream cannot go to the client; null if it can. */
-function problemOf(
+function openingProblem(
   stream: TextStream,
   {
     first,

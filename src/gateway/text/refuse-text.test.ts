@@ -10,7 +10,7 @@ const KEY = 'a-key-that-only-its-name-gives-away'
 function loggedProblem(result: Exclude<AttemptResult, { kind: 'answer' }>): string | undefined {
   const admitted = anAdmittedRequest([aDestination('main')])
   refuseText(admitted, result, { secretOf: () => KEY })
-  return admitted.call.trace.upstreamProblem
+  return admitted.call.record.upstreamProblem
 }
 
 const withMessage = (message: string) => JSON.stringify({ error: { message } })

@@ -13,7 +13,7 @@ type Unanswered = Exclude<AttemptResult, { kind: 'answer' }>
 
 /** The result for the client if no upstream answered: the upstream's refusal, or an error of the gateway. */
 export function refuseText(
-  { call: { trace }, destinations }: AdmittedRequest,
+  { call: { record }, destinations }: AdmittedRequest,
   result: Unanswered,
   { secretOf }: { readonly secretOf: SecretOf },
 ): UpstreamRefusal | TextFailure {
@@ -22,17 +22,17 @@ export function refuseText(
     case 'refusal': {
       const { status, body, contentType, retryAfter, rateLimits = [] } = result.outcome
       const error = readUpstreamError(body, contentType, secrets())
-      trace.upstreamProblem = `status ${status}: ${error.message.slice(0, LOGGED_CHARS_MAX)}`
+      record.upstreamProblem = `status ${status}: ${error.message.slice(0, LOGGED_CHARS_MAX)}`
       return { kind: 'refusal', status, error, retryAfter: retryAfter?.text, rateLimits }
     }
     case 'timeout':
-      trace.upstreamProblem = 'no answer in time'
+      record.upstreamProblem = 'no answer in time'
       // The upstream may still finish and bill, so a retry could be billed a second time.
       return failed('upstream_timeout', 'The model did not answer in time.', { shouldRetry: false })
     case 'aborted':
       return failed('upstream_error', 'The request ended before the model answered.')
     case 'failure':
-      trace.upstreamProblem = loggedProblem(result, secrets)
+      record.upstreamProblem = loggedProblem(result, secrets)
       return failureForClient(result)
   }
 }

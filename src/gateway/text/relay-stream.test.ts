@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { countedEnds } from '../../../test/support/counted-ends.ts'
 import { anAccount } from '../../../test/support/ledger-builders.ts'
 import { aSqliteStore } from '../../../test/support/test-store.ts'
 import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
@@ -20,6 +21,7 @@ import {
   FINISHING_MAX,
   FinishingStreams,
 } from './finishing-streams.ts'
+import { IdleStreams } from './idle-streams.ts'
 import { RecentPrompts } from './recent-prompts.ts'
 import { RelayedStream } from './relay-stream.ts'
 import { WatchedUpstream } from './watched-upstream.ts'
@@ -73,7 +75,9 @@ type SetUp = {
 async function setUp({ first = ROLE, failsAt, finishAborted }: SetUp = {}) {
   const store = aSqliteStore()
   const clock = fakeClock()
-  const holds = new HoldQueue({ ledger: store.ledger, clock }, { waitMs: 0, mode: 'hold' })
+  const steps: string[] = []
+  const ledger = countedEnds(store.ledger, steps)
+  const holds = new HoldQueue({ ledger, clock }, { waitMs: 0, mode: 'hold' })
   const payer = await anAccount(store, { funds: usd('1') })
   const { hold: _, ...admitted } = anAdmittedRequest([main], payer)
   const { call, quote } = admitted
@@ -90,6 +94,7 @@ async function setUp({ first = ROLE, failsAt, finishAborted }: SetUp = {}) {
     fallback: { id: 'req_1', createdAtS: 0 },
   })
   const failures: unknown[] = []
+  const idleStreams = new IdleStreams()
   const finishingStreams = new FinishingStreams(clock)
   const watched = finishAborted && new WatchedUpstream(source.upstream, clock)
   const provider = { ...main.provider, ...(finishAborted && { finishAborted }) }
@@ -108,10 +113,12 @@ async function setUp({ first = ROLE, failsAt, finishAborted }: SetUp = {}) {
       },
     },
     {
+      ledger,
       holds,
       clock,
       tokenizer: { countTokens: async () => 1 },
       finishingStreams,
+      idleStreams,
       recentPrompts: new RecentPrompts({ clock, hash: () => 0 }),
       onSettleFailed: error => failures.push(error),
     },
@@ -122,9 +129,12 @@ async function setUp({ first = ROLE, failsAt, finishAborted }: SetUp = {}) {
     store,
     clock,
     failures,
+    /** The calls that ended its hold. */
+    steps,
+    idleStreams,
     finishingStreams,
     held: quote.amount,
-    trace: call.trace,
+    record: call.record,
     balance: () => store.ledger.balance(payer.accountId),
     charges: () => store.ledger.usage(payer.accountId, { limit: 10 }),
   }
@@ -167,7 +177,7 @@ describe('a relayed stream', () => {
   })
 
   test('frees its hold and charges nothing if it breaks before any output', async () => {
-    const { relayed, source, balance, charges, trace } = await setUp()
+    const { relayed, source, balance, charges, record } = await setUp()
     source.end({ end: 'broken', reason: 'ECONNRESET' })
 
     const text = await textOf(relayed)
@@ -176,10 +186,38 @@ describe('a relayed stream', () => {
     expect(await relayed.ended).toEqual({ isWhole: false })
     expect(await charges()).toEqual([])
     expect(await balance()).toMatchObject({ available: usd('1'), held: { text: usd('0') } })
-    expect(trace).toEqual({
+    expect(record).toEqual({
       upstreamProblem: 'the stream broke: ECONNRESET',
       upstreamFailures: [{ provider: 'main', reason: 'broken_stream' }],
     })
+  })
+
+  test('that its upstream leaves silent is counted as idle for its model', async () => {
+    const { relayed, source, idleStreams } = await setUp()
+    source.end({ end: 'idle' })
+
+    await textOf(relayed)
+
+    expect(idleStreams.list()).toEqual([['gpt-x', 1]])
+  })
+
+  test('that breaks off is not counted as idle', async () => {
+    const { relayed, source, idleStreams } = await setUp()
+    source.end({ end: 'broken', reason: 'ECONNRESET' })
+
+    await textOf(relayed)
+
+    expect(idleStreams.list()).toEqual([])
+  })
+
+  test('that is charged does not release its hold, because the charge has ended it', async () => {
+    const { relayed, source, steps } = await setUp()
+    source.send(HEL, LO, FINISH, DONE)
+
+    await textOf(relayed)
+    await relayed.ended
+
+    expect(steps).toEqual(['capture'])
   })
 
   test('ends with an error, and frees its hold, if the charge cannot be recorded', async () => {
@@ -212,7 +250,7 @@ describe('a relayed stream', () => {
 
 describe('cancelling a relayed stream', () => {
   test('ends a read that waits, and charges the output so far', async () => {
-    const { relayed, source, charges, trace } = await setUp({ first: ROLE + HEL })
+    const { relayed, source, charges, record } = await setUp({ first: ROLE + HEL })
     await relayed.read()
     const waiting = relayed.read()
 
@@ -222,7 +260,7 @@ describe('cancelling a relayed stream', () => {
     expect(await relayed.ended).toEqual({ isWhole: false })
     expect(source.upstream.end).toEqual({ end: 'aborted' })
     expect(await charges()).toHaveLength(1)
-    expect(trace.clientDisconnected).toBe(true)
+    expect(record.clientDisconnected).toBe(true)
   })
 
   test('charges a complete stream once, and it counts as not read', async () => {
@@ -269,7 +307,7 @@ describe('cancelling a stream of a provider that bills an aborted call in full',
   }
 
   test('ends a read that waits at once, and charges the usage at the end of the stream', async () => {
-    const { relayed, source, waiting, charges, balance, finishingStreams, held, trace } = await left()
+    const { relayed, source, waiting, charges, balance, finishingStreams, held, record } = await left()
     const read = await waiting
     const during = { running: finishingStreams.running, held: (await balance()).held.text }
 
@@ -283,7 +321,7 @@ describe('cancelling a stream of a provider that bills an aborted call in full',
       { provenance: 'reported', usage: { input: 9, output: 80 }, cost: usd('0.000818') },
     ])
     expect((await balance()).held.text).toBe(usd('0'))
-    expect(trace.clientDisconnected).toBe(true)
+    expect(record.clientDisconnected).toBe(true)
     await until('no stream is finished', () => finishingStreams.running === 0)
   })
 
@@ -330,14 +368,17 @@ describe('cancelling a stream of a provider that bills an aborted call in full',
   })
 
   test('charges what was received if the upstream breaks then', async () => {
-    const { relayed, source, charges, trace } = await left()
+    const { relayed, source, charges, record } = await left()
     source.send(LO)
 
     source.end({ end: 'broken', reason: 'ECONNRESET' })
 
     await relayed.ended
     expect(await charges()).toMatchObject([{ provenance: 'estimated' }])
-    expect(trace).toMatchObject({ clientDisconnected: true, upstreamProblem: 'the stream broke: ECONNRESET' })
+    expect(record).toMatchObject({
+      clientDisconnected: true,
+      upstreamProblem: 'the stream broke: ECONNRESET',
+    })
   })
 
   test.each<[string, (stream: Awaited<ReturnType<typeof left>>) => void]>([

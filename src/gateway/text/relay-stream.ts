@@ -113,7 +113,7 @@ export class RelayedStream implements ByteStream {
 
   /** Reads the rest of a stream for its charge only. `begun` is the result of the read that the client waited for. */
   async #finish(begun: Bytes | undefined | typeof SILENCE): Promise<void> {
-    this.#run.admitted.call.trace.clientDisconnected = true
+    this.#run.admitted.call.record.clientDisconnected = true
     if (begun !== SILENCE) this.#pass(begun)
     let bytes = 0
     while (!this.#stream.isDone && this.#upstreamEnd === undefined) {

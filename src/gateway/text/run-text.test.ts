@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { countedEnds } from '../../../test/support/counted-ends.ts'
 import { anAccount } from '../../../test/support/ledger-builders.ts'
 import { adaptersOfAllKinds } from '../../../test/support/media-providers.ts'
 import { rejection } from '../../../test/support/rejection.ts'
@@ -15,6 +16,7 @@ import { CircuitBreakers, RetryBudgets } from '../upstreams/upstream-health.ts'
 import { LateAnswers } from '../upstreams/late-answers.ts'
 import { RefusedFields } from '../upstreams/refused-fields.ts'
 import { FinishingStreams } from './finishing-streams.ts'
+import { IdleStreams } from './idle-streams.ts'
 import { RecentPrompts } from './recent-prompts.ts'
 import { runText } from './run-text.ts'
 
@@ -66,9 +68,11 @@ async function setUp(
         circuitBreakers: new CircuitBreakers({ catalog, clock }),
         retryBudgets: new RetryBudgets(clock),
         clock,
+        ledger,
         holds: new HoldQueue({ ledger, clock }, { waitMs: 0, mode: 'hold' }),
         lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),
         finishingStreams: new FinishingStreams(clock),
+        idleStreams: new IdleStreams(),
         moderator: undefined,
         refusedFields: new RefusedFields(),
         onSettleFailed,
@@ -80,11 +84,11 @@ async function setUp(
       },
       { readTimeoutMs: 300_000, streamIdleTimeoutMs: 60_000, isSandboxOn: true },
     )
-  return { run, store, trace: call.trace, balance: () => ledger.balance(payer.accountId) }
+  return { run, store, record: call.record, balance: () => ledger.balance(payer.accountId) }
 }
 
 test('an answer is charged before it is returned', async () => {
-  const { run, balance, trace } = await setUp(async () => ANSWER)
+  const { run, balance, record } = await setUp(async () => ANSWER)
 
   const result = await run()
 
@@ -97,7 +101,12 @@ test('an answer is charged before it is returned', async () => {
     cost: usd('0.00007'),
   })
   expect(await balance()).toMatchObject({ available: usd('0.99993'), held: { text: usd('0') } })
-  expect(trace).toMatchObject({ model: 'gpt-x', provider: 'main', upstreamStatus: 200, cost: usd('0.00007') })
+  expect(record).toMatchObject({
+    model: 'gpt-x',
+    provider: 'main',
+    upstreamStatus: 200,
+    cost: usd('0.00007'),
+  })
 })
 
 test('the worst case is held while the upstream is called', async () => {
@@ -155,6 +164,26 @@ test('if the charge cannot be recorded, the answer is not returned and the hold 
 
   expect(error).toMatchObject({ code: 'unavailable' })
   expect(await balance()).toMatchObject({ available: usd('1'), held: { text: usd('0') } })
+})
+
+test('a charge ends the hold, so the request does not release it', async () => {
+  const steps: string[] = []
+  const { run } = await setUp(async () => ANSWER, { ledgerFrom: ledger => countedEnds(ledger, steps) })
+
+  await run()
+
+  expect(steps).toEqual(['capture'])
+})
+
+test('a hold that no charge has ended is released once', async () => {
+  const steps: string[] = []
+  const { run } = await setUp(async () => ({ outcome: 'unreachable', reason: 'ECONNREFUSED' }), {
+    ledgerFrom: ledger => countedEnds(ledger, steps),
+  })
+
+  await run()
+
+  expect(steps).toEqual(['release'])
 })
 
 test('a reply does not leave before its charge is durable', async () => {

@@ -11,9 +11,9 @@ import { isCostCertain, meterUsage, reportedCostOf, settleText } from './settle-
 import { priceText, reportedUsageLimits } from './quote-text.ts'
 import { refuseText, unrepeatable } from './refuse-text.ts'
 import { streamText } from './stream-text.ts'
-import type { ParsedCall, TextCall } from './text-call.ts'
+import type { ParsedTextCall, TextCall } from './text-call.ts'
 import type { TextPorts, TextSettings } from './text-ports.ts'
-import type { TextResult, WholeAnswer } from './text-result.ts'
+import type { TextResult, CompleteAnswer } from './text-result.ts'
 import { upstreamSecrets } from '../upstreams/upstream-secrets.ts'
 
 /**
@@ -40,12 +40,13 @@ export function answerText(
  * ends when the signal fires, unless it timed out before.
  */
 export async function runText(
-  parsed: ParsedCall,
+  parsed: ParsedTextCall,
   ports: TextPorts,
   settings: TextSettings,
   signal?: CallerSignal,
 ): Promise<TextResult> {
   const admitted = await admitText(parsed, ports, settings)
+  let isCharged = false
   try {
     const attempt = await callWithFailover(
       admitted,
@@ -66,6 +67,7 @@ export async function runText(
       reportedCostOf(answer, outcome.reportedCost, attempt.destination),
     )
     const cost = await settleText(admitted, attempt, { metered, price }, ports)
+    isCharged = true
     if (answer.usage !== null) ports.recentPrompts.note(admitted, attempt.destination, answer.usage)
 
     const charge = { usage: metered.usage, cost: isCostCertain(metered, price) ? cost : null }
@@ -73,8 +75,8 @@ export async function runText(
   } catch (error) {
     throw unrepeatable(error)
   } finally {
-    // After a charge, this changes nothing.
-    await ports.holds.release(admitted.hold)
+    // A charge has ended the hold.
+    if (!isCharged) await ports.holds.release(admitted.hold)
   }
 }
 
@@ -104,7 +106,7 @@ async function callUpstream(
 
 type ChargedAnswer = {
   readonly result: Extract<AttemptResult, { kind: 'answer' }>
-  readonly charge: Pick<WholeAnswer, 'cost'> & { readonly usage: Usage }
+  readonly charge: Pick<CompleteAnswer, 'cost'> & { readonly usage: Usage }
 }
 
 /** The answer as the client gets it, with the catalog's model name and the cost. */
@@ -113,7 +115,7 @@ function answerForClient(
   { converted }: Destination,
   { result: { answer, outcome }, charge: { usage, cost } }: ChargedAnswer,
   { secretOf }: Pick<TextPorts, 'secretOf'>,
-): WholeAnswer {
+): CompleteAnswer {
   const { call, model, destinations } = admitted
   const { dialect, request } = converted ?? admitted
   const text = dialect.forClient(answer, { id: call.id, model: model.id, usage, cost }, request)

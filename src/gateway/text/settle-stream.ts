@@ -7,7 +7,7 @@ import { meterUsage, reportedCostOf, settleText, type SettleTextPorts } from './
 import type { OpenedStream } from './open-stream.ts'
 import { priceInterrupted, priceText } from './quote-text.ts'
 import type { StreamEnding } from './text-result.ts'
-import type { TextTrace } from './text-trace.ts'
+import type { TextRecord } from './text-record.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
@@ -53,11 +53,13 @@ export class StreamSettlement {
     this.#hasBegun = true
     const { admitted, attempt, opened } = this.#run
     let isWhole = false
+    let charge: StreamCharge | null = null
     try {
       const reading = opened.stream.reading()
-      const charge = isOwed(reading) ? await this.#charge(reading, { isFinished }) : null
+      if (isOwed(reading)) charge = await this.#charge(reading, { isFinished })
       if (!reading.endedWell) {
-        reportBreak(admitted.call.trace, end, attempt.destination.provider.id)
+        reportBreak(admitted.call.record, end, attempt.destination.provider.id)
+        if (end?.end === 'idle') this.#ports.idleStreams.count(admitted.model.id)
         return opened.stream.finish(charge, breakForClient(end))
       }
       const last = opened.stream.finish(charge, null)
@@ -69,8 +71,8 @@ export class StreamSettlement {
       const failure = new GatewayError('server_error', 'The gateway failed to settle this stream.')
       return opened.stream.finish(null, failure)
     } finally {
-      // After a charge, this changes nothing.
-      await this.#freeHold()
+      // A charge has ended the hold.
+      if (charge === null) await this.#freeHold()
       this.#resolveEnded({ isWhole })
     }
   }
@@ -114,17 +116,17 @@ export function isOwed({ endedWell, outputBegan, usage }: StreamReading): boolea
   )
 }
 
-function reportBreak(trace: TextTrace, end: StreamEnd | undefined, provider: string): void {
+function reportBreak(record: TextRecord, end: StreamEnd | undefined, provider: string): void {
   if (end?.end === 'aborted') {
-    trace.clientDisconnected = true
+    record.clientDisconnected = true
     return
   }
-  trace.upstreamProblem = end === undefined ? 'the stream broke off' : problemOf(end)
+  record.upstreamProblem = end === undefined ? 'the stream broke off' : breakProblem(end)
   const reason = end?.end === 'idle' ? 'idle_stream' : 'broken_stream'
-  trace.upstreamFailures = [...(trace.upstreamFailures ?? []), { provider, reason }]
+  record.upstreamFailures = [...(record.upstreamFailures ?? []), { provider, reason }]
 }
 
-function problemOf(end: StreamEnd): string {
+function breakProblem(end: StreamEnd): string {
   return end.end === 'broken' ? `the stream broke: ${end.reason}` : `the stream ended: ${end.end}`
 }
 

@@ -5,15 +5,19 @@ import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
 import type { BilledFeatures } from '../../protocol/usage.ts'
 import type { HoldQueue } from '../hold-queue.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Ledger } from '../ports/ledger.ts'
 import type { Tokenizer } from '../ports/tokenizer.ts'
 import type { AttemptRecord } from '../upstreams/attempt-records.ts'
 import type { AdmittedRequest, Destination } from './admit-text.ts'
+import type { IdleStreams } from './idle-streams.ts'
 import { usageLimits, type MeteredUsage, type TextPrice } from './quote-text.ts'
 import type { RecentPrompts } from './recent-prompts.ts'
 
 export type SettleTextPorts = MeterPorts & {
   readonly holds: HoldQueue
+  readonly ledger: Pick<Ledger, 'captureHold'>
   readonly clock: Clock
+  readonly idleStreams: IdleStreams
   /** Reports an error that no client waits for. */
   readonly onSettleFailed: (error: unknown) => void
 }
@@ -23,12 +27,12 @@ export async function settleText(
   admitted: AdmittedRequest,
   attempt: AttemptRecord<unknown>,
   { metered, price }: { readonly metered: MeteredUsage; readonly price: TextPrice },
-  { holds, clock }: Pick<SettleTextPorts, 'holds' | 'clock'>,
+  { ledger, clock }: Pick<SettleTextPorts, 'ledger' | 'clock'>,
 ): Promise<NanoUsd> {
   const { call, dialect, model, hold, quote } = admitted
   const { usage, provenance, assumedCached } = metered
   const { isClamped, isCostUnreported, tariff } = price
-  const { cost } = await holds.capture(hold, {
+  const { cost } = await ledger.captureHold(hold, {
     kind: 'text',
     cost: price.cost,
     providerCost: price.providerCost,
@@ -45,13 +49,13 @@ export async function settleText(
   })
   // The hold's own shortfall would be wrong: in the mode that only checks balances, nothing is held.
   const shortfall = cost > quote.amount ? subtractUsd(cost, quote.amount) : ZERO
-  const { trace } = call
-  trace.usage = usage
-  trace.provenance = provenance
-  trace.isClamped = isClamped
-  trace.cost = cost
-  trace.shortfall = shortfall
-  trace.isCostUnreported = isCostUnreported
+  const { record } = call
+  record.usage = usage
+  record.provenance = provenance
+  record.isClamped = isClamped
+  record.cost = cost
+  record.shortfall = shortfall
+  record.isCostUnreported = isCostUnreported
   return cost
 }
 

@@ -6,7 +6,7 @@ import { openStream } from './open-stream.ts'
 import { refuseText, unrepeatable } from './refuse-text.ts'
 import { RelayedStream } from './relay-stream.ts'
 import type { TextPorts, TextSettings } from './text-ports.ts'
-import type { ParsedCall } from './text-call.ts'
+import type { ParsedTextCall } from './text-call.ts'
 import type { TextResult } from './text-result.ts'
 
 /**
@@ -15,7 +15,7 @@ import type { TextResult } from './text-result.ts'
  * it ends; if no stream opens, nothing is held afterwards.
  */
 export async function streamText(
-  parsed: ParsedCall<StreamDialect>,
+  parsed: ParsedTextCall<StreamDialect>,
   ports: TextPorts,
   settings: TextSettings,
 ): Promise<TextResult> {

@@ -5,7 +5,7 @@ import type { StreamDialect, TextDialect, TextRequest } from '../../protocol/tex
 import type { Authenticated } from '../ports/accounts.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { ApiVersion } from '../ports/text-provider.ts'
-import type { TextTrace } from './text-trace.ts'
+import type { TextRecord } from './text-record.ts'
 
 /** One request of a customer on a text route. Its body is complete and not yet parsed. */
 export type TextCall = {
@@ -16,7 +16,7 @@ export type TextCall = {
    * Its `signal` fires when the client disconnects. The signal is made on first use, so read it only where it matters.
    */
   readonly client: { readonly signal: CallerSignal }
-  readonly trace: TextTrace
+  readonly record: TextRecord
   /** The value of its `Idempotency-Key`. Absent if it has none, or on a route without replays. */
   readonly idempotencyKey?: string
   /** Only of a messages request. */
@@ -24,7 +24,7 @@ export type TextCall = {
 }
 
 /** A call whose body was parsed by its route's dialect. */
-export type ParsedCall<Dialect extends TextDialect = TextDialect> = {
+export type ParsedTextCall<Dialect extends TextDialect = TextDialect> = {
   readonly call: TextCall
   readonly dialect: Dialect
   readonly request: TextRequest

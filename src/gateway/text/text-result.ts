@@ -6,7 +6,7 @@ import type { ByteStream } from '../ports/byte-stream.ts'
 import type { RateLimits } from '../ports/text-provider.ts'
 
 /** The result of a text request. */
-export type TextResult = WholeAnswer | StreamedAnswer | UpstreamRefusal | TextFailure
+export type TextResult = CompleteAnswer | StreamedAnswer | UpstreamRefusal | TextFailure
 
 type Answer = {
   /** The catalog name of the model. */
@@ -22,7 +22,7 @@ type Answer = {
 }
 
 /** An answer that is complete: text, or the bytes of a stream that was replayed. */
-export type WholeAnswer = Answer & {
+export type CompleteAnswer = Answer & {
   readonly kind: 'answer'
   readonly body: string | Uint8Array<ArrayBuffer>
   /** As it was charged; null if nothing was. */

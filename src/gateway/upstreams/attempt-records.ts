@@ -7,7 +7,7 @@ import type { Tokenizer } from '../ports/tokenizer.ts'
 import type { AdmittedRequest, Destination } from '../text/admit-text.ts'
 import { estimateInput, reportedCostOf } from '../text/settle-text.ts'
 import { recordedCost } from '../text/quote-text.ts'
-import type { TextTrace, UpstreamFailureReason } from '../text/text-trace.ts'
+import type { TextRecord, UpstreamFailureReason } from '../text/text-record.ts'
 import { wasGivenUp, type AttemptResult, type CallResult } from './attempt-result.ts'
 
 /**
@@ -81,17 +81,17 @@ function recordUnpaidWork(
   attempt: AttemptRecord<CallResult>,
   { attempts, clock, tokenizer, onSettleFailed }: AbandonPorts,
 ): void {
-  const record = (billed: Billed) =>
+  const keep = (billed: Billed) =>
     attempts.record({ ...storedAttempt(admitted, attempt, clock.now()), state: 'abandoned', ...billed })
   if (isBilledRefusal(attempt)) {
-    admitted.call.trace.isRefusalBilled = true
+    admitted.call.record.isRefusalBilled = true
     estimateInput(admitted, tokenizer)
-      .then(usage => record({ usage, providerCost: null }))
+      .then(usage => keep({ usage, providerCost: null }))
       .catch(onSettleFailed)
     return
   }
   const billed = billedFor(attempt)
-  if (billed !== undefined) record(billed).catch(onSettleFailed)
+  if (billed !== undefined) keep(billed).catch(onSettleFailed)
 }
 
 type Billed = { readonly usage: Usage | null; readonly providerCost: NanoUsd | null }
@@ -124,25 +124,25 @@ function isBilledRefusal({ destination, result }: AttemptRecord<CallResult>): bo
 
 type CallRecord = AttemptRecord<CallResult>
 
-/** Writes the attempts of a request into its trace. `selected` is the one whose result the client gets. */
+/** Writes the attempts of a request into its record. `selected` is the one whose result the client gets. */
 export function reportAttempts(
-  trace: TextTrace,
+  record: TextRecord,
   attempts: readonly CallRecord[],
   selected: CallRecord,
 ): void {
   const { destination, result } = selected
-  trace.provider = destination.provider.id
-  if (result.status !== undefined) trace.upstreamStatus = result.status
+  record.provider = destination.provider.id
+  if (result.status !== undefined) record.upstreamStatus = result.status
   for (const attempt of attempts) {
     const reason = failureOf(attempt.result, attempt === selected)
     if (reason === undefined) continue
     const failure = { provider: attempt.destination.provider.id, reason }
-    trace.upstreamFailures = [...(trace.upstreamFailures ?? []), failure]
+    record.upstreamFailures = [...(record.upstreamFailures ?? []), failure]
   }
   if (attempts.length === 1) return
-  trace.failedOverFrom = attempts
+  record.failedOverFrom = attempts
     .filter(attempt => attempt !== selected)
-    .map(attempt => `${attempt.destination.provider.id}: ${problemOf(attempt.result)}`)
+    .map(attempt => `${attempt.destination.provider.id}: ${resultProblem(attempt.result)}`)
 }
 
 function failureOf(result: CallResult, isSelected: boolean): UpstreamFailureReason | undefined {
@@ -151,7 +151,7 @@ function failureOf(result: CallResult, isSelected: boolean): UpstreamFailureReas
   return result.kind === 'answer' && !isSelected ? 'no_answer' : undefined
 }
 
-function problemOf(result: CallResult): string {
+function resultProblem(result: CallResult): string {
   switch (result.kind) {
     case 'failure':
       return result.problem

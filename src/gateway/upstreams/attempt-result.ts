@@ -1,6 +1,6 @@
 import type { TextAnswer, TextDialect, UsageLimits } from '../../protocol/text-dialect.ts'
 import type { LateCall, ProviderOutcome, RetryAfter } from '../ports/text-provider.ts'
-import type { UpstreamFailureReason } from '../text/text-trace.ts'
+import type { UpstreamFailureReason } from '../text/text-record.ts'
 import type { HealthSignal } from './upstream-health.ts'
 
 type Answered = Extract<ProviderOutcome, { outcome: 'answered' }>

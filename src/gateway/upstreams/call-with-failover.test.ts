@@ -56,7 +56,7 @@ function setUp(results: Readonly<Record<string, readonly CallResult[]>>) {
       { circuitBreakers, retryBudgets, clock, attempts, tokenizer, onSettleFailed, random: () => 0 },
       { failOverWithinMs: READ_MS },
     )
-    return { ...attempt, trace: admitted.call.trace, admitted }
+    return { ...attempt, record: admitted.call.record, admitted }
   }
   return { run, called, clock, circuitBreakers, recorded, destinations }
 }
@@ -165,11 +165,11 @@ describe('the last upstream', () => {
   test('is called once more after the others have failed', async () => {
     const set = setUp({ a: [aFailure()], b: [brief, anAnswer()] })
 
-    const { result, trace } = await runWithRetry(set)
+    const { result, record } = await runWithRetry(set)
 
     expect(result.kind).toBe('answer')
     expect(set.called).toEqual(['a', 'b', 'b'])
-    expect(trace.failedOverFrom).toEqual(['a: a server problem', 'b: a server problem'])
+    expect(record.failedOverFrom).toEqual(['a: a server problem', 'b: a server problem'])
   })
 
   test('is not called a third time', async () => {
@@ -387,10 +387,10 @@ describe('a request that its upstream refuses and bills', () => {
     const { run, recorded, destinations } = setUp({ a: [filtered(body)] })
     billRefusals(destinations)
 
-    const { trace } = await run()
+    const { record } = await run()
     await turn()
 
-    expect(trace.isRefusalBilled).toBe(true)
+    expect(record.isRefusalBilled).toBe(true)
     expect(recorded).toMatchObject([
       { state: 'abandoned', usage: { ...NO_USAGE, input: 7 }, providerCost: null },
     ])
@@ -419,10 +419,10 @@ describe('a request that its upstream refuses and bills', () => {
     const { run, recorded, destinations } = setUp({ a: [filtered(body, status)] })
     billRefusals(destinations)
 
-    const { trace } = await run()
+    const { record } = await run()
     await turn()
 
-    expect([trace.isRefusalBilled, recorded]).toEqual([undefined, []])
+    expect([record.isRefusalBilled, recorded]).toEqual([undefined, []])
   })
 })
 
@@ -480,24 +480,24 @@ test('a call that timed out is cancelled if the client gets an empty answer inst
   const late = { outcome: new Promise<never>(() => undefined), abandon: () => (isAbandoned = true) }
   const { run } = setUp({ a: [anAnswer({ isEmpty: true })], b: [{ kind: 'timeout', late }] })
 
-  const { result, trace } = await run()
+  const { result, record } = await run()
 
   expect(result.kind).toBe('answer')
   expect(isAbandoned).toBe(true)
-  expect(trace).toMatchObject({
+  expect(record).toMatchObject({
     provider: 'a',
     failedOverFrom: ['b: timeout'],
     upstreamFailures: [{ provider: 'b', reason: 'timeout' }],
   })
 })
 
-describe('the trace', () => {
+describe('the record', () => {
   test('names the upstream whose result the client gets, and the earlier failures', async () => {
     const { run } = setUp({ a: [aFailure('server')], b: [anAnswer()] })
 
-    const { trace } = await run()
+    const { record } = await run()
 
-    expect(trace).toEqual({
+    expect(record).toEqual({
       provider: 'b',
       upstreamStatus: 200,
       failedOverFrom: ['a: a server problem'],
@@ -508,9 +508,9 @@ describe('the trace', () => {
   test('names the upstream of an empty answer, with its status', async () => {
     const { run } = setUp({ a: [anAnswer({ isEmpty: true })], b: [{ ...aFailure(), status: 504 }] })
 
-    const { trace } = await run()
+    const { record } = await run()
 
-    expect(trace).toEqual({
+    expect(record).toEqual({
       provider: 'a',
       upstreamStatus: 200,
       failedOverFrom: ['b: a server problem'],
@@ -521,9 +521,9 @@ describe('the trace', () => {
   test('has no status if the upstream was not reached', async () => {
     const { run } = setUp({ a: [{ ...aFailure('not_offered'), status: 404 }], b: [aFailure('unreachable')] })
 
-    const { trace } = await run()
+    const { record } = await run()
 
-    expect(trace).toEqual({
+    expect(record).toEqual({
       provider: 'b',
       failedOverFrom: ['a: a not_offered problem'],
       upstreamFailures: [
@@ -536,9 +536,9 @@ describe('the trace', () => {
   test('counts a failure of the only upstream', async () => {
     const { run } = setUp({ a: [{ kind: 'timeout' }] })
 
-    const { trace } = await run()
+    const { record } = await run()
 
-    expect(trace).toEqual({ provider: 'a', upstreamFailures: [{ provider: 'a', reason: 'timeout' }] })
+    expect(record).toEqual({ provider: 'a', upstreamFailures: [{ provider: 'a', reason: 'timeout' }] })
   })
 })
 

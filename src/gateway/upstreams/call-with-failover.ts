@@ -61,12 +61,12 @@ export async function callWithFailover<Result extends CallResult>(
   const selected = selectResult(attempts, ports.clock.now())
   for (const attempt of attempts) if (attempt !== selected) recordAbandonedAttempt(admitted, attempt, ports)
   recordFreeResult(admitted, selected, ports)
-  reportAttempts(admitted.call.trace, attempts, selected)
+  reportAttempts(admitted.call.record, attempts, selected)
   return selected
 }
 
 async function callInTurn<Result extends CallResult>(
-  { destinations, call: { trace } }: AdmittedRequest,
+  { destinations, call: { record } }: AdmittedRequest,
   send: CallUpstream<Result>,
   { circuitBreakers, clock, random, retryBudgets }: FailoverPorts,
   failOverUntilMs: number,
@@ -77,7 +77,7 @@ async function callInTurn<Result extends CallResult>(
   for (;;) {
     const available = left.filter(destination => circuitBreakers.openUntilMs(destination) === undefined)
     const destination = chooseUpstream(available, random) ?? firstToClose(left, circuitBreakers)
-    trace.provider = destination.provider.id
+    record.provider = destination.provider.id
     left = left.filter(other => other !== destination)
     retryBudgets.countRequest(destination.upstream)
     const result = await send(destination, mayGiveUp && left.length > 0)

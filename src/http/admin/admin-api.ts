@@ -4,7 +4,7 @@ import type { Actor } from '../../gateway/admin/operator.ts'
 import type { ByteBudget } from '../../gateway/byte-budgets/byte-budget.ts'
 import type { BodyLimits } from '../../http1/server/request-body.ts'
 import { bearerKey, readText } from '../incoming-request.ts'
-import { errorBody, errorHeaders, refusalOf, statusOfError } from '../errors.ts'
+import { errorBody, errorHeaders, gatewayErrorOf, statusOfError } from '../errors.ts'
 import type { BufferedReply, Handler } from '../request-context.ts'
 import { wholeRange } from '../../http1/byte-range.ts'
 import { bodyTooLarge } from '../../http1/server/http-error.ts'
@@ -46,7 +46,7 @@ export function trustedAdminApi(ports: AdminPorts): (request: Request) => Promis
       const { status, headers, body } = await answer(localRequest(request), ports)
       return new Response(body, { status, headers })
     } catch (error) {
-      const refusal = refusalOf(error)
+      const refusal = gatewayErrorOf(error)
       if (refusal === undefined) throw error
       return Response.json(errorBody(refusal), {
         status: statusOfError(refusal.code),

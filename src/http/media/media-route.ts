@@ -28,8 +28,8 @@ export function mediaRoute(
   ports: MediaRoutePorts,
 ): Handler {
   return async context => {
-    const { request, id, trace } = context
-    const caller = await admitCaller(presentedKey(request), trace, ports.caller)
+    const { request, id, record } = context
+    const caller = await admitCaller(presentedKey(request), record, ports.caller)
     const boundary = formBoundary(request, form)
     const memory = (context.bodyMemory = ports.bodyMemory.open(caller.apiKey.id))
     const incoming = {
@@ -42,7 +42,7 @@ export function mediaRoute(
       declaredBytes: request.declaredBytes,
       memory,
       signal: request.signal,
-      trace,
+      trace: record,
     }
     return receiveMedia(incoming, call => answer(call, request), ports)
   }

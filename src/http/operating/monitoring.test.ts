@@ -6,7 +6,7 @@ const context = (): RequestContext => ({
   request: {} as RequestContext['request'],
   id: { key: 1n, tail: 1n },
   requestId: 'req_1',
-  trace: {},
+  record: {},
 })
 
 test.each<[string, Promise<Readiness>, number, object]>([
@@ -31,5 +31,5 @@ test('readiness is 503 when the store fails, without its error message, which is
 
   const body = { status: 'not_ready', reason: 'The store cannot be read or written.' }
   expect(reply).toMatchObject({ status: 503, body: JSON.stringify(body) })
-  expect(asked.trace.failure).toBe(failure)
+  expect(asked.record.failure).toBe(failure)
 })

@@ -10,9 +10,9 @@ export const live: Handler = async () => jsonReply(200, { status: 'live' })
 
 /** `GET /health/ready`: 200, or 503 with a reason while the gateway starts or stops or its store fails. */
 export function ready(check: () => Promise<Readiness>): Handler {
-  return async ({ trace }) => {
+  return async ({ record }) => {
     const { isReady, reason } = await check().catch((error: unknown) => {
-      trace.failure = error
+      record.failure = error
       return STORE_FAILS
     })
     return isReady ? jsonReply(200, { status: 'ready' }) : jsonReply(503, { status: 'not_ready', reason })

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { usd } from '../../domain/money.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
-import type { RequestTrace } from '../request-context.ts'
+import type { RequestRecord } from '../request-context.ts'
 import { levelOf, requestLine } from './observe-requests.ts'
 
-function read(trace: RequestTrace, headers: Readonly<Record<string, string>> = {}): unknown {
+function read(record: RequestRecord, headers: Readonly<Record<string, string>> = {}): unknown {
   const request = { header: (name: string) => headers[name] ?? null }
-  const context = { request, id: { key: 1n, tail: 1n }, requestId: 'req_1', trace }
+  const context = { request, id: { key: 1n, tail: 1n }, requestId: 'req_1', record }
   const line = requestLine({ context, route: 'chat', status: 200, durationMs: 1.23456 } as never, '192.0.2.1')
   return JSON.parse(`{${line}}`)
 }
@@ -24,7 +24,7 @@ test('the line of a request without details has its status and duration', () => 
 })
 
 test('the line of a request has all its details', () => {
-  const trace: Required<RequestTrace> = {
+  const record: Required<RequestRecord> = {
     accountId: 'acct_1',
     apiKeyId: 'key_1',
     model: 'gpt-x',
@@ -50,7 +50,7 @@ test('the line of a request has all its details', () => {
     failure: undefined,
   }
 
-  expect(read(trace)).toEqual({
+  expect(read(record)).toEqual({
     ...BARE,
     account: 'acct_1',
     api_key: 'key_1',
@@ -98,7 +98,7 @@ test('the request id of a client is shortened', () => {
   })
 })
 
-test.each<[string, string, RequestTrace]>([
+test.each<[string, string, RequestRecord]>([
   ['an answer', 'info', {}],
   ['a body that is not JSON', 'info', { errorCode: 'invalid_json' }],
   ['a refusal by the provider', 'info', { upstreamStatus: 400, upstreamProblem: 'status 400: no' }],
@@ -114,8 +114,8 @@ test.each<[string, string, RequestTrace]>([
   ['a store that cannot be written', 'error', { errorCode: 'unavailable' }],
   ['damaged books', 'error', { errorCode: 'books_inconsistent' }],
   ['a bug', 'error', { errorCode: 'server_error', failure: new TypeError('x') }],
-])('the line of %s has the level %s', (_, level, trace) => {
-  expect(levelOf('chat', trace)).toBe(level as 'info')
+])('the line of %s has the level %s', (_, level, record) => {
+  expect(levelOf('chat', record)).toBe(level as 'info')
 })
 
 test('calls of monitoring have the level debug, unless they fail', () => {

@@ -1,11 +1,11 @@
 import { errorTypeOf, type ErrorCode } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
-import { errorFields, quoted, type Log, type LogLevel, type LogMembers } from '../../telemetry/log.ts'
+import { errorFields, textMember, type Log, type LogLevel, type LogMembers } from '../../telemetry/log.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Forwarding } from '../forwarding.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
-import type { RequestTrace } from '../request-context.ts'
+import type { RequestRecord } from '../request-context.ts'
 import type { FinishedRequest } from '../request-handler.ts'
 
 /** Routes that monitoring calls every few seconds. They are logged at level debug. */
@@ -19,13 +19,13 @@ export function observeRequests(
 ): (finished: FinishedRequest) => void {
   return finished => {
     const { context, route, status, durationMs } = finished
-    const { trace, requestId } = context
-    metrics.countRequest({ route, status, durationMs, trace })
-    const level = levelOf(route, trace)
+    const { record, requestId } = context
+    metrics.countRequest({ route, status, durationMs, record })
+    const level = levelOf(route, record)
     if (log.writes(level))
       log[level]('request', requestLine(finished, forwarding.clientAddress(context.request)))
-    if (trace.failure !== undefined) {
-      log.error('request failed', { request_id: requestId, route, ...errorFields(trace.failure) })
+    if (record.failure !== undefined) {
+      log.error('request failed', { request_id: requestId, route, ...errorFields(record.failure) })
     }
   }
 }
@@ -41,8 +41,8 @@ const PROVIDER_ERRORS: ReadonlySet<string> = new Set<ErrorCode>([
  * The level of the line of a request, by who has to act. `error` is a fault of the gateway, `warn` a fault of a provider
  * or the moderator, even if the client got an answer. Refusals of clients are `info`.
  */
-export function levelOf(route: string, trace: RequestTrace): LogLevel {
-  const { failure, errorCode, upstreamFailures = [], moderationProblem } = trace
+export function levelOf(route: string, record: RequestRecord): LogLevel {
+  const { failure, errorCode, upstreamFailures = [], moderationProblem } = record
   if (failure !== undefined || isOwnFault(errorCode)) return 'error'
   const isProviderFault = upstreamFailures.length > 0 || PROVIDER_ERRORS.has(errorCode ?? '')
   if (isProviderFault || moderationProblem !== undefined) return 'warn'
@@ -64,35 +64,32 @@ export function requestLine(
   { context, route, status, durationMs }: FinishedRequest,
   clientAddress: string,
 ): LogMembers {
-  const { trace, requestId, request } = context
+  const { record, requestId, request } = context
   // Ids, addresses, route names and decimals have no characters that JSON escapes.
   let line = `"request_id":"${requestId}"`
-  line += text('client_request_id', clientRequestId(request))
+  line += textMember('client_request_id', clientRequestId(request))
   if (clientAddress !== '') line += `,"client_address":"${clientAddress}"`
   line += `,"route":"${route}","status":${status},"duration_ms":${Math.round(durationMs * 1000) / 1000}`
-  if (trace.accountId !== undefined) line += `,"account":"${trace.accountId}"`
-  if (trace.apiKeyId !== undefined) line += `,"api_key":"${trace.apiKeyId}"`
-  line += text('model', trace.model) + text('provider', trace.provider)
-  if (trace.jobId !== undefined) line += `,"job_id":"${trace.jobId}"`
-  if (trace.jobState !== undefined) line += `,"job_state":"${trace.jobState}"`
-  if (trace.upstreamStatus !== undefined) line += `,"upstream_status":${trace.upstreamStatus}`
-  line += text('upstream_problem', trace.upstreamProblem)
-  if (trace.clientDisconnected === true) line += ',"client_disconnected":true'
-  line += text('failed_over_from', trace.failedOverFrom?.join('; '))
-  const { usage } = trace
+  if (record.accountId !== undefined) line += `,"account":"${record.accountId}"`
+  if (record.apiKeyId !== undefined) line += `,"api_key":"${record.apiKeyId}"`
+  line += textMember('model', record.model) + textMember('provider', record.provider)
+  if (record.jobId !== undefined) line += `,"job_id":"${record.jobId}"`
+  if (record.jobState !== undefined) line += `,"job_state":"${record.jobState}"`
+  if (record.upstreamStatus !== undefined) line += `,"upstream_status":${record.upstreamStatus}`
+  line += textMember('upstream_problem', record.upstreamProblem)
+  if (record.clientDisconnected === true) line += ',"client_disconnected":true'
+  line += textMember('failed_over_from', record.failedOverFrom?.join('; '))
+  const { usage } = record
   if (usage !== undefined) {
     line += `,"input_tokens":${inputTokens(usage)},"output_tokens":${outputTokens(usage)}`
   }
-  if (trace.provenance !== undefined) line += `,"usage_source":"${trace.provenance}"`
-  if (trace.isClamped === true) line += ',"is_clamped":true'
-  if (trace.cost !== undefined) line += `,"cost_usd":"${formatUsd(trace.cost)}"`
-  line += text('moderation', trace.moderation) + text('moderation_problem', trace.moderationProblem)
-  if (trace.isReplay === true) line += ',"is_replay":true'
-  return line + text('error_code', trace.errorCode)
-}
-
-function text(name: string, value: string | undefined): string {
-  return value === undefined ? '' : `,"${name}":${quoted(value)}`
+  if (record.provenance !== undefined) line += `,"usage_source":"${record.provenance}"`
+  if (record.isClamped === true) line += ',"is_clamped":true'
+  if (record.cost !== undefined) line += `,"cost_usd":"${formatUsd(record.cost)}"`
+  line +=
+    textMember('moderation', record.moderation) + textMember('moderation_problem', record.moderationProblem)
+  if (record.isReplay === true) line += ',"is_replay":true'
+  return line + textMember('error_code', record.errorCode)
 }
 
 function clientRequestId(request: IncomingRequest): string | undefined {

@@ -3,7 +3,7 @@ import type { ByteBudget } from '../../gateway/byte-budgets/byte-budget.ts'
 import { admitCaller, type AdmitCallerPorts } from '../../gateway/admission/admit-caller.ts'
 import type { RequestCoalescer } from '../../gateway/replays/request-coalescer.ts'
 import type { TextCall } from '../../gateway/text/text-call.ts'
-import type { StreamedAnswer, TextResult, WholeAnswer } from '../../gateway/text/text-result.ts'
+import type { StreamedAnswer, TextResult, CompleteAnswer } from '../../gateway/text/text-result.ts'
 import { messagesErrorBody } from '../../protocol/messages/errors.ts'
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
 import type { UpstreamError } from '../../protocol/upstream-error.ts'
@@ -66,11 +66,11 @@ export function messagesRoute(ports: TextRoutePorts, answer: Answer): Handler {
 
 /** Authenticates a request and reads its body. */
 async function readCall(context: RequestContext, ports: TextRoutePorts): Promise<TextCall> {
-  const { request, id, trace } = context
-  const caller = await admitCaller(presentedKey(request), trace, ports.caller)
+  const { request, id, record } = context
+  const caller = await admitCaller(presentedKey(request), record, ports.caller)
   context.bodyMemory = ports.bodyMemory.open(caller.apiKey.id)
   const body = await readText(request, ports.bodyLimits, context.bodyMemory)
-  return { id, caller, body, client: request, trace }
+  return { id, caller, body, client: request, record }
 }
 
 function bypasses(idempotency: string | null): boolean {
@@ -114,7 +114,7 @@ function textReply(result: TextResult, refusalBody = plainRefusal): HttpReply {
   }
 }
 
-function answerHeaders(answer: WholeAnswer | StreamedAnswer): Record<string, string> {
+function answerHeaders(answer: CompleteAnswer | StreamedAnswer): Record<string, string> {
   const { contentType } = answer
   const headers: Record<string, string> = { 'content-type': contentType }
   if (contentType.startsWith('text/event-stream')) Object.assign(headers, UNBUFFERED)
@@ -124,7 +124,7 @@ function answerHeaders(answer: WholeAnswer | StreamedAnswer): Record<string, str
 /** Adds the rate limits and the `retry-after` of the upstream. */
 function upstreamHeaders(
   headers: Record<string, string>,
-  { rateLimits, retryAfter }: Pick<WholeAnswer, 'rateLimits' | 'retryAfter'>,
+  { rateLimits, retryAfter }: Pick<CompleteAnswer, 'rateLimits' | 'retryAfter'>,
 ): Record<string, string> {
   for (const [name, value] of rateLimits) headers[name] = value
   if (retryAfter !== undefined) headers['retry-after'] = retryAfter

@@ -1,7 +1,7 @@
 import type { GatewayError } from '../../domain/errors.ts'
 import { joinBytes } from '../join-bytes.ts'
 import { byteText, splice } from '../json/json-text.ts'
-import { modelAndCostEdits, type ModelAndCost } from '../reply-edits.ts'
+import { modelAndCostEdits, type ModelAndCost } from '../pass-through.ts'
 import { NO_SECRETS, type UpstreamSecrets } from '../scrub.ts'
 import { BLANK_LINE, dataInPlace, readFrame } from '../sse/frame.ts'
 import { FrameSplitter, type Frame } from '../sse/frame-splitter.ts'

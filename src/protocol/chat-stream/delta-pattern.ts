@@ -1,6 +1,6 @@
 import { MemberWalk, byteText, type Member } from '../json/json-text.ts'
 import { isJsonObject } from '../json/parse-json.ts'
-import { modelAndCostEdits } from '../reply-edits.ts'
+import { modelAndCostEdits } from '../pass-through.ts'
 import { dataInPlace } from '../sse/frame.ts'
 import { FramePattern, type StringSpan } from '../sse/frame-pattern.ts'
 import type { ChatChunk } from './chunk.ts'

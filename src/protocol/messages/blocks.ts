@@ -18,7 +18,7 @@ export function blocksOf(content: unknown, path: string): readonly Block[] {
 }
 
 /** The text of a text block. Chat has no equivalent of its other members, such as `cache_control` and `citations`. */
-export function textOf(block: Block, path: string): string {
+export function blockText(block: Block, path: string): string {
   return requiredText(block['text'], `${path}.text`)
 }
 

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../json/parse-json.ts'
 import { invalidChoice, invalidField, requiredArray, requiredText } from '../request-fields.ts'
-import { blocksOf, carriedText, imagePartOf, TEXT_SEPARATOR, textOf, type Block } from './blocks.ts'
+import { blocksOf, carriedText, imagePartOf, TEXT_SEPARATOR, blockText, type Block } from './blocks.ts'
 import type { ChatMessage, ChatPart, ChatToolCall } from './chat-body.ts'
 import { ChatOrder } from './chat-order.ts'
 import { documentPartsOf } from './documents.ts'
@@ -67,7 +67,7 @@ function addUserTurn(
     const blockPath = `${path}.${index}`
     switch (block['type']) {
       case 'text': {
-        const text = textOf(block, blockPath)
+        const text = blockText(block, blockPath)
         if (text !== '') parts.push({ type: 'text', text })
         break
       }
@@ -111,7 +111,7 @@ function addAssistantTurn(order: ChatOrder, content: unknown, path: string): voi
     const blockPath = `${path}.${index}`
     switch (block['type']) {
       case 'text': {
-        const text = textOf(block, blockPath)
+        const text = blockText(block, blockPath)
         if (text !== '') texts.push(text)
         break
       }

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../json/parse-json.ts'
 import { invalidChoice, invalidField, requiredText } from '../request-fields.ts'
-import { blocksOf, imagePartOf, textOf, type Block } from './blocks.ts'
+import { blocksOf, imagePartOf, blockText, type Block } from './blocks.ts'
 import type { ChatPart } from './chat-body.ts'
 
 const sources = ['base64', 'text', 'content']
@@ -37,7 +37,7 @@ function contentPartsOf(content: unknown, path: string): readonly ChatPart[] {
   if (typeof content === 'string') return textParts([content])
   return blocksOf(content, path).map((block, index): ChatPart => {
     const blockPath = `${path}.${index}`
-    if (block['type'] === 'text') return { type: 'text', text: textOf(block, blockPath) }
+    if (block['type'] === 'text') return { type: 'text', text: blockText(block, blockPath) }
     if (block['type'] === 'image') return imagePartOf(block, blockPath)
     throw invalidChoice(`${blockPath}.type`, ['text', 'image'], block['type'])
   })

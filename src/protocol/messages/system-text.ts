@@ -1,5 +1,5 @@
 import { invalidChoice } from '../request-fields.ts'
-import { blocksOf, textOf } from './blocks.ts'
+import { blocksOf, blockText } from './blocks.ts'
 
 /** The start of the telemetry that coding agents put before their system prompt. It changes with every request. */
 const TELEMETRY = 'x-anthropic-billing-header:'
@@ -18,7 +18,7 @@ export function addSystemTexts(texts: string[], content: unknown, path: string):
   for (const [index, block] of blocksOf(content, path).entries()) {
     const blockPath = `${path}.${index}`
     if (block['type'] !== 'text') throw invalidChoice(`${blockPath}.type`, ['text'], block['type'])
-    const text = textOf(block, blockPath)
+    const text = blockText(block, blockPath)
     if (text !== '' && !text.startsWith(TELEMETRY)) texts.push(text)
   }
 }

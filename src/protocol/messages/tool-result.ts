@@ -1,5 +1,5 @@
 import { invalidChoice, requiredText } from '../request-fields.ts'
-import { blocksOf, carriedText, imagePartOf, TEXT_SEPARATOR, textOf, type Block } from './blocks.ts'
+import { blocksOf, carriedText, imagePartOf, TEXT_SEPARATOR, blockText, type Block } from './blocks.ts'
 import type { ChatMessage, ChatPart } from './chat-body.ts'
 import { documentPartsOf } from './documents.ts'
 
@@ -44,7 +44,7 @@ function readContent(content: unknown, { path, isNewest }: Place) {
     const blockPath = `${path}.${index}`
     switch (block['type']) {
       case 'text':
-        texts.push(textOf(block, blockPath))
+        texts.push(blockText(block, blockPath))
         break
       case 'image':
         media.push(imagePartOf(block, blockPath))

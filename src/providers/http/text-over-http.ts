@@ -3,16 +3,22 @@ import type {
   ProviderCall,
   ProviderOutcome,
   StreamCall,
+  StreamEnd,
   StreamOutcome,
   TextProvider,
+  UpstreamStream,
 } from '../../gateway/ports/text-provider.ts'
-import type { HttpClient, HttpResponse } from '../../http1/client/http-client.ts'
+import type { OwnedByteStream } from '../../http1/byte-stream.ts'
+import type {
+  AbortListener,
+  AbortSignalLike,
+  HttpClient,
+  HttpResponse,
+} from '../../http1/client/http-client.ts'
 import type { HttpRequest } from '../../http1/client/http-request.ts'
-import type { Timers } from '../../http1/timers.ts'
-import { bodyProblem, decompressed, readAnswer, readHead, type AnswerHead } from './read-answer.ts'
-import { Cutoff } from './cutoff.ts'
+import type { Timer, Timers } from '../../http1/timers.ts'
 import { failureReason } from './failure-reason.ts'
-import { upstreamStream } from './upstream-stream.ts'
+import { bodyProblem, decompressed, readAnswer, readHead, type AnswerHead } from './read-answer.ts'
 
 export type HttpPorts = { readonly timers: Timers; readonly http: HttpClient }
 
@@ -20,7 +26,7 @@ export type HttpPorts = { readonly timers: Timers; readonly http: HttpClient }
 type RequestOf = (call: ProviderCall | StreamCall) => HttpRequest | { readonly problem: string }
 
 /** A running request, and the cutoff that can end it early. */
-type UpstreamCall = { readonly response: Promise<HttpResponse>; readonly cutoff: Cutoff }
+type BegunCall = { readonly response: Promise<HttpResponse>; readonly cutoff: Cutoff }
 
 /** A call without an answer. */
 type FailedOutcome = Exclude<ProviderOutcome, { readonly outcome: 'answered' }>
@@ -31,7 +37,7 @@ export function textOverHttp({ timers, http }: HttpPorts, requestOf: RequestOf):
   function begin(
     call: ProviderCall | StreamCall,
     signal: CallerSignal | undefined,
-  ): UpstreamCall | FailedOutcome {
+  ): BegunCall | FailedOutcome {
     if (signal?.aborted === true) return { outcome: 'aborted' }
     const request = requestOf(call)
     if ('problem' in request) return { outcome: 'not_configured', reason: request.problem }
@@ -67,7 +73,7 @@ export function textOverHttp({ timers, http }: HttpPorts, requestOf: RequestOf):
 
 /** Reads the whole answer of a call, or says why there is none. Never rejects. */
 async function wholeAnswer(
-  { response, cutoff }: UpstreamCall,
+  { response, cutoff }: BegunCall,
   costHeader: string | undefined,
 ): Promise<ProviderOutcome> {
   try {
@@ -86,7 +92,7 @@ async function wholeAnswer(
  */
 function answerInTime(
   answer: Promise<ProviderOutcome>,
-  { cutoff }: UpstreamCall,
+  { cutoff }: BegunCall,
   { readTimeoutMs, lateMs }: { readonly readTimeoutMs: number; readonly lateMs: number },
 ): Promise<ProviderOutcome> {
   return new Promise(resolve => {
@@ -101,7 +107,7 @@ function answerInTime(
 }
 
 async function openStream(
-  { response, cutoff }: UpstreamCall,
+  { response, cutoff }: BegunCall,
   costHeader: string | undefined,
   idleTimeoutMs: number,
 ): Promise<StreamOutcome> {
@@ -137,4 +143,156 @@ function isStreamed({ status, contentType = '' }: AnswerHead): boolean {
 function failedOutcome(error: unknown, { cause, isSent }: Cutoff): FailedOutcome {
   if (cause === 'timed_out' && !isSent) return { outcome: 'unreachable', reason: 'CONNECT_TIMEOUT' }
   return cause === undefined ? { outcome: 'unreachable', reason: failureReason(error) } : { outcome: cause }
+}
+
+const endOf = {
+  timed_out: { end: 'idle' },
+  aborted: { end: 'aborted' },
+} as const satisfies Record<CutCause, StreamEnd>
+
+/** The body of a streamed answer. Each read may take `idleTimeoutMs`. Releases the cutoff at the end of the body. */
+export function upstreamStream(body: OwnedByteStream, cutoff: Cutoff, idleTimeoutMs: number): UpstreamStream {
+  let end: StreamEnd | undefined
+
+  const finish = (how: StreamEnd): undefined => {
+    cutoff.release()
+    end ??= how
+  }
+  const finishFailed = (error: unknown): undefined => {
+    const { cause } = cutoff
+    // If a compressed body cannot be decompressed, its connection is still open.
+    cutoff.cut('aborted')
+    return finish(cause === undefined ? { end: 'broken', reason: failureReason(error) } : endOf[cause])
+  }
+
+  return {
+    get end() {
+      return end
+    },
+    async read() {
+      if (end !== undefined) return undefined
+      cutoff.start(idleTimeoutMs)
+      try {
+        const piece = await body.read()
+        // Bytes that arrive after a cut are dropped.
+        if (cutoff.cause !== undefined) return finish(endOf[cutoff.cause])
+        if (piece === undefined) return finish({ end: 'ended' })
+        cutoff.pause()
+        return piece
+      } catch (error) {
+        return finishFailed(error)
+      }
+    },
+    cancel() {
+      if (end !== undefined) return
+      cutoff.cut('aborted')
+      finish(endOf.aborted)
+    },
+  }
+}
+
+type CutCause = 'timed_out' | 'aborted'
+
+/**
+ * Ends one call early: when a wait takes too long, or when its caller aborts. It is the abort signal of the call's HTTP
+ * request.
+ */
+export class Cutoff implements AbortSignalLike, AbortListener, Timer {
+  /** A stream starts and pauses this at every chunk, which moves no timer of the runtime. */
+  expiresAtMs = Infinity
+  readonly #timers: Timers
+  #caller: CallerSignal | undefined
+  #request: AbortListener | undefined
+  #onTimeout: (() => void) | undefined
+  #cause: CutCause | undefined
+  #isSent = false
+
+  constructor(timers: Timers, caller: CallerSignal | undefined) {
+    this.#timers = timers
+    this.#caller = caller
+    caller?.addEventListener('abort', this)
+  }
+
+  /** Why the call was ended early. */
+  get cause(): CutCause | undefined {
+    return this.#cause
+  }
+
+  /** Whether the request has been sent, so that the upstream may be working on it. */
+  get isSent(): boolean {
+    return this.#isSent
+  }
+
+  onSent(): void {
+    this.#isSent = true
+  }
+
+  get aborted(): boolean {
+    return this.#cause !== undefined
+  }
+
+  addEventListener(_type: 'abort', request: AbortListener): void {
+    this.#request = request
+  }
+
+  removeEventListener(): void {
+    this.#request = undefined
+  }
+
+  /** The caller aborts. */
+  handleEvent(): void {
+    this.cut('aborted')
+  }
+
+  /** Ends the call in `limitMs`, unless it is paused, released or started again before. */
+  start(limitMs: number): void {
+    this.#onTimeout = undefined
+    this.#expireIn(limitMs)
+  }
+
+  /** Calls `onTimeout` in `limitMs`, under the same conditions, instead of ending the call. */
+  startWith(limitMs: number, onTimeout: () => void): void {
+    this.#onTimeout = onTimeout
+    this.#expireIn(limitMs)
+  }
+
+  /** Stops the time. */
+  pause(): void {
+    this.expiresAtMs = Infinity
+  }
+
+  /** Ends the call. Only the first cause counts. */
+  cut(cause: CutCause): void {
+    if (this.#cause !== undefined) return
+    this.#cause = cause
+    this.#request?.handleEvent()
+  }
+
+  /** From now on the caller does not end the call. */
+  ignoreCaller(): void {
+    this.#caller?.removeEventListener('abort', this)
+    this.#caller = undefined
+  }
+
+  /**
+   * Call it when the call is over, however it ended. It drops its references, because the runtime frees what was in a
+   * changing Set or Map only with a full garbage collection.
+   */
+  release(): void {
+    this.#timers.stop(this)
+    this.ignoreCaller()
+    this.#onTimeout = undefined
+    this.#request = undefined
+  }
+
+  onExpired(): void {
+    this.pause()
+    if (this.#onTimeout === undefined) this.cut('timed_out')
+    else this.#onTimeout()
+  }
+
+  #expireIn(limitMs: number): void {
+    this.expiresAtMs = this.#timers.now() + limitMs
+    this.#timers.start(this)
+  }
 }

@@ -181,3 +181,21 @@ function freshSlab(): Slab {
 function aligned(size: number): number {
   return Math.ceil(size / 8) * 8
 }
+
+/** A budget of `bytesMax` bytes. */
+export function replayBudget(bytesMax: number): ReplayBudget {
+  let taken = 0
+  return {
+    take(bytes) {
+      if (taken + bytes > bytesMax) return false
+      taken += bytes
+      return true
+    },
+    give(bytes) {
+      taken -= bytes
+    },
+    get taken() {
+      return taken
+    },
+  }
+}

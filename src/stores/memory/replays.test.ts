@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { aFingerprint, anAnswer, replaysConform } from '../../../test/conformance/replays.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
-import { replayBudget } from '../../gateway/replays/replay-budget.ts'
-import { SLAB_BYTES } from './answer-log.ts'
+import { SLAB_BYTES, replayBudget } from './answer-log.ts'
 import { memoryReplays } from './replays.ts'
 
 const MEGABYTE = 1 << 20

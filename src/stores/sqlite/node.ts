@@ -51,7 +51,7 @@ export function openNode(
   const freedHints = hints.add()
   return {
     name,
-    newId: idSource({ now: () => clock.now(), random64, after: lastKey }),
+    newId: idSource({ clock, random64, after: lastKey }),
     ledger: createLedger({ ...shared, groupCommit, owner, freedHints }),
     accounts: new SqliteAccounts({ ...shared, groupCommit }),
     attempts: createAttempts({ ...shared, groupCommit }),

@@ -48,7 +48,7 @@ export const reconcilerMutants: readonly Mutant[] = [
   {
     name: 'the cost of a job is counted by each request that waits for it',
     file: 'src/telemetry/request-metrics.ts',
-    text: 'if (cost !== undefined && trace.jobId === undefined)',
+    text: 'if (cost !== undefined && record.jobId === undefined)',
     replacement: 'if (cost !== undefined)',
     tests: [OBSERVED],
   },

@@ -74,7 +74,7 @@ export const replayMutants: readonly Mutant[] = [
   },
   {
     name: 'the memory budget can be exceeded by one answer',
-    file: 'src/gateway/replays/replay-budget.ts',
+    file: 'src/stores/memory/answer-log.ts',
     text: 'if (taken + bytes > bytesMax) return false',
     replacement: 'if (taken > bytesMax) return false',
     tests: [STORE_TESTS],

@@ -12,7 +12,7 @@ export const streamMutants: readonly Mutant[] = [
   {
     name: 'a failed stream settlement keeps its hold',
     file: SETTLE,
-    text: '      await this.#freeHold()\n',
+    text: '      if (charge === null) await this.#freeHold()\n',
     replacement: '',
     tests: [RELAY_TESTS],
   },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { usd } from '../domain/money.ts'
 import { MemberWalk, keyOf } from './json/json-text.ts'
-import { replyPlaces, withModelAndCost } from './reply-edits.ts'
+import { replyPlaces, withModelAndCost } from './pass-through.ts'
 
 function edited(text: string, cost: string | null): string {
   const { usage } = JSON.parse(text) as { usage?: unknown }

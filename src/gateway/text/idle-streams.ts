@@ -1,12 +1,9 @@
-import type { TextTrace } from '../text/text-trace.ts'
-
 /** Counts, since the start of the process, the streams of each model that ended because their upstream was silent. */
 export class IdleStreams {
   readonly #byModel = new Map<string, number>()
 
-  /** Takes note of a finished request. */
-  count({ model, upstreamFailures }: Pick<TextTrace, 'model' | 'upstreamFailures'>): void {
-    if (model === undefined || !upstreamFailures?.some(({ reason }) => reason === 'idle_stream')) return
+  /** Takes note of such a stream. */
+  count(model: string): void {
     this.#byModel.set(model, (this.#byModel.get(model) ?? 0) + 1)
   }
 

@@ -6,7 +6,7 @@ import type { Moderation } from '../ports/moderator.ts'
  * The facts about a finished request, for the log line and the metrics. The request path only writes it: no decision
  * and no book entry depends on it.
  */
-export type TextTrace = {
+export type TextRecord = {
   model?: string
   /** The upstream whose result the client got. */
   provider?: string
