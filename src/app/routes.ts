@@ -80,7 +80,7 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
     {
       path: `${ADMIN_PATH}*`,
       name: 'admin',
-      methods: { GET: admin, POST: admin, PUT: admin, PATCH: admin, DELETE: admin },
+      methods: { GET: admin, POST: admin, PUT: admin, PATCH: admin, DELETE: admin, OPTIONS: admin },
     },
     ...descriptionRoutes(config.brand, viewerFiles),
     { path: '/health/live', name: 'health.live', methods: { GET: live } },
