@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { apiDocument } from '../src/http/description/document.ts'
+import { wholeDocument } from './support/whole-document.ts'
 import { describedReplies, type SentReply } from './support/described-reply.ts'
 import { startTestGateway } from './support/gateway.ts'
 import { rejection } from './support/rejection.ts'
 
 // Every gateway of the tests holds each of its replies against the document; see `startTestGateway`.
 
-const check = describedReplies(apiDocument({ brand: 'service' }))
+const check = describedReplies(wholeDocument())
 const BALANCE = { balance: '1', total_used: '0' }
 const credits = (change: Partial<SentReply>): SentReply => ({
   method: 'GET',

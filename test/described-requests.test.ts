@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { imageFields } from '../src/http/media/image-routes.ts'
 import { videoFields } from '../src/http/media/video-routes.ts'
-import { apiDocument } from '../src/http/description/document.ts'
 import type { Schema } from '../src/http/description/schema.ts'
 import { chatFields } from '../src/protocol/chat/dialect.ts'
 import { embeddingsFields } from '../src/protocol/embeddings/dialect.ts'
@@ -10,12 +9,13 @@ import { messagesFields } from '../src/protocol/messages/request.ts'
 import { nativeFields } from '../src/protocol/native-messages/dialect.ts'
 import { responsesFields } from '../src/protocol/responses/dialect.ts'
 import { componentSchemas, schemaCheck } from './support/described-reply.ts'
+import { wholeDocument } from './support/whole-document.ts'
 import { ADMIN_KEY, startTestGateway, type TestGateway } from './support/gateway.ts'
 
 // The readers of requests are written by hand, because they are on the path of every request. These tests hold the
 // description and the readers together in both directions.
 
-const document = apiDocument({ brand: 'service' })
+const document = wholeDocument()
 const problemIn = schemaCheck(document)
 
 type Parameter = {

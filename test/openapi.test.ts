@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { spawn } from 'bun'
 import { ADMIN_PATH } from '../src/http/admin/admin-api.ts'
 import { routes as adminRoutes } from '../src/http/admin/routes.ts'
-import { API_VERSION, apiDocument } from '../src/http/description/document.ts'
-import { startTestGateway } from './support/gateway.ts'
+import { API_VERSION, adminDocument, apiDocument } from '../src/http/description/document.ts'
+import { ADMIN_KEY, startTestGateway } from './support/gateway.ts'
 import { root } from './support/snippets.ts'
 
 const document = apiDocument({ brand: 'service' })
@@ -14,11 +14,14 @@ const document = apiDocument({ brand: 'service' })
 /** The linter takes three seconds of CPU. */
 const LINTER_TIMEOUT_MS = 180_000
 
-test(
-  'the document passes the strict rules of its linter without a warning',
-  async () => {
+test.each([
+  ['the API', document],
+  ['the admin API', adminDocument()],
+])(
+  'the document of %s passes the strict rules of its linter without a warning',
+  async (_, linted) => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-openapi-'))
-    writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document))
+    writeFileSync(join(folder, 'openapi.json'), JSON.stringify(linted))
 
     const linter = spawn(
       [
@@ -93,7 +96,7 @@ test('text routes are not described with a conflict of idempotency keys, which t
   expect(JSON.stringify(text)).not.toContain('"409"')
 })
 
-test('the document describes each method of each path of the admin API, and no other', () => {
+test('the document of the admin API describes each method of each path, and no other', () => {
   const rowOf = (path: string, methods: object) =>
     [
       path,
@@ -101,7 +104,7 @@ test('the document describes each method of each path of the admin API, and no o
         .map(method => method.toLowerCase())
         .toSorted(),
     ].join(' ')
-  const described = Object.entries(document.paths)
+  const described = Object.entries(adminDocument().paths)
     .filter(([path]) => path.startsWith(ADMIN_PATH))
     .map(([path, methods]) => rowOf(path.slice(ADMIN_PATH.length), methods))
 
@@ -112,7 +115,7 @@ test('the document describes each method of each path of the admin API, and no o
 
 test('each described path of the gateway allows exactly its described methods', async () => {
   const gateway = await startTestGateway()
-  const paths = Object.entries(document.paths).filter(([path]) => !path.startsWith('/admin/'))
+  const paths = Object.entries(document.paths)
 
   const allowed = await Promise.all(
     paths.map(async ([path]) => {
@@ -144,6 +147,51 @@ test('the gateway serves the document with its version and the brand of its head
   expect(second.status).toBe(304)
 })
 
+test('the document for customers says nothing of the admin API, which has its own, behind the admin key', async () => {
+  const gateway = await startTestGateway()
+  const read = (headers: Record<string, string>) => fetch(`${gateway.url}/admin/openapi.json`, { headers })
+
+  const [keyless, served] = await Promise.all([read({}), read({ authorization: `Bearer ${ADMIN_KEY}` })])
+  await gateway.stop()
+
+  expect(Object.keys(document.paths).filter(path => path.startsWith('/admin'))).toEqual([])
+  expect(document.tags.filter(({ name }) => name.startsWith('Admin'))).toEqual([])
+  expect(Object.keys(document.components.schemas)).not.toContain('Account')
+  expect(keyless.status).toBe(401)
+  expect(served.headers.get('access-control-allow-origin')).toBeNull()
+  expect((await served.json()) as object).toEqual(JSON.parse(JSON.stringify(adminDocument())) as object)
+})
+
+test.each(Object.entries({ ...document.paths, ...adminDocument().paths }))(
+  'the parameters in braces of %s are its described path parameters',
+  (path, methods) => {
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+
+    for (const { parameters = [] } of Object.values(methods))
+      expect(parameters.filter(each => each.in === 'path').map(({ name }) => name)).toEqual(named as string[])
+    expect(named).not.toContain('key')
+  },
+)
+
+test('what the readers refuse is refused by the schemas, too', () => {
+  const { schemas } = adminDocument().components
+  const pattern = (name: string, member: string) => {
+    const { properties } = schemas[name] as {
+      readonly properties: Readonly<Record<string, { pattern: string }>>
+    }
+    return new RegExp(properties[member]?.pattern ?? '')
+  }
+
+  const amounts = ['0', '0.0', '-1', '1e3', '0.0000000001'].filter(text =>
+    pattern('NewGrant', 'amount_usd').test(text),
+  )
+  const names = ['acct_1', '   ', 'a\nb'].filter(text => pattern('NewAccount', 'name').test(text))
+
+  expect([amounts, names]).toEqual([[], []])
+  expect(pattern('NewGrant', 'amount_usd').test('0.000000001')).toBe(true)
+  expect(pattern('NewAccount', 'name').test('Ada Lovelace')).toBe(true)
+})
+
 test('the page at /docs loads all of its files from the gateway', async () => {
   const gateway = await startTestGateway()
 
@@ -156,6 +204,7 @@ test('the page at /docs loads all of its files from the gateway', async () => {
   )
   await gateway.stop()
 
+  expect(html).toContain('name="color-scheme" content="light dark"')
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
   expect(files).toContain('docs/swagger-ui-bundle.js')
   expect(files.filter(file => /^(https?:)?\/\//.test(file))).toEqual([])

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseCatalogFile } from '../src/catalog-file/catalog-file.ts'
-import { apiDocument, type ApiDocument } from '../src/http/description/document.ts'
+import type { ApiDocument } from '../src/http/description/document.ts'
+import { wholeDocument } from './support/whole-document.ts'
 import type { Schema } from '../src/http/description/schema.ts'
 import { closedObjects, schemaCheck } from './support/described-reply.ts'
 import { startTestGateway, type TestGateway } from './support/gateway.ts'
@@ -87,7 +88,7 @@ test.each(inLanguage('js'))('the program of %s runs', async (_, snippet) => {
 })
 
 describe('a reply that a page shows fits the OpenAPI document', () => {
-  const document = closedObjects(apiDocument({ brand: 'service' })) as ApiDocument
+  const document = closedObjects(wholeDocument()) as ApiDocument
   const problemIn = schemaCheck(document)
   const replies = Object.values(document.paths).flatMap(methods =>
     Object.values(methods).flatMap(({ responses }) =>

@@ -183,6 +183,7 @@ function adminPortsOf(parts: {
     randomBytes: count => randomBytes(count),
     sha256: text => createHash('sha256').update(text).digest(),
     isSandboxOn,
+    serves: media.serves,
     isVariableSet: variable => secretFromEnvironment(variable) !== undefined,
     idleStreams,
     probeProvider: provider => providers[provider.kind].probe(provider),

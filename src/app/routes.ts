@@ -8,7 +8,7 @@ import { replaySwitch, type RequestCoalescer } from '../gateway/replays/request-
 import type { TextPorts } from '../gateway/text/text-ports.ts'
 import { readBalance, readCredits, readStatement } from '../http/account/balance.ts'
 import { readUsage } from '../http/account/usage.ts'
-import { ADMIN_PATH, adminApi, adminKeyCheck } from '../http/admin/admin-api.ts'
+import { ADMIN_PATH, adminApi, adminKeyCheck, requireAdmin } from '../http/admin/admin-api.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 import { modelsRoutes, type Listings } from '../http/catalog/routes.ts'
 import { BODY_TIMES, presentedKey } from '../http/incoming-request.ts'
@@ -80,9 +80,9 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
     {
       path: `${ADMIN_PATH}*`,
       name: 'admin',
-      methods: { GET: admin, POST: admin, PUT: admin, PATCH: admin, DELETE: admin },
+      methods: { GET: admin, POST: admin, PUT: admin, PATCH: admin, DELETE: admin, OPTIONS: admin },
     },
-    ...descriptionRoutes(config.brand, viewerFiles),
+    ...descriptionRoutes(config.brand, viewerFiles, requireAdmin(adminKey)),
     { path: '/health/live', name: 'health.live', methods: { GET: live } },
     { path: '/health/ready', name: 'health.ready', methods: { GET: ready(readiness) } },
     {

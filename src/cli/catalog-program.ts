@@ -5,13 +5,14 @@ import {
   exportCatalog,
   importCatalog,
   listModels,
+  listProviders,
   rollBackCatalog,
   switchModel,
   type CatalogChange,
 } from './commands/catalog.ts'
 import type { Runner } from './program.ts'
 
-/** Adds the commands `catalog` and `models`. */
+/** Adds the commands `catalog`, `providers` and `models`. */
 export function addCatalog(program: Command, runner: Runner): void {
   const catalog = program
     .command('catalog')
@@ -47,10 +48,17 @@ export function addCatalog(program: Command, runner: Runner): void {
     .description('Write the catalog to a file or to standard output, without secrets.')
     .action((file = '-') => runner.admin((_, admin, isJson) => exportCatalog(admin, { file, isJson })))
 
+  program
+    .command('providers')
+    .description('List providers.')
+    .command('list')
+    .description('List all providers of the catalog, without their keys.')
+    .action(() => runner.admin(ask => listProviders(ask)))
+
   const models = program.command('models').description('List models, and switch them on or off.')
   models
     .command('list')
-    .description('List all models of the catalog.')
+    .description('List all models of the catalog with their prices, and say which cannot be called.')
     .action(() => runner.admin(ask => listModels(ask)))
   for (const word of ['on', 'off'] as const) {
     const effect =

@@ -477,7 +477,7 @@ describe('on a stopped data folder', () => {
 
     expect(imported.out).toBe('The catalog is now at revision 1 (providers: 1, models: 1).\n')
     expect(off.out).toBe('meta/x is off.\n')
-    expect(listed.out).toMatch(/meta\/x +chat +off +main/)
+    expect(listed.out).toMatch(/meta\/x +chat +off +input_per_mtok 1, output_per_mtok 2 +main/)
     expect(JSON.parse(on.out)).toMatchObject({ id: 'meta/x', enabled: true })
     expect(exported.code).toBe(0)
     expect(readFileSync(copy, 'utf8')).not.toContain('sk-literal-secret')
@@ -754,7 +754,7 @@ describe('on a running server', () => {
     server.kill('SIGINT')
 
     expect(JSON.parse(created.out)).toMatchObject({ name: 'ada', available_usd: '3' })
-    expect(listed.out).toMatch(/^ada +acct_\w+ +3 +0$/m)
+    expect(listed.out).toMatch(/^ada +acct_\w+ +3 +0 +active$/m)
     expect(JSON.parse(where.out)).toMatchObject({ ok: true, server: expect.stringMatching(/^http:/) })
     expect(wrongKey.code).toBe(1)
     expect(wrongKey.err).toContain('Set TOLLGATE_ADMIN_KEY')

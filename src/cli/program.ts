@@ -4,8 +4,14 @@ import { amount, rowCount, timeLimit, timeOrDay, utcDay } from './arguments.ts'
 import type { Ask } from './ask.ts'
 import { addCatalog } from './catalog-program.ts'
 import { backUp, type RestoreOptions } from './commands/backup.ts'
-import { createAccount, listAccounts, switchAccount, switchReplays } from './commands/accounts.ts'
-import { doctor, reconcile, verify, type Acceptance } from './commands/checks.ts'
+import {
+  createAccount,
+  listAccounts,
+  showAccount,
+  switchAccount,
+  switchReplays,
+} from './commands/accounts.ts'
+import { doctor, listAudit, reconcile, verify, type Acceptance } from './commands/checks.ts'
 import { listJobs, listLosses, showJob, type JobFilters, type LossFilters } from './commands/jobs.ts'
 import { createKey, listKeys, revokeKey, showKey } from './commands/keys.ts'
 import { balance, debit, grant, refund, statement } from './commands/money.ts'
@@ -111,7 +117,9 @@ function keyOf({ idempotencyKey }: MovingOptions, runner: Runner): { readonly id
 const CONFIRMS = 'do not ask before a credit of more than TOLLGATE_GRANT_CONFIRM_USD'
 
 function addAccounts(program: Command, runner: Runner): void {
-  const accounts = program.command('accounts').description('Create and list accounts.')
+  const accounts = program
+    .command('accounts')
+    .description('Create, list, show, correct and suspend accounts.')
   accounts
     .command('create <name>')
     .description(
@@ -135,6 +143,10 @@ function addAccounts(program: Command, runner: Runner): void {
     .command('list')
     .description('List all accounts with their balances.')
     .action(() => runner.admin(ask => listAccounts(ask)))
+  accounts
+    .command('show <account>')
+    .description('Show the balance, the state and the switches of an account.')
+    .action((account: string) => runner.admin(ask => showAccount(ask, account)))
   accounts
     .command('debit')
     .argument('<account>', 'its name or id')
@@ -316,6 +328,12 @@ function addChecks(program: Command, runner: Runner): void {
     .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
     .option('--cursor <cursor>', 'continue after the previous page')
     .action((filters: LossFilters) => runner.admin(ask => listLosses(ask, filters)))
+  program
+    .command('audit')
+    .description('List the changes that operators and the gateway made, newest first.')
+    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
+    .option('--cursor <cursor>', 'continue after the previous page')
+    .action((page: { limit: string; cursor?: string }) => runner.admin(ask => listAudit(ask, page)))
   program
     .command('verify')
     .description('Check every entry of the ledger, and compare the ledger with its anchor.')

@@ -9,6 +9,7 @@ export type CorsSettings = { readonly origins: CorsOrigins; readonly exposedHead
 
 /** CORS applies only to these paths. Web pages do not need the admin API, and keys of customers do not work there. */
 const SHARED_PATHS = '/v1/'
+/** Of a path without a route, so that the page can read its 404. */
 const METHODS = 'GET, HEAD, POST'
 /** Browsers keep the answer to a preflight for at most two hours. */
 const PREFLIGHT_AGE_S = 7200
@@ -37,14 +38,20 @@ export class Cors {
     if (allowed !== '*') headers['vary'] = 'origin'
   }
 
-  /** The endpoint of a preflight request; undefined for any other request. It needs no key. */
-  preflight(request: CorsRequest & { readonly method: string }): Endpoint | undefined {
+  /**
+   * The endpoint of a preflight request; undefined for any other request. It needs no key. `methodsAt` gives the methods
+   * of a path.
+   */
+  preflight(
+    request: CorsRequest & { readonly method: string },
+    methodsAt: (path: string) => string | undefined,
+  ): Endpoint | undefined {
     if (request.method !== 'OPTIONS' || request.header('access-control-request-method') === null)
       return undefined
     if (this.#allowedOrigin(request) === undefined) return undefined
     const asked = request.header('access-control-request-headers')
     const headers = {
-      'access-control-allow-methods': METHODS,
+      'access-control-allow-methods': methodsAt(request.path) ?? METHODS,
       'access-control-max-age': String(PREFLIGHT_AGE_S),
       ...(asked === null ? {} : { 'access-control-allow-headers': asked }),
     }

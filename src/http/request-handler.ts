@@ -37,10 +37,11 @@ export type RespondableRequest = RequestContext['request'] & Pick<ServerRequest,
 
 /** Answers the requests of a server by their routes. Rejects only when `observe` throws. */
 export function requestHandler(routes: readonly Route[], ports: RequestHandlerPorts): RequestHandler {
-  const findEndpoint = routeTable(routes)
+  const table = routeTable(routes)
+  const endpointOf = (request: RespondableRequest) =>
+    ports.cors.preflight(request, table.methodsAt) ?? table.find(request.method, request.path)
   return {
-    handle: request =>
-      answer(request, ports.cors.preflight(request) ?? findEndpoint(request.method, request.path), ports),
+    handle: request => answer(request, endpointOf(request), ports),
     refuse: (request, error) => answer(request, refusing(error), ports),
   }
 }

@@ -4,7 +4,7 @@ import { routeTable } from './routes.ts'
 import type { RequestContext } from './request-context.ts'
 
 const answer = async () => ({ status: 200, headers: {}, body: null })
-const find = routeTable([
+const { find } = routeTable([
   { path: '/v1/chat/completions', name: 'chat', methods: { POST: answer } },
   { path: '/v1/models', name: 'models', methods: { GET: answer } },
 ])

@@ -19,20 +19,25 @@ export type Route = {
   readonly path: string
   /** The name in logs and metrics. */
   readonly name: string
-  readonly methods: Partial<Record<Method, Handler>>
+  /** Without a handler of its own, `OPTIONS` answers with the methods. */
+  readonly methods: Partial<Record<Method | 'OPTIONS', Handler>>
   /** The default is `plainReplies`. */
   readonly style?: ReplyStyle
 }
 
-/** Finds the endpoint of a request. For an unknown path or method it returns one that answers 404 or 405. */
-export type FindEndpoint = (method: string, path: string) => Endpoint
+export type RouteTable = {
+  /** Finds the endpoint of a request. For an unknown path or method it returns one that answers 404 or 405. */
+  readonly find: (method: string, path: string) => Endpoint
+  /** The methods of a path, as in the header `Allow`. Undefined for an unknown path. */
+  readonly methodsAt: (path: string) => string | undefined
+}
 
 type Endpoints = ReadonlyMap<string, Endpoint>
 
 /**
  * Paths are compared as they were sent, without decoding, so that a proxy and the gateway cannot read one differently.
  */
-export function routeTable(routes: readonly Route[]): FindEndpoint {
+export function routeTable(routes: readonly Route[]): RouteTable {
   const exact = new Map<string, Endpoints>()
   const patterns: { readonly matches: (path: string) => boolean; readonly endpoints: Endpoints }[] = []
   for (const route of routes) {
@@ -40,15 +45,35 @@ export function routeTable(routes: readonly Route[]): FindEndpoint {
     if (route.path.includes('*')) patterns.push({ matches: matcherOf(route.path), endpoints })
     else exact.set(route.path, endpoints)
   }
-  return (method, path) => {
-    const endpoints = exact.get(path) ?? patterns.find(({ matches }) => matches(path))?.endpoints
-    const found = endpoints?.get(method)
-    if (found !== undefined) return found
-    const meant = withVersion(path)
-    const style = styleAt(meant, routes)
-    const isMeant = meant !== path && exact.get(meant)?.has(method) === true
-    return notRouted({ method, path, endpoints, meant: isMeant ? meant : undefined, style })
+  const endpointsAt = (path: string) =>
+    exact.get(path) ?? patterns.find(({ matches }) => matches(path))?.endpoints
+  return {
+    find(method, path) {
+      const endpoints = endpointsAt(path)
+      const found = endpoints?.get(method)
+      if (found !== undefined) return found
+      if (method === 'OPTIONS' && endpoints !== undefined) return optionsEndpoint(endpoints)
+      const meant = withVersion(path)
+      const style = styleAt(meant, routes)
+      const isMeant = meant !== path && exact.get(meant)?.has(method) === true
+      return notRouted({ method, path, endpoints, meant: isMeant ? meant : undefined, style })
+    },
+    methodsAt(path) {
+      const endpoints = endpointsAt(path)
+      return endpoints && allowOf(endpoints)
+    },
   }
+}
+
+function optionsEndpoint(endpoints: Endpoints): Endpoint {
+  const reply = { status: 204, headers: { allow: allowOf(endpoints) }, body: null }
+  return { route: 'options', handle: async () => reply, style: plainReplies }
+}
+
+/** The methods of a path, with `HEAD` after the others. `OPTIONS`, which every path has, is not listed. */
+function allowOf(endpoints: Endpoints): string {
+  const others = [...endpoints.keys()].filter(name => name !== 'HEAD' && name !== 'OPTIONS')
+  return [...others, ...(endpoints.has('HEAD') ? ['HEAD'] : [])].join(', ')
 }
 
 const VERSION = '/v1'
@@ -109,8 +134,7 @@ function refusal({ method, path, endpoints, meant }: Omit<Unrouted, 'style'>): G
       shouldRetry: false,
     })
   }
-  const allow = [...endpoints.keys()].filter(name => name !== 'HEAD')
-  if (endpoints.has('HEAD')) allow.push('HEAD')
-  const message = `${shown} does not support ${method}. Supported methods: ${allow.join(', ')}.`
-  return new GatewayError('method_not_allowed', message, { allow: allow.join(', ') })
+  const allow = allowOf(endpoints)
+  const message = `${shown} does not support ${method}. Supported methods: ${allow}.`
+  return new GatewayError('method_not_allowed', message, { allow })
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { TestAccount } from '../support/gateway.ts'
-import { startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
+import { ADMIN_KEY, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
 
 const HELLO = '{"model":"gpt-x","messages":[{"role":"user","content":"Hello"}]}'
 const PAGE = 'https://app.example.com'
@@ -24,7 +24,7 @@ describe.each([
     expect([response.status, await response.text()]).toEqual([204, ''])
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'access-control-allow-origin': allowed,
-      'access-control-allow-methods': 'GET, HEAD, POST',
+      'access-control-allow-methods': 'POST',
       'access-control-allow-headers': 'authorization, x-stainless-os',
       'access-control-max-age': '7200',
     })
@@ -62,17 +62,15 @@ describe.each([
     const asked = await preflight(gateway, path)
     const read = await fetch(gateway.url + path, { headers: { origin: PAGE } })
 
-    expect(asked.status).not.toBe(204)
+    expect(asked.headers.get('access-control-allow-methods')).toBeNull()
     for (const { headers } of [asked, read]) expect(headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  test('OPTIONS that is not a preflight is 405', async () => {
-    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
-      method: 'OPTIONS',
-      headers: { origin: PAGE },
-    })
+  test('a preflight of a path without a route is answered, so that the page can read its 404', async () => {
+    const response = await preflight(gateway, '/v1/nothing')
 
-    expect(response.status).toBe(405)
+    expect(response.status).toBe(204)
+    expect(response.headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST')
   })
 })
 
@@ -84,13 +82,34 @@ test.each(['off', 'https://other.example.com', 'http://app.example.com', 'https:
       const asked = await preflight(gateway, '/v1/chat/completions')
       const read = await fetch(`${gateway.url}/v1/models`, { headers: { origin: PAGE } })
 
-      expect(asked.status).toBe(405)
+      expect(asked.headers.get('access-control-allow-methods')).toBeNull()
       for (const { headers } of [asked, read]) expect(headers.get('access-control-allow-origin')).toBeNull()
     } finally {
       await gateway.stop()
     }
   },
 )
+
+test.each([
+  ['/v1/chat/completions', {}, 'POST'],
+  ['/v1/models', {}, 'GET, HEAD'],
+  ['/metrics', {}, 'GET, HEAD'],
+  [
+    '/admin/api/accounts/ada',
+    { authorization: `Bearer ${ADMIN_KEY}` },
+    'GET, HEAD, PATCH',
+  ],
+])('OPTIONS of %s lists the methods of the route', async (path, headers, allow) => {
+  const gateway = await startScriptedGateway()
+
+  const response = await fetch(gateway.url + path, { method: 'OPTIONS', headers })
+  const keyless = await fetch(`${gateway.url}/admin/api/accounts/ada`, { method: 'OPTIONS' })
+  const unknown = await fetch(`${gateway.url}/nothing`, { method: 'OPTIONS' })
+  await gateway.stop()
+
+  expect([response.status, response.headers.get('allow'), await response.text()]).toEqual([204, allow, ''])
+  expect([keyless.status, unknown.status]).toEqual([401, 404])
+})
 
 function preflight(gateway: ScriptedGateway, path: string): Promise<Response> {
   return fetch(gateway.url + path, {

@@ -56,7 +56,6 @@ describe('405 with the allowed methods for', () => {
     ['DELETE', '/v1/embeddings', 'POST'],
     ['GET', '/v1/messages?beta=true', 'POST'],
     ['GET', '/v1/messages/count_tokens', 'POST'],
-    ['OPTIONS', '/v1/chat/completions', 'POST'],
     ['DELETE', '/v1/models', 'GET, HEAD'],
     ['PATCH', '/v1/models/gpt-x', 'GET, HEAD'],
     ['PUT', '/v1/balance', 'GET, HEAD'],

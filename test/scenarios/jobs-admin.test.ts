@@ -60,6 +60,7 @@ describe('GET jobs', () => {
         kind: 'image',
         state: 'unknown_submit',
         account: ada.id,
+        account_name: 'account 1',
         key: expect.stringMatching(/^key_/),
         route: 'images',
         model: 'draw-1',
@@ -310,8 +311,8 @@ describe('the command', () => {
     const columns = text.split('\n').map(line => line.split(/\s{2,}/))
     expect(columns).toEqual([
       ['CREATED', 'ID', 'STATE', 'MODEL', 'PROVIDER', 'ACCOUNT', 'USD (HELD)'],
-      [expect.any(String), lost, 'unknown_submit', 'draw-1', 'box', ada.id, '(0.08)'],
-      [expect.any(String), completed, 'completed', 'draw-1', 'box', ada.id, '0.04'],
+      [expect.any(String), lost, 'unknown_submit', 'draw-1', 'box', 'account 1', '(0.08)'],
+      [expect.any(String), completed, 'completed', 'draw-1', 'box', 'account 1', '0.04'],
     ] as string[][])
     expect(value).toEqual(await list())
     expect(one.note).toBe(`Older jobs: --cursor ${(await list('?limit=1')).next}`)

@@ -1,9 +1,9 @@
-import { apiDocument } from '../../src/http/description/document.ts'
 import type { ByteStream } from '../../src/http1/byte-stream.ts'
 import { isStream, type ServerResponse } from '../../src/http1/server/response-writer.ts'
 import type { ServerRequest } from '../../src/http1/server/server-request.ts'
 import type { RequestHandler } from '../../src/http1/server/server.ts'
 import { describedReplies, type SentReply } from './described-reply.ts'
+import { wholeDocument } from './whole-document.ts'
 
 /** Larger bodies are files, or streams of thousands of frames. */
 const CHECKED_BYTES_MAX = 256 * 1024
@@ -19,7 +19,7 @@ export function checkedHandler(
   problems: string[],
 ): (handler: RequestHandler) => RequestHandler {
   let check = checks.get(brand)
-  if (check === undefined) checks.set(brand, (check = describedReplies(apiDocument({ brand }))))
+  if (check === undefined) checks.set(brand, (check = describedReplies(wholeDocument(brand))))
   const note = (reply: SentReply) => {
     const problem = check(reply)
     if (problem !== undefined) problems.push(problem)

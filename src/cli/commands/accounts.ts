@@ -9,6 +9,10 @@ export type AccountReply = {
   /** Null if the books of the account are damaged. */
   readonly available_usd: string | null
   readonly held_usd: string | null
+  readonly sandbox_only: boolean
+  readonly suspended_at: string | null
+  readonly replays: boolean
+  readonly created_at: string | null
 }
 type Page<Row> = { readonly data: readonly Row[]; readonly next: string | null }
 
@@ -46,16 +50,40 @@ type FirstCredit = { readonly amountUsd: string; readonly idempotencyKey: string
 /** Lists all accounts with their balances. */
 export async function listAccounts(ask: Ask): Promise<Outcome> {
   const accounts = await allPages<AccountReply>(ask, 'accounts')
-  const rows = accounts.map(({ id, name, available_usd, held_usd }) => [
-    name,
-    id,
-    available_usd ?? UNREADABLE,
-    held_usd ?? UNREADABLE,
+  const rows = accounts.map(account => [
+    account.name,
+    account.id,
+    account.available_usd ?? UNREADABLE,
+    account.held_usd ?? UNREADABLE,
+    stateOf(account),
   ])
-  return {
-    value: { data: accounts },
-    text: accounts.length === 0 ? 'No accounts.' : table(['NAME', 'ID', 'AVAILABLE USD', 'HELD USD'], rows),
-  }
+  const head = ['NAME', 'ID', 'AVAILABLE USD', 'HELD USD', 'STATE']
+  return { value: { data: accounts }, text: accounts.length === 0 ? 'No accounts.' : table(head, rows) }
+}
+
+/** Shows an account: its balance, and what its keys may do. */
+export async function showAccount(ask: Ask, account: string): Promise<Outcome> {
+  const found = await ask<AccountReply>({ method: 'GET', path: adminPath('accounts', account) })
+  const lines = [
+    ['name', found.name],
+    ['id', found.id],
+    ['state', stateOf(found)],
+    ['available', usdText(found.available_usd)],
+    ['held', usdText(found.held_usd)],
+    ['models', found.sandbox_only ? 'only those of the sandbox' : 'all'],
+    ['replays', found.replays ? 'on' : 'off'],
+    ['created', found.created_at ?? UNREADABLE],
+  ]
+  return { value: found, text: lines.map(([word = '', value]) => `${word.padEnd(9)}  ${value}`).join('\n') }
+}
+
+/** An amount in dollars; null for one that cannot be read. */
+export function usdText(amount: string | null): string {
+  return amount === null ? UNREADABLE : `${amount} USD`
+}
+
+function stateOf({ suspended_at: suspendedAt }: AccountReply): string {
+  return suspendedAt === null ? 'active' : `suspended ${suspendedAt}`
 }
 
 /** Refuses the keys of an account, or accepts them again. */

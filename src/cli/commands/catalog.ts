@@ -74,23 +74,45 @@ export async function catalogHistory(
     readonly actor: string
     readonly action: string
     readonly subject: string
+    readonly changes: readonly ChangedRow[]
+    readonly change_count: number
   }
   const page = await ask<{ readonly data: readonly Revision[]; readonly next: string | null }>({
     method: 'GET',
     path: withQuery(`${CATALOG}/history`, { limit, cursor }),
   })
-  const rows = page.data.map(({ revision, at, actor, action, subject }) => [
+  const rows = page.data.map(({ revision, at, actor, action, subject, changes, change_count: count }) => [
     String(revision),
     at,
     actor,
     action,
     subject,
+    changedNames(changes, count),
   ])
+  const head = ['REVISION', 'AT', 'ACTOR', 'ACTION', 'SUBJECT', 'CHANGES']
   return {
     value: page,
-    text: rows.length === 0 ? 'No revisions.' : table(['REVISION', 'AT', 'ACTOR', 'ACTION', 'SUBJECT'], rows),
+    text: rows.length === 0 ? 'No revisions.' : table(head, rows),
     ...(page.next === null ? {} : { note: `Older revisions: --cursor ${page.next}` }),
   }
+}
+
+type ChangedRow = {
+  readonly kind: 'provider' | 'model'
+  readonly id: string
+  readonly change: 'added' | 'changed' | 'removed'
+}
+
+/** How many rows a line of the history names. With --json, it has up to 100. */
+const NAMES_SHOWN_MAX = 5
+
+/** `+ model a, ~ provider b and 3 more` */
+function changedNames(changes: readonly ChangedRow[], count: number): string {
+  const names = changes
+    .slice(0, NAMES_SHOWN_MAX)
+    .map(({ kind, id, change }) => `${sign[change]} ${kind} ${id}`)
+  const others = count > names.length ? ` and ${count - names.length} more` : ''
+  return names.length === 0 ? 'only the order' : names.join(', ') + others
 }
 
 function queryOf({ dryRun = false, yes = false }: CatalogChange): string {
@@ -146,20 +168,62 @@ type ModelRow = {
   readonly kind: string
   readonly enabled: boolean
   readonly upstreams: readonly { readonly provider: string }[]
+  /** Absent for a row without a price. */
+  readonly pricing?: string | Readonly<Record<string, unknown>>
+  readonly markup?: string
 }
 
-/** Lists all models, including those that are off or unfinished. */
+/** Lists all models with their prices, including those that are off, unfinished or cannot be called. */
 export async function listModels(ask: Ask): Promise<Outcome> {
-  const { data } = await ask<{ readonly data: readonly ModelRow[] }>({ method: 'GET', path: 'models' })
-  const rows = data.map(({ id, kind, enabled, upstreams }) => [
+  const listed = await ask<{
+    readonly data: readonly ModelRow[]
+    readonly uncallable: readonly { readonly id: string; readonly reason: string }[]
+  }>({ method: 'GET', path: 'models' })
+  const reasons = new Map(listed.uncallable.map(({ id, reason }) => [id, reason]))
+  const rows = listed.data.map(model => [
+    model.id,
+    model.kind,
+    (model.enabled ? 'on' : 'off') + (reasons.has(model.id) ? ', see below' : ''),
+    priceText(model),
+    model.upstreams.map(({ provider }) => provider).join(', '),
+  ])
+  if (rows.length === 0) return { value: listed, text: 'No models.' }
+  const lines = listed.uncallable.map(({ id, reason }) => `${id}: ${reason}`)
+  const head = ['MODEL', 'KIND', 'STATE', 'PRICES IN USD', 'PROVIDERS']
+  return {
+    value: listed,
+    text: [table(head, rows), ...(lines.length === 0 ? [] : ['', ...lines])].join('\n'),
+  }
+}
+
+/** The prices of a row under their names in the catalog. Tiers are named only, because they have many prices. */
+function priceText({ pricing, markup }: ModelRow): string {
+  if (pricing === undefined) return '–'
+  if (pricing === 'upstream_cost') return `the cost of the provider × ${markup ?? '1'}`
+  if (typeof pricing === 'string') return pricing
+  return Object.entries(pricing)
+    .map(([name, price]) => (typeof price === 'string' ? `${name} ${price}` : `with ${name}`))
+    .join(', ')
+}
+
+/** Lists all providers, without their keys. */
+export async function listProviders(ask: Ask): Promise<Outcome> {
+  type ProviderRow = {
+    readonly id: string
+    readonly kind: string
+    readonly base_url?: string
+    readonly api_key?: string
+  }
+  const listed = await ask<{ readonly data: readonly ProviderRow[] }>({ method: 'GET', path: 'providers' })
+  const rows = listed.data.map(({ id, kind, base_url, api_key }) => [
     id,
     kind,
-    enabled ? 'on' : 'off',
-    upstreams.map(({ provider }) => provider).join(', '),
+    api_key ?? '–',
+    base_url ?? '–',
   ])
   return {
-    value: { data },
-    text: data.length === 0 ? 'No models.' : table(['MODEL', 'KIND', 'STATE', 'PROVIDERS'], rows),
+    value: listed,
+    text: rows.length === 0 ? 'No providers.' : table(['PROVIDER', 'KIND', 'KEY', 'BASE URL'], rows),
   }
 }
 

@@ -1,4 +1,4 @@
-import { LONG_TIMEOUT_MS, type Ask } from '../ask.ts'
+import { LONG_TIMEOUT_MS, withQuery, type Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
 
 /** The problem or the loss that the operator accepts before a check. */
@@ -161,4 +161,35 @@ export async function doctor(ask: Ask, url: string | undefined): Promise<Outcome
     table(['SETTING', 'VALUE', 'FROM'], settingRows),
   ].join('\n')
   return { value: { server: url ?? null, ...report }, text, exitCode: ok ? 0 : 1 }
+}
+
+/** Prints one page of the audit log, newest first. */
+export async function listAudit(
+  ask: Ask,
+  { limit, cursor }: { readonly limit: string; readonly cursor?: string },
+): Promise<Outcome> {
+  type Line = {
+    readonly actor: string
+    readonly action: string
+    readonly subject: string
+    readonly detail: string | null
+    readonly at: string
+  }
+  const page = await ask<{ readonly data: readonly Line[]; readonly next: string | null }>({
+    method: 'GET',
+    path: withQuery('audit', { limit, cursor }),
+  })
+  const rows = page.data.map(({ at, actor, action, subject, detail }) => [
+    at,
+    actor,
+    action,
+    subject,
+    detail ?? '',
+  ])
+  const head = ['AT', 'ACTOR', 'ACTION', 'SUBJECT', 'DETAIL']
+  return {
+    value: page,
+    text: rows.length === 0 ? 'No changes.' : table(head, rows),
+    ...(page.next === null ? {} : { note: `Older changes: --cursor ${page.next}` }),
+  }
 }

@@ -9,6 +9,7 @@ type JobRow = {
   readonly kind: string
   readonly state: string
   readonly account: string | null
+  readonly account_name: string | null
   readonly model: string
   readonly provider: string
   readonly upstream_id: string | null
@@ -66,7 +67,7 @@ export async function listJobs(ask: Ask, filters: JobFilters): Promise<Outcome> 
     job.state,
     job.model,
     job.provider,
-    job.account ?? '–',
+    job.account_name ?? '–',
     job.cost_usd ?? (isOpen(job) ? `(${job.held_usd})` : '0'),
   ])
   const head = ['CREATED', 'ID', 'STATE', 'MODEL', 'PROVIDER', 'ACCOUNT', 'USD (HELD)']
@@ -127,7 +128,7 @@ export async function showJob(ask: Ask, id: string): Promise<Outcome> {
     ['state', job.state],
     ['why', job.why],
     ['next', nextLine(job)],
-    ['account', job.account ?? '–'],
+    ['account', `${job.account_name ?? '–'} (${job.account ?? '–'})`],
     ['request', job.request_id ?? '–'],
     ['model', `${job.model} at ${job.provider}`],
     ['upstream id', job.upstream_id ?? '–'],

@@ -1,6 +1,6 @@
 import { adminPath, withQuery, type Ask } from '../ask.ts'
 import { CliError, table, type Outcome } from '../outcome.ts'
-import { UNREADABLE, type AccountReply } from './accounts.ts'
+import { usdText, type AccountReply } from './accounts.ts'
 
 /** A credit, a debit or a refund in the admin API. */
 type MovedReply = {
@@ -140,8 +140,4 @@ export async function statement(
     text: rows.length === 0 ? 'No money movements.' : table(['AT', 'KIND', 'USD', 'REF', 'NOTE'], rows),
     ...(page.next === null ? {} : { note: `Older movements: --cursor ${page.next}` }),
   }
-}
-
-function usdText(amount: string | null): string {
-  return amount === null ? UNREADABLE : `${amount} USD`
 }

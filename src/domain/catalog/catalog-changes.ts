@@ -49,6 +49,22 @@ export function removalsIn({ rows }: CatalogChanges, before: Catalog): readonly 
   })
 }
 
+/** More names are not read. The history of the catalog has all. */
+const NAMED_MAX = 20
+
+/** The names of the rows that an edit changed, for its audit line. Undefined if only their order changed. */
+export function changesSentence({ rows }: CatalogChanges): string | undefined {
+  const parts = (['added', 'changed', 'removed'] as const).flatMap(change => {
+    const names = rows
+      .filter(row => row.change === change)
+      .map(({ kind, id }) => `${kind} ${JSON.stringify(id)}`)
+    if (names.length === 0) return []
+    const others = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : ''
+    return [`${change} ${names.slice(0, NAMED_MAX).join(', ')}${others}`]
+  })
+  return parts.length === 0 ? undefined : parts.join('; ')
+}
+
 type Change = Pick<RowChange, 'fields' | 'losesKey'> & Pick<RowChange, 'kind'>
 type Rows<Row> = ReadonlyMap<string, Row>
 

@@ -65,11 +65,45 @@ export type Callable = {
  */
 export function withCallable(catalog: Catalog, callable: Callable): Catalog {
   return withModels(catalog, ({ kind, upstreams }) =>
-    upstreams.some(upstream => {
-      const provider = catalog.providers.get(upstream.provider)
-      return provider !== undefined && canServe(provider, kind, callable) && hasKey(provider, callable)
-    }),
+    upstreams.some(
+      upstream => obstacleOf(catalog.providers.get(upstream.provider), kind, callable) === undefined,
+    ),
   )
+}
+
+/** A model that no request can use now, and why, as a sentence for the operator. */
+export type Uncallable = { readonly id: string; readonly reason: string }
+
+/** The models that are unfinished, and those that are on and cannot be called. */
+export function uncallableModels(
+  catalog: Catalog,
+  callable: Callable & { readonly isSandboxOn: boolean },
+): readonly Uncallable[] {
+  const drafts = [...catalog.drafts.values()].map(({ id, pricing }) => ({
+    id,
+    reason: `It is unfinished: it has no ${pricing === undefined ? 'price' : 'max_output_tokens'}.`,
+  }))
+  const models = [...catalog.models.values()].flatMap(({ id, kind, enabled, upstreams }) => {
+    const obstacles = upstreams.map(upstream => {
+      const isOff = !callable.isSandboxOn && isOnSandbox(catalog, upstream)
+      const provider = catalog.providers.get(upstream.provider)
+      const obstacle = isOff ? 'the sandbox is switched off' : obstacleOf(provider, kind, callable)
+      return obstacle && `provider "${upstream.provider}": ${obstacle}`
+    })
+    if (!enabled || obstacles.includes(undefined)) return []
+    return [{ id, reason: `It cannot be called: ${[...new Set(obstacles)].join('; ')}.` }]
+  })
+  return [...models, ...drafts]
+}
+
+/** Why a provider cannot serve a model of this kind now; undefined if it can. */
+function obstacleOf(provider: Provider | undefined, kind: ModelKind, callable: Callable): string | undefined {
+  if (provider === undefined) return 'it is not in the catalog'
+  if (!canServe(provider, kind, callable)) return `it serves no ${kind} models`
+  if (provider.secret.from === 'lost') return 'its stored key cannot be read; enter it again'
+  const missing = variablesOf(provider).filter(variable => !callable.isVariableSet(variable))
+  if (missing.length === 0) return undefined
+  return `the environment variable ${missing.join(' and ')} is not set`
 }
 
 function canServe(provider: Provider, kind: ModelKind, { serves }: Callable): boolean {
@@ -82,10 +116,6 @@ function canServe(provider: Provider, kind: ModelKind, { serves }: Callable): bo
     case 'video':
       return serves(provider, kind)
   }
-}
-
-function hasKey(provider: Provider, { isVariableSet }: Callable): boolean {
-  return provider.secret.from !== 'lost' && variablesOf(provider).every(isVariableSet)
 }
 
 /** The number of enabled models. With the sandbox off, models that only the sandbox offers do not count. */

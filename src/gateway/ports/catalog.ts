@@ -1,4 +1,5 @@
 import type { Audit } from './audit.ts'
+import type { RowChange } from '../../domain/catalog/catalog-changes.ts'
 import type { Catalog, CatalogSettings } from '../../domain/catalog/catalog.ts'
 import type { AnyModelSettings } from '../../domain/catalog/model.ts'
 import type { ProviderSettings } from '../../domain/catalog/provider.ts'
@@ -43,6 +44,8 @@ export type CheckChange = (before: Catalog, after: Catalog) => void
 /** One edit of the catalog. The other members are those of its audit line. */
 export type CatalogRevision = Omit<Audit, 'detail'> & {
   readonly revision: number
+  /** The rows that it added, changed and removed: providers before models, without rows that only moved. */
+  readonly changes: readonly Pick<RowChange, 'kind' | 'id' | 'change'>[]
   /** The place in the list, for the page after it. */
   readonly cursor: string
 }

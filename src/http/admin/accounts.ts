@@ -86,14 +86,14 @@ export async function postKeySearch({ request }: AdminCall, ports: AdminPorts): 
 /** Revokes a key of the account. Repeating it changes nothing. */
 export async function deleteKeyOfAccount(call: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const account = await accountOf(call.params, ports)
-  const key = await findKey(call.params['key'] ?? '', ports)
+  const key = await findKey(call.params['id'] ?? '', ports)
   if (key.accountId !== account.id) throw new GatewayError('not_found', 'This account has no such key.')
   return revoke(key, call, ports)
 }
 
 /** Revokes a key of any account. Repeating it changes nothing. */
 export async function postKeyRevocation(call: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  return revoke(await findKey(call.params['key'] ?? '', ports), call, ports)
+  return revoke(await findKey(call.params['id'] ?? '', ports), call, ports)
 }
 
 /** Accounts whose names are compared with an unknown one. More would make a mistyped name slow. */

@@ -24,10 +24,10 @@ const ACTOR: Actor = 'admin'
 
 /** The admin API of a server, for every path below `ADMIN_PATH`. Each request needs the admin key. */
 export function adminApi(ports: AdminPorts, adminKey: string, bodyMemory: ByteBudget): Handler {
-  const isAdmin = adminKeyCheck(adminKey)
+  const checkKey = requireAdmin(adminKey)
   return async context => {
     const { request } = context
-    if (!isAdmin(request)) throw notTheAdmin(request)
+    checkKey(request)
     const memory = (context.bodyMemory = bodyMemory.open(ADMIN))
     const { method, path, query } = request
     const header = (name: string) => request.header(name)
@@ -65,6 +65,14 @@ export function adminKeyCheck(adminKey: string): (request: Pick<AdminRequest, 'h
   }
 }
 
+/** Throws `invalid_api_key` for a request without the admin key. */
+export function requireAdmin(adminKey: string): (request: Pick<AdminRequest, 'header'>) => void {
+  const isAdmin = adminKeyCheck(adminKey)
+  return request => {
+    if (!isAdmin(request)) throw notTheAdmin(request)
+  }
+}
+
 async function answer(request: AdminRequest, ports: AdminPorts): Promise<BufferedReply> {
   const { method, path } = request
   const { handler, params } = matchRoute(routes, method, path.slice(ADMIN_PATH.length))
@@ -75,7 +83,7 @@ function digestOf(key: string): Uint8Array {
   return createHash('sha256').update(key).digest()
 }
 
-function notTheAdmin(request: AdminRequest): GatewayError {
+function notTheAdmin(request: Pick<AdminRequest, 'header'>): GatewayError {
   const sentence =
     request.header('authorization') !== null
       ? 'The admin key is wrong.'

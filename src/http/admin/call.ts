@@ -1,4 +1,5 @@
 import type { SettingDescription } from '../../config/config.ts'
+import type { Callable } from '../../domain/catalog/catalog.ts'
 import type { Id } from '../../domain/ids.ts'
 import type { Job } from '../../domain/jobs/job.ts'
 import type { ProbeProvider } from '../../gateway/admin/doctor.ts'
@@ -40,6 +41,8 @@ export type AdminPorts = {
   readonly randomBytes: (count: number) => Uint8Array
   readonly sha256: (text: string) => Uint8Array
   readonly isSandboxOn: boolean
+  /** Whether a provider makes images or videos. */
+  readonly serves: Callable['serves']
   readonly probeProvider: ProbeProvider
   readonly idleStreams: IdleStreams
   readonly refusedFields: RefusedFields

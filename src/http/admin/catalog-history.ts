@@ -8,6 +8,9 @@ import { instant } from './instant.ts'
 import { readAdminPage } from './query.ts'
 import { replaceCatalog } from './replace-catalog.ts'
 
+/** An import can change thousands of rows, and a page has hundreds of revisions. */
+const CHANGES_MAX = 100
+
 /** One page of the revisions of the catalog, newest first. */
 export async function getCatalogHistory(
   { query }: AdminCall,
@@ -18,12 +21,14 @@ export async function getCatalogHistory(
   return adminReply(
     pageOf(revisions, asked.limit, {
       cursorOf: ({ cursor }) => cursor,
-      rowOf: ({ revision, actor, action, subject, atMs }) => ({
+      rowOf: ({ revision, actor, action, subject, atMs, changes }) => ({
         revision,
         actor,
         action,
         subject,
         at: instant(atMs),
+        changes: changes.slice(0, CHANGES_MAX),
+        change_count: changes.length,
       }),
     }),
   )

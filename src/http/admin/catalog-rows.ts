@@ -1,4 +1,4 @@
-import type { Catalog } from '../../domain/catalog/catalog.ts'
+import { uncallableModels, type Catalog } from '../../domain/catalog/catalog.ts'
 import type { AnyModelSettings } from '../../domain/catalog/model.ts'
 import { decodeModel, encodeModel } from '../../domain/catalog/rows/model-row.ts'
 import { rowsRefusal } from '../../domain/catalog/rows/problem.ts'
@@ -43,10 +43,14 @@ export async function deleteProvider(
   return adminReply({ id, deleted: true })
 }
 
-/** All models, including those that are off or unfinished. */
-export async function listModelRows(_: AdminCall, { catalog }: AdminPorts): Promise<BufferedReply> {
-  const { models, drafts } = catalog.current()
-  return adminReply({ data: [...models.values(), ...drafts.values()].map(encodeModel) })
+/** All models, including those that are off or unfinished, and those that cannot be called now. */
+export async function listModelRows(_: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+  const catalog = ports.catalog.current()
+  const { models, drafts } = catalog
+  return adminReply({
+    data: [...models.values(), ...drafts.values()].map(encodeModel),
+    uncallable: uncallableModels(catalog, ports),
+  })
 }
 
 /** One model, even if it is off or unfinished. */

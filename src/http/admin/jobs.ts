@@ -68,13 +68,14 @@ async function jobNamed(text: string, { jobs }: AdminPorts): Promise<Job | undef
   return job?.kind === kind ? job : undefined
 }
 
-function jobBody(job: Job, { accounts, keys }: PublicNames) {
+function jobBody(job: Job, { accounts, accountNames, keys }: PublicNames) {
   return {
     id: publicId(job),
     request_id: job.requestId && formatId('req', job.requestId),
     kind: job.kind,
     state: job.state,
     account: accounts.get(job.accountId) ?? null,
+    account_name: accountNames.get(job.accountId) ?? null,
     key: keys.get(job.apiKeyId) ?? null,
     route: job.route,
     model: job.model,

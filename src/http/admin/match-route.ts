@@ -28,6 +28,8 @@ export function matchRoute(routes: readonly AdminRoute[], method: string, path: 
     const handler = Object.entries(route.methods).find(([name]) => name === wanted)?.[1]
     if (handler !== undefined) return { handler, params }
     const allow = Object.keys(route.methods).join(', ').replace('GET', 'GET, HEAD')
+    if (method === 'OPTIONS')
+      return { handler: async () => ({ status: 204, headers: { allow }, body: null }), params }
     throw new GatewayError('method_not_allowed', `This path does not support ${method}. Use ${allow}.`, {
       allow,
     })

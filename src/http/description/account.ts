@@ -6,6 +6,7 @@ import {
   count,
   flag,
   dateTime,
+  idOf,
   nullable,
   object,
   pageSchema,
@@ -48,7 +49,7 @@ const imageTokens = {
 
 /** The members of a charged request or job. The admin API adds the account and the key. */
 export const chargeMembers = {
-  id: about('The request id of the reply, or the id of the job.', text),
+  id: about('The request id of the reply, or the id of the job.', idOf('req', 'img', 'vid')),
   object: always('usage'),
   route: text,
   model: text,

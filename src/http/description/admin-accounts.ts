@@ -8,6 +8,7 @@ import {
   closed,
   flag,
   dateTime,
+  idOf,
   listOf,
   nullable,
   object,
@@ -27,18 +28,23 @@ const AT = '2026-11-21T05:50:09.183Z'
 /** A decimal string of dollars, as `parseUsd` reads it, above zero. */
 const amount: Schema = about('Dollars, above zero, with at most nine decimals.', {
   type: 'string',
-  pattern: '^\\d{1,18}(?:\\.\\d{1,9})?$',
+  pattern: '^(?!0+(?:\\.0+)?$)\\d{1,18}(?:\\.\\d{1,9})?$',
 })
-const name: Schema = about('One line with at least one letter or digit.', {
+const PRINTABLE = '[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]'
+const name: Schema = about('One line with at least one letter or digit. Spaces around it are left out.', {
   type: 'string',
   minLength: 1,
   maxLength: NAME_LENGTH_MAX,
+  pattern: `^(?!acct_)(?=.*\\S)${PRINTABLE}*$`,
 })
 const note: Schema = about('For the audit log.', nullable({ type: 'string', maxLength: NOTE_LENGTH_MAX }))
 
+/** The first characters of a key. */
+const prefix: Schema = { type: 'string', pattern: '^tg_live_[0-9A-Za-z_-]{4}$' }
+
 export const adminAccountSchemas: Members = {
   Account: object({
-    id: text,
+    id: idOf('acct'),
     name: text,
     available_usd: about('Null if it cannot be read, because the database was damaged.', nullable(usd)),
     held_usd: nullable(usd),
@@ -48,24 +54,24 @@ export const adminAccountSchemas: Members = {
     created_at: nullable(dateTime),
   }),
   ApiKey: object({
-    id: text,
+    id: idOf('key'),
     name: text,
-    prefix: text,
+    prefix,
     created_at: dateTime,
     revoked_at: nullable(dateTime),
   }),
   FoundKey: object({
-    id: text,
+    id: idOf('key'),
     name: text,
-    prefix: text,
+    prefix,
     created_at: dateTime,
     revoked_at: nullable(dateTime),
-    account: nullable(text),
+    account: nullable(idOf('acct')),
     account_name: nullable(text),
   }),
   KeyName: closed({ key: about('Its id, its first 12 characters, or its text.', text) }),
-  Credit: object({ id: text, amount_usd: usd, available_usd: usd, is_repeat: flag }),
-  Suspension: object({ id: text, name: text, suspended_at: nullable(dateTime) }),
+  Credit: object({ id: idOf('op'), amount_usd: usd, available_usd: usd, is_repeat: flag }),
+  Suspension: object({ id: idOf('acct'), name: text, suspended_at: nullable(dateTime) }),
   AdminMovement: object({
     id: text,
     kind: words(Object.keys(booksTouchedBy)),
@@ -126,7 +132,7 @@ const accountParameter: Parameter = {
   example: 'ada',
 }
 const keyParameter: Parameter = {
-  name: 'key',
+  name: 'id',
   in: 'path',
   description: 'The id of the key, or its first 12 characters.',
   schema: text,
@@ -166,7 +172,7 @@ export const adminAccountPaths: Paths = {
       id: 'createAccount',
       summary: 'Create an account',
       body: bodyOf('NewAccount', { name: 'ada' }),
-      replies: ok('The account.', object({ id: text, name: text }), { id: ACCOUNT, name: 'ada' }),
+      replies: ok('The account.', object({ id: idOf('acct'), name: text }), { id: ACCOUNT, name: 'ada' }),
       errors: ['already_exists'],
     },
   },
@@ -201,9 +207,9 @@ export const adminAccountPaths: Paths = {
       replies: ok(
         'The key with its text.',
         object({
-          id: text,
+          id: idOf('key'),
           name: text,
-          prefix: text,
+          prefix,
           created_at: dateTime,
           revoked_at: nullable(dateTime),
           key: text,
@@ -212,7 +218,7 @@ export const adminAccountPaths: Paths = {
       ),
     },
   },
-  'accounts/{account}/keys/{key}': {
+  'accounts/{account}/keys/{id}': {
     delete: {
       ...ofAccount,
       id: 'revokeKeyOfAccount',
@@ -237,7 +243,7 @@ export const adminAccountPaths: Paths = {
       errors: ['not_found'],
     },
   },
-  'keys/{key}/revoke': {
+  'keys/{id}/revoke': {
     post: {
       ...common,
       id: 'revokeKey',
@@ -281,7 +287,7 @@ export const adminAccountPaths: Paths = {
           name: 'charge',
           in: 'path',
           description: 'The id of the request or the job.',
-          schema: text,
+          schema: idOf('req', 'img', 'vid'),
           example: 'req_01m7yafb7z000c1awn4tmfekz0',
         },
         idempotencyKey,

@@ -32,6 +32,7 @@ const model = {
   pricing: { input_per_mtok: '2.5', output_per_mtok: '10' },
   max_output_tokens: 16384,
 }
+const NO_KEY = 'It cannot be called: provider "main": the environment variable MAIN_API_KEY is not set.'
 const catalog = { revision: 2, updated_at: AT, providers: [provider], models: [model] }
 const rows = { providers: [provider], models: [model] }
 const rowMembers = { providers: listOf(ref('ProviderRow')), models: listOf(ref('ModelRow')) }
@@ -82,7 +83,24 @@ export const adminCatalogSchemas: Members = {
   Rollback: closed({ revision: { type: 'integer', minimum: 1 } }),
   ModelSwitch: closed({ enabled: flag }),
   Deleted: object({ id: text, deleted: always(true) }),
-  Revision: object({ revision: count, actor: text, action: text, subject: text, at: dateTime }),
+  Revision: object({
+    revision: count,
+    actor: text,
+    action: text,
+    subject: text,
+    at: dateTime,
+    changes: about(
+      'The rows that it changed, at most 100.',
+      listOf(
+        object({
+          kind: words(['provider', 'model']),
+          id: text,
+          change: words(['added', 'changed', 'removed']),
+        }),
+      ),
+    ),
+    change_count: about('The number of rows that it changed.', count),
+  }),
 }
 
 const common = { tag: 'Admin: catalog', access: 'admin' } as const
@@ -192,7 +210,11 @@ export const adminCatalogPaths: Paths = {
       ...common,
       id: 'listModelRows',
       summary: 'All models, including those that are off',
-      replies: ok('The rows.', object({ data: listOf(ref('ModelRow')) }), { data: [model] }),
+      replies: ok(
+        'The rows, and the models that cannot be called.',
+        object({ data: listOf(ref('ModelRow')), uncallable: listOf(object({ id: text, reason: text })) }),
+        { data: [model], uncallable: [{ id: 'gpt-x', reason: NO_KEY }] },
+      ),
       errors: [],
     },
   },
@@ -255,7 +277,17 @@ export const adminCatalogPaths: Paths = {
       summary: 'The revisions of the catalog, newest first',
       parameters: pageParameters,
       replies: ok('A page.', pageSchema(ref('Revision')), {
-        data: [{ revision: 2, actor: 'admin', action: 'catalog.replace', subject: 'catalog', at: AT }],
+        data: [
+          {
+            revision: 2,
+            actor: 'admin',
+            action: 'catalog.replace',
+            subject: 'catalog',
+            at: AT,
+            changes: [{ kind: 'model', id: 'gpt-x', change: 'added' }],
+            change_count: 1,
+          },
+        ],
         has_more: false,
         next: null,
       }),

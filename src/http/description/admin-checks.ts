@@ -11,6 +11,7 @@ import {
   count,
   flag,
   dateTime,
+  idOf,
   listOf,
   mapOf,
   nullable,
@@ -29,12 +30,13 @@ const states = Object.keys(jobTransitions)
 const reason = nullable({ type: 'string', minLength: 1, maxLength: NOTE_LENGTH_MAX })
 
 const jobMembers = {
-  id: text,
-  request_id: about('Of the request that created it. Null if an earlier version did.', nullable(text)),
+  id: idOf(...Object.values(jobIdPrefix)),
+  request_id: about('Of the request that created it. Null if an earlier version did.', nullable(idOf('req'))),
   kind: words(kinds),
   state: words(states),
-  account: nullable(text),
-  key: nullable(text),
+  account: nullable(idOf('acct')),
+  account_name: nullable(text),
+  key: nullable(idOf('key')),
   route: text,
   model: text,
   provider: text,
@@ -48,9 +50,9 @@ const jobMembers = {
 
 const payerMembers = {
   provider: text,
-  account: nullable(text),
+  account: nullable(idOf('acct')),
   account_name: nullable(text),
-  key: nullable(text),
+  key: nullable(idOf('key')),
 } as const satisfies Members
 
 export const adminCheckSchemas: Members = {
@@ -63,9 +65,9 @@ export const adminCheckSchemas: Members = {
     ...payerMembers,
   }),
   AdminRefund: object({
-    id: text,
+    id: idOf('op'),
     object: always('refund'),
-    charge: about('The id of the refunded request or job.', text),
+    charge: about('The id of the refunded request or job.', idOf('req', 'img', 'vid')),
     route: text,
     model: text,
     cost_usd: about('The refunded amount, as a negative number.', usd),
@@ -74,10 +76,10 @@ export const adminCheckSchemas: Members = {
     ...payerMembers,
   }),
   Loss: object({
-    id: about('The id of the job or of the request.', text),
+    id: about('The id of the job or of the request.', idOf('req', 'img', 'vid')),
     kind: words(['text', ...kinds]),
     reason: about('Why the job failed, or the state of the attempt.', text),
-    account: nullable(text),
+    account: nullable(idOf('acct')),
     account_name: nullable(text),
     model: text,
     provider: text,
@@ -174,6 +176,7 @@ const job = {
   kind: 'video',
   state: 'processing',
   account: 'acct_01m7yafb7z000c1awn4tmfekz0',
+  account_name: 'ada',
   key: 'key_01m7yafb7z000c1awn4tmfekz0',
   route: 'videos',
   model: 'sandbox-video',
@@ -292,7 +295,13 @@ export const adminCheckPaths: Paths = {
       id: 'readJob',
       summary: 'A job, why it is in its state, what happens next, and its history',
       parameters: [
-        { name: 'job', in: 'path', description: 'The id of the job.', schema: text, example: job.id },
+        {
+          name: 'job',
+          in: 'path',
+          description: 'The id of the job.',
+          schema: jobMembers.id,
+          example: job.id,
+        },
       ],
       replies: ok('The job.', ref('JobDetails'), details),
       errors: ['not_found'],

@@ -11,14 +11,15 @@ import { errorReplies, errorSchemas } from './errors.ts'
 import { imagePaths, imageSchemas } from './images.ts'
 import { videoPaths, videoSchemas } from './videos.ts'
 import type { Contents, Operation, Parameter, Paths, Reply } from './operation.ts'
-import { operatingPaths } from './operating.ts'
-import { text, words, type Schema } from './schema.ts'
+import { adminDocumentPaths, operatingPaths } from './operating.ts'
+import { text, words, type Members, type Schema } from './schema.ts'
 import { textPaths } from './text.ts'
 import { textSchemas } from './text-schemas.ts'
 
 /** The version of the API that the document describes. It is not the version of the program. */
 export const API_VERSION = '1.0.0'
 
+/** The groups of operations, in the order in which pages show them. */
 const tags: Readonly<Record<string, string>> = {
   Text: 'Chat, responses, messages and embeddings. Fields that are not described pass through.',
   Images: 'Images, as jobs that reserve money.',
@@ -31,91 +32,132 @@ const tags: Readonly<Record<string, string>> = {
   'Admin: reading and checking': 'Usage, jobs, the audit log, and checks of the books.',
 }
 
-const introduction = `This is a pay-per-request gateway for AI models. Money is in US dollars, as a decimal string.
+const common = `Money is in US dollars, as a decimal string.
 
-- \`HEAD\` works on every \`GET\` route. A path or a method that is not described answers 404 or 405 with the same error
-  object. Under \`/v1/\`, any other \`POST\` is 404.
-- Text routes can also reply with any other 4xx of the provider, in the same shape.
+- \`HEAD\` works on every \`GET\` route, and \`OPTIONS\` answers with the methods of the route in \`Allow\`. A path or a
+  method that is not described answers 404 or 405 with the same error object.
 - Clients must accept members of replies that are not described.`
 
-/** The OpenAPI 3.1 document of a gateway. `brand` is the word in the names of its headers. */
-export function apiDocument({ brand }: { readonly brand: string }) {
-  const paths = allPaths(brand)
-  const components = new ErrorComponents()
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'AI gateway',
-      version: API_VERSION,
-      summary: 'A pay-per-request AI gateway.',
-      description: introduction,
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
-    servers: [{ url: '/', description: 'The gateway that serves this document.' }],
-    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
-    paths: Object.fromEntries(
-      Object.entries(paths).map(([path, methods]) => [
-        path,
-        Object.fromEntries(
-          Object.entries(methods).map(([method, operation]) => [
-            method,
-            operationObject(operation, components),
-          ]),
-        ),
-      ]),
-    ),
-    components: {
-      schemas: {
-        ...errorSchemas,
-        ...textSchemas,
-        ...imageSchemas,
-        ...videoSchemas,
-        ...catalogSchemas,
-        ...accountSchemas,
-        ...rowSchemas,
-        ...adminAccountSchemas,
-        ...adminCatalogSchemas,
-        ...adminCheckSchemas,
-        ...adminBackupSchemas,
-      },
-      responses: components.all,
-      headers: {
-        'x-request-id': { description: 'The id of the request.', schema: text },
-        'request-id': { description: 'The id of the request, for the Anthropic SDKs.', schema: text },
-        'retry-after': { description: 'When to retry. Usually a number of seconds.', schema: text },
-        'x-should-retry': {
-          description: 'Whether client libraries may retry by themselves. Absent: the status decides.',
-          schema: words(['true', 'false']),
-        },
-      },
-      securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'A key of a customer.' },
-        xApiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'A key of a customer.' },
-        apiKey: { type: 'apiKey', in: 'header', name: 'api-key', description: 'A key of a customer.' },
-        admin: { type: 'http', scheme: 'bearer', description: 'The admin key.' },
-      },
-    },
-  }
+const ofCustomers = `${common}
+- Under \`/v1/\`, any other \`POST\` is 404.
+- Text routes can also reply with any other 4xx of the provider, in the same shape.`
+
+const schemas: Members = {
+  ...errorSchemas,
+  ...textSchemas,
+  ...imageSchemas,
+  ...videoSchemas,
+  ...catalogSchemas,
+  ...accountSchemas,
+  ...rowSchemas,
+  ...adminAccountSchemas,
+  ...adminCatalogSchemas,
+  ...adminCheckSchemas,
+  ...adminBackupSchemas,
 }
 
-export type ApiDocument = ReturnType<typeof apiDocument>
+const headers = {
+  'x-request-id': { description: 'The id of the request.', schema: text },
+  'request-id': { description: 'The id of the request, for the Anthropic SDKs.', schema: text },
+  'retry-after': { description: 'When to retry. Usually a number of seconds.', schema: text },
+  'x-should-retry': {
+    description: 'Whether client libraries may retry by themselves. Absent: the status decides.',
+    schema: words(['true', 'false']),
+  },
+} as const
 
-function allPaths(brand: string): Paths {
-  const admin = { ...adminAccountPaths, ...adminCatalogPaths, ...adminCheckPaths, ...adminBackupPaths }
-  return {
+const securitySchemes = {
+  bearer: { type: 'http', scheme: 'bearer', description: 'A key of a customer.' },
+  xApiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'A key of a customer.' },
+  apiKey: { type: 'apiKey', in: 'header', name: 'api-key', description: 'A key of a customer.' },
+  admin: { type: 'http', scheme: 'bearer', description: 'The admin key.' },
+  metrics: { type: 'http', scheme: 'bearer', description: 'The key for the metrics, or the admin key.' },
+} as const
+
+/** The OpenAPI 3.1 document of the routes for customers and monitoring. `brand` is the word in the names of headers. */
+export function apiDocument({ brand }: { readonly brand: string }): ApiDocument {
+  const paths = {
     ...textPaths(brand),
     ...imagePaths,
     ...videoPaths,
     ...catalogPaths,
     ...accountPaths,
     ...operatingPaths,
-    ...Object.fromEntries(Object.entries(admin).map(([path, methods]) => [ADMIN_PATH + path, methods])),
   }
+  return documentOf(paths, { title: 'AI gateway', description: ofCustomers, errorPrefix: 'Error' })
+}
+
+/** The OpenAPI 3.1 document of the admin API, for the operator. */
+export function adminDocument(): ApiDocument {
+  const rows = { ...adminAccountPaths, ...adminCatalogPaths, ...adminCheckPaths, ...adminBackupPaths }
+  const paths = {
+    ...Object.fromEntries(Object.entries(rows).map(([path, methods]) => [ADMIN_PATH + path, methods])),
+    ...adminDocumentPaths,
+  }
+  const title = 'Admin API of the AI gateway'
+  return documentOf(paths, { title, description: common, errorPrefix: 'AdminError' })
+}
+
+export type ApiDocument = ReturnType<typeof documentOf>
+
+function documentOf(
+  paths: Paths,
+  about: { readonly title: string; readonly description: string; readonly errorPrefix: string },
+) {
+  const { title, description, errorPrefix } = about
+  const errors = new ErrorComponents(errorPrefix)
+  const operations = Object.values(paths).flatMap(methods => Object.values(methods))
+  const described = Object.fromEntries(
+    Object.entries(paths).map(([path, methods]) => [
+      path,
+      Object.fromEntries(
+        Object.entries(methods).map(([method, operation]) => [method, operationObject(operation, errors)]),
+      ),
+    ]),
+  )
+  const references = JSON.stringify([described, errors.all])
+  const schemes = new Set(operations.flatMap(({ access }) => securityOf[access].flatMap(Object.keys)))
+  return {
+    openapi: '3.1.0',
+    info: { title, version: API_VERSION, description, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [{ url: '/', description: 'The gateway that serves this document.' }],
+    tags: Object.entries(tags)
+      .filter(([name]) => operations.some(({ tag }) => tag === name))
+      .map(([name, description]) => ({ name, description })),
+    paths: described,
+    components: {
+      schemas: schemasIn(references),
+      responses: errors.all,
+      headers: only(headers, name => references.includes(`"#/components/headers/${name}"`)),
+      securitySchemes: only(securitySchemes, name => schemes.has(name)),
+    },
+  }
+}
+
+/** The schemas that a text refers to, and those that they refer to. */
+function schemasIn(references: string): Members {
+  const found = new Set<string>()
+  const texts = [references]
+  for (const text of texts)
+    for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/(\w+)"/g))
+      if (!found.has(name)) {
+        found.add(name)
+        texts.push(JSON.stringify(schemas[name]))
+      }
+  return only(schemas, name => found.has(name))
+}
+
+function only<Value>(
+  all: Readonly<Record<string, Value>>,
+  isUsed: (name: string) => boolean,
+): Readonly<Record<string, Value>> {
+  return Object.fromEntries(Object.entries(all).filter(([name]) => isUsed(name)))
 }
 
 const securityOf: Readonly<Record<Operation['access'], readonly object[]>> = {
   customer: [{ bearer: [] }, { xApiKey: [] }, { apiKey: [] }],
   admin: [{ admin: [] }],
+  metrics: [{ metrics: [] }],
   everyone: [],
 }
 
@@ -177,12 +219,17 @@ function contentObject(contents: Contents): Readonly<Record<string, { readonly s
 /** Error replies, each once, because most operations share theirs. */
 class ErrorComponents {
   readonly all: Record<string, ReturnType<typeof replyObject>> = {}
+  readonly #prefix: string
   readonly #nameOf = new Map<string, string>()
+
+  constructor(prefix: string) {
+    this.#prefix = prefix
+  }
 
   refTo(status: string, object: ReturnType<typeof replyObject>) {
     const key = JSON.stringify(object)
     const known = this.#nameOf.get(key)
-    const name = known ?? `Error${status}-${Object.keys(this.all).length + 1}`
+    const name = known ?? `${this.#prefix}${status}-${Object.keys(this.all).length + 1}`
     this.#nameOf.set(key, name)
     this.all[name] = object
     return { $ref: `#/components/responses/${name}` }

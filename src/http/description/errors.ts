@@ -65,6 +65,7 @@ const ofBody: readonly ErrorCode[] = [
 const ofAccess: Readonly<Record<Operation['access'], readonly ErrorCode[]>> = {
   customer: ['invalid_api_key', 'account_suspended'],
   admin: ['invalid_api_key'],
+  metrics: ['invalid_api_key'],
   everyone: [],
 }
 

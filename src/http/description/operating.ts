@@ -37,7 +37,7 @@ export const operatingPaths: Paths = {
       summary: 'Metrics in the Prometheus text format',
       description: 'Without a key if the operator made the metrics public.',
       tag: 'Operating',
-      access: 'admin',
+      access: 'metrics',
       replies: {
         200: {
           description: 'The metrics.',
@@ -109,6 +109,26 @@ export const operatingPaths: Paths = {
         304: { description: 'Nothing changed.' },
       },
       errors: ['not_found'],
+    },
+  },
+}
+
+/** The document of the admin API itself. */
+export const adminDocumentPaths: Paths = {
+  '/admin/openapi.json': {
+    get: {
+      id: 'readAdminDescription',
+      summary: 'This document',
+      tag: 'Admin: reading and checking',
+      access: 'admin',
+      replies: {
+        200: {
+          description: 'The document.',
+          content: json(open({ openapi: text }), { document: { openapi: '3.1.0' } }),
+        },
+        304: { description: 'Nothing changed.' },
+      },
+      errors: [],
     },
   },
 }

@@ -3,7 +3,7 @@ import type { Method } from '../routes.ts'
 import type { Members, Schema } from './schema.ts'
 
 /** Who may call an operation. */
-export type Access = 'customer' | 'admin' | 'everyone'
+export type Access = 'customer' | 'admin' | 'metrics' | 'everyone'
 
 /** A body of a request or a reply, by its media type. */
 export type Content = {
@@ -76,7 +76,7 @@ export const pageParameters: readonly Parameter[] = [
     name: 'cursor',
     in: 'query',
     description: 'The `next` of an earlier page. Without it, the first page is returned.',
-    schema: { type: 'string' },
+    schema: { type: 'string', pattern: '^(?:r?|[tn]\\d{1,19}r)\\d{1,19}$' },
   },
 ]
 

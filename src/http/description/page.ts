@@ -4,6 +4,7 @@ export const PAGE = `<!doctype html>
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
     <title>API of this gateway</title>
     <link rel="icon" href="data:,">
     <link rel="stylesheet" href="docs/swagger-ui.css">
@@ -17,8 +18,15 @@ export const PAGE = `<!doctype html>
 </html>
 `
 
-/** Starts the viewer. Without `validatorUrl: null` it would ask a public host to check the document. */
-export const START_SCRIPT = `SwaggerUIBundle({
+/**
+ * Starts the viewer in the colors of the system. Without `validatorUrl: null` it would ask a public host to check the
+ * document.
+ */
+export const START_SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark)')
+const paint = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+dark.addEventListener('change', paint)
+paint()
+SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#api',
   deepLinking: true,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isKnown, type IncomingRequest } from '../incoming-request.ts'
 import type { HttpReply } from '../request-context.ts'
 import type { Route } from '../routes.ts'
-import { apiDocument } from './document.ts'
+import { adminDocument, apiDocument } from './document.ts'
 import { PAGE, START_SCRIPT } from './page.ts'
 
 /** The files of the viewer that the page loads, by their names. */
@@ -13,8 +13,15 @@ const JAVASCRIPT = 'text/javascript; charset=utf-8'
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** The description of the API: as a document, and as a page that shows it. `files` reads the viewer on first use. */
-export function descriptionRoutes(brand: string, files: () => ViewerFiles): readonly Route[] {
+/**
+ * The descriptions of the API and of the admin API as documents, and a page that shows the first. Customers need not
+ * know the second. `files` reads the viewer on first use. `requireAdmin` throws for a request without the admin key.
+ */
+export function descriptionRoutes(
+  brand: string,
+  files: () => ViewerFiles,
+  requireAdmin: (request: IncomingRequest) => void,
+): readonly Route[] {
   const route = (path: string, name: string, asset: () => Asset, more: Headers = {}): Route => {
     // Built on first use, because most gateways never serve it.
     const made = once(asset)
@@ -22,7 +29,18 @@ export function descriptionRoutes(brand: string, files: () => ViewerFiles): read
   }
   const viewer = once(files)
   const document = () => textAsset(JSON.stringify(apiDocument({ brand })), 'application/json')
+  const ofAdmin = once(() => textAsset(JSON.stringify(adminDocument()), 'application/json'))
   return [
+    {
+      path: '/admin/openapi.json',
+      name: 'openapi',
+      methods: {
+        GET: async ({ request }) => {
+          requireAdmin(request)
+          return assetReply(request, ofAdmin(), {})
+        },
+      },
+    },
     route('/openapi.json', 'openapi', document, { 'access-control-allow-origin': '*' }),
     route('/docs', 'docs', () => textAsset(PAGE, 'text/html; charset=utf-8'), {
       'content-security-policy': POLICY,

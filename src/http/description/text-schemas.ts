@@ -1,3 +1,4 @@
+import { messageRoles } from '../../protocol/messages/conversation.ts'
 import {
   about,
   always,
@@ -10,6 +11,7 @@ import {
   open,
   text,
   usd,
+  words,
   type Members,
   type Schema,
 } from './schema.ts'
@@ -34,7 +36,7 @@ const usage: Schema = {
 
 /** The fields of a Messages request, and how they are converted. */
 const conversation = {
-  required: { messages: { type: 'array', items: open({ role: text }) } },
+  required: { messages: { type: 'array', items: open({ role: words(messageRoles) }) } },
   optional: {
     system: nullable(textOrList),
     tools: nullable(listOf(open({}))),

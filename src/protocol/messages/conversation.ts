@@ -7,7 +7,7 @@ import { documentPartsOf } from './documents.ts'
 import { addSystemTexts } from './system-text.ts'
 import { toolResultOf } from './tool-result.ts'
 
-const roles = ['user', 'assistant', 'system', 'developer']
+export const messageRoles = ['user', 'assistant', 'system', 'developer']
 const userBlocks = ['text', 'image', 'document', 'tool_result']
 const assistantBlocks = ['text', 'tool_use']
 
@@ -41,7 +41,7 @@ export function conversationOf(system: unknown, turns: unknown): readonly ChatMe
         addSystemTexts(systemParts, content, `${path}.content`)
         break
       default:
-        throw invalidChoice(`${path}.role`, roles, role)
+        throw invalidChoice(`${path}.role`, messageRoles, role)
     }
   }
   const messages = order.messages()

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { CatalogSettings } from '../../domain/catalog/catalog.ts'
+import type { RowChange } from '../../domain/catalog/catalog-changes.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { Audit } from '../../gateway/ports/audit.ts'
 import type { CatalogRevision } from '../../gateway/ports/catalog.ts'
@@ -56,14 +57,49 @@ export function catalogHistory(database: Database, box: SecretBox): CatalogHisto
   )
   const modelsAt = database.prepare<Version & { content: string }, [number]>(latestIn('model_versions'))
 
+  const changesIn = (kind: 'provider' | 'model') => {
+    const table = `${kind}_versions`
+    const secret = kind === 'provider' ? 'sealed_secret' : 'NULL AS sealed_secret'
+    const find = database.prepare<ChangedVersion, [number, number]>(
+      `SELECT version.*, before.content AS content_before, before.sealed_secret AS secret_before
+      FROM (SELECT id, revision, position, content, ${secret} FROM ${table}) AS version
+      LEFT JOIN (SELECT id, revision, content, ${secret} FROM ${table}) AS before
+        ON before.id = version.id AND before.revision =
+          (SELECT max(revision) FROM ${table} WHERE id = version.id AND revision < version.revision)
+      WHERE version.revision BETWEEN ? AND ? ORDER BY version.content IS NULL, version.position, version.id`,
+    )
+    return (first: number, last: number) =>
+      find.all(first, last).flatMap(version => {
+        const change = changeOf(version, box)
+        return change === undefined
+          ? []
+          : [{ revision: Number(version.revision), kind, id: version.id, change }]
+      })
+  }
+  const [providerChanges, modelChanges] = [changesIn('provider'), changesIn('model')]
+
   return {
     begin: (revision, { actor, action, subject, atMs }) =>
       void insert.run(revision, actor, action, subject, atMs),
     addProvider: (revision, { id, position, content, sealed_secret }) =>
       void insertProvider.run(id, revision, position, content, sealed_secret),
     addModel: (revision, { id, position, content }) => void insertModel.run(id, revision, position, content),
-    list: ({ limit, before }) =>
-      select.all(before === undefined ? ROW_ID_MAX : readCursor(before).value, limit).map(revisionFrom),
+    list({ limit, before }) {
+      const rows = select.all(before === undefined ? ROW_ID_MAX : readCursor(before).value, limit)
+      const [newest, oldest] = [rows.at(0), rows.at(-1)]
+      if (newest === undefined || oldest === undefined) return []
+      const range = [Number(oldest.revision), Number(newest.revision)] as const
+      const changes = Map.groupBy(
+        [...providerChanges(...range), ...modelChanges(...range)],
+        row => row.revision,
+      )
+      return rows.map(row =>
+        revisionFrom(
+          row,
+          (changes.get(Number(row.revision)) ?? []).map(({ kind, id, change }) => ({ kind, id, change })),
+        ),
+      )
+    },
     at(revision) {
       if (selectOne.get(revision) === null) return undefined
       try {
@@ -79,9 +115,29 @@ export function catalogHistory(database: Database, box: SecretBox): CatalogHisto
   }
 }
 
-function revisionFrom({ revision, actor, action, subject, at_ms }: RevisionRow): CatalogRevision {
+/** A version of a row, with the version before it. All members of that are null if there is none. */
+type ChangedVersion = ProviderVersion & {
+  readonly revision: bigint
+  readonly content_before: string | null
+  readonly secret_before: Uint8Array | null
+}
+
+/** Undefined if the row only moved: then its content and its key are the same. */
+function changeOf(version: ChangedVersion, box: SecretBox): RowChange['change'] | undefined {
+  const { id, content, content_before: before, sealed_secret: secret, secret_before: secretBefore } = version
+  if (content === null) return 'removed'
+  if (before === null) return 'added'
+  const keyOf = (sealed: Uint8Array | null) => (sealed === null ? undefined : box.open(sealed, id))
+  return content === before && keyOf(secret) === keyOf(secretBefore) ? undefined : 'changed'
+}
+
+function revisionFrom(
+  { revision, actor, action, subject, at_ms }: RevisionRow,
+  changes: CatalogRevision['changes'],
+): CatalogRevision {
   return {
     revision: Number(revision),
+    changes,
     cursor: cursorOf(revision),
     actor,
     action,

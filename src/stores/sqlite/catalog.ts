@@ -12,6 +12,7 @@ import type { SqliteAuditLog } from './audit-log.ts'
 import { CatalogSeals } from './catalog-seal.ts'
 import { catalogHistory, type CatalogHistory } from './catalog-history.ts'
 import { catalogOf, catalogTables, listsOf, type CatalogLists, type CatalogTables } from './catalog-tables.ts'
+import { catalogChanges, changesSentence } from '../../domain/catalog/catalog-changes.ts'
 import type { Database } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { secretBox, type SecretKey } from './secrets/secret-box.ts'
@@ -92,7 +93,8 @@ export class CatalogState {
     check?.(before, after)
     if (isSameCatalog(before, after)) return before
     this.#tables.write(before, after, audit)
-    this.#auditLog.append(audit, this.#seals.seal(after.revision))
+    const detail = audit.detail ?? changesSentence(catalogChanges(before, after))
+    this.#auditLog.append({ ...audit, detail }, this.#seals.seal(after.revision))
     this.#staged = after
     return after
   }

@@ -1,0 +1,131 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'bun:test'
+import { aDataFolder } from '../../../test/support/data-folder.ts'
+import { main } from '../main.ts'
+
+const dataDir = aDataFolder()
+const CATALOG = {
+  providers: [
+    { id: 'main', kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', api_key: 'sk-literal' },
+    {
+      id: 'unset',
+      kind: 'openai-compatible',
+      base_url: 'http://127.0.0.1:9/v1',
+      api_key: 'env:NO_SUCH_PROVIDER_KEY',
+    },
+  ],
+  models: [
+    chatModel('priced', 'main', { pricing: { input_per_mtok: '2.5', output_per_mtok: '10' } }),
+    chatModel('keyless', 'unset', { pricing: 'free' }),
+    chatModel('resold', 'main', {
+      pricing: 'upstream_cost',
+      markup: '1.2',
+      ceiling_pricing: { input_per_mtok: '20', output_per_mtok: '100' },
+    }),
+    chatModel('draft', 'main', { enabled: false }),
+  ],
+}
+
+function chatModel(id: string, provider: string, change: object): object {
+  return { id, kind: 'chat', upstreams: [{ provider, model: 'x' }], max_output_tokens: 100, ...change }
+}
+
+beforeAll(async () => {
+  await tollgate('catalog', 'import', importable(CATALOG))
+  await tollgate('accounts', 'create', 'ada', '--grant', '5')
+  await tollgate('accounts', 'create', 'bob')
+  await tollgate('accounts', 'suspend', 'bob')
+})
+
+test('models list prints the prices and says which models cannot be called, and why', async () => {
+  const listed = await tollgate('models', 'list')
+
+  expect(listed).toMatch(/^priced +chat +on +input_per_mtok 2\.5, output_per_mtok 10 +main$/m)
+  expect(listed).toMatch(/^keyless +chat +on, see below +free +unset$/m)
+  expect(listed).toMatch(/^resold +chat +on +the cost of the provider × 1\.2 +main$/m)
+  expect(listed).toMatch(/^draft +chat +off, see below +– +main$/m)
+  expect(listed).toEndWith(
+    [
+      '',
+      '',
+      'keyless: It cannot be called: provider "unset": the environment variable NO_SUCH_PROVIDER_KEY is not set.',
+      'draft: It is unfinished: it has no price.',
+      '',
+    ].join('\n'),
+  )
+})
+
+test('providers list prints where each key comes from, and never a key', async () => {
+  const listed = await tollgate('providers', 'list')
+
+  expect(listed).toMatch(/^main +openai-compatible +<stored> +http:/m)
+  expect(listed).toMatch(/^unset +openai-compatible +env:NO_SUCH_PROVIDER_KEY +http:/m)
+  expect(listed).not.toContain('sk-literal')
+})
+
+test('accounts list and accounts show say which accounts are suspended', async () => {
+  const [listed, shown] = [await tollgate('accounts', 'list'), await tollgate('accounts', 'show', 'bob')]
+
+  expect(listed).toMatch(/^ada +acct_\w+ +5 +0 +active$/m)
+  expect(listed).toMatch(/^bob +acct_\w+ +0 +0 +suspended 20\S+Z$/m)
+  expect(shown).toMatch(/^name +bob\nid +acct_\w+\nstate +suspended 20\S+Z\navailable +0 USD\nheld +0 USD\n/)
+})
+
+test('the history and the audit log say which rows an import added, changed and removed', async () => {
+  const [main] = CATALOG.providers
+  const models = [
+    chatModel('priced', 'main', { pricing: { input_per_mtok: '3', output_per_mtok: '10' } }),
+    chatModel('extra', 'main', { pricing: 'free' }),
+  ]
+  await tollgate('catalog', 'import', importable({ providers: [main], models }), '--yes')
+
+  const [history, audit] = [await tollgate('catalog', 'history'), await tollgate('audit', '--limit', '1')]
+  const { data } = JSON.parse(await tollgate('catalog', 'history', '--json')) as { data: object[] }
+
+  expect(history).toMatch(
+    /- provider unset, ~ model priced, \+ model extra, - model draft, - model keyless and 1 more$/m,
+  )
+  expect(data[0]).toMatchObject({
+    change_count: 6,
+    changes: expect.arrayContaining([{ kind: 'model', id: 'extra', change: 'added' }]),
+  })
+  expect(data[1]).toMatchObject({ change_count: 6 })
+  expect(audit).toContain(
+    'admin  catalog.replace  catalog  added model "extra"; changed model "priced"; removed provider "unset", model "keyless", model "resold", model "draft"\n',
+  )
+})
+
+test('a revision that only changed the order names no rows', async () => {
+  const first = {
+    providers: [CATALOG.providers[0]],
+    models: ['a', 'b'].map(id => chatModel(id, 'main', { pricing: 'free' })),
+  }
+  await tollgate('catalog', 'import', importable(first), '--yes')
+  await tollgate('catalog', 'import', importable({ ...first, models: first.models.toReversed() }), '--yes')
+
+  expect(await tollgate('catalog', 'history', '--limit', '1')).toMatch(/only the order$/m)
+})
+
+let files = 0
+
+/** The path of a file with this catalog. */
+function importable(catalog: object): string {
+  files += 1
+  const file = join(dataDir, `catalog-${files}.yaml`)
+  writeFileSync(file, JSON.stringify(catalog))
+  return file
+}
+
+async function tollgate(...args: string[]): Promise<string> {
+  let [out, err] = ['', '']
+  const code = await main(args, {
+    version: '0.0.0',
+    environment: { TOLLGATE_DATA_DIR: dataDir },
+    loadApp: () => import('../../app.ts'),
+    out: text => (out += text),
+    err: text => (err += text),
+  })
+  if (code !== 0) throw new Error(`${args.join(' ')} exited with ${code}: ${err}`)
+  return out
+}

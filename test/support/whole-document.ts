@@ -1,0 +1,16 @@
+import { adminDocument, apiDocument, type ApiDocument } from '../../src/http/description/document.ts'
+
+/** Both documents of a gateway as one, for checks of all replies and requests. */
+export function wholeDocument(brand = 'service'): ApiDocument {
+  const [api, admin] = [apiDocument({ brand }), adminDocument()]
+  return {
+    ...api,
+    paths: { ...api.paths, ...admin.paths },
+    components: {
+      schemas: { ...api.components.schemas, ...admin.components.schemas },
+      responses: { ...api.components.responses, ...admin.components.responses },
+      headers: { ...api.components.headers, ...admin.components.headers },
+      securitySchemes: { ...api.components.securitySchemes, ...admin.components.securitySchemes },
+    },
+  }
+}
