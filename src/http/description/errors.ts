@@ -2,7 +2,18 @@ import { errorTypeOf, type ErrorCode } from '../../domain/errors.ts'
 import { messagesErrorBody } from '../../protocol/messages/errors.ts'
 import { statusOfError } from '../errors.ts'
 import type { Content, Operation, Reply } from './operation.ts'
-import { always, nullable, object, open, ref, text, words, type Members, type Schema } from './schema.ts'
+import {
+  about,
+  always,
+  nullable,
+  object,
+  open,
+  ref,
+  text,
+  words,
+  type Members,
+  type Schema,
+} from './schema.ts'
 
 /** A sentence for each code, as a client may get it. */
 const sentenceOf: Readonly<Record<ErrorCode, string>> = {
@@ -153,6 +164,8 @@ function refusalIn(style: Operation['style']): object {
   return style === 'messages' ? messagesErrorBody({ error: REFUSAL }) : { error: REFUSAL }
 }
 
+const FOR_ANTHROPIC = 'Only in replies to clients that send `anthropic-version`.'
+
 function errorSchema(
   codes: readonly ErrorCode[],
   style: Operation['style'],
@@ -160,8 +173,16 @@ function errorSchema(
 ): Schema {
   const types = [...new Set(codes.map(code => typeIn(style, code)))]
   return object(
-    { error: object({ message: text, type: words(types), code: words(codes), param: nullable(text) }) },
-    Object.assign({}, ...codes.map(code => extensions[code] ?? {})) as Members,
+    {
+      error: object(
+        { message: text, type: words(types), code: words(codes), param: nullable(text) },
+        { details: about(FOR_ANTHROPIC, object({ error_code: words(codes) })) },
+      ),
+    },
+    {
+      type: about(FOR_ANTHROPIC, always('error')),
+      ...(Object.assign({}, ...codes.map(code => extensions[code] ?? {})) as Members),
+    },
   )
 }
 
