@@ -32,7 +32,7 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
   invalid_api_key: 'This API key is unknown or was revoked.',
   account_suspended: 'This account is suspended. Contact support.',
   insufficient_balance:
-    'This request can cost up to 0.049182 USD. The available balance is 0.001 USD. Set `max_tokens` to 80 or less, or add funds.',
+    'This request must hold 0.049182 USD: for about 9 input tokens and up to 4096 output tokens, the limit of the model, because `max_tokens` is not set. The available balance is 0.001 USD. Set `max_tokens` to 80 or less, or add funds.',
   model_not_found: 'There is no model "gpt-y". Did you mean "gpt-x"?',
   not_found: 'There is no account "adda". Did you mean "ada"?',
   method_not_allowed: 'This path does not support DELETE. Use GET, HEAD.',
