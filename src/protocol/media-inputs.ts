@@ -32,11 +32,14 @@ export const mediaWords = {
 const DEPTH_MAX = 5
 const TITLE_CHARS_MAX = 200
 
-/** The media in the conversation of a request. Tools and the inputs of calls may have the same shapes, and are text. */
-export function mediaInputsOf(body: Body): MediaInputs {
+/**
+ * The media in the conversation of a request, except the kinds in `noted`, which `withNotes` replaces. Tools and the inputs
+ * of calls may have the same shapes, and are text.
+ */
+export function mediaInputsOf(body: Body, noted?: ReadonlySet<MediaKind>): MediaInputs {
   const places = new Map<MediaKind, string>()
   withMedia(body, (part, kind, place) => {
-    if (!places.has(kind)) places.set(kind, place)
+    if (!places.has(kind) && noted?.has(kind) !== true) places.set(kind, place)
     return part
   })
   return places

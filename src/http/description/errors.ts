@@ -24,6 +24,8 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
     'Some parsers read "Model" as "model", and others do not. Send "model" once, with exactly this spelling.',
   route_not_supported: 'This model does not serve this route.',
   unpriced_feature: '"speed" must be "standard" or absent: other speeds have no price.',
+  unsupported_input:
+    '"gpt-x" does not read images: messages[3].content[1] is an image. Leave it out, or use another model.',
   thread_unsupported_request:
     '"thread" is not supported: leave it out, and send all messages with each request.',
   ref_video_not_ready: 'The job of "ref_video_job_id" has no clip yet.',

@@ -3,6 +3,7 @@ import { estimateInputTokens } from '../estimate-tokens.ts'
 import { pricedFeaturesOf, usesGoogleTools } from '../request-features.ts'
 import { MemberWalk, spliceText, type Edit } from '../json/json-text.ts'
 import { type JsonDocument, findJsonObject, isJsonObject } from '../json/parse-json.ts'
+import { mediaInputsOf } from '../media-inputs.ts'
 import {
   answerForClient,
   moderatedTextOf,
@@ -82,6 +83,7 @@ export function readChatRequest(document: JsonDocument): ChatRequest {
     choices: optionalInteger(value['n'], 'n', { min: 1, max: CHOICES_MAX }) ?? 1,
     inputTokensEstimate: estimateInputTokens(document),
     ...(usesGoogleTools(value) && { usesGoogleTools: true }),
+    media: mediaInputsOf(value),
     input: () => inputOf(text, inputFields),
     prompt: () => promptOf(text, inputFields),
     pricedFeatures: () => pricedFeaturesOf(text),
