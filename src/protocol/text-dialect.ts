@@ -71,6 +71,8 @@ export type StreamTerms = {
   readonly limits: UsageLimits
   /** The gateway asks the provider for the usage even if the client's request does not. */
   readonly isUsageAsked?: boolean
+  /** The client gets heartbeats also in a stream that is otherwise relayed byte for byte. */
+  readonly hasHeartbeats?: boolean
   /** For an event that the gateway makes in a stream whose own id and time never came. */
   readonly fallback: { readonly id: string; readonly createdAtS: number }
 }

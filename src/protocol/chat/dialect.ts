@@ -1,3 +1,4 @@
+import { asksForUsage } from '../../domain/catalog/provider.ts'
 import { ChatStream } from '../chat-stream/chat-stream.ts'
 import { estimateInputTokens } from '../estimate-tokens.ts'
 import { pricedFeaturesOf, usesGoogleTools } from '../request-features.ts'
@@ -25,19 +26,24 @@ export const chatDialect = {
   serves: 'chat',
   readRequest: readChatRequest,
   moderatedText: moderatedTextOf,
-  forUpstream: (request, model, { streamUsage }) => {
+  forUpstream: (request, model, provider, row) => {
     const text = requestForUpstream(request, model)
-    return streamUsage === 'ask' && request.isStream && !request.includeUsage ? withUsageAsked(text) : text
+    const asks = request.isStream && !request.includeUsage && asksForUsage(row, provider)
+    return asks ? withUsageAsked(text) : text
   },
   readAnswer: readChatAnswer,
   forClient: answerForClient,
-  openStream: ({ choices, includeUsage }, { model, limits, secrets, isUsageAsked = false }) =>
+  openStream: (
+    { choices, includeUsage },
+    { model, limits, secrets, isUsageAsked = false, hasHeartbeats = false },
+  ) =>
     // Without `include_usage`, the stream is relayed byte for byte, except for a usage that only the gateway asked for.
     new ChatStream({
       choices,
       limits,
       rewriteModel: includeUsage ? model : null,
       hidesUsage: isUsageAsked && !includeUsage,
+      hasHeartbeats: includeUsage || hasHeartbeats,
       ...(secrets && { secrets }),
     }),
 } as const satisfies StreamDialect<ChatRequest, ChatAnswer>
