@@ -23,6 +23,7 @@ export const errorTypeOf = {
   ambiguous_field: 'invalid_request_error',
   route_not_supported: 'invalid_request_error',
   unpriced_feature: 'invalid_request_error',
+  unsupported_input: 'invalid_request_error',
   thread_unsupported_request: 'invalid_request_error',
   content_policy_violation: 'content_policy_violation',
   invalid_api_key: 'authentication_error',

@@ -9,6 +9,7 @@ const statusOf = {
   ambiguous_field: 400,
   route_not_supported: 400,
   unpriced_feature: 400,
+  unsupported_input: 400,
   thread_unsupported_request: 400,
   ref_video_not_ready: 400,
   ref_video_mismatch: 400,

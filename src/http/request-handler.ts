@@ -7,7 +7,7 @@ import { isStream } from '../http1/server/response-writer.ts'
 import type { Cors } from './cors.ts'
 import { decodedRequest } from './incoming-request.ts'
 import { errorHeaders, gatewayErrorOf, statusOfError } from './errors.ts'
-import { plainReplies, type ReplyStyle } from './reply-style.ts'
+import { plainReplies, styleFor, type ReplyStyle } from './reply-style.ts'
 import type { Handler, HttpReply, RequestContext } from './request-context.ts'
 import { routeTable, type Endpoint, type Route } from './routes.ts'
 
@@ -60,16 +60,17 @@ export async function answer(
     requestId: formatId('req', id),
     record: {},
   }
+  const style = styleFor(request, endpoint.style)
   let reply: HttpReply | undefined
   try {
     try {
       reply = await endpoint.handle(context)
-      send(reply, request, headersOf(reply, context, endpoint.style, ports))
+      send(reply, request, headersOf(reply, context, style, ports))
     } catch (error) {
       // `send` throws for a header that cannot be sent.
       if (reply !== undefined && isStream(reply.body)) reply.body.cancel()
-      reply = errorReply(error, context, endpoint.style)
-      send(reply, request, headersOf(reply, context, endpoint.style, ports))
+      reply = errorReply(error, context, style)
+      send(reply, request, headersOf(reply, context, style, ports))
     }
     if (reply.ended !== undefined) await reply.ended
   } finally {

@@ -1,6 +1,7 @@
 import { GatewayError } from '../domain/errors.ts'
 import type { Handler } from './request-context.ts'
 import { plainReplies, type ReplyStyle } from './reply-style.ts'
+import { helpForPath, withVersion } from './unserved-paths.ts'
 
 /** The handler of one path and method. */
 export type Endpoint = {
@@ -53,10 +54,8 @@ export function routeTable(routes: readonly Route[]): RouteTable {
       const found = endpoints?.get(method)
       if (found !== undefined) return found
       if (method === 'OPTIONS' && endpoints !== undefined) return optionsEndpoint(endpoints)
-      const meant = withVersion(path)
-      const style = styleAt(meant, routes)
-      const isMeant = meant !== path && exact.get(meant)?.has(method) === true
-      return notRouted({ method, path, endpoints, meant: isMeant ? meant : undefined, style })
+      const help = () => helpForPath(method, path, pathsWith(method, exact))
+      return notRouted({ method, path, endpoints, help, style: styleAt(withVersion(path), routes) })
     },
     methodsAt(path) {
       const endpoints = endpointsAt(path)
@@ -76,13 +75,8 @@ function allowOf(endpoints: Endpoints): string {
   return [...others, ...(endpoints.has('HEAD') ? ['HEAD'] : [])].join(', ')
 }
 
-const VERSION = '/v1'
-
-/** The path with `/v1` once at its start: base URLs often lack it or have it twice. */
-function withVersion(path: string): string {
-  const isTwice = path.startsWith(`${VERSION}${VERSION}/`)
-  if (isTwice) return path.slice(VERSION.length)
-  return path.startsWith(`${VERSION}/`) ? path : VERSION + path
+function pathsWith(method: string, exact: ReadonlyMap<string, Endpoints>): ReadonlySet<string> {
+  return new Set([...exact].filter(([, endpoints]) => endpoints.has(method)).map(([path]) => path))
 }
 
 function matcherOf(pattern: string): (path: string) => boolean {
@@ -111,8 +105,8 @@ type Unrouted = {
   readonly path: string
   /** Undefined for an unknown path. */
   readonly endpoints: Endpoints | undefined
-  /** The path of a route that the client probably meant. */
-  readonly meant: string | undefined
+  /** A sentence about what to use instead. Empty for none. */
+  readonly help: () => string
   readonly style: ReplyStyle
 }
 
@@ -124,15 +118,13 @@ function notRouted({ style, ...request }: Unrouted): Endpoint {
 const PATH_SHOWN_MAX = 200
 
 /** 404, or 405 with the methods that the path supports. */
-function refusal({ method, path, endpoints, meant }: Omit<Unrouted, 'style'>): GatewayError {
+function refusal({ method, path, endpoints, help }: Omit<Unrouted, 'style'>): GatewayError {
   const shown = path.slice(0, PATH_SHOWN_MAX)
   // The API contract wants 404 for every other POST below /v1/, even if the path supports other methods.
   const isHidden = method === 'POST' && path.startsWith('/v1/')
   if (endpoints === undefined || isHidden) {
-    const help = meant === undefined ? '' : ` Did you mean ${meant}? Check the base URL of the client.`
-    return new GatewayError('not_found', `No route matches ${method} ${shown}.${help}`, {
-      shouldRetry: false,
-    })
+    const message = `No route matches ${method} ${shown}. ${help()}`.trimEnd()
+    return new GatewayError('not_found', message, { shouldRetry: false })
   }
   const allow = allowOf(endpoints)
   const message = `${shown} does not support ${method}. Supported methods: ${allow}.`

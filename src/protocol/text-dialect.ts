@@ -8,6 +8,7 @@ import type { TierLimit } from '../domain/pricing/service-tiers.ts'
 import type { Usage } from '../domain/pricing/usage.ts'
 import type { BilledFeatures, CostField } from './usage.ts'
 import type { InputParts } from './estimate-tokens.ts'
+import type { MediaInputs } from './media-inputs.ts'
 import type { UpstreamSecrets } from './scrub.ts'
 import type { JsonDocument } from './json/parse-json.ts'
 import type { PricedFeatures } from './request-features.ts'
@@ -70,6 +71,8 @@ export type StreamTerms = {
   readonly limits: UsageLimits
   /** The gateway asks the provider for the usage even if the client's request does not. */
   readonly isUsageAsked?: boolean
+  /** The client gets heartbeats also in a stream that is otherwise relayed byte for byte. */
+  readonly hasHeartbeats?: boolean
   /** For an event that the gateway makes in a stream whose own id and time never came. */
   readonly fallback: { readonly id: string; readonly createdAtS: number }
 }
@@ -166,6 +169,8 @@ export type TextRequest = {
    * that only the provider has, such as a stored conversation or a file, whose length is not known here.
    */
   readonly inputTokensEstimate: number
+  /** The media that the model has to read. Absent on a route whose requests have none. */
+  readonly media?: MediaInputs
   /** The tools of the provider that the model may use. Absent if there are none. */
   readonly serverTools?: ServerTools
   /** The model may use tools that run at Google. Their prompts are in the total of the usage. */

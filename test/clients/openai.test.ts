@@ -86,7 +86,11 @@ describe.each(majors)('the OpenAI SDK %s', (_, OpenAI) => {
     const models = await client(ada.key).models.list()
 
     expect(models.data.map(model => model.id)).toContain('sandbox-chat')
-    expect(await client(ada.key).models.retrieve('sandbox-chat')).toMatchObject({ object: 'model' })
+    expect(await client(ada.key).models.retrieve('sandbox-chat')).toMatchObject({
+      object: 'model',
+      context_window: 128_000,
+      max_output_tokens: 4096,
+    })
   })
 
   test.each([

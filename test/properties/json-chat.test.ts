@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { sentText } from '../support/sent-text.ts'
+import { aDestination, aModelOn } from '../support/upstream-rows.ts'
 import fc from 'fast-check'
 import { formatUsd, nanoUsd } from '../../src/domain/money.ts'
 import { chatDialect } from '../../src/protocol/chat/dialect.ts'
@@ -66,7 +67,8 @@ const replyText = objectOf(
     ),
 )
 
-const PROVIDER = { maxTokensField: 'max_tokens' } as const
+const { provider: PROVIDER } = aDestination('main')
+const ROW = aModelOn([])
 
 /** The text with a member, or nothing, at the end of the usage. */
 const withCost = (text: string, member: string) =>
@@ -77,7 +79,7 @@ test('of any request only the model changes on the way up', () => {
     fc.property(requestText, modelText, upstreamModel, (text, model, name) => {
       const body = sentText(text.replace(MODEL, () => model))
 
-      const up = chatDialect.forUpstream(chatDialect.readRequest(parseJsonObject(body)), name, PROVIDER)
+      const up = chatDialect.forUpstream(chatDialect.readRequest(parseJsonObject(body)), name, PROVIDER, ROW)
 
       expect(up).toBe(text.replace(MODEL, () => JSON.stringify(name)))
     }),
@@ -117,7 +119,7 @@ describe('two megabytes of text pass with only the model changed', () => {
 
     const read = chatDialect.readRequest(parseJsonObject(sentText(request)))
     const answer = chatDialect.readAnswer(reply, LIMITS)!
-    const up = chatDialect.forUpstream(read, 'up', PROVIDER)
+    const up = chatDialect.forUpstream(read, 'up', PROVIDER, ROW)
     const down = chatDialect.forClient(answer, { model: 'gpt-x', cost: nanoUsd(5n) })
 
     // Compared as booleans: a diff of two megabytes would be useless.

@@ -94,11 +94,7 @@ test.each([
   ['/v1/chat/completions', {}, 'POST'],
   ['/v1/models', {}, 'GET, HEAD'],
   ['/metrics', {}, 'GET, HEAD'],
-  [
-    '/admin/api/accounts/ada',
-    { authorization: `Bearer ${ADMIN_KEY}` },
-    'GET, HEAD, PATCH',
-  ],
+  ['/admin/api/accounts/ada', { authorization: `Bearer ${ADMIN_KEY}` }, 'GET, HEAD, PATCH'],
 ])('OPTIONS of %s lists the methods of the route', async (path, headers, allow) => {
   const gateway = await startScriptedGateway()
 

@@ -93,6 +93,27 @@ describe('405 with the allowed methods for', () => {
     },
   )
 
+  test.each([
+    ['GET', '/v1/models', 200],
+    ['GET', '/v1/models/none', 404],
+    ['GET', '/v1/balance', 200],
+    ['POST', '/v1/complete', 404],
+    ['GET', '/nothing', 404],
+    ['DELETE', '/v1/models', 405],
+    ['GET', '/v1/images/jobs/img_1', 404],
+  ])('%s %s to a client that sends anthropic-version has request-id', async (method, path, status) => {
+    const response = await fetch(gateway.url + path, {
+      method,
+      headers: { 'x-api-key': ada.key, 'anthropic-version': '2023-06-01' },
+    })
+    const body: unknown = await response.json()
+
+    expect(response.status).toBe(status)
+    expect(response.headers.get('request-id')).toStartWith('req_')
+    expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'))
+    if (status >= 400) expect(body).toMatchObject({ type: 'error', error: { details: expect.anything() } })
+  })
+
   test('HEAD without a GET, without a body', async () => {
     const response = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'HEAD' })
 
@@ -100,6 +121,61 @@ describe('405 with the allowed methods for', () => {
     expect(response.headers.get('allow')).toBe('POST')
     expect(response.headers.get('x-request-id')).toStartWith('req_')
     expect(await response.text()).toBe('')
+  })
+})
+
+describe('a 404 says which route to use:', () => {
+  test.each<[string, string, string]>([
+    ['POST', '/v1/completions', 'Text completions are not served. Use POST /v1/chat/completions'],
+    [
+      'POST',
+      '/v1/engines/gpt-x/completions',
+      'Text completions are not served. Use POST /v1/chat/completions',
+    ],
+    ['POST', '/v1/complete', 'Text completions are not served. Use POST /v1/messages'],
+    [
+      'POST',
+      '/openai/deployments/gpt-x/chat/completions?api-version=2024-10-21',
+      'Use POST /v1/chat/completions, with the name of the model in "model".',
+    ],
+    [
+      'POST',
+      '/openai/deployments/gpt-x/embeddings',
+      'Use POST /v1/embeddings, with the name of the model in "model".',
+    ],
+    ['GET', '/openai/deployments/gpt-x', 'Deployments are not served.'],
+    ['POST', '/openai/v1/chat/completions', 'Did you mean /v1/chat/completions?'],
+    ['POST', '/anthropic/v1/messages', 'Did you mean /v1/messages?'],
+    ['GET', '/api/v1/models', 'Did you mean /v1/models?'],
+    ['POST', '/v1beta/models/gemini-x:generateContent', 'Use POST /v1/chat/completions'],
+    ['POST', '/api/chat', 'Use POST /v1/chat/completions'],
+    ['POST', '/v1/files', 'Files are not served. Send the content inside the request.'],
+    ['GET', '/v1/files/file_1/content', 'Files are not served.'],
+    ['POST', '/v1/messages/batches', 'Batches are not served.'],
+    ['POST', '/v1/batches', 'Batches are not served.'],
+    ['GET', '/v1/responses/resp_1', 'Stored responses are not served. Send the conversation in "input".'],
+    ['POST', '/v1/audio/transcriptions', 'Audio routes are not served.'],
+    ['POST', '/v1/moderations', 'Moderations are not served.'],
+    ['POST', '/v1/assistants', 'Assistants, threads and vector stores are not served.'],
+    ['POST', '/v1/images/variations', 'Use POST /v1/images/edits'],
+  ])('%s %s', async (method, path, help) => {
+    const response = await fetch(gateway.url + path, { method, headers: { 'x-api-key': ada.key } })
+    const { error } = (await response.json()) as { error: { message: string } }
+
+    expect(response.status).toBe(404)
+    expect(error.message).toStartWith(`No route matches ${method} ${path.split('?')[0]}. ${help}`)
+  })
+
+  test.each([
+    ['POST', '/v1/nothing'],
+    ['GET', '/nothing/completionsx'],
+    ['GET', '/robots.txt'],
+  ])('%s %s resembles no route', async (method, path) => {
+    const { error } = (await (await fetch(gateway.url + path, { method })).json()) as {
+      error: { message: string }
+    }
+
+    expect(error.message).toBe(`No route matches ${method} ${path}.`)
   })
 })
 

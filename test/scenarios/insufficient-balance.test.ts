@@ -6,6 +6,7 @@ import { chatModel, startScriptedGateway, type ScriptedGateway } from './scripte
 import { until } from './until.ts'
 
 type Refused = {
+  readonly error: { readonly message: string }
   readonly required_usd: string
   readonly available_usd: string
   readonly held_usd: string
@@ -23,6 +24,12 @@ beforeAll(async () => {
         max_output_tokens: 4096,
         pricing: { input_per_mtok: '0', output_per_mtok: '10' },
       }),
+      {
+        id: 'embed',
+        kind: 'embedding',
+        upstreams: [{ provider: 'main', model: 'e' }],
+        pricing: { input_per_mtok: '2' },
+      },
       chatModel('gift', { pricing: 'free' }),
       chatModel('input-only', { pricing: { input_per_mtok: '2', output_per_mtok: '0' } }),
       chatModel('resold', {
@@ -55,8 +62,43 @@ test('a 402 names the required, available and held amounts, and an output ceilin
   expect(usd(body.required_usd)).toBeGreaterThan(usd('0.01'))
   expect(body.max_affordable_output_tokens).toBeGreaterThan(490)
   expect(refusal.message).toBe(
-    `This request can cost up to ${body.required_usd} USD. The available balance is 0.005 USD. ` +
+    `This request must hold ${body.required_usd} USD: for about 14 input tokens and up to 1000 output tokens, ` +
+      'the limit of the model, because `max_tokens` is not set. The available balance is 0.005 USD. ' +
       `Set \`max_tokens\` to ${body.max_affordable_output_tokens} or less, or add funds.`,
+  )
+})
+
+test.each<[string, object, string]>([
+  ['its own', { model: 'gpt-x', max_tokens: 900 }, 'and up to 900 output tokens, its `max_tokens`.'],
+  [
+    'one above the limit of the model',
+    { model: 'gpt-x', max_completion_tokens: 100_000 },
+    'and up to 1000 output tokens, the limit of the model.',
+  ],
+  [
+    'one for three choices',
+    { model: 'gpt-x', n: 3, max_tokens: 900 },
+    'and up to 3 × 900 output tokens, its `max_tokens`.',
+  ],
+])('a 402 names the output ceiling that it comes from: %s', async (_, body, ceiling) => {
+  const { key } = await gateway.account({ grant: '0.005' })
+
+  const { message } = await refusalOf(await gateway.chat(key, { messages, ...body }))
+
+  expect(message).toContain(ceiling)
+})
+
+test('a 402 for embeddings names no output ceiling', async () => {
+  const { key } = await gateway.account({ grant: '0' })
+
+  const response = await fetch(`${gateway.url}/v1/embeddings`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model: 'embed', input: 'Hello' }),
+  })
+
+  expect((await refusalOf(response)).message).toMatch(
+    /^This request must hold 0\.\d+ USD: for about \d+ input tokens\. The available balance is 0 USD\. Add funds\.$/,
   )
 })
 
@@ -162,6 +204,9 @@ describe('the 402 has no output ceiling if none fits:', () => {
     const refusal = await refused(key, { messages, ...body })
 
     expect(refusal).not.toHaveProperty('max_affordable_output_tokens')
+    expect(refusal.error.message).toMatch(
+      /^This request must hold [\d.]+ USD: for about \d+ input tokens and up to 1000 output tokens, the limit of the model, because `max_tokens` is not set\. The available balance is [\d.]+ USD\. No lower `max_tokens` would fit\. Add funds\.$/,
+    )
   })
 })
 

@@ -158,9 +158,9 @@ describe('of 200 concurrent different requests on a balance for ten', () => {
       status: 429,
       type: 'rate_limit_error',
       code: 'balance_reserved',
-      message:
-        'This request can cost up to 1 USD. The available balance is 0 USD. ' +
-        'Running requests of this account hold 1 USD more. Retry when they have ended, or add funds.',
+      message: expect.stringMatching(
+        /^This request must hold 1 USD: .+ The available balance is 0 USD\. Running requests of this account hold 1 USD more\. No lower `max_tokens` would fit\. Retry when they have ended, or add funds\.$/,
+      ),
     })
     expect([headers.get('retry-after'), headers.get('x-should-retry')]).toEqual(['2', 'true'])
   })

@@ -211,11 +211,28 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
       readTimeoutMs: anyTimeoutMs(),
       streamIdleTimeoutMs: anyTimeoutMs(),
       messagesStream: fc.constant('live' as const),
+      streamUsage: fc.constantFrom('ask' as const, 'client' as const),
+      heartbeats: fc.constant(true as const),
       replays: fc.constant(false as const),
       refuseFields: anyRefuseFields(),
     },
     { requiredKeys: [...required, 'kind'] },
   )
+  /** A preset has all of its fields. They may differ from it, except that a stream always has a limit. */
+  const withPreset = fc
+    .tuple(chat, anyTimeoutMs(), fc.constantFrom('ask' as const, 'client' as const))
+    .map(([row, streamIdleTimeoutMs, streamUsage]) =>
+      Object.assign(row, { preset: 'coding-agent' as const, streamIdleTimeoutMs, streamUsage }),
+    )
+  const withInputs = fc
+    .tuple(chat, fc.subarray(['image', 'file', 'audio'] as const), fc.boolean())
+    .map(([row, others, isNoted]) =>
+      Object.assign(
+        row,
+        { inputs: ['text', ...others] },
+        isNoted ? { unsupportedInputs: 'note' as const } : {},
+      ),
+    )
   const embedding = fc.record(
     {
       ...common,
@@ -257,7 +274,7 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
       { requiredKeys: [...required, 'kind', 'params', 'video'] },
     )
     .map(({ video, ...row }) => Object.assign(row, video))
-  return fc.oneof(chat, embedding, image, video).map(row => {
+  return fc.oneof(chat, withPreset, withInputs, embedding, image, video).map(row => {
     const model = row as Model | ModelDraft
     return isFinished(model) ? model : Object.assign(model, { enabled: false })
   })

@@ -45,7 +45,7 @@ export function aCatalogOf(destinations: readonly Destination[]): Catalog {
   }
 }
 
-function aModelOn(destinations: readonly Destination[]): ChatModel {
+export function aModelOn(destinations: readonly Destination[]): ChatModel {
   return {
     id: 'gpt-x',
     enabled: true,

@@ -30,19 +30,44 @@ type CommonSettings = {
   readonly upstreams: readonly Upstream[]
 }
 
+/** The kinds of parts that the messages of a request can have. */
+export const inputKinds = ['text', 'image', 'file', 'audio'] as const
+export type InputKind = (typeof inputKinds)[number]
+
+/** How the requests and streams of a chat model are handled. */
+export type ChatOptions = {
+  /** The name of the fields below that the row leaves to it. Their values are already set. */
+  readonly preset?: 'coding-agent'
+  /** What the model reads. Text is always one of them. Absent: not known, and everything is passed on. */
+  readonly inputs?: readonly InputKind[]
+  /**
+   * `note` replaces a part that the model does not read by a short text, where the request is converted. Absent: such a
+   * request is refused.
+   */
+  readonly unsupportedInputs?: 'note'
+  /**
+   * `live` converts the streams of the messages route while they arrive. Absent: streams are synthetic, as in the
+   * contract.
+   */
+  readonly messagesStream?: 'live'
+  /**
+   * `ask`: every chat stream asks the provider for its usage. `client`: only if the client does. Absent: as the provider
+   * says.
+   */
+  readonly streamUsage?: 'ask' | 'client'
+  /** Chat streams that are relayed byte for byte get heartbeats too. */
+  readonly heartbeats?: true
+}
+
 type ChatSettings = CommonSettings &
   TextTimeouts &
-  FieldRules & {
+  FieldRules &
+  ChatOptions & {
     readonly kind: 'chat'
     readonly pricing: TextPricing
     /** The output ceiling of a request without one, and the most output that is ever charged for one choice. */
     readonly maxOutputTokens: number
     readonly contextWindow?: number
-    /**
-     * `live` converts the streams of the messages route while they arrive. Absent: streams are synthetic, as in the
-     * contract.
-     */
-    readonly messagesStream?: 'live'
     /** False if identical requests never share an answer. */
     readonly replays?: false
   }

@@ -1,5 +1,6 @@
 import type { FieldRule } from './field-rule.ts'
 import { mediaKinds } from './media-kinds.ts'
+import type { TextModel } from './model.ts'
 import type { NanoUsd } from '../money.ts'
 import type { TextTimeouts } from './text-timeouts.ts'
 
@@ -154,6 +155,20 @@ export type Provider = TextTimeouts & {
   readonly retries?: 0
   /** Whether a request may use the connection of an earlier one. */
   readonly reusesConnections: boolean
+}
+
+/**
+ * Whether the provider is asked for the usage of every chat stream of a model. A model's `stream_usage` replaces that of
+ * its provider, but does not ask a provider that does not know the field.
+ */
+export function asksForUsage(
+  model: TextModel,
+  { streamUsage: ofProvider, omitFields }: Pick<Provider, 'streamUsage' | 'omitFields'>,
+): boolean {
+  const ofModel = model.kind === 'chat' ? model.streamUsage : undefined
+  if (ofModel === undefined) return ofProvider === 'ask'
+  if (ofModel === 'client') return false
+  return ofProvider === 'ask' || omitFields?.includes('stream_options') !== true
 }
 
 /** Whether a request that this provider failed may be sent to it again. The sandbox fails because it was asked to. */

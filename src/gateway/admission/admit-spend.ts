@@ -60,7 +60,7 @@ function moneyRefusal(
     return new GatewayError('insufficient_balance', message, { extensions })
   }
   const isReserved = addUsd(available, heldText) >= amount
-  const message = sentencesOf(text.request, amount, { available, heldText, ceiling, isReserved }).join(' ')
+  const message = sentencesOf(text, { available, heldText, ceiling, isReserved }).join(' ')
   return isReserved
     ? new GatewayError('balance_reserved', message, {
         extensions,
@@ -70,29 +70,46 @@ function moneyRefusal(
     : new GatewayError('insufficient_balance', message, { extensions })
 }
 
-function sentencesOf(
-  { inputTokensEstimate, outputCeilingField }: TextRequest,
-  amount: NanoUsd,
-  balance: {
-    readonly available: NanoUsd
-    readonly heldText: NanoUsd
-    readonly ceiling: number | undefined
-    readonly isReserved: boolean
-  },
-): readonly string[] {
+type Balance = {
+  readonly available: NanoUsd
+  readonly heldText: NanoUsd
+  readonly ceiling: number | undefined
+  readonly isReserved: boolean
+}
+
+type TextSpend = NonNullable<Spend['text']>
+
+function sentencesOf(text: TextSpend, balance: Balance): readonly string[] {
+  const { inputTokensEstimate, outputCeilingField: field } = text.request
   const { available, heldText, ceiling, isReserved } = balance
   const remedies = [
     ...(isReserved ? ['retry when they have ended'] : []),
-    ...(ceiling === undefined ? [] : [`set \`${outputCeilingField}\` to ${ceiling} or less`]),
+    ...(ceiling === undefined ? [] : [`set \`${field}\` to ${ceiling} or less`]),
     'add funds',
   ]
   const remedy = remedies.length === 1 ? 'add funds' : `${remedies.slice(0, -1).join(', ')}, or add funds`
   return [
-    `This request can cost up to ${formatUsd(amount)} USD. The available balance is ${formatUsd(available)} USD.`,
+    `This request must hold ${formatUsd(text.quote.amount)} USD: for about ${tokensOf(text)}.`,
+    `The available balance is ${formatUsd(available)} USD.`,
     ...(isReserved ? [`Running requests of this account hold ${formatUsd(heldText)} USD more.`] : []),
     ...(inputTokensEstimate === Infinity
       ? ['Content that it only references (a stored conversation, a file) counts as a full context window.']
       : []),
+    ...(ceiling === undefined && field !== undefined ? [`No lower \`${field}\` would fit.`] : []),
     `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}.`,
   ]
+}
+
+/** The tokens that the hold is for, and where the output ceiling comes from. */
+function tokensOf({
+  request: { outputCeiling: asked, outputCeilingField: field },
+  quote: {
+    worst: { inputTokens, outputTokens, choices },
+  },
+}: TextSpend): string {
+  const input = `${inputTokens} input tokens`
+  if (field === undefined) return input
+  const output = `${input} and up to ${choices === 1 ? '' : `${choices} × `}${outputTokens} output tokens`
+  if (asked === undefined) return `${output}, the limit of the model, because \`${field}\` is not set`
+  return `${output}, ${asked <= outputTokens ? `its \`${field}\`` : 'the limit of the model'}`
 }

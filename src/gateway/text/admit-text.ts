@@ -4,7 +4,8 @@ import type { TextModel, Upstream } from '../../domain/catalog/model.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { findRefusedField } from '../../protocol/field-rules.ts'
-import type { TextDialect } from '../../protocol/text-dialect.ts'
+import { mediaWords } from '../../protocol/media-inputs.ts'
+import type { TextDialect, TextRequest } from '../../protocol/text-dialect.ts'
 import { admitSpend } from '../admission/admit-spend.ts'
 import type { HoldQueue } from '../hold-queue.ts'
 import type { Authenticated } from '../ports/accounts.ts'
@@ -49,6 +50,7 @@ export async function admitText<Dialect extends TextDialect>(
   const resolved = resolveModel(request.model, dialect, context, conversion)
   const { model } = resolved
   record.model = model.id
+  refuseUnreadInputs(request, model)
   const destinations = permittedDestinations(resolved, parsed)
   const quote = quoteText(model, request, destinations)
   if (request.serverTools !== undefined) requireToolPrice(request.serverTools, quote)
@@ -59,6 +61,18 @@ export async function admitText<Dialect extends TextDialect>(
     holds.place({ id, accountId: caller.account.id, amount }, client),
   )
   return { call, dialect, request, model, destinations, quote, hold }
+}
+
+/** Throws `unsupported_input` for a part that the model does not read, if its row says what it reads. */
+function refuseUnreadInputs({ media }: TextRequest, model: TextModel): void {
+  if (model.kind !== 'chat' || model.inputs === undefined || media === undefined) return
+  for (const [kind, place] of media) {
+    if (model.inputs.includes(kind)) continue
+    const { one, many } = mediaWords[kind]
+    const message = `"${model.id}" does not read ${many}: ${place} is ${one}. Leave it out, or use another model.`
+    // A conversation keeps the part, so every repeat is refused too.
+    throw new GatewayError('unsupported_input', message, { param: place, shouldRetry: false })
+  }
 }
 
 /** Only the end of a longer text is moderated, because it was said last. */

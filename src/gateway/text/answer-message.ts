@@ -1,8 +1,9 @@
 import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
-import type { ChatModel } from '../../domain/catalog/model.ts'
+import { inputKinds, type ChatModel } from '../../domain/catalog/model.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { parseJsonObject, type JsonDocument } from '../../protocol/json/parse-json.ts'
 import { liveMessagesDialect } from '../../protocol/live-messages/dialect.ts'
+import type { MediaKind } from '../../protocol/media-inputs.ts'
 import { messagesDialect } from '../../protocol/messages/dialect.ts'
 import { refuseServerTools } from '../../protocol/messages/refuse-server-tools.ts'
 import { nativeMessagesDialect } from '../../protocol/native-messages/dialect.ts'
@@ -32,7 +33,7 @@ export function answerMessage(call: TextCall, ports: TextPorts, settings: TextSe
     const parsed = { call, dialect: nativeMessagesDialect, request, conversion: new ChatConversion(document) }
     return request.isStream ? streamText(parsed, ports, settings) : answerWhole(parsed, ports, settings)
   }
-  const request = messagesDialect.readRequest(document)
+  const request = messagesDialect.readRequest(document, notedKinds(row))
   return request.isStream && row?.messagesStream === 'live'
     ? streamText({ call, dialect: liveMessagesDialect, request }, ports, settings)
     : answerWhole({ call, dialect: messagesDialect, request }, ports, settings)
@@ -46,6 +47,13 @@ function answerWhole(parsed: ParsedTextCall, ports: TextPorts, settings: TextSet
 function chatRow({ value: { model } }: JsonDocument, catalog: Catalog): ChatModel | undefined {
   const row = typeof model === 'string' ? findModel(catalog, model) : undefined
   return row?.kind === 'chat' ? row : undefined
+}
+
+/** The kinds of media that are replaced by a note, because the model does not read them. */
+function notedKinds(row: ChatModel | undefined): ReadonlySet<MediaKind> {
+  if (row?.unsupportedInputs !== 'note') return new Set()
+  const { inputs = inputKinds } = row
+  return new Set(inputKinds.flatMap(kind => (kind === 'text' || inputs.includes(kind) ? [] : [kind])))
 }
 
 function hasNativeUpstream({ upstreams }: ChatModel, { providers }: Catalog): boolean {

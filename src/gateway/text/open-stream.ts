@@ -1,3 +1,4 @@
+import { asksForUsage } from '../../domain/catalog/provider.ts'
 import { formatId } from '../../domain/ids.ts'
 import type { Heartbeat, StreamDialect, TextStream } from '../../protocol/text-dialect.ts'
 import { DisconnectSignal } from '../disconnect-signal.ts'
@@ -144,7 +145,8 @@ function textStream(
   return dialect.openStream(request, {
     model: model.id,
     limits: reportedUsageLimits(admitted, destination),
-    isUsageAsked: destination.provider.streamUsage === 'ask',
+    isUsageAsked: asksForUsage(model, destination.provider),
+    hasHeartbeats: model.kind === 'chat' && model.heartbeats === true,
     fallback: { id: formatId('req', call.id), createdAtS: Math.floor(clock.now() / 1000) },
     secrets: upstreamSecrets(destinations, secretOf),
   })

@@ -23,7 +23,14 @@ export function oneModel(catalog: Catalog, name: string): object | undefined {
   return model?.enabled === true ? modelBody(model) : undefined
 }
 
-function modelBody({ id, kind, displayName, ownedBy, createdAtMs }: Model) {
+/**
+ * Both families of SDKs know some of the limits, under different names: `max_input_tokens` and `max_tokens` are
+ * Anthropic's. What the row does not say is null.
+ */
+function modelBody(model: Model) {
+  const { id, kind, displayName, ownedBy, createdAtMs } = model
+  const contextWindow = kind === 'chat' || kind === 'embedding' ? (model.contextWindow ?? null) : null
+  const maxOutputTokens = kind === 'chat' ? model.maxOutputTokens : null
   return {
     id,
     object: 'model',
@@ -33,6 +40,12 @@ function modelBody({ id, kind, displayName, ownedBy, createdAtMs }: Model) {
     display_name: displayName,
     type: 'model',
     created_at: new Date(createdAtMs).toISOString(),
+    context_window: contextWindow,
+    max_input_tokens: contextWindow,
+    max_output_tokens: maxOutputTokens,
+    max_tokens: maxOutputTokens,
+    inputs: kind === 'chat' ? (model.inputs ?? null) : null,
+    pricing: publicPricing(model),
   }
 }
 
@@ -56,6 +69,19 @@ export const publicMediaModels = preparedOnce(catalog =>
   ),
 )
 
+/** The prices that customers see: without the markup and the ceiling of `upstream_cost`. */
+function publicPricing(model: Model): object | 'free' | 'upstream_cost' {
+  switch (model.kind) {
+    case 'chat':
+    case 'embedding':
+      return writeTextPricing(model.pricing, model.kind).pricing
+    case 'image':
+      return writeImagePricing(model.pricing)
+    case 'video':
+      return { per_second: formatUsd(model.pricing.perSecond) }
+  }
+}
+
 function enabledModels({ models }: Catalog): Model[] {
   return [...models.values()].filter(model => model.enabled)
 }
@@ -72,7 +98,7 @@ function frame({ revision, updatedAtMs }: Catalog, data: readonly object[]) {
 
 /** A limit is null if the row or the kind of model does not have it. */
 function textBody(model: TextModel): object {
-  const { id, kind, displayName, description, pricing } = model
+  const { id, kind, displayName, description } = model
   return {
     id,
     kind,
@@ -80,7 +106,7 @@ function textBody(model: TextModel): object {
     description,
     context_window: model.contextWindow ?? null,
     max_output_tokens: model.kind === 'chat' ? model.maxOutputTokens : null,
-    pricing: writeTextPricing(pricing, kind).pricing,
+    pricing: publicPricing(model),
   }
 }
 
@@ -92,7 +118,7 @@ function mediaBody(model: MediaModel): object {
     kind: model.kind,
     display_name: model.displayName,
     description: model.description,
-    pricing: isVideo ? { per_second: formatUsd(model.pricing.perSecond) } : writeImagePricing(model.pricing),
+    pricing: publicPricing(model),
     params: model.params,
     fixed_params: model.fixedParams,
     hold_duration_seconds: isVideo ? model.holdDurationSeconds : null,

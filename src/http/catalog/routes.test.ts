@@ -27,6 +27,7 @@ const ROWS = {
       pricing: { input_per_mtok: '2.50', cached_input_per_mtok: '0', output_per_mtok: '10' },
       max_output_tokens: 16384,
       context_window: 128000,
+      inputs: ['text', 'image'],
     },
     { id: 'off', kind: 'chat', enabled: false, upstreams, pricing: 'free', max_output_tokens: 1 },
     { id: 'draft', kind: 'chat', enabled: false, upstreams },
@@ -124,7 +125,7 @@ describe('GET /v1/models', () => {
     expect(list).toMatchObject({ object: 'list', has_more: false, first_id: 'gpt-x', last_id: 'film' })
   })
 
-  test('GET /v1/models has rows that the OpenAI and Anthropic SDKs parse', async () => {
+  test('GET /v1/models has rows that the OpenAI and Anthropic SDKs parse, with limits, inputs and prices', async () => {
     const list = await read('/v1/models')
 
     expect((list['data'] as unknown[])[0]).toEqual({
@@ -136,7 +137,28 @@ describe('GET /v1/models', () => {
       display_name: 'GPT X',
       type: 'model',
       created_at: '2026-01-02T03:04:05.678Z',
+      context_window: 128000,
+      max_input_tokens: 128000,
+      max_output_tokens: 16384,
+      max_tokens: 16384,
+      inputs: ['text', 'image'],
+      pricing: { input_per_mtok: '2.5', cached_input_per_mtok: '0', output_per_mtok: '10' },
     })
+  })
+
+  const UNKNOWN = { context_window: null, max_input_tokens: null, max_output_tokens: null, max_tokens: null }
+  test.each<[string, object]>([
+    ['meta/embed', { ...UNKNOWN, inputs: null, pricing: { input_per_mtok: '0.02' } }],
+    ['gift', { ...UNKNOWN, max_output_tokens: 1, max_tokens: 1, inputs: null, pricing: 'free' }],
+    ['resold', { ...UNKNOWN, inputs: null, pricing: 'upstream_cost' }],
+    ['draw', { ...UNKNOWN, inputs: null, pricing: { per_image: '0.04' } }],
+    ['film', { ...UNKNOWN, inputs: null, pricing: { per_second: '0.1' } }],
+  ])('GET /v1/models has null for what the row of %s does not say', async (id, facts) => {
+    const one = await read(`/v1/models/${id}`)
+    const { data } = (await read('/v1/models')) as { data: { id: string }[] }
+
+    expect(one).toMatchObject(facts)
+    expect(data.find(row => row.id === id)).toEqual(one as never)
   })
 
   test('GET /v1/models of an empty catalog is an empty list', async () => {

@@ -1,5 +1,5 @@
 import { engineNames } from '../../domain/catalog/engines.ts'
-import { modelKinds, type ModelKind } from '../../domain/catalog/model.ts'
+import { inputKinds, modelKinds, type ModelKind } from '../../domain/catalog/model.ts'
 import {
   costUnits,
   maxTokensFields,
@@ -11,7 +11,13 @@ import {
   type ProviderKind,
 } from '../../domain/catalog/provider.ts'
 import { imageTokenFields } from '../../domain/catalog/rows/image-pricing.ts'
-import { messagesStreams, modelFieldsOf, modelId } from '../../domain/catalog/rows/model-row.ts'
+import {
+  messagesStreams,
+  modelStreamUsages,
+  presetNames,
+  unsupportedInputs,
+} from '../../domain/catalog/rows/chat-row.ts'
+import { modelFieldsOf, modelId } from '../../domain/catalog/rows/model-row.ts'
 import { serviceTierName, SERVICE_TIERS, tariffFields } from '../../domain/catalog/rows/pricing-row.ts'
 import { fieldPath } from '../../domain/catalog/rows/refuse-fields.ts'
 import { headerName } from '../../domain/catalog/rows/provider-headers.ts'
@@ -131,7 +137,21 @@ const modelField: Readonly<Record<string, Schema>> = {
   read_timeout_s: timeout,
   stream_idle_timeout_s: timeout,
   first_byte_timeout_s: timeout,
+  preset: about('A name for several fields. The fields of the row win.', words(presetNames)),
+  inputs: about(
+    'What the model reads. Other inputs are refused. Without it, all are passed on.',
+    listOf(words(inputKinds), { minItems: 1, uniqueItems: true }),
+  ),
+  unsupported_inputs: about(
+    '`note` replaces other inputs by a text where the request is converted.',
+    words(unsupportedInputs),
+  ),
   messages_stream: words(messagesStreams),
+  stream_usage: about(
+    '`ask` asks for the usage of every chat stream. Default: as the provider says.',
+    words(modelStreamUsages),
+  ),
+  heartbeats: about('Chat streams without `include_usage` get comment lines during silences too.', flag),
   replays: flag,
   refuse_fields: refuseFields,
   params: mapOf(listOf(text, { minItems: 1 })),

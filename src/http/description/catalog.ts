@@ -1,6 +1,7 @@
-import { modelKinds } from '../../domain/catalog/model.ts'
+import { inputKinds, modelKinds } from '../../domain/catalog/model.ts'
 import { json, ok, type Operation, type Parameter, type Paths } from './operation.ts'
 import {
+  about,
   always,
   anything,
   count,
@@ -17,6 +18,23 @@ import {
   type Members,
 } from './schema.ts'
 
+const textPricing = { anyOf: [words(['free', 'upstream_cost']), ref('Tariff')] }
+const mediaPricing = {
+  anyOf: [
+    object({ per_image: usd }),
+    object(
+      {
+        text_input_per_mtok: usd,
+        image_input_per_mtok: usd,
+        image_output_per_mtok: usd,
+        max_per_image: usd,
+      },
+      { text_output_per_mtok: usd },
+    ),
+    object({ per_second: usd }),
+  ],
+}
+
 export const catalogSchemas: Members = {
   Model: object({
     id: text,
@@ -27,6 +45,12 @@ export const catalogSchemas: Members = {
     display_name: text,
     type: always('model'),
     created_at: dateTime,
+    context_window: nullable(count),
+    max_input_tokens: about('The same as `context_window`, as Anthropic names it.', nullable(count)),
+    max_output_tokens: nullable(count),
+    max_tokens: about('The same as `max_output_tokens`, as Anthropic names it.', nullable(count)),
+    inputs: about('What it reads; null if that is not known.', nullable(listOf(words(inputKinds)))),
+    pricing: { anyOf: [...textPricing.anyOf, ...mediaPricing.anyOf] },
   }),
   TextPrices: object({
     id: text,
@@ -35,28 +59,14 @@ export const catalogSchemas: Members = {
     description: text,
     context_window: nullable(count),
     max_output_tokens: nullable(count),
-    pricing: { anyOf: [words(['free', 'upstream_cost']), ref('Tariff')] },
+    pricing: textPricing,
   }),
   MediaPrices: object({
     id: text,
     kind: words(['image', 'video']),
     display_name: text,
     description: text,
-    pricing: {
-      anyOf: [
-        object({ per_image: usd }),
-        object(
-          {
-            text_input_per_mtok: usd,
-            image_input_per_mtok: usd,
-            image_output_per_mtok: usd,
-            max_per_image: usd,
-          },
-          { text_output_per_mtok: usd },
-        ),
-        object({ per_second: usd }),
-      ],
-    },
+    pricing: mediaPricing,
     params: mapOf(listOf(text)),
     fixed_params: mapOf(anything),
     hold_duration_seconds: nullable({ type: 'number' }),
@@ -72,6 +82,12 @@ const model = {
   display_name: 'Sandbox Chat',
   type: 'model',
   created_at: '2026-11-21T05:50:09.000Z',
+  context_window: 128000,
+  max_input_tokens: 128000,
+  max_output_tokens: 4096,
+  max_tokens: 4096,
+  inputs: null,
+  pricing: { input_per_mtok: '2.5', output_per_mtok: '10' },
 }
 const frame = { object: 'list', currency: 'USD', revision: 1, updated_at: '2026-11-21T05:50:09.000Z' }
 const frameMembers = {

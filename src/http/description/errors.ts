@@ -2,7 +2,18 @@ import { errorTypeOf, type ErrorCode } from '../../domain/errors.ts'
 import { messagesErrorBody } from '../../protocol/messages/errors.ts'
 import { statusOfError } from '../errors.ts'
 import type { Content, Operation, Reply } from './operation.ts'
-import { always, nullable, object, open, ref, text, words, type Members, type Schema } from './schema.ts'
+import {
+  about,
+  always,
+  nullable,
+  object,
+  open,
+  ref,
+  text,
+  words,
+  type Members,
+  type Schema,
+} from './schema.ts'
 
 /** A sentence for each code, as a client may get it. */
 const sentenceOf: Readonly<Record<ErrorCode, string>> = {
@@ -13,6 +24,8 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
     'Some parsers read "Model" as "model", and others do not. Send "model" once, with exactly this spelling.',
   route_not_supported: 'This model does not serve this route.',
   unpriced_feature: '"speed" must be "standard" or absent: other speeds have no price.',
+  unsupported_input:
+    '"gpt-x" does not read images: messages[3].content[1] is an image. Leave it out, or use another model.',
   thread_unsupported_request:
     '"thread" is not supported: leave it out, and send all messages with each request.',
   ref_video_not_ready: 'The job of "ref_video_job_id" has no clip yet.',
@@ -21,7 +34,7 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
   invalid_api_key: 'This API key is unknown or was revoked.',
   account_suspended: 'This account is suspended. Contact support.',
   insufficient_balance:
-    'This request can cost up to 0.049182 USD. The available balance is 0.001 USD. Set `max_tokens` to 80 or less, or add funds.',
+    'This request must hold 0.049182 USD: for about 9 input tokens and up to 4096 output tokens, the limit of the model, because `max_tokens` is not set. The available balance is 0.001 USD. Set `max_tokens` to 80 or less, or add funds.',
   model_not_found: 'There is no model "gpt-y". Did you mean "gpt-x"?',
   not_found: 'There is no account "adda". Did you mean "ada"?',
   method_not_allowed: 'This path does not support DELETE. Use GET, HEAD.',
@@ -154,6 +167,8 @@ function refusalIn(style: Operation['style']): object {
   return style === 'messages' ? messagesErrorBody({ error: REFUSAL }) : { error: REFUSAL }
 }
 
+const FOR_ANTHROPIC = 'Only in replies to clients that send `anthropic-version`.'
+
 function errorSchema(
   codes: readonly ErrorCode[],
   style: Operation['style'],
@@ -161,8 +176,16 @@ function errorSchema(
 ): Schema {
   const types = [...new Set(codes.map(code => typeIn(style, code)))]
   return object(
-    { error: object({ message: text, type: words(types), code: words(codes), param: nullable(text) }) },
-    Object.assign({}, ...codes.map(code => extensions[code] ?? {})) as Members,
+    {
+      error: object(
+        { message: text, type: words(types), code: words(codes), param: nullable(text) },
+        { details: about(FOR_ANTHROPIC, object({ error_code: words(codes) })) },
+      ),
+    },
+    {
+      type: about(FOR_ANTHROPIC, always('error')),
+      ...(Object.assign({}, ...codes.map(code => extensions[code] ?? {})) as Members),
+    },
   )
 }
 

@@ -73,6 +73,7 @@ const errors: Operation['errors'] = [
   'ambiguous_field',
   'route_not_supported',
   'unpriced_feature',
+  'unsupported_input',
   'content_policy_violation',
   'insufficient_balance',
   'model_not_found',

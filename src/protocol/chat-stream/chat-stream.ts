@@ -27,6 +27,8 @@ export type ChatStreamMode = {
   readonly rewriteModel: string | null
   /** Drops usage frames without choices, which the client did not ask for. Their usage is counted. */
   readonly hidesUsage?: boolean
+  /** Sends comment lines during silences. */
+  readonly hasHeartbeats?: boolean
   /** The names that are removed from errors of the upstream. */
   readonly secrets?: UpstreamSecrets
 }
@@ -47,7 +49,6 @@ const USAGE_WITHOUT_COST = {}
  * failover is still possible if none comes.
  */
 export class ChatStream implements TextStream {
-  /** Absent when the stream is relayed byte for byte. */
   readonly heartbeat?: Heartbeat
   /** Null when the stream is relayed byte for byte. */
   readonly #model: string | null
@@ -67,11 +68,18 @@ export class ChatStream implements TextStream {
   /** The bytes so far end inside a frame, so the next frame needs a blank line first. */
   #isFrameOpen = false
 
-  constructor({ choices, limits, rewriteModel, hidesUsage = false, secrets = NO_SECRETS }: ChatStreamMode) {
+  constructor({
+    choices,
+    limits,
+    rewriteModel,
+    hidesUsage = false,
+    hasHeartbeats = rewriteModel !== null,
+    secrets = NO_SECRETS,
+  }: ChatStreamMode) {
     this.#hidesUsage = hidesUsage
     this.#secrets = secrets
     this.#model = rewriteModel
-    if (rewriteModel !== null) this.heartbeat = commentHeartbeat(() => this.#isInsideFrame)
+    if (hasHeartbeats) this.heartbeat = commentHeartbeat(() => this.#isInsideFrame)
     this.#meter = new ChatMeter(choices, limits)
     this.#matcher = new DeltaMatcher(this.#meter, rewriteModel)
   }

@@ -1,8 +1,10 @@
+import { asksForUsage } from '../../domain/catalog/provider.ts'
 import { ChatStream } from '../chat-stream/chat-stream.ts'
 import { estimateInputTokens } from '../estimate-tokens.ts'
 import { pricedFeaturesOf, usesGoogleTools } from '../request-features.ts'
 import { MemberWalk, spliceText, type Edit } from '../json/json-text.ts'
 import { type JsonDocument, findJsonObject, isJsonObject } from '../json/parse-json.ts'
+import { mediaInputsOf } from '../media-inputs.ts'
 import {
   answerForClient,
   moderatedTextOf,
@@ -24,19 +26,24 @@ export const chatDialect = {
   serves: 'chat',
   readRequest: readChatRequest,
   moderatedText: moderatedTextOf,
-  forUpstream: (request, model, { streamUsage }) => {
+  forUpstream: (request, model, provider, row) => {
     const text = requestForUpstream(request, model)
-    return streamUsage === 'ask' && request.isStream && !request.includeUsage ? withUsageAsked(text) : text
+    const asks = request.isStream && !request.includeUsage && asksForUsage(row, provider)
+    return asks ? withUsageAsked(text) : text
   },
   readAnswer: readChatAnswer,
   forClient: answerForClient,
-  openStream: ({ choices, includeUsage }, { model, limits, secrets, isUsageAsked = false }) =>
+  openStream: (
+    { choices, includeUsage },
+    { model, limits, secrets, isUsageAsked = false, hasHeartbeats = false },
+  ) =>
     // Without `include_usage`, the stream is relayed byte for byte, except for a usage that only the gateway asked for.
     new ChatStream({
       choices,
       limits,
       rewriteModel: includeUsage ? model : null,
       hidesUsage: isUsageAsked && !includeUsage,
+      hasHeartbeats: includeUsage || hasHeartbeats,
       ...(secrets && { secrets }),
     }),
 } as const satisfies StreamDialect<ChatRequest, ChatAnswer>
@@ -82,6 +89,7 @@ export function readChatRequest(document: JsonDocument): ChatRequest {
     choices: optionalInteger(value['n'], 'n', { min: 1, max: CHOICES_MAX }) ?? 1,
     inputTokensEstimate: estimateInputTokens(document),
     ...(usesGoogleTools(value) && { usesGoogleTools: true }),
+    media: mediaInputsOf(value),
     input: () => inputOf(text, inputFields),
     prompt: () => promptOf(text, inputFields),
     pricedFeatures: () => pricedFeaturesOf(text),

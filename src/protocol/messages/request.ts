@@ -3,6 +3,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { estimateInputTokens } from '../estimate-tokens.ts'
 import { MemberWalk, quotedName, spliceText, type Edit } from '../json/json-text.ts'
 import type { JsonDocument } from '../json/parse-json.ts'
+import { mediaInputsOf, withNotes, type MediaKind } from '../media-inputs.ts'
 import {
   optionalArray,
   optionalBoolean,
@@ -30,6 +31,7 @@ export type MessagesRequest = TextRequest & {
   readonly chatJson: string
 }
 
+const NONE: ReadonlySet<MediaKind> = new Set()
 const POSITIVE = { min: 1, max: Number.MAX_SAFE_INTEGER }
 
 /** The fields that the gateway reads. The description of the API has each of them. */
@@ -56,16 +58,20 @@ const inputFields = ['tools', 'messages']
 
 /**
  * Converts a messages request to chat. Throws `invalid_field` or `ambiguous_field` with the path of a field that cannot
- * be converted. Fields without an equivalent in chat, and unknown members of known blocks, are dropped.
+ * be converted. Fields without an equivalent in chat, and unknown members of known blocks, are dropped. Parts of the kinds
+ * in `noted` are replaced by a text.
  */
-export function readMessagesRequest(document: JsonDocument): MessagesRequest {
+export function readMessagesRequest(
+  document: JsonDocument,
+  noted: ReadonlySet<MediaKind> = NONE,
+): MessagesRequest {
   const { value } = document
   const { depth } = unambiguousFields(document, messagesFields, 'model')
   assertMaxDepth(depth)
   const model = requiredName(value['model'], 'model')
   const outputCeiling = optionalInteger(value['max_tokens'], 'max_tokens', POSITIVE)
   const isStream = optionalBoolean(value['stream'], 'stream') ?? false
-  const chat = readChatBody(document)
+  const chat = readChatBody(document, noted)
   const chatJson = JSON.stringify(chat)
   return {
     model,
@@ -75,6 +81,7 @@ export function readMessagesRequest(document: JsonDocument): MessagesRequest {
     choices: 1,
     inputTokensEstimate: estimateInputTokens({ value: chat, isAscii: document.isAscii }),
     chatJson,
+    media: mediaInputsOf(value, noted),
     input: () => inputOf(chatJson, inputFields),
     prompt: () => promptOf(chatJson, inputFields),
   }
@@ -112,10 +119,10 @@ function without(chatJson: string, fields: readonly string[] | undefined): strin
 }
 
 /** The part of the request that chat supports. Call `assertMaxDepth` first. */
-export function readChatBody({ text, value }: JsonDocument): ChatBody {
+export function readChatBody({ text, value }: JsonDocument, noted: ReadonlySet<MediaKind> = NONE): ChatBody {
   refuseThread(value['thread'])
-  const chat = chatBodyOf(value)
-  return isInexact(chat) ? chatBodyOf(parseExactly(text)) : chat
+  const chat = chatBodyOf(withNotes(value, noted))
+  return isInexact(chat) ? chatBodyOf(withNotes(parseExactly(text), noted)) : chat
 }
 
 /**

@@ -3,6 +3,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { UNBOUNDED_INPUT, estimateInputTokens } from '../estimate-tokens.ts'
 import { lastNamed, quotedName, spliceText, type Edit } from '../json/json-text.ts'
 import { findJsonObject, isJsonObject, type JsonDocument } from '../json/parse-json.ts'
+import { mediaInputsOf } from '../media-inputs.ts'
 import {
   answerForClient,
   inputOf,
@@ -77,6 +78,7 @@ function readNativeRequest(document: JsonDocument): PassThroughRequest {
     // A thread is a conversation that the provider has stored.
     inputTokensEstimate: isStored ? UNBOUNDED_INPUT : estimateInputTokens(document),
     ...(serverTools && { serverTools }),
+    media: mediaInputsOf(value),
     input: () => inputOf(text, inputFields),
     prompt: () => promptOf(text, inputFields),
     pricedFeatures: () => pricedFeaturesOf(text),

@@ -2,6 +2,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { UNBOUNDED_INPUT, estimateInputTokens } from '../estimate-tokens.ts'
 import { pricedFeaturesOf, usesGoogleTools } from '../request-features.ts'
 import { findJsonObject, isJsonObject, type JsonDocument } from '../json/parse-json.ts'
+import { mediaInputsOf } from '../media-inputs.ts'
 import {
   answerForClient,
   inputOf,
@@ -72,6 +73,7 @@ function readResponsesRequest(document: JsonDocument): PassThroughRequest {
     choices: 1,
     inputTokensEstimate: usesStoredContext(value, input) ? UNBOUNDED_INPUT : estimateInputTokens(document),
     ...(usesGoogleTools(value) && { usesGoogleTools: true }),
+    media: mediaInputsOf(value),
     input: () => inputOf(text, inputFields),
     prompt: () => promptOf(text, inputFields),
     pricedFeatures: () => pricedFeaturesOf(text),

@@ -1,5 +1,6 @@
 import { isFinished, modelKinds, type AnyModelSettings, type ModelKind, type Upstream } from '../model.ts'
-import { flag, list, number, oneOf, requiredOneOf, requiredText, text } from './fields.ts'
+import { chatOptionFields, readChatOptions, withoutPreset, withPreset, writeChatOptions } from './chat-row.ts'
+import { flag, list, number, requiredOneOf, requiredText, text } from './fields.ts'
 import { readFixedParams, writeFixedParams } from './fixed-params.ts'
 import {
   imagePricingRemedy,
@@ -48,7 +49,6 @@ const TOKENS = { min: 1, max: 100_000_000, whole: true }
 const RANK = { min: 1, max: 1000, whole: true }
 const DEFAULT_RANK = 1
 const DEFAULT_OWNER = 'system'
-export const messagesStreams = ['synthetic', 'live'] as const
 
 const commonFields = [
   'id',
@@ -69,7 +69,7 @@ export const modelFieldsOf = {
     'max_output_tokens',
     'context_window',
     ...textTimeoutFields,
-    'messages_stream',
+    ...chatOptionFields,
     'replays',
     'refuse_fields',
   ],
@@ -146,7 +146,7 @@ export function readModel(value: unknown, place: Place): AnyModelSettings | unde
   const description = text(row, 'description', paragraph) ?? ''
   const ownedBy = text(row, 'owned_by', line) ?? DEFAULT_OWNER
   const upstreams = readUpstreams(row)
-  const own = readKind(row, kind)
+  const own = readKind(kind === 'chat' ? withPreset(row) : row, kind)
   if (id === undefined || displayName === undefined || upstreams === undefined || own === undefined) {
     return undefined
   }
@@ -185,9 +185,9 @@ function readKind(row: Row, kind: ModelKind) {
           pricing: readTextPricing(row, kind),
           maxOutputTokens: number(row, 'max_output_tokens', TOKENS),
           contextWindow: number(row, 'context_window', TOKENS),
-          messagesStream: readMessagesStream(row),
           replays: readReplays(row),
         }),
+        ...readChatOptions(row),
         ...readTextTimeouts(row),
         ...readRefuseFields(row),
       }
@@ -224,12 +224,6 @@ function readKind(row: Row, kind: ModelKind) {
   }
 }
 
-/** Undefined for the default. */
-function readMessagesStream(row: Row): 'live' | undefined {
-  const value = oneOf(row, 'messages_stream', messagesStreams)
-  return value === 'live' ? value : undefined
-}
-
 /** Undefined for the default, true. */
 function readReplays(row: Row): false | undefined {
   return flag(row, 'replays') === false ? false : undefined
@@ -243,10 +237,9 @@ function writeKind(model: AnyModelSettings): Record<string, unknown> {
         ...definedOnly({
           max_output_tokens: model.maxOutputTokens,
           context_window: model.contextWindow,
-          messages_stream: model.messagesStream,
           replays: model.replays,
         }),
-        ...writeTextTimeouts(model),
+        ...withoutPreset({ ...writeChatOptions(model), ...writeTextTimeouts(model) }, model.preset),
         ...writeRefuseFields(model),
       }
     case 'embedding':
