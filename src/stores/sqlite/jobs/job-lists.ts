@@ -37,7 +37,7 @@ export class JobLists {
   readonly #left: bigint
   readonly #openCounts: Statement<{ state: OpenState; jobs: bigint }, []>
   readonly #endClaim: Statement
-  readonly #due = new Map<string, Statement<JobRow, [DueParams]>>()
+  readonly #statements = new Map<string, Statement<JobRow, [DueParams]>>()
 
   private constructor(database: Database, { node, left }: { readonly node: string; readonly left: bigint }) {
     this.#database = database
@@ -131,10 +131,10 @@ export class JobLists {
   }
 
   #prepared(name: string, sql: () => string): Statement<JobRow, [DueParams]> {
-    const known = this.#due.get(name)
+    const known = this.#statements.get(name)
     if (known !== undefined) return known
     const made: Statement<JobRow, [DueParams]> = this.#database.prepare(sql())
-    this.#due.set(name, made)
+    this.#statements.set(name, made)
     return made
   }
 }
