@@ -2,13 +2,12 @@ import type { Database } from 'bun:sqlite'
 import type { Blobs } from '../../../gateway/ports/blobs.ts'
 import type { Verification } from '../../../gateway/ports/ledger.ts'
 import { FoundProblems } from '../../books/verify/findings.ts'
-import { bunHashes } from '../hashes.ts'
+import { sha256Of } from '../hashes.ts'
 import { AccountNames } from './account-names.ts'
 import { BalancesReader } from './check-balances.ts'
 import { checkCatalog } from './check-catalog.ts'
 import { checkCommits } from './check-commits.ts'
-import { checkJobKeys } from './check-job-keys.ts'
-import { checkJobs } from './check-jobs.ts'
+import { checkJobKeys, checkJobs } from './check-jobs.ts'
 import { checkResults } from './check-results.ts'
 import { checkAttempts, checkCorrections, checkHolds } from './check-rows.ts'
 import { checkSwitches } from './check-switches.ts'
@@ -28,7 +27,7 @@ export async function verifyBooks(
 ): Promise<Verification> {
   const names = new AccountNames(database)
   const balances = new BalancesReader(database)
-  const found = new FoundProblems({ names, hashes: bunHashes, accepted: acceptedProblems(database) })
+  const found = new FoundProblems({ names, sha256Of, accepted: acceptedProblems(database) })
   const checks = [
     balances.check(),
     checkHolds(database),
