@@ -9,12 +9,17 @@ import {
 } from '../../domain/accounts/account.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { AccountPage, Accounts, Authenticated, Editor, KeyName } from '../../gateway/ports/accounts.ts'
-import { accountFrom, apiKeyFrom, switchesFrom, type AccountRow, type ApiKeyRow } from './account-rows.ts'
-import type { ApiKeyCache } from './api-key-cache.ts'
+import {
+  accountFrom,
+  apiKeyFrom,
+  switchesFrom,
+  type AccountRow,
+  type ApiKeyRow,
+} from '../books/account-rows.ts'
+import { cursorOf, readCursor } from '../books/cursors.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import type { GroupCommit } from './group-commit.ts'
-import { cursorOf, readCursor } from '../books/cursors.ts'
-import type { Tables } from './tables.ts'
+import type { Tables } from './hashed-table.ts'
 
 /** The accounts port of one node. `authenticate` takes the hash in base64. */
 export class SqliteAccounts implements Accounts {
@@ -178,4 +183,43 @@ function statements(database: Database) {
     ),
     revoke: database.prepare('UPDATE api_keys SET revoked_at_ms = ? WHERE id = ?'),
   } satisfies Record<string, Statement>
+}
+
+/** Keys in use that are kept by their hash, at about 500 bytes each. */
+const KEYS_KEPT_MAX = 100_000
+
+/**
+ * The keys in use by their hash in base64, which all nodes of a store share. Only keys that exist are kept: an unknown
+ * one costs a read of an index, and a flood of them takes no memory.
+ */
+export class ApiKeyCache {
+  readonly #keyByHash: Statement<ApiKeyRow, [Uint8Array]>
+  readonly #accountById: Statement<AccountRow, [bigint]>
+  readonly #kept = new Map<string, Authenticated>()
+
+  constructor(database: Database) {
+    this.#keyByHash = database.prepare('SELECT * FROM api_keys WHERE hash = ? AND revoked_at_ms IS NULL')
+    this.#accountById = database.prepare('SELECT * FROM accounts WHERE id = ?')
+  }
+
+  find(hash: string): Authenticated | undefined {
+    return this.#kept.get(hash) ?? this.#load(hash)
+  }
+
+  clear(): void {
+    this.#kept.clear()
+  }
+
+  #load(hash: string): Authenticated | undefined {
+    const key = this.#keyByHash.get(Buffer.from(hash, 'base64'))
+    const account = key === null ? null : this.#accountById.get(key.account_id)
+    if (key === null || account === null) return undefined
+    const authenticated = { account: accountFrom(account), apiKey: apiKeyFrom(key) }
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size < KEYS_KEPT_MAX) break
+      this.#kept.delete(oldest)
+    }
+    this.#kept.set(hash, authenticated)
+    return authenticated
+  }
 }

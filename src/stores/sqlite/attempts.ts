@@ -1,10 +1,10 @@
 import type { Database } from 'bun:sqlite'
 import type { AttemptId, Attempts } from '../../gateway/ports/attempts.ts'
 import { attemptRow } from '../books/attempts.ts'
-import type { GroupCommit } from './group-commit.ts'
-import type { Tables } from './tables.ts'
-import type { Tariffs } from './tariffs.ts'
 import { usageColumns } from '../books/usage-columns.ts'
+import type { GroupCommit } from './group-commit.ts'
+import type { Tables } from './hashed-table.ts'
+import type { Tariffs } from './tariffs.ts'
 
 export function createAttempts(parts: {
   readonly database: Database

@@ -1,8 +1,8 @@
 import type { Database } from 'bun:sqlite'
 import type { Audit, AuditLog } from '../../gateway/ports/audit.ts'
-import type { SealedRevision } from './catalog-seal.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from '../books/cursors.ts'
-import type { Tables } from './tables.ts'
+import type { SealedRevision } from './catalog-seal.ts'
+import type { Tables } from './hashed-table.ts'
 
 type AuditRow = {
   id: bigint

@@ -5,8 +5,8 @@ import { GatewayError } from '../../domain/errors.ts'
 import type { Audit } from '../../gateway/ports/audit.ts'
 import type { CatalogRevision } from '../../gateway/ports/catalog.ts'
 import type { Page } from '../../gateway/ports/ledger.ts'
-import { readModelContent, readProvider } from './catalog-content.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from '../books/cursors.ts'
+import { readModelContent, readProvider } from './catalog-tables.ts'
 import type { SecretBox } from './secrets/secret-box.ts'
 
 /** A row of a table of versions. */

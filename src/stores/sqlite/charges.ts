@@ -4,7 +4,7 @@ import type { Charge } from '../../gateway/ports/ledger.ts'
 import { chargeRow, type ChargeBooking, type ChargedRow } from '../books/charges.ts'
 import { UsageDaySums } from '../books/usage-days.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
-import type { Tables } from './tables.ts'
+import type { Tables } from './hashed-table.ts'
 import type { Tariffs } from './tariffs.ts'
 import type { Transactions } from './transactions.ts'
 

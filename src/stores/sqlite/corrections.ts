@@ -13,8 +13,8 @@ import {
 } from '../books/corrections.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
+import type { Tables } from './hashed-table.ts'
 import type { Journal } from './journal.ts'
-import type { Tables } from './tables.ts'
 
 type Parts = {
   readonly database: Database

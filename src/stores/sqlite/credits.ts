@@ -3,8 +3,8 @@ import type { Credit } from '../../gateway/ports/ledger.ts'
 import { newCredit, repeatedCredit, type CreditRequest, type CreditRow } from '../books/credits.ts'
 import type { BooksOfAccounts } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
+import type { Tables } from './hashed-table.ts'
 import type { Journal } from './journal.ts'
-import type { Tables } from './tables.ts'
 
 type Parts = {
   readonly database: Database

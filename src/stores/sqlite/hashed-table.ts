@@ -1,14 +1,49 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { SqlValue } from '../books/canonical.ts'
-import type { CommitLog } from './commit-log.ts'
 import {
+  accountsTable,
   allColumnsOf,
+  apiKeysTable,
+  attemptsTable,
+  auditTable,
+  chargesTable,
   columnsOf,
+  correctionsTable,
+  creditsTable,
   formOf,
+  holdsTable,
+  jobEventsTable,
+  jobsTable,
   keyOf,
+  operationsTable,
+  tariffsTable,
   type HashedTableDefinition,
   type NewRow,
 } from '../books/hashed-tables.ts'
+import type { CommitLog } from './commit-log.ts'
+
+/** The tables that commits cover. All nodes of a store share them, because they count rows. */
+export type Tables = ReturnType<typeof openTables>
+
+/** Reads the last row id of each table. */
+export function openTables(parts: { readonly database: Database; readonly commitLog: CommitLog }) {
+  const open = <Definition extends HashedTableDefinition>(definition: Definition) =>
+    HashedTable.open(parts, definition)
+  return {
+    operations: open(operationsTable),
+    charges: open(chargesTable),
+    credits: open(creditsTable),
+    corrections: open(correctionsTable),
+    tariffs: open(tariffsTable),
+    holds: open(holdsTable),
+    attempts: open(attemptsTable),
+    auditLog: open(auditTable),
+    accounts: open(accountsTable),
+    apiKeys: open(apiKeysTable),
+    jobs: open(jobsTable),
+    jobEvents: open(jobEventsTable),
+  }
+}
 
 type Parts = { readonly database: Database; readonly commitLog: CommitLog }
 

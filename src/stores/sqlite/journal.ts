@@ -1,7 +1,7 @@
 import { post } from '../../domain/ledger/post.ts'
 import { addOperation, operationRow, type Operation } from '../books/journal.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
-import type { Tables } from './tables.ts'
+import type { Tables } from './hashed-table.ts'
 
 /** Writes operations: the only code that changes a balance. */
 export class Journal {

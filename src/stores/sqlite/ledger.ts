@@ -2,16 +2,56 @@ import type { Database } from 'bun:sqlite'
 import { sumsIn } from '../../domain/ledger/books.ts'
 import { addUsd, nanoUsd } from '../../domain/money.ts'
 import type { Balance, Hold, Ledger } from '../../gateway/ports/ledger.ts'
-import type { AccountBooks } from './account-books.ts'
-import type { FreedHints } from './freed-hints.ts'
+import { BooksOfAccounts, type AccountBooks } from './account-books.ts'
+import type { SqliteAuditLog } from './audit-log.ts'
+import { Charges } from './charges.ts'
+import { Compensations } from './compensations.ts'
+import { Corrections } from './corrections.ts'
+import { Credits } from './credits.ts'
+import { HintBroadcast, type FreedHints } from './freed-hints.ts'
 import type { GroupCommit } from './group-commit.ts'
+import type { Tables } from './hashed-table.ts'
 import type { HoldOwner } from './hold-owner.ts'
-import type { LedgerSteps } from './ledger-steps.ts'
+import { Journal } from './journal.ts'
 import { LossList } from './loss-list.ts'
+import { MediaHolds } from './media-holds.ts'
 import { RefundList } from './refund-list.ts'
 import { Statement } from './statement.ts'
+import type { Tariffs } from './tariffs.ts'
+import { TextHolds } from './text-holds.ts'
+import type { Transactions } from './transactions.ts'
 import { UsageList } from './usage-list.ts'
 import { verifyBooks } from './verify/verify.ts'
+
+/**
+ * The steps of the ledger, which all nodes of a store share. A step runs inside a transaction and is synchronous; a
+ * port method is one step or several in one transaction.
+ */
+export type LedgerSteps = ReturnType<typeof createLedgerSteps>
+
+export function createLedgerSteps(parts: {
+  readonly database: Database
+  readonly transactions: Transactions
+  readonly auditLog: SqliteAuditLog
+  readonly tables: Tables
+  readonly tariffs: Tariffs
+}) {
+  const hints = new HintBroadcast()
+  const booksOfAccounts = new BooksOfAccounts({ ...parts, hints })
+  const journal = new Journal({ ...parts, booksOfAccounts })
+  const charges = new Charges({ ...parts, booksOfAccounts })
+  const shared = { ...parts, hints, booksOfAccounts, journal, charges }
+  return {
+    hints,
+    booksOfAccounts,
+    journal,
+    text: new TextHolds(shared),
+    media: new MediaHolds(shared),
+    credits: new Credits(shared),
+    corrections: new Corrections(shared),
+    compensations: new Compensations(shared),
+  }
+}
 
 /** The ledger of one node. Text holds are in memory, media holds are rows. */
 export function createLedger(parts: {

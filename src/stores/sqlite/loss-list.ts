@@ -3,10 +3,10 @@ import type { FailureReason, JobKind } from '../../domain/jobs/job.ts'
 import type { AttemptState } from '../../domain/ledger/attempt.ts'
 import { nanoUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { LossLine, Page } from '../../gateway/ports/ledger.ts'
-import { unknownCursor } from '../books/cursors.ts'
-import type { UsageColumns } from '../books/usage-columns.ts'
 import { nanoUsdOrNull } from '../books/charges.ts'
+import { unknownCursor } from '../books/cursors.ts'
 import { priceOfRow } from '../books/tariffs.ts'
+import type { UsageColumns } from '../books/usage-columns.ts'
 
 /** Jobs and attempts have rows of their own, so a place in the list is a time, a table and a row. */
 const CURSOR = /^l(\d{1,15})([ja])(\d{1,18})$/

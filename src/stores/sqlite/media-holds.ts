@@ -12,9 +12,9 @@ import {
 } from '../books/holds.ts'
 import type { BooksOfAccounts } from './account-books.ts'
 import type { Charges } from './charges.ts'
+import type { Tables } from './hashed-table.ts'
 import type { HoldOwner } from './hold-owner.ts'
 import type { Journal } from './journal.ts'
-import type { Tables } from './tables.ts'
 
 type Parts = {
   readonly database: Database

@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { CanonicalBytes, type SqlValue } from '../books/canonical.ts'
 import { commitHasher, hashOf, NO_HASH } from '../books/commit-rows.ts'
+import { ROW_ID_MIN } from '../books/cursors.ts'
 import {
   columnsOf,
   creationTables,
@@ -10,7 +11,6 @@ import {
   type HashedTableDefinition,
 } from '../books/hashed-tables.ts'
 import { bunHashes } from './hashes.ts'
-import { ROW_ID_MIN } from '../books/cursors.ts'
 
 /** Rows read at once. */
 const CHUNK = 1000

@@ -1,11 +1,11 @@
 import type { Database, Statement as SqlStatement } from 'bun:sqlite'
 import { formatId, type Id, type IdPrefix } from '../../domain/ids.ts'
 import { jobIdPrefix, type JobKind } from '../../domain/jobs/job.ts'
-import { nanoUsd } from '../../domain/money.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'
+import { nanoUsd } from '../../domain/money.ts'
 import type { Page, StatementLine } from '../../gateway/ports/ledger.ts'
-import type { BooksOfAccounts } from './account-books.ts'
 import { readStatementCursor, statementCursorOf, unknownCursor } from '../books/cursors.ts'
+import type { BooksOfAccounts } from './account-books.ts'
 
 /** Reads the operations of an account, newest first. */
 export class Statement {

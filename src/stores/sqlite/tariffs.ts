@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { contentOfTariff, type Tariff } from '../books/tariffs.ts'
-import type { Tables } from './tables.ts'
+import type { Tables } from './hashed-table.ts'
 import type { Transactions } from './transactions.ts'
 
 /** The table of the tariffs that charges were priced with: one row for each different set of prices. */

@@ -1,10 +1,10 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { Id } from '../../domain/ids.ts'
 import type { Ledger, TimeRange, UsageLine, UsageTotals } from '../../gateway/ports/ledger.ts'
-import type { BooksOfAccounts } from './account-books.ts'
 import { usageLineFrom, type ChargeRow } from '../books/charges.ts'
 import { readCursor, ROW_ID_MAX } from '../books/cursors.ts'
 import { addTotals, NO_TOTALS, totalsOfRow } from '../books/usage-days.ts'
+import type { BooksOfAccounts } from './account-books.ts'
 import { UsageRange } from './usage-range.ts'
 
 // A subquery, because a LEFT JOIN made each read ten times as slow.

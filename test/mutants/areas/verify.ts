@@ -7,7 +7,7 @@ const ENTRIES = 'src/stores/books/verify/entries.ts'
 const CHARGES = 'src/stores/books/verify/charges.ts'
 const COMMITS = 'src/stores/books/verify/commits.ts'
 const ROWS = 'src/stores/books/verify/row-checks.ts'
-const JOBS = 'src/stores/sqlite/verify/check-jobs.ts'
+const JOBS = 'src/stores/books/verify/jobs.ts'
 const USAGE_DAYS = 'src/stores/books/verify/usage-days.ts'
 const VERIFY_TESTS = 'src/stores/sqlite/verify/verify.test.ts'
 const EDIT_TESTS = 'src/stores/sqlite/verify/edits.test.ts'
@@ -181,7 +181,7 @@ export const verifyMutants: readonly Mutant[] = [
   },
   {
     name: 'verify accepts a deleted idempotency key',
-    file: 'src/stores/sqlite/verify/check-job-keys.ts',
+    file: JOBS,
     text: 'newest !== null && created_at_ms <=',
     replacement: 'newest === null || created_at_ms <=',
     tests: [LATER_TESTS],
@@ -321,7 +321,7 @@ export const verifyMutants: readonly Mutant[] = [
   },
   {
     name: 'verify accepts an idempotency key of a job with another request',
-    file: 'src/stores/sqlite/verify/check-job-keys.ts',
+    file: JOBS,
     text: "if (creation.fingerprint !== row.fingerprint) return 'has another request than its job was created with'",
     replacement: '',
     tests: ['src/stores/sqlite/verify/later-edits.test.ts'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { bunHashes } from '../../sqlite/hashes.ts'
+import { sha256Of } from '../../sqlite/hashes.ts'
 import { findingOf, FoundProblems, type Finding, type Names } from './findings.ts'
 
 const names: Names = {
@@ -10,7 +10,7 @@ const names: Names = {
 }
 
 function problemsOf(findings: readonly Finding[], accepted: readonly string[] = []) {
-  const found = new FoundProblems({ names, hashes: bunHashes, accepted: new Set(accepted) })
+  const found = new FoundProblems({ names, sha256Of, accepted: new Set(accepted) })
   found.add(findings)
   return found
 }

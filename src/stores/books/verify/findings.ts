@@ -1,12 +1,12 @@
 import type { Affected, Problem } from '../../../gateway/ports/ledger.ts'
-import { hashOf, type Hashes } from '../commit-rows.ts'
+import type { HashText } from '../jobs/job-facts.ts'
 
 /** More problems would not help the operator. */
 const PROBLEMS_MAX = 100
 /** Each damaged result is the charge of another customer, so that the operator needs all of them. */
 const DAMAGED_RESULTS_MAX = 1000
-/** Bytes of a SHA-256 that the id of a problem has. */
-const ID_BYTES = 6
+/** Digits of a SHA-256 that the id of a problem has. */
+const ID_DIGITS = 12
 
 /** A text for the operator. The names of accounts and jobs, which are in other rows, are put in last. */
 export type Message = readonly (string | { readonly account: bigint | number } | { readonly job: bigint })[]
@@ -47,7 +47,7 @@ export function balanceKey(accountId: number, problem: string): Message {
 /** Collects the problems of a check. The same problem has the same id in every check. */
 export class FoundProblems {
   readonly #names: Names
-  readonly #hashes: Hashes
+  readonly #sha256Of: HashText
   /** The ids of the problems that the operator accepted. */
   readonly #accepted: ReadonlySet<string>
   readonly #ofBooks: Problem[] = []
@@ -57,11 +57,11 @@ export class FoundProblems {
 
   constructor(parts: {
     readonly names: Names
-    readonly hashes: Hashes
+    readonly sha256Of: HashText
     readonly accepted: ReadonlySet<string>
   }) {
     this.#names = parts.names
-    this.#hashes = parts.hashes
+    this.#sha256Of = parts.sha256Of
     this.#accepted = parts.accepted
   }
 
@@ -94,7 +94,7 @@ export class FoundProblems {
   #problemFrom({ accountId, entryId, stopsNothing, ...finding }: Finding): Problem {
     const message = this.#resolved(finding.message)
     const key = finding.key === undefined ? `${entryId} ${message}` : this.#resolved(finding.key)
-    const id = `p_${shortHash(key, this.#hashes)}`
+    const id = `p_${this.#sha256Of(key).slice(0, ID_DIGITS)}`
     const ofAccount =
       typeof accountId === 'object' && accountId !== null
         ? this.#names.accountOfJob(accountId.job)
@@ -117,10 +117,4 @@ export class FoundProblems {
       })
       .join('')
   }
-}
-
-function shortHash(text: string, hashes: Hashes): string {
-  const hasher = hashes.newSha256()
-  hasher.update(new TextEncoder().encode(text))
-  return hashOf(hasher).subarray(0, ID_BYTES).toHex()
 }

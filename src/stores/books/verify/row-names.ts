@@ -2,8 +2,8 @@ import { formatId, type IdPrefix } from '../../../domain/ids.ts'
 import { describeUsd, nanoUsd } from '../../../domain/money.ts'
 import type { SqlValue } from '../canonical.ts'
 import { columnsOf, keyOf, type HashedTableDefinition } from '../hashed-tables.ts'
-import type { Finding, Message } from './findings.ts'
 import type { HashedRow } from './covered-rows.ts'
+import type { Finding, Message } from './findings.ts'
 
 /** Names a row of a hashed table in messages for the operator, by the columns that its table has. */
 export function nameOfRow(table: HashedTableDefinition, { values }: HashedRow): Message {

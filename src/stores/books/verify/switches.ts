@@ -51,7 +51,7 @@ export function findingsOfAccount(row: SwitchedAccount, lines: SwitchLines): rea
 }
 
 /** `lines` has all lines that were written before the key was read. */
-export function findingsOfKey(
+export function findingsOfApiKey(
   { account_id: accountId, public_id: key, revoked_at_ms: revoked }: SwitchedKey,
   lines: SwitchLines,
 ): readonly Finding[] {

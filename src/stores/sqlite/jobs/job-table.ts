@@ -4,8 +4,8 @@ import { KEY_TTL_MS, type JobState } from '../../../domain/jobs/job.ts'
 import type { JobEvent, NewJob } from '../../../gateway/ports/jobs.ts'
 import { factsOf, progressColumns } from '../../books/jobs/job-facts.ts'
 import type { JobProgress, JobRow } from '../../books/jobs/job-rows.ts'
+import type { Tables } from '../hashed-table.ts'
 import { sha256Of } from '../hashes.ts'
-import type { Tables } from '../tables.ts'
 
 /** Old keys removed with each new one, so that the table does not grow. */
 const REMOVED_KEYS_MAX = 8

@@ -10,9 +10,9 @@ import {
 } from '../../books/jobs/decide-job.ts'
 import { jobFrom, type JobRow } from '../../books/jobs/job-rows.ts'
 import type { GroupCommit } from '../group-commit.ts'
+import type { Tables } from '../hashed-table.ts'
 import type { HoldOwner } from '../hold-owner.ts'
-import type { LedgerSteps } from '../ledger-steps.ts'
-import type { Tables } from '../tables.ts'
+import type { LedgerSteps } from '../ledger.ts'
 import { JobLists } from './job-lists.ts'
 import { JobTable } from './job-table.ts'
 

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
-import { CatalogSeals } from '../catalog-seal.ts'
 import type { Finding } from '../../books/verify/findings.ts'
+import { CatalogSeals } from '../catalog-seal.ts'
 
 const ROWS_A_TURN = 64
 

@@ -1,22 +1,20 @@
 import type { Database } from 'bun:sqlite'
-import { formatId } from '../../../domain/ids.ts'
-import { jobIdPrefix, type JobState } from '../../../domain/jobs/job.ts'
-import type { HoldState } from '../../../domain/ledger/hold.ts'
-import { describeUsd, nanoUsd } from '../../../domain/money.ts'
-import { changedColumns } from '../../books/jobs/job-facts.ts'
-import type { JobRow } from '../../books/jobs/job-rows.ts'
-import { findingOf, type Finding } from '../../books/verify/findings.ts'
+import type { Finding } from '../../books/verify/findings.ts'
+import {
+  findingsOfJob,
+  findingsOfJobKey,
+  findingsOfKeyedJob,
+  type CheckedJob,
+  type CheckedKey,
+  type KeyedJob,
+} from '../../books/verify/jobs.ts'
 import { sha256Of } from '../hashes.ts'
 import { inPieces } from './in-pieces.ts'
 
 /** Requests can have long prompts. */
 const JOBS_A_TURN = 64
+const KEYS_A_TURN = 256
 
-/**
- * Each job must have a hold of its own amount: an open one while the job can end, a captured one with the job's cost
- * after a completion, and a released one after a failure. A loss must have its operation, and the latest event the
- * state and the columns of the job. (Events of earlier versions do not have the columns.)
- */
 export function* checkJobs(database: Database): Generator<readonly Finding[]> {
   const select = database.prepare<CheckedJob, [bigint, number]>(
     `SELECT jobs.*, holds.state AS hold, holds.amount AS hold_amount,
@@ -30,57 +28,37 @@ export function* checkJobs(database: Database): Generator<readonly Finding[]> {
         AND holds.account_id = jobs.account_id
       WHERE jobs.row_id > ? ORDER BY jobs.row_id LIMIT ?`,
   )
-  for (const rows of inPieces(select, JOBS_A_TURN, row => row.row_id)) {
-    yield rows.flatMap(findingsOfJob)
+  for (const rows of inPieces(select, JOBS_A_TURN, row => row.row_id))
+    yield rows.flatMap(row => findingsOfJob(row, sha256Of))
+}
+
+/** Checks the rows of idempotency keys, and the jobs that must have one. */
+export function* checkJobKeys(database: Database): Generator<readonly Finding[]> {
+  const select = database.prepare<CheckedKey, [bigint, string, number]>(
+    `SELECT job_keys.*, jobs.account_id AS owner, jobs.created_at_ms AS job_created_at_ms, ${FIRST_FACTS}
+      FROM job_keys LEFT JOIN jobs ON jobs.row_id = job
+      WHERE (job_keys.account_id, key) > (?, ?) ORDER BY job_keys.account_id, key LIMIT ?`,
+  )
+  let last = { account_id: -1n, key: '' }
+  for (;;) {
+    const rows = select.all(last.account_id, last.key, KEYS_A_TURN)
+    yield rows.flatMap(row => findingsOfJobKey(row, sha256Of))
+    last = rows.at(-1) ?? last
+    if (rows.length < KEYS_A_TURN) break
   }
+  yield* checkKeyedJobs(database)
 }
 
-type CheckedJob = JobRow & {
-  hold: HoldState | null
-  hold_amount: bigint | null
-  charged: bigint | null
-  loss_operation: string | null
-  /** The state in the latest event; null without an event. */
-  event: string | null
-  /** Of the latest event. */
-  facts: string | null
+function* checkKeyedJobs(database: Database): Generator<readonly Finding[]> {
+  const select = database.prepare<KeyedJob, [bigint, number]>(
+    `SELECT jobs.row_id, jobs.account_id, jobs.created_at_ms, ${FIRST_FACTS},
+        EXISTS (SELECT 1 FROM job_keys WHERE job = jobs.row_id AND job_keys.account_id = jobs.account_id) AS is_kept,
+        (SELECT max(created_at_ms) FROM job_keys) AS newest
+      FROM jobs WHERE jobs.row_id > ? ORDER BY jobs.row_id LIMIT ?`,
+  )
+  for (const rows of inPieces(select, KEYS_A_TURN, row => row.row_id)) yield rows.flatMap(findingsOfKeyedJob)
 }
 
-/** The state of the hold that each state of a job comes with. */
-const holdStateOf = {
-  queued: 'open',
-  processing: 'open',
-  unknown_submit: 'open',
-  completed: 'captured',
-  failed: 'released',
-} as const satisfies Record<JobState, HoldState>
-
-function findingsOfJob(row: CheckedJob): readonly Finding[] {
-  const problem = problemOfJob(row)
-  if (problem === undefined) return []
-  const id = formatId(jobIdPrefix[row.kind], { key: row.id_key, tail: row.id_tail })
-  return [findingOf(row.account_id, `job ${id} ${problem}`)]
-}
-
-function problemOfJob(row: CheckedJob): string | undefined {
-  const { state, held, cost, hold, hold_amount: holdAmount, charged, loss } = row
-  if (hold !== holdStateOf[state]) return `is ${state}, but its hold is ${hold ?? 'missing'}`
-  if (holdAmount !== held) return `holds ${usd(held)}, but its hold is of ${usd(holdAmount)}`
-  if (charged !== cost) return `costs ${usd(cost)}, but was charged ${usd(charged)}`
-  const expected = loss !== null && loss > 0n ? 'loss' : null
-  if (row.loss_operation === expected) return problemOfEvent(row)
-  return row.loss_operation === null
-    ? `has a loss of ${usd(loss)}, but no operation booked it`
-    : `has a loss of ${usd(loss)}, but an operation of the kind "${row.loss_operation}" booked it`
-}
-
-function problemOfEvent(row: CheckedJob): string | undefined {
-  const { state, event, facts } = row
-  if (event !== state) return `is ${state}, but its latest event says ${event ?? 'nothing'}`
-  const changed = facts === null ? [] : changedColumns(facts, row, sha256Of)
-  return changed.length === 0 ? undefined : `was changed after its latest event: ${changed.join(', ')}`
-}
-
-function usd(amount: bigint | null): string {
-  return amount === null ? 'nothing' : describeUsd(nanoUsd(amount))
-}
+/** The facts of the event that created a job. */
+const FIRST_FACTS = `(SELECT facts FROM job_events WHERE job_events.job = jobs.row_id ORDER BY job_events.row_id LIMIT 1)
+  AS facts`

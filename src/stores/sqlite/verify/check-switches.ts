@@ -2,7 +2,7 @@ import type { Database, Statement } from 'bun:sqlite'
 import type { Finding } from '../../books/verify/findings.ts'
 import {
   findingsOfAccount,
-  findingsOfKey,
+  findingsOfApiKey,
   SwitchLines,
   type SwitchedAccount,
   type SwitchedKey,
@@ -28,7 +28,7 @@ export function* checkSwitches(database: Database): Generator<readonly Finding[]
   )
   for (const rows of inPieces(keys, ROWS_A_TURN, row => row.id)) {
     log.readAll()
-    yield rows.flatMap(row => findingsOfKey(row, log.lines))
+    yield rows.flatMap(row => findingsOfApiKey(row, log.lines))
   }
 }
 

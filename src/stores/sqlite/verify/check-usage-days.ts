@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
+import { startOfDay, type UsageDayRow } from '../../books/usage-days.ts'
 import type { Finding } from '../../books/verify/findings.ts'
 import { findingsOfDay, UsageDaysCheck, type MeasuredCharge } from '../../books/verify/usage-days.ts'
-import { startOfDay, type UsageDayRow } from '../../books/usage-days.ts'
 
 const CHARGES_A_TURN = 256
 

@@ -1,14 +1,14 @@
-import type { Database } from 'bun:sqlite'
+import type { Database, Statement } from 'bun:sqlite'
+import { formatId } from '../../../domain/ids.ts'
+import { jobIdPrefix, type JobKind } from '../../../domain/jobs/job.ts'
 import type { Blobs } from '../../../gateway/ports/blobs.ts'
 import type { Verification } from '../../../gateway/ports/ledger.ts'
-import { FoundProblems } from '../../books/verify/findings.ts'
-import { bunHashes } from '../hashes.ts'
-import { AccountNames } from './account-names.ts'
+import { FoundProblems, type Names } from '../../books/verify/findings.ts'
+import { sha256Of } from '../hashes.ts'
 import { BalancesReader } from './check-balances.ts'
 import { checkCatalog } from './check-catalog.ts'
 import { checkCommits } from './check-commits.ts'
-import { checkJobKeys } from './check-job-keys.ts'
-import { checkJobs } from './check-jobs.ts'
+import { checkJobKeys, checkJobs } from './check-jobs.ts'
 import { checkResults } from './check-results.ts'
 import { checkAttempts, checkCorrections, checkHolds } from './check-rows.ts'
 import { checkSwitches } from './check-switches.ts'
@@ -28,7 +28,7 @@ export async function verifyBooks(
 ): Promise<Verification> {
   const names = new AccountNames(database)
   const balances = new BalancesReader(database)
-  const found = new FoundProblems({ names, hashes: bunHashes, accepted: acceptedProblems(database) })
+  const found = new FoundProblems({ names, sha256Of, accepted: acceptedProblems(database) })
   const checks = [
     balances.check(),
     checkHolds(database),
@@ -58,3 +58,34 @@ function acceptedProblems(database: Database): ReadonlySet<string> {
     .all(ACCEPTED)
   return new Set(rows.map(({ subject }) => subject))
 }
+
+/** Names accounts and their jobs in messages for the operator: `Account "ada" (acct_…)`. */
+class AccountNames implements Names {
+  readonly #select: Statement<{ name: string; public_id: string }, [bigint]>
+  readonly #selectJob: Statement<NamedJob, [bigint]>
+
+  constructor(database: Database) {
+    this.#select = database.prepare('SELECT name, public_id FROM accounts WHERE id = ?')
+    this.#selectJob = database.prepare('SELECT account_id, kind, id_key, id_tail FROM jobs WHERE row_id = ?')
+  }
+
+  ofAccount(accountId: bigint | number): string {
+    const row = this.#select.get(BigInt(accountId))
+    return row === null ? `Account ${accountId} (deleted)` : `Account "${row.name}" (${row.public_id})`
+  }
+
+  /** Null if there is no such job. */
+  accountOfJob(rowId: bigint): bigint | null {
+    return this.#selectJob.get(rowId)?.account_id ?? null
+  }
+
+  /** `Account "ada" (acct_…): job img_…`, by the row of the job. */
+  ofJob(rowId: bigint): string {
+    const row = this.#selectJob.get(rowId)
+    if (row === null) return `Job ${rowId} (deleted)`
+    const id = formatId(jobIdPrefix[row.kind], { key: row.id_key, tail: row.id_tail })
+    return `${this.ofAccount(row.account_id)}: job ${id}`
+  }
+}
+
+type NamedJob = { account_id: bigint; kind: JobKind; id_key: bigint; id_tail: bigint }
