@@ -408,13 +408,14 @@ describe('a generation that fails', () => {
 
   test("a generation that fails is shown without the provider's hosts, links and keys", async () => {
     const { id } = await gateway.running(ada.key)
-    const message = 'See https://pics.example.com/e?key=1, host gpu-7.pics.internal, key sk-live12345.'
+    const message =
+      'See https://pics.example.com/e?key=1, host gpu-7.pics.internal, key sk-live12345, by Kling.'
     gateway.media.polled = { outcome: 'failed', code: 'pics.example.com:E7', message }
 
     const job = await gateway.poll(ada.key, id)
 
     expect(job.error).toEqual({
-      message: 'See [link], host [host], key [redacted].',
+      message: 'See [link], host [host], key [redacted], by [provider].',
       type: 'generation_error',
       code: '[host]:E7',
       param: null,
