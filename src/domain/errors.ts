@@ -19,6 +19,7 @@ export type ErrorType =
  */
 export const errorTypeOf = {
   invalid_json: 'invalid_request_error',
+  json_required: 'invalid_request_error',
   invalid_field: 'invalid_request_error',
   ambiguous_field: 'invalid_request_error',
   route_not_supported: 'invalid_request_error',

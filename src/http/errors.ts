@@ -5,6 +5,7 @@ import { HttpError, type HttpErrorCode } from '../http1/server/http-error.ts'
 const statusOf = {
   malformed_request: 400,
   invalid_json: 400,
+  json_required: 400,
   invalid_field: 400,
   ambiguous_field: 400,
   route_not_supported: 400,

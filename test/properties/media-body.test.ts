@@ -136,6 +136,7 @@ function parse(text: string): Outcome {
     return 'invalid_json'
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'invalid_json'
+  if (rawInputs(text).some(isEmptyFile)) return 'invalid_field'
   const others = Object.entries(value).filter(([key]) => !(NAMES as readonly string[]).includes(key))
   return { fields: Object.fromEntries(others), inputs: rawInputs(text).flatMap(inputOf) }
 }
@@ -162,6 +163,14 @@ function rawInputs(text: string): { readonly name: string; readonly raw: string 
   return found
 }
 
+/** A file of zero bytes is refused. */
+function isEmptyFile({ raw }: { readonly raw: string }): boolean {
+  const text = JSON.parse(raw) as string
+  const start = dataUrlContent(text)
+  const isLong = Buffer.byteLength(raw) - 2 > TEXT_BYTES_MAX
+  return (start !== undefined || isLong) && /^[\t\n\r ]*$/.test(text.slice(start ?? 0))
+}
+
 function inputOf({ name, raw }: { readonly name: string; readonly raw: string }): Input[] {
   const text = JSON.parse(raw) as string
   const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
@@ -170,7 +179,6 @@ function inputOf({ name, raw }: { readonly name: string; readonly raw: string })
     return [bytes === undefined ? { name, text } : { name, file: hex(bytes) }]
   }
   const content = text.slice(dataUrlContent(text) ?? 0)
-  if (/^[\s]*$/.test(content)) return [{ name, file: '' }]
   const bytes = decodeBase64(content)
   return bytes === undefined ? [] : [{ name, file: hex(bytes) }]
 }
@@ -195,8 +203,10 @@ test('a body is read as JSON.parse reads it, however it is cut', () => {
       const whole = read([bytes])
 
       const expected = parse(text)
+      // An empty file is refused at once. Whether the rest is valid JSON is known at the end.
+      if (whole === 'invalid_field') expect(['invalid_field', 'invalid_json']).toContain(expected as string)
       // Duplicates are refused; JSON.parse knows none.
-      if (whole !== 'ambiguous_field') expect(whole).toEqual(expected)
+      else if (whole !== 'ambiguous_field') expect(whole).toEqual(expected)
       else expect(expected).not.toBe('invalid_json')
       for (const pieces of cuts(bytes)) {
         const again = read(pieces)
@@ -210,5 +220,11 @@ test('a body is read as JSON.parse reads it, however it is cut', () => {
     { numRuns: 300 },
   )
   // The bodies were of every kind.
-  expect([...counts.keys()].sort()).toEqual(['ambiguous_field', 'files', 'invalid_json', 'none'])
+  expect([...counts.keys()].sort()).toEqual([
+    'ambiguous_field',
+    'files',
+    'invalid_field',
+    'invalid_json',
+    'none',
+  ])
 })

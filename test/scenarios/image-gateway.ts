@@ -56,11 +56,16 @@ export type ImageJobBody = {
   readonly error?: ErrorOf
 }
 
-export type ErrorOf = { readonly message: string; readonly type: string; readonly code?: string }
+export type ErrorOf = {
+  readonly message: string
+  readonly type: string
+  readonly code?: string
+  readonly param?: string | null
+}
 
 /** The body of an error reply on a media route. */
 export type MediaError = {
-  readonly error: ErrorOf & { readonly param?: string | null }
+  readonly error: ErrorOf
   readonly id?: string
   readonly status?: string
   readonly cost_usd?: string

@@ -277,21 +277,21 @@ const submitEnds: readonly (readonly [
       result: { outputs: [{ from: 'url', url: 'http://169.254.169.254/a.png' }], isCounted: true },
     },
     502,
-    { type: 'generation_error', code: 'result_lost' },
+    { type: 'generation_error', code: 'result_lost', param: null },
     true,
   ],
   [
     'a 5xx or a broken connection',
     { outcome: 'unknown', problem: 'HTTP 503 from pics.example.com' },
     502,
-    { type: 'upstream_error', code: 'unknown_submit' },
+    { type: 'upstream_error', code: 'unknown_submit', param: null },
     false,
   ],
   [
     'a refused connection',
     { outcome: 'not_sent', problem: 'ECONNREFUSED 10.1.2.3' },
     502,
-    { type: 'upstream_error', code: 'unknown_submit' },
+    { type: 'upstream_error', code: 'unknown_submit', param: null },
     false,
   ],
 ]
@@ -304,7 +304,10 @@ describe('a submit that ends in', () => {
 
     const body = await errorOf(response)
     const id = expect.stringMatching(/^img_/) as unknown as string
-    expect([response.status, body.error]).toEqual([status, expect.objectContaining(error)])
+    expect([response.status, body.error]).toEqual([
+      status,
+      expect.objectContaining({ ...error, param: null }),
+    ])
     const isLimited = status === 429
     expect(response.headers.get('x-should-retry')).toBe(isLimited ? null : 'false')
     expect(response.headers.get('retry-after')).toBe(isLimited ? '7' : null)
@@ -348,7 +351,10 @@ describe('a submit that ends in', () => {
     const response = await gateway.create(ada.key)
 
     expect(response.status).toBe(502)
-    expect(await errorOf(response)).toMatchObject({ error: { type: 'upstream_error' }, cost_usd: '0' })
+    expect(await errorOf(response)).toMatchObject({
+      error: { type: 'upstream_error', param: null },
+      cost_usd: '0',
+    })
     expect(await gateway.money(ada)).toEqual({ available: '0.96', held: '0.04' })
   })
 
@@ -381,7 +387,7 @@ describe('a generation that fails', () => {
     expect(response.status).toBe(502)
     expect(response.headers.get('x-should-retry')).toBe('false')
     expect(body).toEqual({
-      error: { message: 'The image was refused.', type: 'generation_error', code: 'NSFW' },
+      error: { message: 'The image was refused.', type: 'generation_error', code: 'NSFW', param: null },
       id: expect.stringMatching(/^img_/),
       cost_usd: '0',
     } as MediaError)
@@ -394,7 +400,7 @@ describe('a generation that fails', () => {
 
     const job = await gateway.poll(ada.key, id)
 
-    const error = { message: 'The image was refused.', type: 'generation_error', code: 'NSFW' }
+    const error = { message: 'The image was refused.', type: 'generation_error', code: 'NSFW', param: null }
     expect(job).toEqual({ id, status: 'failed', cost_usd: '0', error })
     expect(await gateway.money(ada)).toEqual({ available: '1', held: '0' })
     await gateway.verify()
@@ -402,15 +408,17 @@ describe('a generation that fails', () => {
 
   test("a generation that fails is shown without the provider's hosts, links and keys", async () => {
     const { id } = await gateway.running(ada.key)
-    const message = 'See https://pics.example.com/e?key=1, host gpu-7.pics.internal, key sk-live12345.'
+    const message =
+      'See https://pics.example.com/e?key=1, host gpu-7.pics.internal, key sk-live12345, by Kling.'
     gateway.media.polled = { outcome: 'failed', code: 'pics.example.com:E7', message }
 
     const job = await gateway.poll(ada.key, id)
 
     expect(job.error).toEqual({
-      message: 'See [link], host [host], key [redacted].',
+      message: 'See [link], host [host], key [redacted], by [provider].',
       type: 'generation_error',
       code: '[host]:E7',
+      param: null,
     })
   })
 

@@ -62,7 +62,23 @@ describe.each(['/v1/images/generations', '/v1/images/edits'])('POST %s refuses b
       body: form,
     })
 
-    await expectRefused(response, { error: { message: 'Invalid JSON', type: 'invalid_request_error' } })
+    await expectRefused(response, {
+      error: { message: 'Invalid JSON', type: 'invalid_request_error', code: 'json_required' },
+    })
+  })
+
+  test.each([
+    ['a data URL', 'data:image/png;base64,', 'image'],
+    ['a data URL of white space', ['data:image/png;base64, \r\n'], 'image_urls'],
+  ])('%s without any byte: 400', async (_, value, param) => {
+    const response = await fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ada.key}` },
+      body: json({ [param]: value }),
+    })
+
+    await expectRefused(response, { error: { code: 'invalid_field', param } })
+    expect(inputFiles(gateway)).toEqual([])
   })
 
   test.each([

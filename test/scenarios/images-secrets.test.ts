@@ -5,14 +5,17 @@ const VARIABLE = 'IMAGES_SECRETS_TEAM'
 
 let upstream: ReturnType<typeof Bun.serve>
 let gateway: ImageGateway
+/** The text of the provider's error, if a test sets one. */
+let refusal: string | undefined
 
 beforeEach(async () => {
+  refusal = undefined
   process.env[VARIABLE] = 'a-value-that-only-its-name-gives-away'
   upstream = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     fetch: ({ headers }) => {
-      const message = `Key ${headers.get('authorization')}, team ${headers.get('x-team-token')}.`
+      const message = refusal ?? `Key ${headers.get('authorization')}, team ${headers.get('x-team-token')}.`
       return Response.json({ error: { message, code: 'bad_team' } }, { status: 400 })
     },
   })
@@ -33,6 +36,20 @@ afterEach(async () => {
   delete process.env[VARIABLE]
   await gateway.stop()
   await upstream.stop(true)
+})
+
+test('an image error is shown without names of vendors, and with the model name of the catalog', async () => {
+  const ada = await gateway.account({ grant: '1' })
+  refusal =
+    'OpenAI refused the prompt: "gpt-image-1" of Azure makes no logos. Use draw-pics or gpt-image-1 again.'
+
+  const response = await gateway.create(ada.key, { model: 'draw-pics' })
+
+  expect((await errorOf(response)).error).toMatchObject({
+    message:
+      '[provider] refused the prompt: "draw-pics" of [provider] makes no logos. Use draw-pics or draw-pics again.',
+    code: 'bad_team',
+  })
 })
 
 test("an image error is shown without the provider's key and headers from variables", async () => {

@@ -54,7 +54,7 @@ describe('an unknown submit on the sandbox', () => {
     expect(await gateway.poll(ada.key, id)).toMatchObject({
       status: 'failed',
       cost_usd: '0',
-      error: { type: 'generation_error', code: 'NSFW' },
+      error: { type: 'generation_error', code: 'NSFW', param: null },
     })
     expect(await gateway.money(ada)).toEqual({ available: '1', held: '0' })
   })
@@ -91,6 +91,7 @@ describe('an unknown submit on the sandbox', () => {
         message: 'The provider never confirmed the job. Its reserve was released.',
         type: 'upstream_error',
         code: 'submit_unconfirmed',
+        param: null,
       },
     })
     expect(await gateway.money(ada)).toEqual({ available: '1', held: '0' })
@@ -148,7 +149,7 @@ describe('a job that its provider does not finish within a day', () => {
     expect(await gateway.poll(ada.key, id)).toMatchObject({
       status: 'failed',
       cost_usd: '0',
-      error: { type: 'generation_error', code: 'job_overdue' },
+      error: { type: 'generation_error', code: 'job_overdue', param: null },
     })
     expect(await gateway.money(ada)).toEqual({ available: '1', held: '0' })
     await gateway.verify()
@@ -236,7 +237,7 @@ describe('a result that a provider made and its customer does not get', () => {
 
     const { id, error } = await errorOf(await gateway.create(ada.key, { n: 3 }))
 
-    expect(error).toMatchObject({ type: 'generation_error', code: 'result_lost' })
+    expect(error).toMatchObject({ type: 'generation_error', code: 'result_lost', param: null })
     expect(await lossUsd(id!)).toBe('0.08')
     expect(await gateway.money(ada)).toEqual({ available: '1', held: '0' })
     await gateway.verify()

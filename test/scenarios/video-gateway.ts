@@ -38,7 +38,12 @@ export type VideoBody = {
   readonly estimated_cost_usd?: string
   readonly cost_usd?: string
   readonly data?: readonly { readonly url: string }[]
-  readonly error?: { readonly message: string; readonly type: string; readonly code?: string }
+  readonly error?: {
+    readonly message: string
+    readonly type: string
+    readonly code?: string
+    readonly param?: string | null
+  }
 }
 
 /** A video model on the sandbox. */

@@ -174,6 +174,21 @@ describe('a multipart form on a video route', () => {
     expect(await refusalOf(response)).toMatchObject({ status: 400, code: 'invalid_field', param: 'image' })
   })
 
+  test.each<[string, string | Blob]>([
+    ['input_reference', new Blob([])],
+    ['video', new Blob([], { type: 'video/mp4' })],
+    ['image', 'data:image/png;base64,'],
+  ])('with the empty file %s is 400, and no file stays', async (param, content) => {
+    const response = await send([
+      ['model', 'family-a'],
+      ['prompt', 'A'],
+      ['ref_images', new Blob([png])],
+      typeof content === 'string' ? [param, content] : [param, content, 'a'],
+    ])
+
+    expect(await refusalOf(response)).toMatchObject({ status: 400, code: 'invalid_field', param })
+  })
+
   test.each([
     ['no model', [['prompt', 'A']], 'invalid_field'],
     ['no prompt', [['model', 'family-a']], 'invalid_field'],
@@ -215,6 +230,6 @@ test.each(['/v1/images/generations', '/v1/images/edits'])(
     )
 
     expect(response.status).toBe(400)
-    expect(await response.json()).toMatchObject({ error: { message: 'Invalid JSON' } })
+    expect(await response.json()).toMatchObject({ error: { message: 'Invalid JSON', code: 'json_required' } })
   },
 )

@@ -135,7 +135,7 @@ describe('on the sandbox', () => {
     expect(await stateOf(id)).toMatchObject({
       status: 'failed',
       cost_usd: '0',
-      error: { type: 'upstream_error', code: 'submit_unconfirmed' },
+      error: { type: 'upstream_error', code: 'submit_unconfirmed', param: null },
     })
     expect(await gateway.money(ada)).toEqual(RELEASED)
   })
@@ -150,7 +150,7 @@ describe('on the sandbox', () => {
     expect(await stateOf(id)).toMatchObject({
       status: 'failed',
       cost_usd: '0',
-      error: { type: 'generation_error', code: 'job_overdue' },
+      error: { type: 'generation_error', code: 'job_overdue', param: null },
     })
     expect(await gateway.money(ada)).toEqual(RELEASED)
   })
@@ -164,7 +164,7 @@ describe('on the sandbox', () => {
       model: 'family-a',
       created: expect.any(Number),
       cost_usd: '0',
-      error: { message: expect.any(String), type: 'generation_error', code: 'UNSAFE' },
+      error: { message: expect.any(String), type: 'generation_error', code: 'UNSAFE', param: null },
     })
     expect(await gateway.money(ada)).toEqual(RELEASED)
   })
@@ -176,7 +176,7 @@ describe('on the sandbox', () => {
 
       expect(await gateway.poll(ada.key, id)).toMatchObject({
         status: 'failed',
-        error: { type: 'generation_error' },
+        error: { type: 'generation_error', param: null },
       })
       expect(await gateway.money(ada)).toEqual(RELEASED)
     },

@@ -201,7 +201,7 @@ describe('rule 7: with wait or timeout', () => {
 
     expect([response.status, response.headers.get('x-should-retry')]).toEqual([502, 'false'])
     expect(await response.json()).toEqual({
-      error: { message: 'Not this.', type: 'generation_error', code: 'UNSAFE' },
+      error: { message: 'Not this.', type: 'generation_error', code: 'UNSAFE', param: null },
       id: expect.stringMatching(/^vid_/),
       cost_usd: '0',
     })

@@ -66,7 +66,7 @@ async function applyPoll(
     case 'finished':
       return { job, result: outcome.result }
     case 'failed': {
-      const text = failureText(outcome, provider, ports)
+      const text = failureText(outcome, { job, provider }, ports)
       const facts = { ...providerCostOf(job, outcome, ports), atMs }
       const { job: failed } = await jobs.fail(job.id, { reason: 'generation_failed', ...text, ...facts })
       return { job: failed }

@@ -1,12 +1,19 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
-import type { Failure } from '../../domain/jobs/job.ts'
+import type { Failure, Job } from '../../domain/jobs/job.ts'
 import { scrub } from '../../protocol/scrub.ts'
 import type { Rejection } from '../ports/media-provider.ts'
+import { withoutProviderNames } from './provider-names.ts'
 
 /** A provider's text is read up to this length. The next limits are for the parts that the client sees. */
 const READ_CHARS_MAX = 16 * 1024
 const MESSAGE_CHARS_MAX = 1000
 const CODE_CHARS_MAX = 200
+
+/** The job that failed, and the row of its provider. */
+type FailedAt = {
+  readonly job: Pick<Job, 'model' | 'upstreamModel'>
+  readonly provider: Provider
+}
 
 export type SecretsPorts = { readonly secretsOf: (provider: Provider) => readonly string[] }
 
@@ -51,7 +58,7 @@ export const RESULT_LOST: Failure = {
  * The provider refused a submission. Problems of the operator's account at the provider are never shown to a customer.
  * Texts about rates can reveal them too, because a low credit lowers the rate.
  */
-export function rejectionFailure(rejection: Rejection, provider: Provider, ports: SecretsPorts): Failure {
+export function rejectionFailure(rejection: Rejection, at: FailedAt, ports: SecretsPorts): Failure {
   switch (rejection.reason) {
     case 'operator':
       return rejection.status === undefined ? NOT_CONFIGURED : NO_PROVIDER
@@ -60,18 +67,21 @@ export function rejectionFailure(rejection: Rejection, provider: Provider, ports
     case 'rate_limited':
       return {
         reason: 'rate_limited',
-        ...failureText({ ...rejection, message: RATE_LIMITED_MESSAGE }, provider, ports),
+        ...failureText({ ...rejection, message: RATE_LIMITED_MESSAGE }, at, ports),
         ...(rejection.retryAfterS === undefined ? {} : { retryAfterS: rejection.retryAfterS }),
       }
     case 'invalid':
-      return { reason: 'rejected', ...failureText(rejection, provider, ports) }
+      return { reason: 'rejected', ...failureText(rejection, at, ports) }
   }
 }
 
-/** A provider's code and message without its hosts and keys. */
+/**
+ * A provider's code and message without its hosts and keys. The message has no names of vendors either, and the
+ * catalog's name of the model. The code is passed on: clients compare it.
+ */
 export function failureText(
   { code, message }: { readonly code?: string; readonly message: string },
-  provider: Provider,
+  { job, provider }: FailedAt,
   { secretsOf }: SecretsPorts,
 ): { readonly code?: string; readonly message: string } {
   const secrets = {
@@ -79,10 +89,9 @@ export function failureText(
     keys: secretsOf(provider),
   }
   // Cut last: a part of a key or of a host would not be recognized.
-  const shown = (text: string, charsMax: number) =>
-    scrub(text.slice(0, READ_CHARS_MAX), secrets).slice(0, charsMax)
+  const scrubbed = (text: string) => scrub(text.slice(0, READ_CHARS_MAX), secrets)
   return {
-    ...(code === undefined || code === '' ? {} : { code: shown(code, CODE_CHARS_MAX) }),
-    message: shown(message, MESSAGE_CHARS_MAX),
+    ...(code === undefined || code === '' ? {} : { code: scrubbed(code).slice(0, CODE_CHARS_MAX) }),
+    message: withoutProviderNames(scrubbed(message), job).slice(0, MESSAGE_CHARS_MAX),
   }
 }

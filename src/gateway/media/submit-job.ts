@@ -130,7 +130,7 @@ async function applyAnswer(
       return fail(
         job,
         {
-          ...rejectionFailure(outcome, provider, ports),
+          ...rejectionFailure(outcome, { job, provider }, ports),
           ...providerCostOf(job, outcome, ports),
           timedOut: outcome.status === REQUEST_TIMEOUT,
         },

@@ -19,6 +19,7 @@ import {
 const sentenceOf: Readonly<Record<ErrorCode, string>> = {
   malformed_request: 'Malformed or ambiguous HTTP request.',
   invalid_json: 'The body is not valid JSON.',
+  json_required: 'Invalid JSON',
   invalid_field: '"n" must be an integer from 1 to 128; it is 0.',
   ambiguous_field:
     'Some parsers read "Model" as "model", and others do not. Send "model" once, with exactly this spelling.',

@@ -70,6 +70,7 @@ const png = 'iVBORw0KGgo='
 function createImage(id: string, summary: string): Operation {
   return {
     ...creation,
+    errors: [...creation.errors, 'json_required'],
     id,
     summary,
     description:

@@ -12,10 +12,15 @@ export const inputs = (names: readonly string[], what: string): Members =>
 export const choice = (description: string) => about(description, { type: ['string', 'number', 'null'] })
 
 /** Why a job failed, with the provider's code. */
-export const jobError = object({ message: text, type: text }, { code: text })
+export const jobError = object({ message: text, type: text, param: always(null) }, { code: text })
 const failedCreation = object({ error: jobError, id: text, cost_usd: always('0') })
 const unknownSubmit = object({
-  error: object({ message: text, type: always('upstream_error'), code: always('unknown_submit') }),
+  error: object({
+    message: text,
+    type: always('upstream_error'),
+    code: always('unknown_submit'),
+    param: always(null),
+  }),
   id: text,
   status: always('unknown_submit'),
   estimated_cost_usd: usd,
@@ -29,7 +34,12 @@ const idempotencyKey: Parameter = {
 }
 
 const failure = (type: string, code?: string) => ({
-  error: { message: 'The provider refused the job.', type, ...(code === undefined ? {} : { code }) },
+  error: {
+    message: 'The provider refused the job.',
+    type,
+    ...(code === undefined ? {} : { code }),
+    param: null,
+  },
   id: VIDEO,
   cost_usd: '0',
 })
@@ -69,6 +79,7 @@ export const creation = {
             message: 'The provider did not confirm the job.',
             type: 'upstream_error',
             code: 'unknown_submit',
+            param: null,
           },
           id: VIDEO,
           status: 'unknown_submit',

@@ -17,8 +17,8 @@ export function words(allowed: readonly string[]): Schema {
   return { type: 'string', enum: allowed }
 }
 
-export function always(value: string | boolean): Schema {
-  return { type: typeof value, const: value }
+export function always(value: string | boolean | null): Schema {
+  return { type: value === null ? 'null' : typeof value, const: value }
 }
 
 export function listOf(items: Schema, more: Schema = {}): Schema {

@@ -76,6 +76,7 @@ function unfinishedReply(job: Job, creation: Creation, own: object = {}) {
         'The provider did not confirm the job. The gateway is looking for the job, and the reserve stays held until then.',
       type: 'upstream_error',
       code: 'unknown_submit',
+      param: null,
     }
     return jsonReply(502, { error, id, status: 'unknown_submit', ...estimate }, NO_RETRY)
   }
@@ -96,11 +97,14 @@ function failedReply(job: Job, { isRepeatable }: Creation) {
   return jsonReply(replyTo[reason].status, failureBody(job), headers)
 }
 
-/** The `error` of a failed job: the provider's code if it gave one, and its message without hosts and keys. */
+/**
+ * The `error` of a failed job: the provider's code if it gave one, and its message without hosts and keys. No field of
+ * the request is known to be at fault.
+ */
 function failureError({ failure }: Pick<Job, 'failure'>): object {
-  if (failure === null) return { message: 'The job failed.', type: 'generation_error' }
+  if (failure === null) return { message: 'The job failed.', type: 'generation_error', param: null }
   const { reason, code, message } = failure
-  return { message, type: replyTo[reason].type, ...(code === undefined ? {} : { code }) }
+  return { message, type: replyTo[reason].type, ...(code === undefined ? {} : { code }), param: null }
 }
 
 /** The whole body, for the request that created the job. */

@@ -52,7 +52,8 @@ export function mediaRoute(
 function formBoundary(request: IncomingRequest, { kind }: BodyForm): string | undefined {
   const type = request.header('content-type') ?? ''
   if (!type.toLowerCase().startsWith('multipart/')) return undefined
-  if (kind === 'image') throw new GatewayError('invalid_json', 'Invalid JSON')
+  // The text is the contract's.
+  if (kind === 'image') throw new GatewayError('json_required', 'Invalid JSON')
   const boundary = multipartBoundary(type)
   if (boundary === undefined)
     throw invalidForm('it must be multipart/form-data, with its boundary in the content-type')

@@ -67,6 +67,14 @@ const bodyWith = (image: unknown) => JSON.stringify({ model: 'm', image })
 const inputsOf = (image: unknown) => readBody(bodyWith(image)).inputs
 const png = (bytes: Buffer) => ({ name: 'image', mediaType: 'image/png', file: bytes.toString('latin1') })
 
+test.each([
+  ['a data URL without content', 'data:image/png;base64,'],
+  ['a data URL of line ends', 'data:image/png;base64,\r\n'],
+  ['a long data URL of spaces', `data:image/png;base64,${' '.repeat(TEXT_BYTES_MAX)}`],
+])('a file of zero bytes, %s, is refused', (_, text) => {
+  expect(refusalOf(() => inputsOf(text))).toMatchObject({ code: 'invalid_field', param: 'image' })
+})
+
 describe('a short string of an input', () => {
   test.each([
     ['a link', 'https://example.com/cat.png?x=1'],
@@ -76,7 +84,6 @@ describe('a short string of an input', () => {
     ['an empty text', ''],
     ['a data URL without base64', 'data:image/svg+xml,<svg/>'],
     ['a data URL whose base64 is cut', 'data:image/png;base64,iVBORw0KG'],
-    ['a data URL without content', 'data:image/png;base64,'],
   ])('that is %s comes as text', (_kind, text) => {
     expect(inputsOf(text)).toEqual([{ name: 'image', text }])
   })

@@ -108,6 +108,17 @@ export function fileTooLarge(param: string, bytesMax: number): GatewayError {
   return new GatewayError('invalid_field', message, { param })
 }
 
+/** For an input without any byte: no model can use it. */
+export function emptyFile(param: string): GatewayError {
+  return new GatewayError(
+    'invalid_field',
+    `"${param}" has an empty file. Send a file with content, or leave it out.`,
+    {
+      param,
+    },
+  )
+}
+
 /** A limit for the part of a body that is kept in memory. Throws `invalid_field` when it is exceeded. */
 export class KeptLimit {
   readonly #bytesMax: number

@@ -1,5 +1,5 @@
 import { Base64Decoder } from './base64-decoder.ts'
-import { fileTooLarge, type InputName, type MediaBodyEvent } from './media-body.ts'
+import { emptyFile, fileTooLarge, type InputName, type MediaBodyEvent } from './media-body.ts'
 import { mediaTypeOf } from './media-signature.ts'
 import type { StringSyntax, Unescaped } from './string-syntax.ts'
 
@@ -55,6 +55,7 @@ export class MediaString implements Unescaped {
       this.#out = new Uint8Array(Base64Decoder.roomFor(0))
       this.#outLength = this.#decoder.finish(this.#out, 0)
       this.#giveBytes(events)
+      if (this.#fileBytes === 0 && !this.#decoder.isInvalid) throw emptyFile(this.#name)
       events.push({ event: this.#decoder.isInvalid ? 'file_invalid' : 'file_end' })
     }
     return 0
@@ -80,6 +81,8 @@ export class MediaString implements Unescaped {
 
   #finishShort(events: MediaBodyEvent[]): number {
     const text = this.#syntax.textOf(this.#head.subarray(0, this.#headLength))
+    const start = dataUrlContent(text)
+    if (start !== undefined && ONLY_SPACES.test(text.slice(start))) throw emptyFile(this.#name)
     const bytes = bytesOfInput(text)
     if (bytes === undefined) {
       events.push({ event: 'text', name: this.#name, text })
@@ -138,6 +141,9 @@ function contentStart(raw: Uint8Array, syntax: StringSyntax): number {
   const header = syntax.textOf(raw.subarray(0, comma + 1))
   return dataUrlContent(header) === header.length ? comma + 1 : 0
 }
+
+/** The spaces that base64 may have. */
+const ONLY_SPACES = /^[\t\n\r ]*$/
 
 /** Any scheme, media type and parameters; only the encoding must be base64. */
 const DATA_URL = /^data:[^,]{0,500};base64,/i

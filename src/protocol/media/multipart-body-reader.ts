@@ -3,6 +3,7 @@ import {
   KEPT_BYTES_MAX,
   KeptLimit,
   TEXT_BYTES_MAX,
+  emptyFile,
   fieldsOf,
   fileTooLarge,
   invalidForm,
@@ -162,12 +163,13 @@ class FilePart {
       this.#start.set(bytes.subarray(from, at), this.#length)
     }
     this.#length += to - from
-    if (this.#length > this.#bytesMax) throw fileTooLarge(this.#name ?? 'input_reference', this.#bytesMax)
+    if (this.#length > this.#bytesMax) throw fileTooLarge(this.#name ?? ANY_FILE, this.#bytesMax)
     if (!this.#isStarted && this.#length >= SIGNATURE_BYTES) this.#begin(events)
     if (this.#isStarted && to > at) events.push({ event: 'file_bytes', bytes: bytes.subarray(at, to) })
   }
 
   finish(events: MediaBodyEvent[]): void {
+    if (this.#length === 0) throw emptyFile(this.#name ?? ANY_FILE)
     if (!this.#isStarted) this.#begin(events)
     events.push({ event: 'file_end' })
   }
@@ -177,7 +179,7 @@ class FilePart {
     const start = this.#start.subarray(0, this.#length)
     const mediaType = mediaTypeOf(start)
     events.push({ event: 'file_start', name: this.#name ?? nameFor(mediaType), mediaType })
-    if (start.length > 0) events.push({ event: 'file_bytes', bytes: start })
+    events.push({ event: 'file_bytes', bytes: start })
   }
 }
 
