@@ -22,10 +22,13 @@ import type { Outcome } from './outcome.ts'
 
 /** Runs the actions of the commands. */
 export type Runner = {
-  /** Runs a command that calls the admin API. `mayCreate` creates the data folder if it does not exist. */
+  /**
+   * Runs a command that calls the admin API. `mayCreate` creates the data folder if it does not exist. `longWork` is the
+   * work of a command that can take minutes: its time is reported.
+   */
   admin(
     work: (ask: Ask, admin: Admin, isJson: boolean) => Promise<Outcome>,
-    options?: { readonly mayCreate?: boolean },
+    options?: { readonly mayCreate?: boolean; readonly longWork?: string },
   ): Promise<void>
   /** Asks before a large credit. Throws a `CliError` unless it is small, `isConfirmed`, or the operator says yes. */
   confirmCredit(amountUsd: string, isConfirmed: boolean): Promise<void>
@@ -341,14 +344,16 @@ function addChecks(program: Command, runner: Runner): void {
     .option('--reason <text>', 'why the problem is accepted, for the audit log')
     .option('--accept-loss <reason>', 'accept paid requests again although the database lost commits')
     .addHelpText('after', '\nIf an entry is wrong, it exits with 1 and names the first wrong entry.')
-    .action((options: Acceptance) => runner.admin(ask => verify(ask, options)))
+    .action((options: Acceptance) =>
+      runner.admin(ask => verify(ask, options), { longWork: 'Checking the books' }),
+    )
   program
     .command('reconcile')
     .description(
       'Settle late answers, expired holds and unfinished jobs. A running server does this every few minutes.',
     )
     .addHelpText('after', '\nSafe to repeat. Exits with 1 if something could not be settled.')
-    .action(() => runner.admin(ask => reconcile(ask)))
+    .action(() => runner.admin(ask => reconcile(ask), { longWork: 'Reconciling' }))
   program
     .command('reconcile-costs')
     .argument('<provider>', 'the id of a provider in the catalog')
@@ -380,7 +385,7 @@ function addBackups(program: Command, runner: Runner): void {
       'after',
       '\nThe backup does not have secret.key, which encrypts the provider keys. Keep a copy of it in another place.\n  $ tollgate backup /var/backups/tollgate/monday.db',
     )
-    .action((file: string) => runner.admin(ask => backUp(ask, file)))
+    .action((file: string) => runner.admin(ask => backUp(ask, file), { longWork: 'Writing the backup' }))
   program
     .command('restore <file>')
     .description('Put the books of a backup into the data folder. The gateway must be stopped.')
