@@ -251,11 +251,8 @@ function addMoney(program: Command, runner: Runner): void {
     .command('balance <account>')
     .description('Print the available amount of an account, and the amount held for running requests.')
     .action((account: string) => runner.admin(ask => balance(ask, account)))
-  program
-    .command('statement <account>')
+  withPages(program.command('statement <account>'))
     .description('List the money movements of an account, newest first.')
-    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
-    .option('--cursor <cursor>', 'continue after the previous page')
     .action((account: string, options: { limit: string; cursor?: string }) =>
       runner.admin(ask => statement(ask, { account, ...options })),
     )
@@ -318,6 +315,12 @@ function addJobs(program: Command, runner: Runner): void {
     .action((id: string) => runner.admin(ask => showJob(ask, id)))
 }
 
+function withPages(command: Command): Command {
+  return command
+    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
+    .option('--cursor <cursor>', 'continue after the previous page')
+}
+
 const RECONCILE_COSTS = `
 A bill is a page of OpenAI's costs or completions usage, Anthropic's cost report or its CSV file, or OpenRouter's
 activity or its CSV file. Exits with 0 if it could compare, also if amounts differ, and with 2 if a file is not a
@@ -325,17 +328,11 @@ bill.
   $ tollgate reconcile-costs openai costs.json usage.json`
 
 function addChecks(program: Command, runner: Runner): void {
-  program
-    .command('losses')
+  withPages(program.command('losses'))
     .description('List the jobs and attempts that cost you money and that no customer paid for.')
-    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
-    .option('--cursor <cursor>', 'continue after the previous page')
     .action((filters: LossFilters) => runner.admin(ask => listLosses(ask, filters)))
-  program
-    .command('audit')
+  withPages(program.command('audit'))
     .description('List the changes that operators and the gateway made, newest first.')
-    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
-    .option('--cursor <cursor>', 'continue after the previous page')
     .action((page: { limit: string; cursor?: string }) => runner.admin(ask => listAudit(ask, page)))
   program
     .command('verify')
