@@ -192,7 +192,7 @@ test('what the readers refuse is refused by the schemas, too', () => {
   expect(pattern('NewAccount', 'name').test('Ada Lovelace')).toBe(true)
 })
 
-test('the page at /docs loads all of its files from the gateway', async () => {
+test('the page at /docs loads all of its files from the gateway, and has dark colors', async () => {
   const gateway = await startTestGateway()
 
   const page = await fetch(`${gateway.url}/docs`)
@@ -202,9 +202,16 @@ test('the page at /docs loads all of its files from the gateway', async () => {
   const statuses = await Promise.all(
     files.map(async file => (await fetch(new URL(file, `${gateway.url}/docs`))).status),
   )
+  const [starter, styles] = await Promise.all(
+    ['docs/start.js', 'docs/swagger-ui.css'].map(async file =>
+      (await fetch(new URL(file, `${gateway.url}/docs`))).text(),
+    ),
+  )
   await gateway.stop()
 
   expect(html).toContain('name="color-scheme" content="light dark"')
+  // The class of the viewer's dark colors.
+  for (const text of [starter, styles]) expect(text).toContain('dark-mode')
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
   expect(files).toContain('docs/swagger-ui-bundle.js')
   expect(files.filter(file => /^(https?:)?\/\//.test(file))).toEqual([])

@@ -11,7 +11,7 @@ import { readUsage } from '../http/account/usage.ts'
 import { ADMIN_PATH, adminApi, adminKeyCheck, requireAdmin } from '../http/admin/admin-api.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 import { modelsRoutes, type Listings } from '../http/catalog/routes.ts'
-import { BODY_TIMES, presentedKey } from '../http/incoming-request.ts'
+import { BODY_TIMES, presentedKey, type IncomingRequest } from '../http/incoming-request.ts'
 import { descriptionRoutes } from '../http/description/routes.ts'
 import { live, ready, metricsRoute, type Readiness } from '../http/operating/monitoring.ts'
 import type { Handler, HttpReply, RequestContext } from '../http/request-context.ts'
@@ -88,9 +88,16 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
     {
       path: '/metrics',
       name: 'metrics',
-      methods: { GET: metricsRoute(metrics, config.isMetricsPublic ? undefined : adminKeyCheck(adminKey)) },
+      methods: { GET: metricsRoute(metrics, metricsReaders(config, adminKey)) },
     },
   ]
+}
+
+/** Who may read the metrics: holders of the admin key or of the key for metrics. Undefined if everyone may. */
+function metricsReaders({ isMetricsPublic, metricsKey }: Config, adminKey: string) {
+  if (isMetricsPublic) return undefined
+  const checks = [adminKey, ...(metricsKey === undefined ? [] : [metricsKey])].map(adminKeyCheck)
+  return (request: IncomingRequest) => checks.some(isKey => isKey(request))
 }
 
 function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): readonly Route[] {

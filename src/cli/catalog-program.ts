@@ -26,6 +26,7 @@ export function addCatalog(program: Command, runner: Runner): void {
     .action((file: string, change: CatalogChange) =>
       runner.admin((ask, { url }) => importCatalog(ask, { file, url, ...change }), {
         mayCreate: change.dryRun !== true,
+        longWork: 'Importing the catalog',
       }),
     )
   catalog

@@ -23,6 +23,8 @@ export type Cli = {
   }>
   readonly out: (text: string) => void
   readonly err: (text: string) => void
+  /** Calls `tick` every `ms` until the returned function is called. The default is the timer of the runtime. */
+  readonly every?: (ms: number, tick: () => void) => () => void
   /** Asks the operator a yes-or-no question. Undefined without a terminal. */
   readonly confirm?: ((question: string) => Promise<boolean>) | undefined
 }
@@ -59,16 +61,18 @@ type Run = { admin?: Admin; outcome?: Outcome }
 /** `timeoutMs` is the operator's limit, which is known once the arguments are read. */
 function runnerOf(cli: Cli, isJson: boolean, run: Run, timeoutMs: () => number | undefined): Runner {
   return {
-    async admin(work, { mayCreate = false } = {}) {
+    async admin(work, { mayCreate = false, longWork } = {}) {
       const config = readConfig(cli.environment)
       const openAdmin: OpenAdmin = async given => (await cli.loadApp()).openAdmin(given)
       const admin = await connect(config, { openAdmin, mayCreate, timeoutMs: timeoutMs() })
       run.admin = admin
+      const stopReports = longWork === undefined || isJson ? () => undefined : reportTime(longWork, cli)
       try {
         run.outcome = await work(askOf(admin), admin, isJson)
         // While the connection is open: each chunk may be a request.
         for await (const chunk of run.outcome.chunks ?? []) cli.out(chunk)
       } finally {
+        stopReports()
         await admin.close()
       }
     },
@@ -94,12 +98,31 @@ function runnerOf(cli: Cli, isJson: boolean, run: Run, timeoutMs: () => number |
     async restore(options) {
       const config = readConfig(cli.environment)
       const { restoreBackup } = await cli.loadApp()
-      run.outcome = await restore(config, options, restoreBackup)
+      const onStep = isJson ? () => undefined : (step: string) => cli.err(`${step} …\n`)
+      run.outcome = await restore(config, options, (given, asked) => restoreBackup(given, asked, onStep))
     },
     async serve() {
       await serve(readConfig(cli.environment), cli)
     },
   }
+}
+
+const REPORT_TICK_MS = 5000
+/** Then one each minute. A job of cron should not fill a log. */
+const FIRST_REPORTS_S: ReadonlySet<number> = new Set([5, 15, 30])
+
+/** Says on standard error how long some work takes, while it runs. Returns the function that ends it. */
+function reportTime(work: string, { err, every = everyMs }: Cli): () => void {
+  let seconds = 0
+  return every(REPORT_TICK_MS, () => {
+    seconds += REPORT_TICK_MS / 1000
+    if (FIRST_REPORTS_S.has(seconds) || seconds % 60 === 0) err(`${work}: ${seconds} s so far …\n`)
+  })
+}
+
+function everyMs(ms: number, tick: () => void): () => void {
+  const timer = setInterval(tick, ms)
+  return () => clearInterval(timer)
 }
 
 /** Keeps Commander from exiting the process and, with `--json`, from writing errors as text. */

@@ -22,10 +22,13 @@ import type { Outcome } from './outcome.ts'
 
 /** Runs the actions of the commands. */
 export type Runner = {
-  /** Runs a command that calls the admin API. `mayCreate` creates the data folder if it does not exist. */
+  /**
+   * Runs a command that calls the admin API. `mayCreate` creates the data folder if it does not exist. `longWork` is the
+   * work of a command that can take minutes: its time is reported.
+   */
   admin(
     work: (ask: Ask, admin: Admin, isJson: boolean) => Promise<Outcome>,
-    options?: { readonly mayCreate?: boolean },
+    options?: { readonly mayCreate?: boolean; readonly longWork?: string },
   ): Promise<void>
   /** Asks before a large credit. Throws a `CliError` unless it is small, `isConfirmed`, or the operator says yes. */
   confirmCredit(amountUsd: string, isConfirmed: boolean): Promise<void>
@@ -248,11 +251,8 @@ function addMoney(program: Command, runner: Runner): void {
     .command('balance <account>')
     .description('Print the available amount of an account, and the amount held for running requests.')
     .action((account: string) => runner.admin(ask => balance(ask, account)))
-  program
-    .command('statement <account>')
+  withPages(program.command('statement <account>'))
     .description('List the money movements of an account, newest first.')
-    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
-    .option('--cursor <cursor>', 'continue after the previous page')
     .action((account: string, options: { limit: string; cursor?: string }) =>
       runner.admin(ask => statement(ask, { account, ...options })),
     )
@@ -315,6 +315,12 @@ function addJobs(program: Command, runner: Runner): void {
     .action((id: string) => runner.admin(ask => showJob(ask, id)))
 }
 
+function withPages(command: Command): Command {
+  return command
+    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
+    .option('--cursor <cursor>', 'continue after the previous page')
+}
+
 const RECONCILE_COSTS = `
 A bill is a page of OpenAI's costs or completions usage, Anthropic's cost report or its CSV file, or OpenRouter's
 activity or its CSV file. Exits with 0 if it could compare, also if amounts differ, and with 2 if a file is not a
@@ -322,17 +328,11 @@ bill.
   $ tollgate reconcile-costs openai costs.json usage.json`
 
 function addChecks(program: Command, runner: Runner): void {
-  program
-    .command('losses')
+  withPages(program.command('losses'))
     .description('List the jobs and attempts that cost you money and that no customer paid for.')
-    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
-    .option('--cursor <cursor>', 'continue after the previous page')
     .action((filters: LossFilters) => runner.admin(ask => listLosses(ask, filters)))
-  program
-    .command('audit')
+  withPages(program.command('audit'))
     .description('List the changes that operators and the gateway made, newest first.')
-    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
-    .option('--cursor <cursor>', 'continue after the previous page')
     .action((page: { limit: string; cursor?: string }) => runner.admin(ask => listAudit(ask, page)))
   program
     .command('verify')
@@ -341,14 +341,16 @@ function addChecks(program: Command, runner: Runner): void {
     .option('--reason <text>', 'why the problem is accepted, for the audit log')
     .option('--accept-loss <reason>', 'accept paid requests again although the database lost commits')
     .addHelpText('after', '\nIf an entry is wrong, it exits with 1 and names the first wrong entry.')
-    .action((options: Acceptance) => runner.admin(ask => verify(ask, options)))
+    .action((options: Acceptance) =>
+      runner.admin(ask => verify(ask, options), { longWork: 'Checking the books' }),
+    )
   program
     .command('reconcile')
     .description(
       'Settle late answers, expired holds and unfinished jobs. A running server does this every few minutes.',
     )
     .addHelpText('after', '\nSafe to repeat. Exits with 1 if something could not be settled.')
-    .action(() => runner.admin(ask => reconcile(ask)))
+    .action(() => runner.admin(ask => reconcile(ask), { longWork: 'Reconciling' }))
   program
     .command('reconcile-costs')
     .argument('<provider>', 'the id of a provider in the catalog')
@@ -380,7 +382,7 @@ function addBackups(program: Command, runner: Runner): void {
       'after',
       '\nThe backup does not have secret.key, which encrypts the provider keys. Keep a copy of it in another place.\n  $ tollgate backup /var/backups/tollgate/monday.db',
     )
-    .action((file: string) => runner.admin(ask => backUp(ask, file)))
+    .action((file: string) => runner.admin(ask => backUp(ask, file), { longWork: 'Writing the backup' }))
   program
     .command('restore <file>')
     .description('Put the books of a backup into the data folder. The gateway must be stopped.')

@@ -52,6 +52,7 @@ test('an empty environment gives the defaults, frozen', () => {
     drainMs: 30_000,
     grantConfirmUsd: usd('1000'),
     isMetricsPublic: false,
+    metricsKey: undefined,
     logLevel: 'info',
   })
 })

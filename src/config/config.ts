@@ -61,6 +61,8 @@ export type Config = {
   /** Commands ask before they credit more than this. */
   readonly grantConfirmUsd: NanoUsd
   readonly isMetricsPublic: boolean
+  /** May only read the metrics. */
+  readonly metricsKey: string | undefined
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
 }
 

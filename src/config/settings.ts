@@ -310,8 +310,17 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
   isMetricsPublic: {
     name: 'TOLLGATE_METRICS_PUBLIC',
     default: 'off',
-    meaning: '`on` serves `GET /metrics` without the admin key.',
+    meaning: '`on` serves `GET /metrics` without a key.',
     ...onOff,
+  },
+  metricsKey: {
+    name: 'TOLLGATE_METRICS_KEY',
+    default: null,
+    meaning:
+      'A key that may only read `GET /metrics`, for Prometheus, with at least 8 characters. The admin key may read it ' +
+      'too.',
+    isSecret: true,
+    ...guessedSecret,
   },
   logLevel: {
     name: 'TOLLGATE_LOG_LEVEL',

@@ -86,6 +86,11 @@ describe('each change of a state is one log line, and is counted once:', () => {
       () => submitted({ outcome: 'rejected', reason: 'invalid', status: 400, message: 'No.' }),
       ['queued', 'failed rejected'],
     ],
+    [
+      'a submit that was not sent, because the key of the provider is not set',
+      () => submitted({ outcome: 'rejected', reason: 'operator', message: 'MAIN_KEY is not set.' }),
+      ['queued', 'failed not_configured'],
+    ],
     ['a submit without an id', () => submitted(noId), ['queued', 'failed no_job_id']],
     ['a submit with an unknown outcome', () => submitted(unknown), ['queued', 'unknown_submit']],
     [

@@ -234,6 +234,20 @@ describe('the metrics can be read', () => {
       })
   })
 
+  test('the metrics can be read with a key of their own, which opens nothing else', async () => {
+    const gateway = await startScriptedGateway({ environment: { TOLLGATE_METRICS_KEY: 'for-prometheus' } })
+    const headers = { authorization: 'Bearer for-prometheus' }
+    const paths = ['/metrics', '/admin/api/accounts', '/admin/openapi.json', '/v1/balance']
+
+    const replies = await Promise.all(paths.map(path => fetch(gateway.url + path, { headers })))
+    const asAdmin = await read(gateway.url, { authorization: `Bearer ${ADMIN_KEY}` })
+    const wrong = await read(gateway.url, { authorization: 'Bearer for-promethous' })
+    await gateway.stop()
+
+    expect(replies.map(({ status }) => status)).toEqual([200, 401, 401, 401])
+    expect([asAdmin.status, wrong.status]).toEqual([200, 401])
+  })
+
   test('the metrics can be read the metrics can be read by everyone if the operator allows it', async () => {
     const open = await startScriptedGateway({ environment: { TOLLGATE_METRICS_PUBLIC: 'on' } })
 

@@ -10,6 +10,7 @@ const programs = {
   nginx: { debianPackage: 'nginx', version: '-v' },
   caddy: { debianPackage: 'caddy', version: 'version' },
   'systemd-analyze': { debianPackage: 'systemd', version: '--version' },
+  promtool: { debianPackage: 'prometheus', version: '--version' },
   debootstrap: { debianPackage: 'debootstrap', version: '--version' },
 } as const
 export type ProgramName = keyof typeof programs

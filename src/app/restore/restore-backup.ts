@@ -40,9 +40,13 @@ export type Restored = {
  * Puts the books of a backup into the data folder, with a new anchor and a line of the audit log. They are copied and
  * checked first, so that a failure or a kill changes nothing; from then on, a kill leaves work that the next call
  * finishes. Throws `DataFolderInUseError` while a gateway runs on the folder, and an Error for the operator if it
- * refuses.
+ * refuses. `onStep` is called with each step that can take minutes, for the operator.
  */
-export async function restoreBackup(config: Config, request: RestoreRequest): Promise<Restored> {
+export async function restoreBackup(
+  config: Config,
+  request: RestoreRequest,
+  onStep: (step: string) => void = () => undefined,
+): Promise<Restored> {
   // Checked before the folder is created, because one of the two paths is probably mistyped.
   if (!existsSync(config.dataDir)) refuseMissing(resolve(request.file))
   const folder = openDataFolder(config.dataDir)
@@ -50,7 +54,8 @@ export async function restoreBackup(config: Config, request: RestoreRequest): Pr
   const lock = lockFolder(folder.path)
   try {
     const isFinished = isRestoreUnfinished(folder)
-    if (!isFinished) await prepare(folder, anchorPath, { ...request, file: resolve(request.file) })
+    if (!isFinished) await prepare(folder, anchorPath, { ...request, file: resolve(request.file), onStep })
+    onStep('Moving the books into their place')
     const { file, end, entries, aside } = await finishRestore(folder, anchorPath)
     return {
       file,
@@ -70,7 +75,7 @@ export async function restoreBackup(config: Config, request: RestoreRequest): Pr
 async function prepare(
   folder: DataFolder,
   anchorPath: string,
-  { file, replace, isWithoutBlobs }: RestoreRequest,
+  { file, replace, isWithoutBlobs, onStep }: RestoreRequest & { readonly onStep: (step: string) => void },
 ): Promise<void> {
   refuseMissing(file)
   refuseTakenName(folder)
@@ -87,6 +92,7 @@ async function prepare(
   const staged = await stageBackup({
     file,
     detail,
+    onStep,
     staging: stagingFolder(folder),
     replacedBlobs: isWithoutBlobs ? undefined : folder.blobs,
   })

@@ -29,6 +29,7 @@ export async function stageBackup({
   staging,
   detail,
   replacedBlobs,
+  onStep = () => undefined,
 }: {
   readonly file: string
   readonly staging: string
@@ -36,6 +37,8 @@ export async function stageBackup({
   readonly detail: string
   /** The folder whose place the files of jobs will get; undefined restores only the books. */
   readonly replacedBlobs: string | undefined
+  /** Called with each step that can take minutes. */
+  readonly onStep?: (step: string) => void
 }): Promise<Pick<RestorePlan, 'end' | 'entries'>> {
   refuseCopiedFolder(file)
   await rm(staging, { recursive: true, force: true })
@@ -44,12 +47,17 @@ export async function stageBackup({
     const stagedBlobs = join(staging, 'blobs')
     if (replacedBlobs !== undefined) await refuseFixedFolder(replacedBlobs, stagedBlobs)
     const database = join(staging, 'tollgate.db')
+    onStep('Copying the books')
     await copyFile(file, database, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
     await chmod(database, 0o600)
     refuseOtherFiles(database, file)
+    onStep('Checking the copy')
     const checked = await checkBooks(database, { file, detail })
     await syncFile(database)
-    if (replacedBlobs !== undefined) await copyBlobs(backupFiles(file).blobs, stagedBlobs)
+    if (replacedBlobs !== undefined) {
+      onStep('Copying the files of jobs')
+      await copyBlobs(backupFiles(file).blobs, stagedBlobs)
+    }
     return checked
   } catch (error) {
     await rm(staging, { recursive: true, force: true })

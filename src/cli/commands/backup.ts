@@ -34,6 +34,7 @@ export type RestoreOptions = {
 export type RestoreBackup = (
   config: Config,
   options: RestoreOptions,
+  onStep?: (step: string) => void,
 ) => Promise<{
   readonly file: string
   readonly commits: number

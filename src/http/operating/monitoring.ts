@@ -21,16 +21,16 @@ export function ready(check: () => Promise<Readiness>): Handler {
 
 const STORE_FAILS: Readiness = { isReady: false, reason: 'The store cannot be read or written.' }
 
-/** `GET /metrics` in the Prometheus text format. Public if `isAdmin` is undefined. */
+/** `GET /metrics` in the Prometheus text format. Public if `mayRead` is undefined. */
 export function metricsRoute(
   metrics: Metrics,
-  isAdmin: ((request: IncomingRequest) => boolean) | undefined,
+  mayRead: ((request: IncomingRequest) => boolean) | undefined,
 ): Handler {
   return async ({ request }) => {
-    if (isAdmin !== undefined && !isAdmin(request)) {
+    if (mayRead !== undefined && !mayRead(request)) {
       throw new GatewayError(
         'invalid_api_key',
-        'The metrics need the admin key. Send it as "Authorization: Bearer <admin key>".',
+        'The metrics need the key for metrics, or the admin key. Send it as "Authorization: Bearer <key>".',
       )
     }
     return { status: 200, headers: { 'content-type': metrics.contentType }, body: await metrics.render() }
