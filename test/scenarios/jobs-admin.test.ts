@@ -127,7 +127,7 @@ describe('GET jobs/{id}', () => {
     })
     expect(job.history.map(({ state, detail }) => [state, detail])).toEqual([
       ['queued', null],
-      ['queued', 'The submit began.'],
+      ['queued', 'The submission began.'],
       ['processing', null],
     ])
   })
@@ -366,7 +366,7 @@ describe('the command', () => {
 
     const { text, exitCode } = await reconcile(ask)
 
-    expect(text).toContain('Unknown submits found at their provider: 1.')
+    expect(text).toContain('Unknown submissions found at their provider: 1.')
     expect(exitCode).toBe(0)
   })
 

@@ -108,7 +108,7 @@ export function jobRacesConform(kind: StoreKind): void {
 
       expect(begun.filter(({ changed }) => changed)).toHaveLength(1)
       const events = await jobs.history(id)
-      expect(events.map(({ detail }) => detail)).toEqual([null, 'The submit began.'])
+      expect(events.map(({ detail }) => detail)).toEqual([null, 'The submission began.'])
     })
 
     test('a job that one node accepts and another loses is found', async () => {

@@ -55,7 +55,7 @@ const table: readonly {
     situation: 'recorded',
     row: created,
     does: {
-      begin_submit: 'changed; note: The submit began.',
+      begin_submit: 'changed; note: The submission began.',
       accept: 'changed; now processing; note',
       lose_submit: 'changed; now unknown_submit; note: ECONNRESET',
       complete: 'changed; now completed; charges 3; note',
