@@ -79,7 +79,7 @@ describe('of several results the client gets', () => {
     ['a rate limit that says when it ends', [aFailure('rate_limited', '5'), aFailure('rate_limited')], 0],
     ['a failure that a retry may avoid', [aFailure('unreachable'), aFailure('unpaid')], 0],
     ['the later of two failures', [aFailure('server'), aFailure('unreachable')], 1],
-  ])('of several results the client gets of several results the client gets %s', (_, results, index) => {
+  ])('of several results the client gets %s', (_, results, index) => {
     const attempts = results.map(result => ({ result }))
 
     const selected = selectResult(attempts, NOW)
