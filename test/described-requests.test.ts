@@ -181,23 +181,26 @@ describe('a wrong value of a described member is refused, with the member in "pa
     })
   })
 
-  test.each(cases)('%s', async (_, { operation, example, member, wrong }) => {
-    for (const value of wrong) {
-      const { status, error, text } = await send(
-        operation,
-        {},
-        { ...alone(example, member), [member]: value },
-      )
+  test.each(cases)(
+    'a wrong value of a described member is refused, with the member in "param": %s',
+    async (_, { operation, example, member, wrong }) => {
+      for (const value of wrong) {
+        const { status, error, text } = await send(
+          operation,
+          {},
+          { ...alone(example, member), [member]: value },
+        )
 
-      expect([value, status, error.code, text]).toEqual([
-        value,
-        400,
-        expect.stringMatching(/^invalid_field|unpriced_feature|invalid_json$/),
-        text,
-      ])
-      expect((error.param ?? '').split(/[.[]/)[0]).toBe(member)
-    }
-  })
+        expect([value, status, error.code, text]).toEqual([
+          value,
+          400,
+          expect.stringMatching(/^invalid_field|unpriced_feature|invalid_json$/),
+          text,
+        ])
+        expect((error.param ?? '').split(/[.[]/)[0]).toBe(member)
+      }
+    },
+  )
 })
 
 describe('a body without a member is refused exactly if the member is required:', () => {
@@ -213,13 +216,16 @@ describe('a body without a member is refused exactly if the member is required:'
     }),
   )
 
-  test.each(cases)('%s', async (_, { operation, example, member }) => {
-    const { [member]: left, ...rest } = example
+  test.each(cases)(
+    'a body without a member is refused exactly if the member is required: %s',
+    async (_, { operation, example, member }) => {
+      const { [member]: left, ...rest } = example
 
-    const { status, error } = await send(operation, {}, rest)
+      const { status, error } = await send(operation, {}, rest)
 
-    expect([left === undefined, status, error.param]).toEqual([false, 400, member])
-  })
+      expect([left === undefined, status, error.param]).toEqual([false, 400, member])
+    },
+  )
 })
 
 describe('a provider of each kind may lack the members that are not required:', () => {
@@ -231,7 +237,7 @@ describe('a provider of each kind may lack the members that are not required:', 
     alternatives(put.requestBody!.content['application/json']!.schema).map(
       schema => [String(membersOf(schema)['kind']!['const']), schema] as const,
     ),
-  )('%s', async (kind, schema) => {
+  )('a provider of each kind may lack the members that are not required: %s', async (kind, schema) => {
     const required = (schema['required'] ?? []) as readonly string[]
     const row = { kind, ...(required.includes('base_url') && { base_url: 'https://api.example.com/v1' }) }
 
@@ -244,7 +250,7 @@ describe('a provider of each kind may lack the members that are not required:', 
 })
 
 describe('the example of a described body is accepted:', () => {
-  test.each(named(withJson))('%s', async (_, operation) => {
+  test.each(named(withJson))('the example of a described body is accepted: %s', async (_, operation) => {
     const { status, text } = await send(operation, {}, exampleOf(operation))
 
     // What the example names may not exist here.
@@ -260,23 +266,26 @@ describe('a body that refuses unknown members names the described ones:', () => 
     ),
   )
 
-  test.each(named(closed))('%s', async (_, operation) => {
-    const schemas = alternatives(operation.requestBody!.content['application/json']!.schema)
-    const example = exampleOf(operation)
-    const own = schemas.find(each => problemIn(each, example) === undefined)!
+  test.each(named(closed))(
+    'a body that refuses unknown members names the described ones: %s',
+    async (_, operation) => {
+      const schemas = alternatives(operation.requestBody!.content['application/json']!.schema)
+      const example = exampleOf(operation)
+      const own = schemas.find(each => problemIn(each, example) === undefined)!
 
-    const { status, error } = await send(operation, {}, { ...example, zzzzzzzzzzzz: 1 })
+      const { status, error } = await send(operation, {}, { ...example, zzzzzzzzzzzz: 1 })
 
-    expect(status).toBe(400)
-    const list = /fields are (.*)\./.exec(error.message ?? '')
-    const accepted = (list?.[1] ?? '').replaceAll('"', '').split(', ')
-    // Members of replies are ignored in a catalog, so that one can be sent back.
-    const ignored = new Set(['revision', 'updated_at', 'missing_variables', 'warnings'])
-    const described = Object.keys(membersOf(own))
-    expect(accepted.sort()).toEqual(
-      described.filter(name => operation.path !== '/admin/api/catalog' || !ignored.has(name)).sort(),
-    )
-  })
+      expect(status).toBe(400)
+      const list = /fields are (.*)\./.exec(error.message ?? '')
+      const accepted = (list?.[1] ?? '').replaceAll('"', '').split(', ')
+      // Members of replies are ignored in a catalog, so that one can be sent back.
+      const ignored = new Set(['revision', 'updated_at', 'missing_variables', 'warnings'])
+      const described = Object.keys(membersOf(own))
+      expect(accepted.sort()).toEqual(
+        described.filter(name => operation.path !== '/admin/api/catalog' || !ignored.has(name)).sort(),
+      )
+    },
+  )
 })
 
 describe('every field that a reader of an open body reads is described:', () => {
@@ -287,40 +296,46 @@ describe('every field that a reader of an open body reads is described:', () => 
     ['MessagesRequest', [...new Set([...messagesFields, ...nativeFields])]],
     ['ImageRequest', [...imageFields, ...imageNames]],
     ['VideoRequest', [...videoFields, ...imageNames, ...videoNames]],
-  ])('%s', (name, read) => {
+  ])('every field that a reader of an open body reads is described: %s', (name, read) => {
     expect(Object.keys(membersOf(componentSchemas(document)[name]!)).sort()).toEqual(read.sort())
   })
 })
 
 describe('a wrong value of a described query parameter is refused:', () => {
-  test.each(named(withQuery))('%s', async (_, operation) => {
-    const body = operation.requestBody === undefined ? undefined : exampleOf(operation)
-    for (const { name, schema } of queryOf(operation)) {
-      const values = ['0', '-1', '501', '1.5', 'x'].filter(
-        text => problemIn(schema, schema['type'] === 'integer' ? Number(text) : text) !== undefined,
-      )
-      for (const value of values) {
-        const from = name === 'to' ? { from: '2026-11-01T00:00:00Z' } : {}
-        const { status, error } = await send(operation, { ...from, [name]: value }, body)
+  test.each(named(withQuery))(
+    'a wrong value of a described query parameter is refused: %s',
+    async (_, operation) => {
+      const body = operation.requestBody === undefined ? undefined : exampleOf(operation)
+      for (const { name, schema } of queryOf(operation)) {
+        const values = ['0', '-1', '501', '1.5', 'x'].filter(
+          text => problemIn(schema, schema['type'] === 'integer' ? Number(text) : text) !== undefined,
+        )
+        for (const value of values) {
+          const from = name === 'to' ? { from: '2026-11-01T00:00:00Z' } : {}
+          const { status, error } = await send(operation, { ...from, [name]: value }, body)
 
-        expect([name, value, status, error.param]).toEqual([name, value, 400, name])
+          expect([name, value, status, error.param]).toEqual([name, value, 400, name])
+        }
       }
-    }
-  })
+    },
+  )
 })
 
 describe('a list refuses an unknown query parameter, and names the described ones:', () => {
   const lists = withQuery.filter(operation => queryOf(operation).some(({ name }) => name === 'cursor'))
 
-  test.each(named(lists))('%s', async (_, operation) => {
-    const { status, error } = await send(operation, { zzzz: '1' })
+  test.each(named(lists))(
+    'a list refuses an unknown query parameter, and names the described ones: %s',
+    async (_, operation) => {
+      const { status, error } = await send(operation, { zzzz: '1' })
 
-    const accepted = /; the parameters are (.*)\./.exec(error.message ?? '')?.[1] ?? ''
-    expect([status, error.param]).toEqual([400, 'zzzz'])
-    expect(accepted.split(', ').sort()).toEqual(
-      queryOf(operation)
-        .map(({ name }) => name)
-        .sort(),
-    )
-  })
+      const accepted = /; the parameters are (.*)\./.exec(error.message ?? '')?.[1] ?? ''
+      expect([status, error.param]).toEqual([400, 'zzzz'])
+      expect(accepted.split(', ').sort()).toEqual(
+        queryOf(operation)
+          .map(({ name }) => name)
+          .sort(),
+      )
+    },
+  )
 })

@@ -5,7 +5,7 @@ import { aDataFolder } from '../../test/support/data-folder.ts'
 import { newBooksSentence, otherBooks } from './new-books.ts'
 
 describe('other books are found', () => {
-  test('other books are found other books are found in the working directory, above it and in the installation, but not in the folder itself', () => {
+  test('other books are found in the working directory, above it and in the installation, but not in the folder itself', () => {
     const [home, installation] = [aDataFolder(), aDataFolder()]
     const workingDirectory = join(home, 'deploy', 'today')
     const above = withBooks(home)
@@ -16,7 +16,7 @@ describe('other books are found', () => {
     expect(otherBooks('/elsewhere', { workingDirectory, installation })).toEqual([here, above, installed])
   })
 
-  test('other books are found other books are found only if a data folder has a database', () => {
+  test('other books are found only if a data folder has a database', () => {
     const home = aDataFolder()
     mkdirSync(join(home, 'data'))
 

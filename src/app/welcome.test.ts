@@ -26,18 +26,18 @@ const messageOf = (start: Partial<Parameters<typeof welcome>[0]> = {}) =>
   })
 
 describe('a start prints', () => {
-  test('a start prints a start prints its address and data folder, without keys that were shown before', () => {
+  test('a start prints its address and data folder, without keys that were shown before', () => {
     expect(messageOf()).toBe(`Tollgate listens on http://127.0.0.1:8787\n  data folder  ${folder.path}\n\n`)
   })
 
-  test('a start prints a start prints that its data folder is new, and where other books are', () => {
+  test('a start prints that its data folder is new, and where other books are', () => {
     const text = messageOf({ folder: newFolder, otherBooks: ['/srv/data'] })
 
     expect(text).toContain(`  data folder  ${path}  (new)\n`)
     expect(text).toContain('This start created new, empty books. There are other books in /srv/data. To use')
   })
 
-  test('a start prints a start prints the keys that it created, and a command to try', () => {
+  test('a start prints the keys that it created, and a command to try', () => {
     const text = messageOf({ adminKey: { key: 'tg_admin_x', isNew: true }, demoKey: 'tg_live_x' })
 
     expect(text).toContain('admin key    tg_admin_x')
@@ -46,19 +46,19 @@ describe('a start prints', () => {
     )
   })
 
-  test('a start prints a start prints a command that stores an image, with the key that it created', () => {
+  test('a start prints a command that stores an image, with the key that it created', () => {
     expect(messageOf({ demoKey: 'tg_live_x' })).toMatch(
       /^curl -s http:\/\/127\.0\.0\.1:8787\/v1\/images\/generations -H 'Authorization: Bearer tg_live_x' .* > sandbox\.png$/m,
     )
   })
 
-  test('a start prints a start prints a command that stores a clip, with the key that it created', () => {
+  test('a start prints a command that stores a clip, with the key that it created', () => {
     expect(messageOf({ demoKey: 'tg_live_x' })).toMatch(
       /^curl -s "http:\/\/127\.0\.0\.1:8787\/v1\/videos\/\$\(curl .*\)\/content" -H 'Authorization: Bearer tg_live_x' -o sandbox\.mp4$/m,
     )
   })
 
-  test('a start prints a start prints the public address, if it is set', () => {
+  test('a start prints the public address, if it is set', () => {
     const config = readConfig({ TOLLGATE_BASE_URL: 'https://ai.example.com/' })
 
     expect(messageOf({ config, demoKey: 'tg_live_x' })).toContain(
@@ -66,23 +66,23 @@ describe('a start prints', () => {
     )
   })
 
-  test('a start prints a start prints that the catalog file was not imported, if the store has a catalog', () => {
+  test('a start prints that the catalog file was not imported, if the store has a catalog', () => {
     expect(messageOf({ unreadFile: 'my.yaml' })).toContain(
       'catalog      in the data folder; to replace it, run "bin/tollgate catalog import my.yaml"',
     )
   })
 
-  test('a start prints a start prints the providers whose stored keys cannot be decrypted', () => {
+  test('a start prints the providers whose stored keys cannot be decrypted', () => {
     expect(messageOf({ keyless: ['main', 'spare'] })).toContain('Enter them again: main, spare')
   })
 
-  test('a start prints a start prints the environment variables of provider keys that are not set', () => {
+  test('a start prints the environment variables of provider keys that are not set', () => {
     expect(messageOf({ missingVariables: ['MAIN_API_KEY', 'SPARE_API_KEY'] })).toContain(
       'not set, so calls to their providers fail: MAIN_API_KEY, SPARE_API_KEY\n',
     )
   })
 
-  test('a start prints a start prints how to import a catalog, if no model is on', () => {
+  test('a start prints how to import a catalog, if no model is on', () => {
     expect(messageOf({ hasModels: false })).toContain('catalog import FILE')
   })
 })

@@ -675,13 +675,13 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
 ]
 
 describe('a catalog file', () => {
-  test.each(refusals)('with %s is refused', (_, text, ...expected) => {
+  test.each(refusals)('a catalog file with %s is refused', (_, text, ...expected) => {
     const parsed = parseCatalogFile(text)
 
     expect(parsed.ok ? [] : parsed.problems.map(formatFileProblem)).toEqual(expected)
   })
 
-  test('with many mistakes names all of them, in the order of the file', () => {
+  test('a catalog file with many mistakes names all of them, in the order of the file', () => {
     const parsed = parseCatalogFile(tariff('input_per_mtok: 2\nbeer: "1"').replace('id: main', 'id: 7'))
 
     expect(parsed.ok ? [] : parsed.problems.map(({ line, field }) => `${line} ${field}`)).toEqual([
@@ -692,13 +692,13 @@ describe('a catalog file', () => {
     ])
   })
 
-  test('reports at most fifty problems', () => {
+  test('a catalog file reports at most fifty problems', () => {
     const parsed = parseCatalogFile(`providers: [${'1,'.repeat(900)}]\nmodels: []`)
 
     expect(parsed.ok ? 0 : parsed.problems.length).toBe(50)
   })
 
-  test('above the size limit is refused before it is parsed', () => {
+  test('a catalog file above the size limit is refused before it is parsed', () => {
     const parsed = parseCatalogFile('#'.repeat(FILE_LENGTH_MAX + 1))
 
     expect(parsed.ok ? '' : parsed.problems[0]!.message).toBe(
@@ -706,7 +706,7 @@ describe('a catalog file', () => {
     )
   })
 
-  test('with nested aliases needs no more memory than its text', () => {
+  test('a catalog file with nested aliases needs no more memory than its text', () => {
     const levels = Array.from(
       { length: 60 },
       (_, level) => `a${level + 1}: &a${level + 1} [*a${level}, *a${level}]`,
@@ -721,11 +721,11 @@ describe('a catalog file', () => {
     ['lists', '['.repeat(50_000)],
     ['closed lists', '['.repeat(500) + ']'.repeat(500)],
     ['mappings', '{a: '.repeat(10_000)],
-  ])('with deeply nested %s is refused', (_, text) => {
+  ])('a catalog file with deeply nested %s is refused', (_, text) => {
     expect(parseCatalogFile(text).ok).toBe(false)
   })
 
-  test('may share a tariff with an anchor', () => {
+  test('a catalog file may share a tariff with an anchor', () => {
     const text = `${chat('max_output_tokens: 1\npricing: &prices {input_per_mtok: "1", output_per_mtok: "2"}')}  - {id: b, kind: chat, max_output_tokens: 1, pricing: *prices, upstreams: [{provider: main, model: b}]}\n`
 
     const parsed = parseCatalogFile(text)
@@ -736,13 +736,13 @@ describe('a catalog file', () => {
     ])
   })
 
-  test('may be JSON', () => {
+  test('a catalog file may be JSON', () => {
     const parsed = parseCatalogFile('{"providers":[{"id":"box","kind":"sandbox"}],"models":[]}')
 
     expect(parsed.ok && parsed.catalog.providers[0]!.id).toBe('box')
   })
 
-  test('needs only fields without a default', () => {
+  test('a catalog file needs only fields without a default', () => {
     const parsed = parseCatalogFile(row('video', 'pricing: {per_second: "0.1"}\nengine: family-a'))
 
     expect(parsed.ok && parsed.catalog).toEqual({
@@ -788,13 +788,13 @@ describe('a catalog file', () => {
     })
   })
 
-  test('may have a disabled model without a price', () => {
+  test('a catalog file may have a disabled model without a price', () => {
     const parsed = parseCatalogFile(chat('enabled: false'))
 
     expect(parsed.ok && parsed.catalog.models[0]).toMatchObject({ id: 'gpt-x', enabled: false })
   })
 
-  test('in the documentation is valid', async () => {
+  test('a catalog file in the documentation is valid', async () => {
     const page = await Bun.file(new URL('../../docs/catalog.md', import.meta.url)).text()
     const example = /```yaml\n([\s\S]*?)```/.exec(page)![1]!
 

@@ -165,7 +165,7 @@ describe('without a data folder', () => {
 })
 
 describe('the data folder', () => {
-  test('is printed as an absolute path, with new books and with others, and not with --json', async () => {
+  test('the data folder is printed as an absolute path, with new books and with others, and not with --json', async () => {
     const work = mkdtempSync(join(home, 'work-'))
     const create = ['accounts', 'create', 'ada']
     const inFolder = (cwd: string, args: readonly string[]) => spawned(args, {}, cwd)
@@ -188,7 +188,7 @@ describe('the data folder', () => {
     expect(json.err).toBe('')
   })
 
-  test('with a damaged database is named, with what to do', async () => {
+  test('the data folder with a damaged database is named, with what to do', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'damaged') }
     await tollgate(['accounts', 'create', 'ada'], folder)
     const database = join(home, 'damaged', 'tollgate.db')
@@ -203,7 +203,7 @@ describe('the data folder', () => {
     expect(JSON.parse(json.out)).toMatchObject({ error: { code: 'data_folder_unusable' } })
   })
 
-  test('that is a file is named, with the setting', async () => {
+  test('the data folder that is a file is named, with the setting', async () => {
     const file = join(home, 'a-file')
     writeFileSync(file, '')
 

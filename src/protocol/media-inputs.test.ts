@@ -50,7 +50,7 @@ describe('the first place of each kind of media', () => {
       { image: 'messages[0].content[0].source.content[0]' },
     ],
     ['two images', said(image, image), { image: 'messages[0].content[0]' }],
-  ])('%s', (_, body, places) => {
+  ])('the first place of each kind of media: %s', (_, body, places) => {
     expect(Object.fromEntries(mediaInputsOf(body as never))).toEqual(places as never)
   })
 
@@ -100,7 +100,7 @@ describe('notes', () => {
     )
   })
 
-  test('leave other kinds, and the body that they are made from, as they are', () => {
+  test('notes leave other kinds, and the body that they are made from, as they are', () => {
     const body = said(image, pdf)
     const before = structuredClone(body)
 
@@ -111,7 +111,7 @@ describe('notes', () => {
     expect(withNotes(body, new Set())).toBe(body)
   })
 
-  test('shorten a long title', () => {
+  test('notes shorten a long title', () => {
     const noted = withNotes(said({ ...pdf, title: 'x'.repeat(5000) }), new Set(['file']))
 
     expect(JSON.stringify(noted).length).toBeLessThan(500)

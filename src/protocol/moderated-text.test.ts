@@ -142,7 +142,7 @@ describe('the text for a moderator', () => {
       { messages: [{ role: 'user', content: BASE64 }], tools: [{ data: BASE64 }] },
       `data\n${BASE64}\n${BASE64}`,
     ],
-  ])('the text for a moderator the text for a moderator %s', (_, body, text) => {
+  ])('the text for a moderator %s', (_, body, text) => {
     expect(moderatedText(body)).toBe(text)
   })
 

@@ -25,7 +25,7 @@ describe('the cost is added at the end of the usage, or replaces the upstream’
       '{"model":"up","usage":{"cost_usd":1,"n":1, "cost_usd":2 ,"cost_usd":3}}',
       '{"model":"gpt-x","usage":{"cost_usd":"0.5","n":1}}',
     ],
-  ])('%s', (text, expected) => {
+  ])('the cost is added at the end of the usage, or replaces the upstream’s: %s', (text, expected) => {
     expect(edited(text, '0.5')).toBe(expected)
   })
 })
@@ -41,7 +41,7 @@ describe('without a cost, cost_usd is removed', () => {
       '{"model":"up","usage":{"cost_usd":1,"a":1,"cost_usd":2,"cost_usd":3,"b":2}}',
       '{"model":"gpt-x","usage":{"a":1,"b":2}}',
     ],
-  ])('%s', (text, expected) => {
+  ])('without a cost, cost_usd is removed: %s', (text, expected) => {
     expect(edited(text, null)).toBe(expected)
   })
 })
@@ -52,7 +52,7 @@ describe('a reply without a usage object gets no cost', () => {
     '{"model":"up","usage":null}',
     '{"model":"up","usage":[]}',
     '{"model":"up","usage":"{}"}',
-  ])('%s', text => {
+  ])('a reply without a usage object gets no cost: %s', text => {
     expect(edited(text, '0.5')).toBe(text.replace('up', 'gpt-x'))
   })
 })
@@ -65,7 +65,7 @@ describe('the reply always has the logical name', () => {
     ['{"model":null}', '{"model":"gpt-x"}'],
     ['{"model":"a","mod\\u0065l":"b"}', '{"model":"gpt-x","mod\\u0065l":"gpt-x"}'],
     ['{"x":{"model":"a"},"model":"b"}', '{"x":{"model":"a"},"model":"gpt-x"}'],
-  ])('%s', (text, expected) => {
+  ])('the reply always has the logical name: %s', (text, expected) => {
     expect(edited(text, null)).toBe(expected)
   })
 })

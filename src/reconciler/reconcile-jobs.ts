@@ -84,8 +84,8 @@ export async function loseStaleSubmits(
   const lose = async ({ id, submittedAtMs }: Job) => {
     const isBegun = submittedAtMs !== null
     const problem = isBegun
-      ? 'The gateway stopped during the submit.'
-      : 'The gateway stopped before the submit, so nothing was sent.'
+      ? 'The gateway stopped during the submission.'
+      : 'The gateway stopped before the submission, so nothing was sent.'
     const deadlineAtMs = isBegun ? nowMs + ports.unknownSubmitTtlMs : nowMs
     return (await ports.jobs.loseSubmit(id, { problem, atMs: nowMs, deadlineAtMs, submittedAtMs })).changed
   }

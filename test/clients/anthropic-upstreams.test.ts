@@ -38,7 +38,7 @@ describe.each(majors)('the Anthropic SDK %s', (_, Anthropic) => {
   const client = () => new Anthropic({ apiKey: ada.key, baseURL: gateway.url, maxRetries: 0 })
 
   describe('over a native upstream', () => {
-    test('over a native upstream, the Anthropic SDK over a native upstream, the Anthropic SDK streams thinking, its signature and citations of a document', async () => {
+    test('over a native upstream, the Anthropic SDK streams thinking, its signature and citations of a document', async () => {
       const seen: string[] = []
       const stream = client().messages.stream({
         ...hello,
@@ -65,7 +65,7 @@ describe.each(majors)('the Anthropic SDK %s', (_, Anthropic) => {
       expect(gateway.native.ledger().at(-1)!.body).toMatchObject({ messages: [{ content: [document, {}] }] })
     })
 
-    test('over a native upstream, the Anthropic SDK over a native upstream, the Anthropic SDK streams the complete input of a tool', async () => {
+    test('over a native upstream, the Anthropic SDK streams the complete input of a tool', async () => {
       const message = await client()
         .messages.stream({ ...hello, model: 'native', tools: [weather] })
         .finalMessage()
@@ -78,7 +78,7 @@ describe.each(majors)('the Anthropic SDK %s', (_, Anthropic) => {
       expect(message.stop_reason).toBe('tool_use')
     })
 
-    test('over a native upstream, the Anthropic SDK over a native upstream, the Anthropic SDK reads the cost at the end of a stream', async () => {
+    test('over a native upstream, the Anthropic SDK reads the cost at the end of a stream', async () => {
       const stream = await client().messages.create({ ...hello, model: 'native', stream: true })
       const usages: unknown[] = []
 
@@ -87,7 +87,7 @@ describe.each(majors)('the Anthropic SDK %s', (_, Anthropic) => {
       expect(usages).toEqual([expect.objectContaining({ output_tokens: 5, cost_usd: '0.00007' })])
     })
 
-    test('over a native upstream, the Anthropic SDK over a native upstream, the Anthropic SDK gets an answer with everything that was not streamed', async () => {
+    test('over a native upstream, the Anthropic SDK gets an answer with everything that was not streamed', async () => {
       const message = await client().messages.create({
         ...hello,
         model: 'native',
@@ -98,13 +98,13 @@ describe.each(majors)('the Anthropic SDK %s', (_, Anthropic) => {
       expect(message.usage).toMatchObject({ cost_usd: '0.00007' })
     })
 
-    test('over a native upstream, the Anthropic SDK over a native upstream, the Anthropic SDK sends its betas', async () => {
+    test('over a native upstream, the Anthropic SDK sends its betas', async () => {
       await client().beta.messages.create({ ...hello, model: 'native', betas: ['context-1m-2025-08-07'] })
 
       expect(gateway.native.ledger().at(-1)!.headers['anthropic-beta']).toBe('context-1m-2025-08-07')
     })
 
-    test('over a native upstream, the Anthropic SDK over a native upstream, the Anthropic SDK raises its own error in a stream', async () => {
+    test('over a native upstream, the Anthropic SDK raises its own error in a stream', async () => {
       gateway.native.script({ breakAfter: 3, breakWith: 'error' })
 
       const failed = client()
@@ -116,7 +116,7 @@ describe.each(majors)('the Anthropic SDK %s', (_, Anthropic) => {
   })
 
   describe('over a chat upstream with live streams', () => {
-    test('over a chat upstream with live streams, the Anthropic SDK over a chat upstream with live streams, the Anthropic SDK streams text and parallel calls', async () => {
+    test('over a chat upstream with live streams, the Anthropic SDK streams text and parallel calls', async () => {
       const call = (index: number, members: object) => delta({ tool_calls: [{ index, ...members }] })
       gateway.upstream.reply(
         sse([
@@ -151,7 +151,7 @@ describe.each(majors)('the Anthropic SDK %s', (_, Anthropic) => {
       })
     })
 
-    test('over a chat upstream with live streams, the Anthropic SDK over a chat upstream with live streams, the Anthropic SDK sends a document as a file, and drops the thinking of earlier turns', async () => {
+    test('over a chat upstream with live streams, the Anthropic SDK sends a document as a file, and drops the thinking of earlier turns', async () => {
       gateway.upstream.reply(sse([ROLE, delta({ content: 'Green.' }), finish('stop'), usage(), DONE]))
 
       const message = await client()
@@ -192,7 +192,7 @@ describe.each(majors)('the Anthropic SDK %s', (_, Anthropic) => {
       })
     })
 
-    test('over a chat upstream with live streams, the Anthropic SDK over a chat upstream with live streams, the Anthropic SDK raises its own error when the stream breaks', async () => {
+    test('over a chat upstream with live streams, the Anthropic SDK raises its own error when the stream breaks', async () => {
       gateway.upstream.reply(sse([ROLE, delta({ content: 'Hel' })]))
 
       const failed = client()

@@ -140,7 +140,7 @@ describe.each(majors)('the Anthropic SDK %s', (major, Anthropic, betaTool) => {
     expect(message.content).toMatchObject([{ type: 'text' }])
   })
 
-  test('lists and reads models with their limits', async () => {
+  test('the Anthropic SDK lists and reads models with their limits', async () => {
     const { data } = await client(ada.key).models.list()
     const listed = data.find(({ id }) => id === 'sandbox-chat')
     const read = await client(ada.key).models.retrieve('sandbox-chat')
@@ -149,7 +149,7 @@ describe.each(majors)('the Anthropic SDK %s', (major, Anthropic, betaTool) => {
     expect(read).toMatchObject({ type: 'model', max_input_tokens: 128_000, max_tokens: 4096 })
   })
 
-  test('reads the request id of a path that is not served', async () => {
+  test('the Anthropic SDK reads the request id of a path that is not served', async () => {
     const error = await rejection(
       client(ada.key).messages.batches.create({
         requests: [{ custom_id: 'one', params: hello }],

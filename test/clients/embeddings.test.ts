@@ -25,7 +25,7 @@ describe.each(majors)('the OpenAI SDK %s on embeddings', (_, OpenAI) => {
   const client = () => new OpenAI({ apiKey: ada.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 }).embeddings
   const asked = { model: 'sandbox-embed', input: ['first', 'second'], dimensions: 8 }
 
-  test('on embeddings, the OpenAI SDK on embeddings, the OpenAI SDK decodes the base64 that it requests by default to the same floats', async () => {
+  test('on embeddings, the OpenAI SDK decodes the base64 that it requests by default to the same floats', async () => {
     const unpacked = await client().create(asked)
     const floats = await client().create({ ...asked, encoding_format: 'float' })
 
@@ -38,20 +38,20 @@ describe.each(majors)('the OpenAI SDK %s on embeddings', (_, OpenAI) => {
     ])
   })
 
-  test('on embeddings, the OpenAI SDK on embeddings, the OpenAI SDK gets base64 unchanged if it is requested', async () => {
+  test('on embeddings, the OpenAI SDK gets base64 unchanged if it is requested', async () => {
     const { data } = await client().create({ ...asked, encoding_format: 'base64' })
 
     expect(data[0]!.embedding).toMatch(/^[\w+/]+=*$/)
   })
 
-  test('on embeddings, the OpenAI SDK on embeddings, the OpenAI SDK gets the cost in the body and the header', async () => {
+  test('on embeddings, the OpenAI SDK gets the cost in the body and the header', async () => {
     const { data, response } = await client().create(asked).withResponse()
 
     expect(data.model).toBe('sandbox-embed')
     expect(data.usage).toMatchObject({ cost_usd: response.headers.get('x-service-cost-usd') })
   })
 
-  test('on embeddings, the OpenAI SDK on embeddings, the OpenAI SDK throws its error class for a chat model', async () => {
+  test('on embeddings, the OpenAI SDK throws its error class for a chat model', async () => {
     const error = await rejection(client().create({ ...asked, model: 'sandbox-chat' }))
 
     expect(error).toBeInstanceOf(OpenAI.NotFoundError)

@@ -54,7 +54,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
   /** Options for the sandbox. */
   const asking = (sandbox: object) => ({ ...hello, sandbox: { pace_ms: 0, ...sandbox } })
 
-  test('on responses, the OpenAI SDK on responses, the OpenAI SDK gets a response with its cost in the body and the header', async () => {
+  test('on responses, the OpenAI SDK gets a response with its cost in the body and the header', async () => {
     const { data, response } = await client().create(hello).withResponse()
 
     expect(data.output_text).toContain('You wrote: "Hello".')
@@ -62,7 +62,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
     expect(data.usage).toMatchObject({ cost_usd: response.headers.get('x-service-cost-usd') })
   })
 
-  test('on responses, the OpenAI SDK on responses, the OpenAI SDK streams a response whose events add up to the whole response', async () => {
+  test('on responses, the OpenAI SDK streams a response whose events add up to the whole response', async () => {
     const stream = client().stream(asking({ reasoning: 'Let me see.', reply: 'Hello, world.' }))
     const types: string[] = []
     let text = ''
@@ -79,7 +79,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
     expect(whole.usage?.output_tokens).toBeGreaterThan(0)
   })
 
-  test('on responses, the OpenAI SDK on responses, the OpenAI SDK reads the cost in a stream without event names', async () => {
+  test('on responses, the OpenAI SDK reads the cost in a stream without event names', async () => {
     const whole = await client()
       .stream(asking({ no_event_names: true }))
       .finalResponse()
@@ -87,7 +87,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
     expect(whole.usage).toMatchObject({ cost_usd: expect.stringMatching(/^0\.\d+$/) })
   })
 
-  test('on responses, the OpenAI SDK on responses, the OpenAI SDK streams a tool call with its complete arguments and continues with its result', async () => {
+  test('on responses, the OpenAI SDK streams a tool call with its complete arguments and continues with its result', async () => {
     const asked = { ...asking({}), input: 'Ask weather about Oslo, please.', tools: [weather] }
     const called = await client().stream(asked).finalResponse()
     const [call] = called.output
@@ -108,7 +108,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
     expect(answer.output_text).toContain('You wrote: "Rain.".')
   })
 
-  test('on responses, the OpenAI SDK on responses, the OpenAI SDK parses structured output that matches its schema', async () => {
+  test('on responses, the OpenAI SDK parses structured output that matches its schema', async () => {
     const format = { type: 'json_schema', name: 'place', strict: true, schema: citySchema } as const
 
     const { output_text: text } = await client().create({ ...hello, text: { format } })
@@ -116,7 +116,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
     expect(JSON.parse(text)).toEqual({ city: expect.any(String) })
   })
 
-  test('on responses, the OpenAI SDK on responses, the OpenAI SDK sees a broken stream as a failed response', async () => {
+  test('on responses, the OpenAI SDK sees a broken stream as a failed response', async () => {
     const events = await Array.fromAsync(
       await client().create({ ...asking({ break_after: 6 }), stream: true }),
     )
@@ -131,18 +131,15 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
     ['an unknown key', 401],
     ['an unknown model', 404],
     ['work in the background', 400],
-  ])(
-    'on responses, the OpenAI SDK on responses, the OpenAI SDK throws its error class for %s',
-    async (fault, status) => {
-      const asked = client(fault === 'an unknown key' ? 'tg_live_unknown' : ada.key).create({
-        ...hello,
-        model: fault === 'an unknown model' ? 'no-such-model' : hello.model,
-        ...(fault === 'work in the background' ? { background: true } : {}),
-      })
+  ])('on responses, the OpenAI SDK throws its error class for %s', async (fault, status) => {
+    const asked = client(fault === 'an unknown key' ? 'tg_live_unknown' : ada.key).create({
+      ...hello,
+      model: fault === 'an unknown model' ? 'no-such-model' : hello.model,
+      ...(fault === 'work in the background' ? { background: true } : {}),
+    })
 
-      expect(await rejection(asked)).toMatchObject({ status })
-    },
-  )
+    expect(await rejection(asked)).toMatchObject({ status })
+  })
 })
 
 describe('the AI SDK with its OpenAI provider on responses', () => {

@@ -400,7 +400,7 @@ export function jobsConform(kind: StoreKind): void {
 
       expect(history).toEqual([
         { state: 'queued', detail: null, atMs: NOW },
-        { state: 'queued', detail: 'The submit began.', atMs: NOW + 500 },
+        { state: 'queued', detail: 'The submission began.', atMs: NOW + 500 },
         { state: 'unknown_submit', detail: 'ECONNRESET', atMs: NOW + 1000 },
         { state: 'processing', detail: null, atMs: NOW + 1000 },
         { state: 'completed', detail: null, atMs: NOW + 5000 },

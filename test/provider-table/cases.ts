@@ -38,7 +38,7 @@ export const groups: readonly Group[] = [
     ],
   },
   {
-    title: 'Refused submits',
+    title: 'Refused submissions',
     text:
       'The reserve is released. `request`: the customer sees the code and the message. `rate`: the customer may ' +
       'try again. `operator`: the customer learns only that the provider is not available.',
@@ -54,7 +54,7 @@ export const groups: readonly Group[] = [
     ],
   },
   {
-    title: 'Successes that are none, and strange ids',
+    title: 'Success replies without a job, and unusual ids',
     text:
       '`no id`: the reserve is released, because nothing can ever be polled. If another job already has the id, ' +
       'the store refuses it (`refused`).',

@@ -125,7 +125,7 @@ describe('the upstream is asked for the usage of a stream', () => {
     ['gpt-x', true, 'the model says ask'],
     ['by-client', false, 'the model says client, and its provider ask'],
     ['on-old', false, 'the model says ask, and its provider does not know stream_options'],
-  ])('of %s: %p, because %s', async (model, isAsked) => {
+  ])('the upstream is asked for the usage of a stream of %s: %p, because %s', async (model, isAsked) => {
     const account = await gateway.account()
     gateway.upstream.reply(sse([ROLE + HEL + END]))
 

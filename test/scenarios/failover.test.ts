@@ -301,7 +301,7 @@ describe('if no upstream is left', () => {
     ['404', error(404), html(), 502],
     ['500', error(500), error(422), 422],
   ])(
-    'if no upstream is left if no upstream is left after a %s, the client gets the most useful result',
+    'if no upstream is left after a %s, the client gets the most useful result',
     async (_, first, second, expected) => {
       main.reply(first)
       spare.reply(second)

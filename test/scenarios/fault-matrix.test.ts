@@ -107,7 +107,7 @@ const switched = cases.filter(([, , , { lane, fault, behind }]) => {
 
 describe('with both circuits open, two upstreams are as available as the healthy one alone for', () => {
   test.each(switched)(
-    'with both circuits open, two upstreams are as available as the healthy one alone for with both circuits open, two upstreams are as available as the healthy one alone for %s, of an upstream with %s, %s',
+    'with both circuits open, two upstreams are as available as the healthy one alone for %s, of an upstream with %s, %s',
     async (_lane, _fault, _setting, one) => {
       const expected = expectedOf({ ...one, fault: 'no fault', behind: 'alone' })
       await openBothCircuits(one)

@@ -38,14 +38,17 @@ describe('404 for any POST below /v1/ that is not a route, with a key and withou
     '/v1/completions',
     '/v1/',
     '/v1/chat%2Fcompletions',
-  ])('%s', async path => {
-    for (const headers of [{ 'x-api-key': ada.key }, {}]) {
-      const response = await fetch(gateway.url + path, { method: 'POST', headers, body: HELLO })
+  ])(
+    'the reply is 404 for any POST below /v1/ that is not a route, with a key and without: %s',
+    async path => {
+      for (const headers of [{ 'x-api-key': ada.key }, {}]) {
+        const response = await fetch(gateway.url + path, { method: 'POST', headers, body: HELLO })
 
-      expect(response.headers.get('x-should-retry')).toBe('false')
-      expect(await refusalOf(response)).toMatchObject({ status: 404, code: 'not_found' })
-    }
-  })
+        expect(response.headers.get('x-should-retry')).toBe('false')
+        expect(await refusalOf(response)).toMatchObject({ status: 404, code: 'not_found' })
+      }
+    },
+  )
 })
 
 describe('405 with the allowed methods for', () => {
@@ -63,7 +66,7 @@ describe('405 with the allowed methods for', () => {
     ['POST', '/cabinet/api/public/models', 'GET, HEAD'],
     ['POST', '/health/live', 'GET, HEAD'],
     ['POST', '/metrics', 'GET, HEAD'],
-  ])('%s %s', async (method, path, allow) => {
+  ])('the reply is 405 with the allowed methods for %s %s', async (method, path, allow) => {
     const response = await fetch(gateway.url + path, { method, headers: { 'x-api-key': ada.key } })
 
     expect(response.headers.get('allow')).toBe(allow)
@@ -75,16 +78,19 @@ describe('405 with the allowed methods for', () => {
     ['PUT', '/v1/messages/count_tokens', 405],
     ['POST', '/v1/messages/batches', 404],
     ['POST', '/v1/messages/', 404],
-  ])('%s %s, in the format of the SDKs that would send it', async (method, path, status) => {
-    const response = await fetch(gateway.url + path, { method, headers: { 'x-api-key': ada.key } })
+  ])(
+    'the reply is 405 with the allowed methods for %s %s, in the format of the SDKs that would send it',
+    async (method, path, status) => {
+      const response = await fetch(gateway.url + path, { method, headers: { 'x-api-key': ada.key } })
 
-    expect(response.status).toBe(status)
-    expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'))
-    expect(await response.json()).toMatchObject({ type: 'error', error: { details: expect.anything() } })
-  })
+      expect(response.status).toBe(status)
+      expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'))
+      expect(await response.json()).toMatchObject({ type: 'error', error: { details: expect.anything() } })
+    },
+  )
 
   test.each(['/v1/messagesx', '/v1/models/x', '/v1/nothing'])(
-    'POST %s, in the plain envelope',
+    'the reply is 405 with the allowed methods for POST %s, in the plain envelope',
     async path => {
       const response = await fetch(gateway.url + path, { method: 'POST' })
 
@@ -101,20 +107,23 @@ describe('405 with the allowed methods for', () => {
     ['GET', '/nothing', 404],
     ['DELETE', '/v1/models', 405],
     ['GET', '/v1/images/jobs/img_1', 404],
-  ])('%s %s to a client that sends anthropic-version has request-id', async (method, path, status) => {
-    const response = await fetch(gateway.url + path, {
-      method,
-      headers: { 'x-api-key': ada.key, 'anthropic-version': '2023-06-01' },
-    })
-    const body: unknown = await response.json()
+  ])(
+    'the reply is 405 with the allowed methods for %s %s to a client that sends anthropic-version has request-id',
+    async (method, path, status) => {
+      const response = await fetch(gateway.url + path, {
+        method,
+        headers: { 'x-api-key': ada.key, 'anthropic-version': '2023-06-01' },
+      })
+      const body: unknown = await response.json()
 
-    expect(response.status).toBe(status)
-    expect(response.headers.get('request-id')).toStartWith('req_')
-    expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'))
-    if (status >= 400) expect(body).toMatchObject({ type: 'error', error: { details: expect.anything() } })
-  })
+      expect(response.status).toBe(status)
+      expect(response.headers.get('request-id')).toStartWith('req_')
+      expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'))
+      if (status >= 400) expect(body).toMatchObject({ type: 'error', error: { details: expect.anything() } })
+    },
+  )
 
-  test('HEAD without a GET, without a body', async () => {
+  test('the reply to HEAD without a GET is 405 with the allowed methods, without a body', async () => {
     const response = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'HEAD' })
 
     expect(response.status).toBe(405)
@@ -158,7 +167,7 @@ describe('a 404 says which route to use:', () => {
     ['POST', '/v1/moderations', 'Moderations are not served.'],
     ['POST', '/v1/assistants', 'Assistants, threads and vector stores are not served.'],
     ['POST', '/v1/images/variations', 'Use POST /v1/images/edits'],
-  ])('%s %s', async (method, path, help) => {
+  ])('a 404 says which route to use: %s %s', async (method, path, help) => {
     const response = await fetch(gateway.url + path, { method, headers: { 'x-api-key': ada.key } })
     const { error } = (await response.json()) as { error: { message: string } }
 
@@ -215,20 +224,23 @@ describe('413 request_too_large for', () => {
     ['a byte over the limit', MEGABYTE + 1],
     ['much more than any limit', 99_999_999_999],
     ['the largest integer', Number.MAX_SAFE_INTEGER],
-  ])('a declared length of %s, before a byte of the body is sent', async (_, length) => {
-    const connection = rawConnection(gateway.url)
-    void connection.write(head(`Content-Length: ${length}`))
+  ])(
+    'the reply is 413 request_too_large for a declared length of %s, before a byte of the body is sent',
+    async (_, length) => {
+      const connection = rawConnection(gateway.url)
+      void connection.write(head(`Content-Length: ${length}`))
 
-    const response = await connection.closed
+      const response = await connection.closed
 
-    expect(response).toStartWith('HTTP/1.1 413 ')
-    expect(response).toMatch(/^x-request-id: req_/m)
-    expect(response).toEndWith(
-      '{"error":{"message":"The request body exceeds the limit of 1 MB.","type":"request_too_large","code":"request_too_large","param":null}}',
-    )
-  })
+      expect(response).toStartWith('HTTP/1.1 413 ')
+      expect(response).toMatch(/^x-request-id: req_/m)
+      expect(response).toEndWith(
+        '{"error":{"message":"The request body exceeds the limit of 1 MB.","type":"request_too_large","code":"request_too_large","param":null}}',
+      )
+    },
+  )
 
-  test('a chunked body, as soon as it exceeds the limit', async () => {
+  test('the reply is 413 request_too_large for a chunked body, as soon as it exceeds the limit', async () => {
     const connection = rawConnection(gateway.url)
     void connection.write(head('Transfer-Encoding: chunked'))
     const chunk = `80000\r\n${' '.repeat(0x80000)}\r\n`
@@ -241,7 +253,7 @@ describe('413 request_too_large for', () => {
     expect(response).toContain('"request_too_large"')
   })
 
-  test('a limit below one megabyte, which the message names', async () => {
+  test('the reply is 413 request_too_large for a limit below one megabyte, which the message names', async () => {
     const small = await startTestGateway({ environment: { TOLLGATE_MAX_BODY_MB: '0.5' } })
     const { key } = await small.account()
 
@@ -251,7 +263,7 @@ describe('413 request_too_large for', () => {
     await small.stop()
   })
 
-  test('no body of exactly the limit', async () => {
+  test('a body of exactly the limit is not refused', async () => {
     const body = HELLO.replace('gpt-x', 'gpt-y').padEnd(MEGABYTE, ' ')
 
     const refusal = await refusalOf(await gateway.chat(ada.key, body))
@@ -266,7 +278,7 @@ describe('408 for an upload that', () => {
     ['stops in the middle of a large body', `Content-Length: ${MEGABYTE}`, HELLO],
     ['never starts', `Content-Length: ${HELLO.length}`, ''],
     ['stops between two chunks', 'Transfer-Encoding: chunked', '5\r\n{"mod\r\n'],
-  ])('%s, and closes the connection', async (_, framing, sent) => {
+  ])('the reply is 408 for an upload that %s, and closes the connection', async (_, framing, sent) => {
     const connection = rawConnection(gateway.url)
     await connection.write(head(framing) + sent)
     // When this request is answered, the server has read what was sent before.
@@ -289,7 +301,7 @@ describe.each([
   ['a video route', '/v1/videos', 'x-api-key'],
   ['the admin API', '/admin/api/accounts', 'authorization'],
 ])('an upload to %s', (_, path, header) => {
-  test('is ended with 408 when it brings less than 1 KB/s after 30 seconds', async () => {
+  test('an upload is ended with 408 when it brings less than 1 KB/s after 30 seconds', async () => {
     const key = header === 'x-api-key' ? ada.key : `Bearer ${ADMIN_KEY}`
     const connection = rawConnection(gateway.url)
     await connection.write(
@@ -330,7 +342,7 @@ describe('no input hangs or breaks the server:', () => {
     ['an unusual host without a key', 'GET /v1/usage HTTP/1.1\r\nHost: [::1]:1\r\n\r\n', 401],
     ['a path with two slashes', 'GET //v1/usage HTTP/1.1\r\nHost: a\r\n\r\n', 404],
     ['a path with dot segments', 'GET /v1/../metrics HTTP/1.1\r\nHost: x\r\n\r\n', 404],
-  ])('%s', async (_, request, status) => {
+  ])('no input hangs or breaks the server: %s', async (_, request, status) => {
     const response = await rawRequest(gateway.url, request)
 
     expect(response).toStartWith(`HTTP/1.1 ${status} `)

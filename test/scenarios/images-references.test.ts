@@ -68,11 +68,11 @@ describe.each(imageNames)('a reference under the name %s (rule 7)', name => {
     ['a URL, passed on as a link', 'https://example.com/a.png', link('https://example.com/a.png')],
     ['a data-URL, sent as bytes', dataUrl(png), file(png, 'image/png')],
     ['bare base64, sent as bytes', jpeg.toString('base64'), file(jpeg, 'image/jpeg')],
-  ])('may be %s', async (_, value, expected) => {
+  ])('a reference may be %s', async (_, value, expected) => {
     expect(await referencesOf({ [name]: value })).toEqual([expected])
   })
 
-  test('may be an array of all forms, which keep their order', async () => {
+  test('a reference may be an array of all forms, which keep their order', async () => {
     const values = [dataUrl(gif), 'http://example.com/b', webp.toString('base64'), dataUrl(jpeg)]
 
     expect(await referencesOf({ [name]: values })).toEqual([
@@ -198,13 +198,13 @@ describe('the limit of 80 MB', () => {
   const bodyWith = (bytes: number) =>
     `{"model":"draw-1","prompt":"A boat","image":"${Buffer.alloc(bytes, 1).toString('base64')}"}`
 
-  test('is by the decoded size: a reference of 80 MB is taken', async () => {
+  test('the limit of 80 MB is by the decoded size: a reference of 80 MB is taken', async () => {
     const [reference] = await referencesOf(bodyWith(REFERENCE_BYTES_MAX))
 
     expect(reference).toMatchObject({ from: 'bytes', content: { length: REFERENCE_BYTES_MAX } })
   })
 
-  test('refuses one byte more with a 400 before the provider, and leaves no file', async () => {
+  test('the limit of 80 MB refuses one byte more with a 400 before the provider, and leaves no file', async () => {
     const response = await gateway.create(ada.key, bodyWith(REFERENCE_BYTES_MAX + 1))
 
     expect(response.status).toBe(400)
@@ -257,7 +257,7 @@ test('the files of a job stay while it runs', async () => {
 })
 
 describe('POST /v1/images/edits', () => {
-  test('is the same handler: the same parameters, references and billing', async () => {
+  test('POST /v1/images/edits is the same handler: the same parameters, references and billing', async () => {
     const before = await gateway.money(ada)
 
     const response = await gateway.create(
@@ -277,7 +277,7 @@ describe('POST /v1/images/edits', () => {
     expect(Number(before.available) - Number((await gateway.money(ada)).available)).toBeCloseTo(0.04, 9)
   })
 
-  test('does not require an image', async () => {
+  test('POST /v1/images/edits does not require an image', async () => {
     const response = await gateway.create(ada.key, {}, { path: '/v1/images/edits' })
 
     expect(response.status).toBe(200)

@@ -134,7 +134,7 @@ describe('a job that its provider does not finish within a day', () => {
   })
   afterEach(() => gateway.stop())
 
-  test('a job that its provider does not finish within a day a job that its provider does not finish within a day fails, and its money is released', async () => {
+  test('a job that its provider does not finish within a day fails, and its money is released', async () => {
     const startedAtMs = gateway.clock.now()
     const { id } = await gateway.running(ada.key)
     await gateway.poll(ada.key, id)
@@ -155,7 +155,7 @@ describe('a job that its provider does not finish within a day', () => {
     await gateway.verify()
   })
 
-  test('a job that its provider does not finish within a day a job that its provider does not finish within a day is settled if the provider has finished it by then: its answer comes before the deadline', async () => {
+  test('a job that its provider does not finish within a day is settled if the provider has finished it by then: its answer comes before the deadline', async () => {
     const startedAtMs = gateway.clock.now()
     const { id } = await gateway.running(ada.key)
     await gateway.poll(ada.key, id)
@@ -167,7 +167,7 @@ describe('a job that its provider does not finish within a day', () => {
     expect(await gateway.poll(ada.key, id)).toMatchObject({ status: 'completed', cost_usd: '0.04' })
   })
 
-  test('a job that its provider does not finish within a day a job that its provider does not finish within a day stays failed when the provider finishes it later, and its price is a loss, once', async () => {
+  test('a job that its provider does not finish within a day stays failed when the provider finishes it later, and its price is a loss, once', async () => {
     const { id } = await gateway.running(ada.key, { n: 2 })
     gateway.clock.advance(DAY_MS)
     await gateway.reconcile()
@@ -188,7 +188,7 @@ describe('a job that its provider does not finish within a day', () => {
     await gateway.verify()
   })
 
-  test('a job that its provider does not finish within a day a job that its provider does not finish within a day is watched for a day, and not longer', async () => {
+  test('a job that its provider does not finish within a day is watched for a day, and not longer', async () => {
     await gateway.running(ada.key)
     gateway.clock.advance(DAY_MS)
     await gateway.reconcile()
@@ -202,7 +202,7 @@ describe('a job that its provider does not finish within a day', () => {
     expect(gateway.media.polls).toBe(polls)
   })
 
-  test('a job that its provider does not finish within a day a job that its provider does not finish within a day is not asked for again once its provider has failed it', async () => {
+  test('a job that its provider does not finish within a day is not asked for again once its provider has failed it', async () => {
     await gateway.running(ada.key)
     gateway.clock.advance(DAY_MS)
     await gateway.reconcile()

@@ -46,7 +46,7 @@ async function submitted(outcome: SubmitOutcome): Promise<string> {
 const unknown: SubmitOutcome = { outcome: 'unknown', problem: 'HTTP 503 from api.pics.example' }
 
 describe('GET jobs', () => {
-  test('lists all jobs, newest first, with their money', async () => {
+  test('GET jobs lists all jobs, newest first, with their money', async () => {
     const completed = await submitted(images(['one']))
     const lost = await submitted(unknown)
 
@@ -76,7 +76,7 @@ describe('GET jobs', () => {
     ] as JobRow[])
   })
 
-  test('comes in pages, and by account, kind and state', async () => {
+  test('GET jobs comes in pages, and by account, kind and state', async () => {
     const eve = await gateway.account()
     const ids = [await submitted(images(['one'])), await submitted(unknown), await submitted(images(['two']))]
     const idsOf = async (query: string) => (await list(query)).data.map(({ id }) => id)
@@ -94,7 +94,7 @@ describe('GET jobs', () => {
   })
 
   test.each(['?state=running', '?kind=text', '?account=nobody', '?color=red', '?limit=0', '?cursor=x'])(
-    'refuses %s',
+    'GET jobs refuses %s',
     async query => {
       expect(String(await rejection(list(query)))).toMatch(/GET jobs.*: 40[04] /)
     },
@@ -102,7 +102,7 @@ describe('GET jobs', () => {
 })
 
 describe('GET jobs/{id}', () => {
-  test('shows a running job: what its provider says, when it is polled next, and its deadline', async () => {
+  test('GET jobs/{id} shows a running job: what its provider says, when it is polled next, and its deadline', async () => {
     gateway.media.polled = { outcome: 'running', upstreamStatus: 'IN_QUEUE', isKnownStatus: true }
     const { id } = await gateway.running(ada.key, { n: 2, image: 'https://example.com/a.png' })
 
@@ -127,12 +127,12 @@ describe('GET jobs/{id}', () => {
     })
     expect(job.history.map(({ state, detail }) => [state, detail])).toEqual([
       ['queued', null],
-      ['queued', 'The submit began.'],
+      ['queued', 'The submission began.'],
       ['processing', null],
     ])
   })
 
-  test('shows the id of the request that created the job, also after a repeat of the request', async () => {
+  test('GET jobs/{id} shows the id of the request that created the job, also after a repeat of the request', async () => {
     gateway.media.submitted = images(['one'])
     const options = { headers: { 'idempotency-key': 'order-1' } }
     const first = await gateway.create(ada.key, { n: 2 }, options)
@@ -146,7 +146,7 @@ describe('GET jobs/{id}', () => {
     expect(repeat.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
   })
 
-  test('never shows the prompt', async () => {
+  test('GET jobs/{id} never shows the prompt', async () => {
     gateway.media.submitted = images(['one'])
     await gateway.create(ada.key, { prompt: 'A very private prompt' })
     const { data } = await list()
@@ -156,7 +156,7 @@ describe('GET jobs/{id}', () => {
     expect(texts.join()).not.toContain('private')
   })
 
-  test('shows the last problem of a running job', async () => {
+  test('GET jobs/{id} shows the last problem of a running job', async () => {
     const { id } = await gateway.running(ada.key)
     gateway.media.polled = { outcome: 'unavailable', problem: 'HTTP 503', retryAfterS: 30 }
     await gateway.poll(ada.key, id)
@@ -167,7 +167,7 @@ describe('GET jobs/{id}', () => {
     expect(job.why).toEndWith('The last problem: HTTP 503')
   })
 
-  test('shows an unknown submit: what went wrong, who looks for it, and when it is released', async () => {
+  test('GET jobs/{id} shows an unknown submission: what went wrong, who looks for it, and when it is released', async () => {
     const id = await submitted(unknown)
 
     const job = await show(id)
@@ -182,7 +182,7 @@ describe('GET jobs/{id}', () => {
     expect(Date.parse(job.deadline_at) - Date.parse(job.changed_at)).toBe(15 * MINUTE_MS)
   })
 
-  test('shows that a job whose provider is gone from the catalog cannot be asked for', async () => {
+  test('GET jobs/{id} shows that a job whose provider is gone from the catalog cannot be asked for', async () => {
     const { id } = await gateway.running(ada.key)
     await gateway.admin('PUT', 'catalog', { providers: [], models: [] })
     gateway.clock.advance(STEP_MS)
@@ -194,7 +194,7 @@ describe('GET jobs/{id}', () => {
     expect(job).toMatchObject({ problem: 'There is no provider "box" in the catalog.' })
   })
 
-  test('shows a submit that runs', async () => {
+  test('GET jobs/{id} shows a submission that runs', async () => {
     const answer = Promise.withResolvers<SubmitOutcome>()
     gateway.media.submitted = answer.promise
     const { id } = await gateway.running(ada.key)
@@ -207,7 +207,7 @@ describe('GET jobs/{id}', () => {
     expect(job.next).toStartWith('Its node records the answer to the submission.')
   })
 
-  test('shows a completed job: its files, its cost, and when its result is archived', async () => {
+  test('GET jobs/{id} shows a completed job: its files, its cost, and when its result is archived', async () => {
     const id = await submitted(images(['one', 'two']))
 
     const job = await show(id)
@@ -229,7 +229,7 @@ describe('GET jobs/{id}', () => {
     })
   })
 
-  test('shows a failed job: why it failed', async () => {
+  test('GET jobs/{id} shows a failed job: why it failed', async () => {
     const id = await submitted({
       outcome: 'rejected',
       reason: 'invalid',
@@ -249,7 +249,7 @@ describe('GET jobs/{id}', () => {
     })
   })
 
-  test('shows that a released job is watched, and what it cost', async () => {
+  test('GET jobs/{id} shows that a released job is watched, and what it cost', async () => {
     const id = await submitted(unknown)
     gateway.clock.advance(15 * MINUTE_MS)
     await gateway.reconcile()
@@ -265,7 +265,7 @@ describe('GET jobs/{id}', () => {
     expect(late.why).toEndWith('The provider made the result, and its price was booked as a loss.')
   })
 
-  test.each(['img_00000000000000000000000000', 'vid_x', 'x'])('is 404 for %s', async id => {
+  test.each(['img_00000000000000000000000000', 'vid_x', 'x'])('GET jobs/{id} is 404 for %s', async id => {
     expect(String(await rejection(show(id)))).toContain(': 404 ')
   })
 })
@@ -366,7 +366,7 @@ describe('the command', () => {
 
     const { text, exitCode } = await reconcile(ask)
 
-    expect(text).toContain('Unknown submits found at their provider: 1.')
+    expect(text).toContain('Unknown submissions found at their provider: 1.')
     expect(exitCode).toBe(0)
   })
 
@@ -397,7 +397,7 @@ describe('an unknown submit on a provider that cannot be asked', () => {
   })
   afterAll(async () => (await started).stop())
 
-  test('says so', async () => {
+  test('an unknown submission on a provider that cannot be asked says so', async () => {
     const other = await started
     const { key } = await other.account()
     const response = await other.create(key, { model: 'draw-pics' })

@@ -112,7 +112,7 @@ async function expectCompensatedOnce(ref: string): Promise<void> {
 }
 
 describe('kill -9', () => {
-  test('kill -9 after kill -9 between a late answer and its settlement, the next start charges and credits it once', async () => {
+  test('after kill -9 between a late answer and its settlement, the next start charges and credits it once', async () => {
     const { ref, exchange } = await timedOut()
     await answered(exchange)
 
@@ -129,7 +129,7 @@ describe('kill -9', () => {
     await expectCompensatedOnce(ref)
   })
 
-  test('kill -9 after kill -9 between a late answer and its settlement, the command settles it without a server', async () => {
+  test('after kill -9 between a late answer and its settlement, the command settles it without a server', async () => {
     const { ref, exchange } = await timedOut()
     await answered(exchange)
     await gateway.kill()

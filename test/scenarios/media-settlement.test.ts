@@ -35,7 +35,7 @@ describe.each([...rows])('%s', (_, cases) => {
     (one.kind === undefined ? kinds : [one.kind]).map(kind => [kind, one.title, one] as const),
   )
 
-  test.each(plays)('%s: %s', async (kind, _, one) => {
+  test.each(plays)('%s', async (kind, _, one) => {
     account = await gateway.account({ grant: one.grant ?? '10' })
 
     const response = await play(one, kind)

@@ -37,7 +37,7 @@ async function growth(series: readonly string[], act: () => Promise<unknown>): P
 }
 
 describe('the metrics count', () => {
-  test('the metrics count the metrics count requests by route, status and model, with their duration, tokens and cost', async () => {
+  test('the metrics count requests by route, status and model, with their duration, tokens and cost', async () => {
     const { key } = await gateway.account()
     gateway.upstream.reply(
       chatAnswer({
@@ -60,7 +60,7 @@ describe('the metrics count', () => {
     expect(grown).toEqual([1, 1, 6, 4, 5, 0.00007])
   })
 
-  test('the metrics count the metrics count refusals and failures by status', async () => {
+  test('the metrics count refusals and failures by status', async () => {
     const { key } = await gateway.account()
     gateway.upstream.reply(resetBeforeHeaders())
 
@@ -80,7 +80,7 @@ describe('the metrics count', () => {
     expect(grown).toEqual([1, 1, 1])
   })
 
-  test('the metrics count the metrics count streams that broke with status 200, and no complete streams', async () => {
+  test('the metrics count streams that broke with status 200, and no complete streams', async () => {
     const { key } = await gateway.account()
     const request = { model: 'gpt-x', stream: true, ...HELLO }
     gateway.upstream.reply(sse([HEL + LO + DONE]))
@@ -93,7 +93,7 @@ describe('the metrics count', () => {
     expect([whole, broken]).toEqual([[0], [1]])
   })
 
-  test('the metrics count the metrics count failures of upstreams by provider and reason', async () => {
+  test('the metrics count failures of upstreams by provider and reason', async () => {
     const { key } = await gateway.account()
     const ask = async (reply: Reply, isStream = false) => {
       gateway.upstream.reply(reply)
@@ -118,7 +118,7 @@ describe('the metrics count', () => {
     expect(grown).toEqual([1, 1, 1, 1, 1, 0])
   })
 
-  test('the metrics count the metrics count a provider whose key is not set, with a reason of its own that no client sees', async () => {
+  test('the metrics count a provider whose key is not set, with a reason of its own that no client sees', async () => {
     const { key } = await gateway.account()
     let text = ''
 
@@ -142,7 +142,7 @@ describe('the metrics count', () => {
     expect(text).not.toContain('NO_SUCH_PROVIDER_KEY')
   })
 
-  test('the metrics count the metrics count charges above their hold, and the amount', async () => {
+  test('the metrics count charges above their hold, and the amount', async () => {
     const { key } = await gateway.account()
     gateway.upstream.reply(chatAnswer({ usage: { prompt_tokens: 50_000, completion_tokens: 0 } }))
 
@@ -154,7 +154,7 @@ describe('the metrics count', () => {
     expect(amount).toBeWithin(0.0999, 0.1)
   })
 
-  test('the metrics count the metrics count answers whose upstream did not report its cost', async () => {
+  test('the metrics count answers whose upstream did not report its cost', async () => {
     const { key } = await gateway.account()
     gateway.upstream.reply(chatAnswer())
 
@@ -169,7 +169,7 @@ describe('the metrics count', () => {
     ['reported, not at all', [0, 0], { prompt_tokens: 10, completion_tokens: 5 }],
     ['absent, as estimated', [1, 0], null],
     ['impossible in part, as clamped', [0, 1], { prompt_tokens: -1, completion_tokens: 5 }],
-  ])('the metrics count the metrics count charges whose usage was %s', async (_, expected, usage) => {
+  ])('the metrics count charges whose usage was %s', async (_, expected, usage) => {
     const { key } = await gateway.account()
     gateway.upstream.reply(chatAnswer({ usage }))
 
@@ -224,7 +224,7 @@ test('the ledger is checked at the start and every hour, and the metrics have th
 describe('the metrics can be read', () => {
   const read = (url: string, headers: Record<string, string> = {}) => fetch(`${url}/metrics`, { headers })
 
-  test('the metrics can be read the metrics can be read: only with the admin key', async () => {
+  test('the metrics can be read: only with the admin key', async () => {
     const { key } = await gateway.account()
 
     for (const headers of [{}, { authorization: `Bearer ${key}` }, { 'x-api-key': ADMIN_KEY }])
@@ -248,7 +248,7 @@ describe('the metrics can be read', () => {
     expect([asAdmin.status, wrong.status]).toEqual([200, 401])
   })
 
-  test('the metrics can be read the metrics can be read by everyone if the operator allows it', async () => {
+  test('the metrics can be read by everyone if the operator allows it', async () => {
     const open = await startScriptedGateway({ environment: { TOLLGATE_METRICS_PUBLIC: 'on' } })
 
     const { status } = await read(open.url)

@@ -169,7 +169,7 @@ describe('the moderator gets', () => {
     ['/v1/responses', { input: 'Bad.', instructions: 'Be worse.' }, 'Be worse.\nBad.'],
     ['/v1/messages', { messages, max_tokens: 9, system: 'Be worse.' }, 'Be worse.\nBad.'],
     ['/v1/messages', { messages, max_tokens: 9, stream: true }, 'Bad.'],
-  ])('the moderator gets the moderator gets the text of %s', async (path, body, text) => {
+  ])('the moderator gets the text of %s', async (path, body, text) => {
     moderator.reply(FLAGGED)
 
     const refusal = await refusalOf(await post(path, body))
@@ -179,7 +179,7 @@ describe('the moderator gets', () => {
     expect(asked()).toBe(0)
   })
 
-  test('the moderator gets the moderator gets the converted chat request of a Messages request, without the dropped fields', async () => {
+  test('the moderator gets the converted chat request of a Messages request, without the dropped fields', async () => {
     const call = { type: 'tool_use', id: 'toolu_1', name: 'find', input: { id: 'Hidden.', type: 'bad' } }
     const thought = { type: 'thinking', thinking: 'Hm.', signature: 's' }
     const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'Found.' }
@@ -201,7 +201,7 @@ describe('the moderator gets', () => {
   test.each<[path: string, body: object]>([
     ['/v1/embeddings', { model: 'embed-x', input: 'Bad.' }],
     ['/v1/messages/count_tokens', { messages }],
-  ])('the moderator gets the moderator gets nothing of %s', async (path, body) => {
+  ])('the moderator gets nothing of %s', async (path, body) => {
     const embedding = { object: 'embedding', index: 0, embedding: [0.5] }
     gateway.upstream.reply(json({ object: 'list', data: [embedding], model: 'e' }))
     moderator.reply(FLAGGED)
@@ -230,7 +230,7 @@ test('the end of a long text is moderated, in pieces of limited size', async () 
 })
 
 describe('if two checks apply, the first in the order decides', () => {
-  test('if two checks apply, the first in the order decides: if two checks apply, the first in the order decides: replay, then disabled model', async () => {
+  test('if two checks apply, the first in the order decides: replay, then disabled model', async () => {
     const body = request('kept 1')
     await gateway.chat(ada.key, body)
     await gateway.admin('PATCH', 'models/gpt-x', { enabled: false })
@@ -242,7 +242,7 @@ describe('if two checks apply, the first in the order decides', () => {
     expect(repeat.headers.get('x-service-replay')).toBe('true')
   })
 
-  test('if two checks apply, the first in the order decides: if two checks apply, the first in the order decides: replay, then moderation, which is not called again', async () => {
+  test('if two checks apply, the first in the order decides: replay, then moderation, which is not called again', async () => {
     const body = request('kept 2')
     await gateway.chat(ada.key, body)
     moderator.reply(FLAGGED)
@@ -253,7 +253,7 @@ describe('if two checks apply, the first in the order decides', () => {
     expect(judged()).toBe(1)
   })
 
-  test('if two checks apply, the first in the order decides: if two checks apply, the first in the order decides: replay, then balance', async () => {
+  test('if two checks apply, the first in the order decides: replay, then balance', async () => {
     const account = await gateway.account({ grant: '1' })
     const body = request('kept 3')
     await gateway.chat(account.key, body)
@@ -262,7 +262,7 @@ describe('if two checks apply, the first in the order decides', () => {
     expect((await gateway.chat(account.key, body)).status).toBe(200)
   })
 
-  test('if two checks apply, the first in the order decides: if two checks apply, the first in the order decides: disabled model, then moderation, which is not called', async () => {
+  test('if two checks apply, the first in the order decides: disabled model, then moderation, which is not called', async () => {
     moderator.reply(FLAGGED)
 
     const refusal = await refusalOf(await gateway.chat(ada.key, request('bad', { model: 'off' })))
@@ -271,13 +271,13 @@ describe('if two checks apply, the first in the order decides', () => {
     expect(judged()).toBe(0)
   })
 
-  test('if two checks apply, the first in the order decides: if two checks apply, the first in the order decides: disabled model, then balance', async () => {
+  test('if two checks apply, the first in the order decides: disabled model, then balance', async () => {
     const refusal = await refusalOf(await gateway.chat(poor.key, request('poor', { model: 'off' })))
 
     expect(refusal).toMatchObject({ status: 404, code: 'model_not_found' })
   })
 
-  test('if two checks apply, the first in the order decides: if two checks apply, the first in the order decides: moderation, then balance', async () => {
+  test('if two checks apply, the first in the order decides: moderation, then balance', async () => {
     moderator.reply(FLAGGED)
 
     const refusal = await refusalOf(await gateway.chat(poor.key, request('poor and bad')))

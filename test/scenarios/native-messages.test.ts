@@ -60,7 +60,7 @@ function event(type: string, members: object): string {
 const WEB_SEARCH = { type: 'web_search_20250305', name: 'web_search' }
 
 describe('the native upstream gets', () => {
-  test('the native upstream gets the native upstream gets the body byte for byte, with its own name of the model', async () => {
+  test('the native upstream gets the body byte for byte, with its own name of the model', async () => {
     const body =
       '{ "model" : "native","max_tokens":100,"thinking":{"type":"enabled","budget_tokens":1024.0},"max_tokens_":1e2,' +
       '"messages":[{"role":"user","content":[{"type":"text","text":"\\u0048i","cache_control":{"type":"ephemeral","ttl":"1h"}}]}]}'
@@ -75,7 +75,7 @@ describe('the native upstream gets', () => {
     expect(sent().text).toBe(fits.replace('"native"', '"claude-x"'))
   })
 
-  test('the native upstream gets the native upstream gets the row’s output ceiling if the request has none', async () => {
+  test('the native upstream gets the row’s output ceiling if the request has none', async () => {
     await gateway.ask(ada, { max_tokens: undefined })
     const absent = sent().body
     await gateway.ask(ada, { max_tokens: null })
@@ -88,7 +88,7 @@ describe('the native upstream gets', () => {
     expect(sent().body).toEqual(absent)
   })
 
-  test('the native upstream gets the native upstream gets its key and the version of the API, and nothing of the client’s key', async () => {
+  test('the native upstream gets its key and the version of the API, and nothing of the client’s key', async () => {
     await gateway.ask(ada, {})
     const { headers } = sent()
 
@@ -97,7 +97,7 @@ describe('the native upstream gets', () => {
     expect(headers['authorization']).toBeUndefined()
   })
 
-  test('the native upstream gets the native upstream gets the client’s version and betas', async () => {
+  test('the native upstream gets the client’s version and betas', async () => {
     const headers = { 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a-2025-01-01, b-2025-01-01' }
 
     await gateway.ask(ada, {}, { headers })
@@ -108,7 +108,7 @@ describe('the native upstream gets', () => {
     })
   })
 
-  test('the native upstream gets the native upstream gets only the betas that its row lists', async () => {
+  test('the native upstream gets only the betas that its row lists', async () => {
     const headers = { 'anthropic-beta': 'files-api-2025-04-14,context-1m-2025-08-07' }
 
     await gateway.ask(ada, { model: 'picky' }, { headers })

@@ -49,15 +49,12 @@ describe('400 invalid_json, with the reason, for a body that is', () => {
     ['UTF-16', Uint8Array.from(Buffer.from(HELLO, 'utf16le')), 'not valid JSON'],
     ['a form', 'model=gpt-x', 'not valid JSON'],
     ['nested very deeply', `{"model":"gpt-x","x":${'['.repeat(200_000)}`, ''],
-  ])(
-    'the reply is 400 invalid_json, with the reason, for a body that is the reply is 400 invalid_json, with the reason, for a body that is %s',
-    async (_, body, reason) => {
-      const refusal = await refusalOf(await gateway.chat(ada.key, new Blob([body])))
+  ])('the reply is 400 invalid_json, with the reason, for a body that is %s', async (_, body, reason) => {
+    const refusal = await refusalOf(await gateway.chat(ada.key, new Blob([body])))
 
-      expect(refusal).toMatchObject({ status: 400, code: 'invalid_json', type: 'invalid_request_error' })
-      expect(refusal.message).toContain(reason)
-    },
-  )
+    expect(refusal).toMatchObject({ status: 400, code: 'invalid_json', type: 'invalid_request_error' })
+    expect(refusal.message).toContain(reason)
+  })
 })
 
 describe('400 invalid_field, with the name and a valid value, for', () => {
@@ -83,7 +80,7 @@ describe('400 invalid_field, with the name and a valid value, for', () => {
     ['zero choices', { n: 0 }, 'n', 'from 1 to 128'],
     ['too many choices', { n: 129 }, 'n', 'from 1 to 128'],
   ])(
-    'the reply is 400 invalid_field, with the name and a valid value, for the reply is 400 invalid_field, with the name and a valid value, for %s',
+    'the reply is 400 invalid_field, with the name and a valid value, for %s',
     async (_, change, param, expected) => {
       const body = { model: 'gpt-x', messages: [], ...change }
 
@@ -107,7 +104,7 @@ describe('400 ambiguous_field for a field that parsers could read differently:',
     ['n', '"model":"gpt-x","N":2'],
     ['stream', '"model":"gpt-x","stream":false,"\\u0073tream":true'],
   ])(
-    'the reply is 400 ambiguous_field for a field that parsers could read differently: the reply is 400 ambiguous_field for a field that parsers could read differently: %s in %s',
+    'the reply is 400 ambiguous_field for a field that parsers could read differently: %s in %s',
     async (param, members) => {
       const refusal = await refusalOf(await gateway.chat(ada.key, `{${members},"messages":[]}`))
 
@@ -127,13 +124,13 @@ describe('401 invalid_api_key for', () => {
     ['an unknown key in the other header', { 'x-api-key': 'tg_live_unknown' }],
     ['a very long key', { authorization: `Bearer ${'x'.repeat(10_000)}` }],
     ['another scheme', { authorization: 'Basic dTpw' }],
-  ])('the reply is 401 invalid_api_key for the reply is 401 invalid_api_key for %s', async (_, headers) => {
+  ])('the reply is 401 invalid_api_key for %s', async (_, headers) => {
     const refusal = await refusalOf(await chat(headers))
 
     expect(refusal).toMatchObject({ status: 401, code: 'invalid_api_key', type: 'authentication_error' })
   })
 
-  test('the reply is 401 invalid_api_key for the reply is 401 invalid_api_key for a key without its scheme, or with one changed letter', async () => {
+  test('the reply is 401 invalid_api_key for a key without its scheme, or with one changed letter', async () => {
     const refusals = [
       await refusalOf(await chat({ authorization: ada.key })),
       await refusalOf(await chat({ 'x-api-key': `${ada.key}x` })),
@@ -143,7 +140,7 @@ describe('401 invalid_api_key for', () => {
     expect(refusals.map(({ status }) => status)).toEqual([401, 401, 401])
   })
 
-  test('the reply is 401 invalid_api_key for the reply is 401 invalid_api_key for a revoked key, from the next request on', async () => {
+  test('the reply is 401 invalid_api_key for a revoked key, from the next request on', async () => {
     const { id, key } = await gateway.account({ grant: '0' })
     const { data } = await gateway.admin<{ data: { id: string }[] }>('GET', `accounts/${id}/keys`)
     const before = await fetch(`${gateway.url}/v1/balance`, { headers: { 'x-api-key': key } })
@@ -193,7 +190,7 @@ describe('404 model_not_found for', () => {
     ['a prefix without a name', 'gpt-x/'],
     ['a name that every object has', '__proto__'],
     ['a very long name', 'x/'.repeat(20_000)],
-  ])('the reply is 404 model_not_found for the reply is 404 model_not_found for %s', async (_, model) => {
+  ])('the reply is 404 model_not_found for %s', async (_, model) => {
     const refusal = await refusalOf(await gateway.chat(ada.key, { model, messages: [] }))
 
     expect(refusal).toMatchObject({
@@ -205,7 +202,7 @@ describe('404 model_not_found for', () => {
     expect(refusal.message.length).toBeLessThan(300)
   })
 
-  test('the reply is 404 model_not_found for the reply is 404 model_not_found for a real model, for an account that is limited to the sandbox', async () => {
+  test('the reply is 404 model_not_found for a real model, for an account that is limited to the sandbox', async () => {
     const upstream = startUpstream()
     const sandboxed = await startTestGateway()
     try {

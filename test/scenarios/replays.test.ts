@@ -188,7 +188,7 @@ describe('an identical request within the TTL', () => {
 })
 
 describe('the model is called again for', () => {
-  test('the model is called again for the model is called again for a body with one different byte', async () => {
+  test('the model is called again for a body with one different byte', async () => {
     const body = aRequest()
     await send(body)
 
@@ -196,7 +196,7 @@ describe('the model is called again for', () => {
     expect(asked()).toBe(2)
   })
 
-  test('the model is called again for the model is called again for the same body on another route', async () => {
+  test('the model is called again for the same body on another route', async () => {
     const body = aRequest({ input: 'Hello' })
     await send(body)
 
@@ -212,7 +212,7 @@ describe('the model is called again for', () => {
     expect(asked()).toBe(2)
   })
 
-  test('the model is called again for the model is called again for another key of the same account', async () => {
+  test('the model is called again for another key of the same account', async () => {
     const { key } = await gateway.admin<{ key: string }>('POST', `accounts/${ada.id}/keys`, {})
     const body = aRequest()
     await send(body)
@@ -222,7 +222,7 @@ describe('the model is called again for', () => {
   })
 
   test.each(['bypass', 'Bypass'])(
-    'the model is called again for the model is called again for a request with %s, whose answer is not kept',
+    'the model is called again for a request with %s, whose answer is not kept',
     async word => {
       const body = aRequest()
       const headers = { 'x-acme-idempotency': word }
@@ -234,7 +234,7 @@ describe('the model is called again for', () => {
     },
   )
 
-  test('the model is called again for the model is called again for a request after the TTL, which starts at the end of the first answer', async () => {
+  test('the model is called again for a request after the TTL, which starts at the end of the first answer', async () => {
     const body = aRequest()
     const exchange = gateway.upstream.hold()
     const first = send(body)
@@ -256,36 +256,30 @@ describe('the model is called again for', () => {
     ['an upstream that breaks the connection', resetBeforeHeaders(), 502],
     ['an HTML page', html(), 502],
     ['a rate limit', json({ error: { message: 'Slow.' } }, { status: 429 }), 429],
-  ])(
-    'the model is called again for the model is called again for a request that ended with %s',
-    async (_, reply, status) => {
-      gateway.upstream.reply(reply, chatAnswer())
-      const body = aRequest()
+  ])('the model is called again for a request that ended with %s', async (_, reply, status) => {
+    gateway.upstream.reply(reply, chatAnswer())
+    const body = aRequest()
 
-      expect(await send(body)).toMatchObject({ status, isReplay: false })
-      gateway.clock.advance(30_000)
-      expect(await send(body)).toMatchObject({ status: 200, isReplay: false })
-      expect(await send(body)).toMatchObject({ status: 200, isReplay: true })
-    },
-  )
+    expect(await send(body)).toMatchObject({ status, isReplay: false })
+    gateway.clock.advance(30_000)
+    expect(await send(body)).toMatchObject({ status: 200, isReplay: false })
+    expect(await send(body)).toMatchObject({ status: 200, isReplay: true })
+  })
 
   test.each([
     ['of exactly 256 KB is kept', '', 0, true],
     ['of one more byte is not kept', '', 1, false],
     ['of exactly 256 KB with three bytes per character is kept', '漢'.repeat(50_000), 0, true],
     ['of one more byte with three bytes per character is not kept', '漢'.repeat(50_000), 1, false],
-  ])(
-    'the model is called again for the model is called again for an answer %s',
-    async (_, script, more, isReplay) => {
-      const small = await send(aRequest())
-      const rest = KEPT_BYTES_MAX - small.body.length + 'Hello.'.length - Buffer.byteLength(script)
-      gateway.upstream.reply(chatAnswer({ content: script + 'x'.repeat(rest + more) }))
-      const body = aRequest()
+  ])('the model is called again for an answer %s', async (_, script, more, isReplay) => {
+    const small = await send(aRequest())
+    const rest = KEPT_BYTES_MAX - small.body.length + 'Hello.'.length - Buffer.byteLength(script)
+    gateway.upstream.reply(chatAnswer({ content: script + 'x'.repeat(rest + more) }))
+    const body = aRequest()
 
-      expect(Buffer.byteLength((await send(body)).body)).toBe(KEPT_BYTES_MAX + more)
-      expect(await send(body)).toMatchObject({ status: 200, isReplay })
-    },
-  )
+    expect(Buffer.byteLength((await send(body)).body)).toBe(KEPT_BYTES_MAX + more)
+    expect(await send(body)).toMatchObject({ status: 200, isReplay })
+  })
 })
 
 describe('concurrent identical requests', () => {
@@ -450,7 +444,7 @@ async function leave(body: string, leaver: AbortController, { key } = ada): Prom
 }
 
 describe('without free memory', () => {
-  test('without free memory, without free memory, answers are not kept, and concurrent requests still share one', async () => {
+  test('without free memory, answers are not kept, and concurrent requests still share one', async () => {
     const full = await startScriptedGateway({ environment: { ...environment, TOLLGATE_REPLAY_MB: '0' } })
     const { key } = await full.account()
     const body = aRequest()

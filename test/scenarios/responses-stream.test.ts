@@ -213,7 +213,7 @@ function failedIn(text: string): FailedResponse {
 }
 
 describe('a client that disconnects ends the upstream call, and is charged', () => {
-  test('a client that disconnects ends the upstream call, and is charged a client that disconnects ends the upstream call, and is charged for the output until then', async () => {
+  test('a client that disconnects ends the upstream call, and is charged for the output until then', async () => {
     const { account, exchange, reader } = await openedStream(gateway, HEL, RESPONSES)
 
     await reader.cancel()
@@ -222,7 +222,7 @@ describe('a client that disconnects ends the upstream call, and is charged', () 
     expect(await settlementOf(gateway, account)).toEqual(estimated)
   })
 
-  test('a client that disconnects ends the upstream call, and is charged a client that disconnects ends the upstream call, and is charged nothing if there was no output', async () => {
+  test('a client that disconnects ends the upstream call, and is charged nothing if there was no output', async () => {
     const account = await gateway.account()
     const controller = new AbortController()
     const held = gateway.upstream.hold()
@@ -247,7 +247,7 @@ describe('before the first byte the reply is an error status without a charge, i
     ['begins with an error', sse([ERROR]), 502, 'upstream_error'],
     ['answers with JSON', json({ object: 'response', output: [] }), 502, 'upstream_error'],
   ])(
-    'before the first byte the reply is an error status without a charge, if the upstream before the first byte the reply is an error status without a charge, if the upstream %s',
+    'before the first byte the reply is an error status without a charge, if the upstream %s',
     async (_title, reply, status, code) => {
       const account = await gateway.account()
       gateway.upstream.reply(reply)

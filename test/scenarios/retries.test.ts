@@ -109,16 +109,13 @@ describe('the only upstream is not called again after', () => {
     ['a 429 with a longer Retry-After', error(429, { 'retry-after': '3' }), 429],
     ['a 500 whose body is cut', shortBody('{"error":', { connection: 'close' }, 500), 502],
     ['a 504', error(504), 502],
-  ])(
-    'the only upstream is not called again after the only upstream is not called again after %s',
-    async (_, reply, expected) => {
-      const { status, asked } = await ask([reply, wholeAnswer(chat, 'well')])
+  ])('the only upstream is not called again after %s', async (_, reply, expected) => {
+    const { status, asked } = await ask([reply, wholeAnswer(chat, 'well')])
 
-      expect({ status, asked }).toEqual({ status: expected, asked: 1 })
-    },
-  )
+    expect({ status, asked }).toEqual({ status: expected, asked: 1 })
+  })
 
-  test('the only upstream is not called again after the only upstream is not called again after any failure if its provider has no retries', async () => {
+  test('the only upstream is not called again after any failure if its provider has no retries', async () => {
     const { status, asked } = await ask([error(503), wholeAnswer(chat, 'well')], { model: 'chat-once' })
 
     expect({ status, asked }).toEqual({ status: 502, asked: 1 })

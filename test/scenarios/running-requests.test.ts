@@ -49,16 +49,13 @@ describe('a running request is not affected, and keeps its price, when', () => {
     ['the model is switched off', () => gateway.admin('PATCH', 'models/gpt-x', { enabled: false })],
     ['the model is deleted', () => gateway.admin('DELETE', 'models/gpt-x')],
     ['the whole catalog is emptied', () => gateway.admin('PUT', 'catalog', { providers: [], models: [] })],
-  ])(
-    'a running request is not affected, and keeps its price, when a running request is not affected, and keeps its price, when %s',
-    async (_, edit) => {
-      expect(await costAcross(edit)).toBe('0.00007')
-      expect(await ada.balance()).toMatchObject({ available_usd: '0.99993', held_usd: '0' })
-      await expectSoundBooks(gateway, ada)
-    },
-  )
+  ])('a running request is not affected, and keeps its price, when %s', async (_, edit) => {
+    expect(await costAcross(edit)).toBe('0.00007')
+    expect(await ada.balance()).toMatchObject({ available_usd: '0.99993', held_usd: '0' })
+    await expectSoundBooks(gateway, ada)
+  })
 
-  test('a running request is not affected, and keeps its price, when a running request is not affected, and keeps its price, when its key is revoked', async () => {
+  test('a running request is not affected, and keeps its price, when its key is revoked', async () => {
     const { data } = await gateway.admin<{ data: { id: string }[] }>('GET', `accounts/${ada.id}/keys`)
 
     const cost = await costAcross(() => gateway.admin('POST', `keys/${data[0]!.id}/revoke`))
@@ -69,7 +66,7 @@ describe('a running request is not affected, and keeps its price, when', () => {
 })
 
 describe('the next request uses the edit:', () => {
-  test('the next request uses the edit: the next request uses the edit: another upstream with another model name', async () => {
+  test('the next request uses the edit: another upstream with another model name', async () => {
     const other = startUpstream()
     await gateway.chat(ada.key, HELLO)
 
@@ -88,7 +85,7 @@ describe('the next request uses the edit:', () => {
     expect(other.requests[0]!.headers['authorization']).toBeUndefined()
   })
 
-  test('the next request uses the edit: the next request uses the edit: another key of the provider', async () => {
+  test('the next request uses the edit: another key of the provider', async () => {
     const row = { kind: 'openai-compatible', base_url: gateway.upstream.baseUrl, api_key: 'sk-second-key' }
     await gateway.admin('PUT', 'providers/main', row)
     await gateway.chat(ada.key, HELLO)
@@ -96,7 +93,7 @@ describe('the next request uses the edit:', () => {
     expect(gateway.upstream.requests[0]!.headers['authorization']).toBe('Bearer sk-second-key')
   })
 
-  test('the next request uses the edit: the next request uses the edit: a higher max_output_tokens, so that a low balance is refused', async () => {
+  test('the next request uses the edit: a higher max_output_tokens, so that a low balance is refused', async () => {
     const thin = await gateway.account({ grant: '0.02' })
     await gateway.admin('PUT', 'models/gpt-x', chatModel('gpt-x', { max_output_tokens: 100_000 }))
 

@@ -44,7 +44,7 @@ describe('with stream_usage: ask, a chat stream whose client did not ask for usa
     ['has stream_options of null', { stream_options: null }],
     ['refuses usage', { stream_options: { include_usage: false } }],
   ])(
-    'with stream_usage: ask, a chat stream whose client did not ask for usage with stream_usage: ask, a chat stream whose client did not ask for usage and %s is charged the reported usage, and has no usage frame',
+    'with stream_usage: ask, a chat stream whose client did not ask for usage and %s is charged the reported usage, and has no usage frame',
     async (_, body) => {
       const { text, charge, sent } = await ask({ body: { ...body } })
 
@@ -54,7 +54,7 @@ describe('with stream_usage: ask, a chat stream whose client did not ask for usa
     },
   )
 
-  test('with stream_usage: ask, a chat stream whose client did not ask for usage with stream_usage: ask, a chat stream whose client did not ask for usage keeps a usage in a frame with choices', async () => {
+  test('with stream_usage: ask, a chat stream whose client did not ask for usage keeps a usage in a frame with choices', async () => {
     const last = finish('stop', 0, { usage: { prompt_tokens: 10, completion_tokens: 5 } })
 
     const { text, charge } = await ask({}, sse([HEL + LO + last + DONE]))
@@ -63,14 +63,14 @@ describe('with stream_usage: ask, a chat stream whose client did not ask for usa
     expect(charge).toMatchObject({ cost_usd: '0.00007', source: 'reported' })
   })
 
-  test('with stream_usage: ask, a chat stream whose client did not ask for usage with stream_usage: ask, a chat stream whose client did not ask for usage is charged an estimate if the upstream still reports no usage', async () => {
+  test('with stream_usage: ask, a chat stream whose client did not ask for usage is charged an estimate if the upstream still reports no usage', async () => {
     const { text, charge } = await ask({}, withoutUsage)
 
     expect(text).toBe(SHOWN + DONE)
     expect(charge).toMatchObject({ cost_usd: COST_OF_HELLO, source: 'estimated' })
   })
 
-  test('with stream_usage: ask, a chat stream whose client did not ask for usage with stream_usage: ask, a chat stream whose client did not ask for usage has no usage frame of several that report cumulative usage', async () => {
+  test('with stream_usage: ask, a chat stream whose client did not ask for usage has no usage frame of several that report cumulative usage', async () => {
     const early = usage({ prompt_tokens: 10, completion_tokens: 1 })
 
     const { text, charge } = await ask({}, sse([early + HEL + early + LO + FINISH + USAGE + DONE]))
@@ -79,7 +79,7 @@ describe('with stream_usage: ask, a chat stream whose client did not ask for usa
     expect(charge).toMatchObject({ cost_usd: COST, source: 'reported' })
   })
 
-  test('with stream_usage: ask, a chat stream whose client did not ask for usage with stream_usage: ask, a chat stream whose client did not ask for usage that breaks has no usage frame and is charged what was reported', async () => {
+  test('with stream_usage: ask, a chat stream whose client did not ask for usage that breaks has no usage frame and is charged what was reported', async () => {
     const early = usage({ prompt_tokens: 10, completion_tokens: 5 })
 
     const { text, charge } = await ask({}, sse([HEL + early]))

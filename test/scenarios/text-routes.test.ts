@@ -74,7 +74,7 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))('%s:',
     ]
 
     test.each(rows)(
-      'an answer is charged an answer is charged %s, with the cost in its header and in its body',
+      'an answer is charged %s, with the cost in its header and in its body',
       async (_title, reply, settlement) => {
         gateway.upstream.reply(reply)
 
@@ -88,7 +88,7 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))('%s:',
       },
     )
 
-    test('an answer is charged an answer is charged an estimate if there is no usage, and names no cost', async () => {
+    test('an answer is charged an estimate if there is no usage, and names no cost', async () => {
       gateway.upstream.reply(route.answer(null))
 
       const response = await ask(route)
@@ -117,7 +117,7 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))('%s:',
     ]
 
     test.each(rows)(
-      'nothing is charged and nothing is held after nothing is charged and nothing is held after %s',
+      'nothing is charged and nothing is held after %s',
       async (_title, reply, status, code) => {
         gateway.upstream.reply(reply)
 
@@ -128,7 +128,7 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))('%s:',
       },
     )
 
-    test('nothing is charged and nothing is held after nothing is charged and nothing is held after silence until the read timeout', async () => {
+    test('nothing is charged and nothing is held after silence until the read timeout', async () => {
       gateway.upstream.reply(silence())
       const before = gateway.upstream.requests.length
       const asked = ask(route)
@@ -167,7 +167,7 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))('%s:',
     ]
 
     test.each(rows)(
-      'a request is refused before the upstream is called, with a request is refused before the upstream is called, with %s',
+      'a request is refused before the upstream is called, with %s',
       async (_title, asking, status, code) => {
         const before = gateway.upstream.requests.length
 

@@ -102,7 +102,7 @@ describe('of 200 concurrent different requests on a balance for ten', () => {
     await expectSoundBooks(gateway, account)
   })
 
-  test('of 200 concurrent different requests on a balance for ten, of 200 concurrent different requests on a balance for ten, at most ten are charged, even if each costs less than its hold', async () => {
+  test('of 200 concurrent different requests on a balance for ten, at most ten are charged, even if each costs less than its hold', async () => {
     await start()
     const account = await gateway.account({ grant: '0.0007' })
     const open = gate()

@@ -64,7 +64,7 @@ describe('the read limit of', () => {
     ['a provider replaces the setting', 'provider-limits', 'chat/completions', PROVIDER_READ_MS],
     ['an embedding model replaces the setting', 'embedding-limits', 'embeddings', 30_000],
     ['the gateway holds for a provider without one', 'settings', 'chat/completions', SETTING_READ_MS],
-  ])('the read limit of the read limit of %s', async (_, model, path, limitMs) => {
+  ])('the read limit of %s', async (_, model, path, limitMs) => {
     const { exchange, reply, isOver } = await ask(model, { path })
 
     gateway.clock.advance(limitMs - 1)
@@ -76,7 +76,7 @@ describe('the read limit of', () => {
     exchange.reset()
   })
 
-  test('the read limit of the read limit of a model is also the limit for the head of a stream', async () => {
+  test('the read limit of a model is also the limit for the head of a stream', async () => {
     const { reply, isOver } = await ask('row-limits', { stream: true })
 
     gateway.clock.advance(ROW_READ_MS - 1)
@@ -93,7 +93,7 @@ describe('the idle limit of', () => {
     ['a model replaces that of its provider', 'row-limits', ROW_IDLE_MS],
     ['a provider replaces the setting', 'provider-limits', PROVIDER_IDLE_MS],
     ['the gateway holds for a provider without one', 'settings', 60_000],
-  ])('the idle limit of the idle limit of %s', async (_, model, limitMs) => {
+  ])('the idle limit of %s', async (_, model, limitMs) => {
     const { account, exchange, opened, reply, isOver } = await ask(model, { stream: true })
     await exchange.write(head(200, { ...EVENT_STREAM, 'transfer-encoding': 'chunked' }))
     await exchange.write(chunk(delta({ content: 'Hel' })))

@@ -69,21 +69,24 @@ describe('an input that the model does not read is 400 with its place, before a 
       'image',
       '[0].content[1]',
     ],
-  ])('%s', async (_, path, body, kind, place) => {
-    const before = gateway.upstream.requests.length
+  ])(
+    'an input that the model does not read is 400 with its place, before a provider is called: %s',
+    async (_, path, body, kind, place) => {
+      const before = gateway.upstream.requests.length
 
-    const response = await post(path, { model: 'text-only', ...body })
+      const response = await post(path, { model: 'text-only', ...body })
 
-    expect(response.headers.get('x-should-retry')).toBe('false')
-    expect(await refusalOf(response)).toMatchObject({
-      status: 400,
-      type: 'invalid_request_error',
-      code: 'unsupported_input',
-      param: `messages[0].content${place}`,
-      message: expect.stringContaining(`"text-only" does not read ${kind}`),
-    })
-    expect(gateway.upstream.requests).toHaveLength(before)
-  })
+      expect(response.headers.get('x-should-retry')).toBe('false')
+      expect(await refusalOf(response)).toMatchObject({
+        status: 400,
+        type: 'invalid_request_error',
+        code: 'unsupported_input',
+        param: `messages[0].content${place}`,
+        message: expect.stringContaining(`"text-only" does not read ${kind}`),
+      })
+      expect(gateway.upstream.requests).toHaveLength(before)
+    },
+  )
 
   test.each<[string, object, string]>([
     [
@@ -97,25 +100,31 @@ describe('an input that the model does not read is 400 with its place, before a 
       { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_image' }] },
       'input[1].output[0]',
     ],
-  ])('%s', async (_, item, param) => {
-    const response = await post('responses', {
-      model: 'text-only',
-      input: [{ role: 'user', content: '' }, item],
-    })
+  ])(
+    'an input that the model does not read is 400 with its place, before a provider is called: %s',
+    async (_, item, param) => {
+      const response = await post('responses', {
+        model: 'text-only',
+        input: [{ role: 'user', content: '' }, item],
+      })
 
-    expect(await refusalOf(response)).toMatchObject({ status: 400, code: 'unsupported_input', param })
-  })
+      expect(await refusalOf(response)).toMatchObject({ status: 400, code: 'unsupported_input', param })
+    },
+  )
 
   test.each([
     ['an empty account', {}],
     ['a stream', { stream: true }],
-  ])('on %s too', async (_, more) => {
-    const poor = await gateway.account({ grant: '0' })
+  ])(
+    'an input that the model does not read is 400 with its place, before a provider is called: on %s too',
+    async (_, more) => {
+      const poor = await gateway.account({ grant: '0' })
 
-    const response = await gateway.chat(poor.key, { model: 'text-only', ...said(chatImage), ...more })
+      const response = await gateway.chat(poor.key, { model: 'text-only', ...said(chatImage), ...more })
 
-    expect(await refusalOf(response)).toMatchObject({ status: 400, code: 'unsupported_input' })
-  })
+      expect(await refusalOf(response)).toMatchObject({ status: 400, code: 'unsupported_input' })
+    },
+  )
 })
 
 describe('an input passes', () => {
@@ -128,7 +137,7 @@ describe('an input passes', () => {
       'text-only',
       said({ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'a' } }),
     ],
-  ])('%s', async (_, path, model, body) => {
+  ])('an input passes %s', async (_, path, model, body) => {
     gateway.upstream.reply(chatAnswer())
 
     expect((await post(path, { model, ...body })).status).toBe(200)

@@ -57,17 +57,14 @@ describe('SDKs do not retry', () => {
     [500, null],
     [503, null],
     [302, null],
-  ])(
-    'SDKs do not retry SDKs do not retry a 502 for the status %p, with x-should-retry %p',
-    async (status, shouldRetry) => {
-      const response = await ask(error(status))
+  ])('SDKs do not retry a 502 for the status %p, with x-should-retry %p', async (status, shouldRetry) => {
+    const response = await ask(error(status))
 
-      expect(response.headers.get('x-should-retry')).toBe(shouldRetry)
-      expect(await refusalOf(response)).toMatchObject({ status: 502, type: 'upstream_error' })
-    },
-  )
+    expect(response.headers.get('x-should-retry')).toBe(shouldRetry)
+    expect(await refusalOf(response)).toMatchObject({ status: 502, type: 'upstream_error' })
+  })
 
-  test('SDKs do not retry SDKs do not retry a 504, because the upstream may still answer and bill', async () => {
+  test('SDKs do not retry a 504, because the upstream may still answer and bill', async () => {
     const taken = gateway.upstream.hold()
     const asked = gateway.chat(ada.key, HELLO)
     const exchange = await taken
@@ -84,7 +81,7 @@ describe('SDKs do not retry', () => {
     exchange.reset()
   })
 
-  test('SDKs do not retry a late answer has not come after 299.999 seconds, so that SDKs do not retry', async () => {
+  test('a late answer has not come after 299.999 seconds, so that SDKs do not retry', async () => {
     const taken = gateway.upstream.hold()
     const asked = gateway.chat(ada.key, HELLO)
     const exchange = await taken
@@ -123,7 +120,7 @@ describe('a mistake that only the upstream detects is forwarded in the error env
       { status: 418, message: 'The provider of the model rejected the request without giving a reason.' },
     ],
   ])(
-    'a mistake that only the upstream detects is forwarded in the error envelope, from a mistake that only the upstream detects is forwarded in the error envelope, from %s',
+    'a mistake that only the upstream detects is forwarded in the error envelope, from %s',
     async (_, reply, expected) => {
       expect(await refusalOf(await ask(reply))).toMatchObject(expected)
     },
@@ -143,7 +140,7 @@ describe('a mistake that only the upstream detects is forwarded in the error env
 
 describe('no host, key or organisation of the upstream is shown by', () => {
   test.each([400, 401, 403, 404, 409, 422, 429, 500, 302])(
-    'no host, key or organisation of the upstream is shown by no host, key or organisation of the upstream is shown by status %p',
+    'no host, key or organisation of the upstream is shown by status %p',
     async status => {
       const { host, port } = new URL(gateway.upstream.baseUrl)
       const message = `See ${gateway.upstream.baseUrl}/docs at ${host}, api.openai.com, 10.0.0.7; key ${UPSTREAM_KEY} of org-AbCd1234EfGh`
@@ -159,7 +156,7 @@ describe('no host, key or organisation of the upstream is shown by', () => {
     },
   )
 
-  test('no host, key or organisation of the upstream is shown by no host, key or organisation of the upstream is shown by a failed response, which keeps the output of its model', async () => {
+  test('no host, key or organisation of the upstream is shown by a failed response, which keeps the output of its model', async () => {
     const words = `The model wrote ${gateway.upstream.baseUrl}.`
     const output = [{ type: 'message', content: [{ type: 'output_text', text: words }] }]
     const message = `Failed at ${gateway.upstream.baseUrl} with ${UPSTREAM_KEY}.`

@@ -129,7 +129,7 @@ test('the start finds the submits that its last process left, and does not wait 
 
   await until('the submit is unknown', async () => (await theJob())?.state === 'unknown_submit')
   const events = (await theJob())?.history.map(({ detail }) => detail)
-  expect(events).toEqual([null, 'The submit began.', 'The gateway stopped during the submit.'])
+  expect(events).toEqual([null, 'The submission began.', 'The gateway stopped during the submission.'])
   expect(await heldBy(ada.id)).toBe('0.5')
   await expectSound()
 })

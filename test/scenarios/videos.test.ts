@@ -302,13 +302,13 @@ describe('links', () => {
   }
   const forwarded = { 'x-forwarded-host': 'api.example.com', 'x-forwarded-proto': 'https' }
 
-  test('are built from the Host of the request that reads the job', async () => {
+  test('links are built from the Host of the request that reads the job', async () => {
     expect(await linkOf({}, { host: 'films.test:8080', ...forwarded })).toBe(
       'http://films.test:8080/v1/videos/ID/content',
     )
   })
 
-  test('are built from TOLLGATE_BASE_URL if it is set', async () => {
+  test('links are built from TOLLGATE_BASE_URL if it is set', async () => {
     expect(await linkOf({ TOLLGATE_BASE_URL: 'https://films.example.com/' }, { host: 'h' })).toBe(
       'https://films.example.com/v1/videos/ID/content',
     )
@@ -317,7 +317,7 @@ describe('links', () => {
   test.each([
     ['127.0.0.1', 'https://api.example.com/v1/videos/ID/content'],
     ['10.0.0.0/8', 'http://h/v1/videos/ID/content'],
-  ])('are built from the headers of a proxy only if it is trusted: %s', async (proxies, link) => {
+  ])('links are built from the headers of a proxy only if it is trusted: %s', async (proxies, link) => {
     expect(await linkOf({ TOLLGATE_TRUST_PROXY: proxies }, { host: 'h', ...forwarded })).toBe(link)
   })
 })

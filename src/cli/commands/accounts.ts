@@ -17,7 +17,7 @@ export type AccountReply = {
 type Page<Row> = { readonly data: readonly Row[]; readonly next: string | null }
 
 /** Stands for an amount that cannot be read. */
-export const UNREADABLE = 'unreadable'
+const UNREADABLE = 'unreadable'
 
 /** Creates an account and optionally credits it. Throws a `CliError` if the name is taken. */
 export async function createAccount(

@@ -115,9 +115,9 @@ type JobsPass = {
 
 function jobsLines(jobs: JobsPass): readonly string[] {
   return [
-    `Jobs whose submit was cut off by the end of its process: ${jobs.lost}.`,
+    `Jobs whose submission was cut off by the end of its process: ${jobs.lost}.`,
     `Running jobs polled: ${jobs.polled}, of which ${jobs.ended} had ended.`,
-    `Unknown submits found at their provider: ${jobs.recovered}.`,
+    `Unknown submissions found at their provider: ${jobs.recovered}.`,
     `Jobs released at their deadline: ${jobs.released}.`,
     `Jobs finished after their release and booked as losses: ${jobs.late_completions}.`,
     `Results archived: ${jobs.archived}. Unused files removed: ${jobs.removed_files}.`,

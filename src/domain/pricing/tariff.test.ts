@@ -35,7 +35,7 @@ describe('a charge with tiers has the prices of', () => {
       '3.010004',
     ],
     ['the tariff whatever the output is', { input: 1, output: 1_000_000 }, '10.000001'],
-  ])('a charge with tiers has the prices of a charge with tiers has the prices of %s', (_, usage, cost) => {
+  ])('a charge with tiers has the prices of %s', (_, usage, cost) => {
     expect(chargeForTokens({ ...NO_USAGE, ...usage }, tariff)).toBe(usd(cost))
   })
 })
@@ -45,11 +45,11 @@ describe('a worst case with tiers has', () => {
     ['the prices of the tariff, if the input cannot reach a tier', 200_000, '0.21'],
     ['the prices of the first tier, if the input can reach it', 200_001, '0.415002'],
     ['the highest price for the input', 500_001, '3.010004'],
-  ])('a worst case with tiers has a worst case with tiers has %s', (_, inputTokens, amount) => {
+  ])('a worst case with tiers has %s', (_, inputTokens, amount) => {
     expect(worstCasePrice({ inputTokens, outputTokens: 1000, choices: 1 }, tariff)).toBe(usd(amount))
   })
 
-  test('a worst case with tiers has a worst case with tiers has the price of the tariff if its tiers are cheaper', () => {
+  test('a worst case with tiers has the price of the tariff if its tiers are cheaper', () => {
     const cheaper = { ...tariff, tiers: [{ aboveInputTokens: 10, prices: { input: usd('0.1') } }] }
 
     expect(worstCasePrice({ inputTokens: 1_000_000, outputTokens: 0, choices: 1 }, cheaper)).toBe(usd('1'))

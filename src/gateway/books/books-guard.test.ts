@@ -17,13 +17,13 @@ function aGuard() {
 }
 
 describe('paid work', () => {
-  test('starts while no problem is known', () => {
+  test('paid work starts while no problem is known', () => {
     const { guard, refused } = aGuard()
 
     expect([refused(), guard.stop, guard.stoppedAccounts]).toEqual([[], undefined, 0])
   })
 
-  test('of an account whose books are wrong is refused, and that of others is not', () => {
+  test('paid work of an account whose books are wrong is refused, and that of others is not', () => {
     const { guard, refused } = aGuard()
 
     guard.noteCheck([ADA])
@@ -33,7 +33,7 @@ describe('paid work', () => {
     expect([guard.stop, guard.stoppedAccounts]).toEqual([undefined, 1])
   })
 
-  test('of all accounts is refused if the commits are wrong', () => {
+  test('paid work of all accounts is refused if the commits are wrong', () => {
     const { guard, refused } = aGuard()
 
     guard.noteCheck('everything')
@@ -42,7 +42,7 @@ describe('paid work', () => {
     expect(guard.stop).toContain('commits')
   })
 
-  test('of all accounts is refused while the books do not match their anchor', () => {
+  test('paid work of all accounts is refused while the books do not match their anchor', () => {
     const { guard, anchor, refused } = aGuard()
     anchor.problem = 'It names commits that are missing.'
     guard.noteCheck([])
@@ -53,7 +53,7 @@ describe('paid work', () => {
     expect([during, refused()]).toEqual([[ADA, BEN], []])
   })
 
-  test('of all accounts is refused after three checks in a row that could not run', () => {
+  test('paid work of all accounts is refused after three checks in a row that could not run', () => {
     const { guard, refused } = aGuard()
     const seen: number[][] = []
 
@@ -66,7 +66,7 @@ describe('paid work', () => {
     expect(refused()).toEqual([ADA, BEN])
   })
 
-  test('is not refused after failed checks that were not in a row', () => {
+  test('paid work is not refused after failed checks that were not in a row', () => {
     const { guard, refused } = aGuard()
 
     for (const result of ['failed', 'failed', 'sound', 'failed', 'failed'])
@@ -76,7 +76,7 @@ describe('paid work', () => {
     expect(refused()).toEqual([])
   })
 
-  test('resumes with a check that finds nothing', () => {
+  test('paid work resumes with a check that finds nothing', () => {
     const { guard, refused } = aGuard()
     guard.noteCheck('everything')
     guard.noteCheck([ADA])
@@ -129,14 +129,17 @@ describe('a guarded port whose implementation is a class', () => {
   test.each([
     ['ledger', ledger, (calls: Call[]) => guardedLedger(classPort(ledger, calls), guards)],
     ['jobs', jobs, (calls: Call[]) => guardedJobs(classPort(jobs, calls), guards)],
-  ])('passes on every method of the %s', async (_, port, guarded) => {
-    const calls: Call[] = []
-    const methods = guarded(calls) as unknown as Record<string, (...given: unknown[]) => unknown>
+  ])(
+    'a guarded port whose implementation is a class passes on every method of the %s',
+    async (_, port, guarded) => {
+      const calls: Call[] = []
+      const methods = guarded(calls) as unknown as Record<string, (...given: unknown[]) => unknown>
 
-    for (const name of methodsOf(port))
-      await Promise.try(() => methods[name]?.({ accountId: 1 }, 2, 3)).catch(() => undefined)
+      for (const name of methodsOf(port))
+        await Promise.try(() => methods[name]?.({ accountId: 1 }, 2, 3)).catch(() => undefined)
 
-    expect(methodsOf(methods)).toEqual(methodsOf(port))
-    expect(calls.map(({ method }) => method).toSorted()).toEqual(methodsOf(port))
-  })
+      expect(methodsOf(methods)).toEqual(methodsOf(port))
+      expect(calls.map(({ method }) => method).toSorted()).toEqual(methodsOf(port))
+    },
+  )
 })

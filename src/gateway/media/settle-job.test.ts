@@ -73,7 +73,7 @@ describe.each(['image.png', 'image.webp', 'clip-truncated.mp4', 'page.html'])(
   name => {
     const wrong = () => opened(name)
 
-    test('is tried again until the last try, and the job and its hold stay open', async () => {
+    test('a link that gives something other than the clip is tried again until the last try, and the job and its hold stay open', async () => {
       const { settle } = await setUp()
 
       const { job, held } = await settle(times(FETCHES_MAX - 1, wrong))
@@ -83,7 +83,7 @@ describe.each(['image.png', 'image.webp', 'clip-truncated.mp4', 'page.html'])(
       expect(job.problem).toContain(`(try ${FETCHES_MAX - 1} of ${FETCHES_MAX})`)
     })
 
-    test('is lost after the last try: the hold is released, and the price is a loss', async () => {
+    test('a link that gives something other than the clip is lost after the last try: the hold is released, and the price is a loss', async () => {
       const { settle } = await setUp()
 
       const { job, held } = await settle(times(FETCHES_MAX, wrong))
@@ -94,7 +94,7 @@ describe.each(['image.png', 'image.webp', 'clip-truncated.mp4', 'page.html'])(
       expect(job.loss).toBe(usd('2.5'))
     })
 
-    test('is charged if it gives the clip at the last try', async () => {
+    test('a link that gives something other than the clip is charged if it gives the clip at the last try', async () => {
       const { settle } = await setUp()
 
       const { job, held } = await settle([...times(FETCHES_MAX - 1, wrong), () => opened('clip.mp4')])

@@ -203,7 +203,7 @@ describe.each([
 })
 
 describe('a follower', () => {
-  test('gets the answer without the rate limits and the Retry-After of the first request', async () => {
+  test('a follower gets the answer without the rate limits and the Retry-After of the first request', async () => {
     const { ask, calls } = setUp()
     const [first, second] = [ask(), ask()]
     await turn()
@@ -219,7 +219,7 @@ describe('a follower', () => {
     })
   })
 
-  test('of a stream gets it without the rate limits and the Retry-After of the first request', async () => {
+  test('a follower of a stream gets it without the rate limits and the Retry-After of the first request', async () => {
     const { ask, calls } = setUp()
     const [first, second] = [ask(), ask()]
     await turn()
@@ -230,7 +230,7 @@ describe('a follower', () => {
     expect(await second.result).toMatchObject({ rateLimits: [], retryAfter: undefined, isReplay: true })
   })
 
-  test('that disconnects gets an error, and the call continues', async () => {
+  test('a follower that disconnects gets an error, and the call continues', async () => {
     const { ask, calls } = setUp()
     const [first, second] = [ask(), ask()]
     await turn()
@@ -243,7 +243,7 @@ describe('a follower', () => {
   })
 
   test.each([-HOUR_MS, 0, HOUR_MS])(
-    'calls the model itself when its patience is over, also if the wall clock moves by %d ms',
+    'a follower calls the model itself when its patience is over, also if the wall clock moves by %d ms',
     async moveMs => {
       const { ask, calls, clock } = setUp()
       const failing = [ask(), ask()]
@@ -274,7 +274,7 @@ describe('requests are not identical', () => {
     ['with another body', { body: sentText('{"model":"gpt-x","messages":[]}') }, chatDialect],
     ['on another route', {}, responsesDialect],
     ['of another key', otherKey(), chatDialect],
-  ])('%s', async (_, change, dialect) => {
+  ])('requests are not identical %s', async (_, change, dialect) => {
     const { ask, calls } = setUp()
 
     const asked = [ask(), ask(change, dialect)]

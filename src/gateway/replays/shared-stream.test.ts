@@ -81,7 +81,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('readers', () => {
-  test('that read at the same time cause one read of the source, and all get the piece', async () => {
+  test('readers that read at the same time cause one read of the source, and all get the piece', async () => {
     const { open, script } = share()
     const [leader, follower] = [open(), open()]
 
@@ -92,7 +92,7 @@ describe('readers', () => {
     expect(script.reads).toBe(1)
   })
 
-  test('that join later get the stream from its start', async () => {
+  test('readers that join later get the stream from its start', async () => {
     const { open, script } = share()
     const leader = open()
     await lead(leader, script, 2)
@@ -103,7 +103,7 @@ describe('readers', () => {
     expect(script.reads).toBe(2)
   })
 
-  test('may read ahead of a stalled leader, which still gets every piece', async () => {
+  test('readers may read ahead of a stalled leader, which still gets every piece', async () => {
     const { open, script } = share()
     const [leader, follower] = [open(), open()]
     await lead(follower, script, 3)
@@ -111,7 +111,7 @@ describe('readers', () => {
     expect([await next(leader), await next(leader), await next(leader)]).toEqual([1, 2, 3])
   })
 
-  test('get the end, and each ends when it has read it', async () => {
+  test('readers get the end, and each ends when it has read it', async () => {
     const { open, script, stream } = share()
     const [leader, follower] = [open(), open()]
     await lead(leader, script, 1)
@@ -133,7 +133,7 @@ describe('readers', () => {
 })
 
 describe('cancelling a reader', () => {
-  test('cancels the source if it is the only reader', async () => {
+  test('cancelling a reader cancels the source if it is the only reader', async () => {
     const { open, script, stream } = share()
     const leader = open()
     const piece = next(leader)
@@ -148,7 +148,7 @@ describe('cancelling a reader', () => {
     expect(stream.copy()).toEqual(new Uint8Array())
   })
 
-  test('leaves the source to the others, and the next reader leads', async () => {
+  test('cancelling a reader leaves the source to the others, and the next reader leads', async () => {
     const { open, script } = share()
     const [leader, second, third] = [open(), open(), open()]
     await lead(leader, script, 1)
@@ -164,7 +164,7 @@ describe('cancelling a reader', () => {
     expect(script.isCancelled).toBe(true)
   })
 
-  test('twice counts once', async () => {
+  test('cancelling a reader twice counts once', async () => {
     const { open, script } = share()
     const [leader, follower] = [open(), open()]
     leader.cancel()
@@ -177,7 +177,7 @@ describe('cancelling a reader', () => {
 })
 
 describe('the copy', () => {
-  test('is everything that was read, and counts in the budget until the stream is closed', async () => {
+  test('the copy is everything that was read, and counts in the budget until the stream is closed', async () => {
     const { open, script, stream, budget } = share()
     const leader = open()
     await lead(leader, script, PIECES_OF_COPY)
@@ -192,7 +192,7 @@ describe('the copy', () => {
     expect(budget.taken).toBe(0)
   })
 
-  test('is dropped when the stream becomes too long, and then no reader can join', async () => {
+  test('the copy is dropped when the stream becomes too long, and then no reader can join', async () => {
     const shared = share()
     const { open, script, stream, budget } = shared
     const leader = open()
@@ -211,7 +211,7 @@ describe('the copy', () => {
     expect(stream.copy()).toBeUndefined()
   })
 
-  test('is dropped when the budget has no room for it, and the leader reads on', async () => {
+  test('the copy is dropped when the budget has no room for it, and the leader reads on', async () => {
     const shared = share({ bytesMax: PIECE_BYTES })
     const { open, script, budget } = shared
     const leader = open()
@@ -308,7 +308,7 @@ describe('after the copy was dropped', () => {
 })
 
 describe('a heartbeat', () => {
-  test('goes to every reader that waits, and is not kept', async () => {
+  test('a heartbeat goes to every reader that waits, and is not kept', async () => {
     const { stream, script, open } = share()
     const [leader, follower] = [open(), open()]
     const waiting = [leader.read(), follower.read()]
@@ -326,7 +326,7 @@ describe('a heartbeat', () => {
     expect(stream.copy()).toEqual(new Uint8Array(PIECE_BYTES).fill(7))
   })
 
-  test('does not go to a reader that joins later or has bytes to read', async () => {
+  test('a heartbeat does not go to a reader that joins later or has bytes to read', async () => {
     const { script, open } = share()
     const leader = open()
     const follower = open()

@@ -72,11 +72,11 @@ describe('the worst case of', () => {
       { inputTokensEstimate: Infinity },
       '128.21',
     ],
-  ])('the worst case of the worst case of %s', (_, pricing, change, amount) => {
+  ])('the worst case of %s', (_, pricing, change, amount) => {
     expect(quote(pricing, change).amount).toBe(usd(amount))
   })
 
-  test('the worst case of the worst case of input beyond the context window is the context window, also for input of unknown length', () => {
+  test('the worst case of input beyond the context window is the context window, also for input of unknown length', () => {
     const model = { ...aModel(tariff), contextWindow: 1000 }
     const amount = (inputTokensEstimate: number) => quoteText(model, aRequest({ inputTokensEstimate })).amount
 
@@ -85,7 +85,7 @@ describe('the worst case of', () => {
     expect(amount(Infinity)).toBe(usd('1.21'))
   })
 
-  test('the worst case of the worst case of separate inputs is up to one context window for each', () => {
+  test('the worst case of separate inputs is up to one context window for each', () => {
     const model = { ...aModel(tariff), contextWindow: 1000 }
     const amount = (separateInputs: number) =>
       quoteText(model, aRequest({ inputTokensEstimate: 2500, separateInputs })).amount
@@ -93,7 +93,7 @@ describe('the worst case of', () => {
     expect([1, 2, 3].map(amount)).toEqual([usd('1.21'), usd('2.21'), usd('2.71')])
   })
 
-  test('the worst case of the worst case of an embedding has no output part', () => {
+  test('the worst case of an embedding has no output part', () => {
     expect(quoteText(aModel(tariff, 'embedding'), aRequest()).amount).toBe(usd('0.02'))
   })
 })
@@ -160,13 +160,13 @@ const used = (usage: Partial<Usage>, change = {}) => ({
 })
 
 describe('the price of', () => {
-  test('the price of the price of a reported usage is exact, even above the worst case', () => {
+  test('the price of a reported usage is exact, even above the worst case', () => {
     const price = priceText(quote(tariff), used({ input: 1000, output: 1 }), null)
 
     expect(price).toMatchObject({ cost: usd('1.012'), tariff: TARIFF, isClamped: false })
   })
 
-  test('the price of the price of a free row is 0', () => {
+  test('the price of a free row is 0', () => {
     const price = priceText(quote(free), used({ input: 9 }), exact('7'))
 
     expect(price).toMatchObject({ cost: ZERO, tariff: null, isCostUnreported: false })
@@ -178,7 +178,7 @@ describe('the price of', () => {
     ['rounded only after the markup', '0.0000000041', '0.000000007', false],
     ['limited to the worst case', '1', '0.22', true],
     ['at least 0', '-1', '0', true],
-  ])('the price of the price of an upstream’s own cost is that cost, %s', (_, reported, cost, isClamped) => {
+  ])('the price of an upstream’s own cost is that cost, %s', (_, reported, cost, isClamped) => {
     const price = priceText(quote(upstreamCost), used({ input: 1 }), exact(reported))
 
     expect(price).toMatchObject({ cost: usd(cost), tariff: null, isClamped })
@@ -188,31 +188,26 @@ describe('the price of', () => {
     ['rounded up', '0.0000000001', '0.000000001'],
     ['not multiplied by the markup', '0.1', '0.1'],
     ['not limited to the worst case', '5', '5'],
-  ])(
-    'the price of the price of any row has the upstream’s own cost for the books, %s',
-    (_, reported, recorded) => {
-      for (const pricing of [tariff, free, upstreamCost])
-        expect(priceText(quote(pricing), used({ input: 1 }), exact(reported)).providerCost).toBe(
-          usd(recorded),
-        )
-    },
-  )
+  ])('the price of any row has the upstream’s own cost for the books, %s', (_, reported, recorded) => {
+    for (const pricing of [tariff, free, upstreamCost])
+      expect(priceText(quote(pricing), used({ input: 1 }), exact(reported)).providerCost).toBe(usd(recorded))
+  })
 
   test.each([
     ['was not reported', null],
     ['is negative', exact('-1')],
     ['is above a million dollars', exact('1000000.1')],
-  ])('the price of the price of an upstream’s own cost that %s is not in the books', (_, reported) => {
+  ])('the price of an upstream’s own cost that %s is not in the books', (_, reported) => {
     expect(priceText(quote(tariff), used({ input: 1 }), reported).providerCost).toBeNull()
   })
 
-  test('the price of the price of an upstream’s own cost that was not reported is 0 and is marked as unreported', () => {
+  test('the price of an upstream’s own cost that was not reported is 0 and is marked as unreported', () => {
     const price = priceText(quote(upstreamCost), used({ input: 1 }), null)
 
     expect(price).toMatchObject({ cost: ZERO, isCostUnreported: true })
   })
 
-  test('the price of the price of a clamped usage stays clamped', () => {
+  test('the price of a clamped usage stays clamped', () => {
     for (const pricing of [tariff, free, upstreamCost]) {
       const price = priceText(quote(pricing), used({ input: 1 }, { isClamped: true }), exact('1e-9'))
       expect(price.isClamped).toBe(true)

@@ -69,18 +69,15 @@ describe('an estimated input counts as cached', () => {
     ['not at all, if it begins in another way', text(5000), text(5000, 'b'), 9999, 0],
     ['as a whole, if the prompt is shorter than a block', 'Hello', 'Hello', 9999, 5],
     ['not at all without a prompt', '', '', 9999, 0],
-  ])(
-    'an estimated input counts as cached an estimated input counts as cached %s',
-    async (_, before, now, reported, expected) => {
-      const { note, cached } = setUp()
-      note(before, reported)
+  ])('an estimated input counts as cached %s', async (_, before, now, reported, expected) => {
+    const { note, cached } = setUp()
+    note(before, reported)
 
-      expect(await cached(now)).toBe(expected)
-    },
-  )
+    expect(await cached(now)).toBe(expected)
+  })
 
   test.each([1000, 1001])(
-    'an estimated input counts as cached an estimated input counts as cached by its share of %d tokens, rounded down',
+    'an estimated input counts as cached by its share of %d tokens, rounded down',
     async inputTokens => {
       const { note, cached } = setUp()
       note(text(2048), 9999)
@@ -89,7 +86,7 @@ describe('an estimated input counts as cached', () => {
     },
   )
 
-  test('an estimated input counts as cached an estimated input counts as cached only within five minutes', async () => {
+  test('an estimated input counts as cached only within five minutes', async () => {
     const { note, cached, clock } = setUp()
     note(text(5000), 9999)
 
@@ -107,17 +104,14 @@ describe('an estimated input counts as cached', () => {
       'for the same model of the provider',
       { destination: { ...main, upstream: { ...main.upstream, model: 'other' } } },
     ],
-  ])(
-    'an estimated input counts as cached an estimated input counts as cached only after a request %s',
-    async (_, other) => {
-      const { note, cached } = setUp()
-      note(text(5000), 9999, other)
+  ])('an estimated input counts as cached only after a request %s', async (_, other) => {
+    const { note, cached } = setUp()
+    note(text(5000), 9999, other)
 
-      expect([await cached(text(5000)), await cached(text(5000), other)]).toEqual([0, 5000])
-    },
-  )
+    expect([await cached(text(5000)), await cached(text(5000), other)]).toEqual([0, 5000])
+  })
 
-  test('an estimated input counts as cached an estimated input counts as cached only by the last complete request', async () => {
+  test('an estimated input counts as cached only by the last complete request', async () => {
     const { note, cached } = setUp()
     note(text(5000), 9999)
 

@@ -206,7 +206,7 @@ test('a reply does not leave before its charge is durable', async () => {
 describe('a request that times out', () => {
   const timedOut = async (): Promise<ProviderOutcome> => ({ outcome: 'timed_out' })
 
-  test('does not get its 504 before its late mark is durable', async () => {
+  test('a request that times out does not get its 504 before its late mark is durable', async () => {
     const commit = Promise.withResolvers<void>()
     const { run } = await setUp(timedOut, {
       attemptsFrom: attempts => ({
@@ -223,7 +223,7 @@ describe('a request that times out', () => {
     expect(await leaves.reply).toMatchObject({ kind: 'error', error: { code: 'upstream_timeout' } })
   })
 
-  test('gets another error if its late mark cannot be written', async () => {
+  test('a request that times out gets another error if its late mark cannot be written', async () => {
     const { run, balance } = await setUp(timedOut, {
       attemptsFrom: attempts => ({ ...attempts, record: () => Promise.reject(new Error('disk full')) }),
     })
@@ -234,7 +234,7 @@ describe('a request that times out', () => {
     expect(await balance()).toMatchObject({ available: usd('1'), held: { text: usd('0') } })
   })
 
-  test('is unavailable if the commit of its late mark fails', async () => {
+  test('a request that times out is unavailable if the commit of its late mark fails', async () => {
     const { run, balance, store } = await setUp(timedOut)
     store.transactions.join({
       beforeCommit: () => {

@@ -84,7 +84,7 @@ describe('of several results the client gets', () => {
       0,
     ],
     ['the later of two failures', [aFailure('server'), aFailure('unreachable')], 1],
-  ])('of several results the client gets of several results the client gets %s', (_, results, index) => {
+  ])('of several results the client gets %s', (_, results, index) => {
     const attempts = results.map(result => ({ result }))
 
     const selected = selectResult(attempts, NOW)

@@ -59,26 +59,26 @@ test('without a host, links are relative', () => {
 describe('forwarded headers', () => {
   const headers = { host: 'inner:8787', 'x-forwarded-host': 'api.example.com', 'x-forwarded-proto': 'https' }
 
-  test('count only with a trusted proxy', () => {
+  test('forwarded headers count only with a trusted proxy', () => {
     expect([baseUrl(headers), baseUrl(headers, proxied)]).toEqual([
       'http://inner:8787',
       'https://api.example.com',
     ])
   })
 
-  test('may be lists, of which the first counts', () => {
+  test('forwarded headers may be lists, of which the first counts', () => {
     const lists = { 'x-forwarded-host': 'first.test, second.test', 'x-forwarded-proto': 'HTTPS, http' }
 
     expect(baseUrl({ ...headers, ...lists }, proxied)).toBe('https://first.test')
   })
 
-  test('may be absent, one or both', () => {
+  test('forwarded headers may be absent, one or both', () => {
     expect(baseUrl({ host: 'h', 'x-forwarded-proto': 'https' }, proxied)).toBe('https://h')
     expect(baseUrl({ host: 'h', 'x-forwarded-host': 'f' }, proxied)).toBe('http://f')
     expect(baseUrl({ host: 'h' }, proxied)).toBe('http://h')
   })
 
-  test('are checked', () => {
+  test('forwarded headers are checked', () => {
     expect(baseUrl({ ...headers, 'x-forwarded-host': 'a/b' }, proxied)).toBe('')
     expect(baseUrl({ ...headers, 'x-forwarded-proto': 'javascript' }, proxied)).toBe('http://api.example.com')
   })

@@ -378,23 +378,20 @@ describe('a request is refused at once, and the connection ends, for', () => {
     ['a head without an end', `GET / HTTP/1.1\r\nx: ${'a'.repeat(33_000)}`, 'headers_too_large'],
     ['a head that is too long', getRequest('/', `x: ${'a'.repeat(33_000)}`), 'headers_too_large'],
     ['too many fields', getRequest('/', ...Array.from({ length: 200 }, () => 'x: y')), 'headers_too_large'],
-  ])(
-    'a request is refused at once, and the connection ends, for a request is refused at once, and the connection ends, for %s',
-    async (_, text, code) => {
-      for (const isCut of [false, true]) {
-        const fake = fakeConnection(respondWith('no'))
+  ])('a request is refused at once, and the connection ends, for %s', async (_, text, code) => {
+    for (const isCut of [false, true]) {
+      const fake = fakeConnection(respondWith('no'))
 
-        for (const piece of isCut ? (text.match(/[^]{1,999}/g) ?? []) : [text]) fake.send(piece)
-        await turn()
-        fake.send(getRequest())
+      for (const piece of isCut ? (text.match(/[^]{1,999}/g) ?? []) : [text]) fake.send(piece)
+      await turn()
+      fake.send(getRequest())
 
-        expect(fake.requests).toMatchObject([{ refusal: { code } }])
-        expect(fake.sent).toBe(responseText('no', 'connection: close'))
-      }
-    },
-  )
+      expect(fake.requests).toMatchObject([{ refusal: { code } }])
+      expect(fake.sent).toBe(responseText('no', 'connection: close'))
+    }
+  })
 
-  test('a request is refused at once, and the connection ends, for a request is refused at once, and the connection ends, for a head that takes too long, even if it never pauses', () => {
+  test('a request is refused at once, and the connection ends, for a head that takes too long, even if it never pauses', () => {
     const fake = fakeConnection(respondWith('no'))
 
     fake.send('GET / HTTP/1.1\r\n')

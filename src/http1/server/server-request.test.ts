@@ -321,7 +321,7 @@ describe('a body as a stream', () => {
   test.each([
     ['fails when it arrives more slowly than the minimum rate', 900, 'body_timeout'],
     ['continues when it arrives a little faster', 1100, undefined],
-  ])('a body as a stream a body as a stream %s', async (_, bytesPerSecond, code) => {
+  ])('a body as a stream %s', async (_, bytesPerSecond, code) => {
     const rateMin = { bytesPerS: 1024, afterMs: 30_000 }
     const { fake, request } = received(postHead(`content-length: ${MEGABYTE}`))
     const stream = request.stream({ ...LIMITS, rateMin })

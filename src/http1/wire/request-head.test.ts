@@ -157,7 +157,7 @@ describe('a request head is malformed with', () => {
     ['an encoding before chunks', lines('transfer-encoding: gzip, chunked')],
     ['chunks twice', lines('transfer-encoding: chunked', 'transfer-encoding: chunked')],
     ['chunks in HTTP/1.0', head('POST / HTTP/1.0', 'transfer-encoding: chunked')],
-  ])('a request head is malformed with a request head is malformed with %s', (_, text) => {
+  ])('a request head is malformed with %s', (_, text) => {
     expect(parsed(text)).toBe('malformed')
   })
 })

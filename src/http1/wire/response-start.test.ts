@@ -15,7 +15,7 @@ describe('a header value is rejected with', () => {
     ['a carriage return', 'a\rb'],
     ['a NUL', 'a\u0000b'],
     ['a character whose low byte is a line feed', 'a\u010ab'],
-  ])('a header value is rejected with a header value is rejected with %s', (_, value) => {
+  ])('a header value is rejected with %s', (_, value) => {
     expect(() => responseStart(200, { x: value })).toThrow('The value of the header x')
   })
 })

@@ -150,7 +150,7 @@ describe('the usage of a stream', () => {
     ['is absent', [chunkFrame({ content: 'x' }), stop], null],
   ]
 
-  test.each(habits)('the usage of a stream the usage of a stream %s', (_, frames, usage) => {
+  test.each(habits)('the usage of a stream %s', (_, frames, usage) => {
     expect(reading([...frames, DONE])).toMatchObject({ usage, isClamped: false })
   })
 

@@ -11,7 +11,7 @@ const requestIn = (text: string) => readChatRequest(parseJsonObject(sentText(tex
 const requestWith = (fields: object) => requestIn(JSON.stringify({ model: 'gpt-x', messages: [], ...fields }))
 
 describe('the gateway reads', () => {
-  test('the gateway reads the gateway reads the smallest request', () => {
+  test('the gateway reads the smallest request', () => {
     expect(requestWith({})).toMatchObject({
       model: 'gpt-x',
       isStream: false,
@@ -21,7 +21,7 @@ describe('the gateway reads', () => {
     })
   })
 
-  test('the gateway reads the gateway reads a stream with usage', () => {
+  test('the gateway reads a stream with usage', () => {
     const request = requestWith({ stream: true, stream_options: { include_usage: true }, n: 3 })
 
     expect(request).toMatchObject({ isStream: true, includeUsage: true, choices: 3 })
@@ -35,13 +35,13 @@ describe('the gateway reads', () => {
     [{ max_tokens: null, max_completion_tokens: 20 }, 20, 'max_completion_tokens'],
     [{ max_tokens: null }, undefined, 'max_tokens'],
   ])(
-    'the gateway reads the gateway reads %j as an output ceiling of %p, set by %s',
+    'the gateway reads %j as an output ceiling of %p, set by %s',
     (fields, outputCeiling, outputCeilingField) => {
       expect(requestWith(fields)).toMatchObject({ outputCeiling, outputCeilingField })
     },
   )
 
-  test('the gateway reads the gateway reads null as absent', () => {
+  test('the gateway reads null as absent', () => {
     const request = requestWith({
       stream: null,
       stream_options: null,
@@ -58,7 +58,7 @@ describe('the gateway reads', () => {
     })
   })
 
-  test('the gateway reads the gateway reads numbers in any notation that JSON allows', () => {
+  test('the gateway reads numbers in any notation that JSON allows', () => {
     expect(requestIn('{"model":"a","messages":[],"max_tokens":1.0e2,"n":2.0}')).toMatchObject({
       outputCeiling: 100,
       choices: 2,

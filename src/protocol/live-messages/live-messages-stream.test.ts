@@ -102,7 +102,7 @@ describe('calls', () => {
     })
   })
 
-  test('calls calls arrive with their chunks', () => {
+  test('calls arrive with their chunks', () => {
     const stream = open()
     stream.feed(encoder.encode(ROLE + call(0, named('a', '{"x":'))))
 
@@ -125,7 +125,7 @@ describe('calls', () => {
     expect(foldEvents(run([ROLE, ...chunks, ...END])).content).toMatchObject([{ name: 'a', input }])
   })
 
-  test('calls calls without an id get one, and without a name are dropped', () => {
+  test('calls without an id get one, and without a name are dropped', () => {
     const chunks = [call(0, { function: { name: 'a', arguments: '{}' } }), call(1, more('{}'))]
 
     expect(foldEvents(run([ROLE, ...chunks, ...END])).content).toEqual([
@@ -133,7 +133,7 @@ describe('calls', () => {
     ])
   })
 
-  test('calls calls in the older format become blocks', () => {
+  test('calls in the older format become blocks', () => {
     const chunks = [
       delta({ function_call: { name: 'a' } }),
       delta({ function_call: { arguments: '{"x":1}' } }),
@@ -142,7 +142,7 @@ describe('calls', () => {
     expect(foldEvents(run([ROLE, ...chunks, ...END])).content).toMatchObject([{ name: 'a', input: { x: 1 } }])
   })
 
-  test('calls calls stop with tool_use, and other finish reasons become the reasons of messages', () => {
+  test('calls stop with tool_use, and other finish reasons become the reasons of messages', () => {
     const stopOf = (reason: string) => foldEvents(run([ROLE, finish(reason), DONE])).stopReason
 
     expect(['stop', 'length', 'tool_calls', 'content_filter'].map(stopOf)).toEqual([

@@ -61,7 +61,7 @@ describe('other formats are not known', () => {
     ['a box that is not ftyp', '\0\0\0\x20moovisom\0\0\x02\0'],
     ['a signature behind a byte', '\0\x89PNG\r\n\x1a\n'],
     ['webm beyond the signature', `\x1a\x45\xdf\xa3${'\0'.repeat(SIGNATURE_BYTES)}\x42\x82\x84webm`],
-  ])('%s', (_format, start) => {
+  ])('other formats are not known: %s', (_format, start) => {
     expect(mediaTypeOf(bytes(start))).toBeUndefined()
   })
 })

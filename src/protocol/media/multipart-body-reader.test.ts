@@ -90,7 +90,7 @@ describe('a form of a real client', () => {
     return [1, 7, 64, 1000, body.length].map(length => readPieces(cut(body, length), boundary))
   }
 
-  test('is read, however it is cut', async () => {
+  test('a form of a real client is read, however it is cut', async () => {
     const data = new FormData()
     data.append('model', 'film-1')
     data.append('prompt', 'a cat\r\n--and a dog, é 😀 "quoted"')
@@ -114,7 +114,7 @@ describe('a form of a real client', () => {
     for (const result of results) expect(result).toEqual(expected)
   })
 
-  test('may have no parts but empty ones', async () => {
+  test('a form of a real client may have no parts but empty ones', async () => {
     const data = new FormData()
     data.append('prompt', '')
 
@@ -176,11 +176,11 @@ describe('a part', () => {
     ['a text with a backslash', 'a\\u0041\\', { text: 'a\\u0041\\' }],
     ['a data URL', `data:image/png;base64,${PNG.toString('base64')}`, png],
     ['base64', PNG.toString('base64').replaceAll(/.{10}/g, '$&\r\n'), png],
-  ])('with text that is %s is an input as in JSON', (_kind, content, expected) => {
+  ])('a part with text that is %s is an input as in JSON', (_kind, content, expected) => {
     expect(read(form(field('image', content))).inputs).toEqual([{ name: 'image', ...expected }])
   })
 
-  test('with a long text is an input as in JSON', () => {
+  test('a part with a long text is an input as in JSON', () => {
     const file = Buffer.concat([PNG, Buffer.alloc(2 * TEXT_BYTES_MAX, '\xff')])
     const url = `data:image/png;base64,${file.toString('base64').replaceAll(/.{76}/g, '$&\r\n')}`
 
@@ -197,18 +197,18 @@ describe('a part', () => {
     ['input_reference', 'image', Buffer.from('?'), { mediaType: undefined, file: '?' }],
     // The name counts, not the format.
     ['video', 'video', PNG, png],
-  ])('with a file named %s is the input %s', (name, input, content, expected) => {
+  ])('a part with a file named %s is the input %s', (name, input, content, expected) => {
     expect(read(form(upload(name, content))).inputs).toEqual([{ name: input, ...expected }])
   })
 
-  test('with a file under another name is dropped', () => {
+  test('a part with a file under another name is dropped', () => {
     const { fields, inputs } = read(form(upload('mask', PNG), field('model', 'm')))
 
     expect(inputs).toEqual([])
     expect(fields).toEqual({ mask: null, model: 'm' })
   })
 
-  test('of an array is one of its elements', () => {
+  test('a part of an array is one of its elements', () => {
     const body = form(
       field('scenes[]', 'one'),
       field('model', 'm'),
@@ -225,7 +225,7 @@ describe('a part', () => {
     ['Content-Type: text/plain; name="no"\r\nContent-Disposition: form-data; name="image"', 'image'],
     ['Content-Disposition: form-data; x="a;name=no"; name="image"', 'image'],
     ['Content-Disposition: form-data; x="a\\";name=no"; name="image"', 'image'],
-  ])('has its name in its header: %j', (head, name) => {
+  ])('a part has its name in its header: %j', (head, name) => {
     expect(read(form(part(head, 'x'))).inputs).toEqual([{ name, text: 'x' }])
   })
 
@@ -234,14 +234,14 @@ describe('a part', () => {
     ['form-data; name="a\\"b"', 'a"b'],
     ['form-data; name="é"', 'é'],
     ['form-data; name="__proto__"', '__proto__'],
-  ])('may have any name: %s', (disposition, name) => {
+  ])('a part may have any name: %s', (disposition, name) => {
     expect(Object.entries(read(form(part(`Content-Disposition: ${disposition}`, 'x'))).fields)).toEqual([
       [name, 'x'],
     ])
   })
 
   test.each(['filename="a.png"', 'filename=""', "filename*=UTF-8''a.png"])(
-    'is a file if it has %s',
+    'a part is a file if it has %s',
     filename => {
       const head = `Content-Disposition: form-data; name="image"; ${filename}`
 
@@ -260,7 +260,7 @@ describe('text around the parts is dropped', () => {
       'spaces behind a boundary',
       form(field('model', 'm')).toString().replace(`${BOUNDARY}\r`, `${BOUNDARY} \t\r`),
     ],
-  ])('%s', (_what, body) => {
+  ])('text around the parts is dropped: %s', (_what, body) => {
     expect(read(body).fields).toEqual({ model: 'm' })
   })
 })
@@ -290,7 +290,7 @@ describe('a body that is not a form is refused', () => {
       form(part(`X: ${'x'.repeat(20_000)}\r\nContent-Disposition: form-data; name="a"`, 'x')),
     ],
     ['too many parts', form(...Array.from({ length: 10_001 }, () => field('x', '')))],
-  ])('%s', (_what, body) => {
+  ])('a body that is not a form is refused: %s', (_what, body) => {
     expect(refusalOf(() => read(body)).code).toBe('malformed_request')
   })
 })
@@ -302,7 +302,7 @@ describe('a name that parsers could take for another one is refused', () => {
     ['a field that is also an array', [field('scenes', 'a'), field('scenes[]', 'b')], 'scenes'],
     ['an input in another case', [field('Image', 'a')], 'image'],
     ['a file in another case', [upload('Image', PNG)], 'image'],
-  ])('%s', (_what, parts, param) => {
+  ])('a name that parsers could take for another one is refused: %s', (_what, parts, param) => {
     expect(refusalOf(() => read(form(...parts)))).toMatchObject({ code: 'ambiguous_field', param })
   })
 })
@@ -368,7 +368,7 @@ describe('the boundary of a content type', () => {
     ['multipart/form-data;boundary="a b:c"', 'a b:c'],
     ['Multipart/Form-Data; charset=utf-8; BOUNDARY=----WebKitFormBoundaryx1Y2', '----WebKitFormBoundaryx1Y2'],
     [`multipart/form-data; boundary=${'x'.repeat(70)}`, 'x'.repeat(70)],
-  ])('%s', (contentType, boundary) => {
+  ])('the boundary is read from the content type %s', (contentType, boundary) => {
     expect(multipartBoundary(contentType)).toBe(boundary)
   })
 
@@ -384,7 +384,7 @@ describe('the boundary of a content type', () => {
     `multipart/form-data; boundary=${'x'.repeat(71)}`,
     'multipart/mixed; boundary=abc',
     'application/json; boundary=abc',
-  ])('is missing in %p', contentType => {
+  ])('the boundary of a content type is missing in %p', contentType => {
     expect(multipartBoundary(contentType)).toBeUndefined()
   })
 })

@@ -229,7 +229,7 @@ describe('the system message', () => {
     ['is absent for null', null, [], undefined],
   ]
 
-  test.each(cases)('the system message: the system message %s', (_title, system, turns, expected) => {
+  test.each(cases)('the system message %s', (_title, system, turns, expected) => {
     const messages = messagesSent([...turns, user('last')], system) as { role: string; content: string }[]
 
     expect(messages.filter(({ role }) => role === 'system')).toEqual(

@@ -118,7 +118,7 @@ const forbidden: readonly [string, ForbiddenRange][] = [
 ]
 
 describe('an address that is not a public server is forbidden', () => {
-  test.each(forbidden)('%s: %s', (text, range) => {
+  test.each(forbidden)('an address that is not a public server is forbidden: %s: %s', (text, range) => {
     expect(rangeOf(text)).toBe(range)
   })
 })
@@ -159,7 +159,7 @@ describe('a public address is allowed', () => {
     '2606:4700:4700::1111',
     '3ffe:ffff::1',
     '3fff:1000::1',
-  ])('%s', text => {
+  ])('a public address is allowed: %s', text => {
     expect(rangeOf(text)).toBeUndefined()
   })
 })

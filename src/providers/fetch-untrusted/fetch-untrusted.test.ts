@@ -235,7 +235,7 @@ describe('nothing on this machine is reached', () => {
   const resolveForbidden: Resolver = async name =>
     forbiddenNames.find(([known]) => new URL(`http://${known}`).hostname === name)?.[1] ?? resolveNames(name)
 
-  test.each(forbiddenHosts)('by the host %j', async host => {
+  test.each(forbiddenHosts)('nothing on this machine is reached by the host %j', async host => {
     for (const scheme of ['http', 'https']) {
       const outcome = await read(`${scheme}://${host}:${secret.port}/`)
 
@@ -244,24 +244,30 @@ describe('nothing on this machine is reached', () => {
     expect(secret.connections).toBe(0)
   })
 
-  test.each(forbiddenHosts.filter(isLocation))('by a redirect to the host %j', async host => {
-    const to = encodeURIComponent(`http://${host}:${secret.port}/`)
+  test.each(forbiddenHosts.filter(isLocation))(
+    'nothing on this machine is reached by a redirect to the host %j',
+    async host => {
+      const to = encodeURIComponent(`http://${host}:${secret.port}/`)
 
-    const outcome = await read(`http://site.test/?to=${to}`)
+      const outcome = await read(`http://site.test/?to=${to}`)
 
-    expect(outcome).toMatchObject({ outcome: expect.stringMatching(/^(?:refused|failed)$/) as string })
-    expect(requests).toHaveLength(1)
-    expect(secret.connections).toBe(0)
-  })
+      expect(outcome).toMatchObject({ outcome: expect.stringMatching(/^(?:refused|failed)$/) as string })
+      expect(requests).toHaveLength(1)
+      expect(secret.connections).toBe(0)
+    },
+  )
 
-  test.each(forbiddenNames)('by the name %s with the addresses %j', async name => {
-    const direct = await read(`http://${name}:${secret.port}/`, { resolve: resolveForbidden })
-    const to = encodeURIComponent(new URL(`http://${name}:${secret.port}/`).href)
-    const redirected = await read(`http://site.test/?to=${to}`, { resolve: resolveForbidden })
+  test.each(forbiddenNames)(
+    'nothing on this machine is reached by the name %s with the addresses %j',
+    async name => {
+      const direct = await read(`http://${name}:${secret.port}/`, { resolve: resolveForbidden })
+      const to = encodeURIComponent(new URL(`http://${name}:${secret.port}/`).href)
+      const redirected = await read(`http://site.test/?to=${to}`, { resolve: resolveForbidden })
 
-    expect([direct, redirected]).toMatchObject([{ outcome: 'refused' }, { outcome: 'refused' }])
-    expect(secret.connections).toBe(0)
-  })
+      expect([direct, redirected]).toMatchObject([{ outcome: 'refused' }, { outcome: 'refused' }])
+      expect(secret.connections).toBe(0)
+    },
+  )
 
   test.each([
     ['a user name that looks like the host', 'http://site.test@127.0.0.1:PORT/'],
@@ -286,7 +292,7 @@ describe('nothing on this machine is reached', () => {
     ['blob', 'blob:http://127.0.0.1:PORT/0'],
     ['a Unix socket', 'http+unix://%2Fvar%2Frun%2Fdocker.sock/'],
     ['javascript', 'javascript:fetch("http://127.0.0.1:PORT/")'],
-  ])('by a URL with %s', async (_trick, text) => {
+  ])('nothing on this machine is reached by a URL with %s', async (_trick, text) => {
     const url = text.replaceAll('PORT', String(secret.port))
 
     const direct = await read(url)
@@ -301,7 +307,7 @@ describe('nothing on this machine is reached', () => {
     expect(secret.connections).toBe(0)
   })
 
-  test('by a name that has another address when it is asked again', async () => {
+  test('nothing on this machine is reached by a name that has another address when it is asked again', async () => {
     let asked = 0
     const rebinding: Resolver = async () => {
       asked += 1
@@ -315,7 +321,7 @@ describe('nothing on this machine is reached', () => {
     expect(secret.connections).toBe(0)
   })
 
-  test('by a name that has another address when it redirects to itself', async () => {
+  test('nothing on this machine is reached by a name that has another address when it redirects to itself', async () => {
     let asked = 0
     const rebinding: Resolver = async () => {
       asked += 1
@@ -329,7 +335,7 @@ describe('nothing on this machine is reached', () => {
     expect(secret.connections).toBe(0)
   })
 
-  test('by a connection that another request left open', async () => {
+  test('nothing on this machine is reached by a connection that another request left open', async () => {
     // The site is a server of the operator's own, on this machine.
     const url = new URL(`http://own.test:${site.port}/`)
     const own = await http.send(httpRequest({ method: 'GET', url, pinnedAddress: '127.0.0.1' }))
@@ -348,7 +354,7 @@ describe('nothing on this machine is reached', () => {
   })
 
   test.each(['127.0.0.1', '[::1]', '0x7f.1', '[::ffff:127.0.0.1]', 'localhost'])(
-    'but %s is, if the operator allows private addresses',
+    '%s is reached if the operator allows private addresses',
     async host => {
       const resolve: Resolver = async () => ['127.0.0.1']
 
@@ -360,7 +366,7 @@ describe('nothing on this machine is reached', () => {
   )
 
   test.each(['169.254.169.254', '[fd00:ec2::254]', '0.0.0.0', '[::]', '224.0.0.1', '[fe80::1]'])(
-    'and %s is not even then',
+    '%s is not reached even if the operator allows private addresses',
     async host => {
       const outcome = await read(`http://${host}:${secret.port}/`, { allowsPrivate: true })
 
@@ -371,7 +377,7 @@ describe('nothing on this machine is reached', () => {
 })
 
 describe('a public URL', () => {
-  test('is fetched, with its type and its length', async () => {
+  test('a public URL is fetched, with its type and its length', async () => {
     const outcome = await fetchOf('http://site.test/cat.png?size=1#part')
 
     expect(outcome).toMatchObject({ outcome: 'opened', contentType: 'image/png', bytes: 9 })
@@ -380,7 +386,7 @@ describe('a public URL', () => {
     expect(outcome.body.failure).toBeUndefined()
   })
 
-  test('is asked for with few headers', async () => {
+  test('a public URL is asked for with few headers', async () => {
     await read('http://site.test:8080/cat.png?size=1#part')
 
     const [request] = requests
@@ -395,18 +401,18 @@ describe('a public URL', () => {
     })
   })
 
-  test.each([301, 302, 303, 307, 308])('may redirect with status %p', async status => {
+  test.each([301, 302, 303, 307, 308])('a public URL may redirect with status %p', async status => {
     const to = encodeURIComponent('http://other.test/cat.png')
 
     expect(await read(`http://site.test/?status=${status}&to=${to}`)).toBe('a picture')
     expect(requests.map(request => request.headers['host'])).toEqual(['site.test', 'other.test'])
   })
 
-  test('may redirect to a path of its own', async () => {
+  test('a public URL may redirect to a path of its own', async () => {
     expect(await read('http://site.test/?to=/cat.png')).toBe('a picture')
   })
 
-  test('may redirect five times, and not six', async () => {
+  test('a public URL may redirect five times, and not six', async () => {
     expect(await read('http://site.test/hops/5')).toBe('a picture')
     expect(await read('http://site.test/hops/6')).toEqual({
       outcome: 'failed',
@@ -416,12 +422,12 @@ describe('a public URL', () => {
     expect(requests).toHaveLength(6 + 6)
   })
 
-  test('may have several addresses, of which one need not answer', async () => {
+  test('a public URL may have several addresses, of which one need not answer', async () => {
     expect(await read('http://dual.test/')).toBe('a picture')
     expect(await read('http://half-down.test/')).toBe('a picture')
   })
 
-  test('is asked for once, also if the answer never comes', async () => {
+  test('a public URL is asked for once, also if the answer never comes', async () => {
     const outcome = fetchOf('http://dual.test/silent')
     while (requests.length === 0) await turn()
 
@@ -449,11 +455,11 @@ describe('a fetch that fails says why, without a host', () => {
     ['http://site.test/status/302', 'a redirect without a location', true],
     ['http://site.test/compressed', 'a compressed body', true],
     ['http://site.test/large', 'it has more than 1048576 bytes', true],
-  ])('%s: %s', async (url, problem, isPermanent) => {
+  ])('a fetch that fails says why, without a host: %s: %s', async (url, problem, isPermanent) => {
     expect(await read(url)).toEqual({ outcome: 'failed', problem, isPermanent })
   })
 
-  test('after a status of 4xx or 5xx behind a redirect too', async () => {
+  test('a fetch that fails says why, without a host after a status of 4xx or 5xx behind a redirect too', async () => {
     expect(await read('http://site.test/?to=http://other.test/status/503')).toMatchObject({
       problem: 'status 503',
     })
@@ -608,13 +614,13 @@ describe('the key of the operator', () => {
   const ownHost = () => `own.test:${site.port}`
   const own = () => ({ ...privately, authorization: { ...authorization, hosts: [ownHost()] } })
 
-  test('is sent to its hosts', async () => {
+  test('the key of the operator is sent to its hosts', async () => {
     await read(`http://${ownHost()}/`, own())
 
     expect(keysSent()).toEqual(['Bearer key'])
   })
 
-  test('is not sent to other hosts or ports', async () => {
+  test('the key of the operator is not sent to other hosts or ports', async () => {
     await read(`http://other.test:${site.port}/`, own())
     await read(`http://sub.own.test:${site.port}/`, own())
     await read(`http://${ownHost()}/`, {
@@ -625,13 +631,13 @@ describe('the key of the operator', () => {
     expect(keysSent()).toEqual([undefined, undefined, undefined])
   })
 
-  test('is not sent over plain http to a public address', async () => {
+  test('the key of the operator is not sent over plain http to a public address', async () => {
     await read('http://site.test/', { authorization })
 
     expect(keysSent()).toEqual([undefined])
   })
 
-  test('is sent behind a redirect within the origin, and not behind one to another host', async () => {
+  test('the key of the operator is sent behind a redirect within the origin, and not behind one to another host', async () => {
     const other = encodeURIComponent(`http://other.test:${site.port}/`)
     await read(`http://${ownHost()}/?to=/cat.png`, own())
     await read(`http://${ownHost()}/?to=${other}`, own())
@@ -639,7 +645,7 @@ describe('the key of the operator', () => {
     expect(keysSent()).toEqual(['Bearer key', 'Bearer key', 'Bearer key', undefined])
   })
 
-  test('is not sent to its host behind a redirect from another one, nor on the way back to it', async () => {
+  test('the key of the operator is not sent to its host behind a redirect from another one, nor on the way back to it', async () => {
     const back = encodeURIComponent(`http://${ownHost()}/admin`)
     const away = encodeURIComponent(`http://other.test:${site.port}/?to=${back}`)
     await read(`http://other.test:${site.port}/?to=${back}`, own())
@@ -648,7 +654,7 @@ describe('the key of the operator', () => {
     expect(keysSent()).toEqual([undefined, undefined, 'Bearer key', undefined, undefined])
   })
 
-  test('cannot replace the headers of the gateway', async () => {
+  test('the key of the operator cannot replace the headers of the gateway', async () => {
     const headers = { 'user-agent': 'other', 'Accept-Encoding': 'gzip', 'x-key': 'key' }
     await read(`http://${ownHost()}/`, { ...privately, authorization: { hosts: [ownHost()], headers } })
 

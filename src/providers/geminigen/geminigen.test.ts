@@ -38,7 +38,7 @@ function open(baseUrl = 'https://api.example.com') {
 }
 
 describe('geminigen', () => {
-  test('creates a job once, with a form, and polls it by its id', async () => {
+  test('geminigen creates a job once, with a form, and polls it by its id', async () => {
     const { simulator, sent, provider, aCall, submitted } = open()
 
     await provider.poll(
@@ -57,7 +57,7 @@ describe('geminigen', () => {
     expect(sent.map(({ headers }) => headers.get('authorization'))).toEqual([null, null])
   })
 
-  test('sends a form as a server reads it', async () => {
+  test('geminigen sends a form as a server reads it', async () => {
     const { provider, aCall, row } = open()
     let form: FormData | undefined
     const reading = geminigen({
@@ -83,22 +83,28 @@ describe('geminigen', () => {
     expect(provider.pollEveryMsMin).toBeGreaterThan(0)
   })
 
-  test.each(['', '/uapi/v1', '/uapi/v1/'])('finds the API under a base URL that ends with %j', async end => {
-    const { sent, submitted } = open(`https://api.example.com${end}`)
+  test.each(['', '/uapi/v1', '/uapi/v1/'])(
+    'geminigen finds the API under a base URL that ends with %j',
+    async end => {
+      const { sent, submitted } = open(`https://api.example.com${end}`)
 
-    await submitted()
+      await submitted()
 
-    expect(sent[0]?.url.href).toBe('https://api.example.com/uapi/v1/video-gen/veo')
-  })
+      expect(sent[0]?.url.href).toBe('https://api.example.com/uapi/v1/video-gen/veo')
+    },
+  )
 
-  test.each(['id_with_slash', 'id_of_4_kb'] as const)('polls a job with a strange id: %s', async behavior => {
-    const { clock, simulator, provider, submitted } = open()
-    simulator.scriptSubmits(behavior)
-    const job = await submitted()
-    clock.advance(JOB_MS)
+  test.each(['id_with_slash', 'id_of_4_kb'] as const)(
+    'geminigen polls a job with a strange id: %s',
+    async behavior => {
+      const { clock, simulator, provider, submitted } = open()
+      simulator.scriptSubmits(behavior)
+      const job = await submitted()
+      clock.advance(JOB_MS)
 
-    expect((await provider.poll(job)).outcome).toBe('finished')
-  })
+      expect((await provider.poll(job)).outcome).toBe('finished')
+    },
+  )
 
   test.each([
     ['unknown_status', { outcome: 'running', upstreamStatus: '7 Dreaming', isKnownStatus: false }],
@@ -106,7 +112,7 @@ describe('geminigen', () => {
     ['no_status', { outcome: 'unavailable', problem: 'status 200' }],
     ['status_404', { outcome: 'unavailable', problem: 'status 404, code HISTORY_NOT_FOUND' }],
     ['reset', { outcome: 'unavailable', problem: 'ECONNRESET' }],
-  ] as const)('reports a poll answered with %s as %j', async (behavior, outcome) => {
+  ] as const)('geminigen reports a poll answered with %s as %j', async (behavior, outcome) => {
     const { simulator, provider, submitted } = open()
     const job = await submitted()
     simulator.scriptPolls(behavior)
@@ -118,7 +124,7 @@ describe('geminigen', () => {
     ['has no base URL', { provider: mediaProviderRow('geminigen', '') }, 'operator'],
     ['has a model of no family', { model: 'other' }, 'operator'],
     ['has scenes', { scenes: ['one'] }, 'invalid'],
-  ])('sends nothing for a job that %s', async (_, change, reason) => {
+  ])('geminigen sends nothing for a job that %s', async (_, change, reason) => {
     const { sent, provider, aCall } = open()
 
     expect(await provider.submit(aCall(change))).toMatchObject({ outcome: 'rejected', reason })
@@ -130,7 +136,7 @@ describe('the probe of geminigen', () => {
   test.each([
     [KEY, true, 'Responds (status 200).'],
     ['wrong', false, 'Refuses its key (status 401, code API_KEY_NOT_FOUND).'],
-  ])('with the key %s is ok: %p', async (key, ok, detail) => {
+  ])('the probe of geminigen with the key %s is ok: %p', async (key, ok, detail) => {
     const { ports, simulator, row } = open()
 
     expect(await probeGeminigen({ ...row, secret: { from: 'literal', value: key } }, ports)).toEqual({
@@ -146,13 +152,13 @@ describe('the probe of geminigen', () => {
     [429, '', true, 'Responds (status 429).'],
     [200, '<html>', false, 'Responds, but not like the GeminiGen API (status 200).'],
     [404, '', false, 'Responds, but not like the GeminiGen API (status 404).'],
-  ])('of an answer with %d %j is ok: %p', async (status, body, ok, detail) => {
+  ])('the probe of geminigen of an answer with %d %j is ok: %p', async (status, body, ok, detail) => {
     const send = async () => ({ reply: 'answer', status, headers: {}, body }) as const
 
     expect(await probeGeminigen(open().row, { send, secretOf: literalSecret })).toEqual({ ok, detail })
   })
 
-  test('reports a provider that is not there, and a row that cannot be called', async () => {
+  test('the probe of geminigen reports a provider that is not there, and a row that cannot be called', async () => {
     const { row } = open()
     const send = async () => ({ reply: 'none', isSent: false, problem: 'ECONNREFUSED' }) as const
     const ports = { send, secretOf: literalSecret }

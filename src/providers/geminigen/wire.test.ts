@@ -21,7 +21,7 @@ describe('the answer to a submission', () => {
     [`{"status":"success","result":{"uuid":"${UUID}","status":1}}`],
     [`{"uuid":"outer","status":200,"result":{"status":1,"result":{"uuid":"${UUID}","status":1}}}`],
     [`{"uuid":"${UUID}","status":1,"result":{"uuid":""}}`],
-  ])('with an id is an accepted job: %s', body => {
+  ])('the answer to a submission with an id is an accepted job: %s', body => {
     expect(readSubmitted(answered(body))).toEqual({ outcome: 'accepted', upstreamId: UUID })
   })
 
@@ -34,7 +34,7 @@ describe('the answer to a submission', () => {
     [429, 'rate-limited', 'rate_limited', 'RATE_LIMIT_ERROR'],
     [400, 'rate-limited', 'rate_limited', 'RATE_LIMIT_ERROR'],
     [400, 'too-many-images', 'invalid', 'TOO_MANY_IMAGES'],
-  ])('of status %d like %s is rejected as %s', (status, name, reason, code) => {
+  ])('the answer to a submission of status %d like %s is rejected as %s', (status, name, reason, code) => {
     expect(readSubmitted(answered(fixture(name), status))).toMatchObject({
       outcome: 'rejected',
       reason,
@@ -43,19 +43,22 @@ describe('the answer to a submission', () => {
     })
   })
 
-  test("is the operator's trouble also where credit is locked", () => {
+  test("the answer to a submission is the operator's trouble also where credit is locked", () => {
     const body = '{"detail":{"error_code":"NOT_ENOUGH_AND_LOCK_CREDIT","message":"Buy more."}}'
 
     expect(readSubmitted(answered(body, 400))).toMatchObject({ reason: 'operator' })
   })
 
-  test.each(['ACCREDITED_PERSON', 'CREDIT_CARD_IN_PROMPT'])('with the code %s is about the request', code => {
-    const body = JSON.stringify({ detail: { error_code: code, message: 'No.' } })
+  test.each(['ACCREDITED_PERSON', 'CREDIT_CARD_IN_PROMPT'])(
+    'the answer to a submission with the code %s is about the request',
+    code => {
+      const body = JSON.stringify({ detail: { error_code: code, message: 'No.' } })
 
-    expect(readSubmitted(answered(body, 400))).toMatchObject({ reason: 'invalid', code })
-  })
+      expect(readSubmitted(answered(body, 400))).toMatchObject({ reason: 'invalid', code })
+    },
+  )
 
-  test('that lists what is wrong with a form has the list as its message', () => {
+  test('the answer to a submission that lists what is wrong with a form has the list as its message', () => {
     expect(readSubmitted(answered(fixture('validation'), 422))).toEqual({
       outcome: 'rejected',
       reason: 'invalid',
@@ -72,7 +75,7 @@ describe('the answer to a submission', () => {
     [429, 'rate_limited'],
     [408, 'invalid'],
     [409, 'invalid'],
-  ])('of status %d with a page is rejected as %s', (status, reason) => {
+  ])('the answer to a submission of status %d with a page is rejected as %s', (status, reason) => {
     const outcome = readSubmitted({ ...answered('<html>', status), retryAfterS: 9 })
 
     expect(outcome).toMatchObject({ outcome: 'rejected', reason, status, retryAfterS: 9 })
@@ -83,7 +86,7 @@ describe('the answer to a submission', () => {
     [500, fixture('created')],
     [502, '<html>'],
     [504, ''],
-  ])('of status %d with %j is unknown', (status, body) => {
+  ])('the answer to a submission of status %d with %j is unknown', (status, body) => {
     expect(readSubmitted(answered(body, status))).toMatchObject({ outcome: 'unknown' })
   })
 
@@ -107,7 +110,7 @@ describe('the answer to a poll', () => {
   test.each([
     [2, 'finished'],
     [3, 'failed'],
-  ])('of a job of status %d has the credits that it cost', (status, end) => {
+  ])('the answer to a poll of a job of status %d has the credits that it cost', (status, end) => {
     const body = JSON.stringify({ uuid: '7', status, used_credit: 20 })
 
     const outcome = readHistory(answered(body), { kind: 'video', provider: { creditUsd: usd('0.002') } })
@@ -117,14 +120,14 @@ describe('the answer to a poll', () => {
     expect(billed).toMatchObject({ providerCost: usd('0.04') })
   })
 
-  test('of a finished clip has its link', () => {
+  test('the answer to a poll of a finished clip has its link', () => {
     expect(readHistory(answered(fixture('completed-video')), { kind: 'video', provider: {} })).toEqual({
       outcome: 'finished',
       result: { outputs: [{ from: 'url', url: 'https://cdn.example.net/v/2588-0.mp4' }], isCounted: true },
     })
   })
 
-  test('of finished images has a link of each, under one of two names', () => {
+  test('the answer to a poll of finished images has a link of each, under one of two names', () => {
     expect(readHistory(answered(fixture('completed-image')), { kind: 'image', provider: {} })).toEqual({
       outcome: 'finished',
       result: {
@@ -137,7 +140,7 @@ describe('the answer to a poll', () => {
     })
   })
 
-  test('of a job with one result may have its link in another place', () => {
+  test('the answer to a poll of a job with one result may have its link in another place', () => {
     const body = '{"status":2,"generate_result":"https://cdn.example.net/a","generated_video":[]}'
 
     expect(readHistory(answered(body), { kind: 'video', provider: {} })).toMatchObject({
@@ -148,14 +151,14 @@ describe('the answer to a poll', () => {
   test.each([
     '{"status":200,"result":{"uuid":"u1","status":2,"generate_result":"https://cdn.example.net/a"}}',
     '{"status":"success","result":{"status":200,"result":{"status":2,"generate_result":"https://cdn.example.net/a"}}}',
-  ])('of a job in a wrapper has the state of the job: %s', body => {
+  ])('the answer to a poll of a job in a wrapper has the state of the job: %s', body => {
     expect(readHistory(answered(body), { kind: 'video', provider: {} })).toMatchObject({
       outcome: 'finished',
       result: { outputs: [{ from: 'url', url: 'https://cdn.example.net/a' }] },
     })
   })
 
-  test('of a success without a link has no outputs', () => {
+  test('the answer to a poll of a success without a link has no outputs', () => {
     for (const made of [
       {},
       { generated_video: null },
@@ -170,7 +173,7 @@ describe('the answer to a poll', () => {
       })
   })
 
-  test('of a failed job has the code and the message', () => {
+  test('the answer to a poll of a failed job has the code and the message', () => {
     expect(readHistory(answered(fixture('failed')), { kind: 'video', provider: {} })).toEqual({
       outcome: 'failed',
       code: 'GEMINI_RAI_MEDIA_FILTERED',
@@ -182,7 +185,7 @@ describe('the answer to a poll', () => {
     ['{"status":3}'],
     ['{"status":3,"error_code":"","error_message":""}'],
     ['{"status":3,"error_code":"NOT_ENOUGH_CREDIT","error_message":"Please buy more credit."}'],
-  ])('of a failure without a reason for the client has a default message: %s', body => {
+  ])('the answer to a poll of a failure without a reason for the client has a default message: %s', body => {
     expect(readHistory(answered(body), { kind: 'video', provider: {} })).toEqual({
       outcome: 'failed',
       message: 'The provider could not make the result and did not say why.',
@@ -213,7 +216,7 @@ describe('the answer to a poll', () => {
     [200, ''],
     [200, '{"uuid":"a"}'],
     [200, '{"status":null}'],
-  ])('of status %d with %j is unavailable', (status, body) => {
+  ])('the answer to a poll of status %d with %j is unavailable', (status, body) => {
     expect(readHistory(answered(body, status), { kind: 'video', provider: {} })).toMatchObject({
       outcome: 'unavailable',
     })

@@ -7,7 +7,7 @@ const keys = { accessKey: 'access-1', secretKey: 'secret-1' }
 const MINUTE_MS = 60_000
 
 describe('a token', () => {
-  test('is a JWT of the access key, signed by HMAC-SHA256 with the secret key', () => {
+  test('a token is a JWT of the access key, signed by HMAC-SHA256 with the secret key', () => {
     const [header = '', claims = '', signature] = signToken(keys, 1_800_000_000_500).split('.')
 
     expect(JSON.parse(Buffer.from(header, 'base64url').toString())).toEqual({ alg: 'HS256', typ: 'JWT' })
@@ -19,7 +19,7 @@ describe('a token', () => {
     expect(signature).toBe(createHmac('sha256', 'secret-1').update(`${header}.${claims}`).digest('base64url'))
   })
 
-  test('is used until five minutes before its end, and then replaced', () => {
+  test('a token is used until five minutes before its end, and then replaced', () => {
     const clock = fakeClock()
     const tokens = klingTokens(clock)
     const first = tokens.tokenFor(keys)
@@ -34,7 +34,7 @@ describe('a token', () => {
     expect(expiryOf(after) - expiryOf(first)).toBe(25 * 60)
   })
 
-  test('is replaced in time although the wall clock is set back', () => {
+  test('a token is replaced in time although the wall clock is set back', () => {
     const clock = fakeClock()
     const tokens = klingTokens(clock)
     const first = tokens.tokenFor(keys)
@@ -45,7 +45,7 @@ describe('a token', () => {
     expect(tokens.tokenFor(keys)).not.toBe(first)
   })
 
-  test('is signed anew after it was refused', () => {
+  test('a token is signed anew after it was refused', () => {
     const clock = fakeClock()
     const tokens = klingTokens(clock)
     const first = tokens.tokenFor(keys)
@@ -56,7 +56,7 @@ describe('a token', () => {
     expect(expiryOf(tokens.tokenFor(keys)) - expiryOf(first)).toBe(3600)
   })
 
-  test('is not shared by two keys, nor kept for a secret key that was changed', () => {
+  test('a token is not shared by two keys, nor kept for a secret key that was changed', () => {
     const tokens = klingTokens(fakeClock())
 
     const made = [

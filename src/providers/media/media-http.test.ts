@@ -39,7 +39,7 @@ describe.each<[string, (timers: Timers) => HttpClient]>([
     })
   }
 
-  test('returns the whole answer with any status', async () => {
+  test('a request returns the whole answer with any status', async () => {
     upstream.reply(json({ error: 1 }, { status: 409 }))
 
     const reply = await send({ body: '{"a":"ü"}' })
@@ -49,7 +49,7 @@ describe.each<[string, (timers: Timers) => HttpClient]>([
     expect(upstream.requests[0]?.headers['authorization']).toBe('Bearer k')
   })
 
-  test('sends parts as they are read, with their length', async () => {
+  test('a request sends parts as they are read, with their length', async () => {
     const image = new Uint8Array(300_000).fill(7)
     upstream.reply(json({}))
 
@@ -66,20 +66,20 @@ describe.each<[string, (timers: Timers) => HttpClient]>([
     ['soon', undefined],
     ['-1', undefined],
     ['1.5', undefined],
-  ])('reads the time to wait %j as %j seconds', async (header, seconds) => {
+  ])('a request reads the time to wait %j as %j seconds', async (header, seconds) => {
     upstream.reply(json({}, { status: 429, headers: { 'retry-after': header } }))
 
     expect((await send()) as { retryAfterS?: number }).toMatchObject({ status: 429 })
     expect(((await send()) as { retryAfterS?: number }).retryAfterS).toBe(seconds)
   })
 
-  test('decompresses an answer', async () => {
+  test('a request decompresses an answer', async () => {
     upstream.reply(gzip({ data: [] }))
 
     expect(await send()).toMatchObject({ reply: 'answer', body: '{"data":[]}' })
   })
 
-  test('returns a body that is not UTF-8 as text that is not JSON', async () => {
+  test('a request returns a body that is not UTF-8 as text that is not JSON', async () => {
     upstream.reply(answer(new Uint8Array([0x7b, 0xff, 0x7d])))
 
     const reply = await send()
@@ -91,21 +91,21 @@ describe.each<[string, (timers: Timers) => HttpClient]>([
     ['before an answer', resetBeforeHeaders()],
     ['in an answer', resetAfterHeaders()],
     ['before the end of a body', shortBody('{"data":[]}')],
-  ])('that breaks %s may have been received', async (_, reply) => {
+  ])('a request that breaks %s may have been received', async (_, reply) => {
     upstream.reply(reply)
 
     expect(await send({ body: '{}' })).toMatchObject({ reply: 'none', isSent: true })
     expect(upstream.requests.length).toBe(1)
   })
 
-  test('to a port on which nothing listens was not received', async () => {
+  test('a request to a port on which nothing listens was not received', async () => {
     expect(await send({ url: new URL(refusedUrl()), body: '{}' })).toMatchObject({
       reply: 'none',
       isSent: false,
     })
   })
 
-  test('whose input breaks off never arrives completely', async () => {
+  test('a request whose input breaks off never arrives completely', async () => {
     const input = { ...bytesInput(new Uint8Array(1000)), open: async () => streamOf([new Uint8Array(10)]) }
 
     const reply = await send({ body: joinedBody(['start', input]) })

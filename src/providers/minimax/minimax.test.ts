@@ -57,7 +57,7 @@ const pathsOf = (sent: readonly MediaRequest[]) =>
   sent.map(({ method, url }) => `${method} ${url.pathname}${url.search}`)
 
 describe('minimax v1', () => {
-  test('retrieves the link of a finished job with a second request, and a new one with each poll', async () => {
+  test('minimax v1 retrieves the link of a finished job with a second request, and a new one with each poll', async () => {
     const { clock, sent, provider, submitted } = open()
     const job = await submitted()
     clock.advance(JOB_MS)
@@ -75,7 +75,7 @@ describe('minimax v1', () => {
     expect(pathsOf(sent)).toEqual(['POST /v1/video_generation', ...poll, ...poll])
   })
 
-  test('has one time limit for both requests of a poll', async () => {
+  test('minimax v1 has one time limit for both requests of a poll', async () => {
     const { clock, sent, provider, submitted } = open()
     const job = await submitted()
     clock.advance(JOB_MS)
@@ -86,7 +86,7 @@ describe('minimax v1', () => {
     expect(sent.slice(1).map(({ timeoutMs }) => timeoutMs)).toEqual([1000, 300])
   })
 
-  test('leaves a job as it is that succeeded without a file', async () => {
+  test('minimax v1 leaves a job as it is that succeeded without a file', async () => {
     const { clock, simulator, provider, submitted } = open()
     simulator.scriptSubmits('no_outputs')
     const job = await submitted()
@@ -96,7 +96,7 @@ describe('minimax v1', () => {
   })
 
   test.each(['status_500', 'status_401', 'status_429', 'html', 'reset', 'silence'] as const)(
-    'leaves a job as it is whose link cannot be retrieved: %s',
+    'minimax v1 leaves a job as it is whose link cannot be retrieved: %s',
     async behavior => {
       const { clock, simulator, provider, submitted } = open()
       const job = await submitted()
@@ -114,7 +114,7 @@ describe('minimax v1', () => {
 })
 
 describe.each(['v1', 'v2'] as const)('minimax %s', version => {
-  test('creates a job once', async () => {
+  test('minimax creates a job once', async () => {
     const { simulator, aCall, submitted } = open(version)
 
     await submitted(aCall({ prompt: 'Ein Türmchen' }))
@@ -124,23 +124,29 @@ describe.each(['v1', 'v2'] as const)('minimax %s', version => {
     ])
   })
 
-  test.each(['', '/', '/v1', '/v2/'])('finds the API under a base URL that ends with %j', async end => {
-    const { sent, submitted } = open(version, `https://api.example.com/proxy${end}`)
+  test.each(['', '/', '/v1', '/v2/'])(
+    'minimax finds the API under a base URL that ends with %j',
+    async end => {
+      const { sent, submitted } = open(version, `https://api.example.com/proxy${end}`)
 
-    // The simulator does not know the prefix.
-    await submitted().catch(() => undefined)
+      // The simulator does not know the prefix.
+      await submitted().catch(() => undefined)
 
-    expect(sent[0]?.url.href).toBe(`https://api.example.com/proxy/${version}/video_generation`)
-  })
+      expect(sent[0]?.url.href).toBe(`https://api.example.com/proxy/${version}/video_generation`)
+    },
+  )
 
-  test.each(['id_with_slash', 'id_of_4_kb'] as const)('polls a job with a strange id: %s', async behavior => {
-    const { clock, simulator, provider, submitted } = open(version)
-    simulator.scriptSubmits(behavior)
-    const job = await submitted()
-    clock.advance(JOB_MS)
+  test.each(['id_with_slash', 'id_of_4_kb'] as const)(
+    'minimax polls a job with a strange id: %s',
+    async behavior => {
+      const { clock, simulator, provider, submitted } = open(version)
+      simulator.scriptSubmits(behavior)
+      const job = await submitted()
+      clock.advance(JOB_MS)
 
-    expect((await provider.poll(job)).outcome).toBe('finished')
-  })
+      expect((await provider.poll(job)).outcome).toBe('finished')
+    },
+  )
 
   test.each([
     ['unknown_status', { outcome: 'running', isKnownStatus: false }],
@@ -148,7 +154,7 @@ describe.each(['v1', 'v2'] as const)('minimax %s', version => {
     ['no_status', { outcome: 'unavailable' }],
     ['status_404', { outcome: 'unavailable' }],
     ['reset', { outcome: 'unavailable', problem: 'ECONNRESET' }],
-  ] as const)('reports a poll answered with %s', async (behavior, outcome) => {
+  ] as const)('minimax reports a poll answered with %s', async (behavior, outcome) => {
     const { simulator, provider, submitted } = open(version)
     const job = await submitted()
     simulator.scriptPolls(behavior)
@@ -156,7 +162,7 @@ describe.each(['v1', 'v2'] as const)('minimax %s', version => {
     expect(await provider.poll(job)).toMatchObject(outcome)
   })
 
-  test('does not show that the credit of the operator is used up', async () => {
+  test('minimax does not show that the credit of the operator is used up', async () => {
     const { simulator, provider, aCall } = open(version)
     simulator.scriptSubmits('out_of_credit')
 
@@ -171,14 +177,14 @@ describe.each(['v1', 'v2'] as const)('minimax %s', version => {
     ['makes an image', { kind: 'image' }, 'operator'],
     ['has no base URL', { provider: mediaProviderRow('minimax', '') }, 'operator'],
     ['has scenes', { scenes: ['one'] }, 'invalid'],
-  ])('sends nothing for a job that %s', async (_, change, reason) => {
+  ])('minimax sends nothing for a job that %s', async (_, change, reason) => {
     const { sent, provider, aCall } = open(version)
 
     expect(await provider.submit(aCall(change))).toMatchObject({ outcome: 'rejected', reason })
     expect(sent).toEqual([])
   })
 
-  test('reports a job of another kind of provider as unavailable', async () => {
+  test('minimax reports a job of another kind of provider as unavailable', async () => {
     const { provider, aCall, sent } = open(version)
 
     expect(await provider.poll(accepted(aCall(), 'text2video/1'))).toMatchObject({ outcome: 'unavailable' })
@@ -190,7 +196,7 @@ describe('the probe of minimax', () => {
   test.each([
     [KEY, true, 'Responds (status 200, code 2013).'],
     ['wrong', false, 'Refuses its key (status 200, code 1004).'],
-  ])('with the key %s is ok: %p', async (key, ok, detail) => {
+  ])('the probe of minimax with the key %s is ok: %p', async (key, ok, detail) => {
     const { ports, simulator, row } = open()
 
     expect(await probeMinimax({ ...row, secret: { from: 'literal', value: key } }, ports)).toEqual({
@@ -206,14 +212,14 @@ describe('the probe of minimax', () => {
     [403, '', false, 'Refuses its key (status 403).'],
     [200, '<html>', false, 'Responds, but not like the MiniMax API (status 200).'],
     [502, '', false, 'Responds, but not like the MiniMax API (status 502).'],
-  ])('of an answer with %d %j is ok: %p', async (status, body, ok, detail) => {
+  ])('the probe of minimax of an answer with %d %j is ok: %p', async (status, body, ok, detail) => {
     const { row } = open()
     const send = async () => ({ reply: 'answer', status, body }) as const
 
     expect(await probeMinimax(row, { send, secretOf: literalSecret })).toEqual({ ok, detail })
   })
 
-  test('reports a provider that is not there, and a row that cannot be called', async () => {
+  test('the probe of minimax reports a provider that is not there, and a row that cannot be called', async () => {
     const { row } = open()
     const send = async () => ({ reply: 'none', isSent: false, problem: 'ECONNREFUSED' }) as const
     const ports = { send, secretOf: literalSecret }

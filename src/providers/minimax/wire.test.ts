@@ -11,7 +11,7 @@ function answered(body: string, status = 200): MediaAnswer {
 
 describe('an upstream id', () => {
   test.each(['1069', 'a/b', '..', 'x'.repeat(4096), 'new\nline'])(
-    'keeps the version and the id %j',
+    'an upstream id keeps the version and the id %j',
     taskId => {
       const job = { version: 'v2', taskId } as const
 
@@ -28,11 +28,14 @@ describe('the answer to a submission', () => {
   test.each([
     ['v1', 'v1-created', 'v1/106916112212032'],
     ['v2', 'v2-created', 'v2/272076440301631191'],
-  ] as const)('of %s with an id is an accepted job', (version, name, upstreamId) => {
-    expect(readSubmitted(answered(fixture(name)), version)).toEqual({ outcome: 'accepted', upstreamId })
-  })
+  ] as const)(
+    'the answer to a submission of %s with an id is an accepted job',
+    (version, name, upstreamId) => {
+      expect(readSubmitted(answered(fixture(name)), version)).toEqual({ outcome: 'accepted', upstreamId })
+    },
+  )
 
-  test('with an id and a code that is not documented is an accepted job, because the job may exist', () => {
+  test('the answer to a submission with an id and a code that is not documented is an accepted job, because the job may exist', () => {
     const body = '{"task_id":"7","base_resp":{"status_code":1999,"status_msg":"?"}}'
 
     expect(readSubmitted(answered(body), 'v1')).toEqual({ outcome: 'accepted', upstreamId: 'v1/7' })
@@ -44,7 +47,7 @@ describe('the answer to a submission', () => {
     ['code-1008', 'operator', '1008'],
     ['code-1026', 'invalid', '1026'],
     ['code-2013', 'invalid', '2013'],
-  ])('of status 200 like %s is rejected as %s', (name, reason, code) => {
+  ])('the answer to a submission of status 200 like %s is rejected as %s', (name, reason, code) => {
     expect(readSubmitted(answered(fixture(name)), 'v1')).toMatchObject({
       outcome: 'rejected',
       reason,
@@ -59,13 +62,13 @@ describe('the answer to a submission', () => {
     [1027, 'invalid'],
     // Not documented, so the HTTP status decides.
     [1999, 'rate_limited'],
-  ])('with the code %d is rejected as %s', (code, reason) => {
+  ])('the answer to a submission with the code %d is rejected as %s', (code, reason) => {
     const body = JSON.stringify({ base_resp: { status_code: code } })
 
     expect(readSubmitted(answered(body, 429), 'v1')).toMatchObject({ outcome: 'rejected', reason })
   })
 
-  test('of v2 has its error in another place', () => {
+  test('the answer to a submission of v2 has its error in another place', () => {
     expect(readSubmitted(answered(fixture('v2-error'), 400), 'v2')).toEqual({
       outcome: 'rejected',
       reason: 'invalid',
@@ -76,7 +79,7 @@ describe('the answer to a submission', () => {
   })
 
   test.each(['authentication_error', 'permission_error', 'insufficient_balance_error'])(
-    "with the error %s is the operator's trouble",
+    "the answer to a submission with the error %s is the operator's trouble",
     type => {
       const body = JSON.stringify({ error: { type, message: 'No.' } })
 
@@ -95,7 +98,7 @@ describe('the answer to a submission', () => {
     [429, 'rate_limited'],
     [408, 'invalid'],
     [409, 'invalid'],
-  ])('of status %d without a code is rejected as %s', (status, reason) => {
+  ])('the answer to a submission of status %d without a code is rejected as %s', (status, reason) => {
     const outcome = readSubmitted(answered('<html>', status), 'v1')
 
     expect(outcome).toMatchObject({ outcome: 'rejected', reason, status })
@@ -111,7 +114,7 @@ describe('the answer to a submission', () => {
     [200, '{"task_id":"","base_resp":{"status_code":1001}}'],
     [200, '{"base_resp":{"status_code":1024,"status_msg":"internal error"}}'],
     [200, '{"base_resp":{"status_code":1033,"status_msg":"system error"}}'],
-  ])('of status %d with %j is unknown', (status, body) => {
+  ])('the answer to a submission of status %d with %j is unknown', (status, body) => {
     expect(readSubmitted(answered(body, status), 'v1')).toMatchObject({ outcome: 'unknown' })
   })
 
@@ -133,7 +136,7 @@ describe('the answer to a submission', () => {
 })
 
 describe('the answer to a query of v1', () => {
-  test('of a finished job has the id of its file', () => {
+  test('the answer to a query of v1 of a finished job has the id of its file', () => {
     expect(readTaskV1(answered(fixture('v1-success')))).toEqual({
       outcome: 'made',
       fileId: '176844028768320',
@@ -143,12 +146,12 @@ describe('the answer to a query of v1', () => {
   test.each([
     ['"file_id": 9007199254740993, "a":1', '9007199254740993'],
     ['"file_id":"abc-1"', 'abc-1'],
-  ])('reads %s without losing digits', (member, fileId) => {
+  ])('the answer to a query of v1 reads %s without losing digits', (member, fileId) => {
     expect(readTaskV1(answered(`{"status":"Success",${member}}`))).toEqual({ outcome: 'made', fileId })
   })
 
   test.each(['', ',"file_id":""', ',"file_id":null', ',"file_id":0'])(
-    'of a success with %j is unavailable, because there is no file to retrieve',
+    'the answer to a query of v1 of a success with %j is unavailable, because there is no file to retrieve',
     member => {
       expect(readTaskV1(answered(`{"status":"Success"${member}}`))).toEqual({
         outcome: 'unavailable',
@@ -157,7 +160,7 @@ describe('the answer to a query of v1', () => {
     },
   )
 
-  test('of a failed job has the code and the message', () => {
+  test('the answer to a query of v1 of a failed job has the code and the message', () => {
     expect(readTaskV1(answered(fixture('v1-fail')))).toEqual({
       outcome: 'failed',
       code: '1027',
@@ -168,21 +171,27 @@ describe('the answer to a query of v1', () => {
   test.each([
     ['{"status":"Fail","base_resp":{"status_code":0,"status_msg":"success"}}'],
     ['{"status":"Fail"}'],
-  ])('of a failure without a reason for the client has a default message: %s', body => {
-    expect(readTaskV1(answered(body))).toEqual({
-      outcome: 'failed',
-      message: 'The provider could not make the result and did not say why.',
-    })
-  })
+  ])(
+    'the answer to a query of v1 of a failure without a reason for the client has a default message: %s',
+    body => {
+      expect(readTaskV1(answered(body))).toEqual({
+        outcome: 'failed',
+        message: 'The provider could not make the result and did not say why.',
+      })
+    },
+  )
 
-  test.each([1026, 1027, 2013, 1999, 'constructor'])('of a failure with the code %j ends the job', code => {
-    const body = JSON.stringify({ status: 'Fail', base_resp: { status_code: code, status_msg: 'No.' } })
+  test.each([1026, 1027, 2013, 1999, 'constructor'])(
+    'the answer to a query of v1 of a failure with the code %j ends the job',
+    code => {
+      const body = JSON.stringify({ status: 'Fail', base_resp: { status_code: code, status_msg: 'No.' } })
 
-    expect(readTaskV1(answered(body))).toEqual({ outcome: 'failed', code: String(code), message: 'No.' })
-  })
+      expect(readTaskV1(answered(body))).toEqual({ outcome: 'failed', code: String(code), message: 'No.' })
+    },
+  )
 
   test.each([1000, 1001, 1013, 1024, 1033, 1002, 1039, 1004, 2049, 1008])(
-    'of a failure with the code %d is unavailable, because the code is about the query',
+    'the answer to a query of v1 of a failure with the code %d is unavailable, because the code is about the query',
     code => {
       const body = JSON.stringify({ status: 'Fail', base_resp: { status_code: code } })
 
@@ -193,7 +202,7 @@ describe('the answer to a query of v1', () => {
     },
   )
 
-  test('of a running job has its status', () => {
+  test('the answer to a query of v1 of a running job has its status', () => {
     expect(readTaskV1(answered(fixture('v1-processing')))).toEqual({
       outcome: 'running',
       upstreamStatus: 'Processing',
@@ -206,7 +215,7 @@ describe('the answer to a query of v1', () => {
     ['Queueing', true],
     ['Processing', true],
     ['Paused', false],
-  ])('with the status %s is running, and known: %j', (status, isKnownStatus) => {
+  ])('the answer to a query of v1 with the status %s is running, and known: %j', (status, isKnownStatus) => {
     expect(readTaskV1(answered(JSON.stringify({ status })))).toEqual({
       outcome: 'running',
       upstreamStatus: status,
@@ -225,13 +234,13 @@ describe('the answer to a query of v1', () => {
     [200, ''],
     [200, '{"status":""}'],
     [200, '{"status":"Success","file_id":"1","base_resp":{"status_code":1013}}'],
-  ])('of status %d with %j is unavailable', (status, body) => {
+  ])('the answer to a query of v1 of status %d with %j is unavailable', (status, body) => {
     expect(readTaskV1(answered(body, status))).toMatchObject({ outcome: 'unavailable' })
   })
 })
 
 describe('the answer that retrieves a file', () => {
-  test('has the link', () => {
+  test('the answer that retrieves a file has the link', () => {
     expect(readFile(answered(fixture('v1-file')))).toEqual({
       outcome: 'finished',
       result: {
@@ -247,13 +256,13 @@ describe('the answer that retrieves a file', () => {
     [200, '{"file":{}}'],
     [200, '<html>'],
     [500, fixture('v1-file')],
-  ])('of status %d with %j leaves the job as it is', (status, body) => {
+  ])('the answer that retrieves a file of status %d with %j leaves the job as it is', (status, body) => {
     expect(readFile(answered(body, status))).toMatchObject({ outcome: 'unavailable' })
   })
 })
 
 describe('the answer to a query of v2', () => {
-  test('of a finished job has the link and the seconds of the output', () => {
+  test('the answer to a query of v2 of a finished job has the link and the seconds of the output', () => {
     expect(readTaskV2(answered(fixture('v2-succeeded')))).toEqual({
       outcome: 'finished',
       result: {
@@ -273,13 +282,16 @@ describe('the answer to a query of v2', () => {
     [undefined, '6', 6000],
     [undefined, 0, undefined],
     [undefined, 1e300, undefined],
-  ])('with the usage %j and the duration %j has %j milliseconds', (usage, duration, durationMs) => {
-    const outcome = readTaskV2(answered(JSON.stringify({ task: { status: 'succeeded', usage, duration } })))
+  ])(
+    'the answer to a query of v2 with the usage %j and the duration %j has %j milliseconds',
+    (usage, duration, durationMs) => {
+      const outcome = readTaskV2(answered(JSON.stringify({ task: { status: 'succeeded', usage, duration } })))
 
-    expect(outcome.outcome === 'finished' && outcome.result.durationMs).toBe(durationMs as number)
-  })
+      expect(outcome.outcome === 'finished' && outcome.result.durationMs).toBe(durationMs as number)
+    },
+  )
 
-  test('of a failed job has the code and the message', () => {
+  test('the answer to a query of v2 of a failed job has the code and the message', () => {
     expect(readTaskV2(answered(fixture('v2-failed')))).toEqual({
       outcome: 'failed',
       code: '1027',
@@ -287,7 +299,7 @@ describe('the answer to a query of v2', () => {
     })
   })
 
-  test("of a job that failed for the operator's balance has a default message", () => {
+  test("the answer to a query of v2 of a job that failed for the operator's balance has a default message", () => {
     const error = { code: 1008, message: 'insufficient balance' }
 
     expect(readTaskV2(answered(JSON.stringify({ task: { status: 'failed', error } })))).toEqual({
@@ -296,11 +308,11 @@ describe('the answer to a query of v2', () => {
     })
   })
 
-  test('of a cancelled job is a failure', () => {
+  test('the answer to a query of v2 of a cancelled job is a failure', () => {
     expect(readTaskV2(answered('{"task":{"status":"cancelled"}}'))).toMatchObject({ outcome: 'failed' })
   })
 
-  test('of a running job has its status', () => {
+  test('the answer to a query of v2 of a running job has its status', () => {
     expect(readTaskV2(answered(fixture('v2-running')))).toEqual({
       outcome: 'running',
       upstreamStatus: 'running',
@@ -312,7 +324,7 @@ describe('the answer to a query of v2', () => {
     ['queued', true],
     ['running', true],
     ['expired', false],
-  ])('with the status %s is running, and known: %j', (status, isKnownStatus) => {
+  ])('the answer to a query of v2 with the status %s is running, and known: %j', (status, isKnownStatus) => {
     expect(readTaskV2(answered(JSON.stringify({ task: { status } })))).toEqual({
       outcome: 'running',
       upstreamStatus: status,
@@ -320,7 +332,7 @@ describe('the answer to a query of v2', () => {
     })
   })
 
-  test('of a success without a link has no outputs', () => {
+  test('the answer to a query of v2 of a success without a link has no outputs', () => {
     for (const content of [undefined, null, {}, { url: '' }, { url: 7 }])
       expect(readTaskV2(answered(JSON.stringify({ task: { status: 'succeeded', content } })))).toMatchObject({
         outcome: 'finished',
@@ -336,7 +348,7 @@ describe('the answer to a query of v2', () => {
     [500, fixture('v2-succeeded')],
     [200, '{"task":{}}'],
     [200, '<html>'],
-  ])('of status %d with %j is unavailable', (status, body) => {
+  ])('the answer to a query of v2 of status %d with %j is unavailable', (status, body) => {
     expect(readTaskV2(answered(body, status))).toMatchObject({ outcome: 'unavailable' })
   })
 })

@@ -97,7 +97,7 @@ describe('the verdict is unavailable for', () => {
       answer(' '.repeat(VERDICT_BYTES_MAX + 1), { headers: JSON_TYPE }),
       'its answer is too long',
     ],
-  ])('the verdict is unavailable for the verdict is unavailable for %s', async (_, reply, problem) => {
+  ])('the verdict is unavailable for %s', async (_, reply, problem) => {
     upstream.reply(reply)
 
     expect(await moderator.judge(['text'])).toEqual({ verdict: 'unavailable', problem })
@@ -113,14 +113,14 @@ describe('the verdict is unavailable for', () => {
     ['a flag that is a number', results(1)],
     ['a flag that is null', results(null)],
     ['a plain flag next to a flag that is a text', results(false, 'true')],
-  ])('the verdict is unavailable for the verdict is unavailable for %s', (_, body) => {
+  ])('the verdict is unavailable for %s', (_, body) => {
     expect(readVerdict(bytes(body))).toEqual({
       verdict: 'unavailable',
       problem: 'its answer contains no verdict',
     })
   })
 
-  test('the verdict is unavailable for the verdict is unavailable for a refused connection', async () => {
+  test('the verdict is unavailable for a refused connection', async () => {
     const unreachable = openAiModerations({ url: refusedUrl(), key: undefined }, { http })
 
     expect(await unreachable.judge(['text'])).toMatchObject({ verdict: 'unavailable' })
@@ -130,7 +130,7 @@ describe('the verdict is unavailable for', () => {
     ['silence', ''],
     ['half an answer', `${head(200, { ...JSON_TYPE, 'content-length': '50' })}{"results":`],
   ])(
-    'the verdict is unavailable for the verdict is unavailable for %s, after three seconds, and the request is aborted',
+    'the verdict is unavailable for %s, after three seconds, and the request is aborted',
     async (_, sent) => {
       const held = upstream.hold()
       const judged = moderator.judge(['text'])

@@ -16,7 +16,7 @@ function aCall(change: Partial<SubmitCall> = {}): SubmitCall {
 }
 
 describe('a request for images', () => {
-  test('has the model, the prompt and a size', () => {
+  test('a request for images has the model, the prompt and a size', () => {
     const json = generationJson(
       aCall({ prompt: 'Ein "Turm" 🗼', params: { aspect_ratio: '16:9', resolution: '1K' } }),
     )
@@ -24,14 +24,14 @@ describe('a request for images', () => {
     expect(JSON.parse(json)).toEqual({ model: 'gpt-image-2', prompt: 'Ein "Turm" 🗼', size: '1280x720' })
   })
 
-  test('has the other parameters of the row, with their types', () => {
+  test('a request for images has the other parameters of the row, with their types', () => {
     const params = { quality: 'high', output_compression: 80, moderation: 'low' }
 
     expect(JSON.parse(generationJson(aCall({ params })))).toMatchObject(params)
   })
 
   test.each(['n', 'stream', 'partial_images', 'response_format', 'model', 'prompt', 'image'])(
-    'never has %s from the parameters, and never the number of images',
+    'a request for images never has %s from the parameters, and never the number of images',
     name => {
       const json = JSON.parse(generationJson(aCall({ count: 4, params: { [name]: 'x' } }))) as Record<
         string,
@@ -48,7 +48,7 @@ describe('a request for images', () => {
     ['chatgpt-image-latest', false],
     ['dall-e-3', true],
     ['relay/dall-e-2', true],
-  ])('of %s asks for base64 only where that is a field: %j', (model, isAsked) => {
+  ])('a request for images of %s asks for base64 only where that is a field: %j', (model, isAsked) => {
     const json = JSON.parse(generationJson(aCall({ model }))) as Record<string, unknown>
 
     expect(json['response_format']).toBe(isAsked ? 'b64_json' : undefined)
@@ -79,11 +79,11 @@ describe('the size', () => {
     ['gpt-image-2', {}, undefined],
     ['gpt-image-2', { aspect_ratio: '16:0' }, undefined],
     ['gpt-image-2', { aspect_ratio: '16:9', size: 'auto' }, 'auto'],
-  ])('of %s with %j is %s', (model, params, size) => {
+  ])('the size of %s with %j is %s', (model, params, size) => {
     expect(imageSize(model, params)).toBe(size)
   })
 
-  test('respects the limits of a model that accepts any size', () => {
+  test('the size respects the limits of a model that accepts any size', () => {
     const ratios = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '21:9']
     const sizes = ratios.flatMap(aspect_ratio =>
       ['1K', '2K', '4K'].map(resolution => imageSize('gpt-image-2', { aspect_ratio, resolution })),
@@ -99,7 +99,7 @@ describe('the size', () => {
 })
 
 describe('a request for an edit', () => {
-  test('is a form with the fields and the images, as any reader of forms sees it', async () => {
+  test('a request for an edit is a form with the fields and the images, as any reader of forms sees it', async () => {
     const image = new Uint8Array(Array.from({ length: 4000 }, (_, index) => index % 256))
     const call = aCall({
       prompt: 'Line one\r\nLine two "quoted"',
@@ -120,13 +120,13 @@ describe('a request for an edit', () => {
     expect(await files[0]?.bytes()).toEqual(image)
   })
 
-  test('has one image under the name without brackets', async () => {
+  test('a request for an edit has one image under the name without brackets', async () => {
     const form = await formOf(aCall({ images: [bytesInput(new Uint8Array(3), 'application/octet-stream')] }))
 
     expect((form.get('image') as File).name).toBe('image-0.bin')
   })
 
-  test('has links and ids as text', async () => {
+  test('a request for an edit has links and ids as text', async () => {
     const images = [
       { from: 'url', url: 'https://example.com/a.png?b=c' },
       { from: 'provider_id', id: 'file-1' },
@@ -139,7 +139,7 @@ describe('a request for an edit', () => {
 })
 
 describe('an answer', () => {
-  test('with base64 has the bytes of the image', () => {
+  test('an answer with base64 has the bytes of the image', () => {
     const result = readResult(fixture('gpt-image'))
 
     const [output] = result?.outputs ?? []
@@ -178,17 +178,17 @@ describe('an answer', () => {
       { input_tokens: '50', output_tokens: null },
       { textInput: 0, imageInput: 0, textOutput: 0, imageOutput: 0 },
     ],
-  ])('with the usage %j has its tokens', (usage, tokens) => {
+  ])('an answer with the usage %j has its tokens', (usage, tokens) => {
     const answer = JSON.parse(fixture('gpt-image')) as { usage: object }
 
     expect(readResult(JSON.stringify({ ...answer, usage: usage ?? answer.usage }))).toMatchObject({ tokens })
   })
 
-  test('without a usage has no tokens', () => {
+  test('an answer without a usage has no tokens', () => {
     expect(readResult(fixture('dall-e-3-url'))).not.toHaveProperty('tokens')
   })
 
-  test('with a link has the link as it is', () => {
+  test('an answer with a link has the link as it is', () => {
     expect(readResult(fixture('dall-e-3-url'))).toEqual({
       outputs: [
         {
@@ -209,7 +209,7 @@ describe('an answer', () => {
     expect(readResult(body)?.outputs.length).toBe(count)
   })
 
-  test('with an image inside its link has its bytes', () => {
+  test('an answer with an image inside its link has its bytes', () => {
     const result = readResult('{"data":[{"url":"data:image/png;base64,AQID"}]}')
 
     expect(result?.outputs).toEqual([{ from: 'bytes', bytes: new Uint8Array([1, 2, 3]) }])
@@ -243,7 +243,7 @@ describe('an error', () => {
     [408, 'server-error', 'invalid', undefined],
     [409, 'server-error', 'invalid', undefined],
     [302, 'server-error', 'operator', undefined],
-  ])('of status %d like %s is %s', (status, name, reason, code) => {
+  ])('an error of status %d like %s is %s', (status, name, reason, code) => {
     const contentType = 'application/json'
 
     const rejection = readRejection({ status, contentType, body: fixture(name) })
@@ -253,7 +253,7 @@ describe('an error', () => {
     expect(rejection.message).not.toBe('')
   })
 
-  test('keeps the time to wait', () => {
+  test('an error keeps the time to wait', () => {
     const answer = { status: 429, body: fixture('rate-limit'), retryAfterS: 12 }
 
     expect(readRejection(answer)).toMatchObject({ retryAfterS: 12 })

@@ -30,7 +30,7 @@ describe('the create of a prediction', () => {
     ['acme/paint:5c7d5dc6', '/predictions', 'acme/paint:5c7d5dc6'],
     ['5c7d5dc6dd8bf75c', '/predictions', '5c7d5dc6dd8bf75c'],
     ['deployments/acme/fast', '/deployments/acme/fast/predictions', undefined],
-  ])('of %s goes to %s', async (model, path, version) => {
+  ])('the create of a prediction of %s goes to %s', async (model, path, version) => {
     const { path: sentTo, value } = await created({ model })
 
     expect(sentTo).toBe(path)
@@ -38,14 +38,14 @@ describe('the create of a prediction', () => {
     expect(Object.keys(value)).toEqual(version === undefined ? ['input'] : ['version', 'input'])
   })
 
-  test('has the prompt, the parameters of the row, and the duration in seconds', async () => {
+  test('the create of a prediction has the prompt, the parameters of the row, and the duration in seconds', async () => {
     const { input } = await created({ prompt: 'A bay', params: { aspect_ratio: '16:9' }, durationMs: 4500 })
 
     expect(input).toEqual({ prompt: 'A bay', aspect_ratio: '16:9', duration: 4.5 })
   })
 
   test.each(['prompt', 'duration', 'num_outputs', 'num_images', 'number_of_images'])(
-    'never has %s from the parameters',
+    'the create of a prediction never has %s from the parameters',
     async name => {
       const { input } = await created({ params: { [name]: 'x' } })
 
@@ -67,13 +67,16 @@ describe('the create of a prediction', () => {
     ['openai/sora-2', [one, two], { images: [one.url, two.url] }],
     ['google/veo-3', [one, two], { image: one.url, last_frame: two.url }],
     ['acme/paint', [one, two, three], { images: [one.url, two.url, three.url] }],
-  ])('of %s has its images under the names that the model reads', async (model, images, expected) => {
-    const { input } = await created({ model, images, prompt: 'A bay' })
+  ])(
+    'the create of a prediction of %s has its images under the names that the model reads',
+    async (model, images, expected) => {
+      const { input } = await created({ model, images, prompt: 'A bay' })
 
-    expect(input).toEqual({ prompt: 'A bay', ...expected })
-  })
+      expect(input).toEqual({ prompt: 'A bay', ...expected })
+    },
+  )
 
-  test('has its images under the name of the row, which is not sent itself', async () => {
+  test('the create of a prediction has its images under the name of the row, which is not sent itself', async () => {
     const params = { image_field: 'subjects[]' }
 
     expect((await created({ prompt: 'A bay', params, images: [one] })).input).toEqual({
@@ -82,32 +85,35 @@ describe('the create of a prediction', () => {
     })
   })
 
-  test('has bytes as data URLs', async () => {
+  test('the create of a prediction has bytes as data URLs', async () => {
     const { input } = await created({ images: [bytesInput(new Uint8Array([1, 2, 3]), 'image/webp')] })
 
     expect(input).toMatchObject({ image: 'data:image/webp;base64,AQID' })
   })
 
-  test('has one video, or a list of several', async () => {
+  test('the create of a prediction has one video, or a list of several', async () => {
     const videos = ['a', 'b'].map(id => ({ from: 'provider_id', id }) as const)
 
     expect((await created({ videos: [videos[0]!] })).input).toMatchObject({ video: 'a' })
     expect((await created({ videos })).input).toMatchObject({ video: ['a', 'b'] })
   })
 
-  test.each([{ scenes: ['one'] }, { refUpstreamId: 'gm3' }])('is refused for %j', change => {
-    const row = mediaProviderRow('replicate', 'https://api.replicate.com/v1')
+  test.each([{ scenes: ['one'] }, { refUpstreamId: 'gm3' }])(
+    'the create of a prediction is refused for %j',
+    change => {
+      const row = mediaProviderRow('replicate', 'https://api.replicate.com/v1')
 
-    expect(createOf(aSubmitCall(row, change)).body).toMatchObject({ refusal: expect.any(String) })
-  })
+      expect(createOf(aSubmitCall(row, change)).body).toMatchObject({ refusal: expect.any(String) })
+    },
+  )
 
-  test('of a query never adds a segment to a path', () => {
+  test('the create of a prediction of a query never adds a segment to a path', () => {
     expect(pathOf('a/../b?c')).toBe('/predictions/a%2F..%2Fb%3Fc')
   })
 })
 
 describe('the answer to a create', () => {
-  test.each([200, 201, 202])('of status %d with an id is an accepted job', status => {
+  test.each([200, 201, 202])('the answer to a create of status %d with an id is an accepted job', status => {
     expect(readCreated(answered(fixture('starting'), status))).toEqual({
       outcome: 'accepted',
       upstreamId: 'gm3qorzdhgbfurvjtvhg6dckhu',
@@ -124,7 +130,7 @@ describe('the answer to a create', () => {
     [408, 'not-found', 'invalid'],
     [409, 'not-found', 'invalid'],
     [302, 'starting', 'operator'],
-  ])('of status %d like %s is rejected as %s', (status, name, reason) => {
+  ])('the answer to a create of status %d like %s is rejected as %s', (status, name, reason) => {
     expect(readCreated(answered(fixture(name), status))).toMatchObject({
       outcome: 'rejected',
       reason,
@@ -132,7 +138,7 @@ describe('the answer to a create', () => {
     })
   })
 
-  test('of a refusal says what the API says, and keeps the time to wait', () => {
+  test('the answer to a create of a refusal says what the API says, and keeps the time to wait', () => {
     const refused = readCreated({ ...answered(fixture('throttled'), 429), retryAfterS: 30 })
 
     expect(refused).toMatchObject({ message: expect.stringContaining('throttled'), retryAfterS: 30 })
@@ -145,7 +151,7 @@ describe('the answer to a create', () => {
     [500, fixture('starting')],
     [502, '<html>'],
     [504, ''],
-  ])('of status %d with %j is unknown', (status, body) => {
+  ])('the answer to a create of status %d with %j is unknown', (status, body) => {
     expect(readCreated(answered(body, status))).toEqual({ outcome: 'unknown', problem: `status ${status}` })
   })
 
@@ -169,7 +175,7 @@ describe('the answer to a create', () => {
 })
 
 describe('the answer to a query', () => {
-  test.each(['starting', 'processing'])('of status %s is running', status => {
+  test.each(['starting', 'processing'])('the answer to a query of status %s is running', status => {
     expect(readPrediction(answered(fixture(status)))).toEqual({
       outcome: 'running',
       upstreamStatus: status,
@@ -177,13 +183,16 @@ describe('the answer to a query', () => {
     })
   })
 
-  test.each(['dreaming', 'SUCCEEDED', 'cancelled'])('of status %s is running, and not known', status => {
-    expect(readPrediction(answered(JSON.stringify({ status })))).toEqual({
-      outcome: 'running',
-      upstreamStatus: status,
-      isKnownStatus: false,
-    })
-  })
+  test.each(['dreaming', 'SUCCEEDED', 'cancelled'])(
+    'the answer to a query of status %s is running, and not known',
+    status => {
+      expect(readPrediction(answered(JSON.stringify({ status })))).toEqual({
+        outcome: 'running',
+        upstreamStatus: status,
+        isKnownStatus: false,
+      })
+    },
+  )
 
   test.each([
     [
@@ -191,14 +200,14 @@ describe('the answer to a query', () => {
       ['https://replicate.delivery/xezq/a1/out-0.webp', 'https://replicate.delivery/xezq/a1/out-1.webp'],
     ],
     ['succeeded-video', ['https://replicate.delivery/xezq/a2/tmp.mp4']],
-  ])('of %s has all links', (name, links) => {
+  ])('the answer to a query of %s has all links', (name, links) => {
     expect(readPrediction(answered(fixture(name)))).toEqual({
       outcome: 'finished',
       result: { outputs: links.map(url => ({ from: 'url', url })), isCounted: true },
     })
   })
 
-  test('with an output of very many lists in each other has no links', () => {
+  test('the answer to a query with an output of very many lists in each other has no links', () => {
     const output = `${'['.repeat(20_000)}"https://a.example/1"${']'.repeat(20_000)}`
 
     expect(readPrediction(answered(`{"status":"succeeded","output":${output}}`))).toMatchObject({
@@ -227,13 +236,13 @@ describe('the answer to a query', () => {
     [[null, 7, ''], []],
     [undefined, []],
     [null, []],
-  ])('with the output %j has the links %j', (output, links) => {
+  ])('the answer to a query with the output %j has the links %j', (output, links) => {
     const outcome = readPrediction(answered(JSON.stringify({ status: 'succeeded', output })))
 
     expect(outcome).toMatchObject({ result: { outputs: links.map(url => ({ from: 'url', url })) } })
   })
 
-  test('has the bytes of a data URL, and not those of a broken one', () => {
+  test('the answer to a query has the bytes of a data URL, and not those of a broken one', () => {
     const output = ['data:image/png;base64,AQID', 'data:image/png;base64,%']
 
     expect(readPrediction(answered(JSON.stringify({ status: 'succeeded', output })))).toMatchObject({
@@ -241,7 +250,7 @@ describe('the answer to a query', () => {
     })
   })
 
-  test('of a success whose data was removed has a lost result, not an empty one', () => {
+  test('the answer to a query of a success whose data was removed has a lost result, not an empty one', () => {
     expect(readPrediction(answered(fixture('data-removed')))).toEqual({
       outcome: 'finished',
       result: {
@@ -251,7 +260,7 @@ describe('the answer to a query', () => {
     })
   })
 
-  test('of a failure has its message and the code in it', () => {
+  test('the answer to a query of a failure has its message and the code in it', () => {
     expect(readPrediction(answered(fixture('failed')))).toEqual({
       outcome: 'failed',
       code: 'E005',
@@ -280,9 +289,12 @@ describe('the answer to a query', () => {
     expect(readPrediction(answered(JSON.stringify(prediction)))).toEqual(outcome as never)
   })
 
-  test.each(['canceled', 'aborted'])('of status %s is a failure with this code', name => {
-    expect(readPrediction(answered(fixture(name)))).toMatchObject({ outcome: 'failed', code: name })
-  })
+  test.each(['canceled', 'aborted'])(
+    'the answer to a query of status %s is a failure with this code',
+    name => {
+      expect(readPrediction(answered(fixture(name)))).toMatchObject({ outcome: 'failed', code: name })
+    },
+  )
 
   test.each([
     [401, fixture('unauthenticated')],
@@ -295,7 +307,7 @@ describe('the answer to a query', () => {
     [200, '{}'],
     [200, '{"status":""}'],
     [302, fixture('succeeded')],
-  ])('of HTTP status %d with %j is unavailable', (status, body) => {
+  ])('the answer to a query of HTTP status %d with %j is unavailable', (status, body) => {
     expect(readPrediction(answered(body, status))).toEqual({
       outcome: 'unavailable',
       problem: `status ${status}`,

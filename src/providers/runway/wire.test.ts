@@ -19,7 +19,7 @@ test('the path of a task never has another segment', () => {
 })
 
 describe('the answer to a create', () => {
-  test('with an id is an accepted job', () => {
+  test('the answer to a create with an id is an accepted job', () => {
     expect(readCreated(answered(fixture('created')))).toEqual({
       outcome: 'accepted',
       upstreamId: '17f20503-6c24-4c16-946b-35dbbce2af2f',
@@ -37,7 +37,7 @@ describe('the answer to a create', () => {
     [408, 'not-found', 'invalid'],
     [409, 'not-found', 'invalid'],
     [307, 'created', 'operator'],
-  ])('of status %d like %s is rejected as %s', (status, name, reason) => {
+  ])('the answer to a create of status %d like %s is rejected as %s', (status, name, reason) => {
     expect(readCreated(answered(fixture(name), status))).toMatchObject({
       outcome: 'rejected',
       reason,
@@ -55,7 +55,7 @@ describe('the answer to a create', () => {
     expect(readCreated(answered(body, 400))).toMatchObject({ reason })
   })
 
-  test('of a refusal names the fields, and keeps the time to wait', () => {
+  test('the answer to a create of a refusal names the fields, and keeps the time to wait', () => {
     expect(readCreated(answered(fixture('validation-failed'), 400))).toMatchObject({
       message: 'Validation of body failed: ratio: Invalid ratio for this model.',
     })
@@ -70,7 +70,7 @@ describe('the answer to a create', () => {
     [502, '<html>'],
     [503, fixture('overloaded')],
     [504, ''],
-  ])('of status %d with %j is unknown, because the task may exist', (status, body) => {
+  ])('the answer to a create of status %d with %j is unknown, because the task may exist', (status, body) => {
     expect(readCreated(answered(body, status))).toEqual({ outcome: 'unknown', problem: `status ${status}` })
   })
 
@@ -102,15 +102,18 @@ describe('the answer to a query', () => {
     })
   })
 
-  test.each(['DREAMING', 'succeeded', 'DELETED'])('of status %s is running, and not known', status => {
-    expect(readUnpriced(answered(JSON.stringify({ status })))).toEqual({
-      outcome: 'running',
-      upstreamStatus: status,
-      isKnownStatus: false,
-    })
-  })
+  test.each(['DREAMING', 'succeeded', 'DELETED'])(
+    'the answer to a query of status %s is running, and not known',
+    status => {
+      expect(readUnpriced(answered(JSON.stringify({ status })))).toEqual({
+        outcome: 'running',
+        upstreamStatus: status,
+        isKnownStatus: false,
+      })
+    },
+  )
 
-  test('of a finished task has its links', () => {
+  test('the answer to a query of a finished task has its links', () => {
     expect(readUnpriced(answered(fixture('succeeded')))).toEqual({
       outcome: 'finished',
       result: {
@@ -121,7 +124,7 @@ describe('the answer to a query', () => {
   })
 
   test.each([[undefined], [null], [[]], [{}], [[null, 7, '']], ['https://a.example/1']])(
-    'of a finished task with the output %j has none',
+    'the answer to a query of a finished task with the output %j has none',
     output => {
       expect(readUnpriced(answered(JSON.stringify({ status: 'SUCCEEDED', output })))).toMatchObject({
         result: { outputs: [] },
@@ -129,7 +132,7 @@ describe('the answer to a query', () => {
     },
   )
 
-  test('of a failed task has its message and its code', () => {
+  test('the answer to a query of a failed task has its message and its code', () => {
     expect(readUnpriced(answered(fixture('failed')))).toEqual({
       outcome: 'failed',
       code: 'SAFETY.INPUT.TEXT',
@@ -137,7 +140,7 @@ describe('the answer to a query', () => {
     })
   })
 
-  test("of a task that failed for the operator's credits does not show it", () => {
+  test("the answer to a query of a task that failed for the operator's credits does not show it", () => {
     const task = { status: 'FAILED', failure: 'Your organization is out of credits.', failureCode: 'CREDITS' }
 
     expect(readUnpriced(answered(JSON.stringify(task)))).toEqual({
@@ -146,7 +149,7 @@ describe('the answer to a query', () => {
     })
   })
 
-  test('of a failed task without a reason has a default message', () => {
+  test('the answer to a query of a failed task without a reason has a default message', () => {
     expect(readUnpriced(answered('{"status":"FAILED"}'))).toEqual({
       outcome: 'failed',
       message: 'The provider could not make the result and did not say why.',
@@ -158,16 +161,19 @@ describe('the answer to a query', () => {
     ['failed', 25, '0.25'],
     ['failed', 0, '0'],
     ['cancelled', 5, '0.05'],
-  ])('of a task that %s and cost %d credits has the cost of the operator', (name, credits, cost) => {
-    const task = { ...(JSON.parse(fixture(name)) as object), cost: { credits } }
+  ])(
+    'the answer to a query of a task that %s and cost %d credits has the cost of the operator',
+    (name, credits, cost) => {
+      const task = { ...(JSON.parse(fixture(name)) as object), cost: { credits } }
 
-    const outcome = readTask(answered(JSON.stringify(task)), { creditUsd: usd('0.01') })
+      const outcome = readTask(answered(JSON.stringify(task)), { creditUsd: usd('0.01') })
 
-    const billed = outcome.outcome === 'finished' ? outcome.result : outcome
-    expect(billed).toMatchObject({ providerCost: usd(cost) })
-  })
+      const billed = outcome.outcome === 'finished' ? outcome.result : outcome
+      expect(billed).toMatchObject({ providerCost: usd(cost) })
+    },
+  )
 
-  test('of a cancelled task is a failure', () => {
+  test('the answer to a query of a cancelled task is a failure', () => {
     expect(readUnpriced(answered(fixture('cancelled')))).toMatchObject({
       outcome: 'failed',
       code: 'CANCELLED',
@@ -184,7 +190,7 @@ describe('the answer to a query', () => {
     [200, '{}'],
     [200, '{"status":""}'],
     [307, fixture('succeeded')],
-  ])('of HTTP status %d with %j is unavailable', (status, body) => {
+  ])('the answer to a query of HTTP status %d with %j is unavailable', (status, body) => {
     expect(readUnpriced(answered(body, status))).toEqual({
       outcome: 'unavailable',
       problem: `status ${status}`,

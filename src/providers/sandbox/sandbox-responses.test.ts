@@ -22,7 +22,7 @@ const weather = {
 }
 
 describe('a response', () => {
-  test('is complete, and its usage counts its content', async () => {
+  test('a response is complete, and its usage counts its content', async () => {
     const reply = await respond({ input: 'How are you?' })
 
     expect(reply).toMatchObject({
@@ -50,7 +50,7 @@ describe('a response', () => {
     })
   })
 
-  test('answers the last message, and ignores other items and tools', async () => {
+  test('a response answers the last message, and ignores other items and tools', async () => {
     const reply = await respond({
       instructions: 'Be brief.',
       input: [
@@ -65,7 +65,7 @@ describe('a response', () => {
     expect(reply.output[0]!.content![0]!.text).toContain('You wrote: "Where to?".')
   })
 
-  test('calls the function that the choice forces, and answers its result with text', async () => {
+  test('a response calls the function that the choice forces, and answers its result with text', async () => {
     const question = { role: 'user', content: 'How is it in Oslo?' }
     const tools = [{ type: 'custom', name: 'grep' }, weather]
     const called = await respond({
@@ -82,7 +82,7 @@ describe('a response', () => {
     expect(reported.output[0]!.content![0]!.text).toContain('Rain.')
   })
 
-  test('has reasoning as its own item, or a refusal instead of text', async () => {
+  test('a response has reasoning as its own item, or a refusal instead of text', async () => {
     const reasoned = await respond({ sandbox: { reasoning: 'Two and two.', reply: 'Four.' } })
     const refused = await respond({ sandbox: { refusal: 'No, thanks.' } })
 
@@ -94,7 +94,7 @@ describe('a response', () => {
     expect(refused.output[0]!.content).toMatchObject([{ type: 'refusal', refusal: 'No, thanks.' }])
   })
 
-  test('matches the schema of its text format', async () => {
+  test('a response matches the schema of its text format', async () => {
     const schema = { type: 'object', properties: { age: { type: 'integer' } }, required: ['age'] }
     const reply = await respond({ text: { format: { type: 'json_schema', name: 'person', schema } } })
 
@@ -104,7 +104,7 @@ describe('a response', () => {
   test.each([
     [{ max_output_tokens: 3 }, 'max_output_tokens'],
     [{ sandbox: { finish_reason: 'content_filter' } }, 'content_filter'],
-  ])('cut short by %j is incomplete and gives the reason', async (request, reason) => {
+  ])('a response cut short by %j is incomplete and gives the reason', async (request, reason) => {
     const reply = await respond(request)
 
     expect(reply).toMatchObject({
@@ -114,7 +114,7 @@ describe('a response', () => {
     })
   })
 
-  test('reports the usage that the request sets, or none', async () => {
+  test('a response reports the usage that the request sets, or none', async () => {
     const reported = await respond({ sandbox: { usage: { input_tokens: -1 } } })
     const none = await respond({ sandbox: { usage: null } })
 
@@ -131,7 +131,7 @@ describe('a stream of events', () => {
     ['a call', { tools: [weather], tool_choice: 'required' }],
     ['nothing', { sandbox: { fail: 'empty' } }],
     ['too much', { max_output_tokens: 3 }],
-  ])('of %s adds up to the JSON answer', async (_what, request) => {
+  ])('a stream of events of %s adds up to the JSON answer', async (_what, request) => {
     const unpaced = { ...request, sandbox: { ...('sandbox' in request && request.sandbox), pace_ms: 0 } }
     const whole = await respond(unpaced)
     const { events, end } = await stream(unpaced)
@@ -144,7 +144,7 @@ describe('a stream of events', () => {
     expect(end).toEqual({ end: 'ended' })
   })
 
-  test('begins with an empty response, and numbers its events', async () => {
+  test('a stream of events begins with an empty response, and numbers its events', async () => {
     const { events, names } = await stream({})
 
     const begun = { status: 'in_progress', output: [], usage: null }
@@ -154,14 +154,14 @@ describe('a stream of events', () => {
     expect(names).toEqual(events.map(({ type }) => type))
   })
 
-  test('has no event names if the request does not want them', async () => {
+  test('a stream of events has no event names if the request does not want them', async () => {
     const { events, names } = await stream({ sandbox: { no_event_names: true } })
 
     expect(names).toEqual(events.map(() => undefined))
     expect(events.at(-1)!.type).toBe('response.completed')
   })
 
-  test('reports an error as an error event', async () => {
+  test('a stream of events reports an error as an error event', async () => {
     const { events } = await stream({ sandbox: { error_frame_after: 3, error: { message: 'Too much.' } } })
 
     expect(events).toHaveLength(4)
@@ -174,7 +174,7 @@ describe('a stream of events', () => {
     })
   })
 
-  test('breaks after the requested number of events', async () => {
+  test('a stream of events breaks after the requested number of events', async () => {
     const { events, end } = await stream({ sandbox: { break_after: 2 } })
 
     expect(events).toHaveLength(2)

@@ -17,7 +17,7 @@ afterEach(() => {
 })
 
 describe('a chat stream', () => {
-  test('has the role, then the text of the JSON answer, the finish reason and [DONE]', async () => {
+  test('a chat stream has the role, then the text of the JSON answer, the finish reason and [DONE]', async () => {
     const whole = await json({})
     const { frames, end } = await chat({})
 
@@ -32,13 +32,13 @@ describe('a chat stream', () => {
     expect(end).toEqual({ end: 'ended' })
   })
 
-  test('has no usage if none was requested', async () => {
+  test('a chat stream has no usage if none was requested', async () => {
     const { frames } = await chat({})
 
     expect(frames.filter(frame => typeof frame === 'object' && 'usage' in frame)).toEqual([])
   })
 
-  test('ends with the usage of the JSON answer in a frame without choices, if it was requested', async () => {
+  test('a chat stream ends with the usage of the JSON answer in a frame without choices, if it was requested', async () => {
     const whole = await json(WITH_USAGE)
     const { frames } = await chat(WITH_USAGE)
 
@@ -46,7 +46,7 @@ describe('a chat stream', () => {
     expect(frames.slice(0, -2).every(frame => typeof frame === 'object' && frame.usage === null)).toBe(true)
   })
 
-  test('has reasoning before the text, and a refusal instead of the text', async () => {
+  test('a chat stream has reasoning before the text, and a refusal instead of the text', async () => {
     const reasoned = await chat({ sandbox: { reasoning: 'Two and two.', reply: 'Four.' } })
     const refused = await chat({ sandbox: { refusal: 'No, thanks.' } })
 
@@ -55,7 +55,7 @@ describe('a chat stream', () => {
     expect(joined(refused.frames, 'refusal')).toBe('No, thanks.')
   })
 
-  test('begins a tool call with its name and continues it with its arguments', async () => {
+  test('a chat stream begins a tool call with its name and continues it with its arguments', async () => {
     const parameters = { type: 'object', properties: { zone: { const: 'UTC' } } }
     const tools = ['get_time', 'get_zone'].map(name => ({ type: 'function', function: { name, parameters } }))
     const { frames } = await chat({ tools, messages: [{ role: 'user', content: 'get_time and get_zone' }] })
@@ -73,7 +73,7 @@ describe('a chat stream', () => {
     expect(frames.at(-2)).toMatchObject({ choices: [{ finish_reason: 'tool_calls' }] })
   })
 
-  test('contains several choices in alternating frames', async () => {
+  test('a chat stream contains several choices in alternating frames', async () => {
     const request = { n: 2, sandbox: { reply: 'one two three', pace_ms: 0 } }
     const { frames } = await chat(request)
 
@@ -83,7 +83,7 @@ describe('a chat stream', () => {
     expect(contentOf(frames, 1)).toBe('one two three')
   })
 
-  test('sends the first frame at once, and the others at its pace', async () => {
+  test('a chat stream sends the first frame at once, and the others at its pace', async () => {
     const body = opened(await stream({ sandbox: { pace_ms: 20 } }))
     expect(await nextOf(body)).toBeInstanceOf(Uint8Array)
     const second = nextOf(body)
@@ -96,7 +96,7 @@ describe('a chat stream', () => {
     body.cancel()
   })
 
-  test('has a default pace', async () => {
+  test('a chat stream has a default pace', async () => {
     const body = opened(await stream({ sandbox: { pace_ms: undefined } }))
     await nextOf(body)
     const second = nextOf(body)
@@ -128,7 +128,7 @@ describe('a requested fault of a stream:', () => {
     ],
     [{ no_usage: true }, 7, { end: 'ended' }, '[DONE]'],
     [{ usage: null }, 7, { end: 'ended' }, '[DONE]'],
-  ])('%j', async (options, count, end, last) => {
+  ])('a requested fault of a stream: %j', async (options, count, end, last) => {
     const result = await chat({ ...WITH_USAGE, sandbox: { reply, ...options } })
 
     expect(result.end).toEqual(end as typeof result.end)
@@ -235,7 +235,7 @@ describe('a requested fault of a stream:', () => {
 })
 
 describe('giving up a stream', () => {
-  test.each(['cancel', 'abort'] as const)('by %s ends a pending read', async way => {
+  test.each(['cancel', 'abort'] as const)('giving up a stream by %s ends a pending read', async way => {
     const caller = new AbortController()
     const body = opened(await stream({ sandbox: { silent_after: 0 } }, caller.signal))
     const pending = nextOf(body)
@@ -247,7 +247,7 @@ describe('giving up a stream', () => {
     expect(await nextOf(body)).toEqual({ end: 'aborted' })
   })
 
-  test('after its end changes nothing', async () => {
+  test('giving up a stream after its end changes nothing', async () => {
     const body = opened(await stream({ sandbox: { pace_ms: 0 } }))
     await drain(body)
 

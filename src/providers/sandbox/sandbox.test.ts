@@ -16,7 +16,7 @@ afterEach(() => {
 })
 
 describe('a chat answer', () => {
-  test('is a complete chat completion, and its usage counts its content', async () => {
+  test('a chat answer is a complete chat completion, and its usage counts its content', async () => {
     const reply = await chat({ messages: [user('How are you?')] })
 
     expect(reply).toMatchObject({
@@ -32,7 +32,7 @@ describe('a chat answer', () => {
     expect(reply.usage?.total_tokens).toBe(reply.usage!.prompt_tokens + reply.usage!.completion_tokens)
   })
 
-  test('is the same for the same request, and different for a different one', async () => {
+  test('a chat answer is the same for the same request, and different for a different one', async () => {
     const [first, again, other] = [
       await chat({ messages: [user('one')] }),
       await chat({ messages: [user('one')] }),
@@ -45,7 +45,7 @@ describe('a chat answer', () => {
   })
 
   test.each([{ max_tokens: 7 }, { max_completion_tokens: 7 }, { max_tokens: 50, max_completion_tokens: 7 }])(
-    'ends by length at the ceiling of %j',
+    'a chat answer ends by length at the ceiling of %j',
     async ceiling => {
       const reply = await chat(ceiling)
 
@@ -55,7 +55,7 @@ describe('a chat answer', () => {
     },
   )
 
-  test('has n different choices, and its usage counts all of them', async () => {
+  test('a chat answer has n different choices, and its usage counts all of them', async () => {
     const reply = await chat({ n: 3 })
 
     const texts = reply.choices.map(choice => choice.message.content ?? '')
@@ -66,14 +66,14 @@ describe('a chat answer', () => {
     )
   })
 
-  test('stops before a stop sequence', async () => {
+  test('a chat answer stops before a stop sequence', async () => {
     const reply = await chat({ sandbox: { reply: 'one two three' }, stop: ['three', ' two'] })
 
     expect(reply.choices[0]?.message.content).toBe('one')
     expect(reply.choices[0]?.finish_reason).toBe('stop')
   })
 
-  test('has the text and the reasoning that the request sets', async () => {
+  test('a chat answer has the text and the reasoning that the request sets', async () => {
     const reply = await chat({ sandbox: { reply: 'Four.', reasoning: 'Two and two.' } })
 
     expect(reply.choices[0]?.message).toMatchObject({ content: 'Four.', reasoning_content: 'Two and two.' })
@@ -83,14 +83,14 @@ describe('a chat answer', () => {
     })
   })
 
-  test('has exactly the requested number of tokens', async () => {
+  test('a chat answer has exactly the requested number of tokens', async () => {
     const reply = await chat({ sandbox: { output_tokens: 500 } })
 
     expect(reply.usage?.completion_tokens).toBe(500)
     expect(countTokens(reply.choices[0]?.message.content ?? '')).toBe(500)
   })
 
-  test('refuses or is filtered if the request asks for it', async () => {
+  test('a chat answer refuses or is filtered if the request asks for it', async () => {
     const reply = await chat({ sandbox: { refusal: 'No.', finish_reason: 'content_filter' } })
 
     expect(reply.choices[0]).toMatchObject({
@@ -99,7 +99,7 @@ describe('a chat answer', () => {
     })
   })
 
-  test('reports the usage and the cost that the request sets, or no usage', async () => {
+  test('a chat answer reports the usage and the cost that the request sets, or no usage', async () => {
     const reported = await complete({ sandbox: { usage: { prompt_tokens: -1 }, cost_usd: '0.25' } })
     const silent = await chat({ sandbox: { usage: null } })
 
@@ -110,7 +110,7 @@ describe('a chat answer', () => {
     expect(silent.usage).toBeUndefined()
   })
 
-  test('matches the requested JSON schema', async () => {
+  test('a chat answer matches the requested JSON schema', async () => {
     const schema = {
       type: 'object',
       properties: { name: { type: 'string' }, age: { type: 'integer', minimum: 18 } },
@@ -126,7 +126,7 @@ describe('a chat answer', () => {
     expect(z.fromJSONSchema(schema as never).safeParse(JSON.parse(text)).success).toBe(true)
   })
 
-  test('is a JSON object if one is requested', async () => {
+  test('a chat answer is a JSON object if one is requested', async () => {
     const reply = await chat({ response_format: { type: 'json_object' } })
 
     expect(JSON.parse(reply.choices[0]?.message.content ?? '')).toBeObject()
@@ -159,7 +159,7 @@ describe('tools', () => {
     expect(new Set(calls.map(call => call.id)).size).toBe(called.length)
   })
 
-  test('are called with arguments that match their schema and count as output', async () => {
+  test('tools are called with arguments that match their schema and count as output', async () => {
     const reply = await chat({ tools: [time], tool_choice: 'required' })
 
     const [call] = reply.choices[0]?.message.tool_calls ?? []
@@ -193,7 +193,7 @@ describe('a requested fault:', () => {
     ['cut', { outcome: 'unreachable', reason: 'ECONNRESET' }],
     ['html', { outcome: 'answered', status: 200, contentType: 'text/html' }],
     ['broken_json', { outcome: 'answered', status: 200, contentType: 'application/json' }],
-  ])('"%s"', async (fail, expected) => {
+  ])('a requested fault: "%s"', async (fail, expected) => {
     const outcome = await complete({ sandbox: { fail } })
 
     expect(outcome).toMatchObject(expected)
@@ -304,7 +304,7 @@ describe('an invalid request gets a 400 that names the field:', () => {
     [{ sandbox: { no_done: 'yes' } }, 'sandbox.no_done'],
     [{ sandbox: { chunk_bytes: 0 } }, 'sandbox.chunk_bytes'],
     [{ sandbox: { output_tokens: 100_001 } }, 'sandbox.output_tokens'],
-  ])('%j', async (request, param) => {
+  ])('an invalid request gets a 400 that names the field: %j', async (request, param) => {
     const outcome = await complete(request as Record<string, unknown>)
 
     expect(outcome).toMatchObject({ outcome: 'answered', status: 400 })
@@ -313,12 +313,15 @@ describe('an invalid request gets a 400 that names the field:', () => {
     })
   })
 
-  test.each(['{"model":', '[]', 'null'])('the body %s, which is not a JSON object', async body => {
-    const outcome = await send('chat', body)
+  test.each(['{"model":', '[]', 'null'])(
+    'an invalid request gets a 400 that names the field: the body %s, which is not a JSON object',
+    async body => {
+      const outcome = await send('chat', body)
 
-    expect(outcome).toMatchObject({ outcome: 'answered', status: 400 })
-    expect(outcome.outcome === 'answered' && jsonOf(outcome.body)).toMatchObject({ error: { param: null } })
-  })
+      expect(outcome).toMatchObject({ outcome: 'answered', status: 400 })
+      expect(outcome.outcome === 'answered' && jsonOf(outcome.body)).toMatchObject({ error: { param: null } })
+    },
+  )
 
   test.each<[unknown, string]>([
     [{ input: 7 }, 'input'],
@@ -327,19 +330,22 @@ describe('an invalid request gets a 400 that names the field:', () => {
     [{ input: [[1], [0.5]] }, 'input'],
     [{ input: 'a', dimensions: 5000 }, 'dimensions'],
     [{ input: 'a', encoding_format: 'hex' }, 'encoding_format'],
-  ])('%j on the embeddings route', async (request, param) => {
-    const outcome = await send(
-      'embeddings',
-      JSON.stringify({ model: 'sandbox-embed', ...(request as object) }),
-    )
+  ])(
+    'an invalid request gets a 400 that names the field: %j on the embeddings route',
+    async (request, param) => {
+      const outcome = await send(
+        'embeddings',
+        JSON.stringify({ model: 'sandbox-embed', ...(request as object) }),
+      )
 
-    expect(outcome).toMatchObject({ outcome: 'answered', status: 400 })
-    expect(outcome.outcome === 'answered' && jsonOf(outcome.body)).toMatchObject({ error: { param } })
-  })
+      expect(outcome).toMatchObject({ outcome: 'answered', status: 400 })
+      expect(outcome.outcome === 'answered' && jsonOf(outcome.body)).toMatchObject({ error: { param } })
+    },
+  )
 })
 
 describe('embeddings', () => {
-  test('are unit vectors in the order of the inputs, the same for the same text', async () => {
+  test('embeddings are unit vectors in the order of the inputs, the same for the same text', async () => {
     const reply = await embed({ input: ['a quiet river', 'trains', 'a quiet river'] })
 
     const [first, second, third] = reply.data.map(entry => entry.embedding as number[])
@@ -351,14 +357,14 @@ describe('embeddings', () => {
     expect(reply.usage).toEqual({ prompt_tokens: 7, total_tokens: 7 })
   })
 
-  test('are closer for texts with common words', async () => {
+  test('embeddings are closer for texts with common words', async () => {
     const reply = await embed({ input: ['a quiet river', 'the quiet river', 'fast trains'] })
 
     const [river, same, trains] = reply.data.map(entry => entry.embedding as number[])
     expect(dot(river!, same!)).toBeGreaterThan(dot(river!, trains!) + 0.3)
   })
 
-  test('can be requested in base64 and with a number of dimensions', async () => {
+  test('embeddings can be requested in base64 and with a number of dimensions', async () => {
     const floats = await embed({ input: 'hello', dimensions: 8 })
     const packed = await embed({ input: 'hello', dimensions: 8, encoding_format: 'base64' })
 
@@ -370,7 +376,7 @@ describe('embeddings', () => {
     [[1, 2, 3], 1, 3],
     [[[1, 2], [3]], 2, 3],
     ['', 1, 0],
-  ])('of %j are %d vectors of %d tokens', async (input, count, tokens) => {
+  ])('embeddings of %j are %d vectors of %d tokens', async (input, count, tokens) => {
     const reply = await embed({ input })
 
     expect(reply.data).toHaveLength(count)

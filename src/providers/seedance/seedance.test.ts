@@ -37,7 +37,7 @@ function open() {
 }
 
 describe('seedance', () => {
-  test('creates a job once, and polls it by its id', async () => {
+  test('seedance creates a job once, and polls it by its id', async () => {
     const { simulator, sent, provider, aCall, submitted } = open()
 
     await provider.poll(await submitted(aCall({ prompt: 'Ein Türmchen' })))
@@ -51,14 +51,17 @@ describe('seedance', () => {
     ])
   })
 
-  test.each(['id_with_slash', 'id_of_4_kb'] as const)('polls a job with a strange id: %s', async behavior => {
-    const { clock, simulator, provider, submitted } = open()
-    simulator.scriptSubmits(behavior)
-    const job = await submitted()
-    clock.advance(JOB_MS)
+  test.each(['id_with_slash', 'id_of_4_kb'] as const)(
+    'seedance polls a job with a strange id: %s',
+    async behavior => {
+      const { clock, simulator, provider, submitted } = open()
+      simulator.scriptSubmits(behavior)
+      const job = await submitted()
+      clock.advance(JOB_MS)
 
-    expect((await provider.poll(job)).outcome).toBe('finished')
-  })
+      expect((await provider.poll(job)).outcome).toBe('finished')
+    },
+  )
 
   test.each([
     ['unknown_status', { outcome: 'running', upstreamStatus: 'dreaming', isKnownStatus: false }],
@@ -66,7 +69,7 @@ describe('seedance', () => {
     ['no_status', { outcome: 'unavailable', problem: 'status 200' }],
     ['status_404', { outcome: 'unavailable', problem: 'status 404, code ResourceNotFound' }],
     ['reset', { outcome: 'unavailable', problem: 'ECONNRESET' }],
-  ] as const)('reports a poll answered with %s as %j', async (behavior, outcome) => {
+  ] as const)('seedance reports a poll answered with %s as %j', async (behavior, outcome) => {
     const { simulator, provider, submitted } = open()
     const job = await submitted()
     simulator.scriptPolls(behavior)
@@ -78,7 +81,7 @@ describe('seedance', () => {
     ['makes an image', { kind: 'image' }, 'operator'],
     ['has no base URL', { provider: mediaProviderRow('seedance', '') }, 'operator'],
     ['has scenes', { scenes: ['one'] }, 'invalid'],
-  ])('sends nothing for a job that %s', async (_, change, reason) => {
+  ])('seedance sends nothing for a job that %s', async (_, change, reason) => {
     const { sent, provider, aCall } = open()
 
     expect(await provider.submit(aCall(change))).toMatchObject({ outcome: 'rejected', reason })
@@ -90,7 +93,7 @@ describe('the probe of seedance', () => {
   test.each([
     [KEY, true, 'Responds (status 200).'],
     ['wrong', false, 'Refuses its key (status 401, code AuthenticationError).'],
-  ])('with the key %s is ok: %p', async (key, ok, detail) => {
+  ])('the probe of seedance with the key %s is ok: %p', async (key, ok, detail) => {
     const { ports, simulator, row } = open()
 
     expect(await probeSeedance({ ...row, secret: { from: 'literal', value: key } }, ports)).toEqual({
@@ -112,13 +115,13 @@ describe('the probe of seedance', () => {
     [404, undefined, false, 'Responds, but not like the Ark API (status 404).'],
     [200, undefined, false, 'Responds, but not like the Ark API (status 200).'],
     [500, { code: 'X' }, false, 'Responds, but not like the Ark API (status 500, code X).'],
-  ])('of an answer with %d %j is ok: %p', async (status, error, ok, detail) => {
+  ])('the probe of seedance of an answer with %d %j is ok: %p', async (status, error, ok, detail) => {
     const send = async () => ({ reply: 'answer', status, body: JSON.stringify({ error }) }) as const
 
     expect(await probeSeedance(open().row, { send, secretOf: literalSecret })).toEqual({ ok, detail })
   })
 
-  test('reports a provider that is not there, and a row that cannot be called', async () => {
+  test('the probe of seedance reports a provider that is not there, and a row that cannot be called', async () => {
     const { row } = open()
     const send = async () => ({ reply: 'none', isSent: false, problem: 'ECONNREFUSED' }) as const
     const ports = { send, secretOf: literalSecret }

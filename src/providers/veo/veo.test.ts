@@ -42,7 +42,7 @@ function open(baseUrl = BASE) {
 }
 
 describe('veo', () => {
-  test('creates a job once, with the inputs', async () => {
+  test('veo creates a job once, with the inputs', async () => {
     const { simulator, aCall, submitted } = open()
     const image = bytesInput(new Uint8Array([1, 2, 3]))
 
@@ -57,7 +57,7 @@ describe('veo', () => {
     })
   })
 
-  test('polls the operation by its name, with the key in its own header', async () => {
+  test('veo polls the operation by its name, with the key in its own header', async () => {
     const { sent, provider, submitted } = open()
 
     await provider.poll(await submitted())
@@ -79,7 +79,7 @@ describe('veo', () => {
       { outcome: 'unavailable', problem: 'status 429, code RESOURCE_EXHAUSTED', retryAfterS: 7 },
     ],
     ['reset', { outcome: 'unavailable', problem: 'ECONNRESET' }],
-  ] as const)('reports a poll answered with %s as %j', async (behavior, outcome) => {
+  ] as const)('veo reports a poll answered with %s as %j', async (behavior, outcome) => {
     const { simulator, provider, submitted } = open()
     const job = await submitted()
     simulator.scriptPolls(behavior)
@@ -87,7 +87,7 @@ describe('veo', () => {
     expect(await provider.poll(job)).toEqual(outcome)
   })
 
-  test('reports a clip that the content filter removed as a failure', async () => {
+  test('veo reports a clip that the content filter removed as a failure', async () => {
     const { clock, simulator, provider, submitted } = open()
     simulator.scriptSubmits('is_filtered')
     const job = await submitted()
@@ -103,14 +103,14 @@ describe('veo', () => {
       'has a header that cannot be sent',
       { provider: { ...mediaProviderRow('veo', BASE), headers: { 'x-a': 'ü→' } } },
     ],
-  ])('sends nothing for a row that %s', async (_, change) => {
+  ])('veo sends nothing for a row that %s', async (_, change) => {
     const { sent, provider, aCall } = open()
 
     expect(await provider.submit(aCall(change))).toMatchObject({ outcome: 'rejected', reason: 'operator' })
     expect(sent).toEqual([])
   })
 
-  test('sends nothing for a job that the API cannot make', async () => {
+  test('veo sends nothing for a job that the API cannot make', async () => {
     const { sent, provider, aCall } = open()
 
     const outcome = await provider.submit(aCall({ scenes: ['one'] }))
@@ -123,7 +123,7 @@ describe('veo', () => {
     expect(sent).toEqual([])
   })
 
-  test('reports a job of another kind of provider as unavailable', async () => {
+  test('veo reports a job of another kind of provider as unavailable', async () => {
     const { provider, aCall, sent } = open()
 
     expect(await provider.poll(accepted(aCall(), 'text2video/1'))).toMatchObject({ outcome: 'unavailable' })
@@ -183,7 +183,7 @@ describe('the key of a download', () => {
     return fetched.outcome === 'opened' ? (await bytesOf(fetched.body)).length : 0
   }
 
-  test('is sent to the API', async () => {
+  test('the key of a download is sent to the API', async () => {
     const { output, api } = await finishedClip('accept')
 
     expect(await download(output)).toBeGreaterThan(0)
@@ -191,7 +191,7 @@ describe('the key of a download', () => {
     expect(api.requests[0]?.headers['x-goog-api-key']).toBe(KEY)
   })
 
-  test('is not sent on to another host that the API redirects to', async () => {
+  test('the key of a download is not sent on to another host that the API redirects to', async () => {
     const { output, api, files } = await finishedClip('file_redirect_to_file')
 
     expect(await download(output)).toBeGreaterThan(0)
@@ -200,7 +200,7 @@ describe('the key of a download', () => {
     expect(JSON.stringify(files.requests[0]?.headers)).not.toContain(KEY)
   })
 
-  test('is needed by the API', async () => {
+  test('the key of a download is needed by the API', async () => {
     const { output } = await finishedClip('accept')
 
     expect(await download({ url: output.url })).toBe(0)

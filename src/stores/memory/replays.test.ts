@@ -30,7 +30,7 @@ replaysConform(async ({ ttlMs }) => {
 })
 
 describe('the budget', () => {
-  test('pays for the bodies and a small overhead for each answer', async () => {
+  test('the budget pays for the bodies and a small overhead for each answer', async () => {
     const { replays, budget } = open()
 
     await replays.keep(aFingerprint('a'), ofBytes(800))
@@ -40,7 +40,7 @@ describe('the budget', () => {
     expect(weightOf(0)).toBeWithin(32, 128)
   })
 
-  test('when it is used up, new answers are not kept and the old ones stay', async () => {
+  test('when the budget is used up, new answers are not kept and the old ones stay', async () => {
     const { replays } = open({ bytesMax: roomFor(2) })
 
     for (const name of ['a', 'b', 'c']) await replays.keep(aFingerprint(name), ofBytes(100))
@@ -50,7 +50,7 @@ describe('the budget', () => {
     expect(await replays.find(aFingerprint('c'))).toBeUndefined()
   })
 
-  test('gets the bytes of expired answers back at the next call of any method', async () => {
+  test('the budget gets the bytes of expired answers back at the next call of any method', async () => {
     const { replays, budget, clock } = open({ bytesMax: roomFor(2) })
     await replays.keep(aFingerprint('a'), ofBytes(100))
     clock.advance(30_000)
@@ -66,7 +66,7 @@ describe('the budget', () => {
     expect(budget.taken).toBe(0)
   })
 
-  test('gets the bytes of a replaced answer back when its time is over', async () => {
+  test('the budget gets the bytes of a replaced answer back when its time is over', async () => {
     const { replays, budget, clock } = open()
     await replays.keep(aFingerprint('a'), ofBytes(1000))
     clock.advance(30_000)
@@ -77,7 +77,7 @@ describe('the budget', () => {
     expect(budget.taken).toBe(roomFor(1))
   })
 
-  test('of 0 bytes keeps nothing', async () => {
+  test('the budget of 0 bytes keeps nothing', async () => {
     const { replays, budget } = open({ bytesMax: 0 })
 
     await replays.keep(aFingerprint('a'), ofBytes(0))
@@ -86,7 +86,7 @@ describe('the budget', () => {
     expect(budget.taken).toBe(0)
   })
 
-  test('is exact for a view of a large buffer: only the bytes of the view are kept', async () => {
+  test('the budget is exact for a view of a large buffer: only the bytes of the view are kept', async () => {
     const { replays } = open()
     const large = new Uint8Array(MEGABYTE)
 
@@ -105,7 +105,7 @@ describe('many answers', () => {
     new Uint8Array((index * 7919) % 200_000).fill(index % 251),
   )
 
-  test('are all found with their own bytes, also beyond one slab', async () => {
+  test('many answers are all found with their own bytes, also beyond one slab', async () => {
     const { replays } = open({ bytesMax: 100 * MEGABYTE })
 
     for (const [index, body] of bodies.entries())
@@ -115,7 +115,7 @@ describe('many answers', () => {
       expect((await replays.find(aFingerprint(`answer ${index}`)))?.body).toEqual(body)
   })
 
-  test('that expire over a long time give all their bytes back', async () => {
+  test('many answers that expire over a long time give all their bytes back', async () => {
     const { replays, budget, clock } = open({ ttlMs: 1000, bytesMax: 4 * MEGABYTE })
 
     for (const [index, body] of [...bodies, ...bodies].entries()) {
@@ -130,7 +130,7 @@ describe('many answers', () => {
     expect(budget.taken).toBe(0)
   })
 
-  test('can fill slabs to the last byte', async () => {
+  test('many answers can fill slabs to the last byte', async () => {
     const { replays, budget } = open({ bytesMax: 4 * MEGABYTE })
     const half = SLAB_BYTES / 2 - weightOf(0)
 
@@ -141,7 +141,7 @@ describe('many answers', () => {
       expect((await replays.find(aFingerprint(name)))?.body.length).toBe(half)
   })
 
-  test('whose digests begin with the same characters are found separately', async () => {
+  test('many answers whose digests begin with the same characters are found separately', async () => {
     const { replays } = open()
     const alike = (index: number) => aFingerprint('a', { digest: `${index}=`.padStart(44, 'x') })
     const indexes = Array.from({ length: 50 }, (_, index) => index)

@@ -214,7 +214,7 @@ export function readModelContent({ id, content }: ModelContent): AnyModelSetting
 }
 
 /** The literal key of a provider; undefined if it has none, and if it cannot be decrypted. */
-export function openSecret({ id, sealed_secret }: ProviderContent, box: SecretBox): string | undefined {
+function openSecret({ id, sealed_secret }: ProviderContent, box: SecretBox): string | undefined {
   return sealed_secret === null ? undefined : box.open(sealed_secret, id)
 }
 

@@ -100,7 +100,7 @@ export function jobRacesConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('failed'))
     })
 
-    test('two nodes of two nodes that begin a submission, one does', async () => {
+    test('of two nodes that begin a submission, one does', async () => {
       const { jobs, both, payer } = await openTwo()
       const { id } = await record(jobs, aJob(payer))
 
@@ -108,7 +108,7 @@ export function jobRacesConform(kind: StoreKind): void {
 
       expect(begun.filter(({ changed }) => changed)).toHaveLength(1)
       const events = await jobs.history(id)
-      expect(events.map(({ detail }) => detail)).toEqual([null, 'The submit began.'])
+      expect(events.map(({ detail }) => detail)).toEqual([null, 'The submission began.'])
     })
 
     test('a job that one node accepts and another loses is found', async () => {
@@ -127,7 +127,7 @@ export function jobRacesConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('processing'))
     })
 
-    test('two nodes of two jobs that two nodes accept with one upstream id, one has it', async () => {
+    test('of two jobs that two nodes accept with one upstream id, one has it', async () => {
       const { store, jobs, both, payer } = await openTwo()
       const ids = [
         (await jobIn('queued', jobs, aJob(payer))).id,
@@ -162,7 +162,7 @@ export function jobRacesConform(kind: StoreKind): void {
       expect({ available, held }).toEqual({ available: usd('10'), held: moneyWith().held })
     })
 
-    test('two nodes of two nodes that archive a job, one does', async () => {
+    test('of two nodes that archive a job, one does', async () => {
       const { jobs, both, payer } = await openTwo()
       const { id } = await jobIn('completed', jobs, aJob(payer))
 

@@ -230,7 +230,7 @@ export function completeConforms(open: OpenHttp): void {
       ],
       ['a body over the limit', endless, 'the answer is larger than 64 MB'],
     ])(
-      'the outcome is unreachable, with a reason that names neither host nor key, for the outcome is unreachable, with a reason that names neither host nor key, for %s',
+      'the outcome is unreachable, with a reason that names neither host nor key, for %s',
       async (_name, reply, reason) => {
         upstream.reply(reply)
 
@@ -245,7 +245,7 @@ export function completeConforms(open: OpenHttp): void {
       ['a refused connection', { baseUrl: refusedUrl() }, 'ECONNREFUSED'],
       ['a name that does not resolve', { baseUrl: 'http://nowhere.invalid/v1' }, 'ENOTFOUND'],
     ])(
-      'the outcome is unreachable, with a reason that names neither host nor key, for the outcome is unreachable, with a reason that names neither host nor key, for %s',
+      'the outcome is unreachable, with a reason that names neither host nor key, for %s',
       async (_name, provider, reason) => {
         const outcome = await complete({ provider, secretOf: () => undefined })
 

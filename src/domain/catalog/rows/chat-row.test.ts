@@ -43,21 +43,24 @@ describe('preset: coding-agent', () => {
     [{ stream_idle_timeout_s: 90 }, { streamIdleTimeoutMs: 90_000 }],
     [{ stream_usage: 'client' }, { streamUsage: 'client' }],
     [{ heartbeats: false }, { heartbeats: undefined }],
-  ])('gives way to the explicit field %j, which is written back', (explicit, settings) => {
-    const fields = { preset: 'coding-agent', ...explicit }
-    const row: Readonly<Record<string, unknown>> = { ...rowWith(fields) }
+  ])(
+    'preset: coding-agent gives way to the explicit field %j, which is written back',
+    (explicit, settings) => {
+      const fields = { preset: 'coding-agent', ...explicit }
+      const row: Readonly<Record<string, unknown>> = { ...rowWith(fields) }
 
-    for (const [name, value] of Object.entries(settings)) expect(row[name]).toBe(value)
-    expect(writtenBy(fields)).toEqual(fields)
-  })
+      for (const [name, value] of Object.entries(settings)) expect(row[name]).toBe(value)
+      expect(writtenBy(fields)).toEqual(fields)
+    },
+  )
 
-  test('is written back alone, without the fields that it stands for', () => {
+  test('preset: coding-agent is written back alone, without the fields that it stands for', () => {
     const fields = { preset: 'coding-agent', stream_usage: 'ask', messages_stream: null }
 
     expect(writtenBy(fields)).toEqual({ preset: 'coding-agent' })
   })
 
-  test('does not stand for a field that another part of the row needs', () => {
+  test('preset: coding-agent does not stand for a field that another part of the row needs', () => {
     expect(writtenBy({ preset: 'coding-agent', read_timeout_s: 900, replays: false })).toEqual({
       preset: 'coding-agent',
       read_timeout_s: 900,

@@ -10,7 +10,7 @@ const palette: readonly Color[] = [
 ]
 
 describe('a PNG file', () => {
-  test('of any size has the painted pixels', async () => {
+  test('a PNG file of any size has the painted pixels', async () => {
     const side = fc.integer({ min: 1, max: 40 })
     await fc.assert(
       fc.asyncProperty(side, side, fc.infiniteStream(fc.nat({ max: 2 })), async (width, height, places) => {
@@ -30,7 +30,7 @@ describe('a PNG file', () => {
     [1, 4096],
     [4096, 1],
     [171, 256],
-  ])('of a picture with %d × %d pixels has the pixels of each row', async (width, height) => {
+  ])('a PNG file of a picture with %d × %d pixels has the pixels of each row', async (width, height) => {
     const picture = { width, height, seed: 'a' }
 
     const read = PNG.sync.read(Buffer.from(await pngOf(paint(picture))))

@@ -30,7 +30,7 @@ describe('an image of the sandbox', () => {
     expect([png?.width, png?.height]).toEqual([width, height])
   })
 
-  test('shows several colors, and a label in black and white', async () => {
+  test('an image of the sandbox shows several colors, and a label in black and white', async () => {
     const [png] = await imagesOf({})
 
     const colors = new Set(Array.from({ length: 1024 }, (_, row) => png?.data.readUInt32BE(row * 1024 * 4)))
@@ -40,7 +40,7 @@ describe('an image of the sandbox', () => {
     expect(label).toEqual(new Set([0x000000ff, 0xffffffff]))
   })
 
-  test('depends only on the prompt, the model and the parameters', async () => {
+  test('an image of the sandbox depends only on the prompt, the model and the parameters', async () => {
     const params = { resolution: '1K', style: 'oil' }
     const first = await bytesOf({ params })
 
@@ -49,24 +49,24 @@ describe('an image of the sandbox', () => {
       expect(await bytesOf({ params, ...change })).not.toEqual(first)
   })
 
-  test('comes in the requested number, each one different', async () => {
+  test('an image of the sandbox comes in the requested number, each one different', async () => {
     const { outputs, isCounted } = await finished({ count: 3 })
 
     expect(new Set(outputs.map(output => Bun.SHA256.hash(bytesIn(output), 'hex'))).size).toBe(3)
     expect(isCounted).toBe(true)
   })
 
-  test.each([0, 1, 5])('comes %d times if the prompt asks for that', async images => {
+  test.each([0, 1, 5])('an image of the sandbox comes %d times if the prompt asks for that', async images => {
     const { outputs } = await finished({ count: 3, prompt: `A bay [sandbox images=${images}]` })
 
     expect(outputs.length).toBe(images)
   })
 
-  test('is not counted if the prompt asks for that', async () => {
+  test('an image of the sandbox is not counted if the prompt asks for that', async () => {
     expect(await finished({ prompt: '[sandbox uncounted]' })).toMatchObject({ isCounted: false })
   })
 
-  test('is ready later if the prompt asks for a delay', async () => {
+  test('an image of the sandbox is ready later if the prompt asks for a delay', async () => {
     const call = aSubmitCall(sandboxProvider, { prompt: '[sandbox delay_ms=5000]' })
     const outcome = await sandbox.submit(call)
     const job = accepted(call, call.jobId)
@@ -81,7 +81,7 @@ describe('an image of the sandbox', () => {
     expect(after.outcome).toBe('finished')
   })
 
-  test('that fails is accepted first, and fails when it is polled', async () => {
+  test('an image of the sandbox that fails is accepted first, and fails when it is polled', async () => {
     const call = aSubmitCall(sandboxProvider, { prompt: '[sandbox fail=TOO_DARK]' })
 
     const outcome = await sandbox.submit(call)

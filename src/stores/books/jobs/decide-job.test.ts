@@ -55,7 +55,7 @@ const table: readonly {
     situation: 'recorded',
     row: created,
     does: {
-      begin_submit: 'changed; note: The submit began.',
+      begin_submit: 'changed; note: The submission began.',
       accept: 'changed; now processing; note',
       lose_submit: 'changed; now unknown_submit; note: ECONNRESET',
       complete: 'changed; now completed; charges 3; note',
@@ -161,13 +161,13 @@ function told(row: JobRow, command: JobCommand): string {
 }
 
 describe.each(table)('a job that is $situation', ({ row, does }) => {
-  test.each(Object.keys(commands) as Command[])('does what the table says on %s', command => {
+  test.each(Object.keys(commands) as Command[])('a job does what the table says on %s', command => {
     expect(told(row, commands[command])).toBe(does[command] ?? 'nothing')
   })
 })
 
 describe('a decision about a job', () => {
-  test('changes exactly the columns of its step', () => {
+  test('a decision about a job changes exactly the columns of its step', () => {
     const columnsOf = (row: JobRow, command: JobCommand): Partial<JobProgress> =>
       decide(row, command).writes?.columns ?? {}
 
@@ -202,7 +202,7 @@ describe('a decision about a job', () => {
     })
   })
 
-  test('charges images by their number, at the tariff of the creation', () => {
+  test('a decision about a job charges images by their number, at the tariff of the creation', () => {
     const { writes } = decide(after('accept'), commands.complete)
 
     expect(writes?.charge).toEqual({
@@ -230,7 +230,7 @@ describe('a decision about a job', () => {
     })
   })
 
-  test('is to do nothing when the value that the caller read has changed', () => {
+  test('a decision about a job is to do nothing when the value that the caller read has changed', () => {
     const submitting = after('begin_submit')
     const deadlineAtMs = NOW + DAY_MS
 
@@ -240,7 +240,7 @@ describe('a decision about a job', () => {
     expect(decide(submitting, { ...commands.release, deadlineAtMs }).changed).toBe(true)
   })
 
-  test('to note a poll moves the next one later, and earlier only to end the claim of the caller', () => {
+  test('a poll that is noted moves the next one later, and earlier only to end the claim of the caller', () => {
     const claimed = { ...after('accept'), next_poll_at_ms: BigInt(NOW + 100) }
     const nextPollAtMs = (given: { readonly nextPollAtMs: number; readonly claimedUntilMs?: number }) =>
       decide(claimed, { step: 'note_poll', ...given }).writes?.columns.next_poll_at_ms
@@ -252,7 +252,7 @@ describe('a decision about a job', () => {
     expect(nextPollAtMs({ nextPollAtMs: NOW + 20, claimedUntilMs: NOW + 60 })).toBe(BigInt(NOW + 100))
   })
 
-  test('does not end a watch whose time is over', () => {
+  test('a decision about a job does not end a watch whose time is over', () => {
     const watched = after('begin_submit', 'release')
     const lastMs = NOW + 4 + DAY_MS
 
@@ -261,7 +261,7 @@ describe('a decision about a job', () => {
     expect(decide(watched, { ...commands.book_late_completion, atMs: lastMs })).toEqual({ changed: false })
   })
 
-  test('refuses an upstream id that another job has, unless the job needs none', () => {
+  test('a decision about a job refuses an upstream id that another job has, unless the job needs none', () => {
     expect(() => decide(created, commands.accept, true)).toThrow(UpstreamIdTakenError)
     expect(() => decide(after('begin_submit', 'release'), commands.accept, true)).toThrow(
       UpstreamIdTakenError,
@@ -273,7 +273,7 @@ describe('a decision about a job', () => {
 describe('a decision about a new job', () => {
   const idempotency = { key: 'order-7', fingerprint: 'images abc' }
 
-  test('is to hold its money and to record it', () => {
+  test('a decision about a new job is to hold its money and to record it', () => {
     expect(decideCreation({ ...asked, idempotency }, {}, 'main')).toEqual({
       outcome: 'new',
       hold: { id: asked.id, accountId: 1, kind: 'media', amount: asked.held },
@@ -282,7 +282,7 @@ describe('a decision about a new job', () => {
     })
   })
 
-  test('gives the job of the same id, or of the same key and request, as it is now', () => {
+  test('a decision about a new job gives the job of the same id, or of the same key and request, as it is now', () => {
     const row = after('begin_submit', 'accept')
     const repeated = { outcome: 'repeated', job: jobFrom(row) } as const
 
@@ -291,7 +291,7 @@ describe('a decision about a new job', () => {
     expect(decideCreation({ ...asked, idempotency }, { sameKey }, 'main')).toEqual(repeated)
   })
 
-  test('refuses a key of another request', () => {
+  test('a decision about a new job refuses a key of another request', () => {
     const sameKey = { fingerprint: 'images other', row: created }
 
     expect(decideCreation({ ...asked, idempotency }, { sameKey }, 'main')).toEqual({ outcome: 'key_reused' })

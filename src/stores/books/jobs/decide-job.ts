@@ -255,7 +255,7 @@ function archive(job: Job, atMs: number): JobDecision {
   }
 }
 
-const SUBMISSION_BEGAN = 'The submit began.'
+const SUBMISSION_BEGAN = 'The submission began.'
 const ACCEPTED_LATE = 'The provider accepted the job after its reserve was released.'
 const COMPLETED_LATE =
   'The provider finished the job after its reserve was released. Its price was booked as a loss.'

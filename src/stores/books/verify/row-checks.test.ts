@@ -31,7 +31,7 @@ describe('a hold', () => {
     ['was released', { ...open, state: 'released', resolving: 'release' }],
     ['expired', { ...open, state: 'expired', resolving: 'expire' }],
     ['of zero has no operations', { ...open, amount: 0n, placing: null }],
-  ])('that %s is sound', (_, row) => {
+  ])('a hold that %s is sound', (_, row) => {
     expect(findingsOfHold(row)).toEqual([])
   })
 
@@ -50,7 +50,7 @@ describe('a hold', () => {
     ['is open and was charged', { ...open, cost: 4n }, 'is open, but has a charge'],
     ['was charged more than its amount', { ...captured, cost: 11n }, 'but was charged'],
     ['belongs to a job that is missing', { ...open, is_orphan: 1n }, 'but its job is missing'],
-  ])('that %s is a problem of its account', (_, row, problem) => {
+  ])('a hold that %s is a problem of its account', (_, row, problem) => {
     const findings = findingsOfHold(row)
 
     expect(findings.map(({ accountId }) => accountId)).toEqual([7n])
@@ -76,7 +76,7 @@ describe('a correction', () => {
     ['debit', debit],
     ['refund of the whole charge', refund],
     ['refund that is not the latest one of its charge', { ...refund, refunded: null }],
-  ])('that is a %s is sound', (_, row) => {
+  ])('a correction that is a %s is sound', (_, row) => {
     expect(findingsOfCorrection(row)).toEqual([])
   })
 
@@ -85,7 +85,7 @@ describe('a correction', () => {
     ['refunds a charge of another account', { ...refund, cost: null }, 'that the account does not have'],
     ['exceeds its charge with earlier ones', { ...refund, refunded: 10n }, 'add up to'],
     ['refunds a compensated charge', { ...refund, is_compensated: 1n }, 'that was compensated'],
-  ])('that %s is a problem', (_, row, problem) => {
+  ])('a correction that %s is a problem', (_, row, problem) => {
     expect(textsOf(findingsOfCorrection(row))).toContain(problem)
   })
 })

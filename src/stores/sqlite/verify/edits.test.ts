@@ -102,7 +102,7 @@ const FREE_CHARGE = `SELECT max(id) + 1, id_key, 77, account_id, max(id), NULL, 
   provenance, is_clamped, NULL, 0, 0, at_ms, NULL, NULL, commit_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM charges`
 
 describe('verify finds, in a file that another program edited,', () => {
-  test('verify finds, in a file that another program edited, verify finds, in a file that another program edited, nothing if nothing was edited', async () => {
+  test('verify finds, in a file that another program edited, nothing if nothing was edited', async () => {
     expect(await messagesAfter('SELECT 1')).toEqual([])
   })
 
@@ -405,10 +405,7 @@ describe('verify finds, in a file that another program edited,', () => {
       'costs 1.00 USD, but nothing was credited back',
     ],
     ['a media hold of another amount', 'UPDATE holds SET amount = 5 WHERE id = 1', 'hold_'],
-  ])(
-    'verify finds, in a file that another program edited, verify finds, in a file that another program edited, %s',
-    async (_, edit, message) => {
-      expect(await messagesAfter(edit)).toContainEqual(expect.stringContaining(message))
-    },
-  )
+  ])('verify finds, in a file that another program edited, %s', async (_, edit, message) => {
+    expect(await messagesAfter(edit)).toContainEqual(expect.stringContaining(message))
+  })
 })

@@ -366,25 +366,25 @@ const unfound: readonly (readonly [name: string, edit: string])[] = [
 ]
 
 describe('verify finds, in the later state of a file that another program edited,', () => {
-  test('verify finds, in the later state of a file that another program edited, verify finds, in the later state of a file that another program edited, nothing if nothing was edited', async () => {
+  test('verify finds, in the later state of a file that another program edited, nothing if nothing was edited', async () => {
     expect(await messagesAfter('SELECT 1')).toEqual([])
   })
 
   test.each(edits)(
-    'verify finds, in the later state of a file that another program edited, verify finds, in the later state of a file that another program edited, %s',
+    'verify finds, in the later state of a file that another program edited, %s',
     async (_, edit, message) => {
       expect(await messagesAfter(edit)).toContainEqual(expect.stringMatching(message))
     },
   )
 
   test.each(unfound)(
-    'verify finds, in the later state of a file that another program edited, verify does not find, in the later state of a file that another program edited, %s',
+    'verify does not find, in the later state of a file that another program edited, %s',
     async (_, edit) => {
       expect(await messagesAfter(edit)).toEqual([])
     },
   )
 
-  test(`verify finds, in the later state of a file that another program edited, verify finds, in the later state of a file that another program edited, ${edits.length} of ${edits.length + unfound.length} edits`, () => {
+  test(`verify finds, in the later state of a file that another program edited, ${edits.length} of ${edits.length + unfound.length} edits`, () => {
     const found = edits.length / (edits.length + unfound.length)
 
     expect(found).toBeGreaterThanOrEqual(58 / 63)
