@@ -15,6 +15,8 @@ import { startGatewayProcess } from '../test/support/gateway-process.ts'
 const root = resolve(import.meta.dirname, '..')
 /** The first requests also open connections, compile statements and fill caches. */
 const WARM_UP = 5
+/** Periodic work, such as the write of the anchor, can run meanwhile. The request with the fewest calls is without it. */
+const COUNTED = 5
 const ENTER = 'globalThis.enterFile'
 /** The copy writes the files that were entered since the last signal, one a line. */
 const DUMP_SIGNAL = 'SIGUSR2'
@@ -102,8 +104,13 @@ async function filesOfOneRequest(recorder: string): Promise<readonly string[]> {
     const key = await customerKey(gateway)
     for (let sent = 0; sent < WARM_UP; sent += 1) await ask(gateway.url, key, sent)
     await dump(gateway.pid)
-    await ask(gateway.url, key, WARM_UP)
-    return (await dump(gateway.pid)).split('\n')
+    let fewest: readonly string[] = []
+    for (let sent = 0; sent < COUNTED; sent += 1) {
+      await ask(gateway.url, key, WARM_UP + sent)
+      const entered = (await dump(gateway.pid)).split('\n')
+      if (sent === 0 || entered.length < fewest.length) fewest = entered
+    }
+    return fewest
   } finally {
     await gateway.stop()
     await upstream.stop(true)

@@ -53,12 +53,12 @@ export async function callWithFailover<Result extends CallResult>(
   // With a single upstream there is nothing to fail over to, so it needs no circuit breaker.
   const send = admitted.destinations.length === 1 ? call : throughBreaker(call, ports)
   const attempts = await callInTurn(admitted, send, ports, failOverUntilMs)
-  const last = attempts.at(-1)
-  if (last?.result.kind === 'failure' && attempts.length === admitted.destinations.length) {
+  const last = attempts.at(-1) as AttemptRecord<Result>
+  if (last.result.kind === 'failure' && attempts.length === admitted.destinations.length) {
     const retried = await retry(last, send, ports, failOverUntilMs)
     if (retried !== undefined) attempts.push(retried)
   }
-  const selected = selectResult(attempts, ports.clock.now())
+  const selected = attempts.length === 1 ? last : selectResult(attempts, ports.clock.now())
   for (const attempt of attempts) if (attempt !== selected) recordAbandonedAttempt(admitted, attempt, ports)
   recordFreeResult(admitted, selected, ports)
   reportAttempts(admitted.call.record, attempts, selected)

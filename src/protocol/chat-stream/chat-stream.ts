@@ -1,17 +1,18 @@
 import type { GatewayError } from '../../domain/errors.ts'
+import { formatUsd, type NanoUsd } from '../../domain/money.ts'
+import { inputTokens, outputTokens, type Usage } from '../../domain/pricing/usage.ts'
 import { joinBytes } from '../join-bytes.ts'
 import { byteText, splice } from '../json/json-text.ts'
 import { modelAndCostEdits, type ModelAndCost } from '../pass-through.ts'
 import { NO_SECRETS, type UpstreamSecrets } from '../scrub.ts'
-import { BLANK_LINE, dataInPlace, readFrame } from '../sse/frame.ts'
 import { FrameSplitter, type Frame } from '../sse/frame-splitter.ts'
+import { BLANK_LINE, dataFrame, dataInPlace, readFrame } from '../sse/frame.ts'
 import { commentHeartbeat } from '../sse/heartbeat.ts'
 import { scrubErrorFrame } from '../sse/scrub-error-frame.ts'
 import type { Heartbeat, StreamCharge, StreamReading, TextStream, UsageLimits } from '../text-dialect.ts'
 import { readChunk, type ChatChunk } from './chunk.ts'
-import { DeltaMatcher } from './delta-matcher.ts'
 import { DeferredTail } from './deferred-tail.ts'
-import { chatErrorFrame, usageFrame, type ChunkIdentity } from './made-frames.ts'
+import { DeltaMatcher } from './delta-matcher.ts'
 import { ChatMeter } from './meter.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -231,4 +232,36 @@ function isComplete(frame: Bytes): boolean {
 /** Edits a frame like a reply. Its object may span several data lines. */
 function withModelAndCost(frame: Bytes, usage: object | undefined, shown: ModelAndCost): Bytes {
   return splice(frame, modelAndCostEdits({ text: byteText(dataInPlace(frame)), usage }, shown))
+}
+
+/** Members of the stream's own chunks that connect a frame made here with them. */
+type ChunkIdentity = { readonly id?: unknown; readonly created?: unknown }
+
+/** The final usage frame of a stream whose upstream sent no usage frame for the cost. */
+function usageFrame(
+  identity: ChunkIdentity,
+  { model, usage, cost }: { readonly model: string; readonly usage: Usage; readonly cost: NanoUsd },
+): Uint8Array<ArrayBuffer> {
+  const promptTokens = inputTokens(usage)
+  const completionTokens = outputTokens(usage)
+  return dataFrame(
+    JSON.stringify({
+      ...identity,
+      object: 'chat.completion.chunk',
+      model,
+      // Clients fail on a usage frame without `choices`.
+      choices: [],
+      usage: {
+        prompt_tokens: promptTokens,
+        completion_tokens: completionTokens,
+        total_tokens: promptTokens + completionTokens,
+        cost_usd: formatUsd(cost),
+      },
+    }),
+  )
+}
+
+/** The error frame for a chat stream that broke. No `[DONE]` follows it. */
+function chatErrorFrame({ message, type, code }: GatewayError): Uint8Array<ArrayBuffer> {
+  return dataFrame(JSON.stringify({ error: { message, type, code, param: null } }))
 }

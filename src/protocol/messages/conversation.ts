@@ -1,10 +1,9 @@
 import { isJsonObject } from '../json/parse-json.ts'
 import { invalidChoice, invalidField, requiredArray, requiredText } from '../request-fields.ts'
-import { blocksOf, carriedText, imagePartOf, TEXT_SEPARATOR, blockText, type Block } from './blocks.ts'
+import { TEXT_SEPARATOR, blockText, blocksOf, carriedText, imagePartOf, type Block } from './blocks.ts'
 import type { ChatMessage, ChatPart, ChatToolCall } from './chat-body.ts'
 import { ChatOrder } from './chat-order.ts'
 import { documentPartsOf } from './documents.ts'
-import { addSystemTexts } from './system-text.ts'
 import { toolResultOf } from './tool-result.ts'
 
 export const messageRoles = ['user', 'assistant', 'system', 'developer']
@@ -158,4 +157,33 @@ function contentOf(parts: readonly ChatPart[]): string | readonly ChatPart[] {
   const [first, second] = parts
   if (first === undefined) return ''
   return second === undefined && first.type === 'text' ? first.text : parts
+}
+
+/** The start of the telemetry that coding agents put before their system prompt. It changes with every request. */
+const TELEMETRY = 'x-anthropic-billing-header:'
+
+/**
+ * Adds the texts of a `system` field, or of a system entry among the messages: a string or text blocks. Drops telemetry
+ * and empty texts.
+ */
+function addSystemTexts(texts: string[], content: unknown, path: string): void {
+  if (content === undefined || content === null) return
+  if (typeof content === 'string') {
+    const text = withoutTelemetryLine(content)
+    if (text !== '') texts.push(text)
+    return
+  }
+  for (const [index, block] of blocksOf(content, path).entries()) {
+    const blockPath = `${path}.${index}`
+    if (block['type'] !== 'text') throw invalidChoice(`${blockPath}.type`, ['text'], block['type'])
+    const text = blockText(block, blockPath)
+    if (text !== '' && !text.startsWith(TELEMETRY)) texts.push(text)
+  }
+}
+
+/** Removes telemetry from a string: it is a header, which ends with its line. */
+function withoutTelemetryLine(text: string): string {
+  if (!text.startsWith(TELEMETRY)) return text
+  const lineEnd = text.indexOf('\n')
+  return lineEnd === -1 ? '' : text.slice(lineEnd + 1)
 }

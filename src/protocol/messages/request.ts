@@ -4,6 +4,7 @@ import { estimateInputTokens } from '../estimate-tokens.ts'
 import { MemberWalk, quotedName, spliceText, type Edit } from '../json/json-text.ts'
 import { isJsonObject, type JsonDocument } from '../json/parse-json.ts'
 import { mediaInputsOf, withNotes, type MediaKind } from '../media-inputs.ts'
+import { inputOf, promptOf } from '../pass-through.ts'
 import {
   invalidChoice,
   invalidField,
@@ -15,12 +16,10 @@ import {
   requiredText,
   unambiguousFields,
 } from '../request-fields.ts'
-import { inputOf, promptOf } from '../pass-through.ts'
 import type { TextRequest } from '../text-dialect.ts'
+import { assertMaxDepth } from './assert-max-depth.ts'
 import type { ChatBody } from './chat-body.ts'
 import { conversationOf } from './conversation.ts'
-import { mayBeInexact, parseExactly } from './exact-numbers.ts'
-import { assertMaxDepth } from './assert-max-depth.ts'
 import { functionToolsOf, toolChoiceOf } from './tools.ts'
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
@@ -200,3 +199,30 @@ function isInexact({ messages }: ChatBody): boolean {
   }
   return false
 }
+
+/** Digits that may not fit in a double, or a number that JSON.stringify would write differently. */
+const INEXACT = /\d{16}|\de[+-]/
+
+/**
+ * A cheap check whether parsing may have changed a number in the value that this JSON was written from. May be true in
+ * vain.
+ */
+function mayBeInexact(json: string): boolean {
+  return INEXACT.test(json)
+}
+
+/**
+ * Like JSON.parse, but keeps the digits of a number that a double would change, such as a 64-bit id, so that
+ * JSON.stringify writes them again. Much slower. The text must be one that JSON.parse accepts.
+ */
+function parseExactly(text: string): Readonly<Record<string, unknown>> {
+  const keepDigits = (_key: string, value: unknown, { source }: { readonly source?: string }) => {
+    if (typeof value !== 'number' || source === undefined) return value
+    if (Number.isSafeInteger(value) || String(value) === source) return value
+    return rawJson(source)
+  }
+  // The type library has neither the third argument of a reviver nor `rawJSON` yet.
+  return JSON.parse(text, keepDigits as (key: string, value: unknown) => unknown)
+}
+
+const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (text: string) => object }
