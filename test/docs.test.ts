@@ -27,13 +27,18 @@ test('every link between the pages has an existing target', () => {
 test('the README links to every page of the docs', () => {
   const linked = linksOf('README.md')
 
-  expect(globSync('docs/*.md', { cwd: root }).filter(page => !linked.includes(page))).toEqual([])
+  expect(
+    globSync(['docs/*.md', 'docs/tasks/*.md'], { cwd: root }).filter(page => !linked.includes(page)),
+  ).toEqual([])
 })
 
 test.each(pages)('%s has at most 120 columns outside of code blocks', page => {
   const prose = textOf(page).replaceAll(/^```[^]*?^```/gm, '')
+  // A row of a table cannot be broken, and the table of the settings has sentences.
+  const isLong = (line: string) =>
+    line.length > COLUMNS_MAX && !(page === 'docs/settings.md' && line.startsWith('|'))
 
-  expect(prose.split('\n').filter(line => line.length > COLUMNS_MAX)).toEqual([])
+  expect(prose.split('\n').filter(isLong)).toEqual([])
 })
 
 test('every file that the pages about the code name exists', () => {
@@ -78,6 +83,6 @@ test.each(stepsOfChatRequest())(
   },
 )
 
-test.each(['nginx.conf', 'Caddyfile'])('docs/operating.md shows deploy/%s', file => {
-  expect(textOf('docs/operating.md')).toContain(`\n${textOf(`deploy/${file}`)}\`\`\`\n`)
+test.each(['nginx.conf', 'Caddyfile'])('docs/install.md shows deploy/%s', file => {
+  expect(textOf('docs/install.md')).toContain(`\n${textOf(`deploy/${file}`)}\`\`\`\n`)
 })

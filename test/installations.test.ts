@@ -145,7 +145,7 @@ describe('the npm package', () => {
       linksOf(page).map(target => ({ page, target: target.replace(/\/$/, '') })),
     )
 
-    expect(pages).toEqual(expect.arrayContaining(['README.md', 'SECURITY.md', 'docs/operating.md']))
+    expect(pages).toEqual(expect.arrayContaining(['README.md', 'SECURITY.md', 'docs/install.md']))
     expect(links.length).toBeGreaterThan(20)
     // The image is built in a clone.
     const absent = links.filter(

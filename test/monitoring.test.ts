@@ -138,8 +138,8 @@ test('an alert is raised for the first event of a counter, and for stopped books
   })
 })
 
-test('each metric has a help text and is in docs/operating.md', () => {
-  const described = readFileSync(join(root, 'docs/operating.md'), 'utf8')
+test('each metric has a help text and is in docs/monitoring.md', () => {
+  const described = readFileSync(join(root, 'docs/monitoring.md'), 'utf8')
   const names = lines.flatMap(line => /^# TYPE (\S+)/.exec(line)?.[1] ?? [])
   const helped = new Set(lines.flatMap(line => /^# HELP (\S+) .{15,}\.$/.exec(line)?.[1] ?? []))
 

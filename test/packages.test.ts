@@ -113,7 +113,7 @@ describe('the package', () => {
   })
 
   test('the package is installed from its file, because nobody has published it under its name', () => {
-    const commands = [...text('docs/operating.md').matchAll(/`(np[mx] [^`]*tollgate[^`]*)`/g)].map(
+    const commands = [...text('docs/install.md').matchAll(/`(np[mx] [^`]*tollgate[^`]*)`/g)].map(
       ([, command]) => command,
     )
 

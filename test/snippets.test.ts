@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseCatalogFile } from '../src/catalog-file/catalog-file.ts'
 import type { ApiDocument } from '../src/http/description/document.ts'
@@ -8,7 +9,7 @@ import type { Schema } from '../src/http/description/schema.ts'
 import { closedObjects, schemaCheck } from './support/described-reply.ts'
 import { startTestGateway, type TestGateway } from './support/gateway.ts'
 import { openReaderShell, type ReaderShell } from './support/reader-shell.ts'
-import { placeOf, root, snippetsOf } from './support/snippets.ts'
+import { placeOf, root, snippetsOf, type Snippet } from './support/snippets.ts'
 
 /** Pages with commands for a checkout, which take minutes or write files. */
 const ofCheckout = [
@@ -18,9 +19,9 @@ const ofCheckout = [
   'docs/providers.md',
   'docs/testing.md',
 ]
-/** Its own test runs it. */
-const others = new Set([...ofCheckout, 'docs/operating.md'])
-const pages = globSync(['docs/*.md', 'examples/*.md'], { cwd: root }).filter(page => !others.has(page))
+const pages = globSync(['docs/*.md', 'docs/tasks/*.md', 'examples/*.md'], { cwd: root }).filter(
+  page => !ofCheckout.includes(page),
+)
 const snippets = pages.flatMap(snippetsOf)
 const inLanguage = (...languages: string[]) =>
   snippets
@@ -30,22 +31,40 @@ const inLanguage = (...languages: string[]) =>
 /** What snippets print whose purpose is a refusal. */
 const refusals: Readonly<Record<string, RegExp>> = { 'fail=UNSAFE': /"code":"UNSAFE"/ }
 
-let gateway: TestGateway
-let shell: ReaderShell
+/** Pages whose reader has imported the first catalog of another page. */
+const catalogs: Readonly<Record<string, string>> = { 'docs/books.md': 'docs/catalog.md' }
 
-beforeAll(async () => {
-  gateway = await startTestGateway()
+let backups: string
+let gateway: TestGateway | undefined
+let shell: ReaderShell | undefined
+
+beforeEach(() => {
+  backups = mkdtempSync(join(tmpdir(), 'tollgate-backups-'))
+})
+
+afterEach(async () => {
+  shell?.close()
+  await gateway?.stop()
+  shell = undefined
+  gateway = undefined
+  rmSync(backups, { recursive: true, force: true })
+})
+
+const withText = (snippet: Snippet, text: string): Snippet => ({ ...snippet, text })
+const isYaml = ({ language }: Snippet) => language === 'yaml'
+
+/** What the reader of a page has: a gateway with the sandbox, a key, and the catalog that the page shows. */
+async function shellOf(page: string): Promise<ReaderShell> {
+  const shown = snippetsOf(page).find(isYaml)
+  const imported = catalogs[page]
+  const catalog = imported === undefined ? undefined : snippetsOf(imported).find(isYaml)
+  gateway = await startTestGateway(catalog === undefined ? {} : { catalog: catalog.text })
   const { key } = await gateway.account()
-  shell = openReaderShell({ gateway, key })
-})
+  return openReaderShell({ gateway, key, files: { 'catalog.yaml': shown?.text ?? '' } })
+}
 
-afterAll(async () => {
-  shell.close()
-  await gateway.stop()
-})
-
-test('every code block of the pages is run, checked, or marked as text or as a drawing', () => {
-  const known = new Set(['sh', 'js', 'json', 'yaml', 'text', 'mermaid'])
+test('every code block of the pages is run, checked elsewhere, or marked as text or as a drawing', () => {
+  const known = new Set(['sh', 'js', 'json', 'yaml', 'text', 'mermaid', 'nginx', 'caddyfile'])
 
   expect(snippets.length).toBeGreaterThan(20)
   expect(snippets.filter(({ language }) => !known.has(language)).map(placeOf)).toEqual([])
@@ -55,7 +74,10 @@ describe('the commands of a page work, in order, in one shell', () => {
   const withCommands = pages.filter(page => snippetsOf(page).some(({ language }) => language === 'sh'))
 
   test.each(withCommands)('the commands of a page work, in order, in one shell: %s', async page => {
-    const commands = snippetsOf(page).filter(({ language }) => language === 'sh')
+    const commands = snippetsOf(page)
+      .filter(({ language }) => language === 'sh')
+      .map(snippet => withText(snippet, snippet.text.replaceAll('/var/backups/tollgate', backups)))
+    shell = await shellOf(page)
 
     const outputs = await shell.sh(commands)
 
@@ -84,6 +106,8 @@ test.each(ofCheckout)('the commands of %s name scripts and files that exist', pa
 })
 
 test.each(inLanguage('js'))('the program of %s runs', async (_, snippet) => {
+  shell = await shellOf(snippet.page)
+
   expect(await shell.js(snippet)).not.toBe('')
 })
 

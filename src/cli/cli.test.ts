@@ -639,7 +639,7 @@ describe('on a stopped data folder', () => {
 
     expect(code).toBe(1)
     expect(out).toStartWith('The books do not match their anchor.\n')
-    expect(err).toContain('See "If the database lost commits" in docs/operating.md.')
+    expect(err).toContain('See "If the database lost commits" in docs/books.md.')
   })
 
   test('doctor exits with 1 if no model is on', async () => {

@@ -49,7 +49,7 @@ const PORT_MAX = 65_535
 /** A limit of 0 would fail every request. */
 const TIMEOUT_S_MIN = 0.001
 
-/** Every setting. The environment is read with this table, and `--help`, `doctor` and docs/operating.md show it. */
+/** Every setting. The environment is read with this table, and `--help`, `doctor` and docs/settings.md show it. */
 export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> } = {
   host: {
     name: 'TOLLGATE_HOST',

@@ -75,7 +75,7 @@ export async function restore(
       anchor_file: anchor,
     },
     text: lines.join('\n'),
-    note: `${hasSecretKey ? '' : `${keyNote}\n`}Changes after the backup are not in the restored books: charges, credits, new and revoked keys. See "Restore" in docs/operating.md.`,
+    note: `${hasSecretKey ? '' : `${keyNote}\n`}Changes after the backup are not in the restored books: charges, credits, new and revoked keys. See "Restore" in docs/backup.md.`,
   }
 }
 

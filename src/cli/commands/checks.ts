@@ -47,12 +47,12 @@ export async function verify(ask: Ask, acceptance: Acceptance = {}): Promise<Out
   return {
     value: verification,
     text: [heading, ...lines].join('\n'),
-    note: `${effect}See "${section}" in docs/operating.md.`,
+    note: `${effect}See "${section}" in docs/books.md.`,
     exitCode: 1,
   }
 }
 
-/** The first line for problems that are not accepted, and the section of docs/operating.md about them. */
+/** The first line for problems that are not accepted, and the section of docs/books.md about them. */
 function summaryOf(problems: readonly VerifyProblem[]): {
   readonly heading: string
   readonly section: string
