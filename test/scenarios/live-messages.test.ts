@@ -151,6 +151,92 @@ describe('a live stream', () => {
   })
 })
 
+describe('a request of a row with live streams', () => {
+  const schema = {
+    type: 'object',
+    properties: { city: { type: 'string' } },
+    required: ['city'],
+    additionalProperties: false,
+  }
+  const structured = { output_config: { effort: 'high', format: { type: 'json_schema', schema } } }
+  const RESPONSE_FORMAT = {
+    type: 'json_schema',
+    json_schema: { name: 'output', schema, strict: true },
+  }
+  const answer = () => json({ choices: [{ message: { content: '{}' }, finish_reason: 'stop' }] })
+
+  test.each([
+    ['a stream', { stream: true }, () => sse([ROLE, HEL, LO, FINISH, usage(), DONE])],
+    ['JSON', {}, answer],
+  ])('carries the format of the output as response_format, for %s', async (_, more, reply) => {
+    gateway.upstream.reply(reply())
+
+    const { status } = await gateway.ask(ada, { model: 'live', ...structured, ...more })
+
+    const sent = gateway.upstream.requests.at(-1)!.json() as object
+    expect(status).toBe(200)
+    expect(sent).toMatchObject({ response_format: RESPONSE_FORMAT })
+    expect(sent).not.toHaveProperty('output_config')
+  })
+
+  test('drops the format in the default conversion, as the contract says', async () => {
+    gateway.upstream.reply(answer())
+
+    await gateway.ask(ada, { model: 'converted', ...structured })
+
+    expect(gateway.upstream.requests.at(-1)!.json()).not.toHaveProperty('response_format')
+  })
+
+  test.each([
+    [{ format: { type: 'grammar' } }, 'output_config.format.type'],
+    [{ format: { type: 'json_schema' } }, 'output_config.format.schema'],
+    [{ format: 'json' }, 'output_config.format'],
+    ['high', 'output_config'],
+  ])('with the output_config %j is 400 with the field', async (output_config, param) => {
+    expect(await refusalOf(await gateway.ask(ada, { model: 'live', output_config }))).toMatchObject({
+      status: 400,
+      code: 'invalid_field',
+      param,
+    })
+  })
+
+  test.each<[string, object, string]>([
+    ['a web search', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'web_search'],
+    [
+      'code execution',
+      { tools: [{ type: 'code_execution_20250825', name: 'code_execution' }] },
+      'code_execution',
+    ],
+    [
+      'a server of tools',
+      { mcp_servers: [{ type: 'url', url: 'https://example.com', name: 'a' }] },
+      'mcp_servers',
+    ],
+  ])('with %s, which only its provider could run, is a clear 400', async (_, body, name) => {
+    const before = gateway.upstream.requests.length
+
+    for (const stream of [true, false])
+      expect(await refusalOf(await gateway.ask(ada, { model: 'live', stream, ...body }))).toMatchObject({
+        status: 400,
+        code: 'invalid_field',
+        param: 'tools',
+        message: `The tool "${name}" runs at the provider, and no upstream of this model that can be called now has it. Leave it out, or use another model.`,
+      })
+    expect(gateway.upstream.requests).toHaveLength(before)
+  })
+
+  test('may have tools that its client runs', async () => {
+    gateway.upstream.reply(answer())
+    const tools = [
+      { type: 'bash_20250124', name: 'bash' },
+      { name: 'read', input_schema: { type: 'object' }, defer_loading: true },
+      { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' },
+    ]
+
+    expect((await gateway.ask(ada, { model: 'live', tools })).status).toBe(200)
+  })
+})
+
 test('a JSON answer of a row with live streams is as on any other row', async () => {
   gateway.upstream.reply(
     json({

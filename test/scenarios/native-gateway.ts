@@ -69,6 +69,7 @@ export async function startNativeGateway({
         row('mixed', [NATIVE, chat]),
         row('searching', [NATIVE, chat], { pricing: { ...PRICING, per_server_tool_use: '0.01' } }),
         row('live', [chat], { messages_stream: 'live' }),
+        row('converted', [chat]),
         ...models,
       ],
     }),

@@ -5,7 +5,6 @@ import { parseJsonObject, type JsonDocument } from '../../protocol/json/parse-js
 import { liveMessagesDialect } from '../../protocol/live-messages/dialect.ts'
 import type { MediaKind } from '../../protocol/media-inputs.ts'
 import { messagesDialect } from '../../protocol/messages/dialect.ts'
-import { refuseServerTools } from '../../protocol/messages/refuse-server-tools.ts'
 import { nativeMessagesDialect } from '../../protocol/native-messages/dialect.ts'
 import { runText } from './run-text.ts'
 import { streamText } from './stream-text.ts'
@@ -33,10 +32,14 @@ export function answerMessage(call: TextCall, ports: TextPorts, settings: TextSe
     const parsed = { call, dialect: nativeMessagesDialect, request, conversion: new ChatConversion(document) }
     return request.isStream ? streamText(parsed, ports, settings) : answerWhole(parsed, ports, settings)
   }
-  const request = messagesDialect.readRequest(document, notedKinds(row))
-  return request.isStream && row?.messagesStream === 'live'
-    ? streamText({ call, dialect: liveMessagesDialect, request }, ports, settings)
-    : answerWhole({ call, dialect: messagesDialect, request }, ports, settings)
+  const options = { noted: notedKinds(row) }
+  if (row?.messagesStream === 'live') {
+    const request = liveMessagesDialect.readRequest(document, options)
+    const parsed = { call, dialect: liveMessagesDialect, request }
+    return request.isStream ? streamText(parsed, ports, settings) : answerWhole(parsed, ports, settings)
+  }
+  const request = messagesDialect.readRequest(document, options)
+  return answerWhole({ call, dialect: messagesDialect, request }, ports, settings)
 }
 
 function answerWhole(parsed: ParsedTextCall, ports: TextPorts, settings: TextSettings): Promise<TextResult> {
@@ -85,7 +88,6 @@ class ChatConversion implements Conversion {
     if (document === undefined) return
     this.#document = undefined
     try {
-      refuseServerTools(document.value)
       this.#converted = { dialect: liveMessagesDialect, request: liveMessagesDialect.readRequest(document) }
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error

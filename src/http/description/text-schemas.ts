@@ -45,6 +45,7 @@ const conversation = {
     top_p: forProvider('Passed on.'),
     metadata: forProvider('Passed on.'),
     stop_sequences: nullable(listOf(text)),
+    output_config: forProvider('Its `format` is carried by live streams and native upstreams.'),
     thread: forProvider('Only for models with a native upstream.'),
   },
 } as const satisfies Readonly<Record<string, Members>>

@@ -4,6 +4,12 @@ export type ChatBody = {
   readonly tools?: readonly ChatTool[]
   readonly tool_choice?: ChatToolChoice
   readonly parallel_tool_calls?: false
+  readonly response_format?:
+    | {
+        readonly type: 'json_schema'
+        readonly json_schema: { readonly name: string; readonly schema: object; readonly strict: true }
+      }
+    | undefined
   readonly stop?: readonly string[]
   readonly temperature?: unknown
   readonly top_p?: unknown

@@ -2,12 +2,15 @@ import type { Provider } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { estimateInputTokens } from '../estimate-tokens.ts'
 import { MemberWalk, quotedName, spliceText, type Edit } from '../json/json-text.ts'
-import type { JsonDocument } from '../json/parse-json.ts'
+import { isJsonObject, type JsonDocument } from '../json/parse-json.ts'
 import { mediaInputsOf, withNotes, type MediaKind } from '../media-inputs.ts'
 import {
+  invalidChoice,
+  invalidField,
   optionalArray,
   optionalBoolean,
   optionalInteger,
+  optionalObject,
   requiredName,
   requiredText,
   unambiguousFields,
@@ -47,23 +50,31 @@ export const messagesFields: ReadonlySet<string> = new Set([
   'top_p',
   'metadata',
   'stop_sequences',
+  'output_config',
   'thread',
 ])
+
+/** How a conversion differs from that of the contract. */
+export type ConversionOptions = {
+  /** The kinds of media that are replaced by a text. */
+  readonly noted?: ReadonlySet<MediaKind>
+  /** Carries `output_config.format`, which is otherwise dropped. */
+  readonly carriesFormat?: boolean
+}
 
 /** Fields with the same meaning in chat. The upstream checks their values. */
 const sameInChat = ['temperature', 'top_p', 'metadata'] as const
 
 /** The fields of the chat request that the model reads, in the order in which providers give them to it. */
-const inputFields = ['tools', 'messages']
+const inputFields = ['tools', 'response_format', 'messages']
 
 /**
  * Converts a messages request to chat. Throws `invalid_field` or `ambiguous_field` with the path of a field that cannot
- * be converted. Fields without an equivalent in chat, and unknown members of known blocks, are dropped. Parts of the kinds
- * in `noted` are replaced by a text.
+ * be converted. Fields without an equivalent in chat, and unknown members of known blocks, are dropped.
  */
 export function readMessagesRequest(
   document: JsonDocument,
-  noted: ReadonlySet<MediaKind> = NONE,
+  options: ConversionOptions = {},
 ): MessagesRequest {
   const { value } = document
   const { depth } = unambiguousFields(document, messagesFields, 'model')
@@ -71,7 +82,7 @@ export function readMessagesRequest(
   const model = requiredName(value['model'], 'model')
   const outputCeiling = optionalInteger(value['max_tokens'], 'max_tokens', POSITIVE)
   const isStream = optionalBoolean(value['stream'], 'stream') ?? false
-  const chat = readChatBody(document, noted)
+  const chat = readChatBody(document, options)
   const chatJson = JSON.stringify(chat)
   return {
     model,
@@ -81,7 +92,7 @@ export function readMessagesRequest(
     choices: 1,
     inputTokensEstimate: estimateInputTokens({ value: chat, isAscii: document.isAscii }),
     chatJson,
-    media: mediaInputsOf(value, noted),
+    media: mediaInputsOf(value, options.noted),
     input: () => inputOf(chatJson, inputFields),
     prompt: () => promptOf(chatJson, inputFields),
   }
@@ -119,10 +130,18 @@ function without(chatJson: string, fields: readonly string[] | undefined): strin
 }
 
 /** The part of the request that chat supports. Call `assertMaxDepth` first. */
-export function readChatBody({ text, value }: JsonDocument, noted: ReadonlySet<MediaKind> = NONE): ChatBody {
+export function readChatBody(
+  { text, value }: JsonDocument,
+  { noted = NONE, carriesFormat = false }: ConversionOptions = {},
+): ChatBody {
   refuseThread(value['thread'])
-  const chat = chatBodyOf(withNotes(value, noted))
-  return isInexact(chat) ? chatBodyOf(withNotes(parseExactly(text), noted)) : chat
+  const convert = (body: JsonDocument['value']) => {
+    const chat = chatBodyOf(withNotes(body, noted))
+    const format = carriesFormat ? responseFormatOf(body['output_config']) : undefined
+    return format === undefined ? chat : { ...chat, response_format: format }
+  }
+  const chat = convert(value)
+  return isInexact(chat) ? convert(parseExactly(text)) : chat
 }
 
 /**
@@ -153,6 +172,18 @@ function chatBodyOf(body: JsonDocument['value']): ChatBody {
     if (value !== undefined && value !== null) chat[field] = value
   }
   return chat
+}
+
+/** The format of the output, as chat has it. Throws `invalid_field` for a format that chat cannot express. */
+function responseFormatOf(given: unknown): ChatBody['response_format'] {
+  const config = optionalObject(given, 'output_config')
+  const format = optionalObject(config?.['format'], 'output_config.format')
+  if (format === undefined) return undefined
+  if (format['type'] !== 'json_schema')
+    throw invalidChoice('output_config.format.type', ['json_schema'], format['type'])
+  const schema = format['schema']
+  if (!isJsonObject(schema)) throw invalidField('output_config.format.schema', 'an object', schema)
+  return { type: 'json_schema', json_schema: { name: 'output', schema, strict: true } }
 }
 
 function stopOf(sequences: unknown): readonly string[] | undefined {
