@@ -57,12 +57,18 @@ describe('an error of the HTTP server', () => {
     ['malformed_request', 'malformed_request'],
     ['headers_too_large', 'headers_too_large'],
     ['headers_timeout', 'headers_timeout'],
-    ['body_too_large', 'request_too_large'],
     ['body_timeout', 'body_timeout'],
     ['body_not_utf8', 'invalid_json'],
     ['too_many_connections', 'unavailable'],
   ])('%s becomes %s with the same message', (httpCode, code) => {
     expect(gatewayErrorOf(new HttpError(httpCode, 'No.'))).toMatchObject({ code, message: 'No.' })
+  })
+
+  test('for a body that is too large says whose limit it is', () => {
+    expect(gatewayErrorOf(new HttpError('body_too_large', 'The limit is 1 MB.'))).toMatchObject({
+      code: 'request_too_large',
+      message: 'The limit is 1 MB. The gateway refused it, and called no provider.',
+    })
   })
 
   test.each<[HttpErrorCode]>([['client_disconnected'], ['body_discarded']])('%s is not a refusal', code => {

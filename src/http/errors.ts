@@ -67,11 +67,11 @@ export function gatewayErrorOf(error: unknown): GatewayError | undefined {
   if (error instanceof GatewayError) return error
   const code = error instanceof HttpError ? codeOfHttp[error.code] : undefined
   if (code === undefined) return undefined
-  return new GatewayError(
-    code,
-    (error as HttpError).message,
-    code === 'unavailable' ? { retryAfter: '1' } : {},
-  )
+  const { message } = error as HttpError
+  // Providers have limits of their own.
+  if (code === 'request_too_large')
+    return new GatewayError(code, `${message} The gateway refused it, and called no provider.`)
+  return new GatewayError(code, message, code === 'unavailable' ? { retryAfter: '1' } : {})
 }
 
 /** The body of every error: `{error: {message, type, code, param}}`, and members beside `error`. */

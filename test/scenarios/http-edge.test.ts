@@ -235,7 +235,7 @@ describe('413 request_too_large for', () => {
       expect(response).toStartWith('HTTP/1.1 413 ')
       expect(response).toMatch(/^x-request-id: req_/m)
       expect(response).toEndWith(
-        '{"error":{"message":"The request body exceeds the limit of 1 MB.","type":"request_too_large","code":"request_too_large","param":null}}',
+        '{"error":{"message":"The request body exceeds the limit of 1 MB. The gateway refused it, and called no provider.","type":"request_too_large","code":"request_too_large","param":null}}',
       )
     },
   )

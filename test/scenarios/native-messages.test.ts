@@ -405,7 +405,7 @@ describe('a row with native and chat upstreams', () => {
 
     const response = await gateway.ask(ada, { model: 'mixed', messages: [{ role: 'user', content }] })
 
-    expect(await refusalOf(response)).toMatchObject({ status: 502 })
+    expect(response.status).toBe(529)
     expect(gateway.upstream.requests.length).toBe(before)
   })
 
@@ -415,7 +415,7 @@ describe('a row with native and chat upstreams', () => {
 
     const response = await gateway.ask(ada, { model: 'searching', tools: [WEB_SEARCH] })
 
-    expect(await refusalOf(response)).toMatchObject({ status: 502 })
+    expect(response.status).toBe(529)
     expect(gateway.upstream.requests.length).toBe(before)
   })
 
@@ -454,7 +454,6 @@ describe('an error of the native provider', () => {
   test.each([
     ['no-credit', 400, 502, 'upstream_error'],
     ['authentication-error', 401, 502, 'upstream_error'],
-    ['overloaded-error', 529, 502, 'upstream_error'],
     ['rate-limit-error', 429, 429, 'rate_limited'],
   ])('%s is not the client’s fault', async (error, status, shown, code) => {
     gateway.native.script({ error, status })
@@ -465,6 +464,36 @@ describe('an error of the native provider', () => {
     expect(await refusalOf(response)).toMatchObject({ status: shown, code })
     expect(text).not.toContain('credit')
     expect(text).not.toContain('0c4b8a1e')
+  })
+
+  test.each([true, false])('overload keeps its status, type and wait, with stream: %p', async stream => {
+    const eve = await gateway.account()
+    gateway.native.script({ error: 'overloaded-error', status: 529, headers: { 'retry-after': '7' } })
+
+    const response = await gateway.ask(eve, { stream })
+
+    expect(response.status).toBe(529)
+    expect(response.headers.get('retry-after')).toBe('7')
+    expect(response.headers.get('request-id')).toStartWith('req_')
+    expect(await response.json()).toEqual({
+      type: 'error',
+      error: { type: 'overloaded_error', message: 'Overloaded', param: null },
+    })
+    expect(await eve.balance()).toMatchObject({ available_usd: '10', held_usd: '0' })
+  })
+
+  test('a 413 says that the provider refused the request', async () => {
+    gateway.native.script({ error: 'request-too-large', status: 413 })
+
+    const response = await gateway.ask(ada, {})
+
+    expect(await refusalOf(response)).toMatchObject({
+      status: 413,
+      type: 'request_too_large',
+      message: expect.stringMatching(
+        /^The provider of the model refused this request of \d+ bytes as too large: Request exceeds the maximum size\.$/,
+      ),
+    })
   })
 
   test('an answer that is not a message counts as a failure', async () => {

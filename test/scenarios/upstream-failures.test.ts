@@ -107,7 +107,12 @@ describe('a mistake that only the upstream detects is forwarded in the error env
     [
       'plain text',
       answer('Too many images.', { status: 413, headers: { 'content-type': 'text/plain' } }),
-      { status: 413, message: 'Too many images.' },
+      {
+        status: 413,
+        message: expect.stringMatching(
+          /^The provider of the model refused this request of \d+ bytes as too large: Too many images\.$/,
+        ) as string,
+      },
     ],
     [
       'an HTML page',

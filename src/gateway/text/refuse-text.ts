@@ -1,10 +1,14 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { UpstreamSecrets } from '../../protocol/scrub.ts'
-import { readUpstreamError } from '../../protocol/upstream-error.ts'
+import { readUpstreamError, type UpstreamError } from '../../protocol/upstream-error.ts'
 import { isForOperator, type AttemptFailure, type AttemptResult } from '../upstreams/attempt-result.ts'
 import { upstreamSecrets, type SecretOf } from '../upstreams/upstream-secrets.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 import type { TextFailure, UpstreamRefusal } from './text-result.ts'
+
+/** The status with which Anthropic's API says that it has too many requests now. */
+const OVERLOADED = 529
+const TOO_LARGE = 413
 
 /** How much of an upstream's error message is logged. */
 const LOGGED_CHARS_MAX = 200
@@ -13,17 +17,20 @@ type Unanswered = Exclude<AttemptResult, { kind: 'answer' }>
 
 /** The result for the client if no upstream answered: the upstream's refusal, or an error of the gateway. */
 export function refuseText(
-  { call: { record }, destinations }: AdmittedRequest,
+  admitted: AdmittedRequest,
   result: Unanswered,
   { secretOf }: { readonly secretOf: SecretOf },
 ): UpstreamRefusal | TextFailure {
+  const { call, dialect, destinations } = admitted
+  const { record } = call
   const secrets = () => upstreamSecrets(destinations, secretOf)
   switch (result.kind) {
     case 'refusal': {
       const { status, body, contentType, retryAfter, rateLimits = [] } = result.outcome
       const error = readUpstreamError(body, contentType, secrets())
       record.upstreamProblem = `status ${status}: ${error.message.slice(0, LOGGED_CHARS_MAX)}`
-      return { kind: 'refusal', status, error, retryAfter: retryAfter?.text, rateLimits }
+      const shown = status === TOO_LARGE ? tooLargeForProvider(error, call.body.byteLength) : error
+      return { kind: 'refusal', status, error: shown, retryAfter: retryAfter?.text, rateLimits }
     }
     case 'timeout':
       record.upstreamProblem = 'no answer in time'
@@ -33,6 +40,9 @@ export function refuseText(
       return failed('upstream_error', 'The request ended before the model answered.')
     case 'failure':
       record.upstreamProblem = loggedProblem(result, secrets)
+      // On its own route, this status tells the provider's clients to wait.
+      if (result.status === OVERLOADED && dialect.upstreamRoute === 'messages')
+        return overloaded(result, secrets())
       return failureForClient(result)
   }
 }
@@ -51,6 +61,23 @@ export function unrepeatable(cause: unknown): GatewayError {
     )
   const message = 'The gateway failed to answer this request. Contact support and include this request id.'
   return new GatewayError('server_error', message, { cause, shouldRetry: false })
+}
+
+/** The gateway has a limit of its own, so the message says that this one is the provider's. */
+function tooLargeForProvider({ message, ...error }: UpstreamError, bytes: number): UpstreamError {
+  const sentence = message.endsWith('.') ? message : `${message}.`
+  return {
+    ...error,
+    message: `The provider of the model refused this request of ${bytes} bytes as too large: ${sentence}`,
+  }
+}
+
+function overloaded(
+  { retryAfter, errorBody = '' }: AttemptFailure,
+  secrets: UpstreamSecrets,
+): UpstreamRefusal {
+  const error = readUpstreamError(errorBody, undefined, secrets)
+  return { kind: 'refusal', status: OVERLOADED, error, retryAfter: retryAfter?.text, rateLimits: [] }
 }
 
 function loggedProblem({ problem, errorBody }: AttemptFailure, secrets: () => UpstreamSecrets): string {

@@ -46,7 +46,8 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
   idempotency_key_reuse: 'This Idempotency-Key was used for another request before.',
   video_not_ready: 'The clip is not ready.',
   content_archived: 'The clip was archived, or is damaged.',
-  request_too_large: 'The body is larger than 64 MB.',
+  request_too_large:
+    'The request body exceeds the limit of 64 MB. The gateway refused it, and called no provider.',
   unsupported_encoding: 'The content-encoding must be gzip, deflate or zstd.',
   range_not_satisfiable: 'The clip has 91 bytes, and "Range" is outside of it.',
   balance_reserved: 'Running requests hold the money for this request. Retry after a delay.',
@@ -137,10 +138,11 @@ type Shape = {
 }
 
 function errorReply(codes: readonly ErrorCode[], { style, extensions, other }: Shape): Reply {
-  const own = codes.map(code => [code, errorExample(code, style, extensions[code] ?? {})] as const)
-  const examples = { ...Object.fromEntries(own), ...other?.examples }
+  const ofCodes = codes.map(code => [code, errorExample(code, style, extensions[code] ?? {})] as const)
+  const examples = { ...Object.fromEntries(ofCodes), ...other?.examples }
   const names = Object.keys(examples)
-  const schemas = [...ownSchemas(codes, style, extensions), ...(other === undefined ? [] : [other.schema])]
+  const own = codes.length === 0 && other !== undefined ? [] : ownSchemas(codes, style, extensions)
+  const schemas = [...own, ...(other === undefined ? [] : [other.schema])]
   const [schema] = schemas
   const content = {
     schema: schemas.length === 1 && schema !== undefined ? schema : { anyOf: schemas },

@@ -1,5 +1,5 @@
 import { json, type Contents, type Operation, type Paths, type Reply } from './operation.ts'
-import { text, usd } from './schema.ts'
+import { ref, text, usd } from './schema.ts'
 import { eventSchema } from './text-schemas.ts'
 
 const HELLO = [{ role: 'user', content: 'Hello' }]
@@ -143,6 +143,12 @@ function replayed(route: Omit<Text, 'headers'>, brand: string): Operation {
   return { ...operation({ ...route, headers }), parameters: [bypass(brand), idempotencyKey] }
 }
 
+/** The error of a native upstream that asks its clients to wait. */
+const OVERLOADED = {
+  type: 'error',
+  error: { type: 'overloaded_error', message: 'Overloaded', param: null },
+}
+
 function messages(brand: string): Operation {
   return {
     ...operation({
@@ -155,6 +161,7 @@ function messages(brand: string): Operation {
     }),
     style: 'messages',
     errors: [...errors, 'thread_unsupported_request'],
+    otherErrors: { 529: { schema: ref('MessagesError'), examples: { overloaded: OVERLOADED } } },
     parameters: [
       {
         name: 'anthropic-version',
