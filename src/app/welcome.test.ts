@@ -58,6 +58,13 @@ describe('a start prints', () => {
     )
   })
 
+  test('a start prints that replays are on, and the preset for coding agents', () => {
+    const text = messageOf({ demoKey: 'tg_live_x' })
+
+    expect(text).toContain('TOLLGATE_REPLAY_TTL_S=0 switches this off.')
+    expect(text).toContain('write "preset: coding-agent" in the rows of your models')
+  })
+
   test('a start prints the public address, if it is set', () => {
     const config = readConfig({ TOLLGATE_BASE_URL: 'https://ai.example.com/' })
 

@@ -72,6 +72,9 @@ function demoLines(base: string, key: string): readonly string[] {
     'A clip, stored in sandbox.mp4:',
     '',
     demoClip(base, key),
+    '',
+    'An identical request within a minute gets the same answer again, free. TOLLGATE_REPLAY_TTL_S=0 switches this off.',
+    'For coding agents, write "preset: coding-agent" in the rows of your models: see docs/catalog.md.',
   ]
 }
 

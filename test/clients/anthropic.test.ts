@@ -203,6 +203,42 @@ describe.each(majors)('the Anthropic SDK %s', (major, Anthropic, betaTool) => {
   })
 })
 
+describe.each(majors)('the Anthropic SDK %s, with a model for coding agents', (...[, Anthropic]) => {
+  const request = {
+    model: 'agent',
+    max_tokens: 500,
+    messages: [{ role: 'user' as const, content: 'Hello' }],
+  }
+
+  beforeAll(async () => {
+    const upstreams = [{ provider: 'sandbox', model: 'sandbox-chat' }]
+    await gateway.admin('PUT', 'models/agent', {
+      kind: 'chat',
+      preset: 'coding-agent',
+      upstreams,
+      pricing: { input_per_mtok: '2', output_per_mtok: '10' },
+      max_output_tokens: 1000,
+    })
+  })
+
+  test('finalMessage drops the cost, which is in the event message_delta and in the usage of the account', async () => {
+    const client = new Anthropic({ apiKey: ada.key, baseURL: gateway.url, maxRetries: 0 })
+    const stream = client.messages.stream(request)
+    let cost: unknown
+    stream.on('streamEvent', event => {
+      if (event.type === 'message_delta') cost = (event.usage as { cost_usd?: string }).cost_usd
+    })
+
+    const message = await stream.finalMessage()
+    const used = await fetch(`${gateway.url}/v1/usage?limit=1`, { headers: { 'x-api-key': ada.key } })
+    const { data } = (await used.json()) as { data: { id: string; cost_usd: string }[] }
+
+    expect(cost).toMatch(/^0\.\d+$/)
+    expect(message.usage).not.toHaveProperty('cost_usd')
+    expect(data).toMatchObject([{ id: stream.request_id, cost_usd: cost }])
+  })
+})
+
 test('a server-side thread continues without the server, with the whole conversation in each request', async () => {
   const client = new Anthropic1({ apiKey: ada.key, baseURL: gateway.url, maxRetries: 0 })
   const thread = client.beta.messages.thread({
