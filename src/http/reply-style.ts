@@ -1,7 +1,6 @@
 import type { GatewayError } from '../domain/errors.ts'
 import { messagesErrorBody } from '../protocol/messages/errors.ts'
 import { errorBody, type ErrorBody } from './errors.ts'
-import type { IncomingRequest } from './incoming-request.ts'
 
 /** How the replies of a route suit the client libraries that call it. */
 export type ReplyStyle = {
@@ -17,17 +16,6 @@ export const plainReplies: ReplyStyle = { requestIdHeaders: ['x-request-id'], er
 export const messagesReplies: ReplyStyle = {
   requestIdHeaders: ['x-request-id', 'request-id'],
   errorBody: error => messagesErrorBody(errorBody(error)),
-}
-
-/**
- * The style for one client: the Anthropic SDKs expect the replies of the messages route on every path, also on one that
- * no route has. They are known by their `anthropic-version`.
- */
-export function styleFor(request: Pick<IncomingRequest, 'header'>, style: ReplyStyle): ReplyStyle {
-  const { requestIdHeaders } = messagesReplies
-  if (style.requestIdHeaders === requestIdHeaders || request.header('anthropic-version') === null)
-    return style
-  return { ...style, requestIdHeaders, errorBody: error => messagesErrorBody(style.errorBody(error)) }
 }
 
 /** On media routes, a model that cannot be used is a bad request. */

@@ -6,8 +6,9 @@ import type { ServerRequest } from '../http1/server/server-request.ts'
 import { isStream } from '../http1/server/response-writer.ts'
 import type { Cors } from './cors.ts'
 import { decodedRequest } from './incoming-request.ts'
+import { messagesErrorBody } from '../protocol/messages/errors.ts'
 import { errorHeaders, gatewayErrorOf, statusOfError } from './errors.ts'
-import { plainReplies, styleFor, type ReplyStyle } from './reply-style.ts'
+import { messagesReplies, plainReplies, type ReplyStyle } from './reply-style.ts'
 import type { Handler, HttpReply, RequestContext } from './request-context.ts'
 import { routeTable, type Endpoint, type Route } from './routes.ts'
 
@@ -82,6 +83,17 @@ export async function answer(
     status: reply.status,
     durationMs: ports.elapsed() - startedMs,
   })
+}
+
+/**
+ * The style for one client: the Anthropic SDKs expect the replies of the messages route on every path, also on one that
+ * no route has. They are known by their `anthropic-version`.
+ */
+function styleFor(request: RespondableRequest, style: ReplyStyle): ReplyStyle {
+  const { requestIdHeaders } = messagesReplies
+  if (style.requestIdHeaders === requestIdHeaders || request.header('anthropic-version') === null)
+    return style
+  return { ...style, requestIdHeaders, errorBody: error => messagesErrorBody(style.errorBody(error)) }
 }
 
 function send(

@@ -91,12 +91,12 @@ function partWith(part: Body, place: string, onMedia: OnMedia, depth: number): B
   const { content, output, source } = part
   const inContent = partsWith(content, `${place}.content`, onMedia, depth + 1)
   if (inContent !== content) return { ...part, content: inContent }
-  if (isJsonObject(source)) {
+  if (source !== undefined && isJsonObject(source)) {
     const inSource = partsWith(source['content'], `${place}.source.content`, onMedia, depth + 1)
     if (inSource !== source['content']) return { ...part, source: { ...source, content: inSource } }
   }
   const inOutput =
-    isJsonObject(output) && kindOf(output) !== undefined
+    output !== undefined && isJsonObject(output) && kindOf(output) !== undefined
       ? partWith(output, `${place}.output`, onMedia, depth)
       : partsWith(output, `${place}.output`, onMedia, depth + 1)
   return inOutput === output ? part : { ...part, output: inOutput }

@@ -317,10 +317,9 @@ export function findReportedCost(
   json: () => string,
   field: CostField | undefined,
 ): ExactUsd | null {
-  if (!isJsonObject(usage)) return null
   if (field !== undefined) return costAt(usage, json, field)
   const cost = costAt(usage, json, COST)
-  if (usage['is_byok'] !== true) return cost
+  if (!isJsonObject(usage) || usage['is_byok'] !== true) return cost
   const upstreamCost = costAt(usage, json, UPSTREAM_COST)
   return cost === null || upstreamCost === null ? (cost ?? upstreamCost) : addExactUsd(cost, upstreamCost)
 }
