@@ -39,7 +39,7 @@ const TITLE_CHARS_MAX = 200
 export function mediaInputsOf(body: Body, noted?: ReadonlySet<MediaKind>): MediaInputs {
   const places = new Map<MediaKind, string>()
   withMedia(body, (part, kind, place) => {
-    if (!places.has(kind) && noted?.has(kind) !== true) places.set(kind, place)
+    if (!places.has(kind) && noted?.has(kind) !== true) places.set(kind, placeText(place))
     return part
   })
   return places
@@ -63,43 +63,68 @@ function noteOf({ title }: Body, kind: MediaKind): Body {
 }
 
 /** Gets a part with media and its place, and returns the part or what replaces it. */
-type OnMedia = (part: Body, kind: MediaKind, place: string) => Body
+type OnMedia = (part: Body, kind: MediaKind, place: Place) => Body
+
+/** The names and indexes that lead to a part. It changes during the walk, so that places without media cost nothing. */
+type Place = (string | number)[]
+
+/** As error messages write a place: `messages[3].content[1]`. */
+function placeText(place: Place): string {
+  let text = ''
+  for (const step of place) text += typeof step === 'number' ? `[${step}]` : text === '' ? step : `.${step}`
+  return text
+}
 
 function withMedia(body: Body, onMedia: OnMedia): Body {
-  const messages = partsWith(body['messages'], 'messages', onMedia)
-  const input = partsWith(body['input'], 'input', onMedia)
+  const place: Place = []
+  const messages = partsWith(body['messages'], 'messages', place, onMedia)
+  const input = partsWith(body['input'], 'input', place, onMedia)
   if (messages === body['messages'] && input === body['input']) return body
   return { ...body, ...(messages !== undefined && { messages }), ...(input !== undefined && { input }) }
 }
 
-/** The same list if none of its parts is replaced. */
-function partsWith(parts: unknown, place: string, onMedia: OnMedia, depth = 1): unknown {
+/** `place` is of the object that has the list. Returns the same list if none of its parts is replaced. */
+function partsWith(parts: unknown, name: string, place: Place, onMedia: OnMedia, depth = 1): unknown {
   if (!Array.isArray(parts) || depth > DEPTH_MAX) return parts
   let changed: unknown[] | undefined
-  for (const [index, part] of parts.entries()) {
+  place.push(name)
+  for (let index = 0; index < parts.length; index += 1) {
+    const part: unknown = parts[index]
     if (!isJsonObject(part)) continue
-    const replaced = partWith(part, `${place}[${index}]`, onMedia, depth)
+    place.push(index)
+    const replaced = partWith(part, place, onMedia, depth)
     if (replaced !== part) (changed ??= [...(parts as unknown[])])[index] = replaced
+    place.pop()
   }
+  place.pop()
   return changed ?? parts
 }
 
 /** A part with media itself, or with a list of parts: a message, the result of a tool, or a document of blocks. */
-function partWith(part: Body, place: string, onMedia: OnMedia, depth: number): Body {
+function partWith(part: Body, place: Place, onMedia: OnMedia, depth: number): Body {
   const kind = kindOf(part)
   if (kind !== undefined) return onMedia(part, kind, place)
   const { content, output, source } = part
-  const inContent = partsWith(content, `${place}.content`, onMedia, depth + 1)
+  const inContent = partsWith(content, 'content', place, onMedia, depth + 1)
   if (inContent !== content) return { ...part, content: inContent }
   if (source !== undefined && isJsonObject(source)) {
-    const inSource = partsWith(source['content'], `${place}.source.content`, onMedia, depth + 1)
+    place.push('source')
+    const inSource = partsWith(source['content'], 'content', place, onMedia, depth + 1)
+    place.pop()
     if (inSource !== source['content']) return { ...part, source: { ...source, content: inSource } }
   }
-  const inOutput =
-    output !== undefined && isJsonObject(output) && kindOf(output) !== undefined
-      ? partWith(output, `${place}.output`, onMedia, depth)
-      : partsWith(output, `${place}.output`, onMedia, depth + 1)
+  const inOutput = outputWith(output, place, onMedia, depth)
   return inOutput === output ? part : { ...part, output: inOutput }
+}
+
+/** The output of a call: a part, or a list of parts. */
+function outputWith(output: unknown, place: Place, onMedia: OnMedia, depth: number): unknown {
+  if (output === undefined || !isJsonObject(output) || kindOf(output) === undefined)
+    return partsWith(output, 'output', place, onMedia, depth + 1)
+  place.push('output')
+  const replaced = partWith(output, place, onMedia, depth)
+  place.pop()
+  return replaced
 }
 
 /** Undefined for a part without media, such as a document whose text is in the request. */
