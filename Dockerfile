@@ -15,10 +15,11 @@ COPY --from=build /opt/tollgate/node_modules /opt/tollgate/node_modules
 COPY deploy/tollgate.sh /usr/local/bin/tollgate
 COPY package.json /opt/tollgate/
 COPY src /opt/tollgate/src
-# The last two are the settings of the runtime in bin/tollgate and scripts/bun.sh.
+# The last three are the settings of the runtime in bin/tollgate and scripts/bun.sh.
 ENV TOLLGATE_HOST=0.0.0.0 \
     TOLLGATE_DATA_DIR=/var/lib/tollgate \
     BUN_JSC_forceRAMSize=536870912 \
+    MIMALLOC_PURGE_DELAY=-1 \
     BUN_CONFIG_MAX_HTTP_REQUESTS=65335
 USER 10001
 WORKDIR /var/lib/tollgate
