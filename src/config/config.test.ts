@@ -36,6 +36,7 @@ test('an empty environment gives the defaults, frozen', () => {
     bufferedBytesMax: 1_073_741_824,
     imageWaitMs: 150_000,
     videoWaitMs: 90_000,
+    isOpenAiMediaOn: false,
     unknownSubmitTtlMs: 900_000,
     jobTtlMs: 86_400_000,
     imageRetentionMs: 604_800_000,

@@ -36,6 +36,8 @@ export type Config = {
   readonly bufferedBytesMax: number
   readonly imageWaitMs: number
   readonly videoWaitMs: number
+  /** The image and video routes suit the OpenAI SDKs, beyond the contract. */
+  readonly isOpenAiMediaOn: boolean
   readonly unknownSubmitTtlMs: number
   readonly jobTtlMs: number
   readonly imageRetentionMs: number

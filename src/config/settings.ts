@@ -202,6 +202,14 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     meaning: 'The longest that a video request with `wait` or `timeout` waits for its clip.',
     ...seconds({ min: 0, max: DAY_S }),
   },
+  isOpenAiMediaOn: {
+    name: 'TOLLGATE_OPENAI_MEDIA',
+    default: 'off',
+    meaning:
+      '`on` makes the image and video routes fit the OpenAI SDKs: forms, sizes, streams and longer waits for images; ' +
+      'fields, lists and deletion for videos. Clients read other replies then.',
+    ...onOff,
+  },
   unknownSubmitTtlMs: {
     name: 'TOLLGATE_UNKNOWN_SUBMIT_TTL_S',
     default: '900',

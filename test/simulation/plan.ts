@@ -19,6 +19,7 @@ export type Plan = {
   readonly wires: readonly SimulatedKindName[]
   readonly settings: {
     readonly jobTtlMs: number
+    readonly isOpenAiMediaOn: boolean
     readonly unknownSubmitTtlMs: number
     readonly waitMsMax: number
     readonly reconcileEveryMs: number
@@ -55,6 +56,7 @@ export function aPlan(random: Random): Plan {
     wires: [random.pick(wireNames), random.pick(wireNames)],
     settings: {
       jobTtlMs: random.pick([30 * MINUTE, 3 * HOUR, DAY]),
+      isOpenAiMediaOn: false,
       unknownSubmitTtlMs: random.pick([5 * MINUTE, 15 * MINUTE, 15 * MINUTE]),
       waitMsMax: random.pick([5 * SECOND, 30 * SECOND, 150 * SECOND]),
       reconcileEveryMs: random.pick([10 * SECOND, MINUTE, 150 * SECOND, 150 * SECOND, 10 * MINUTE]),

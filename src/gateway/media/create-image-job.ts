@@ -5,7 +5,14 @@ import type { Job } from '../../domain/jobs/job.ts'
 import { chargeForImages } from '../../domain/pricing/charge.ts'
 import { imageNames, type InputName } from '../../protocol/media/media-body.ts'
 import { chooseParams, imageDefaults, readImageRequest } from '../../protocol/media/media-requests.ts'
-import { createJob, firstJob, outputTypesOfRow, type CreateJobPorts } from './create-job.ts'
+import { fieldsWithSize } from '../../protocol/media/sizes.ts'
+import {
+  createJob,
+  firstJob,
+  outputTypesOfRow,
+  type CreateJobPorts,
+  type CreateJobSettings,
+} from './create-job.ts'
 import { mayGetLinks, type FetchInputsPorts } from './fetch-inputs.ts'
 import { isLink, jobInputs } from './job-inputs.ts'
 import type { MediaCall } from './media-call.ts'
@@ -22,17 +29,17 @@ export type CreateImagePorts = CreateJobPorts &
 export async function createImageJob(
   call: MediaCall,
   ports: CreateImagePorts,
-  settings: { readonly jobTtlMs: number },
+  settings: CreateJobSettings,
 ): Promise<Job> {
   const first = await firstJob(call, ports)
   if (first !== undefined) return first
-  const { fields } = call.body
-  const { model: name, prompt, count } = readImageRequest(fields)
+  const { model: name, prompt, count } = readImageRequest(call.body.fields)
   const { caller, trace } = call
   const catalog = ports.catalog.current()
   const { model, upstream, provider } = resolveMediaModel(name, 'image', { ...ports, catalog, caller })
   trace.model = model.id
   trace.provider = provider.id
+  const fields = settings.isOpenAiMediaOn ? fieldsWithSize(call.body.fields, model) : call.body.fields
   const params = { ...chooseParams(fields, model.params, imageDefaults), ...model.fixedParams }
   const images = jobInputs(call.body, imageNames, { takesProviderIds: false })
   await refuseForbiddenLink(call, provider, ports)

@@ -13,6 +13,12 @@ export type CreateJobPorts = {
   readonly clock: Clock
 }
 
+export type CreateJobSettings = {
+  readonly jobTtlMs: number
+  /** Reads the `size` of requests, as the OpenAI SDKs send it. */
+  readonly isOpenAiMediaOn: boolean
+}
+
 /**
  * The job that an earlier request with this idempotency key created, even if the catalog or the balance has changed
  * since. Undefined for a request without a key or with a new one. Throws `idempotency_key_reuse` if the key was used

@@ -4,10 +4,17 @@ import type { VideoModel } from '../../domain/catalog/model.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { Job, JobRequest } from '../../domain/jobs/job.ts'
 import { chargeForVideo } from '../../domain/pricing/charge.ts'
-import { imageNames, videoNames } from '../../protocol/media/media-body.ts'
+import { imageNames, videoNames, type MediaBody } from '../../protocol/media/media-body.ts'
 import { chooseVideoParams, readDuration, type VideoRequest } from '../../protocol/media/media-requests.ts'
 import type { Jobs } from '../ports/jobs.ts'
-import { createJob, firstJob, outputTypesOfRow, type CreateJobPorts } from './create-job.ts'
+import { fieldsWithSize } from '../../protocol/media/sizes.ts'
+import {
+  createJob,
+  firstJob,
+  outputTypesOfRow,
+  type CreateJobPorts,
+  type CreateJobSettings,
+} from './create-job.ts'
 import { jobInputs } from './job-inputs.ts'
 import type { MediaCall } from './media-call.ts'
 import { resolveMediaModel, type ResolveContext } from './resolve-media-model.ts'
@@ -29,7 +36,7 @@ export async function createVideoJob(
   call: MediaCall,
   request: VideoRequest,
   ports: CreateVideoPorts,
-  settings: { readonly jobTtlMs: number },
+  settings: CreateJobSettings,
 ): Promise<Job> {
   const first = await firstJob(call, ports)
   if (first !== undefined) return first
@@ -45,6 +52,7 @@ export async function createVideoJob(
   trace.model = model.id
   trace.provider = provider.id
   const { durationMs, heldMs } = durations(call, model)
+  const fields = settings.isOpenAiMediaOn ? fieldsWithSize(call.body.fields, model) : call.body.fields
   const nowMs = ports.clock.now()
   return createJob(
     {
@@ -57,7 +65,7 @@ export async function createVideoJob(
       model: model.id,
       provider: provider.id,
       upstreamModel: upstream.model,
-      request: { ...inputsOf(call, request, { model, source }), durationMs },
+      request: { ...inputsOf(call, request, { model, source, fields }), durationMs },
       quote: { kind: 'video', tariff: model.pricing, heldMs },
       held: chargeForVideo(heldMs, model.pricing),
       createdAtMs: nowMs,
@@ -76,7 +84,15 @@ export async function createVideoJob(
 function inputsOf(
   call: MediaCall,
   { prompt, scenes }: VideoRequest,
-  { model, source }: { readonly model: VideoModel; readonly source: SourceJob | undefined },
+  {
+    model,
+    source,
+    fields,
+  }: {
+    readonly model: VideoModel
+    readonly source: SourceJob | undefined
+    readonly fields: MediaBody['fields']
+  },
 ): Omit<JobRequest, 'durationMs'> {
   const { duration: _pinned, ...fixedParams } = model.fixedParams
   const videos = jobInputs(call.body, videoNames, { takesProviderIds: true })
@@ -86,7 +102,7 @@ function inputsOf(
   }
   return {
     prompt,
-    params: { ...chooseVideoParams(call.body.fields, model), ...fixedParams },
+    params: { ...chooseVideoParams(fields, model), ...fixedParams },
     count: 1,
     images: jobInputs(call.body, imageNames, { takesProviderIds: true }),
     videos,

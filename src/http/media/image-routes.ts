@@ -1,6 +1,7 @@
 import { createImageJob, type CreateImagePorts } from '../../gateway/media/create-image-job.ts'
 import type { ResultPorts } from '../../gateway/media/damaged-results.ts'
 import type { JobRunner } from '../../gateway/media/job-runner.ts'
+import type { CreateJobSettings } from '../../gateway/media/create-job.ts'
 import { noteJob, type MediaCall } from '../../gateway/media/media-call.ts'
 import { readJob } from '../../gateway/media/read-job.ts'
 import { waitForJob, type WaitPorts } from '../../gateway/media/wait-for-job.ts'
@@ -34,7 +35,7 @@ export const imageFields: ReadonlySet<string> = new Set([
 /** Generations, edits, and the lookup of image jobs. Edits are the same handler under another path. */
 export function imageRoutes(
   ports: ImageRoutePorts,
-  settings: { readonly imageWaitMs: number; readonly jobTtlMs: number },
+  settings: CreateJobSettings & { readonly imageWaitMs: number },
   keyed: Keyed,
 ): readonly Route[] {
   const create = async (call: MediaCall) => {

@@ -1,3 +1,4 @@
+import type { CreateJobSettings } from '../../gateway/media/create-job.ts'
 import { createVideoJob, type CreateVideoPorts } from '../../gateway/media/create-video-job.ts'
 import type { ResultPorts } from '../../gateway/media/damaged-results.ts'
 import type { JobRunner } from '../../gateway/media/job-runner.ts'
@@ -22,10 +23,7 @@ export type VideoRoutePorts = CreateVideoPorts &
   MediaRoutePorts &
   ResultPorts & { readonly forwarding: Forwarding; readonly runner: JobRunner }
 
-type VideoRouteSettings = BaseUrlSettings & {
-  readonly videoWaitMs: number
-  readonly jobTtlMs: number
-}
+type VideoRouteSettings = BaseUrlSettings & CreateJobSettings & { readonly videoWaitMs: number }
 
 type Keyed = (handle: (caller: Authenticated, context: RequestContext) => Promise<HttpReply>) => Handler
 
