@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { linksOf } from './support/page-links.ts'
+import { anchorsOf, linksOf, sectionLinksOf } from './support/page-links.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const pages = [
@@ -22,6 +22,15 @@ test('every link between the pages has an existing target', () => {
 
   expect(links.length).toBeGreaterThan(20)
   expect(links.filter(({ target }) => !existsSync(join(root, target)))).toEqual([])
+})
+
+test('every link to a section has an existing heading', () => {
+  const links = pages.flatMap(page =>
+    sectionLinksOf(page).map(({ target, anchor }) => ({ page, target, anchor })),
+  )
+
+  expect(links.length).toBeGreaterThan(20)
+  expect(links.filter(({ target, anchor }) => !anchorsOf(target).includes(anchor))).toEqual([])
 })
 
 test('the README links to every page of the docs', () => {

@@ -19,7 +19,7 @@ const ofCheckout = [
   'docs/providers.md',
   'docs/testing.md',
 ]
-const pages = globSync(['docs/*.md', 'docs/tasks/*.md', 'examples/*.md'], { cwd: root }).filter(
+const pages = globSync(['docs/*.md', 'examples/*.md'], { cwd: root }).filter(
   page => !ofCheckout.includes(page),
 )
 const snippets = pages.flatMap(snippetsOf)

@@ -15,9 +15,11 @@ export type Reader = {
   readonly key: string
   /** The texts of files, by their names in the current folder. */
   readonly files?: Readonly<Record<string, string>>
+  /** What the page shortens, such as `req_…`, with what the reader writes there. */
+  readonly shortened?: Readonly<Record<string, string>>
 }
 
-/** A folder as a reader has it after the quick start: with `bin/tollgate`, `data` and `node_modules`. */
+/** A folder as a reader has it after the quick start: with `bin/tollgate`, `deploy`, `data` and `node_modules`. */
 export type ReaderShell = {
   /**
    * Runs the `sh` snippets of a page in order in one shell, as a reader would. Stops at the first command that fails,
@@ -30,7 +32,7 @@ export type ReaderShell = {
   close(): void
 }
 
-export function openReaderShell({ gateway, key, files = {} }: Reader): ReaderShell {
+export function openReaderShell({ gateway, key, files = {}, shortened = {} }: Reader): ReaderShell {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-reader-'))
   const write = (name: string, text: string) => {
     mkdirSync(dirname(join(folder, name)), { recursive: true })
@@ -39,11 +41,14 @@ export function openReaderShell({ gateway, key, files = {} }: Reader): ReaderShe
   write('bin/tollgate', `#!/bin/sh\nexec '${process.execPath}' '${root}/src/cli.ts' "$@"\n`)
   chmodSync(join(folder, 'bin/tollgate'), 0o755)
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  symlinkSync(join(root, 'deploy'), join(folder, 'deploy'))
   symlinkSync(gateway.dataDir, join(folder, 'data'))
   write('data/admin.key', `${ADMIN_KEY}\n`)
   for (const [name, text] of Object.entries(files)) write(name, text)
 
-  const asReader = (text: string) => text.replaceAll(ADDRESS, gateway.url).replaceAll(KEY, key)
+  const written = Object.entries({ [ADDRESS]: gateway.url, [KEY]: key, ...shortened })
+  const asReader = (text: string) =>
+    written.reduce((sum, [shown, meant]) => sum.replaceAll(shown, meant), text)
   const run = async (cmd: readonly string[], places: string): Promise<string> => {
     const env = { PATH: process.env['PATH'], GATEWAY_URL: gateway.url, TOLLGATE_DATA_DIR: gateway.dataDir }
     const child = spawn([...cmd], { cwd: folder, env, stdout: 'pipe', stderr: 'pipe' })

@@ -14,16 +14,17 @@ export type Snippet = {
   readonly text: string
 }
 
-const FENCE = /^```(\w*)\n([^]*?)^```$/gm
+/** A block of a list item is indented like the item. */
+const FENCE = /^( *)```(\w*)\n([^]*?)^\1```$/gm
 
 /** The code blocks of a page, in order. */
 export function snippetsOf(page: string): readonly Snippet[] {
   const source = readFileSync(join(root, page), 'utf8')
-  return [...source.matchAll(FENCE)].map(({ index, 1: language = '', 2: text = '' }) => ({
+  return [...source.matchAll(FENCE)].map(({ index, 1: indent = '', 2: language = '', 3: text = '' }) => ({
     page,
     line: source.slice(0, index).split('\n').length + 1,
     language,
-    text,
+    text: text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
   }))
 }
 
