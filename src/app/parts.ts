@@ -44,6 +44,8 @@ export type Parts = {
   readonly heldNow: () => Promise<Readonly<Record<HoldKind, NanoUsd>>>
   /** Rejects if the store cannot be read or written. */
   readonly probeStore: () => Promise<void>
+  /** See `StoreNode.finishUpgrade`. */
+  readonly finishUpgrade: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -118,6 +120,7 @@ export async function openParts(
     books: node,
     heldNow: () => node.ledger.heldNow(),
     probeStore: node.probe,
+    finishUpgrade: () => node.finishUpgrade(),
     close: async () => {
       opened.close()
       tokenizer.close()

@@ -25,6 +25,11 @@ export interface StoreNode {
   readonly commitChains: CommitChains
   readonly leases: Leases
   /**
+   * Does the work that an upgrade of the store left for later, in short turns while the node serves. Resolves when
+   * nothing is left. Repeating it continues.
+   */
+  finishUpgrade(): Promise<void>
+  /**
    * Commits the waiting steps and frees the text holds of this node. Later writes are refused with `unavailable`, and
    * the listeners of the node get no more events. Repeating it changes nothing.
    */

@@ -15,6 +15,7 @@ import { createLedger, type LedgerSteps } from './ledger.ts'
 import { NodeChain } from './node-chain.ts'
 import type { Tariffs } from './tariffs.ts'
 import type { Transactions } from './transactions.ts'
+import { UsageRebuild } from './usage-days.ts'
 
 export type NodeSettings = {
   /** Unique among the nodes of a store, and the same at each start: the node's chain of commits has this name. */
@@ -66,6 +67,7 @@ export function openNode(
       onCommit: listener => author.onCommit(listener),
     },
     leases: new SqliteLeases({ taken: shared.takenLeases, clock }),
+    finishUpgrade: () => new UsageRebuild({ database: shared.database, groupCommit }).run(),
     close() {
       groupCommit.close()
       hints.remove(freedHints)
