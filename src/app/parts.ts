@@ -154,7 +154,7 @@ function adminPortsOf(parts: {
   readonly onReconcileFailed: (error: unknown) => void
 }): AdminPorts {
   const { node, clock, moderator, providers, refusedFields, idleStreams, onReconcileFailed: onFailed } = parts
-  const { accounts, ledger, catalog, auditLog, newId } = node
+  const { accounts, ledger, catalog, auditLog, newId, limits } = node
   const { isSandboxOn } = parts.config
   const settings = describeConfig()
   const { imageRetentionMs: imageMs, videoRetentionMs: videoMs = null } = parts.config
@@ -162,6 +162,7 @@ function adminPortsOf(parts: {
   return {
     accounts,
     ledger,
+    limits,
     anchor: node.anchor,
     jobs: media.jobs,
     blobs: media.blobs,

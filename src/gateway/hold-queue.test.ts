@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../test/support/fake-clock.ts'
-import { aCharge, aCredit, anAccount, anId } from '../../test/support/ledger-builders.ts'
+import { aCharge, aCredit, anAccount, aTextHold } from '../../test/support/ledger-builders.ts'
 import { aSqliteStore } from '../../test/support/test-store.ts'
 import { turn } from '../../test/support/turn.ts'
 import { usd, ZERO, type NanoUsd } from '../domain/money.ts'
@@ -29,7 +29,7 @@ async function aQueue({ funds = usd('10'), ledgerFrom = ledger => ledger, ...cha
     ledger: store.ledger,
     ...account,
     place: async (amount: NanoUsd, client: { signal: AbortSignal } = staying) =>
-      queue.place({ id: anId(), accountId: account.accountId, amount }, client),
+      queue.place(aTextHold({ ...account, amount }), client),
     balance: async () => {
       const { available, held } = await store.ledger.balance(account.accountId)
       return { available, held: held.text }
@@ -38,7 +38,7 @@ async function aQueue({ funds = usd('10'), ledgerFrom = ledger => ledger, ...cha
 }
 
 function heldBy(outcome: HoldOutcome): Hold {
-  if (outcome.outcome === 'refused') throw new Error('The hold was refused.')
+  if (outcome.outcome !== 'held') throw new Error('The hold was refused.')
   return outcome.hold
 }
 
@@ -323,10 +323,9 @@ describe('waiting requests', () => {
     const { accountId } = await anAccount(store, { funds: usd('1') })
     await settled()
 
-    const outcome = await queue.place(
-      { id: anId(), accountId, amount: usd('1') },
-      { signal: new AbortController().signal },
-    )
+    const outcome = await queue.place(aTextHold({ accountId, amount: usd('1') }), {
+      signal: new AbortController().signal,
+    })
 
     expect(outcome.outcome).toBe('held')
   })

@@ -1,6 +1,6 @@
 import { checkText } from '../catalog/rows/fields.ts'
 import { modelId } from '../catalog/rows/model-row.ts'
-import { checked, report, type Checked } from '../catalog/rows/problem.ts'
+import { checked, problemSentence, report, type Checked } from '../catalog/rows/problem.ts'
 import { describe, openRow, placeOf, refuseUnknownFields, type Place, type Row } from '../catalog/rows/row.ts'
 import { GatewayError } from '../errors.ts'
 import { formatUsd, parseUsd, type NanoUsd } from '../money.ts'
@@ -71,11 +71,19 @@ export function encodeLimits({ perModel, ...terms }: LimitTerms): Record<string,
   return { ...encodeTerms(terms), per_model: Object.fromEntries(models) }
 }
 
-function encodeTerms({ limits, budgets }: Terms): Record<string, unknown> {
+/** The terms of one scope in the format of the admin API, with null for what is not limited. */
+export function encodeTerms({ limits, budgets }: Terms): Record<string, unknown> {
   return {
     limits: Object.fromEntries(rateLimits.map(name => [name, limits[name] ?? null])),
     budgets: Object.fromEntries(budgetPeriods.map(name => [name, usdOrNull(budgets[name])])),
   }
+}
+
+/** Terms that `encodeTerms` wrote. Throws a RangeError for others: the store is damaged. */
+export function decodeTerms(value: unknown): Terms {
+  const decoded = decodeLimitsPatch(value)
+  if (!decoded.ok) throw new RangeError(decoded.problems.map(problem => problemSentence(problem)).join(' '))
+  return patchTerms(NO_TERMS, decoded.value)
 }
 
 function usdOrNull(amount: NanoUsd | undefined): string | null {

@@ -1,10 +1,12 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { Id } from '../../domain/ids.ts'
+import { ZERO } from '../../domain/money.ts'
 import type { Charge } from '../../gateway/ports/ledger.ts'
 import { chargeRow, type ChargeBooking, type ChargedRow } from '../books/charges.ts'
 import { UsageDaySums } from '../books/usage-days.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
 import type { Tables } from './hashed-table.ts'
+import type { LimitSteps } from './limits/limit-steps.ts'
 import type { Tariffs } from './tariffs.ts'
 import type { Transactions } from './transactions.ts'
 import { UsageDayTable } from './usage-days.ts'
@@ -15,6 +17,7 @@ import { UsageDayTable } from './usage-days.ts'
 export class Charges {
   readonly #books: BooksOfAccounts
   readonly #tariffs: Tariffs
+  readonly #limits: LimitSteps
   readonly #table: Tables['charges']
   readonly #selectFirst: Statement<ChargedRow, [bigint, bigint]>
   readonly #days: UsageDayTable
@@ -27,10 +30,12 @@ export class Charges {
     readonly tables: Tables
     readonly booksOfAccounts: BooksOfAccounts
     readonly tariffs: Tariffs
+    readonly limits: LimitSteps
   }) {
     const { database } = parts
     this.#books = parts.booksOfAccounts
     this.#tariffs = parts.tariffs
+    this.#limits = parts.limits
     this.#table = parts.tables.charges
     this.#selectFirst = database.prepare(
       'SELECT account_id, cost, shortfall FROM charges WHERE id_key = ? AND id_tail = ?',
@@ -53,7 +58,9 @@ export class Charges {
     const id = this.#table.insert(chargeRow(books, charge, booking, tariffId))
     if (id === null) return false
     this.#books.stage(books).latestChargeId = id
-    this.#sums.add(books.accountId, id, charge, booking.isCompensated === true)
+    const { isCompensated = false } = booking
+    this.#limits.spend(books, isCompensated ? { ...charge, cost: ZERO } : charge)
+    this.#sums.add(books.accountId, id, charge, isCompensated)
     return true
   }
 

@@ -12,6 +12,7 @@ import { HoldOwner } from './hold-owner.ts'
 import { openJobs } from './jobs/jobs.ts'
 import { SqliteLeases, type TakenLeases } from './leases.ts'
 import { createLedger, type LedgerSteps } from './ledger.ts'
+import { createLimits } from './limits/limits.ts'
 import { NodeChain } from './node-chain.ts'
 import type { Tariffs } from './tariffs.ts'
 import type { Transactions } from './transactions.ts'
@@ -66,6 +67,7 @@ export function openNode(
       hashOf: async ({ node, number }) => (node === name ? author.hashOf(number) : undefined),
       onCommit: listener => author.onCommit(listener),
     },
+    limits: createLimits({ ...shared, groupCommit, owner }),
     leases: new SqliteLeases({ taken: shared.takenLeases, clock }),
     finishUpgrade: () => new UsageRebuild({ database: shared.database, groupCommit }).run(),
     close() {
