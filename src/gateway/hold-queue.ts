@@ -1,4 +1,5 @@
 import type { Id } from '../domain/ids.ts'
+import type { LimitRefusal } from '../domain/limits/admission.ts'
 import type { Scope } from '../domain/limits/scope.ts'
 import { addUsd, ZERO, type NanoUsd } from '../domain/money.ts'
 import type { CallerSignal } from './ports/caller-signal.ts'
@@ -69,8 +70,8 @@ export class HoldQueue {
     // A hold of zero takes no money from waiting requests, so it skips the queue.
     if (queues === undefined || request.amount === ZERO) return this.#hold(request)
     for (const { waiters } of queuesOf(request, queues)) {
-      const [last] = waiters.slice(-1)
-      if (last?.outcome.outcome === 'limited') return last.outcome
+      const { outcome } = waiters.at(-1) ?? {}
+      if (outcome?.outcome === 'limited' && mayFit(request, outcome.refusal)) return outcome
     }
     return queues.has(BALANCE) ? this.#refusal(request.accountId) : this.#hold(request)
   }
@@ -213,6 +214,11 @@ const BALANCE = 'balance'
 
 function nameOf({ kind, id, model }: Scope): string {
   return `${kind} ${id} ${model}`
+}
+
+/** Whether the request would fit into the budget if nothing else reserved it. */
+function mayFit({ amount }: TextHoldRequest, refusal: LimitRefusal): boolean {
+  return refusal.limit === 'budget' && addUsd(refusal.spent, amount) <= refusal.allowed
 }
 
 /** The queues of the scopes that a request passes. */
