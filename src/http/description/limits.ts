@@ -5,7 +5,7 @@ const rate: Schema = { type: 'integer', minimum: 1 }
 /** A decimal string of dollars, as `parseUsd` reads it. */
 const budget: Schema = { type: 'string', pattern: '^\\d{1,18}(?:\\.\\d{1,9})?$' }
 
-function membersOf<Name extends string>(names: readonly Name[], schema: Schema): Members {
+function membersOf(names: readonly string[], schema: Schema): Members {
   return Object.fromEntries(names.map(name => [name, nullable(schema)]))
 }
 

@@ -76,7 +76,7 @@ export function createLedger(parts: {
   )
 
   const placeText = (hold: TextHoldTerms) => text.place(hold, owner)
-  const placeMedia = ({ atMs, demand: _, ...hold }: Parameters<Ledger['placeHold']>[0]) =>
+  const placeMedia = ({ atMs, ...hold }: Parameters<Ledger['placeHold']>[0]) =>
     groupCommit.run(() => media.place(hold, owner, atMs))
 
   return {

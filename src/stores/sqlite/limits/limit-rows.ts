@@ -3,6 +3,7 @@ import { decodeTerms, encodeTerms } from '../../../domain/limits/limits-row.ts'
 import { isLimiting, type Scope, type ScopeKind, type Terms } from '../../../domain/limits/scope.ts'
 import { nanoUsd, type NanoUsd } from '../../../domain/money.ts'
 import { dayOf } from '../../books/usage-days.ts'
+import type { ScopedDemand } from './account-limits.ts'
 
 /** The table `limits`, and the sums that budgets are compared with. */
 export class LimitRows {
@@ -38,12 +39,14 @@ export class LimitRows {
     return nanoUsd(spent)
   }
 
-  /** The open jobs of an account, with what they hold. */
-  openJobs(accountId: number): readonly { apiKeyId: number; model: string; amount: NanoUsd }[] {
+  /** What the open jobs of an account take. */
+  openJobs(accountId: number): readonly ScopedDemand[] {
     return this.#sql.openJobs.all(accountId).map(({ api_key_id, model, amount }) => ({
+      kind: 'media',
+      tokens: 0,
+      amount: nanoUsd(amount),
       apiKeyId: Number(api_key_id),
       model,
-      amount: nanoUsd(amount),
     }))
   }
 }

@@ -166,10 +166,7 @@ export class LimitSteps {
     const { accountId, limits } = books
     const rows = this.#rows.ofAccount(accountId)
     if (rows.length === 0) return null
-    const open = [
-      ...this.#textHolds.demandsOf(accountId),
-      ...this.#rows.openJobs(accountId).map(job => ({ kind: 'media', tokens: 0, ...job }) as const),
-    ]
+    const open = [...this.#textHolds.demandsOf(accountId), ...this.#rows.openJobs(accountId)]
     const live = rows.map(({ scope, terms }) => {
       const facts = {
         open: open.filter(demand => isOf(scope, demand)),
