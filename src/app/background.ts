@@ -12,6 +12,9 @@ import type { Parts } from './parts.ts'
 /** The interval between two checks of the ledger. */
 const CHECK_BOOKS_EVERY_MS = 3_600_000
 
+/** The pause before the work of an upgrade is tried again after it failed, such as on a full disk. */
+const UPGRADE_RETRY_MS = 60_000
+
 /** Counts every run of the reconciler in the metrics. */
 export function countedPasses({ admin }: Parts, metrics: Metrics): Reconcile {
   return async () => {
@@ -22,11 +25,11 @@ export function countedPasses({ admin }: Parts, metrics: Metrics): Reconcile {
 }
 
 /**
- * Starts the background work: checks of the ledger, renewals of holds, and the reconciler. Returns a function that
+ * Starts the background work: checks of the ledger, renewals of holds, the end of an upgrade, and the reconciler. Returns a function that
  * stops it and abandons late answers.
  */
 export function startBackground(
-  { admin, clock, log, text, onReconcileFailed }: Parts,
+  { admin, clock, log, text, onReconcileFailed, finishUpgrade }: Parts,
   { metrics, reconcile }: { readonly metrics: Metrics; readonly reconcile: Reconcile },
   { reconcileEveryMs }: Config,
 ): () => Promise<void> {
@@ -48,11 +51,35 @@ export function startBackground(
   const stopChecking = checkBooksRegularly(checks, CHECK_BOOKS_EVERY_MS)
   const onRenewalFailed = (error: unknown) => log.error('the holds could not be renewed', errorFields(error))
   const stopRenewing = renewHoldsRegularly({ ledger, clock, onFailed: onRenewalFailed }, HOLD_RENEW_EVERY_MS)
+  const stopUpgrading = finishUpgradeOf({ finishUpgrade, clock, log })
   const stopReconciling = startReconciler(reconcile, { clock, onFailed: onReconcileFailed }, reconcileEveryMs)
   return async () => {
     stopChecking()
     stopRenewing()
+    stopUpgrading()
     text.lateAnswers.abandon()
     await stopReconciling()
+  }
+}
+
+/** Finishes an upgrade of the store. Returns a function that ends its retries. */
+function finishUpgradeOf({
+  finishUpgrade,
+  clock,
+  log,
+}: Pick<Parts, 'finishUpgrade' | 'clock' | 'log'>): () => void {
+  let stop: () => void = () => undefined
+  let isStopped = false
+  const attempt = () => {
+    finishUpgrade().catch((error: unknown) => {
+      if (isStopped) return
+      log.error('the upgrade of the books could not be finished', errorFields(error))
+      stop = clock.after(UPGRADE_RETRY_MS, attempt)
+    })
+  }
+  attempt()
+  return () => {
+    isStopped = true
+    stop()
   }
 }

@@ -44,6 +44,8 @@ export type Parts = {
   readonly heldNow: () => Promise<Readonly<Record<HoldKind, NanoUsd>>>
   /** Rejects if the store cannot be read or written. */
   readonly probeStore: () => Promise<void>
+  /** See `StoreNode.finishUpgrade`. */
+  readonly finishUpgrade: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -118,6 +120,7 @@ export async function openParts(
     books: node,
     heldNow: () => node.ledger.heldNow(),
     probeStore: node.probe,
+    finishUpgrade: () => node.finishUpgrade(),
     close: async () => {
       opened.close()
       tokenizer.close()
@@ -151,7 +154,7 @@ function adminPortsOf(parts: {
   readonly onReconcileFailed: (error: unknown) => void
 }): AdminPorts {
   const { node, clock, moderator, providers, refusedFields, idleStreams, onReconcileFailed: onFailed } = parts
-  const { accounts, ledger, catalog, auditLog, newId } = node
+  const { accounts, ledger, catalog, auditLog, newId, limits } = node
   const { isSandboxOn } = parts.config
   const settings = describeConfig()
   const { imageRetentionMs: imageMs, videoRetentionMs: videoMs = null } = parts.config
@@ -159,6 +162,7 @@ function adminPortsOf(parts: {
   return {
     accounts,
     ledger,
+    limits,
     anchor: node.anchor,
     jobs: media.jobs,
     blobs: media.blobs,

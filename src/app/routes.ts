@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { admitCaller, type AdmitCallerPorts } from '../gateway/admission/admit-caller.ts'
+import { admitCaller, admitRead, type AdmitCallerPorts } from '../gateway/admission/admit-caller.ts'
 import { answerMessage } from '../gateway/text/answer-message.ts'
 import { countTokens } from '../gateway/text/count-tokens.ts'
 import { answerText } from '../gateway/text/run-text.ts'
@@ -7,6 +7,7 @@ import type { ByteBudget } from '../gateway/byte-budgets/byte-budget.ts'
 import { replaySwitch, type RequestCoalescer } from '../gateway/replays/request-coalescer.ts'
 import type { TextPorts } from '../gateway/text/text-ports.ts'
 import { readBalance, readCredits, readStatement } from '../http/account/balance.ts'
+import { readKey } from '../http/account/key.ts'
 import { readUsage } from '../http/account/usage.ts'
 import { ADMIN_PATH, adminApi, adminKeyCheck, requireAdmin } from '../http/admin/admin-api.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
@@ -24,6 +25,7 @@ import { videoRoutes, type VideoRoutePorts } from '../http/media/video-routes.ts
 import { listings } from './listings.ts'
 import { viewerFiles } from './viewer-files.ts'
 import type { Authenticated } from '../gateway/ports/accounts.ts'
+import type { Limits } from '../gateway/ports/limits.ts'
 import { chatDialect } from '../protocol/chat/dialect.ts'
 import { embeddingsDialect } from '../protocol/embeddings/dialect.ts'
 import { responsesDialect } from '../protocol/responses/dialect.ts'
@@ -52,7 +54,8 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
   const { caller, bodyMemory } = ports
   const { ledger, catalog } = ports.admin
   const { metrics, readiness, adminKey } = ports.operating
-  const keyed = keyedRoute(caller)
+  const { limits } = ports.admin
+  const keyed = keyedRoute(caller, limits)
   const admin = adminApi(ports.admin, adminKey, bodyMemory)
   const listed = listings(catalog, config, {
     serves: ports.media.serves,
@@ -67,6 +70,7 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
     ...modelsRoutes(listed, keyed),
     { path: '/v1/balance', name: 'balance', methods: { GET: keyed(caller => readBalance(caller, ledger)) } },
     { path: '/v1/credits', name: 'credits', methods: { GET: keyed(caller => readCredits(caller, ledger)) } },
+    { path: '/v1/key', name: 'key', methods: { GET: keyed(caller => readKey(caller, limits)) } },
     {
       path: '/v1/usage',
       name: 'usage',
@@ -125,7 +129,7 @@ function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): re
     {
       path: '/v1/messages/count_tokens',
       name: 'count_tokens',
-      methods: { POST: textRoute(route, call => countTokens(call, forAll())) },
+      methods: { POST: textRoute(route, call => countTokens(call, forAll(), ports.admin.limits)) },
       style: messagesReplies,
     },
   ]
@@ -133,8 +137,11 @@ function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): re
 
 type KeyedHandler = (caller: Authenticated, context: RequestContext) => Promise<HttpReply>
 
-/** Wraps a handler that needs an API key. */
-function keyedRoute(ports: AdmitCallerPorts): (handle: KeyedHandler) => Handler {
-  return handle => async context =>
-    handle(await admitCaller(presentedKey(context.request), context.record, ports), context)
+/** Wraps a read that needs an API key. It counts as a request of the key. */
+function keyedRoute(ports: AdmitCallerPorts, limits: Limits): (handle: KeyedHandler) => Handler {
+  return handle => async context => {
+    const caller = await admitCaller(presentedKey(context.request), context.record, ports)
+    await admitRead(caller, limits)
+    return handle(caller, context)
+  }
 }

@@ -440,7 +440,7 @@ describe('on a stopped data folder', () => {
     ]
 
     expect(byText.out).toStartWith(`key      ${prefix}…\nid       key_`)
-    expect(byText.out).toMatch(/account {2}ada \(acct_\w+\)\n.*\nstate {4}active\n$/)
+    expect(byText.out).toMatch(/account {2}ada \(acct_\w+\)\n.*\nstate {4}active\nlimits {3}none\n$/)
     expect(byPrefix.out).toBe(byText.out)
     expect(revoked.out).toStartWith(`Revoked ${prefix}… (key_`)
     expect(after.out).toContain('state    revoked 20')

@@ -18,6 +18,7 @@ import { balance, debit, grant, refund, statement } from './commands/money.ts'
 import { reconcileCosts } from './commands/reconcile-costs.ts'
 import { listUsage, usageCsv } from './commands/usage.ts'
 import type { Admin } from './connect.ts'
+import { addSet } from './limits-program.ts'
 import type { Outcome } from './outcome.ts'
 
 /** Runs the actions of the commands. */
@@ -172,6 +173,7 @@ function addAccounts(program: Command, runner: Runner): void {
     .command('resume <account>')
     .description('Accept the keys of a suspended account again.')
     .action((account: string) => runner.admin(ask => switchAccount(ask, { account, to: 'resume' })))
+  addSet(accounts, { kind: 'accounts', argument: 'account', words: 'its name or id' }, runner)
   accounts
     .command('replays <account>')
     .description('Switch replays on or off: whether identical requests of an account share one answer.')
@@ -205,6 +207,11 @@ function addKeys(program: Command, runner: Runner): void {
     .argument('<key>', KEY_NAMES)
     .description('Show a key and its account.')
     .action((key: string) => runner.admin(ask => showKey(ask, key)))
+  addSet(
+    keys,
+    { kind: 'keys', argument: 'key', words: 'its id (key_…) or its first 12 characters (tg_live_…)' },
+    runner,
+  )
   keys
     .command('revoke')
     .argument('<key>', KEY_NAMES)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../test/support/fake-clock.ts'
-import { aCharge, aCredit, anAccount, anId } from '../../test/support/ledger-builders.ts'
+import { aCharge, aCredit, anAccount, anAudit, aTextHold } from '../../test/support/ledger-builders.ts'
 import { aSqliteStore } from '../../test/support/test-store.ts'
 import { turn } from '../../test/support/turn.ts'
 import { usd, ZERO, type NanoUsd } from '../domain/money.ts'
@@ -29,7 +29,7 @@ async function aQueue({ funds = usd('10'), ledgerFrom = ledger => ledger, ...cha
     ledger: store.ledger,
     ...account,
     place: async (amount: NanoUsd, client: { signal: AbortSignal } = staying) =>
-      queue.place({ id: anId(), accountId: account.accountId, amount }, client),
+      queue.place(aTextHold({ ...account, amount }), client),
     balance: async () => {
       const { available, held } = await store.ledger.balance(account.accountId)
       return { available, held: held.text }
@@ -38,7 +38,7 @@ async function aQueue({ funds = usd('10'), ledgerFrom = ledger => ledger, ...cha
 }
 
 function heldBy(outcome: HoldOutcome): Hold {
-  if (outcome.outcome === 'refused') throw new Error('The hold was refused.')
+  if (outcome.outcome !== 'held') throw new Error('The hold was refused.')
   return outcome.hold
 }
 
@@ -323,10 +323,9 @@ describe('waiting requests', () => {
     const { accountId } = await anAccount(store, { funds: usd('1') })
     await settled()
 
-    const outcome = await queue.place(
-      { id: anId(), accountId, amount: usd('1') },
-      { signal: new AbortController().signal },
-    )
+    const outcome = await queue.place(aTextHold({ accountId, amount: usd('1') }), {
+      signal: new AbortController().signal,
+    })
 
     expect(outcome.outcome).toBe('held')
   })
@@ -459,4 +458,99 @@ test('of 200 concurrent requests on a balance for ten, ten run at a time, and al
 
   expect(runningMax).toBe(10)
   expect(await balance()).toEqual({ available: usd('9.8'), held: ZERO })
+})
+
+describe('requests of a key whose budget is reserved', () => {
+  /** Requests of two keys of an account with 10 USD. The first key may spend 5 USD a day. */
+  async function aBudgetQueue() {
+    const opened = await aQueue()
+    const { store, queue, accountId, apiKeyId } = opened
+    const { id: otherKey } = await store.accounts.createKey({
+      publicId: 'key_other',
+      accountId,
+      name: 'other',
+      hash: new Uint8Array(32),
+      prefix: 'tg_live_efgh',
+      audit: anAudit(),
+    })
+    await store.limits.change({ accountId, apiKeyId }, { budgets: { day: usd('5') } }, anAudit())
+    const client = { signal: new AbortController().signal }
+    const other = (amount: NanoUsd) =>
+      queue.place(aTextHold({ accountId, apiKeyId: otherKey, amount }), client)
+    return { ...opened, other }
+  }
+
+  test('wait for it, and do not delay the other keys of the account', async () => {
+    const { place, other, queue } = await aBudgetQueue()
+    const running = heldBy(await place(usd('4')))
+    const waiting = place(usd('3'))
+    await settled()
+    const waited = queue.waiting
+
+    const passing = await other(usd('3'))
+    await queue.release(running)
+
+    expect([waited, passing.outcome, (await waiting).outcome]).toEqual([1, 'held', 'held'])
+    expect(queue.waiting).toBe(0)
+  })
+
+  test('wait in order', async () => {
+    const { place, queue } = await aBudgetQueue()
+    const running = heldBy(await place(usd('4')))
+    const large = place(usd('3'))
+    await settled()
+    const seen = watch({ large, small: place(usd('1')) })
+    await settled()
+    const before = [...seen]
+
+    await queue.release(running)
+    await settled()
+
+    expect([before, seen]).toEqual([[], ['large held', 'small held']])
+  })
+
+  test('are refused after the wait, with the budget', async () => {
+    const { place, clock, queue } = await aBudgetQueue()
+    await place(usd('4'))
+    const waiting = place(usd('3'))
+    await settled()
+
+    clock.advance(WAIT_MS)
+
+    expect(await waiting).toMatchObject({
+      outcome: 'limited',
+      refusal: { limit: 'budget', isReserved: true },
+    })
+    expect({ waiting: queue.waiting, timers: clock.waiting }).toEqual({ waiting: 0, timers: 0 })
+  })
+
+  test('are refused at once if they could never fit, also behind requests that wait', async () => {
+    const { place, queue } = await aBudgetQueue()
+    await place(usd('4'))
+    void place(usd('3'))
+    await settled()
+
+    const outcome = await place(usd('5.000000001'))
+
+    expect(outcome).toMatchObject({ outcome: 'limited', refusal: { isReserved: false } })
+    expect(queue.waiting).toBe(1)
+  })
+
+  test('leave the queue of the balance when they wait for the budget only', async () => {
+    const { place, other, queue } = await aBudgetQueue()
+    const ofKey = heldBy(await place(usd('4')))
+    const ofOther = heldBy(await other(usd('5')))
+    // The balance has 1 USD left, and so has the budget of the first key.
+    const later = other(usd('2'))
+    const limited = place(usd('3'))
+    const last = other(usd('1'))
+    await settled()
+
+    await queue.release(ofOther)
+    const passed = [(await later).outcome, (await last).outcome]
+    await queue.release(ofKey)
+
+    expect(passed).toEqual(['held', 'held'])
+    expect((await limited).outcome).toBe('held')
+  })
 })

@@ -71,7 +71,7 @@ export class Cors {
 export function exposedHeaders(own: readonly string[]): readonly string[] {
   const counted = ['requests', 'tokens']
   const rateLimits = ['limit', 'remaining', 'reset'].flatMap(figure =>
-    counted.map(unit => `x-ratelimit-${figure}-${unit}`),
+    counted.flatMap(unit => [`x-ratelimit-${figure}-${unit}`, `anthropic-ratelimit-${unit}-${figure}`]),
   )
   return [...own, 'x-request-id', 'request-id', 'retry-after', 'x-should-retry', ...rateLimits]
 }

@@ -3,6 +3,7 @@ import { bodyMutants } from './areas/bodies.ts'
 import { anchorMutants } from './areas/anchor.ts'
 import { failoverMutants } from './areas/failover.ts'
 import { jobMutants } from './areas/jobs.ts'
+import { limitMutants } from './areas/limits.ts'
 import { moneyMutants } from './areas/money.ts'
 import { reconcilerMutants } from './areas/reconciler.ts'
 import { replayMutants } from './areas/replays.ts'
@@ -14,6 +15,7 @@ import type { Mutant } from './mutant.ts'
 /** The mutants by what they break. `npm run mutants -- --area NAME` runs those of one area. */
 export const areas = {
   money: moneyMutants,
+  limits: limitMutants,
   usage: usageMutants,
   jobs: jobMutants,
   reconciler: reconcilerMutants,

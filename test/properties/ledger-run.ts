@@ -362,6 +362,7 @@ function correctionOutcome({ id, available }: Correction): Outcome {
 }
 
 function holdOutcome(outcome: HoldOutcome): Outcome {
+  if (outcome.outcome === 'limited') throw new Error('No account has limits.')
   return outcome.outcome === 'held' ? 'held' : { refused: outcome.available, held: outcome.held }
 }
 

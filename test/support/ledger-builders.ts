@@ -13,6 +13,7 @@ import type {
   VideoCharge,
   Hold,
   Ledger,
+  HoldDemand,
 } from '../../src/gateway/ports/ledger.ts'
 import type { OpenOptions, StoreKind, TestStore } from './test-store.ts'
 
@@ -67,16 +68,32 @@ export function aCredit(accountId: number) {
   return { id: anId(), accountId, source: 'cash', audit: anAudit() } as const
 }
 
-type HoldTerms = { readonly accountId: number; readonly kind: HoldKind; readonly amount: NanoUsd }
+type HoldTerms = {
+  readonly accountId: number
+  readonly kind: HoldKind
+  readonly amount: NanoUsd
+  readonly demand?: HoldDemand
+}
 
 export function aHold(terms: HoldTerms) {
   return { id: anId(), atMs: NOW, ...terms }
 }
 
+/** What a text request asks the queue of holds for. */
+export function aTextHold(terms: {
+  readonly accountId: number
+  readonly amount: NanoUsd
+  readonly apiKeyId?: number
+  readonly tokens?: number
+}) {
+  const { accountId, amount, apiKeyId = 1, tokens = 0 } = terms
+  return { id: anId(), accountId, amount, demand: { apiKeyId, model: 'gpt-x', tokens, amount } }
+}
+
 /** Places a hold that must not be refused. */
 export async function hold(ledger: Ledger, terms: HoldTerms): Promise<Hold> {
   const outcome = await ledger.placeHold(aHold(terms))
-  if (outcome.outcome === 'refused') throw new Error(`The hold of ${terms.amount} was refused.`)
+  if (outcome.outcome !== 'held') throw new Error(`The hold of ${terms.amount} was refused.`)
   return outcome.hold
 }
 

@@ -7,6 +7,7 @@ import type { CatalogStore } from '../../src/gateway/ports/catalog.ts'
 import type { Clock } from '../../src/gateway/ports/clock.ts'
 import type { Jobs } from '../../src/gateway/ports/jobs.ts'
 import type { Leases } from '../../src/gateway/ports/leases.ts'
+import type { Limits } from '../../src/gateway/ports/limits.ts'
 import type { Ledger } from '../../src/gateway/ports/ledger.ts'
 import type { StoreNode } from '../../src/gateway/ports/store-node.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/stores/sqlite/store.ts'
@@ -23,6 +24,7 @@ export type TestStore = {
   readonly catalog: CatalogStore
   readonly auditLog: AuditLog
   readonly leases: Leases
+  readonly limits: Limits
 }
 
 export type OpenOptions = {

@@ -95,6 +95,7 @@ export function anAdmittedRequest(
       client: new AbortController(),
       record: {},
     },
+    ownRateLimits: undefined,
     dialect: chatDialect,
     request,
     model,

@@ -1,4 +1,5 @@
 import { adminPath, type Ask } from '../ask.ts'
+import { limitLines, type LimitedReply } from './limits.ts'
 import { table, type Outcome } from '../outcome.ts'
 
 type KeyReply = {
@@ -44,6 +45,8 @@ type FoundKey = KeyReply & { readonly account: string | null; readonly account_n
 /** Shows the key with an id, first characters or a text, and its account. */
 export async function showKey(ask: Ask, name: string): Promise<Outcome> {
   const key = await find(ask, name)
+  const limited = await ask<LimitedReply>({ method: 'GET', path: adminPath('keys', key.id) })
+  const limits = limitLines(limited)
   const lines = [
     ['key', `${key.prefix}…`],
     ['id', key.id],
@@ -51,8 +54,12 @@ export async function showKey(ask: Ask, name: string): Promise<Outcome> {
     ['account', `${key.account_name ?? '–'} (${key.account ?? '–'})`],
     ['created', key.created_at],
     ['state', stateOf(key)],
+    ['limits', limits.length === 0 ? 'none' : limits.join('; ')],
   ]
-  return { value: key, text: lines.map(([word = '', value]) => `${word.padEnd(7)}  ${value}`).join('\n') }
+  return {
+    value: { ...limited, ...key },
+    text: lines.map(([word = '', value]) => `${word.padEnd(7)}  ${value}`).join('\n'),
+  }
 }
 
 /** Revokes a key with effect from the next request. Repeating it changes nothing. */

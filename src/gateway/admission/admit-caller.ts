@@ -1,5 +1,8 @@
 import { GatewayError } from '../../domain/errors.ts'
+import { ZERO } from '../../domain/money.ts'
 import type { Accounts, Authenticated } from '../ports/accounts.ts'
+import type { Limits } from '../ports/limits.ts'
+import { limitError } from './refuse-limits.ts'
 
 /** The hash under which a key is stored. */
 export type HashKey = (key: string) => string
@@ -39,4 +42,13 @@ export async function admitCaller(
       shouldRetry: false,
     })
   return caller
+}
+
+/** Admits a request that holds nothing: it counts as a request of the minute of its key. Throws `requests_per_minute`. */
+export async function admitRead(
+  { account, apiKey }: Authenticated,
+  limits: Pick<Limits, 'countRead'>,
+): Promise<void> {
+  const counted = await limits.countRead({ accountId: account.id, apiKeyId: apiKey.id })
+  if (counted.outcome === 'limited') throw limitError(counted.refusal, { amount: ZERO })
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { aJob, openJobs } from '../../../test/support/job-builders.ts'
-import { anAccount, anId } from '../../../test/support/ledger-builders.ts'
+import { anAccount, aTextHold } from '../../../test/support/ledger-builders.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { aSqliteStore, sqlite } from '../../../test/support/test-store.ts'
 import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
@@ -21,7 +21,7 @@ async function textHolds(funds: string) {
   const { amount } = quote
   const admit = () =>
     admitSpend({ amount, text: { request, quote } }, () =>
-      holds.place({ id: anId(), accountId, amount }, client),
+      holds.place(aTextHold({ accountId, amount }), client),
     )
   return { admit, holds, accountId }
 }
@@ -55,7 +55,7 @@ describe('a text request', () => {
 
   test('a text request may be repeated soon if running requests hold what it needs', async () => {
     const { admit, holds, accountId } = await textHolds('0.002')
-    await holds.place({ id: anId(), accountId, amount: usd('0.0019') }, client)
+    await holds.place(aTextHold({ accountId, amount: usd('0.0019') }), client)
 
     const { code, message, extras } = (await rejection(admit())) as GatewayError
 

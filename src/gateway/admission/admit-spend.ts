@@ -1,7 +1,9 @@
 import { GatewayError } from '../../domain/errors.ts'
+import type { LimitRefusal } from '../../domain/limits/admission.ts'
 import { addUsd, formatUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { TextRequest } from '../../protocol/text-dialect.ts'
 import { affordableCeiling, type Quote } from '../text/quote-text.ts'
+import { limitError } from './refuse-limits.ts'
 
 /** What a text request or a job takes from its account. */
 export type Spend = {
@@ -11,30 +13,39 @@ export type Spend = {
   readonly text?: { readonly request: TextRequest; readonly quote: Quote }
 }
 
-type SpendRefused = {
-  readonly outcome: 'refused'
-  readonly available: NanoUsd
-  readonly held: NanoUsd
-  /** The part of `held` that text requests hold. Only they wait for it. */
-  readonly heldText?: NanoUsd
-}
+/** The outcomes of a step that took nothing. */
+type SpendRefused =
+  | {
+      readonly outcome: 'refused'
+      readonly available: NanoUsd
+      readonly held: NanoUsd
+      /** The part of `held` that text requests hold. Only they wait for it. */
+      readonly heldText?: NanoUsd
+    }
+  | { readonly outcome: 'limited'; readonly refusal: LimitRefusal }
+
+type Admitted<Placed> = Exclude<Placed, { readonly outcome: 'refused' | 'limited' }>
 
 /**
  * Admits a request to spend, after its model is known and its text was moderated. `place` is one step of a store that
- * takes all that the request needs, or nothing: the hold of a text request, or the record of a job with its hold.
- * Throws `insufficient_balance`, or `balance_reserved` if a repeat can help. Then nothing is taken.
+ * takes all that the request needs, or nothing: its part of limits and budgets, and the hold of a text request, or the
+ * record of a job with its hold. Throws `insufficient_balance` or `budget_exceeded`; `balance_reserved`,
+ * `budget_reserved` or the code of a limit if a repeat can help. Then nothing is taken.
  */
 export async function admitSpend<Placed extends { readonly outcome: string }>(
   spend: Spend,
   place: () => Promise<Placed | SpendRefused>,
-): Promise<Exclude<Placed, { readonly outcome: 'refused' }>> {
+): Promise<Admitted<Placed>> {
   const placed = await place()
-  if (isRefused(placed)) throw moneyRefusal(spend, placed)
-  return placed as Exclude<Placed, { readonly outcome: 'refused' }>
+  if (!isRefused(placed)) return placed as Admitted<Placed>
+  if (placed.outcome === 'refused') throw moneyRefusal(spend, placed)
+  const { amount, text } = spend
+  const affordable = text && { affordableCeiling: (left: NanoUsd) => affordableCeiling(text.quote, left) }
+  throw limitError(placed.refusal, { amount, ...affordable })
 }
 
 function isRefused(placed: { readonly outcome: string }): placed is SpendRefused {
-  return placed.outcome === 'refused'
+  return placed.outcome === 'refused' || placed.outcome === 'limited'
 }
 
 /** The `Retry-After` of a request whose money is held by running requests. */
@@ -46,7 +57,7 @@ const RESERVED_RETRY_AFTER_S = '2'
  */
 function moneyRefusal(
   { amount, text }: Spend,
-  { available, held, heldText = ZERO }: SpendRefused,
+  { available, held, heldText = ZERO }: Extract<SpendRefused, { outcome: 'refused' }>,
 ): GatewayError {
   const ceiling = text && affordableCeiling(text.quote, available)
   const extensions = {

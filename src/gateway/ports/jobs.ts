@@ -20,7 +20,7 @@ import type { HoldOutcome } from './ledger.ts'
 export interface Jobs {
   /**
    * Records a job of this node as `queued` and holds its money, which is released or captured with the job. Refuses,
-   * and writes nothing, if the balance does not cover it. A repeat, by the job's id or by its idempotency key, gets the
+   * and writes nothing, if a limit, a budget or the balance does not cover it. A repeat, by the job's id or by its idempotency key, gets the
    * first job.
    */
   create(job: NewJob): Promise<Created>
@@ -175,7 +175,7 @@ export type Created =
   | { readonly outcome: 'repeated'; readonly job: Job }
   /** The account used the idempotency key before, for another request. */
   | { readonly outcome: 'key_reused' }
-  | Extract<HoldOutcome, { outcome: 'refused' }>
+  | Extract<HoldOutcome, { outcome: 'refused' | 'limited' }>
 
 export type Failed = Failure & {
   readonly atMs: number

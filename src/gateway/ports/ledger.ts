@@ -3,6 +3,7 @@ import type { AttemptState } from '../../domain/ledger/attempt.ts'
 import type { HoldKind } from '../../domain/ledger/books.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'
 import type { Id } from '../../domain/ids.ts'
+import type { LimitRefusal, StrictestRates } from '../../domain/limits/admission.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
 import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
@@ -50,7 +51,8 @@ export interface Ledger {
   refund(request: Refund): Promise<Correction>
 
   /**
-   * Moves `amount` (zero or more) from available to held, or refuses and changes nothing. Repeating it with the same id
+   * Takes the limits and budgets of its scopes and moves `amount` (zero or more) from available to held, or refuses and
+   * changes nothing. Repeating it with the same id
    * while the hold is open returns the same hold. A text hold may be only in memory, and then ends with the process.
    *
    * The node that placed a hold owns it. Unless the node renews it, the hold expires after `HOLD_TTL_MS` of the store's
@@ -61,6 +63,8 @@ export interface Ledger {
     readonly accountId: number
     readonly kind: HoldKind
     readonly amount: NanoUsd
+    /** Of a text hold: what it takes of the limits of its scopes. Absent if it passes no limits. */
+    readonly demand?: HoldDemand
     /** The job that the hold belongs to. Such a hold does not expire: it ends with its job. */
     readonly job?: Id
     readonly atMs: number
@@ -158,8 +162,24 @@ export type Hold = {
   readonly amount: NanoUsd
 }
 
+/** Who makes a text request, and what it takes of the limits of its scopes until it ends. */
+export type HoldDemand = {
+  readonly apiKeyId: number
+  readonly model: string
+  /** The estimated input and the output ceiling. */
+  readonly tokens: number
+  /** The worst case, which budgets reserve also if the balance holds nothing. */
+  readonly amount: NanoUsd
+}
+
 export type HoldOutcome =
-  | { readonly outcome: 'held'; readonly hold: Hold }
+  | {
+      readonly outcome: 'held'
+      readonly hold: Hold
+      /** What is left of the strictest limits. Absent if the hold has no demand. */
+      readonly rates?: StrictestRates
+    }
+  | { readonly outcome: 'limited'; readonly refusal: LimitRefusal }
   | {
       readonly outcome: 'refused'
       readonly available: NanoUsd

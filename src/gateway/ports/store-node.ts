@@ -7,6 +7,7 @@ import type { CatalogStore } from './catalog.ts'
 import type { Jobs } from './jobs.ts'
 import type { Leases } from './leases.ts'
 import type { Ledger } from './ledger.ts'
+import type { Limits } from './limits.ts'
 
 /**
  * The ports of one node over a store that several nodes may share. Each node has its own ids and queue of writes, and
@@ -24,6 +25,12 @@ export interface StoreNode {
   readonly auditLog: AuditLog
   readonly commitChains: CommitChains
   readonly leases: Leases
+  readonly limits: Limits
+  /**
+   * Does the work that an upgrade of the store left for later, in short turns while the node serves. Resolves when
+   * nothing is left. Repeating it continues.
+   */
+  finishUpgrade(): Promise<void>
   /**
    * Commits the waiting steps and frees the text holds of this node. Later writes are refused with `unavailable`, and
    * the listeners of the node get no more events. Repeating it changes nothing.

@@ -3,17 +3,20 @@ import { rulesOf } from '../../domain/catalog/field-rule.ts'
 import type { TextModel, Upstream } from '../../domain/catalog/model.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
+import type { StrictestRates } from '../../domain/limits/admission.ts'
 import { findRefusedField } from '../../protocol/field-rules.ts'
 import { mediaWords } from '../../protocol/media-inputs.ts'
+import { anthropicRateLimits, openAiRateLimits } from '../../protocol/rate-limit-headers.ts'
 import type { TextDialect, TextRequest } from '../../protocol/text-dialect.ts'
 import { admitSpend } from '../admission/admit-spend.ts'
 import type { HoldQueue } from '../hold-queue.ts'
 import type { Authenticated } from '../ports/accounts.ts'
 import type { CatalogStore } from '../ports/catalog.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Hold } from '../ports/ledger.ts'
 import type { Moderator } from '../ports/moderator.ts'
 import type { ProviderAdapters } from '../ports/providers.ts'
-import type { TextProvider } from '../ports/text-provider.ts'
+import type { RateLimits, TextProvider } from '../ports/text-provider.ts'
 import { modelNotFound } from './model-not-found.ts'
 import { quoteText, requireToolPrice, type Quote } from './quote-text.ts'
 import type { Conversion, ConvertedRequest, ParsedTextCall } from './text-call.ts'
@@ -25,6 +28,8 @@ export type AdmittedRequest<Dialect extends TextDialect = TextDialect> = ParsedT
     /** The prices at admission. Editing the catalog while the request runs does not change them. */
     readonly quote: Quote
     readonly hold: Hold
+    /** The headers with the limits of the caller. They replace the upstream's. Undefined if it has none. */
+    readonly ownRateLimits: RateLimits | undefined
   }
 
 export type AdmitPorts = {
@@ -33,6 +38,7 @@ export type AdmitPorts = {
   readonly providers: ProviderAdapters
   /** Undefined if moderation is off. */
   readonly moderator: Moderator | undefined
+  readonly clock: Pick<Clock, 'now'>
 }
 
 /**
@@ -41,7 +47,7 @@ export type AdmitPorts = {
  */
 export async function admitText<Dialect extends TextDialect>(
   parsed: ParsedTextCall<Dialect>,
-  { catalog, holds, moderator, providers }: AdmitPorts,
+  { catalog, holds, moderator, providers, clock }: AdmitPorts,
   { isSandboxOn }: { readonly isSandboxOn: boolean },
 ): Promise<AdmittedRequest<Dialect>> {
   const { call, dialect, request, conversion } = parsed
@@ -57,10 +63,36 @@ export async function admitText<Dialect extends TextDialect>(
   if (moderator !== undefined && dialect.moderatedText !== undefined)
     await moderate(dialect.moderatedText(request), moderator, record)
   const { amount } = quote
-  const { hold } = await admitSpend({ amount, text: { request, quote } }, () =>
-    holds.place({ id, accountId: caller.account.id, amount }, client),
+  const demand = { apiKeyId: caller.apiKey.id, model: model.id, tokens: tokensOf(quote), amount }
+  const { hold, rates = {} } = await admitSpend({ amount, text: { request, quote } }, () =>
+    holds.place({ id, accountId: caller.account.id, amount, demand }, client),
   )
-  return { call, dialect, request, model, destinations, quote, hold }
+  return {
+    call,
+    dialect,
+    request,
+    model,
+    destinations,
+    quote,
+    hold,
+    ownRateLimits: headersOf(rates, call, clock),
+  }
+}
+
+/** The most tokens that a request can use: those that a limit of tokens takes until it ends. */
+function tokensOf({ worst: { inputTokens, outputTokens, choices } }: Quote): number {
+  return inputTokens + outputTokens * choices
+}
+
+/** In the names that the clients of the route read. */
+function headersOf(
+  rates: StrictestRates,
+  { apiVersion }: Pick<ParsedTextCall['call'], 'apiVersion'>,
+  clock: AdmitPorts['clock'],
+): RateLimits | undefined {
+  if (rates.requests === undefined && rates.tokens === undefined) return undefined
+  // Only requests for messages have a version.
+  return apiVersion === undefined ? openAiRateLimits(rates) : anthropicRateLimits(rates, clock.now())
 }
 
 /** Throws `unsupported_input` for a part that the model does not read, if its row says what it reads. */

@@ -1,6 +1,8 @@
 import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
 import { parseJsonObject } from '../../protocol/json/parse-json.ts'
 import { readCountTokensRequest } from '../../protocol/messages/count-tokens.ts'
+import { admitRead } from '../admission/admit-caller.ts'
+import type { Limits } from '../ports/limits.ts'
 import { modelNotFound } from './model-not-found.ts'
 import type { TextCall } from './text-call.ts'
 import type { CompleteAnswer } from './text-result.ts'
@@ -12,12 +14,14 @@ import type { CompleteAnswer } from './text-result.ts'
 export async function countTokens(
   { body, caller, record }: TextCall,
   catalog: Catalog,
+  limits: Pick<Limits, 'countRead'>,
 ): Promise<CompleteAnswer> {
   const { model: name, inputTokens } = readCountTokensRequest(parseJsonObject(body))
   const model = findModel(catalog, name)
   if (model === undefined || !model.enabled)
     throw modelNotFound(name, { catalog, caller, isSandboxOn: true, kind: undefined })
   record.model = model.id
+  await admitRead(caller, limits)
   return {
     kind: 'answer',
     model: model.id,

@@ -30,7 +30,13 @@ export function refuseText(
       const error = readUpstreamError(body, contentType, secrets())
       record.upstreamProblem = `status ${status}: ${error.message.slice(0, LOGGED_CHARS_MAX)}`
       const shown = status === TOO_LARGE ? tooLargeForProvider(error, call.body.byteLength) : error
-      return { kind: 'refusal', status, error: shown, retryAfter: retryAfter?.text, rateLimits }
+      return {
+        kind: 'refusal',
+        status,
+        error: shown,
+        retryAfter: retryAfter?.text,
+        rateLimits: admitted.ownRateLimits ?? rateLimits,
+      }
     }
     case 'timeout':
       record.upstreamProblem = 'no answer in time'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { countedEnds } from '../../../test/support/counted-ends.ts'
-import { anAccount } from '../../../test/support/ledger-builders.ts'
+import { anAccount, aTextHold } from '../../../test/support/ledger-builders.ts'
 import { aSqliteStore } from '../../../test/support/test-store.ts'
 import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
 import { DONE, FINISH, HEL, LO, ROLE, usage } from '../../../test/scenarios/stream-frames.ts'
@@ -83,10 +83,10 @@ async function setUp({ first = ROLE, failsAt, finishAborted }: SetUp = {}) {
   const { call, quote } = admitted
   const request = chatDialect.readRequest(parseJsonObject(call.body))
   const outcome = await holds.place(
-    { id: call.id, accountId: payer.accountId, amount: quote.amount },
+    { ...aTextHold({ ...payer, amount: quote.amount }), id: call.id },
     call.client,
   )
-  if (outcome.outcome === 'refused') throw new Error('The hold was refused.')
+  if (outcome.outcome !== 'held') throw new Error('The hold was refused.')
   const source = anUpstream()
   const stream = chatDialect.openStream(request, {
     model: 'gpt-x',

@@ -124,7 +124,7 @@ function answerForClient(
     model: model.id,
     contentType: dialect.contentTypeOf?.(request) ?? outcome.contentType ?? 'application/json',
     body: answer.hasError ? scrubReplyError(text, upstreamSecrets(destinations, secretOf)) : text,
-    rateLimits: outcome.rateLimits ?? [],
+    rateLimits: admitted.ownRateLimits ?? outcome.rateLimits ?? [],
     retryAfter: outcome.retryAfter?.text,
     usage,
     cost,

@@ -38,7 +38,7 @@ export async function streamText(
       kind: 'stream',
       model: admitted.model.id,
       contentType: EVENT_STREAM_TYPE,
-      rateLimits,
+      rateLimits: admitted.ownRateLimits ?? rateLimits,
       retryAfter,
       body: relayed,
       ended: relayed.ended,

@@ -1,10 +1,13 @@
 import type { Account, ApiKey } from '../../domain/accounts/account.ts'
+import { rowsRefusal } from '../../domain/catalog/rows/problem.ts'
+import { decodeLimitsPatch, limitFields, type LimitsPatch } from '../../domain/limits/limits-row.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { addUsd, formatUsd } from '../../domain/money.ts'
 import { createAccount } from '../../gateway/admin/create-account.ts'
 import { createApiKey } from '../../gateway/admin/create-api-key.ts'
 import { findKey } from '../../gateway/admin/find-key.ts'
-import { flagField, optionalTextField, readFields, textField } from './body.ts'
+import { flagField, optionalTextField, readFields, textField, type Fields } from './body.ts'
+import { limitsOf } from '../limits-json.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { absenceOf } from './found.ts'
@@ -33,20 +36,34 @@ export async function postAccount({ request, actor }: AdminCall, ports: AdminPor
   return adminReply({ id: account.publicId, name: account.name })
 }
 
-/** Switches the replays of an account, from the next request on. Repeating it changes nothing. */
+/** Changes the replays or the limits of an account, from the next request on. Repeating it changes nothing. */
 export async function patchAccount(
   { request, params, actor }: AdminCall,
   ports: AdminPorts,
 ): Promise<BufferedReply> {
-  const { publicId } = await accountOf(params, ports)
-  const replays = flagField(await readFields(request, ['replays']), 'replays')
+  const { replays, ...fields } = await readFields(request, ['replays', ...limitFields])
+  const switched = replays === undefined ? undefined : { replays: flagField({ replays }, 'replays') }
+  const patch = switched !== undefined && Object.keys(fields).length === 0 ? undefined : limitsField(fields)
+  const account = await accountOf(params, ports)
   const by = { actor, atMs: ports.clock.now() }
-  return adminReply(await accountBody(await ports.accounts.updateAccount(publicId, { replays }, by), ports))
+  if (patch !== undefined) {
+    const owner = { accountId: account.id, apiKeyId: undefined }
+    const audit = {
+      ...by,
+      action: 'account.limits',
+      subject: account.publicId,
+      detail: JSON.stringify(fields),
+    }
+    await ports.limits.change(owner, patch, audit)
+  }
+  const changed =
+    switched === undefined ? account : await ports.accounts.updateAccount(account.publicId, switched, by)
+  return adminReply(await limitedAccountBody(changed, ports))
 }
 
-/** One account with its balance. */
+/** One account with its balance and its limits. */
 export async function getAccount({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  return adminReply(await accountBody(await accountOf(params, ports), ports))
+  return adminReply(await limitedAccountBody(await accountOf(params, ports), ports))
 }
 
 /** The keys of an account, including revoked ones, without their texts. */
@@ -54,6 +71,25 @@ export async function listKeys({ params }: AdminCall, ports: AdminPorts): Promis
   const account = await accountOf(params, ports)
   const keys = await ports.accounts.listKeys(account.id)
   return adminReply({ data: keys.map(keyBody) })
+}
+
+/** A key with its limits. */
+export async function getKey({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+  const key = await findKey(params['id'] ?? '', ports)
+  const owner = { accountId: key.accountId, apiKeyId: key.id }
+  return adminReply({ ...keyBody(key), ...(await limitsOf(owner, ports.limits)) })
+}
+
+/** Changes the limits of a key, from the next request on. Repeating it changes nothing. */
+export async function patchKey(call: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+  const fields = await readFields(call.request, limitFields)
+  const patch = limitsField(fields)
+  const key = await findKey(call.params['id'] ?? '', ports)
+  const owner = { accountId: key.accountId, apiKeyId: key.id }
+  const { actor } = call
+  const audit = { actor, action: 'key.limits', subject: key.publicId, detail: JSON.stringify(fields) }
+  await ports.limits.change(owner, patch, { ...audit, atMs: ports.clock.now() })
+  return getKey(call, ports)
 }
 
 /** Creates a key. Only this reply has its text. */
@@ -119,6 +155,18 @@ async function revoke(
   )
 }
 
+/** The members of a body that change limits. Throws `invalid_field` if there are none, and for a wrong one. */
+function limitsField(fields: Fields): LimitsPatch {
+  if (Object.keys(fields).length === 0)
+    throw new GatewayError(
+      'invalid_field',
+      `The body changes nothing. Its fields are ${limitFields.join(', ')}.`,
+    )
+  const patch = decodeLimitsPatch(fields)
+  if (!patch.ok) throw rowsRefusal(patch.problems)
+  return patch.value
+}
+
 /**
  * Values that cannot be read are null, so that one damaged row does not hide the other accounts. `tollgate verify`
  * names the damage.
@@ -135,6 +183,11 @@ async function accountBody(account: Account, { ledger }: AdminPorts): Promise<ob
     replays: account.replays !== false,
     created_at: instantOrNull(account.createdAtMs),
   }
+}
+
+async function limitedAccountBody(account: Account, ports: AdminPorts): Promise<object> {
+  const limits = limitsOf({ accountId: account.id, apiKeyId: undefined }, ports.limits)
+  return { ...(await accountBody(account, ports)), ...(await limits.catch(nullIfDamaged)) }
 }
 
 /** The ledger throws a RangeError for an account without balances. */

@@ -16,6 +16,7 @@ import type { CatalogStore } from '../../gateway/ports/catalog.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { Jobs } from '../../gateway/ports/jobs.ts'
 import type { Ledger } from '../../gateway/ports/ledger.ts'
+import type { Limits } from '../../gateway/ports/limits.ts'
 import type { Moderator } from '../../gateway/ports/moderator.ts'
 import type { Reconcile } from '../../gateway/ports/reconcile.ts'
 import type { RefusedFields } from '../../gateway/upstreams/refused-fields.ts'
@@ -35,6 +36,7 @@ export type AdminPorts = {
   readonly catalog: CatalogStore
   readonly auditLog: AuditLog
   readonly backups: Backups
+  readonly limits: Limits
   readonly clock: Clock
   readonly newId: () => Id
   /** Cryptographically secure random bytes. */

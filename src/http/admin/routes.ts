@@ -1,6 +1,8 @@
 import {
   deleteKeyOfAccount,
   getAccount,
+  getKey,
+  patchKey,
   patchAccount,
   listAccounts,
   listKeys,
@@ -52,6 +54,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'accounts/{account}/statement', methods: { GET: getStatement } },
   { path: 'charges/{charge}/refund', methods: { POST: postRefund } },
   { path: 'keys/find', methods: { POST: postKeySearch } },
+  { path: 'keys/{id}', methods: { GET: getKey, PATCH: patchKey } },
   { path: 'keys/{id}/revoke', methods: { POST: postKeyRevocation } },
   { path: 'jobs', methods: { GET: listJobs } },
   { path: 'jobs/{job}', methods: { GET: getJob } },

@@ -1,4 +1,5 @@
 import { booksTouchedBy } from '../../domain/ledger/operation.ts'
+import { limitMembers, limitsExample, noLimitsExample } from './limits.ts'
 import { ok, pageParameters, timeRangeParameters, type Paths } from './operation.ts'
 import {
   about,
@@ -68,6 +69,14 @@ export const chargeMembers = {
 } as const satisfies Members
 
 export const accountSchemas: Members = {
+  OwnKey: object({
+    object: always('key'),
+    id: idOf('key'),
+    name: text,
+    created_at: dateTime,
+    ...limitMembers,
+    account: object(limitMembers),
+  }),
   Balance: object({
     object: always('balance'),
     currency: always('USD'),
@@ -161,6 +170,22 @@ export const accountPaths: Paths = {
       summary: 'The balance in a form that some clients expect',
       replies: ok('The balance.', ref('Credits'), { balance: '9.999885', total_used: '0.000115' }),
       errors: [],
+    },
+  },
+  '/v1/key': {
+    get: {
+      ...common,
+      id: 'readKey',
+      summary: 'The key of the request, with its limits and those of its account',
+      replies: ok('The key.', ref('OwnKey'), {
+        object: 'key',
+        id: 'key_01m7yafb7z000c1awn4tmfekz0',
+        name: 'default',
+        created_at: '2026-11-21T05:50:09.183Z',
+        ...limitsExample,
+        account: noLimitsExample,
+      }),
+      errors: ['requests_per_minute'],
     },
   },
   '/v1/usage': {

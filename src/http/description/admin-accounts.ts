@@ -2,6 +2,7 @@ import { creditSources } from '../../gateway/admin/credit-account.ts'
 import { NAME_LENGTH_MAX } from '../../gateway/admin/create-account.ts'
 import { NOTE_LENGTH_MAX } from '../admin/money-fields.ts'
 import { booksTouchedBy } from '../../domain/ledger/operation.ts'
+import { limitChanges, limitMembers, limitsExample, noLimitsExample } from './limits.ts'
 import { json, ok, pageParameters, type Operation, type Parameter, type Paths } from './operation.ts'
 import {
   about,
@@ -53,6 +54,25 @@ export const adminAccountSchemas: Members = {
     replays: flag,
     created_at: nullable(dateTime),
   }),
+  LimitedAccount: object({
+    id: text,
+    name: text,
+    available_usd: nullable(usd),
+    held_usd: nullable(usd),
+    sandbox_only: flag,
+    suspended_at: nullable(dateTime),
+    replays: flag,
+    created_at: nullable(dateTime),
+    ...limitMembers,
+  }),
+  LimitedKey: object({
+    id: text,
+    name: text,
+    prefix: text,
+    created_at: dateTime,
+    revoked_at: nullable(dateTime),
+    ...limitMembers,
+  }),
   ApiKey: object({
     id: idOf('key'),
     name: text,
@@ -94,7 +114,8 @@ export const adminAccountSchemas: Members = {
       note,
     },
   ),
-  AccountChange: closed({ replays: about('False switches replays off.', flag) }),
+  AccountChange: closed({}, { replays: about('False switches replays off.', flag), ...limitChanges }),
+  KeyChange: closed({}, limitChanges),
 }
 
 const account = {
@@ -181,14 +202,14 @@ export const adminAccountPaths: Paths = {
       ...ofAccount,
       id: 'readAccount',
       summary: 'An account',
-      replies: ok('The account.', ref('Account'), account),
+      replies: ok('The account.', ref('LimitedAccount'), { ...account, ...noLimitsExample }),
     },
     patch: {
       ...ofAccount,
       id: 'changeAccount',
-      summary: 'Switch the replays of an account',
+      summary: 'Change the replays or the limits of an account',
       body: bodyOf('AccountChange', { replays: false }),
-      replies: ok('The account.', ref('Account'), { ...account, replays: false }),
+      replies: ok('The account.', ref('LimitedAccount'), { ...account, ...noLimitsExample, replays: false }),
     },
   },
   'accounts/{account}/keys': {
@@ -241,6 +262,26 @@ export const adminAccountPaths: Paths = {
         account_name: 'ada',
       }),
       errors: ['not_found'],
+    },
+  },
+  'keys/{id}': {
+    get: {
+      ...common,
+      id: 'readKeyLimits',
+      summary: 'A key with its limits',
+      parameters: [keyParameter],
+      replies: ok('The key.', ref('LimitedKey'), { ...key, ...limitsExample }),
+      errors: ['not_found', 'invalid_field'],
+    },
+    patch: {
+      ...common,
+      id: 'changeKey',
+      summary: 'Change the limits of a key',
+      description: 'Null removes a limit or a budget, and an absent one stays. What was spent before counts.',
+      parameters: [keyParameter],
+      body: bodyOf('KeyChange', { limits: { requests_per_minute: 60 }, budgets: { month: '20' } }),
+      replies: ok('The key.', ref('LimitedKey'), { ...key, ...limitsExample }),
+      errors: ['not_found', 'invalid_field'],
     },
   },
   'keys/{id}/revoke': {

@@ -1,5 +1,16 @@
 import type { Content, Operation, Parameter } from './operation.ts'
-import { about, always, anything, count, object, text, usd, type Members, type Schema } from './schema.ts'
+import {
+  about,
+  always,
+  anything,
+  count,
+  dateTime,
+  object,
+  text,
+  usd,
+  type Members,
+  type Schema,
+} from './schema.ts'
 
 export const VIDEO = 'vid_01m81jy9wb0002mkb67zqax8qd'
 export const unixTime = about('Seconds since 1970.', count)
@@ -53,6 +64,9 @@ export const creation = {
     'ambiguous_field',
     'content_policy_violation',
     'insufficient_balance',
+    'budget_exceeded',
+    'requests_per_minute',
+    'concurrent_requests',
     'model_not_found',
     'idempotency_key_reuse',
     'upstream_error',
@@ -64,6 +78,11 @@ export const creation = {
       required_usd: { ...usd, examples: ['0.25'] },
       available_usd: { ...usd, examples: ['0.1'] },
       held_usd: { ...usd, examples: ['0'] },
+    },
+    budget_exceeded: {
+      required_usd: { ...usd, examples: ['6'] },
+      remaining_usd: { ...usd, examples: ['0.5'] },
+      resets_at: about('Absent for a total budget.', dateTime),
     },
     unavailable: { cost_usd: always('0') },
   },

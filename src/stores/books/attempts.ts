@@ -81,7 +81,7 @@ export function compensateAttempt(
   const operationId = cost === 0n ? null : facts.nextOperationId
   const write: Compensation = {
     charge: chargeOfAttempt(row, cost, atMs),
-    booking: { id, shortfall: ZERO, operationId },
+    booking: { id, shortfall: ZERO, operationId, isCompensated: true },
     operations: [
       { kind: 'charge', subject: id, movements: charge, atMs },
       { kind: 'compensation', subject: id, movements: compensation, atMs },

@@ -21,6 +21,8 @@ export type ChargeBooking = {
   readonly shortfall: NanoUsd
   /** The operation of the same step that moves the money; null if none does. */
   readonly operationId: bigint | null
+  /** True if the same step credits the cost back. */
+  readonly isCompensated?: true
 }
 
 /** The row of the next charge of an account. `tariffId` is the row of the charge's tariff. */

@@ -1,20 +1,32 @@
-import { addUsd, nanoUsd } from '../../domain/money.ts'
+import { addUsd, nanoUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { Charge, UsageTotals } from '../../gateway/ports/ledger.ts'
 import { usageFrom, usageOfCharge, type UsageColumns } from './usage-columns.ts'
 
 const MS_PER_DAY = 86_400_000
-/** More than the number of accounts, so that a day and an account make one number. */
-const ACCOUNTS_MAX = 2 ** 32
 
-/** The sums of an account's charges of one day, and the row ids of the first and the latest one. */
+/** The sums of some charges of one day, and the row ids of the first and the latest one. */
 export type UsageDay = { readonly first: bigint; readonly latest: bigint; readonly totals: UsageTotals }
 
-/** The amounts that a transaction adds to the usage of an account and day. */
-export type UsageDaySum = { -readonly [Name in keyof UsageTotals]: UsageTotals[Name] } & {
+/** What the charges of a row of `usage_days` have in common. */
+export type UsageGroup = {
   readonly day: number
   readonly accountId: number
-  readonly first: bigint
+  readonly apiKeyId: number
+  readonly model: string
+  readonly provider: string
+}
+
+/** The sums of one charge or of several. */
+export type ChargeSums = UsageTotals & {
+  /** The part of the cost that was credited back because the client got an error. */
+  readonly compensated: NanoUsd
+}
+
+/** What a transaction adds to a row of `usage_days`. */
+export type UsageDaySum = { -readonly [Name in keyof ChargeSums]: ChargeSums[Name] } & {
+  readonly group: UsageGroup
+  first: bigint
   latest: bigint
 }
 
@@ -28,18 +40,42 @@ export function startOfDay(day: number): number {
   return day * MS_PER_DAY
 }
 
-/** The sums that the charges of a transaction add, by day and account. */
+/** The sums that the charges of a transaction add, by the rows that they are added to. */
 export class UsageDaySums {
-  readonly #sums = new Map<number, UsageDaySum>()
+  readonly #sums = new Map<string, UsageDaySum>()
 
   /** Adds a charge that was just written. */
-  add(accountId: number, chargeId: bigint, charge: Charge): void {
-    const day = dayOf(charge.atMs)
-    const key = day * ACCOUNTS_MAX + accountId
-    const sum = this.#sums.get(key) ?? { ...NO_TOTALS, day, accountId, first: chargeId, latest: chargeId }
-    if (sum.charges === 0) this.#sums.set(key, sum)
-    sum.latest = chargeId
-    addCharge(sum, charge)
+  add(accountId: number, chargeId: bigint, charge: Charge, isCompensated: boolean): void {
+    const { apiKeyId, model, provider, atMs } = charge
+    const usage = usageOfCharge(charge)
+    this.addSums({ day: dayOf(atMs), accountId, apiKeyId, model, provider }, chargeId, {
+      charges: 1,
+      inputTokens: inputTokens(usage),
+      outputTokens: outputTokens(usage),
+      images: charge.kind === 'images' ? charge.images : 0,
+      durationMs: charge.kind === 'video' ? charge.durationMs : 0,
+      cost: charge.cost,
+      compensated: isCompensated ? charge.cost : ZERO,
+    })
+  }
+
+  addSums(group: UsageGroup, chargeId: bigint, sums: ChargeSums): void {
+    const key = `${group.day} ${group.accountId} ${group.apiKeyId} ${group.model} ${group.provider}`
+    const sum = this.#sums.get(key)
+    if (sum === undefined) {
+      this.#sums.set(key, { group, first: chargeId, latest: chargeId, ...sums })
+      return
+    }
+    // In place, because each charge is added.
+    if (chargeId < sum.first) sum.first = chargeId
+    if (chargeId > sum.latest) sum.latest = chargeId
+    sum.charges += sums.charges
+    sum.inputTokens += sums.inputTokens
+    sum.outputTokens += sums.outputTokens
+    sum.images += sums.images
+    sum.durationMs += sums.durationMs
+    sum.cost = addUsd(sum.cost, sums.cost)
+    sum.compensated = addUsd(sum.compensated, sums.compensated)
   }
 
   values(): Iterable<UsageDaySum> {
@@ -71,17 +107,6 @@ export function addTotals(left: UsageTotals, right: UsageTotals): UsageTotals {
   }
 }
 
-/** Changes the sums in place, because each charge is added. */
-function addCharge(sums: UsageDaySum, charge: Charge): void {
-  sums.charges += 1
-  sums.cost = addUsd(sums.cost, charge.cost)
-  if (charge.kind === 'images') sums.images += charge.images
-  if (charge.kind === 'video') sums.durationMs += charge.durationMs
-  const usage = usageOfCharge(charge)
-  sums.inputTokens += inputTokens(usage)
-  sums.outputTokens += outputTokens(usage)
-}
-
 /** The columns of a charge that totals add up. */
 export type ChargeMeasures = UsageColumns & {
   images: bigint | null
@@ -103,8 +128,6 @@ export function totalsOfRow(row: ChargeMeasures): UsageTotals {
 }
 
 export type UsageDayRow = {
-  day: bigint
-  account_id: bigint
   first_charge_id: bigint
   latest_charge_id: bigint
   charges: bigint
@@ -114,6 +137,11 @@ export type UsageDayRow = {
   duration_ms: bigint
   cost: bigint
 }
+
+/** The columns of a `UsageDayRow`, as sums over the rows of an account. */
+export const ACCOUNT_SUMS = `min(first_charge_id) AS first_charge_id, max(latest_charge_id) AS latest_charge_id,
+  sum(charges) AS charges, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(images) AS images,
+  sum(duration_ms) AS duration_ms, sum(cost) AS cost`
 
 export function usageDayFrom(row: UsageDayRow): UsageDay {
   return {

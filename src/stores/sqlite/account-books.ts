@@ -8,6 +8,7 @@ import {
   type StagedBooks,
 } from '../books/journal.ts'
 import type { HintBroadcast } from './freed-hints.ts'
+import type { AccountLimits } from './limits/account-limits.ts'
 import type { Transactions } from './transactions.ts'
 
 /**
@@ -29,6 +30,8 @@ export class AccountBooks implements AccountState {
   /** The sum of the open text holds, which are only in memory, and the number of those that have not ended. */
   heldText: NanoUsd = ZERO
   textHolds = 0
+  /** Its scopes that have limits. Null if none has, and undefined if this was not read yet. */
+  limits: AccountLimits | null | undefined
 
   constructor(accountId: number, committed: BooksState) {
     this.accountId = accountId
@@ -46,7 +49,8 @@ export class AccountBooks implements AccountState {
   }
 
   get isInUse(): boolean {
-    return this.textHolds > 0 || this.staged !== null
+    // The rates of its limits are only in memory.
+    return this.textHolds > 0 || this.staged !== null || (this.limits ?? null) !== null
   }
 }
 

@@ -1,23 +1,26 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { Id } from '../../domain/ids.ts'
+import { ZERO } from '../../domain/money.ts'
 import type { Charge } from '../../gateway/ports/ledger.ts'
 import { chargeRow, type ChargeBooking, type ChargedRow } from '../books/charges.ts'
 import { UsageDaySums } from '../books/usage-days.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
 import type { Tables } from './hashed-table.ts'
+import type { LimitSteps } from './limits/limit-steps.ts'
 import type { Tariffs } from './tariffs.ts'
 import type { Transactions } from './transactions.ts'
+import { UsageDayTable } from './usage-days.ts'
 
 /**
- * Writes charges, and their sums into the table `usage_days`: one write for each account, day and commit, however many
- * charges that has.
+ * Writes charges, and their sums into the table `usage_days`: one write for each of its rows and commit, however many charges that has.
  */
 export class Charges {
   readonly #books: BooksOfAccounts
   readonly #tariffs: Tariffs
+  readonly #limits: LimitSteps
   readonly #table: Tables['charges']
   readonly #selectFirst: Statement<ChargedRow, [bigint, bigint]>
-  readonly #addToDay: Statement
+  readonly #days: UsageDayTable
   /** What the running transaction adds to the usage. */
   readonly #sums = new UsageDaySums()
 
@@ -27,17 +30,19 @@ export class Charges {
     readonly tables: Tables
     readonly booksOfAccounts: BooksOfAccounts
     readonly tariffs: Tariffs
+    readonly limits: LimitSteps
   }) {
     const { database } = parts
     this.#books = parts.booksOfAccounts
     this.#tariffs = parts.tariffs
+    this.#limits = parts.limits
     this.#table = parts.tables.charges
     this.#selectFirst = database.prepare(
       'SELECT account_id, cost, shortfall FROM charges WHERE id_key = ? AND id_tail = ?',
     )
-    this.#addToDay = database.prepare(ADD_TO_DAY)
+    this.#days = new UsageDayTable(database)
     parts.transactions.join({
-      beforeCommit: () => this.#writeSums(),
+      beforeCommit: () => this.#days.add(this.#sums),
       afterCommit: () => this.#sums.clear(),
       afterRollback: () => this.#sums.clear(),
     })
@@ -53,7 +58,9 @@ export class Charges {
     const id = this.#table.insert(chargeRow(books, charge, booking, tariffId))
     if (id === null) return false
     this.#books.stage(books).latestChargeId = id
-    this.#sums.add(books.accountId, id, charge)
+    const { isCompensated = false } = booking
+    this.#limits.spend(books, isCompensated ? { ...charge, cost: ZERO } : charge)
+    this.#sums.add(books.accountId, id, charge, isCompensated)
     return true
   }
 
@@ -61,33 +68,4 @@ export class Charges {
   first({ key, tail }: Id): ChargedRow | null {
     return this.#selectFirst.get(key, tail)
   }
-
-  #writeSums(): void {
-    for (const sum of this.#sums.values()) {
-      this.#addToDay.run(
-        sum.day,
-        sum.accountId,
-        sum.first,
-        sum.latest,
-        sum.charges,
-        sum.inputTokens,
-        sum.outputTokens,
-        sum.images,
-        sum.durationMs,
-        sum.cost,
-      )
-    }
-  }
 }
-
-const ADD_TO_DAY = `INSERT INTO usage_days (day, account_id, first_charge_id, latest_charge_id, charges, input_tokens,
-    output_tokens, images, duration_ms, cost)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (day, account_id) DO UPDATE SET
-    latest_charge_id = excluded.latest_charge_id,
-    charges = charges + excluded.charges,
-    input_tokens = input_tokens + excluded.input_tokens,
-    output_tokens = output_tokens + excluded.output_tokens,
-    images = images + excluded.images,
-    duration_ms = duration_ms + excluded.duration_ms,
-    cost = cost + excluded.cost`

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { sumsIn } from '../../domain/ledger/books.ts'
 import { addUsd, nanoUsd } from '../../domain/money.ts'
-import type { Balance, Hold, Ledger } from '../../gateway/ports/ledger.ts'
+import type { Balance, Ledger } from '../../gateway/ports/ledger.ts'
 import { BooksOfAccounts, type AccountBooks } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import { Charges } from './charges.ts'
@@ -18,7 +18,8 @@ import { MediaHolds } from './media-holds.ts'
 import { RefundList } from './refund-list.ts'
 import { Statement } from './statement.ts'
 import type { Tariffs } from './tariffs.ts'
-import { TextHolds } from './text-holds.ts'
+import { LimitSteps } from './limits/limit-steps.ts'
+import { OpenTextHolds, TextHolds, type TextHoldTerms } from './text-holds.ts'
 import type { Transactions } from './transactions.ts'
 import { UsageList } from './usage-list.ts'
 import { verifyBooks } from './verify/verify.ts'
@@ -39,12 +40,15 @@ export function createLedgerSteps(parts: {
   const hints = new HintBroadcast()
   const booksOfAccounts = new BooksOfAccounts({ ...parts, hints })
   const journal = new Journal({ ...parts, booksOfAccounts })
-  const charges = new Charges({ ...parts, booksOfAccounts })
-  const shared = { ...parts, hints, booksOfAccounts, journal, charges }
+  const textHolds = new OpenTextHolds()
+  const limits = new LimitSteps({ ...parts, textHolds })
+  const charges = new Charges({ ...parts, booksOfAccounts, limits })
+  const shared = { ...parts, hints, booksOfAccounts, journal, charges, limits, textHolds }
   return {
     hints,
     booksOfAccounts,
     journal,
+    limits,
     text: new TextHolds(shared),
     media: new MediaHolds(shared),
     credits: new Credits(shared),
@@ -71,7 +75,7 @@ export function createLedger(parts: {
     "SELECT ifnull(sum(amount), 0) AS held FROM holds WHERE state = 'open'",
   )
 
-  const placeText = (hold: Hold) => text.place(hold, owner)
+  const placeText = (hold: TextHoldTerms) => text.place(hold, owner)
   const placeMedia = ({ atMs, ...hold }: Parameters<Ledger['placeHold']>[0]) =>
     groupCommit.run(() => media.place(hold, owner, atMs))
 
@@ -86,7 +90,7 @@ export function createLedger(parts: {
         : groupCommit.run(() => media.capture(hold, charge)),
     releaseHold: (hold, atMs) =>
       hold.kind === 'text'
-        ? text.release(hold, groupCommit)
+        ? text.release(hold, atMs, groupCommit)
         : groupCommit.run(() => media.release(hold, atMs)),
     renewHolds() {
       text.renew(owner)
@@ -98,7 +102,7 @@ export function createLedger(parts: {
     },
     expireHold: async (hold, atMs) =>
       hold.kind === 'text'
-        ? text.expire(hold, owner.monotonicMs())
+        ? text.expire(hold, { monotonicMs: owner.monotonicMs(), atMs })
         : groupCommit.run(() => media.expire(hold, { nowMs: owner.nowMs(), atMs })),
     compensate: (attempt, atMs) => groupCommit.run(() => compensations.compensate(attempt, atMs)),
     onFreed: listener => parts.freedHints.listen(listener),

@@ -5,10 +5,11 @@ import { expect, test } from 'bun:test'
 import { nanoUsd, usd } from '../../domain/money.ts'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { aJob, jobIn } from '../../../test/support/job-builders.ts'
-import { aCredit, anAccount, NOW } from '../../../test/support/ledger-builders.ts'
+import { aCharge, aCredit, anAccount, hold, NOW } from '../../../test/support/ledger-builders.ts'
 import { tamper, tamperFile } from '../../../test/support/tamper.ts'
-import { aSqliteStore } from '../../../test/support/test-store.ts'
+import { aSqliteStore, type TestSqlite } from '../../../test/support/test-store.ts'
 import { migrate } from './migrate.ts'
+import { isUsageRebuilt } from './usage-days.ts'
 
 const FOLDER = join(import.meta.dirname, 'migrations')
 
@@ -233,7 +234,20 @@ test('losses that an earlier version booked are left out of what the account spe
   await store.close()
 })
 
+/** The sums of days go back to the table of migration 0014. */
+const UNDO_0023 = `
+  DROP VIEW account_days;
+  INSERT INTO usage_days_by_account SELECT day, account_id, min(first_charge_id), max(latest_charge_id), sum(charges),
+    sum(input_tokens), sum(output_tokens), sum(images), sum(duration_ms), sum(cost) FROM usage_days GROUP BY day, account_id;
+  DROP TABLE usage_days;
+  ALTER TABLE usage_days_by_account RENAME TO usage_days;
+  DROP TABLE usage_rebuild;
+  DROP TABLE limits;
+  DELETE FROM migrations WHERE number >= 23;
+`
+
 const UNDO_SINCE_0020 = `
+  ${UNDO_0023}
   DROP INDEX refunds_by_time;
   DROP INDEX refunds_by_account;
   DROP INDEX job_keys_by_job;
@@ -247,6 +261,40 @@ const UNDO_SINCE_0020 = `
   ALTER TABLE audit_log DROP COLUMN history_sha256;
   DELETE FROM migrations WHERE number >= 20;
 `
+
+test('the sums of earlier charges are moved in turns while others are charged, and are right at any moment', async () => {
+  const path = join(aDataFolder(), 'tollgate.db')
+  const earlier = aSqliteStore(path)
+  const ada = await anAccount(earlier, { funds: usd('1000') })
+  await Promise.all(Array.from({ length: 600 }, () => chargeOne(earlier, ada)))
+  await earlier.close()
+  tamperFile(path, UNDO_0023)
+  const store = aSqliteStore(path)
+  const spentNow = async () => (await store.ledger.usageTotals(ada.accountId, ON_THE_DAY)).cost
+
+  const before = await spentNow()
+  const done = store.finishUpgrade()
+  await chargeOne(store, ada)
+  const during = await spentNow()
+  const problems = (await store.ledger.verify()).problems
+  await done
+
+  expect([before, during, await spentNow()]).toEqual([usd('600'), usd('601'), usd('601')])
+  expect([...problems, ...(await store.ledger.verify()).problems]).toEqual([])
+  expect(isUsageRebuilt(store.database)).toBe(true)
+  expect(store.database.query('SELECT sum(charges) AS charges FROM usage_days').get()).toEqual({
+    charges: 601n,
+  })
+  expect(store.database.query('SELECT * FROM usage_days_by_account').all()).toEqual([])
+  await store.close()
+})
+
+const ON_THE_DAY = { fromMs: 0, toMs: NOW + 86_400_000 }
+
+async function chargeOne(store: TestSqlite, { accountId, apiKeyId }: Awaited<ReturnType<typeof anAccount>>) {
+  const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('1') })
+  await store.ledger.captureHold(held, aCharge(apiKeyId, { tokens: 1 }))
+}
 
 test('the database itself refuses refunds above their charge', () => {
   const { database } = aStoreOf(99)

@@ -12,9 +12,11 @@ import { HoldOwner } from './hold-owner.ts'
 import { openJobs } from './jobs/jobs.ts'
 import { SqliteLeases, type TakenLeases } from './leases.ts'
 import { createLedger, type LedgerSteps } from './ledger.ts'
+import { createLimits } from './limits/limits.ts'
 import { NodeChain } from './node-chain.ts'
 import type { Tariffs } from './tariffs.ts'
 import type { Transactions } from './transactions.ts'
+import { UsageRebuild } from './usage-days.ts'
 
 export type NodeSettings = {
   /** Unique among the nodes of a store, and the same at each start: the node's chain of commits has this name. */
@@ -65,7 +67,9 @@ export function openNode(
       hashOf: async ({ node, number }) => (node === name ? author.hashOf(number) : undefined),
       onCommit: listener => author.onCommit(listener),
     },
+    limits: createLimits({ ...shared, groupCommit, owner }),
     leases: new SqliteLeases({ taken: shared.takenLeases, clock }),
+    finishUpgrade: () => new UsageRebuild({ database: shared.database, groupCommit }).run(),
     close() {
       groupCommit.close()
       hints.remove(freedHints)

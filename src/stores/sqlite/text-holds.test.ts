@@ -16,7 +16,7 @@ const books = () =>
 const aHoldOf = (id: TextHold['id'], of = books()) =>
   new TextHold(
     { id, accountId: 1, kind: 'text', amount: nanoUsd(3n) },
-    { books: of, owner: 1n, expiresAtMs: 0 },
+    { books: of, owner: 1n, demand: undefined, expiresAtMs: 0 },
   )
 
 test('an open hold is found by its id until it is removed, and its account counts it', () => {

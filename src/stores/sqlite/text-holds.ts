@@ -2,7 +2,8 @@ import { formatId, idNumber, type Id } from '../../domain/ids.ts'
 import type { HoldKind } from '../../domain/ledger/books.ts'
 import { canHold, requireFittingCharge } from '../../domain/ledger/hold.ts'
 import { addUsd, subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
-import type { Captured, Charge, Hold, HoldOutcome } from '../../gateway/ports/ledger.ts'
+import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
+import type { Captured, Charge, Hold, HoldDemand, HoldOutcome } from '../../gateway/ports/ledger.ts'
 import { repeatedCapture } from '../books/charges.ts'
 import { anotherHold, captureOfText, refusalOfHold } from '../books/holds.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
@@ -11,6 +12,8 @@ import type { HintBroadcast } from './freed-hints.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { HoldOwner } from './hold-owner.ts'
 import type { Journal } from './journal.ts'
+import type { ScopedDemand } from './limits/account-limits.ts'
+import type { LimitSteps } from './limits/limit-steps.ts'
 import type { Transactions } from './transactions.ts'
 
 type Parts = {
@@ -19,7 +22,14 @@ type Parts = {
   readonly journal: Journal
   readonly charges: Charges
   readonly hints: HintBroadcast
+  readonly limits: LimitSteps
+  readonly textHolds: OpenTextHolds
 }
+
+/** A text hold that is asked for. */
+export type TextHoldTerms = Hold & { readonly demand?: HoldDemand }
+
+type UsedTokens = { readonly tokens: number; readonly atMs: number }
 
 /** A hold that the running transaction ends, and its state before. */
 type Ended = { readonly hold: TextHold; readonly before: 'open' | 'expired' }
@@ -30,11 +40,12 @@ type Ended = { readonly hold: TextHold; readonly before: 'open' | 'expired' }
  */
 export class TextHolds {
   readonly #parts: Parts
-  readonly #holds = new OpenTextHolds()
+  readonly #holds: OpenTextHolds
   #ended: Ended[] = []
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#holds = parts.textHolds
     parts.transactions.join({
       afterCommit: () => this.#reportEnded(),
       afterRollback: () => this.#restoreEnded(),
@@ -46,7 +57,8 @@ export class TextHolds {
     return this.#holds.sum()
   }
 
-  place(hold: Hold, owner: HoldOwner): HoldOutcome {
+  /** Takes the limits of its scopes and the money, or nothing. */
+  place({ demand, ...hold }: TextHoldTerms, owner: HoldOwner): HoldOutcome {
     const same = this.#holds.find(hold)
     if (same !== undefined) {
       if (same.amount !== hold.amount) throw anotherHold(hold.id)
@@ -54,14 +66,20 @@ export class TextHolds {
       return { outcome: 'held', hold: same }
     }
     const books = this.#parts.booksOfAccounts.of(hold.accountId)
-    if (!canHold(books.free, hold.amount)) return refusalOfHold(books)
+    const isCovered = canHold(books.free, hold.amount)
+    const scoped = demand && ({ kind: 'text', ...demand } as const)
+    // The limits are asked first, so that a limited request never waits for money.
+    const taken = scoped && this.#parts.limits.take(books, scoped, { nowMs: owner.nowMs(), isCovered })
+    if (taken?.outcome === 'limited') return taken
+    if (!isCovered) return refusalOfHold(books)
     const placed = new TextHold(hold, {
       books,
       owner: owner.number,
+      demand: scoped,
       expiresAtMs: owner.expiresAtMonotonicMs(),
     })
     this.#holds.add(placed)
-    return { outcome: 'held', hold: placed }
+    return { outcome: 'held', hold: placed, ...(taken && { rates: taken.rates }) }
   }
 
   async capture(hold: Hold, charge: Charge, groupCommit: GroupCommit): Promise<Captured> {
@@ -74,11 +92,12 @@ export class TextHolds {
     }
   }
 
-  release(hold: Hold, groupCommit: GroupCommit): Promise<void> {
+  release(hold: Hold, atMs: number, groupCommit: GroupCommit): Promise<void> {
     const found = this.#holds.find(hold)
     if (found === undefined) return Promise.resolve()
     // If a capture was asked for first, this frees the hold only if the capture fails.
-    if (found.capturesWaiting > 0) return groupCommit.run(() => this.#endIfOpen(found))
+    if (found.capturesWaiting > 0) return groupCommit.run(() => this.#endIfOpen(found, atMs))
+    this.#giveBack(found, { tokens: 0, atMs })
     this.#holds.remove(found)
     this.#parts.hints.report(found.accountId)
     return Promise.resolve()
@@ -100,11 +119,15 @@ export class TextHolds {
   }
 
   /** Frees the money of a hold whose time is over on the monotonic clock. Its request can still be charged. */
-  expire(hold: Hold, monotonicMs: number): boolean {
+  expire(
+    hold: Hold,
+    { monotonicMs, atMs }: { readonly monotonicMs: number; readonly atMs: number },
+  ): boolean {
     const found = this.#holds.find(hold)
     const isDue = found?.state === 'open' && found.expiresAtMs <= monotonicMs
     // A waiting capture ends the hold within milliseconds.
     if (!isDue || found.capturesWaiting > 0) return false
+    this.#giveBack(found, { tokens: 0, atMs })
     this.#holds.expire(found)
     this.#parts.hints.report(found.accountId)
     return true
@@ -113,6 +136,7 @@ export class TextHolds {
   /** Forgets the holds of a node that closes: its requests have ended. */
   forget(owner: HoldOwner): void {
     for (const hold of this.#holds.of(owner.number)) {
+      this.#giveBack(hold, { tokens: 0, atMs: owner.nowMs() })
       this.#holds.remove(hold)
       this.#parts.hints.report(hold.accountId)
     }
@@ -130,7 +154,8 @@ export class TextHolds {
     const { movements, shortfall } = captureOfText(amount, state, cost)
     const operationId = cost === 0n ? null : journal.nextOperationId
     const isFirst = charges.insert(books, charge, { id, shortfall, operationId })
-    this.#end(found, state)
+    const tokens = charge.kind === 'text' ? inputTokens(charge.usage) + outputTokens(charge.usage) : 0
+    this.#end(found, state, { tokens, atMs })
     // The id was charged before this hold was placed with it. It is charged only once.
     if (!isFirst) return repeatedCapture(hold, cost, charges.first(id))
     journal.write(books, { kind: 'charge', subject: id, movements, atMs })
@@ -138,14 +163,20 @@ export class TextHolds {
   }
 
   /** Inside a step. */
-  #endIfOpen(hold: TextHold): void {
-    if (hold.state !== 'ended') this.#end(hold, hold.state)
+  #endIfOpen(hold: TextHold, atMs: number): void {
+    if (hold.state !== 'ended') this.#end(hold, hold.state, { tokens: 0, atMs })
   }
 
   /** Inside a step: no other code runs before the commit or rollback, so none sees the money free in between. */
-  #end(hold: TextHold, before: Ended['before']): void {
+  #end(hold: TextHold, before: Ended['before'], used: UsedTokens): void {
+    this.#giveBack(hold, used)
     this.#holds.remove(hold)
     this.#ended.push({ hold, before })
+  }
+
+  /** An expired hold gave back what it took when it expired. */
+  #giveBack({ books, demand, state }: TextHold, used: UsedTokens): void {
+    if (state === 'open' && demand !== undefined) this.#parts.limits.giveBack(books, demand, used)
   }
 
   #reportEnded(): void {
@@ -171,6 +202,8 @@ export class TextHold implements Hold {
   readonly books: AccountBooks
   /** The node that placed it. */
   readonly owner: bigint
+  /** What it takes of the limits of its scopes while it is open. Undefined for none. */
+  readonly demand: ScopedDemand | undefined
   /** On the monotonic clock. */
   expiresAtMs: number
   /** After it expired, a hold is kept until its request ends, so that the request can still be charged. */
@@ -180,7 +213,12 @@ export class TextHold implements Hold {
 
   constructor(
     { id, accountId, amount }: Hold,
-    of: { readonly books: AccountBooks; readonly owner: bigint; readonly expiresAtMs: number },
+    of: {
+      readonly books: AccountBooks
+      readonly owner: bigint
+      readonly demand: ScopedDemand | undefined
+      readonly expiresAtMs: number
+    },
   ) {
     this.id = id
     this.number = idNumber(id)
@@ -188,6 +226,7 @@ export class TextHold implements Hold {
     this.amount = amount
     this.books = of.books
     this.owner = of.owner
+    this.demand = of.demand
     this.expiresAtMs = of.expiresAtMs
   }
 }
@@ -228,6 +267,12 @@ export class OpenTextHolds {
   /** The open holds. */
   *open(): Generator<TextHold> {
     for (const hold of this.#holds.values()) if (hold.state === 'open') yield hold
+  }
+
+  /** What the open holds of an account take of its limits. Reads all holds: limits are seldom read or changed. */
+  demandsOf(accountId: number): readonly ScopedDemand[] {
+    const holds = [...this.open()].filter(hold => hold.accountId === accountId)
+    return holds.flatMap(({ demand }) => (demand === undefined ? [] : [demand]))
   }
 
   /** The holds of an owner that have not ended. */

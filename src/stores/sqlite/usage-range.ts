@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { TimeRange, UsageTotals } from '../../gateway/ports/ledger.ts'
 import {
+  ACCOUNT_SUMS,
   addTotals,
   dayOf,
   NO_TOTALS,
@@ -19,9 +20,10 @@ export class UsageRange {
   readonly #selectBounds: Statement<{ first: bigint | null; latest: bigint | null }, [number]>
 
   constructor(database: Database) {
-    this.#select = database.prepare('SELECT * FROM usage_days WHERE day = ? AND account_id = ?')
+    this.#select = database.prepare(`SELECT ${ACCOUNT_SUMS} FROM account_days WHERE day = ? AND account_id = ?
+      GROUP BY account_id`)
     this.#selectBounds = database.prepare(
-      'SELECT min(first_charge_id) AS first, max(latest_charge_id) AS latest FROM usage_days WHERE day = ?',
+      'SELECT min(first_charge_id) AS first, max(latest_charge_id) AS latest FROM account_days WHERE day = ?',
     )
   }
 

@@ -15,6 +15,7 @@ import {
   hold,
   NOW,
   openWithFunds,
+  aTextHold,
 } from '../../support/ledger-builders.ts'
 import type { OpenOptions, StoreKind } from '../../support/test-store.ts'
 import { turn } from '../../support/turn.ts'
@@ -218,7 +219,7 @@ export function twoNodesConform(kind: StoreKind): void {
       const queue = new HoldQueue({ ledger: one, clock }, WAITING)
       const running = await hold(other, { accountId, kind: 'text', amount: usd('9') })
       const client = { signal: new AbortController().signal }
-      const waiting = queue.place({ id: anId(), accountId, amount: usd('3') }, client)
+      const waiting = queue.place(aTextHold({ accountId, amount: usd('3') }), client)
       await turn()
       await other.releaseHold(running, NOW)
 
@@ -233,8 +234,8 @@ export function twoNodesConform(kind: StoreKind): void {
       const [without, withHints] = ledgers.map(ledger => new HoldQueue({ ledger, clock }, WAITING))
       const running = await hold(ledgers[1], { accountId, kind: 'text', amount: usd('9') })
       const client = { signal: new AbortController().signal }
-      const late = without!.place({ id: anId(), accountId, amount: usd('3') }, client)
-      const early = withHints!.place({ id: anId(), accountId, amount: usd('3') }, client)
+      const late = without!.place(aTextHold({ accountId, amount: usd('3') }), client)
+      const early = withHints!.place(aTextHold({ accountId, amount: usd('3') }), client)
       await turn()
 
       await ledgers[1].releaseHold(running, NOW)

@@ -360,7 +360,7 @@ export const moneyMutants: readonly Mutant[] = [
   {
     name: 'a release takes the hold away from a charge that waits for its commit',
     file: TEXT_HOLDS,
-    text: 'if (found.capturesWaiting > 0) return groupCommit.run(() => this.#endIfOpen(found))',
+    text: 'if (found.capturesWaiting > 0) return groupCommit.run(() => this.#endIfOpen(found, atMs))',
     replacement: '',
     tests: [LEDGER_TESTS],
   },
@@ -426,15 +426,15 @@ export const moneyMutants: readonly Mutant[] = [
   {
     name: 'a new request overtakes those that wait for money',
     file: QUEUE,
-    text: 'request.amount === ZERO || !this.#queues.has(request.accountId)',
-    replacement: 'request.amount >= ZERO',
+    text: 'queues === undefined || request.amount === ZERO',
+    replacement: 'queues === undefined || request.amount >= ZERO',
     tests: [QUEUE_TESTS],
   },
   {
     name: 'a request that can never fit waits',
     file: QUEUE,
-    text: 'this.#settings.waitMs > 0 && available + held >= request.amount',
-    replacement: 'this.#settings.waitMs > 0 && available + held >= ZERO',
+    text: 'outcome.available + outcome.held >= amount ?',
+    replacement: 'outcome.available + outcome.held >= ZERO ?',
     tests: [QUEUE_TESTS],
   },
   {

@@ -1,4 +1,4 @@
-import { describeUsd } from '../../../domain/money.ts'
+import { describeUsd, nanoUsd } from '../../../domain/money.ts'
 import type { UsageTotals } from '../../../gateway/ports/ledger.ts'
 import {
   addTotals,
@@ -17,20 +17,44 @@ import { findingOf, type Finding } from './findings.ts'
  */
 const DAYS_OPEN = 2
 
-export type MeasuredCharge = ChargeMeasures & { id: bigint; account_id: bigint; at_ms: bigint }
+/** What the charges of a stored row have in common. The last three are absent in a sum over an account. */
+type GroupColumns = { account_id: bigint; api_key_id?: bigint; model?: string; provider?: string }
 
-/** The usage of each account on one day. */
-type Day = Map<number, UsageDay>
+export type MeasuredCharge = Required<GroupColumns> &
+  ChargeMeasures & {
+    id: bigint
+    at_ms: bigint
+    /** 1 if it was credited back, because the client of its request got an error. */
+    is_compensated: bigint
+  }
+
+export type StoredUsage = GroupColumns & UsageDayRow & { compensated: bigint }
 
 /**
- * The stored usage of each account and day must be the sums of its charges. The charges are added up in order. A day is
+ * How finely the usage of a day is compared. While the sums of an earlier version are split by key, model and provider,
+ * only the sums of accounts are compared, without what was compensated.
+ */
+export type UsageGrain = 'group' | 'account'
+
+type Sums = UsageDay & { readonly accountId: number; readonly compensated: bigint }
+
+/** The usage of one day, by what the charges have in common. */
+type Day = Map<string, Sums>
+
+/**
+ * The stored usage of each day must be the sums of its charges. The charges are added up in order. A day is
  * compared when later days have begun. A day that does not match, or that gets a charge after its comparison, is
  * doubtful: it is added up again at the end, because charges may have been written during the check.
  */
 export class UsageDaysCheck {
+  readonly #grain: UsageGrain
   readonly #open = new Map<number, Day>()
   readonly #compared = new Set<number>()
   readonly #doubtful = new Set<number>()
+
+  constructor(grain: UsageGrain) {
+    this.#grain = grain
+  }
 
   /** The days to add up again. */
   get doubtful(): Iterable<number> {
@@ -40,7 +64,7 @@ export class UsageDaysCheck {
   add(row: MeasuredCharge): void {
     const day = dayOf(Number(row.at_ms))
     if (this.#compared.has(day)) this.#doubtful.add(day)
-    else addTo(this.#open, day, row)
+    else addTo(this.#open, day, row, this.#grain)
   }
 
   /** The days to compare now. `isDone` says that there are no more charges. */
@@ -51,8 +75,8 @@ export class UsageDaysCheck {
   }
 
   /** Compares a due day with its stored rows. */
-  compare(day: number, stored: readonly UsageDayRow[]): void {
-    const sums = this.#open.get(day) ?? new Map<number, UsageDay>()
+  compare(day: number, stored: readonly StoredUsage[]): void {
+    const sums = this.#open.get(day) ?? new Map<string, Sums>()
     if (wrongUsages(storedDay(stored), sums).length > 0) this.#doubtful.add(day)
     this.#open.delete(day)
     this.#compared.add(day)
@@ -67,45 +91,68 @@ export class UsageDaysCheck {
 /** What is wrong in a day, from all of its charges and stored rows, which were read in one step. */
 export function findingsOfDay(
   day: number,
-  stored: readonly UsageDayRow[],
-  charges: readonly MeasuredCharge[],
+  {
+    stored,
+    charges,
+  }: { readonly stored: readonly StoredUsage[]; readonly charges: readonly MeasuredCharge[] },
+  grain: UsageGrain,
 ): readonly Finding[] {
   const days = new Map<number, Day>()
-  for (const row of charges) addTo(days, day, row)
+  for (const row of charges) addTo(days, day, row, grain)
   const date = new Date(startOfDay(day)).toISOString().slice(0, 10)
-  return wrongUsages(storedDay(stored), days.get(day) ?? new Map()).map(({ accountId, problem }) =>
-    findingOf(accountId, `the usage of ${date} ${problem}`),
+  return wrongUsages(storedDay(stored), days.get(day) ?? new Map()).map(({ accountId, group, problem }) =>
+    findingOf(accountId, `the usage of ${date}${group} ${problem}`),
   )
 }
 
-function storedDay(rows: readonly UsageDayRow[]): Day {
-  return new Map(rows.map(row => [Number(row.account_id), usageDayFrom(row)]))
+function storedDay(rows: readonly StoredUsage[]): Day {
+  return new Map(
+    rows.map(row => {
+      const { compensated } = row
+      return [keyOf(row), { ...usageDayFrom(row), accountId: Number(row.account_id), compensated }]
+    }),
+  )
 }
 
-function addTo(days: Map<number, Day>, day: number, row: MeasuredCharge): void {
-  const sums = days.get(day) ?? new Map<number, UsageDay>()
+function keyOf(row: GroupColumns): string {
+  return `${row.account_id}${groupOf(row)}`
+}
+
+/** For a message. */
+function groupOf({ api_key_id: key, model, provider }: GroupColumns): string {
+  return key === undefined ? '' : ` (key ${key}, model ${model}, provider ${provider})`
+}
+
+function addTo(days: Map<number, Day>, day: number, row: MeasuredCharge, grain: UsageGrain): void {
+  const sums = days.get(day) ?? new Map<string, Sums>()
   days.set(day, sums)
-  const accountId = Number(row.account_id)
-  const before = sums.get(accountId)
+  const key = grain === 'group' ? keyOf(row) : `${row.account_id}`
+  const before = sums.get(key)
   const totals = totalsOfRow(row)
-  sums.set(accountId, {
+  const compensated = grain === 'group' && row.is_compensated === 1n ? row.cost : 0n
+  sums.set(key, {
+    accountId: Number(row.account_id),
     first: before?.first ?? row.id,
     latest: row.id,
     totals: before === undefined ? totals : addTotals(before.totals, totals),
+    compensated: (before?.compensated ?? 0n) + compensated,
   })
 }
 
-type WrongUsage = { readonly accountId: number; readonly problem: string }
+type WrongUsage = { readonly accountId: number; readonly group: string; readonly problem: string }
 
 function wrongUsages(stored: Day, sums: Day): readonly WrongUsage[] {
-  const accountIds = [...new Set([...stored.keys(), ...sums.keys()])]
-  return accountIds.flatMap(accountId => {
-    const problem = problemOfUsage(stored.get(accountId), sums.get(accountId))
-    return problem === undefined ? [] : [{ accountId, problem }]
+  const keys = [...new Set([...stored.keys(), ...sums.keys()])]
+  return keys.flatMap(key => {
+    const [one, other] = [stored.get(key), sums.get(key)]
+    const problem = problemOfUsage(one, other)
+    const accountId = (one ?? other)?.accountId
+    if (problem === undefined || accountId === undefined) return []
+    return [{ accountId, group: key.slice(`${accountId}`.length), problem }]
   })
 }
 
-function problemOfUsage(stored: UsageDay | undefined, sum: UsageDay | undefined): string | undefined {
+function problemOfUsage(stored: Sums | undefined, sum: Sums | undefined): string | undefined {
   if (sum === undefined) return 'is stored, but there are no charges'
   if (stored === undefined) return 'is missing'
   const wrong = measures.find(measure => stored.totals[measure] !== sum.totals[measure])
@@ -113,6 +160,8 @@ function problemOfUsage(stored: UsageDay | undefined, sum: UsageDay | undefined)
     return `has ${stored.totals[wrong]} ${labelOf[wrong]}, but its charges add up to ${sum.totals[wrong]}`
   if (stored.totals.cost !== sum.totals.cost)
     return `costs ${describeUsd(stored.totals.cost)}, but its charges add up to ${describeUsd(sum.totals.cost)}`
+  if (stored.compensated !== sum.compensated)
+    return `has ${describeUsd(nanoUsd(stored.compensated))} of compensated charges, but those add up to ${describeUsd(nanoUsd(sum.compensated))}`
   return stored.first === sum.first && stored.latest === sum.latest
     ? undefined
     : `names charge rows ${stored.first} and ${stored.latest} as its first and latest, but those are ${sum.first} and ${sum.latest}`

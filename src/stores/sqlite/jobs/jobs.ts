@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Id } from '../../../domain/ids.ts'
+import { canHold } from '../../../domain/ledger/hold.ts'
 import type { Changed, Created, Jobs, NewJob } from '../../../gateway/ports/jobs.ts'
 import {
   decideCreation,
@@ -13,6 +14,7 @@ import type { GroupCommit } from '../group-commit.ts'
 import type { Tables } from '../hashed-table.ts'
 import type { HoldOwner } from '../hold-owner.ts'
 import type { LedgerSteps } from '../ledger.ts'
+import type { ScopedDemand } from '../limits/account-limits.ts'
 import { JobLists } from './job-lists.ts'
 import { JobTable } from './job-table.ts'
 
@@ -97,8 +99,12 @@ class JobSteps {
         : undefined
     const decision = decideCreation(job, { sameId, sameKey }, node)
     if (decision.outcome !== 'new') return decision
+    const books = steps.booksOfAccounts.of(accountId)
+    const isCovered = canHold(books.free, job.held)
+    const taken = steps.limits.take(books, demandOf(job), { nowMs: atMs, isCovered })
+    if (taken.outcome === 'limited') return taken
     const outcome = steps.media.place({ ...decision.hold, job: id }, owner, atMs)
-    if (outcome.outcome === 'refused') return outcome
+    if (outcome.outcome !== 'held') return outcome
     const row = table.insert(decision.row)
     table.note(row, decision.event, idempotency)
     if (idempotency !== undefined) table.insertKey(row, idempotency, atMs)
@@ -115,8 +121,14 @@ class JobSteps {
 
   /** Returns the row after the step. */
   #write(before: JobRow, { charge, releasedAtMs, loss, columns, event }: JobWrites): JobRow {
-    const { media, journal, booksOfAccounts } = this.#parts.steps
-    const hold = holdOf(jobFrom(before))
+    const { media, journal, booksOfAccounts, limits } = this.#parts.steps
+    const job = jobFrom(before)
+    const hold = holdOf(job)
+    const endedAtMs = charge?.atMs ?? releasedAtMs
+    if (endedAtMs !== undefined) {
+      const books = booksOfAccounts.of(hold.accountId)
+      limits.giveBack(books, demandOf(job), { tokens: 0, atMs: endedAtMs })
+    }
     if (charge !== undefined) media.capture(hold, charge)
     if (releasedAtMs !== undefined) media.release(hold, releasedAtMs)
     const lossBy = loss && { loss_by: journal.write(booksOfAccounts.of(hold.accountId), loss) }
@@ -125,4 +137,9 @@ class JobSteps {
     if (event !== undefined) this.#table.note(after, event)
     return after
   }
+}
+
+/** What a job takes of the limits of its scopes until it ends. It takes no tokens: only text is limited by them. */
+function demandOf({ apiKeyId, model, held }: Pick<NewJob, 'apiKeyId' | 'model' | 'held'>): ScopedDemand {
+  return { kind: 'media', tokens: 0, amount: held, apiKeyId, model }
 }

@@ -57,9 +57,9 @@ describe('verify', () => {
   })
 
   test.each([
-    ["UPDATE charges SET model = 'x' WHERE id = 1", 0, '1.00 USD was changed after commit 4 of node "main"'],
+    ["UPDATE charges SET route = 'x' WHERE id = 1", 0, '1.00 USD was changed after commit 4 of node "main"'],
     [
-      "UPDATE charges SET provider = 'x' WHERE id = 2",
+      "UPDATE charges SET service_tier = 'x' WHERE id = 2",
       1,
       '1.00 USD was changed after commit 5 of node "main"',
     ],

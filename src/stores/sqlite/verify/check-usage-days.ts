@@ -1,14 +1,22 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { startOfDay, type UsageDayRow } from '../../books/usage-days.ts'
+import { ACCOUNT_SUMS, startOfDay } from '../../books/usage-days.ts'
 import type { Finding } from '../../books/verify/findings.ts'
-import { findingsOfDay, UsageDaysCheck, type MeasuredCharge } from '../../books/verify/usage-days.ts'
+import {
+  findingsOfDay,
+  UsageDaysCheck,
+  type MeasuredCharge,
+  type StoredUsage,
+  type UsageGrain,
+} from '../../books/verify/usage-days.ts'
+import { IS_COMPENSATED, isUsageRebuilt } from '../usage-days.ts'
 
 const CHARGES_A_TURN = 256
 
 /** Reads the charges in their order, and the stored usage of each day when it is compared. */
 export function* checkUsageDays(database: Database): Generator<readonly Finding[]> {
-  const tables = new UsageTables(database)
-  const check = new UsageDaysCheck()
+  const grain = isUsageRebuilt(database) ? 'group' : 'account'
+  const tables = new UsageTables(database, grain)
+  const check = new UsageDaysCheck(grain)
   for (;;) {
     const { rows, isDone } = tables.nextCharges()
     for (const row of rows) check.add(row)
@@ -18,22 +26,31 @@ export function* checkUsageDays(database: Database): Generator<readonly Finding[
   }
   for (const day of tables.storedDays()) check.noteStored(day)
   // All rows of a day in the same turn.
-  for (const day of check.doubtful) yield findingsOfDay(day, tables.stored(day), tables.charges(day))
+  for (const day of check.doubtful)
+    yield findingsOfDay(day, { stored: tables.stored(day), charges: tables.charges(day) }, grain)
+}
+
+const CHARGES = `SELECT *, ${IS_COMPENSATED} FROM charges`
+
+/** The stored usage of a day. */
+const STORED: Readonly<Record<UsageGrain, string>> = {
+  group: 'SELECT * FROM usage_days WHERE day = ?',
+  account: `SELECT account_id, ${ACCOUNT_SUMS}, 0 AS compensated FROM account_days WHERE day = ? GROUP BY account_id`,
 }
 
 class UsageTables {
   readonly #charges: Statement<MeasuredCharge, [bigint, number]>
   readonly #chargesOfDay: Statement<MeasuredCharge, [number, number]>
-  readonly #stored: Statement<UsageDayRow, [number]>
+  readonly #stored: Statement<StoredUsage, [number]>
   readonly #nextDay: Statement<{ day: bigint | null }, [number]>
   #lastId = 0n
 
-  constructor(database: Database) {
-    this.#charges = database.prepare('SELECT * FROM charges WHERE id > ? ORDER BY id LIMIT ?')
+  constructor(database: Database, grain: UsageGrain) {
+    this.#charges = database.prepare(`${CHARGES} WHERE id > ? ORDER BY id LIMIT ?`)
     // Reads the whole table. It is only used for days that seem to be wrong.
-    this.#chargesOfDay = database.prepare('SELECT * FROM charges WHERE at_ms >= ? AND at_ms < ? ORDER BY id')
-    this.#stored = database.prepare('SELECT * FROM usage_days WHERE day = ?')
-    this.#nextDay = database.prepare('SELECT min(day) AS day FROM usage_days WHERE day > ?')
+    this.#chargesOfDay = database.prepare(`${CHARGES} WHERE at_ms >= ? AND at_ms < ? ORDER BY id`)
+    this.#stored = database.prepare(STORED[grain])
+    this.#nextDay = database.prepare('SELECT min(day) AS day FROM account_days WHERE day > ?')
   }
 
   nextCharges(): { readonly rows: readonly MeasuredCharge[]; readonly isDone: boolean } {
@@ -46,7 +63,7 @@ class UsageTables {
     return this.#chargesOfDay.all(startOfDay(day), startOfDay(day + 1))
   }
 
-  stored(day: number): readonly UsageDayRow[] {
+  stored(day: number): readonly StoredUsage[] {
     return this.#stored.all(day)
   }
 

@@ -121,28 +121,43 @@ describe('verify finds, in a file that another program edited,', () => {
     [
       'a changed cost of a day',
       'UPDATE usage_days SET cost = cost + 1000000000 WHERE account_id = 2',
-      'Account "ben" (acct_ben): the usage of 2027-01-15 costs 3.00 USD, but its charges add up to 2.00 USD',
+      'Account "ben" (acct_ben): the usage of 2027-01-15 (key 2, model gpt-x, provider main) costs 3.00 USD, but its charges add up to 2.00 USD',
     ],
     [
       'a changed number of tokens of a day',
       'UPDATE usage_days SET input_tokens = 9 WHERE account_id = 2',
-      'the usage of 2027-01-15 has 9 input tokens, but its charges add up to 2',
+      'of 2027-01-15 (key 2, model gpt-x, provider main) has 9 input tokens, but its charges add up to 2',
     ],
     [
       'a changed first charge of a day',
       'UPDATE usage_days SET first_charge_id = 1 WHERE account_id = 2',
       'names charge rows 1 and 3 as its first and latest, but those are 3 and 3',
     ],
-    ['a deleted day', 'DELETE FROM usage_days WHERE account_id = 2', 'the usage of 2027-01-15 is missing'],
+    [
+      'a deleted day',
+      'DELETE FROM usage_days WHERE account_id = 2',
+      'the usage of 2027-01-15 (key 2, model gpt-x, provider main) is missing',
+    ],
     [
       'a day moved to another date',
       'UPDATE usage_days SET day = day - 9 WHERE account_id = 2',
-      'the usage of 2027-01-06 is stored, but there are no charges',
+      'of 2027-01-06 (key 2, model gpt-x, provider main) is stored, but there are no charges',
     ],
     [
       'a day of an account without charges',
-      'INSERT INTO usage_days SELECT day, 3, 1, 1, 1, 1, 1, 0, 0, 1 FROM usage_days WHERE account_id = 2',
-      'Account "cy" (acct_cy): the usage of 2027-01-15 is stored, but there are no charges',
+      `INSERT INTO usage_days SELECT day, 3, 2, 'gpt-x', 'main', 1, 1, 1, 1, 1, 0, 0, 1, 0 FROM usage_days
+        WHERE account_id = 2`,
+      'Account "cy" (acct_cy): the usage of 2027-01-15 (key 2, model gpt-x, provider main) is stored, but there are no',
+    ],
+    [
+      'a day moved to another key',
+      'UPDATE usage_days SET api_key_id = 1 WHERE account_id = 2',
+      'of 2027-01-15 (key 1, model gpt-x, provider main) is stored, but there are no charges',
+    ],
+    [
+      'a day that says that its charges were credited back',
+      'UPDATE usage_days SET compensated = cost WHERE account_id = 2',
+      'has 2.00 USD of compensated charges, but those add up to 0.00 USD',
     ],
     ['a deleted operation row', 'DELETE FROM operations WHERE id = 1', 'wrote into "operations" is missing'],
     ['a deleted charge row', 'DELETE FROM charges WHERE id = 1', 'wrote into "charges" is missing'],

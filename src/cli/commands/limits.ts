@@ -1,0 +1,98 @@
+import { budgetPeriods, rateLimits, type BudgetPeriod, type RateLimit } from '../../domain/limits/scope.ts'
+import { adminPath, type Ask } from '../ask.ts'
+import type { Outcome } from '../outcome.ts'
+
+/** Null removes a budget. */
+export type BudgetOptions = Readonly<Partial<Record<BudgetPeriod, string | null>>>
+
+/** The options of `keys set` and `accounts set`. Null removes a limit. */
+export type LimitOptions = {
+  readonly rpm?: number | null
+  readonly tpm?: number | null
+  readonly concurrent?: number | null
+  readonly budget?: BudgetOptions
+  /** The model that the limits are for; all models without it. */
+  readonly model?: string
+}
+
+type Terms = {
+  readonly limits: Readonly<Record<RateLimit, number | null>>
+  readonly budgets: Readonly<Record<BudgetPeriod, string | null>>
+}
+
+/** An account or a key with its limits. */
+export type LimitedReply = Terms & {
+  readonly id: string
+  readonly name: string
+  readonly per_model: Readonly<Record<string, Terms>>
+  readonly budget_usage: Readonly<
+    Partial<Record<BudgetPeriod, { readonly spent_usd: string; readonly remaining_usd: string }>>
+  >
+}
+
+/** Changes the limits of a key or an account, and shows all of them. */
+export async function setLimits(
+  ask: Ask,
+  of: { readonly kind: 'keys' | 'accounts'; readonly name: string },
+  options: LimitOptions,
+): Promise<Outcome> {
+  const changed = await ask<LimitedReply>({
+    method: 'PATCH',
+    path: adminPath(of.kind, of.name),
+    json: bodyOf(options),
+  })
+  const lines = limitLines(changed)
+  const text =
+    lines.length === 0 ? `${changed.id} has no limits.` : [`Limits of ${changed.id}:`, ...lines].join('\n')
+  return { value: changed, text }
+}
+
+/** A line for each limit and budget. */
+export function limitLines({
+  per_model: perModel,
+  budget_usage: usage,
+  ...own
+}: LimitedReply): readonly string[] {
+  const spent = (period: BudgetPeriod) => {
+    const status = usage[period]
+    return status === undefined ? '' : ` (${status.spent_usd} spent, ${status.remaining_usd} left)`
+  }
+  return [
+    ...termLines(own, spent),
+    ...Object.entries(perModel).flatMap(([model, terms]) =>
+      termLines(terms, () => '').map(line => `${line} with ${model}`),
+    ),
+  ]
+}
+
+function termLines({ limits, budgets }: Terms, spent: (period: BudgetPeriod) => string): readonly string[] {
+  return [
+    ...rateLimits.flatMap(name =>
+      limits[name] === null ? [] : [`${limits[name]} ${name.replaceAll('_', ' ')}`],
+    ),
+    ...budgetPeriods.flatMap(period =>
+      budgets[period] === null ? [] : [`${budgets[period]} USD ${nameOf[period]}${spent(period)}`],
+    ),
+  ]
+}
+
+const nameOf = {
+  day: 'a day',
+  week: 'a week',
+  month: 'a month',
+  total: 'in total',
+} as const satisfies Record<BudgetPeriod, string>
+
+function bodyOf({ rpm, tpm, concurrent, budget, model }: LimitOptions): object {
+  const limits = {
+    ...(rpm !== undefined && { requests_per_minute: rpm }),
+    ...(tpm !== undefined && { tokens_per_minute: tpm }),
+    ...(concurrent !== undefined && { concurrent_requests: concurrent }),
+  }
+  const terms = {
+    ...(Object.keys(limits).length > 0 && { limits }),
+    ...(budget !== undefined && { budgets: budget }),
+  }
+  if (model === undefined || Object.keys(terms).length === 0) return terms
+  return { per_model: { [model]: terms } }
+}

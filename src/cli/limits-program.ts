@@ -1,0 +1,60 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { RATE_MAX } from '../domain/limits/rate-bucket.ts'
+import { budgetPeriods } from '../domain/limits/scope.ts'
+import { parseUsd } from '../domain/money.ts'
+import { setLimits, type BudgetOptions, type LimitOptions } from './commands/limits.ts'
+import type { Runner } from './program.ts'
+
+/** Adds `set` to the commands of accounts or of keys. */
+export function addSet(
+  parent: Command,
+  of: { readonly kind: 'keys' | 'accounts'; readonly argument: string; readonly words: string },
+  runner: Runner,
+): void {
+  const { kind, argument, words } = of
+  parent
+    .command('set')
+    .argument(`<${argument}>`, words)
+    .description(
+      `Change the limits and budgets of ${kind === 'keys' ? 'a key' : 'an account'}, and show them.`,
+    )
+    .option('--rpm <number>', 'requests a minute; none removes the limit', limitOrNone)
+    .option('--tpm <number>', 'tokens a minute; none removes the limit', limitOrNone)
+    .option('--concurrent <number>', 'open requests and jobs; none removes the limit', limitOrNone)
+    .option(
+      '--budget <period=usd>',
+      'dollars for each day, week or month in UTC, or in total; can be given several times',
+      budgetOf,
+    )
+    .option('--model <model>', 'only for requests with this model')
+    .addHelpText(
+      'after',
+      `\n  $ tollgate ${kind} set <${argument}> --rpm 60 --budget month=20 --budget day=none`,
+    )
+    .action((name: string, options: LimitOptions) =>
+      runner.admin(ask => setLimits(ask, { kind, name }, options)),
+    )
+}
+
+/** The word that removes a limit or a budget. */
+const NONE = 'none'
+
+/** A limit such as 60, or null for `none`. */
+function limitOrNone(text: string): number | null {
+  if (text === NONE) return null
+  const limit = /^\d{1,12}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= RATE_MAX) return limit
+  throw new InvalidArgumentError(`Write a whole number from 1 to ${RATE_MAX}, or ${NONE}.`)
+}
+
+/** A budget such as month=20, or month=none, beside the earlier ones of the command. */
+function budgetOf(text: string, earlier: BudgetOptions = {}): BudgetOptions {
+  const [name, usd = '', ...rest] = text.split('=')
+  const period = budgetPeriods.find(known => known === name)
+  const parsed = usd === NONE ? null : parseUsd(usd)
+  if (period === undefined || rest.length > 0 || parsed === undefined || (parsed !== null && parsed < 0n))
+    throw new InvalidArgumentError(
+      `Write ${budgetPeriods.join(', ')} with an amount in dollars, such as month=20, or month=${NONE}.`,
+    )
+  return { ...earlier, [period]: parsed === null ? null : usd }
+}

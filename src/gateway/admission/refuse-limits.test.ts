@@ -1,0 +1,100 @@
+import { expect, test } from 'bun:test'
+import type { LimitRefusal } from '../../domain/limits/admission.ts'
+import type { Scope } from '../../domain/limits/scope.ts'
+import { usd, ZERO } from '../../domain/money.ts'
+import { limitError } from './refuse-limits.ts'
+
+const KEY: Scope = { kind: 'key', id: 1, model: '' }
+const asked = { amount: usd('1') }
+
+const budget = {
+  scope: KEY,
+  limit: 'budget',
+  period: 'month',
+  allowed: usd('20'),
+  spent: usd('19'),
+  reserved: usd('0.5'),
+  remaining: usd('0.5'),
+  affordable: usd('0.25'),
+  isReserved: false,
+  resetsAtMs: Date.parse('2026-12-01'),
+} as const satisfies LimitRefusal
+
+test.each([
+  [{ kind: 'account', id: 1, model: '' }, 'This account may'],
+  [{ kind: 'project', id: 1, model: '' }, 'The project of this API key may'],
+  [{ kind: 'account_model', id: 1, model: 'gpt-x' }, 'This account with the model "gpt-x" may'],
+  [KEY, 'This API key may'],
+  [{ kind: 'key_model', id: 1, model: 'gpt-x' }, 'This API key with the model "gpt-x" may'],
+] as const)('the scope %p is named in words', (scope, words) => {
+  const error = limitError({ scope, limit: 'concurrent_requests', allowed: 5 }, asked)
+
+  expect(error.message).toStartWith(words)
+})
+
+test.each([
+  [1, '1', true],
+  [1001, '2', true],
+  [60_000, '60', true],
+  [60_001, '61', false],
+])(
+  'a wait of %i ms is named as %s s, rounded up, and a client may wait for it at most a minute',
+  (waitMs, s, may) => {
+    const { code, message, extras } = limitError(
+      { scope: KEY, limit: 'requests_per_minute', allowed: 60, waitMs },
+      asked,
+    )
+
+    expect(code).toBe('requests_per_minute')
+    expect(message).toEndWith(`Retry in ${s} s.`)
+    expect(extras).toEqual({ retryAfter: s, shouldRetry: may })
+  },
+)
+
+test('a request with more tokens than a minute allows must not be repeated', () => {
+  const { message, extras } = limitError(
+    { scope: KEY, limit: 'tokens_per_minute', allowed: 1000, asked: 4200, waitMs: undefined },
+    asked,
+  )
+
+  expect(message).toBe(
+    'This API key may use 1000 tokens a minute, and this request can use 4200. Send a smaller request.',
+  )
+  expect(extras).toEqual({ shouldRetry: false })
+})
+
+test('a budget that a request cannot fit says what is left, when it starts anew and what would fit', () => {
+  const { code, type, message, extras } = limitError(budget, {
+    ...asked,
+    affordableCeiling: left => Number(left),
+  })
+
+  expect([type, code]).toEqual(['insufficient_balance', 'budget_exceeded'])
+  expect(message).toBe(
+    'This API key has a budget for each month of 20 USD, of which 0.5 USD is left. This request can cost up to 1 USD. The budget starts anew at 2026-12-01T00:00:00Z.',
+  )
+  expect(extras.extensions).toEqual({
+    required_usd: '1',
+    remaining_usd: '0.5',
+    resets_at: '2026-12-01T00:00:00Z',
+    max_affordable_output_tokens: Number(usd('0.25')),
+  })
+})
+
+test('a total budget never starts anew, and a job has no output ceiling', () => {
+  const refusal = { ...budget, period: 'total', remaining: ZERO, resetsAtMs: undefined } as const
+
+  const { message, extras } = limitError(refusal, asked)
+
+  expect(message).toBe(
+    'This API key has a total budget of 20 USD, of which 0 USD is left. This request can cost up to 1 USD.',
+  )
+  expect(extras.extensions).toEqual({ required_usd: '1', remaining_usd: '0' })
+})
+
+test('a budget that running requests reserve may be tried again soon', () => {
+  const { code, type, extras } = limitError({ ...budget, isReserved: true }, asked)
+
+  expect([type, code]).toEqual(['rate_limit_error', 'budget_reserved'])
+  expect(extras).toMatchObject({ retryAfter: '2', shouldRetry: true })
+})

@@ -1,0 +1,105 @@
+import { GatewayError, type ErrorExtras } from '../../domain/errors.ts'
+import type { LimitRefusal } from '../../domain/limits/admission.ts'
+import type { Scope } from '../../domain/limits/scope.ts'
+import { formatUsd, type NanoUsd } from '../../domain/money.ts'
+import { formatInstant } from '../../protocol/rate-limit-headers.ts'
+
+const MS_PER_S = 1000
+/** Some client libraries ignore a longer wait and retry at once, and others sleep for all of it. */
+const RETRY_MS_MAX = 60_000
+/** The `Retry-After` of a request that running requests have no room for. They end within seconds. */
+const SLOT_RETRY_AFTER_S = '1'
+const RESERVED_RETRY_AFTER_S = '2'
+
+/** What a refused request asked for. */
+type Asked = {
+  /** The most that it can cost. */
+  readonly amount: NanoUsd
+  /** The largest output ceiling that an amount can pay for. Absent for a job. */
+  readonly affordableCeiling?: (amount: NanoUsd) => number | undefined
+}
+
+/** The error for a request that a limit or a budget refuses. It names the scope, the limit and when to retry. */
+export function limitError(refusal: LimitRefusal, asked: Asked): GatewayError {
+  const { scope, limit } = refusal
+  const who = describeScope(scope)
+  switch (limit) {
+    case 'requests_per_minute': {
+      const message = `${who} may send ${refusal.allowed} requests a minute.`
+      return new GatewayError(
+        limit,
+        `${message} ${retrySentence(refusal.waitMs)}`,
+        retryExtras(refusal.waitMs),
+      )
+    }
+    case 'tokens_per_minute': {
+      const message = `${who} may use ${refusal.allowed} tokens a minute, and this request can use ${refusal.asked}.`
+      return refusal.waitMs === undefined
+        ? new GatewayError(limit, `${message} Send a smaller request.`, { shouldRetry: false })
+        : new GatewayError(limit, `${message} ${retrySentence(refusal.waitMs)}`, retryExtras(refusal.waitMs))
+    }
+    case 'concurrent_requests':
+      return new GatewayError(
+        limit,
+        `${who} may have ${refusal.allowed} open requests and jobs. Retry when one has ended.`,
+        { retryAfter: SLOT_RETRY_AFTER_S, shouldRetry: true },
+      )
+    case 'budget':
+      return budgetError(refusal, asked)
+  }
+}
+
+function budgetError(
+  refusal: Extract<LimitRefusal, { limit: 'budget' }>,
+  { amount, affordableCeiling }: Asked,
+): GatewayError {
+  const { scope, period, allowed, remaining, affordable, isReserved, resetsAtMs } = refusal
+  const ceiling = affordableCeiling?.(affordable)
+  const resetsAt = resetsAtMs === undefined ? undefined : formatInstant(resetsAtMs)
+  const extensions = {
+    required_usd: formatUsd(amount),
+    remaining_usd: formatUsd(remaining),
+    ...(resetsAt === undefined ? {} : { resets_at: resetsAt }),
+    ...(ceiling === undefined ? {} : { max_affordable_output_tokens: ceiling }),
+  }
+  const budget = period === 'total' ? 'a total budget' : `a budget for each ${period}`
+  const message = [
+    `${describeScope(scope)} has ${budget} of ${formatUsd(allowed)} USD, of which ${formatUsd(remaining)} USD is left.`,
+    `This request can cost up to ${formatUsd(amount)} USD.`,
+  ]
+  if (isReserved) {
+    message.push('Running requests reserve what it needs. Retry when they have ended.')
+    const extras = { extensions, retryAfter: RESERVED_RETRY_AFTER_S, shouldRetry: true }
+    return new GatewayError('budget_reserved', message.join(' '), extras)
+  }
+  if (resetsAt !== undefined) message.push(`The budget starts anew at ${resetsAt}.`)
+  return new GatewayError('budget_exceeded', message.join(' '), { extensions })
+}
+
+function describeScope({ kind, model }: Scope): string {
+  switch (kind) {
+    case 'account':
+      return 'This account'
+    case 'project':
+      return 'The project of this API key'
+    case 'account_model':
+      return `This account with the model "${model}"`
+    case 'key':
+      return 'This API key'
+    case 'key_model':
+      return `This API key with the model "${model}"`
+  }
+}
+
+function retryExtras(waitMs: number): ErrorExtras {
+  return { retryAfter: `${secondsOf(waitMs)}`, shouldRetry: waitMs <= RETRY_MS_MAX }
+}
+
+function retrySentence(waitMs: number): string {
+  return `Retry in ${secondsOf(waitMs)} s.`
+}
+
+/** Rounded up: a client that retries earlier is refused again. */
+function secondsOf(waitMs: number): number {
+  return Math.ceil(waitMs / MS_PER_S)
+}

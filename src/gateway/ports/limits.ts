@@ -1,0 +1,50 @@
+import type { LimitRefusal, StrictestRates } from '../../domain/limits/admission.ts'
+import type { LimitsPatch, LimitTerms } from '../../domain/limits/limits-row.ts'
+import type { BudgetPeriod } from '../../domain/limits/scope.ts'
+import type { NanoUsd } from '../../domain/money.ts'
+import type { Audit } from './audit.ts'
+
+/** An account, or one of its keys. */
+export type LimitOwner = {
+  readonly accountId: number
+  /** Undefined for the account itself. */
+  readonly apiKeyId: number | undefined
+}
+
+/** The use of a budget in its current period. */
+export type BudgetStatus = {
+  readonly period: BudgetPeriod
+  readonly allowed: NanoUsd
+  readonly spent: NanoUsd
+  /** The worst cases of the requests and jobs that are open. */
+  readonly reserved: NanoUsd
+  /** Below zero if a charge exceeded its worst case. */
+  readonly remaining: NanoUsd
+  /** Undefined for `total`. */
+  readonly resetsAtMs: number | undefined
+}
+
+/**
+ * The limits and budgets of accounts, keys, and both with a model. Holds take them: `Ledger.placeHold` and
+ * `Jobs.create`.
+ */
+export interface Limits {
+  /** What an owner may use, without the limits of its account. */
+  of(owner: LimitOwner): Promise<LimitTerms>
+
+  /** The budgets of an owner, beside those of its models. */
+  budgets(owner: LimitOwner): Promise<readonly BudgetStatus[]>
+
+  /**
+   * Changes what an owner may use, on this node at once, on other nodes within 1 s. What was spent before counts.
+   * Throws `invalid_field` for too many models, and `unavailable` for a budget while an upgrade adds up earlier charges.
+   */
+  change(owner: LimitOwner, patch: LimitsPatch, audit: Audit): Promise<LimitTerms>
+
+  /** Counts a read or an estimate, which holds nothing, as a request of the key. */
+  countRead(of: { readonly accountId: number; readonly apiKeyId: number }): Promise<ReadOutcome>
+}
+
+export type ReadOutcome =
+  | { readonly outcome: 'taken'; readonly rates: StrictestRates }
+  | { readonly outcome: 'limited'; readonly refusal: LimitRefusal }

@@ -1,0 +1,68 @@
+import { budgetPeriods, rateLimits } from '../../domain/limits/scope.ts'
+import { about, closed, dateTime, nullable, object, type Members, type Schema, usd } from './schema.ts'
+
+const rate: Schema = { type: 'integer', minimum: 1 }
+/** A decimal string of dollars, as `parseUsd` reads it. */
+const budget: Schema = { type: 'string', pattern: '^\\d{1,18}(?:\\.\\d{1,9})?$' }
+
+function membersOf(names: readonly string[], schema: Schema): Members {
+  return Object.fromEntries(names.map(name => [name, nullable(schema)]))
+}
+
+const terms: Members = {
+  limits: about('Null for no limit.', object(membersOf(rateLimits, rate))),
+  budgets: about('Dollars; null for no budget. Periods are in UTC.', object(membersOf(budgetPeriods, usd))),
+}
+const budgetUsage: Schema = object({
+  spent_usd: usd,
+  reserved_usd: about('The worst cases of open requests and jobs.', usd),
+  remaining_usd: about('Below zero if a charge exceeded its worst case.', usd),
+  resets_at: about('Null for `total`.', nullable(dateTime)),
+})
+
+/** The members of an account or a key that describe its limits. */
+export const limitMembers: Members = {
+  ...terms,
+  per_model: about('Further limits of requests with a model.', {
+    type: 'object',
+    additionalProperties: object(terms),
+  }),
+  budget_usage: about(
+    'The budgets in their current periods. Budgets with a model are left out.',
+    object({}, Object.fromEntries(budgetPeriods.map(period => [period, budgetUsage]))),
+  ),
+}
+
+const termChanges: Members = {
+  limits: about(
+    'An absent limit stays, and null removes it.',
+    nullable(closed({}, membersOf(rateLimits, rate))),
+  ),
+  budgets: nullable(closed({}, membersOf(budgetPeriods, budget))),
+}
+
+/** The members of a change of limits. */
+export const limitChanges: Members = {
+  ...termChanges,
+  per_model: nullable({ type: 'object', additionalProperties: nullable(closed({}, termChanges)) }),
+}
+
+const noLimits = { requests_per_minute: null, tokens_per_minute: null, concurrent_requests: null }
+const noBudgets = { day: null, week: null, month: null, total: null }
+
+export const limitsExample = {
+  limits: { ...noLimits, requests_per_minute: 60 },
+  budgets: { ...noBudgets, month: '20' },
+  per_model: {},
+  budget_usage: {
+    month: {
+      spent_usd: '1.25',
+      reserved_usd: '0.049182',
+      remaining_usd: '18.700818',
+      resets_at: '2026-12-01T00:00:00.000Z',
+    },
+  },
+}
+
+/** Of an account or a key without limits. */
+export const noLimitsExample = { limits: noLimits, budgets: noBudgets, per_model: {}, budget_usage: {} }

@@ -1,0 +1,25 @@
+import { encodeLimits, type LimitTerms } from '../domain/limits/limits-row.ts'
+import { formatUsd } from '../domain/money.ts'
+import type { BudgetStatus, LimitOwner, Limits } from '../gateway/ports/limits.ts'
+
+/** What an account or a key may use and what it has used, as the admin API and its holder see it. */
+export async function limitsOf(owner: LimitOwner, limits: Pick<Limits, 'of' | 'budgets'>): Promise<object> {
+  const [terms, budgets] = await Promise.all([limits.of(owner), limits.budgets(owner)])
+  return limitsJson(terms, budgets)
+}
+
+function limitsJson(terms: LimitTerms, budgets: readonly BudgetStatus[]): object {
+  return {
+    ...encodeLimits(terms),
+    budget_usage: Object.fromEntries(budgets.map(status => [status.period, budgetJson(status)])),
+  }
+}
+
+function budgetJson({ spent, reserved, remaining, resetsAtMs }: BudgetStatus): object {
+  return {
+    spent_usd: formatUsd(spent),
+    reserved_usd: formatUsd(reserved),
+    remaining_usd: formatUsd(remaining),
+    resets_at: resetsAtMs === undefined ? null : new Date(resetsAtMs).toISOString(),
+  }
+}

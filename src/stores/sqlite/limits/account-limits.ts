@@ -1,0 +1,89 @@
+import { NO_LIMITS, type LimitTerms } from '../../../domain/limits/limits-row.ts'
+import type { Scope, Terms } from '../../../domain/limits/scope.ts'
+import type { Demand, ScopeUsage } from '../../../domain/limits/scope-usage.ts'
+
+/** Who makes a request, and what it takes of the limits of its scopes. */
+export type ScopedDemand = Demand & { readonly apiKeyId: number; readonly model: string }
+
+/** A scope that has limits, with its usage. */
+export type LiveScope = { readonly scope: Scope; readonly terms: Terms; usage: ScopeUsage }
+
+/** The scopes of one account that have limits, in memory. */
+export class AccountLimits {
+  #account: LiveScope | undefined
+  readonly #accountModels = new Map<string, LiveScope>()
+  readonly #keys = new Map<number, LiveScope>()
+  readonly #keyModels = new Map<number, Map<string, LiveScope>>()
+
+  static of(scopes: Iterable<LiveScope>): AccountLimits {
+    const limits = new AccountLimits()
+    for (const live of scopes) limits.#add(live)
+    return limits
+  }
+
+  /** The scopes that a request passes, in the order in which they are asked. */
+  scopesOf({ apiKeyId, model }: Pick<ScopedDemand, 'apiKeyId' | 'model'>): LiveScope[] {
+    const scopes: LiveScope[] = []
+    const accountModel = this.#accountModels.get(model)
+    const key = this.#keys.get(apiKeyId)
+    const keyModel = this.#keyModels.get(apiKeyId)?.get(model)
+    if (this.#account !== undefined) scopes.push(this.#account)
+    if (accountModel !== undefined) scopes.push(accountModel)
+    if (key !== undefined) scopes.push(key)
+    if (keyModel !== undefined) scopes.push(keyModel)
+    return scopes
+  }
+
+  find({ kind, id, model }: Scope): LiveScope | undefined {
+    switch (kind) {
+      case 'account':
+        return this.#account
+      case 'account_model':
+        return this.#accountModels.get(model)
+      case 'key':
+        return this.#keys.get(id)
+      case 'key_model':
+        return this.#keyModels.get(id)?.get(model)
+      case 'project':
+        return undefined
+    }
+  }
+
+  #add(live: LiveScope): void {
+    const { kind, id, model } = live.scope
+    switch (kind) {
+      case 'account':
+        this.#account = live
+        break
+      case 'account_model':
+        this.#accountModels.set(model, live)
+        break
+      case 'key':
+        this.#keys.set(id, live)
+        break
+      case 'key_model': {
+        const models = this.#keyModels.get(id) ?? new Map<string, LiveScope>()
+        this.#keyModels.set(id, models.set(model, live))
+        break
+      }
+      case 'project':
+        throw new Error('No account has limits of a project.')
+    }
+  }
+}
+
+/** The limits of an account or of a key, from the rows of its scopes. */
+export function limitTermsOf(
+  rows: readonly { readonly scope: Scope; readonly terms: Terms }[],
+  apiKeyId: number | undefined,
+): LimitTerms {
+  const [own, withModel] = apiKeyId === undefined ? ['account', 'account_model'] : ['key', 'key_model']
+  const ofOwner = rows.filter(({ scope }) => apiKeyId === undefined || scope.id === apiKeyId)
+  const terms = ofOwner.find(({ scope }) => scope.kind === own)?.terms ?? NO_LIMITS
+  const models = ofOwner.filter(({ scope }) => scope.kind === withModel)
+  return {
+    limits: terms.limits,
+    budgets: terms.budgets,
+    perModel: Object.fromEntries(models.map(({ scope, terms: ofModel }) => [scope.model, ofModel])),
+  }
+}

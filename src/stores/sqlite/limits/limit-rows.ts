@@ -1,0 +1,83 @@
+import type { Database, Statement } from 'bun:sqlite'
+import { decodeTerms, encodeTerms } from '../../../domain/limits/limits-row.ts'
+import { isLimiting, type Scope, type ScopeKind, type Terms } from '../../../domain/limits/scope.ts'
+import { nanoUsd, type NanoUsd } from '../../../domain/money.ts'
+import { dayOf } from '../../books/usage-days.ts'
+import type { ScopedDemand } from './account-limits.ts'
+
+/** The table `limits`, and the sums that budgets are compared with. */
+export class LimitRows {
+  readonly #sql: ReturnType<typeof statements>
+
+  constructor(database: Database) {
+    this.#sql = statements(database)
+  }
+
+  ofAccount(accountId: number): readonly { readonly scope: Scope; readonly terms: Terms }[] {
+    return this.#sql.select.all(accountId).map(({ kind, scope_id, model, terms }) => ({
+      scope: { kind, id: Number(scope_id), model },
+      terms: decodeTerms(JSON.parse(terms)),
+    }))
+  }
+
+  /** Inside a step: a scope without limits has no row. */
+  write(accountId: number, { kind, id, model }: Scope, terms: Terms): void {
+    if (isLimiting(terms))
+      this.#sql.upsert.run(accountId, kind, id, model, JSON.stringify(encodeTerms(terms)))
+    else this.#sql.remove.run(accountId, kind, id, model)
+  }
+
+  /** What a scope spent since the start of a day. Charges that were credited back do not count. */
+  spentSince(accountId: number, { kind, id, model }: Scope, startMs: number): NanoUsd {
+    const { first = null, last = null } = this.#sql.days.get() ?? {}
+    if (first === null || last === null) return nanoUsd(0n)
+    const apiKeyId = kind === 'key' || kind === 'key_model' ? id : null
+    let spent = 0n
+    // Day by day, because the table begins with the day: each is one short read of an index.
+    for (let day = Math.max(Number(first), dayOf(startMs)); day <= Number(last); day += 1)
+      spent += this.#sql.spent.get(day, accountId, apiKeyId, model === '' ? null : model)?.spent ?? 0n
+    return nanoUsd(spent)
+  }
+
+  /** What the open jobs of an account take. */
+  openJobs(accountId: number): readonly ScopedDemand[] {
+    return this.#sql.openJobs.all(accountId).map(({ api_key_id, model, amount }) => ({
+      kind: 'media',
+      tokens: 0,
+      amount: nanoUsd(amount),
+      apiKeyId: Number(api_key_id),
+      model,
+    }))
+  }
+}
+
+type LimitRow = { kind: ScopeKind; scope_id: bigint; model: string; terms: string }
+type OpenJobRow = { api_key_id: bigint; model: string; amount: bigint }
+
+function statements(database: Database) {
+  return {
+    select: database.prepare<LimitRow, [number]>(
+      'SELECT kind, scope_id, model, terms FROM limits WHERE account_id = ?',
+    ),
+    upsert: database.prepare(
+      `INSERT INTO limits (account_id, kind, scope_id, model, terms) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (account_id, kind, scope_id, model) DO UPDATE SET terms = excluded.terms`,
+    ),
+    remove: database.prepare(
+      'DELETE FROM limits WHERE account_id = ? AND kind = ? AND scope_id = ? AND model = ?',
+    ),
+    days: database.prepare<{ first: bigint | null; last: bigint | null }, []>(
+      'SELECT (SELECT min(day) FROM usage_days) AS first, (SELECT max(day) FROM usage_days) AS last',
+    ),
+    spent: database.prepare<{ spent: bigint }, [number, number, number | null, string | null]>(
+      `SELECT ifnull(sum(cost - compensated), 0) AS spent FROM usage_days
+        WHERE day = ?1 AND account_id = ?2 AND (?3 IS NULL OR api_key_id = ?3) AND (?4 IS NULL OR model = ?4)`,
+    ),
+    // A job has the id of its hold.
+    openJobs: database.prepare<OpenJobRow, [number]>(
+      `SELECT jobs.api_key_id, jobs.model, holds.amount FROM holds
+        JOIN jobs ON jobs.id_key = holds.id_key AND jobs.id_tail = holds.id_tail
+        WHERE holds.account_id = ? AND holds.state = 'open'`,
+    ),
+  } satisfies Record<string, Statement>
+}

@@ -1,0 +1,209 @@
+import type { Database } from 'bun:sqlite'
+import {
+  admit,
+  admitRead,
+  leftOf,
+  strictestRates,
+  type LimitDecision,
+  type LimitRefusal,
+  type StrictestRates,
+} from '../../../domain/limits/admission.ts'
+import { patchLimits, type LimitsPatch, type LimitTerms } from '../../../domain/limits/limits-row.ts'
+import { currentSpend } from '../../../domain/limits/periods.ts'
+import { budgetPeriods, NO_TERMS, type Scope } from '../../../domain/limits/scope.ts'
+import { usageUnder, withCost, withoutDemand, type ScopeUsage } from '../../../domain/limits/scope-usage.ts'
+import { addUsd, ZERO, type NanoUsd } from '../../../domain/money.ts'
+import type { BudgetStatus, LimitOwner } from '../../../gateway/ports/limits.ts'
+import type { AccountBooks } from '../account-books.ts'
+import type { OpenTextHolds } from '../text-holds.ts'
+import type { Transactions } from '../transactions.ts'
+import { AccountLimits, limitTermsOf, type LiveScope, type ScopedDemand } from './account-limits.ts'
+import { LimitRows } from './limit-rows.ts'
+
+export type Taken =
+  | { readonly outcome: 'taken'; readonly rates: StrictestRates }
+  | { readonly outcome: 'limited'; readonly refusal: LimitRefusal }
+
+const UNLIMITED: Taken = { outcome: 'taken', rates: {} }
+
+/**
+ * The limits of all accounts. Their usage is in memory: rates start anew with the process, open jobs and the sums of
+ * budgets are read when an account is first used. Changes inside a step are undone by a rollback. An account without
+ * limits costs one look at a field.
+ */
+export class LimitSteps {
+  readonly #rows: LimitRows
+  readonly #textHolds: OpenTextHolds
+  readonly #isInTransaction: () => boolean
+  /** The usages before the running transaction. */
+  readonly #before = new Map<LiveScope, ScopeUsage>()
+  /** The accounts whose terms the running transaction changes, with the time of the change. */
+  readonly #changed = new Map<AccountBooks, number>()
+
+  constructor(parts: {
+    readonly database: Database
+    readonly transactions: Transactions
+    readonly textHolds: OpenTextHolds
+  }) {
+    this.#rows = new LimitRows(parts.database)
+    this.#textHolds = parts.textHolds
+    this.#isInTransaction = () => parts.database.inTransaction
+    parts.transactions.join({
+      afterCommit: () => this.#adopt(),
+      afterRollback: () => this.#undo(),
+    })
+  }
+
+  /**
+   * Takes a demand from all of its scopes, or names the first that refuses. Takes nothing if the balance does not cover
+   * the demand.
+   */
+  take(
+    books: AccountBooks,
+    demand: ScopedDemand,
+    { nowMs, isCovered }: { readonly nowMs: number; readonly isCovered: boolean },
+  ): Taken {
+    const scopes = this.#limitsOf(books, nowMs)?.scopesOf(demand) ?? []
+    if (scopes.length === 0) return UNLIMITED
+    const decision = admit(scopes, demand, nowMs)
+    if (decision.outcome === 'admitted' && !isCovered) return UNLIMITED
+    return this.#taken(scopes, decision, nowMs)
+  }
+
+  /** Counts a request that holds nothing. It has no model. */
+  takeRead(books: AccountBooks, apiKeyId: number, nowMs: number): Taken {
+    const scopes = this.#limitsOf(books, nowMs)?.scopesOf({ apiKeyId, model: '' }) ?? []
+    return scopes.length === 0 ? UNLIMITED : this.#taken(scopes, admitRead(scopes, nowMs), nowMs)
+  }
+
+  /** Gives back what a request or job took. `tokens` are those that it used. */
+  giveBack(
+    books: AccountBooks,
+    demand: ScopedDemand,
+    used: { readonly tokens: number; readonly atMs: number },
+  ): void {
+    const limits = this.#limitsOf(books, used.atMs)
+    if (limits === null) return
+    for (const live of limits.scopesOf(demand))
+      this.#set(live, withoutDemand(live.usage, live.terms, demand, { ...used, cost: ZERO }))
+  }
+
+  /** Inside a step, before the charge is written: counts its cost in the current periods. */
+  spend(
+    books: AccountBooks,
+    charge: {
+      readonly apiKeyId: number
+      readonly model: string
+      readonly cost: NanoUsd
+      readonly atMs: number
+    },
+  ): void {
+    // Loaded even for a cost of zero: limits that are loaded later would count it twice.
+    const limits = this.#limitsOf(books, charge.atMs)
+    if (limits === null || charge.cost === ZERO) return
+    for (const live of limits.scopesOf(charge))
+      this.#set(live, { ...live.usage, spent: withCost(live.usage.spent, charge) })
+  }
+
+  termsOf({ accountId, apiKeyId }: LimitOwner): LimitTerms {
+    return limitTermsOf(this.#rows.ofAccount(accountId), apiKeyId)
+  }
+
+  /** Inside a step. The new terms apply after the commit. */
+  change(books: AccountBooks, owner: LimitOwner, patch: LimitsPatch, nowMs: number): LimitTerms {
+    const { accountId, apiKeyId } = owner
+    const before = this.termsOf(owner)
+    const after = patchLimits(before, patch)
+    const [kind, withModel] =
+      apiKeyId === undefined ? (['account', 'account_model'] as const) : (['key', 'key_model'] as const)
+    const id = apiKeyId ?? accountId
+    this.#rows.write(accountId, { kind, id, model: '' }, after)
+    for (const model of new Set([...Object.keys(before.perModel), ...Object.keys(after.perModel)]))
+      this.#rows.write(accountId, { kind: withModel, id, model }, after.perModel[model] ?? NO_TERMS)
+    this.#changed.set(books, nowMs)
+    return after
+  }
+
+  budgetsOf(
+    books: AccountBooks,
+    { accountId, apiKeyId }: LimitOwner,
+    nowMs: number,
+  ): readonly BudgetStatus[] {
+    const scope: Scope =
+      apiKeyId === undefined
+        ? { kind: 'account', id: accountId, model: '' }
+        : { kind: 'key', id: apiKeyId, model: '' }
+    const live = this.#limitsOf(books, nowMs)?.find(scope)
+    if (live === undefined) return []
+    const reserved = addUsd(live.usage.reserved.text, live.usage.reserved.media)
+    return budgetPeriods.flatMap(period => {
+      const allowed = live.terms.budgets[period]
+      const remaining = leftOf(live, period, nowMs)
+      if (allowed === undefined || remaining === undefined) return []
+      const { spent, endMs } = currentSpend(live.usage.spent[period], period, nowMs)
+      const resetsAtMs = endMs === Infinity ? undefined : endMs
+      return [{ period, allowed, spent, reserved, remaining, resetsAtMs }]
+    })
+  }
+
+  #taken(scopes: readonly LiveScope[], decision: LimitDecision, nowMs: number): Taken {
+    for (const [index, live] of scopes.entries()) this.#set(live, decision.usages[index] ?? live.usage)
+    if (decision.outcome === 'refused') return { outcome: 'limited', refusal: decision.refusal }
+    return { outcome: 'taken', rates: strictestRates(scopes, nowMs) }
+  }
+
+  #set(live: LiveScope, usage: ScopeUsage): void {
+    if (this.#isInTransaction() && !this.#before.has(live)) this.#before.set(live, live.usage)
+    live.usage = usage
+  }
+
+  #limitsOf(books: AccountBooks, nowMs: number): AccountLimits | null {
+    return books.limits === undefined ? (books.limits = this.#load(books, nowMs)) : books.limits
+  }
+
+  /** Reads the terms and the sums. With limits that were loaded before, their rates stay. */
+  #load(books: AccountBooks, nowMs: number): AccountLimits | null {
+    const { accountId, limits } = books
+    const rows = this.#rows.ofAccount(accountId)
+    if (rows.length === 0) return null
+    const open = [...this.#textHolds.demandsOf(accountId), ...this.#rows.openJobs(accountId)]
+    const live = rows.map(({ scope, terms }) => {
+      const facts = {
+        open: open.filter(demand => isOf(scope, demand)),
+        spentSince: (startMs: number) => this.#rows.spentSince(accountId, scope, startMs),
+        nowMs,
+      }
+      return { scope, terms, usage: usageUnder(terms, facts, limits?.find(scope)?.usage) }
+    })
+    return AccountLimits.of(live)
+  }
+
+  #adopt(): void {
+    this.#before.clear()
+    if (this.#changed.size === 0) return
+    const changed = [...this.#changed]
+    this.#changed.clear()
+    for (const [books, nowMs] of changed) books.limits = this.#load(books, nowMs)
+  }
+
+  #undo(): void {
+    for (const [live, usage] of this.#before) live.usage = usage
+    this.#before.clear()
+    this.#changed.clear()
+  }
+}
+
+function isOf({ kind, id, model }: Scope, demand: ScopedDemand): boolean {
+  switch (kind) {
+    case 'account':
+      return true
+    case 'account_model':
+      return demand.model === model
+    case 'key':
+      return demand.apiKeyId === id
+    case 'key_model':
+      return demand.apiKeyId === id && demand.model === model
+    case 'project':
+      return false
+  }
+}

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'bun:test'
+import { limitsConform } from '../../../../test/conformance/limits.ts'
+import { aJob } from '../../../../test/support/job-builders.ts'
+import { aCharge, aHold, anAccount, anAudit } from '../../../../test/support/ledger-builders.ts'
+import { rejection } from '../../../../test/support/rejection.ts'
+import { aSqliteStore, sqlite } from '../../../../test/support/test-store.ts'
+import { usd, ZERO } from '../../../domain/money.ts'
+
+describe('sqlite limits', () => limitsConform(sqlite))
+
+describe('a commit that fails', () => {
+  /** A key with one slot and a budget of 10 USD, on a disk that can be full. */
+  async function aLimitedKey() {
+    const store = aSqliteStore()
+    const payer = await anAccount(store, { funds: usd('100') })
+    await store.limits.change(
+      payer,
+      { limits: { concurrent_requests: 1 }, budgets: { day: usd('10') } },
+      anAudit(),
+    )
+    const disk = { isFull: false }
+    store.transactions.join({
+      beforeCommit() {
+        if (disk.isFull) throw new Error('The disk is full.')
+      },
+    })
+    return { store, payer, disk, budget: async () => (await store.limits.budgets(payer))[0] }
+  }
+
+  test('leaves a request with its slot and its reserve, and its repeat gives both back', async () => {
+    const { store, payer, disk, budget } = await aLimitedKey()
+    const amount = usd('4')
+    const demand = { apiKeyId: payer.apiKeyId, model: 'gpt-x', tokens: 0, amount }
+    const request = () => store.ledger.placeHold(aHold({ ...payer, kind: 'text', amount, demand }))
+    const outcome = await request()
+    if (outcome.outcome !== 'held') throw new Error('The hold was refused.')
+    const capture = () => store.ledger.captureHold(outcome.hold, aCharge(payer.apiKeyId, { tokens: 3 }))
+
+    disk.isFull = true
+    await rejection(capture())
+    const after = [await budget(), (await request()).outcome]
+    disk.isFull = false
+    await capture()
+
+    expect(after).toMatchObject([{ spent: ZERO, reserved: usd('4') }, 'limited'])
+    expect(await budget()).toMatchObject({ spent: usd('3'), reserved: ZERO })
+    expect((await request()).outcome).toBe('held')
+  })
+
+  test('creates no job, and takes nothing', async () => {
+    const { store, payer, disk, budget } = await aLimitedKey()
+    const create = () => store.jobs.create({ ...aJob(payer), held: usd('4') })
+
+    disk.isFull = true
+    await rejection(create())
+    const after = await budget()
+    disk.isFull = false
+
+    expect(after).toMatchObject({ spent: ZERO, reserved: ZERO })
+    expect((await create()).outcome).toBe('created')
+    expect(await budget()).toMatchObject({ reserved: usd('4') })
+  })
+})

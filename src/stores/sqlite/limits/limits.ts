@@ -1,0 +1,49 @@
+import type { Database } from 'bun:sqlite'
+import { GatewayError } from '../../../domain/errors.ts'
+import type { LimitsPatch } from '../../../domain/limits/limits-row.ts'
+import type { Limits } from '../../../gateway/ports/limits.ts'
+import type { SqliteAuditLog } from '../audit-log.ts'
+import type { GroupCommit } from '../group-commit.ts'
+import type { HoldOwner } from '../hold-owner.ts'
+import type { LedgerSteps } from '../ledger.ts'
+import { isUsageRebuilt } from '../usage-days.ts'
+
+/** `Limits` of one node. */
+export function createLimits(parts: {
+  readonly database: Database
+  readonly steps: Pick<LedgerSteps, 'limits' | 'booksOfAccounts'>
+  readonly auditLog: SqliteAuditLog
+  readonly groupCommit: GroupCommit
+  readonly owner: HoldOwner
+}): Limits {
+  const { database, auditLog, groupCommit, owner } = parts
+  const { limits, booksOfAccounts } = parts.steps
+  return {
+    of: async of => limits.termsOf(of),
+    budgets: async of => limits.budgetsOf(booksOfAccounts.of(of.accountId), of, owner.nowMs()),
+    change: (of, patch, audit) =>
+      groupCommit.run(() => {
+        if (hasBudgets(patch) && !isUsageRebuilt(database)) throw notAddedUp()
+        const terms = limits.change(booksOfAccounts.of(of.accountId), of, patch, owner.nowMs())
+        auditLog.append(audit)
+        return terms
+      }),
+    async countRead({ accountId, apiKeyId }) {
+      return limits.takeRead(booksOfAccounts.of(accountId), apiKeyId, owner.nowMs())
+    },
+  }
+}
+
+function hasBudgets({ budgets, perModel }: LimitsPatch): boolean {
+  const ofModels = Object.values(perModel ?? {}).map(patch => patch?.budgets)
+  return [budgets, ...ofModels].some(changed => changed !== undefined && changed !== null)
+}
+
+/** A budget counts what was spent before it was made, also by earlier versions. */
+function notAddedUp(): GatewayError {
+  return new GatewayError(
+    'unavailable',
+    'Budgets cannot be set yet: the gateway is still adding up the charges of an earlier version. Try again shortly.',
+    { retryAfter: '30' },
+  )
+}

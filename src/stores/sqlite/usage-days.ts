@@ -1,0 +1,139 @@
+import type { Database, Statement } from 'bun:sqlite'
+import { nanoUsd, ZERO } from '../../domain/money.ts'
+import type { GroupCommit } from './group-commit.ts'
+import { dayOf, totalsOfRow, UsageDaySums, type ChargeMeasures } from '../books/usage-days.ts'
+
+/** The table `usage_days`. */
+export class UsageDayTable {
+  readonly #upsert: Statement
+
+  constructor(database: Database) {
+    this.#upsert = database.prepare(ADD_TO_DAY)
+  }
+
+  /** Inside a transaction: adds sums to their rows. */
+  add(sums: UsageDaySums): void {
+    for (const { group, ...sum } of sums.values()) {
+      this.#upsert.run(
+        group.day,
+        group.accountId,
+        group.apiKeyId,
+        group.model,
+        group.provider,
+        sum.first,
+        sum.latest,
+        sum.charges,
+        sum.inputTokens,
+        sum.outputTokens,
+        sum.images,
+        sum.durationMs,
+        sum.cost,
+        sum.compensated,
+      )
+    }
+  }
+}
+
+const ADD_TO_DAY = `INSERT INTO usage_days (day, account_id, api_key_id, model, provider, first_charge_id, latest_charge_id,
+    charges, input_tokens, output_tokens, images, duration_ms, cost, compensated)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (day, account_id, api_key_id, model, provider) DO UPDATE SET
+    first_charge_id = min(first_charge_id, excluded.first_charge_id),
+    latest_charge_id = max(latest_charge_id, excluded.latest_charge_id),
+    charges = charges + excluded.charges,
+    input_tokens = input_tokens + excluded.input_tokens,
+    output_tokens = output_tokens + excluded.output_tokens,
+    images = images + excluded.images,
+    duration_ms = duration_ms + excluded.duration_ms,
+    cost = cost + excluded.cost,
+    compensated = compensated + excluded.compensated`
+
+/** The charges that are moved in one transaction. It takes a few milliseconds, and all other work waits for it. */
+const CHARGES_A_TURN = 256
+
+/**
+ * Moves the sums of the charges of earlier versions from `usage_days_by_account` to `usage_days`, latest first. The sums
+ * of an account are right at any moment, and those of a key or a model when all charges are moved.
+ */
+export class UsageRebuild {
+  readonly #database: Database
+  readonly #days: UsageDayTable
+  readonly #groupCommit: GroupCommit
+  readonly #sql: ReturnType<typeof statements>
+
+  constructor(parts: { readonly database: Database; readonly groupCommit: GroupCommit }) {
+    this.#database = parts.database
+    this.#days = new UsageDayTable(parts.database)
+    this.#groupCommit = parts.groupCommit
+    this.#sql = statements(parts.database)
+  }
+
+  /** Moves all charges, in turns that other work comes between. Repeating it, also after a crash, continues. */
+  async run(): Promise<void> {
+    while (!isUsageRebuilt(this.#database)) await this.#groupCommit.run(() => this.#turn())
+  }
+
+  /** Inside a step. */
+  #turn(): void {
+    const { chargesTo, charges, subtract, removeEmpty, setChargesTo } = this.#sql
+    const rows = charges.all(chargesTo.get()?.charges_to ?? 0n, CHARGES_A_TURN)
+    const sums = new UsageDaySums()
+    for (const row of rows) {
+      const totals = totalsOfRow(row)
+      const accountId = Number(row.account_id)
+      const day = dayOf(Number(row.at_ms))
+      const group = {
+        day,
+        accountId,
+        apiKeyId: Number(row.api_key_id),
+        model: row.model,
+        provider: row.provider,
+      }
+      const compensated = row.is_compensated === 1n ? nanoUsd(row.cost) : ZERO
+      sums.addSums(group, row.id, { ...totals, compensated })
+      const { inputTokens, outputTokens, images, durationMs, cost } = totals
+      subtract.run(inputTokens, outputTokens, images, durationMs, cost, day, accountId)
+      removeEmpty.run(day, accountId)
+    }
+    this.#days.add(sums)
+    setChargesTo.run(rows.length < CHARGES_A_TURN ? 0n : (rows.at(-1)?.id ?? 1n) - 1n)
+  }
+}
+
+/** Whether `usage_days` has all charges. */
+export function isUsageRebuilt(database: Database): boolean {
+  const row = database.query<{ charges_to: bigint }, []>('SELECT charges_to FROM usage_rebuild').get()
+  return row?.charges_to === 0n
+}
+
+type EarlierCharge = ChargeMeasures & {
+  id: bigint
+  account_id: bigint
+  api_key_id: bigint
+  model: string
+  provider: string
+  at_ms: bigint
+  is_compensated: bigint
+}
+
+/** SQL for whether a charge was credited back, because the client of its request got an error. */
+export const IS_COMPENSATED = `EXISTS (SELECT 1 FROM attempts WHERE request_key = charges.id_key
+  AND request_tail = charges.id_tail AND attempts.state = 'compensated') AS is_compensated`
+
+function statements(database: Database) {
+  return {
+    chargesTo: database.prepare<{ charges_to: bigint }, []>('SELECT charges_to FROM usage_rebuild'),
+    charges: database.prepare<EarlierCharge, [bigint, number]>(
+      `SELECT *, ${IS_COMPENSATED} FROM charges WHERE id <= ? ORDER BY id DESC LIMIT ?`,
+    ),
+    subtract: database.prepare(
+      `UPDATE usage_days_by_account SET charges = charges - 1, input_tokens = input_tokens - ?,
+        output_tokens = output_tokens - ?, images = images - ?, duration_ms = duration_ms - ?, cost = cost - ?
+        WHERE day = ? AND account_id = ?`,
+    ),
+    removeEmpty: database.prepare(
+      'DELETE FROM usage_days_by_account WHERE day = ? AND account_id = ? AND charges = 0',
+    ),
+    setChargesTo: database.prepare('UPDATE usage_rebuild SET charges_to = ?'),
+  } satisfies Record<string, Statement>
+}
