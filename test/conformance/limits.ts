@@ -195,12 +195,7 @@ export function limitsConform(kind: StoreKind): void {
       const full = nameOf(await request({}, again))
       const [budget] = await again.limits.budgets(ofKey)
       if (created.outcome === 'created')
-        await again.jobs.fail(created.job.id, {
-          reason: 'refused',
-          code: null,
-          message: 'No.',
-          atMs: NOW,
-        } as never)
+        await again.jobs.fail(created.job.id, { reason: 'rejected', message: 'No.', atMs: NOW })
 
       expect([created.outcome, second.outcome, full]).toEqual(['created', 'limited', 'concurrent_requests'])
       expect(budget).toMatchObject({ reserved: usd('3'), spent: ZERO })

@@ -180,3 +180,16 @@ test('new terms count what was spent and is open, and keep the requests of the l
     waitMs: 20_000,
   })
 })
+
+test('after the clock was set back, a refused request waits as long as it was told, and no longer', () => {
+  const key = aState('key', { limits: { requests_per_minute: 1 } })
+  const used = { ...key, usage: withDemand(key.usage, key.terms, aDemand(), NOW) }
+  const hourBefore = NOW - 3_600_000
+
+  const first = admit([used], aDemand(), hourBefore)
+  const told = { ...used, usage: first.usages[0]! }
+
+  expect(refusalOf(first)).toMatchObject({ waitMs: 60_000 })
+  expect(refusalOf(admit([told], aDemand(), hourBefore + 59_999))).toMatchObject({ waitMs: 1 })
+  expect(admit([told], aDemand(), hourBefore + 60_000).outcome).toBe('admitted')
+})

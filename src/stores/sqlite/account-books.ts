@@ -48,6 +48,11 @@ export class AccountBooks implements AccountState {
     return subtractUsd(this.current.balances.available, this.heldText)
   }
 
+  /** False if no scope of the account has limits. True also if they were not read yet. */
+  get mayBeLimited(): boolean {
+    return this.limits !== null
+  }
+
   get isInUse(): boolean {
     // The rates of its limits are only in memory.
     return this.textHolds > 0 || this.staged !== null || (this.limits ?? null) !== null

@@ -9,7 +9,6 @@ import type { Tables } from './hashed-table.ts'
 import type { LimitSteps } from './limits/limit-steps.ts'
 import type { Tariffs } from './tariffs.ts'
 import type { Transactions } from './transactions.ts'
-import { UsageDayTable } from './usage-days.ts'
 
 /**
  * Writes charges, and their sums into the table `usage_days`: one write for each of its rows and commit, however many charges that has.
@@ -59,7 +58,7 @@ export class Charges {
     if (id === null) return false
     this.#books.stage(books).latestChargeId = id
     const { isCompensated = false } = booking
-    this.#limits.spend(books, isCompensated ? { ...charge, cost: ZERO } : charge)
+    if (books.mayBeLimited) this.#limits.spend(books, isCompensated ? { ...charge, cost: ZERO } : charge)
     this.#sums.add(books.accountId, id, charge, isCompensated)
     return true
   }
@@ -69,3 +68,48 @@ export class Charges {
     return this.#selectFirst.get(key, tail)
   }
 }
+
+/** The table `usage_days`. */
+export class UsageDayTable {
+  readonly #upsert: Statement
+
+  constructor(database: Database) {
+    this.#upsert = database.prepare(ADD_TO_DAY)
+  }
+
+  /** Inside a transaction: adds sums to their rows. */
+  add(sums: UsageDaySums): void {
+    for (const { group, ...sum } of sums.values()) {
+      this.#upsert.run(
+        group.day,
+        group.accountId,
+        group.apiKeyId,
+        group.model,
+        group.provider,
+        sum.first,
+        sum.latest,
+        sum.charges,
+        sum.inputTokens,
+        sum.outputTokens,
+        sum.images,
+        sum.durationMs,
+        sum.cost,
+        sum.compensated,
+      )
+    }
+  }
+}
+
+const ADD_TO_DAY = `INSERT INTO usage_days (day, account_id, api_key_id, model, provider, first_charge_id, latest_charge_id,
+    charges, input_tokens, output_tokens, images, duration_ms, cost, compensated)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (day, account_id, api_key_id, model, provider) DO UPDATE SET
+    first_charge_id = min(first_charge_id, excluded.first_charge_id),
+    latest_charge_id = max(latest_charge_id, excluded.latest_charge_id),
+    charges = charges + excluded.charges,
+    input_tokens = input_tokens + excluded.input_tokens,
+    output_tokens = output_tokens + excluded.output_tokens,
+    images = images + excluded.images,
+    duration_ms = duration_ms + excluded.duration_ms,
+    cost = cost + excluded.cost,
+    compensated = compensated + excluded.compensated`

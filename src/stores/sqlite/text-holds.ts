@@ -69,7 +69,10 @@ export class TextHolds {
     const isCovered = canHold(books.free, hold.amount)
     const scoped = demand && ({ kind: 'text', ...demand } as const)
     // The limits are asked first, so that a limited request never waits for money.
-    const taken = scoped && this.#parts.limits.take(books, scoped, { nowMs: owner.nowMs(), isCovered })
+    const taken =
+      scoped && books.mayBeLimited
+        ? this.#parts.limits.take(books, scoped, { nowMs: owner.nowMs(), isCovered })
+        : undefined
     if (taken?.outcome === 'limited') return taken
     if (!isCovered) return refusalOfHold(books)
     const placed = new TextHold(hold, {
@@ -176,7 +179,8 @@ export class TextHolds {
 
   /** An expired hold gave back what it took when it expired. */
   #giveBack({ books, demand, state }: TextHold, used: UsedTokens): void {
-    if (state === 'open' && demand !== undefined) this.#parts.limits.giveBack(books, demand, used)
+    if (state === 'open' && demand !== undefined && books.mayBeLimited)
+      this.#parts.limits.giveBack(books, demand, used)
   }
 
   #reportEnded(): void {

@@ -1,52 +1,8 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { nanoUsd, ZERO } from '../../domain/money.ts'
+import { UsageDayTable } from './charges.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { dayOf, totalsOfRow, UsageDaySums, type ChargeMeasures } from '../books/usage-days.ts'
-
-/** The table `usage_days`. */
-export class UsageDayTable {
-  readonly #upsert: Statement
-
-  constructor(database: Database) {
-    this.#upsert = database.prepare(ADD_TO_DAY)
-  }
-
-  /** Inside a transaction: adds sums to their rows. */
-  add(sums: UsageDaySums): void {
-    for (const { group, ...sum } of sums.values()) {
-      this.#upsert.run(
-        group.day,
-        group.accountId,
-        group.apiKeyId,
-        group.model,
-        group.provider,
-        sum.first,
-        sum.latest,
-        sum.charges,
-        sum.inputTokens,
-        sum.outputTokens,
-        sum.images,
-        sum.durationMs,
-        sum.cost,
-        sum.compensated,
-      )
-    }
-  }
-}
-
-const ADD_TO_DAY = `INSERT INTO usage_days (day, account_id, api_key_id, model, provider, first_charge_id, latest_charge_id,
-    charges, input_tokens, output_tokens, images, duration_ms, cost, compensated)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (day, account_id, api_key_id, model, provider) DO UPDATE SET
-    first_charge_id = min(first_charge_id, excluded.first_charge_id),
-    latest_charge_id = max(latest_charge_id, excluded.latest_charge_id),
-    charges = charges + excluded.charges,
-    input_tokens = input_tokens + excluded.input_tokens,
-    output_tokens = output_tokens + excluded.output_tokens,
-    images = images + excluded.images,
-    duration_ms = duration_ms + excluded.duration_ms,
-    cost = cost + excluded.cost,
-    compensated = compensated + excluded.compensated`
 
 /** The charges that are moved in one transaction. It takes a few milliseconds, and all other work waits for it. */
 const CHARGES_A_TURN = 256

@@ -21,7 +21,7 @@ export const limitMutants: readonly Mutant[] = [
     file: ADMISSION,
     text: 'usages: states.map(({ usage }) => atClock(usage, nowMs))',
     replacement: 'usages: states.map(({ usage }) => usage)',
-    tests: [PROPERTIES],
+    tests: [UNIT_TESTS],
   },
   {
     name: 'a request that ends keeps its slot',
