@@ -114,7 +114,7 @@ export async function openParts(
       onReconcileFailed,
     }),
     onReconcileFailed,
-    caller: { accounts: node.accounts, hashKey: key => Bun.SHA256.hash(key, 'base64') },
+    caller: { accounts: node.accounts, limits: node.limits, hashKey: key => Bun.SHA256.hash(key, 'base64') },
     text: textPortsOf({ node, clock, log, moderator, providers, refusedFields, idleStreams, tokenizer }),
     media,
     books: node,

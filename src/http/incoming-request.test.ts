@@ -9,6 +9,7 @@ const known = {
 } as Authenticated
 const ports = {
   hashKey: (key: string) => `hash of ${key}`,
+  limits: { recentRefusal: async () => undefined },
   accounts: { authenticate: async (hash: string) => (hash === 'hash of good' ? known : undefined) },
 }
 

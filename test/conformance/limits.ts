@@ -131,6 +131,34 @@ export function limitsConform(kind: StoreKind): void {
       expect(other).toMatchObject({ rates: { requests: { limit: 10, remaining: 8 } } })
     })
 
+    test('are refused without being counted until the wait of an earlier refusal is over', async () => {
+      const { store, request, change, clock, ofKey } = await openLimited(kind)
+      await change({ limits: { requests_per_minute: 1 } })
+      await request()
+      const before = await store.limits.recentRefusal(ofKey)
+      await request()
+
+      clock.advance(59_000)
+      const during = await store.limits.recentRefusal(ofKey)
+      const ofOther = await store.limits.recentRefusal({ ...ofKey, apiKeyId: 99 })
+      clock.advance(1000)
+      const after = await store.limits.recentRefusal(ofKey)
+
+      expect([before, ofOther, after]).toEqual([undefined, undefined, undefined])
+      expect(during).toMatchObject({ limit: 'requests_per_minute', waitMs: 1000 })
+    })
+
+    test('are no longer refused when the limit was raised', async () => {
+      const { store, request, change, ofKey } = await openLimited(kind)
+      await change({ limits: { requests_per_minute: 1 } })
+      await request()
+      await request()
+
+      await change({ limits: { requests_per_minute: null } })
+
+      expect(await store.limits.recentRefusal(ofKey)).toBeUndefined()
+    })
+
     test('include reads, which hold nothing', async () => {
       const { store, request, change, ofKey } = await openLimited(kind)
       await change({ limits: { requests_per_minute: 1, concurrent_requests: 1 } })

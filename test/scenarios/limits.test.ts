@@ -215,6 +215,27 @@ test('a replay is not limited', async () => {
   expect(await replay.text()).toBe(answer)
 })
 
+test('requests after a refusal are refused before their body is read, until its wait is over', async () => {
+  const holder = await aKey({ limits: { requests_per_minute: 1 } })
+  await (await send(holder, chat({ model: 'gpt-x' }))).text()
+  await (await send(holder, chat({ model: 'gpt-x' }))).text()
+  const malformed = () =>
+    fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-api-key': holder.key },
+      body: '{',
+    })
+
+  gateway.clock.advance(59_000)
+  const early = await malformed()
+  gateway.clock.advance(1000)
+  const later = await malformed()
+
+  expect(early.headers.get('retry-after')).toBe('1')
+  expect(await refusalOf(early)).toMatchObject({ status: 429, code: 'requests_per_minute' })
+  expect(await refusalOf(later)).toMatchObject({ status: 400, code: 'invalid_json' })
+})
+
 test('reads and estimates count as requests of the minute', async () => {
   const holder = await aKey({ limits: { requests_per_minute: 2 } })
   const count = { path: '/v1/messages/count_tokens', body: messages({}).body }

@@ -10,6 +10,7 @@ export type HashKey = (key: string) => string
 export type AdmitCallerPorts = {
   readonly accounts: Pick<Accounts, 'authenticate'>
   readonly hashKey: HashKey
+  readonly limits: Pick<Limits, 'recentRefusal'>
 }
 
 /** The caller of a request, for its log line. */
@@ -20,12 +21,13 @@ const KEY_LENGTH_MAX = 256
 
 /**
  * Admits the holder of an API key, before the body of the request is read. `key` is the key's text; undefined if the
- * request has none. Throws `invalid_api_key` or `account_suspended`.
+ * request has none. Throws `invalid_api_key`, `account_suspended`, or
+ * `requests_per_minute` while an earlier refusal holds.
  */
 export async function admitCaller(
   key: string | undefined,
   record: CallerRecord,
-  { accounts, hashKey }: AdmitCallerPorts,
+  { accounts, hashKey, limits }: AdmitCallerPorts,
 ): Promise<Authenticated> {
   if (key === undefined)
     throw new GatewayError(
@@ -41,6 +43,8 @@ export async function admitCaller(
     throw new GatewayError('account_suspended', 'This account is suspended. Contact support.', {
       shouldRetry: false,
     })
+  const refusal = await limits.recentRefusal({ accountId: caller.account.id, apiKeyId: caller.apiKey.id })
+  if (refusal !== undefined) throw limitError(refusal, { amount: ZERO })
   return caller
 }
 

@@ -41,6 +41,15 @@ export interface Limits {
    */
   change(owner: LimitOwner, patch: LimitsPatch, audit: Audit): Promise<LimitTerms>
 
+  /**
+   * The refusal of an earlier request that holds for every request of the key until its wait is over; undefined if there
+   * is none. It takes nothing, so that a flood of refused requests costs little.
+   */
+  recentRefusal(of: {
+    readonly accountId: number
+    readonly apiKeyId: number
+  }): Promise<LimitRefusal | undefined>
+
   /** Counts a read or an estimate, which holds nothing, as a request of the key. */
   countRead(of: { readonly accountId: number; readonly apiKeyId: number }): Promise<ReadOutcome>
 }

@@ -1,3 +1,4 @@
+import type { LimitRefusal } from '../../../domain/limits/admission.ts'
 import { NO_LIMITS, type LimitTerms } from '../../../domain/limits/limits-row.ts'
 import type { Scope, Terms } from '../../../domain/limits/scope.ts'
 import type { Demand, ScopeUsage } from '../../../domain/limits/scope-usage.ts'
@@ -6,7 +7,15 @@ import type { Demand, ScopeUsage } from '../../../domain/limits/scope-usage.ts'
 export type ScopedDemand = Demand & { readonly apiKeyId: number; readonly model: string }
 
 /** A scope that has limits, with its usage. */
-export type LiveScope = { readonly scope: Scope; readonly terms: Terms; usage: ScopeUsage }
+export type LiveScope = {
+  readonly scope: Scope
+  readonly terms: Terms
+  usage: ScopeUsage
+  /** Its last refusal for too many requests, and until when all requests are refused. */
+  refused: { readonly refusal: RequestsRefusal; readonly untilMs: number } | undefined
+}
+
+export type RequestsRefusal = Extract<LimitRefusal, { limit: 'requests_per_minute' }>
 
 /** The scopes of one account that have limits, in memory. */
 export class AccountLimits {

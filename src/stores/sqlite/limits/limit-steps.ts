@@ -17,7 +17,13 @@ import type { BudgetStatus, LimitOwner } from '../../../gateway/ports/limits.ts'
 import type { AccountBooks } from '../account-books.ts'
 import type { OpenTextHolds } from '../text-holds.ts'
 import type { Transactions } from '../transactions.ts'
-import { AccountLimits, limitTermsOf, type LiveScope, type ScopedDemand } from './account-limits.ts'
+import {
+  AccountLimits,
+  limitTermsOf,
+  type LiveScope,
+  type RequestsRefusal,
+  type ScopedDemand,
+} from './account-limits.ts'
 import { LimitRows } from './limit-rows.ts'
 
 export type Taken =
@@ -74,6 +80,21 @@ export class LimitSteps {
   takeRead(books: AccountBooks, apiKeyId: number, nowMs: number): Taken {
     const scopes = this.#limitsOf(books, nowMs)?.scopesOf({ apiKeyId, model: '' }) ?? []
     return scopes.length === 0 ? UNLIMITED : this.#taken(scopes, admitRead(scopes, nowMs), nowMs)
+  }
+
+  /**
+   * The refusal of an earlier request that holds for every request of the key until its wait is over. A flood of refused
+   * requests is answered by it.
+   */
+  recentRefusal(books: AccountBooks, apiKeyId: number, nowMs: number): RequestsRefusal | undefined {
+    const scopes = this.#limitsOf(books, nowMs)?.scopesOf({ apiKeyId, model: '' }) ?? []
+    for (const { refused } of scopes) {
+      if (refused === undefined) continue
+      const waitMs = refused.untilMs - nowMs
+      // A longer wait than it named means that the clock was set back.
+      if (waitMs > 0 && waitMs <= refused.refusal.waitMs) return { ...refused.refusal, waitMs }
+    }
+    return undefined
   }
 
   /** Gives back what a request or job took. `tokens` are those that it used. */
@@ -148,7 +169,14 @@ export class LimitSteps {
 
   #taken(scopes: readonly LiveScope[], decision: LimitDecision, nowMs: number): Taken {
     for (const [index, live] of scopes.entries()) this.#set(live, decision.usages[index] ?? live.usage)
-    if (decision.outcome === 'refused') return { outcome: 'limited', refusal: decision.refusal }
+    if (decision.outcome === 'refused') {
+      const { refusal } = decision
+      if (refusal.limit === 'requests_per_minute') {
+        const live = scopes.find(({ scope }) => scope === refusal.scope)
+        if (live !== undefined) live.refused = { refusal, untilMs: nowMs + refusal.waitMs }
+      }
+      return { outcome: 'limited', refusal }
+    }
     return { outcome: 'taken', rates: strictestRates(scopes, nowMs) }
   }
 
@@ -173,7 +201,8 @@ export class LimitSteps {
         spentSince: (startMs: number) => this.#rows.spentSince(accountId, scope, startMs),
         nowMs,
       }
-      return { scope, terms, usage: usageUnder(terms, facts, limits?.find(scope)?.usage) }
+      const usage = usageUnder(terms, facts, limits?.find(scope)?.usage)
+      return { scope, terms, usage, refused: undefined }
     })
     return AccountLimits.of(live)
   }

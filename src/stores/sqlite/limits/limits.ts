@@ -28,6 +28,9 @@ export function createLimits(parts: {
         auditLog.append(audit)
         return terms
       }),
+    async recentRefusal({ accountId, apiKeyId }) {
+      return limits.recentRefusal(booksOfAccounts.of(accountId), apiKeyId, owner.nowMs())
+    },
     async countRead({ accountId, apiKeyId }) {
       return limits.takeRead(booksOfAccounts.of(accountId), apiKeyId, owner.nowMs())
     },
