@@ -30,7 +30,9 @@ test('the image gets every file that it copies, and no other', () => {
 })
 
 test('the image starts the runtime with the same settings as bin/tollgate', () => {
-  const { BUN_JSC_forceRAMSize, MIMALLOC_PURGE_DELAY, BUN_CONFIG_MAX_HTTP_REQUESTS } = variablesOf(last('ENV'))
+  const { BUN_JSC_forceRAMSize, MIMALLOC_PURGE_DELAY, BUN_CONFIG_MAX_HTTP_REQUESTS } = variablesOf(
+    last('ENV'),
+  )
 
   expect(text('bin/tollgate')).toContain(`BUN_JSC_forceRAMSize:-${BUN_JSC_forceRAMSize}}`)
   expect(text('bin/tollgate')).toContain(`MIMALLOC_PURGE_DELAY:-${MIMALLOC_PURGE_DELAY}}`)
