@@ -9,12 +9,17 @@ import { rejection } from '../../../test/support/rejection.ts'
 import { aSqliteStore } from '../../../test/support/test-store.ts'
 import { usd } from '../../domain/money.ts'
 import { openDiskBlobs } from '../../stores/disk/blobs.ts'
+import type { SqliteStore } from '../../stores/sqlite/store.ts'
 import { openBackups } from './open-backups.ts'
+
+/** Without a reference, the collector closes a store, and the files beside its database go. */
+const openStores: SqliteStore[] = []
 
 /** The backups of open books, and a path in an empty folder. */
 async function openedBooks() {
   const dataDir = aDataFolder()
   const store = aSqliteStore(join(dataDir, 'tollgate.db'))
+  openStores.push(store)
   await anAccount(store, { funds: usd('1') })
   const blobFolder = join(dataDir, 'blobs')
   const blobs = await openDiskBlobs({ folder: blobFolder })
