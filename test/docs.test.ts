@@ -33,6 +33,23 @@ test('every link to a section has an existing heading', () => {
   expect(links.filter(({ target, anchor }) => !anchorsOf(target).includes(anchor))).toEqual([])
 })
 
+test('every section that a message of a command names is in its page', () => {
+  const commands = globSync('src/cli/commands/*.ts', { cwd: root }).map(textOf).join('')
+  const named = [
+    ...[...commands.matchAll(/See "([^"$]+)" in (docs\/\S+\.md)/g)].map(([, section, page]) => ({
+      section,
+      page,
+    })),
+    ...[...commands.matchAll(/section: '([^']+)'/g)].map(([, section]) => ({
+      section,
+      page: 'docs/books.md',
+    })),
+  ]
+
+  expect(named.length).toBeGreaterThan(3)
+  expect(named.filter(({ section, page }) => !textOf(page ?? '').includes(`\n## ${section}\n`))).toEqual([])
+})
+
 test('the README links to every page of the docs', () => {
   const linked = linksOf('README.md')
 

@@ -62,7 +62,11 @@ describe('a start prints', () => {
     const text = messageOf({ demoKey: 'tg_live_x' })
 
     expect(text).toContain('TOLLGATE_REPLAY_TTL_S=0 switches this off.')
-    expect(text).toContain('write "preset: coding-agent" in the rows of your models')
+    expect(text).toContain('write "preset: coding-agent" for your models')
+  })
+
+  test('a start with a demo account prints the page of the next step', () => {
+    expect(messageOf({ demoKey: 'tg_live_x' })).toContain('docs/tasks/first-customer.md')
   })
 
   test('a start prints the public address, if it is set', () => {

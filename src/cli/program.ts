@@ -301,7 +301,7 @@ function addJobs(program: Command, runner: Runner): void {
   const jobs = program.command('jobs').description('List image and video jobs, and explain one.')
   jobs
     .command('list')
-    .description('List jobs, newest first. An amount in parentheses is held and not charged yet.')
+    .description('List jobs, newest first. An amount in parentheses is reserved and not charged yet.')
     .option('--account <account>', 'only jobs of this account, by its name or id')
     .addOption(new Option('--kind <kind>', 'only jobs of this kind').choices(['image', 'video']))
     .addOption(

@@ -214,7 +214,7 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     name: 'TOLLGATE_UNKNOWN_SUBMIT_TTL_S',
     default: '900',
     meaning:
-      'How long the money of a job stays held if it is not known whether the provider accepted the job.',
+      'How long the money of a job stays reserved if it is not known whether the provider accepted the job.',
     ...seconds({ min: 1, max: DAY_S * 30 }),
   },
   jobTtlMs: {

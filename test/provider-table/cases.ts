@@ -22,7 +22,7 @@ export const RIGHT_LENGTH = 'right'
 /** The tables of the page, in its order. */
 export const groups: readonly Group[] = [
   {
-    title: 'Submits without an answer',
+    title: 'Submissions without an answer',
     text:
       'In the last two columns the provider does not have the job; in the others it does. The gateway cannot know ' +
       'which, so the reserve stays. `found` and `absent` are the answers of a provider that can find a job by our ' +

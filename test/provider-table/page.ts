@@ -18,7 +18,7 @@ const INTRODUCTION = [
 const SKIPPED = [
   '[The last sections](#text-providers) are written by hand. They say what providers bill in their own way.',
   'Tollgate polls, registers no webhooks, and never cancels a job, so webhooks and cancelled jobs are not in the tables. A `–` means that the provider cannot behave in that way, for example because it answers a submission with the result.',
-  '[catalog.md](catalog.md#image-and-video-providers-by-example) has example rows for each kind. [adding-a-provider.md](adding-a-provider.md) says how to add a kind.',
+  '[catalog.md](catalog.md#image-and-video-providers-by-example) has examples for each kind. [adding-a-provider.md](adding-a-provider.md) says how to add a kind.',
 ]
 
 /** The text below it on the page is written by hand, and is kept. */

@@ -92,7 +92,7 @@ describe('a gateway whose books lost commits', () => {
     ],
     ['the anchor was deleted', ({ path }) => rmSync(path), 'it is missing, but the books have'],
   ])(
-    'a gateway whose books lost commits sells nothing if %s, until the loss is accepted',
+    'a gateway whose books lost commits refuses paid requests if %s, until the loss is accepted',
     async (_, damage, problem) => {
       const folder = await killedFolder()
       damage(folder)

@@ -335,7 +335,7 @@ describe('the command', () => {
     expect(lines).toContain(`why           ${job.why}`)
     expect(lines).toContain(`next          ${job.next} (${job.next_at})`)
     expect(lines).toContain(`request       ${job.request_id}`)
-    expect(lines).toContain('money         0.08 USD held')
+    expect(lines).toContain('money         0.08 USD reserved')
     expect(lines).toContain(`deadline      ${job.deadline_at}`)
     expect(lines).toContain('last problem  HTTP 503 from api.pics.example')
     expect(lines.at(-1)).toEndWith('unknown_submit  HTTP 503 from api.pics.example')

@@ -119,7 +119,7 @@ function isUnrouted(method: string, status: number): boolean {
   return method === 'OPTIONS' || method === '' || status === 404 || status === 405
 }
 
-/** Members that are not described are an error here, though clients must accept them. */
+/** An undocumented field is an error here, though clients must ignore it. */
 export function closedObjects(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closedObjects)
   if (typeof value !== 'object' || value === null) return value

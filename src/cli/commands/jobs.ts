@@ -132,7 +132,7 @@ export async function showJob(ask: Ask, id: string): Promise<Outcome> {
     ['request', job.request_id ?? '–'],
     ['model', `${job.model} at ${job.provider}`],
     ['upstream id', job.upstream_id ?? '–'],
-    ['money', isOpen(job) ? `${job.held_usd} USD held` : `${job.cost_usd ?? '0'} USD charged`],
+    ['money', isOpen(job) ? `${job.held_usd} USD reserved` : `${job.cost_usd ?? '0'} USD charged`],
     ...(job.loss_usd === null ? [] : [['loss', `${job.loss_usd} USD`]]),
     ...(job.provider_cost_usd === null ? [] : [['provider cost', `${job.provider_cost_usd} USD`]]),
     ['submitted', job.submitted_at ?? 'not yet'],

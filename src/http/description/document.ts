@@ -21,7 +21,7 @@ export const API_VERSION = '1.0.0'
 
 /** The groups of operations, in the order in which pages show them. */
 const tags: Readonly<Record<string, string>> = {
-  Text: 'Chat, responses, messages and embeddings. Fields that are not described pass through.',
+  Text: 'Chat, responses, messages and embeddings. Other fields pass through too.',
   Images: 'Images, as jobs that reserve money.',
   Videos: 'Videos, as jobs that reserve money.',
   Models: 'The models and their prices.',
@@ -35,8 +35,8 @@ const tags: Readonly<Record<string, string>> = {
 const common = `Money is in US dollars, as a decimal string.
 
 - \`HEAD\` works on every \`GET\` route, and \`OPTIONS\` answers with the methods of the route in \`Allow\`. A path or a
-  method that is not described answers 404 or 405 with the same error object.
-- Clients must accept members of replies that are not described.`
+  method that is not in this document answers 404 or 405 with the same error object.
+- Clients must ignore fields of replies that they do not know. New ones may be added.`
 
 const ofCustomers = `${common}
 - Under \`/v1/\`, any other \`POST\` is 404.

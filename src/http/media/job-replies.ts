@@ -73,7 +73,7 @@ function unfinishedReply(job: Job, creation: Creation, own: object = {}) {
   if (job.state === 'unknown_submit') {
     const error = {
       message:
-        'The provider did not confirm the job. The gateway is looking for the job, and the reserve stays held until then.',
+        'The provider did not confirm the job. The gateway is looking for the job and keeps its reserve until then.',
       type: 'upstream_error',
       code: 'unknown_submit',
       param: null,
