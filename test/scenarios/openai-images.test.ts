@@ -132,10 +132,10 @@ describe('with TOLLGATE_OPENAI_MEDIA=on', () => {
     expect(await errorIn(response)).toMatchObject({ code: 'invalid_field', param: 'n' })
   })
 
-  test('a mask is refused before money is held, because the whole image would change', async () => {
-    const response = await edit({ image: png('one'), mask: png('two') })
+  test.each(['mask', 'markup'])('a %s is refused, because the whole image would change', async param => {
+    const response = await edit({ image: png('one'), [param]: png('two') })
 
-    expect(await errorIn(response)).toMatchObject({ code: 'invalid_field', param: 'mask' })
+    expect(await errorIn(response)).toMatchObject({ code: 'invalid_field', param })
     expect(inputFiles(gateway)).toEqual([])
     expect(await gateway.money(ada)).toEqual({ available: '1', held: '0' })
   })

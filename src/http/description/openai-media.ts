@@ -82,6 +82,7 @@ export const openAiMediaSchemas: Members = {
     size,
     stream: about('True streams the images as events.', nullable(flag)),
     mask: about('Must be absent.', anything),
+    markup: about('Must be absent.', anything),
   }),
   OpenAiImageForm: about(
     'Text parts are the fields of the same name. File parts are the images: `image` or `image[]`.',

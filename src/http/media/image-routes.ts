@@ -11,7 +11,7 @@ import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
 import { mediaReplies } from '../reply-style.ts'
 import type { Route } from '../routes.ts'
 import { createdImageReply, imageReply } from './job-replies.ts'
-import { openAiImages } from './openai-images.ts'
+import { maskFields, openAiImages } from './openai-images.ts'
 import { mediaRoute, type MediaRoutePorts } from './media-route.ts'
 
 const IMAGE_JOBS = '/v1/images/jobs/'
@@ -34,7 +34,12 @@ export const imageFields: ReadonlySet<string> = new Set([
 ])
 
 /** With `TOLLGATE_OPENAI_MEDIA`. */
-export const openAiImageFields: ReadonlySet<string> = new Set([...imageFields, 'size', 'stream', 'mask'])
+export const openAiImageFields: ReadonlySet<string> = new Set([
+  ...imageFields,
+  ...maskFields,
+  'size',
+  'stream',
+])
 
 /** Generations, edits, and the lookup of image jobs. Edits are the same handler under another path. */
 export function imageRoutes(

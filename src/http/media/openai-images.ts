@@ -34,7 +34,7 @@ export function openAiImages(ports: OpenAiImagePorts, settings: CreateJobSetting
       ? { ...sent, body: { ...sent.body, fields: readImageForm(sent.body.fields) } }
       : sent
     const { fields } = call.body
-    refuseMask(fields)
+    refuseMasks(fields)
     const isStreamed = optionalBoolean(fields['stream'], 'stream') ?? false
     const job = await createImageJob(call, ports, settings)
     if (isStreamed) return eventsReply(job, call, ports)
@@ -45,12 +45,15 @@ export function openAiImages(ports: OpenAiImagePorts, settings: CreateJobSetting
   }
 }
 
+/** The fields for images that say which part of another one to change. */
+export const maskFields = ['mask', 'markup'] as const
+
 /** The customer would pay for a change of the whole image. */
-function refuseMask(fields: Readonly<Record<string, unknown>>): void {
-  if (!('mask' in fields)) return
-  const message =
-    '"mask" is not supported. Leave it out, and say in the prompt which part of the image to change.'
-  throw new GatewayError('invalid_field', message, { param: 'mask' })
+function refuseMasks(fields: Readonly<Record<string, unknown>>): void {
+  const param = maskFields.find(name => name in fields)
+  if (param === undefined) return
+  const message = `"${param}" is not supported. Leave it out, and say in the prompt which part of the image to change.`
+  throw new GatewayError('invalid_field', message, { param })
 }
 
 function isRunning({ state }: Job): boolean {
