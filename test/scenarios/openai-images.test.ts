@@ -84,10 +84,26 @@ describe('with TOLLGATE_OPENAI_MEDIA=on', () => {
     expect(await gateway.money(ada)).toEqual({ available: '1', held: '0' })
   })
 
-  test('an image request waits for 590 seconds, and is then answered with 504 and the id of its job', async () => {
+  test.each([
+    ['OpenAI/Python 2.1', 'CPython', 590],
+    ['OpenAI/JS 7.55', 'node', 290],
+    ['ai-sdk/openai/3.0 runtime/node.js/v22', '', 290],
+  ])(
+    'an image request of %s %s waits for %d seconds, less than its client',
+    async (agent, runtime, seconds) => {
+      const headers = { 'user-agent': agent, 'x-stainless-runtime': runtime }
+      const reply = gateway.create(ada.key, {}, { headers })
+
+      expect(await waitFor(reply, seconds * 1000 - STEP_MS)).toBe(false)
+      expect(await waitFor(reply, STEP_MS)).toBe(true)
+      expect((await reply).status).toBe(504)
+    },
+  )
+
+  test('an image request that takes too long is answered with 504 and the id of its job', async () => {
     const reply = gateway.create(ada.key)
 
-    expect(await waitFor(reply, 588_000)).toBe(false)
+    expect(await waitFor(reply, 288_000)).toBe(false)
     expect(await waitFor(reply, STEP_MS)).toBe(true)
     const response = await reply
     const { error, ...rest } = (await response.json()) as MediaError

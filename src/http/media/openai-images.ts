@@ -12,6 +12,7 @@ import type { ByteStream } from '../../http1/byte-stream.ts'
 import { readImageForm } from '../../protocol/media/media-requests.ts'
 import { optionalBoolean } from '../../protocol/request-fields.ts'
 import { COMMENT, COMMENT_AFTER_MS } from '../../protocol/sse/heartbeat.ts'
+import type { IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 import { Base64Body, type BodyPart } from './base64-json.ts'
 import { createdImageReply, NO_RETRY, unfinishedReply, unixSeconds } from './job-replies.ts'
@@ -21,6 +22,9 @@ import { createdImageReply, NO_RETRY, unfinishedReply, unixSeconds } from './job
  * come first.
  */
 const WAIT_MS = 590_000
+/** `fetch` of Node and Bun gives up on a reply that has not begun after 300 seconds, and the SDKs send it again too. */
+const FETCH_WAIT_MS = 290_000
+const LEAVES_EARLY = /\b(?:node|bun)\b/i
 
 export type OpenAiImagePorts = CreateImagePorts & WaitPorts & ResultPorts
 
@@ -29,7 +33,7 @@ export type OpenAiImagePorts = CreateImagePorts & WaitPorts & ResultPorts
  * which they take for images.
  */
 export function openAiImages(ports: OpenAiImagePorts, settings: CreateJobSettings) {
-  return async (sent: MediaCall): Promise<HttpReply> => {
+  return async (sent: MediaCall, request: IncomingRequest): Promise<HttpReply> => {
     const call = sent.isForm
       ? { ...sent, body: { ...sent.body, fields: readImageForm(sent.body.fields) } }
       : sent
@@ -38,11 +42,17 @@ export function openAiImages(ports: OpenAiImagePorts, settings: CreateJobSetting
     const isStreamed = optionalBoolean(fields['stream'], 'stream') ?? false
     const job = await createImageJob(call, ports, settings)
     if (isStreamed) return eventsReply(job, call, ports)
-    const ended = await waitForJob(job, { waitMs: WAIT_MS, signal: call.client.signal }, ports)
+    const waitMs = waitMsFor(request)
+    const ended = await waitForJob(job, { waitMs, signal: call.client.signal }, ports)
     noteJob(call.trace, ended)
     const isRepeatable = call.idempotency !== undefined
     return isRunning(ended) ? runningReply(ended) : createdImageReply(ended, { isRepeatable }, ports)
   }
+}
+
+function waitMsFor(request: Pick<IncomingRequest, 'header'>): number {
+  const names = ['user-agent', 'x-stainless-runtime']
+  return names.some(name => LEAVES_EARLY.test(request.header(name) ?? '')) ? FETCH_WAIT_MS : WAIT_MS
 }
 
 /** The fields for images that say which part of another one to change. */
