@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { imageFields } from '../src/http/media/image-routes.ts'
-import { videoFields } from '../src/http/media/video-routes.ts'
+import { imageFields, openAiImageFields } from '../src/http/media/image-routes.ts'
+import { openAiVideoFields, videoFields } from '../src/http/media/video-routes.ts'
 import type { Schema } from '../src/http/description/schema.ts'
 import { chatFields } from '../src/protocol/chat/dialect.ts'
 import { embeddingsFields } from '../src/protocol/embeddings/dialect.ts'
@@ -16,6 +16,7 @@ import { ADMIN_KEY, startTestGateway, type TestGateway } from './support/gateway
 // description and the readers together in both directions.
 
 const document = wholeDocument()
+const openAiDocument = wholeDocument({ isOpenAiMediaOn: true })
 const problemIn = schemaCheck(document)
 
 type Parameter = {
@@ -295,9 +296,12 @@ describe('every field that a reader of an open body reads is described:', () => 
     ['EmbeddingsRequest', [...embeddingsFields]],
     ['MessagesRequest', [...new Set([...messagesFields, ...nativeFields])]],
     ['ImageRequest', [...imageFields, ...imageNames]],
+    ['OpenAiImageRequest', [...openAiImageFields, ...imageNames]],
+    ['OpenAiVideoRequest', [...openAiVideoFields, ...imageNames, ...videoNames]],
     ['VideoRequest', [...videoFields, ...imageNames, ...videoNames]],
   ])('every field that a reader of an open body reads is described: %s', (name, read) => {
-    expect(Object.keys(membersOf(componentSchemas(document)[name]!)).sort()).toEqual(read.sort())
+    const schemas = { ...componentSchemas(document), ...componentSchemas(openAiDocument) }
+    expect(Object.keys(membersOf(schemas[name]!)).sort()).toEqual(read.sort())
   })
 })
 

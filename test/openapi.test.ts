@@ -9,13 +9,15 @@ import { API_VERSION, adminDocument, apiDocument } from '../src/http/description
 import { ADMIN_KEY, startTestGateway } from './support/gateway.ts'
 import { root } from './support/snippets.ts'
 
-const document = apiDocument({ brand: 'service' })
+const document = apiDocument({ brand: 'service', isOpenAiMediaOn: false })
+const openAiDocument = apiDocument({ brand: 'service', isOpenAiMediaOn: true })
 
 /** The linter takes three seconds of CPU. */
 const LINTER_TIMEOUT_MS = 180_000
 
 test.each([
   ['the API', document],
+  ['the API with TOLLGATE_OPENAI_MEDIA', openAiDocument],
   ['the admin API', adminDocument()],
 ])(
   'the document of %s passes the strict rules of its linter without a warning',
@@ -81,7 +83,7 @@ test.each([
 })
 
 test('the document names neither the program nor a value of a setting, because operators have their own', () => {
-  const published = JSON.stringify(apiDocument({ brand: 'acme' }))
+  const published = JSON.stringify(apiDocument({ brand: 'acme', isOpenAiMediaOn: false }))
 
   expect(published).not.toContain('Tollgate')
   expect(published).not.toMatch(/\b(7 days|150 seconds|90 at most)\b/)
@@ -113,23 +115,29 @@ test('the document of the admin API describes each method of each path, and no o
   expect(new Set(described)).toEqual(new Set(routed))
 })
 
-test('each described path of the gateway allows exactly its described methods', async () => {
-  const gateway = await startTestGateway()
-  const paths = Object.entries(document.paths)
+test.each([
+  ['off', document],
+  ['on', openAiDocument],
+])(
+  'each described path of the gateway allows exactly its described methods, with TOLLGATE_OPENAI_MEDIA=%s',
+  async (setting, described) => {
+    const gateway = await startTestGateway({ environment: { TOLLGATE_OPENAI_MEDIA: setting } })
+    const paths = Object.entries(described.paths)
 
-  const allowed = await Promise.all(
-    paths.map(async ([path]) => {
-      const url = gateway.url + path.replace('{file}', 'start.js').replace(/\{\w+\}/, 'x')
-      const { status, headers } = await fetch(url, { method: 'DELETE' })
-      return [path, status, (headers.get('allow') ?? '').split(', ').filter(method => method !== 'HEAD')]
-    }),
-  )
-  await gateway.stop()
+    const allowed = await Promise.all(
+      paths.map(async ([path]) => {
+        const url = gateway.url + path.replace('{file}', 'start.js').replace(/\{\w+\}/, 'x')
+        const { status, headers } = await fetch(url, { method: 'PUT' })
+        return [path, status, (headers.get('allow') ?? '').split(', ').filter(method => method !== 'HEAD')]
+      }),
+    )
+    await gateway.stop()
 
-  expect(allowed).toEqual(
-    paths.map(([path, methods]) => [path, 405, Object.keys(methods).map(method => method.toUpperCase())]),
-  )
-})
+    expect(allowed).toEqual(
+      paths.map(([path, methods]) => [path, 405, Object.keys(methods).map(method => method.toUpperCase())]),
+    )
+  },
+)
 
 test('the gateway serves the document with its version and the brand of its headers, for every origin', async () => {
   const gateway = await startTestGateway({ environment: { TOLLGATE_BRAND: 'acme' } })
@@ -142,7 +150,9 @@ test('the gateway serves the document with its version and the brand of its head
   const served = (await first.json()) as typeof document
   expect(first.headers.get('access-control-allow-origin')).toBe('*')
   expect(served.info.version).toBe(API_VERSION)
-  expect(served).toEqual(JSON.parse(JSON.stringify(apiDocument({ brand: 'acme' }))) as typeof document)
+  expect(served).toEqual(
+    JSON.parse(JSON.stringify(apiDocument({ brand: 'acme', isOpenAiMediaOn: false }))) as typeof document,
+  )
   expect(JSON.stringify(served)).toContain('x-acme-cost-usd')
   expect(second.status).toBe(304)
 })

@@ -86,7 +86,7 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
       name: 'admin',
       methods: { GET: admin, POST: admin, PUT: admin, PATCH: admin, DELETE: admin, OPTIONS: admin },
     },
-    ...descriptionRoutes(config.brand, viewerFiles, requireAdmin(adminKey)),
+    ...descriptionRoutes(config, viewerFiles, requireAdmin(adminKey)),
     { path: '/health/live', name: 'health.live', methods: { GET: live } },
     { path: '/health/ready', name: 'health.ready', methods: { GET: ready(readiness) } },
     {

@@ -207,7 +207,8 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     default: 'off',
     meaning:
       '`on` makes the image and video routes fit the OpenAI SDKs: forms, sizes, streams and longer waits for images; ' +
-      'fields, lists and deletion for videos. Clients read other replies then.',
+      'fields, lists and deletion for videos. Clients read other replies then, and `TOLLGATE_IMAGE_WAIT_S` does not ' +
+      'apply.',
     ...onOff,
   },
   unknownSubmitTtlMs: {

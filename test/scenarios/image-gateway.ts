@@ -38,7 +38,11 @@ export type ImageGateway = TestGateway & {
   verify(): Promise<void>
 }
 
-export type CreateOptions = { readonly path?: string; readonly headers?: Record<string, string> }
+export type CreateOptions = {
+  readonly path?: string
+  readonly headers?: Record<string, string>
+  readonly signal?: AbortSignal
+}
 
 export type ImagesBody = {
   readonly created: number
@@ -141,11 +145,12 @@ export async function startImageGateway(options: GatewayOptions = {}): Promise<I
   const create: ImageGateway['create'] = (
     key,
     body = {},
-    { path = '/v1/images/generations', headers = {} } = {},
+    { path = '/v1/images/generations', headers = {}, signal } = {},
   ) =>
     fetch(gateway.url + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      ...(signal === undefined ? {} : { signal }),
       body:
         typeof body === 'string'
           ? body

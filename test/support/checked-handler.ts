@@ -2,6 +2,7 @@ import type { ByteStream } from '../../src/http1/byte-stream.ts'
 import { isStream, type ServerResponse } from '../../src/http1/server/response-writer.ts'
 import type { ServerRequest } from '../../src/http1/server/server-request.ts'
 import type { RequestHandler } from '../../src/http1/server/server.ts'
+import type { ApiOptions } from '../../src/http/description/document.ts'
 import { describedReplies, type SentReply } from './described-reply.ts'
 import { wholeDocument } from './whole-document.ts'
 
@@ -15,11 +16,13 @@ const checks = new Map<string, (reply: SentReply) => string | undefined>()
  * changed, and streams are read as fast as before. A reply that breaks off, or whose client has gone, is not checked.
  */
 export function checkedHandler(
-  brand: string,
+  { brand, isOpenAiMediaOn }: ApiOptions,
   problems: string[],
 ): (handler: RequestHandler) => RequestHandler {
-  let check = checks.get(brand)
-  if (check === undefined) checks.set(brand, (check = describedReplies(wholeDocument(brand))))
+  const name = `${brand} ${isOpenAiMediaOn}`
+  let check = checks.get(name)
+  if (check === undefined)
+    checks.set(name, (check = describedReplies(wholeDocument({ brand, isOpenAiMediaOn }))))
   const note = (reply: SentReply) => {
     const problem = check(reply)
     if (problem !== undefined) problems.push(problem)

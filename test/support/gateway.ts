@@ -52,7 +52,7 @@ export async function startTestGateway(
   }
   const config = readConfig(environment)
   const undescribed: string[] = []
-  const checked = checkedHandler(config.brand, undescribed)
+  const checked = checkedHandler(config, undescribed)
   const { aroundHandler } = options.overrides ?? {}
   const app = await startApp(config, {
     ...options.overrides,

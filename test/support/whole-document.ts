@@ -1,8 +1,16 @@
-import { adminDocument, apiDocument, type ApiDocument } from '../../src/http/description/document.ts'
+import {
+  adminDocument,
+  apiDocument,
+  type ApiDocument,
+  type ApiOptions,
+} from '../../src/http/description/document.ts'
 
 /** Both documents of a gateway as one, for checks of all replies and requests. */
-export function wholeDocument(brand = 'service'): ApiDocument {
-  const [api, admin] = [apiDocument({ brand }), adminDocument()]
+export function wholeDocument(options: Partial<ApiOptions> = {}): ApiDocument {
+  const [api, admin] = [
+    apiDocument({ brand: 'service', isOpenAiMediaOn: false, ...options }),
+    adminDocument(),
+  ]
   return {
     ...api,
     paths: { ...api.paths, ...admin.paths },

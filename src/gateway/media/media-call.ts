@@ -14,6 +14,8 @@ export type MediaCall = {
   readonly route: string
   readonly caller: Authenticated
   readonly body: MediaBody
+  /** The body was a form, so that all values are texts. */
+  readonly isForm: boolean
   /** The client's key and the fingerprint of its request. */
   readonly idempotency?: { readonly key: string; readonly fingerprint: string }
   readonly client: { readonly signal: CallerSignal }

@@ -37,6 +37,8 @@ type NewHash = () => RunningHash
 export type BodyForm = {
   readonly kind: JobKind
   readonly route: string
+  /** Whether the body may be a multipart form. */
+  readonly takesForms: boolean
   /** Fields that decide the request, beside the media inputs. */
   readonly fields: ReadonlySet<string>
 }
@@ -80,7 +82,9 @@ export async function receiveMedia<Reply>(
       key === undefined ? {} : { idempotency: { key, fingerprint: `${form.route} ${digest}` } }
     try {
       const client = { signal: incoming.signal }
-      return await answer({ id, jobId, route: form.route, caller, body, client, trace, ...idempotency })
+      const isForm = incoming.boundary !== undefined
+      const call = { id, jobId, route: form.route, caller, body, isForm, client, trace }
+      return await answer({ ...call, ...idempotency })
     } finally {
       const files = filesOf(body)
       if (files.length > 0 && (await ports.jobs.find(jobId)) === undefined)

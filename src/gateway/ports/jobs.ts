@@ -84,7 +84,7 @@ export interface Jobs {
   /** The events of a job, oldest first. */
   history(id: Id): Promise<readonly JobEvent[]>
 
-  /** Newest first; of one account, or of all. */
+  /** Newest first unless the page says otherwise; of one account, or of all. */
   list(page: JobPage): Promise<{ readonly jobs: readonly Job[]; readonly next?: string }>
 
   /** The number of jobs of all nodes that have not ended, by state. */
@@ -244,6 +244,10 @@ export type JobPage = {
   readonly limit: number
   /** The `next` of the page before. */
   readonly cursor?: string
+  /** Oldest first. */
+  readonly isOldestFirst?: boolean
+  /** Only the jobs behind this one, in the order of the list. None if it does not exist. */
+  readonly behind?: Id
 }
 
 /** A provider returned an id that another job already has. The id can belong to only one of them. */

@@ -9,6 +9,7 @@ import { catalogPaths, catalogSchemas } from './catalog.ts'
 import { rowSchemas } from './catalog-rows.ts'
 import { errorReplies, errorSchemas } from './errors.ts'
 import { imagePaths, imageSchemas } from './images.ts'
+import { openAiMediaPaths, openAiMediaSchemas } from './openai-media.ts'
 import { videoPaths, videoSchemas } from './videos.ts'
 import type { Contents, Operation, Parameter, Paths, Reply } from './operation.ts'
 import { adminDocumentPaths, operatingPaths } from './operating.ts'
@@ -47,6 +48,7 @@ const schemas: Members = {
   ...textSchemas,
   ...imageSchemas,
   ...videoSchemas,
+  ...openAiMediaSchemas,
   ...catalogSchemas,
   ...accountSchemas,
   ...rowSchemas,
@@ -74,12 +76,19 @@ const securitySchemes = {
   metrics: { type: 'http', scheme: 'bearer', description: 'The key for the metrics, or the admin key.' },
 } as const
 
-/** The OpenAPI 3.1 document of the routes for customers and monitoring. `brand` is the word in the names of headers. */
-export function apiDocument({ brand }: { readonly brand: string }): ApiDocument {
+export type ApiOptions = {
+  /** The word in the names of headers. */
+  readonly brand: string
+  readonly isOpenAiMediaOn: boolean
+}
+
+/** The OpenAPI 3.1 document of the routes for customers and monitoring. */
+export function apiDocument({ brand, isOpenAiMediaOn }: ApiOptions): ApiDocument {
   const paths = {
     ...textPaths(brand),
     ...imagePaths,
     ...videoPaths,
+    ...(isOpenAiMediaOn ? openAiMediaPaths : {}),
     ...catalogPaths,
     ...accountPaths,
     ...operatingPaths,

@@ -19,26 +19,28 @@ import {
 const IMAGE = 'img_01m81jy9wb0002mkb67zqax8qd'
 const imageId = idOf('img')
 
-export const imageSchemas: Members = {
-  ImageRequest: about(
-    'Fields that the model does not have are dropped.',
-    open(
-      {
-        model: about('An image model of the price list.', { type: 'string', minLength: 1 }),
-        prompt: about('The model checks its content.', text),
-      },
-      {
-        n: about(
-          'The number of images to reserve money for.',
-          nullable({ type: 'integer', minimum: 1, maximum: 10 }),
-        ),
-        aspect_ratio: choice('One of the values that the model has.'),
-        resolution: choice('One of the values that the model has.'),
-        orientation: choice('One of the values that the model has.'),
-        ...inputs(imageNames, 'Reference images'),
-      },
-    ),
+export const imageRequest = about(
+  'Fields that the model does not have are dropped.',
+  open(
+    {
+      model: about('An image model of the price list.', { type: 'string', minLength: 1 }),
+      prompt: about('The model checks its content.', text),
+    },
+    {
+      n: about(
+        'The number of images to reserve money for.',
+        nullable({ type: 'integer', minimum: 1, maximum: 10 }),
+      ),
+      aspect_ratio: choice('One of the values that the model has.'),
+      resolution: choice('One of the values that the model has.'),
+      orientation: choice('One of the values that the model has.'),
+      ...inputs(imageNames, 'Reference images'),
+    },
   ),
+)
+
+export const imageSchemas: Members = {
+  ImageRequest: imageRequest,
   Images: object({
     created: unixTime,
     cost_usd: usd,
@@ -67,7 +69,7 @@ export const imageSchemas: Members = {
 }
 
 const png = 'iVBORw0KGgo='
-function createImage(id: string, summary: string): Operation {
+export function createImage(id: string, summary: string): Operation {
   return {
     ...creation,
     errors: [...creation.errors, 'json_required'],

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isKnown, type IncomingRequest } from '../incoming-request.ts'
 import type { HttpReply } from '../request-context.ts'
 import type { Route } from '../routes.ts'
-import { adminDocument, apiDocument } from './document.ts'
+import { adminDocument, apiDocument, type ApiOptions } from './document.ts'
 import { PAGE, START_SCRIPT } from './page.ts'
 
 /** The files of the viewer that the page loads, by their names. */
@@ -18,7 +18,7 @@ const POLICY =
  * know the second. `files` reads the viewer on first use. `requireAdmin` throws for a request without the admin key.
  */
 export function descriptionRoutes(
-  brand: string,
+  options: ApiOptions,
   files: () => ViewerFiles,
   requireAdmin: (request: IncomingRequest) => void,
 ): readonly Route[] {
@@ -28,7 +28,7 @@ export function descriptionRoutes(
     return { path, name, methods: { GET: async ({ request }) => assetReply(request, made(), more) } }
   }
   const viewer = once(files)
-  const document = () => textAsset(JSON.stringify(apiDocument({ brand })), 'application/json')
+  const document = () => textAsset(JSON.stringify(apiDocument(options)), 'application/json')
   const ofAdmin = once(() => textAsset(JSON.stringify(adminDocument()), 'application/json'))
   return [
     {

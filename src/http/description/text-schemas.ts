@@ -136,7 +136,7 @@ export function eventSchema(name: string): Schema | undefined {
  * One event of a stream. OpenAPI 3.1 has no schema for a whole stream, and tools read this one for each event. Chat
  * streams end with `[DONE]`, which is not JSON.
  */
-function eventOf(frame: Schema, isJson: boolean): Schema {
+export function eventOf(frame: Schema, isJson: boolean): Schema {
   const data = { ...text, ...(isJson && { contentMediaType: 'application/json' }), contentSchema: frame }
   return about('Each event of the stream.', open({}, { data, event: text }))
 }

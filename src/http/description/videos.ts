@@ -20,42 +20,44 @@ import {
 
 const videoId = idOf('vid')
 
-export const videoSchemas: Members = {
-  VideoRequest: about(
-    'Other fields are dropped.',
-    open(
-      {
-        model: about('A video model of the price list.', { type: 'string', minLength: 1 }),
-        prompt: about('The model checks its content.', text),
-      },
-      {
-        duration: about('The length in seconds. A number or its digits.', {
-          type: ['number', 'string', 'null'],
-        }),
-        seconds: about('The same as `duration`, which takes precedence.', {
-          type: ['number', 'string', 'null'],
-        }),
-        aspect_ratio: choice('`16:9`, `9:16` or `1:1`.'),
-        wait: about('True keeps the request open until the clip is ready.', {
-          anyOf: [nullable(flag), words(['true', 'false'])],
-        }),
-        timeout: about(
-          'How many seconds to wait, up to the time limit of the gateway. Turns on waiting.',
-          anything,
-        ),
-        ref_video_job_id: about(
-          'One of your own finished video jobs, to continue from.',
-          nullable({ type: 'string', minLength: 1 }),
-        ),
-        scenes: about(
-          'Scenes for storyboard models, usually a text or a list. They reach the provider as they came.',
-          anything,
-        ),
-        ...inputs(imageNames, 'Input images'),
-        ...inputs(videoNames, 'Input videos'),
-      },
-    ),
+export const videoRequest = about(
+  'Other fields are dropped.',
+  open(
+    {
+      model: about('A video model of the price list.', { type: 'string', minLength: 1 }),
+      prompt: about('The model checks its content.', text),
+    },
+    {
+      duration: about('The length in seconds. A number or its digits.', {
+        type: ['number', 'string', 'null'],
+      }),
+      seconds: about('The same as `duration`, which takes precedence.', {
+        type: ['number', 'string', 'null'],
+      }),
+      aspect_ratio: choice('`16:9`, `9:16` or `1:1`.'),
+      wait: about('True keeps the request open until the clip is ready.', {
+        anyOf: [nullable(flag), words(['true', 'false'])],
+      }),
+      timeout: about(
+        'How many seconds to wait, up to the time limit of the gateway. Turns on waiting.',
+        anything,
+      ),
+      ref_video_job_id: about(
+        'One of your own finished video jobs, to continue from.',
+        nullable({ type: 'string', minLength: 1 }),
+      ),
+      scenes: about(
+        'Scenes for storyboard models, usually a text or a list. They reach the provider as they came.',
+        anything,
+      ),
+      ...inputs(imageNames, 'Input images'),
+      ...inputs(videoNames, 'Input videos'),
+    },
   ),
+)
+
+export const videoSchemas: Members = {
+  VideoRequest: videoRequest,
   VideoForm: about(
     'Text parts are the fields of the same name, with numbers as text. A file part is the input of its name.',
     open({ model: text, prompt: text }, { input_reference: about('An image or a video.', anything) }),
@@ -120,7 +122,7 @@ const finishedVideo = {
   data: [{ url: `http://127.0.0.1:8787/v1/videos/${VIDEO}/content` }],
 }
 
-function createVideo(id: string, summary: string): Operation {
+export function createVideo(id: string, summary: string): Operation {
   const request = { model: 'sandbox-video', prompt: 'A bay at dawn', duration: 5 }
   const form: Contents = {
     'multipart/form-data': {
@@ -170,43 +172,43 @@ const partHeaders = {
   'content-range': { description: 'Which bytes the reply has.', schema: text },
 }
 
+export const readVideo: Operation = {
+  id: 'readVideoJob',
+  summary: 'The state of a video job',
+  tag: 'Videos',
+  access: 'customer',
+  parameters: [jobParameter(videoId, VIDEO)],
+  replies: {
+    200: {
+      description: 'The job in any state.',
+      content: json(ref('VideoJob'), { completed: finishedVideo }),
+    },
+  },
+  errors: ['not_found'],
+  style: 'media',
+}
+
+export const readClip: Operation = {
+  id: 'readClip',
+  summary: 'The clip of a video job',
+  tag: 'Videos',
+  access: 'customer',
+  parameters: [jobParameter(videoId, VIDEO), ...rangeHeaders],
+  replies: {
+    200: { description: 'The clip.', content: bytes, headers: clipHeaders },
+    206: { description: 'The bytes that `Range` asks for.', content: bytes, headers: partHeaders },
+    304: { description: 'The client has this clip.', headers: clipHeaders },
+  },
+  errors: ['not_found', 'video_not_ready', 'content_archived', 'range_not_satisfiable'],
+  style: 'media',
+}
+
 /** Videos, their jobs and clips. */
 export const videoPaths: Paths = {
   '/v1/videos': { post: createVideo('createVideo', 'Make a video') },
   '/v1/video/generations': { post: createVideo('generateVideo', 'Make a video') },
   '/v1/videos/extend': { post: createVideo('extendVideo', 'Extend a video') },
   '/v1/videos/storyboard': { post: createVideo('createStoryboard', 'Make a video of scenes') },
-  '/v1/videos/{id}': {
-    get: {
-      id: 'readVideoJob',
-      summary: 'The state of a video job',
-      tag: 'Videos',
-      access: 'customer',
-      parameters: [jobParameter(videoId, VIDEO)],
-      replies: {
-        200: {
-          description: 'The job in any state.',
-          content: json(ref('VideoJob'), { completed: finishedVideo }),
-        },
-      },
-      errors: ['not_found'],
-      style: 'media',
-    },
-  },
-  '/v1/videos/{id}/content': {
-    get: {
-      id: 'readClip',
-      summary: 'The clip of a video job',
-      tag: 'Videos',
-      access: 'customer',
-      parameters: [jobParameter(videoId, VIDEO), ...rangeHeaders],
-      replies: {
-        200: { description: 'The clip.', content: bytes, headers: clipHeaders },
-        206: { description: 'The bytes that `Range` asks for.', content: bytes, headers: partHeaders },
-        304: { description: 'The client has this clip.', headers: clipHeaders },
-      },
-      errors: ['not_found', 'video_not_ready', 'content_archived', 'range_not_satisfiable'],
-      style: 'media',
-    },
-  },
+  '/v1/videos/{id}': { get: readVideo },
+  '/v1/videos/{id}/content': { get: readClip },
 }

@@ -11,6 +11,7 @@ import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
 import { mediaReplies } from '../reply-style.ts'
 import type { Route } from '../routes.ts'
 import { createdImageReply, imageReply } from './job-replies.ts'
+import { maskFields, openAiImages } from './openai-images.ts'
 import { mediaRoute, type MediaRoutePorts } from './media-route.ts'
 
 const IMAGE_JOBS = '/v1/images/jobs/'
@@ -32,21 +33,32 @@ export const imageFields: ReadonlySet<string> = new Set([
   'orientation',
 ])
 
+/** With `TOLLGATE_OPENAI_MEDIA`. */
+export const openAiImageFields: ReadonlySet<string> = new Set([
+  ...imageFields,
+  ...maskFields,
+  'size',
+  'stream',
+])
+
 /** Generations, edits, and the lookup of image jobs. Edits are the same handler under another path. */
 export function imageRoutes(
   ports: ImageRoutePorts,
   settings: CreateJobSettings & { readonly imageWaitMs: number },
   keyed: Keyed,
 ): readonly Route[] {
-  const create = async (call: MediaCall) => {
+  const { isOpenAiMediaOn } = settings
+  const createInContract = async (call: MediaCall) => {
     const job = await createImageJob(call, ports, settings)
     const waiting = { waitMs: settings.imageWaitMs, signal: call.client.signal }
     const ended = await waitForJob(job, waiting, ports)
     noteJob(call.trace, ended)
     return createdImageReply(ended, { isRepeatable: call.idempotency !== undefined }, ports)
   }
+  const create = isOpenAiMediaOn ? openAiImages(ports, settings) : createInContract
+  const fields = isOpenAiMediaOn ? openAiImageFields : imageFields
   const route = (name: string) => ({
-    POST: mediaRoute({ kind: 'image', route: name, fields: imageFields }, create, ports),
+    POST: mediaRoute({ kind: 'image', route: name, takesForms: isOpenAiMediaOn, fields }, create, ports),
   })
   const read = keyed(async ({ account }, { request }) => {
     const job = await readJob(

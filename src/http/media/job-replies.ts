@@ -7,7 +7,7 @@ import { jsonReply, type HttpReply } from '../request-context.ts'
 import { Base64Body, base64Length, type BodyPart } from './base64-json.ts'
 
 /** Money may have moved or a repeat cannot help, so client libraries must not send the request again by themselves. */
-const NO_RETRY = { 'x-should-retry': 'false' }
+export const NO_RETRY = { 'x-should-retry': 'false' }
 
 const MS = 1000
 
@@ -25,7 +25,7 @@ const replyTo = {
 } as const satisfies Record<FailureReason, { readonly status: number; readonly type: ErrorType }>
 
 /** The facts that the reply to a request depends on, besides its job. */
-type Creation = {
+export type Creation = {
   /** Whether it has an idempotency key. */
   readonly isRepeatable: boolean
 }
@@ -53,20 +53,20 @@ export async function imageReply(job: Job, ports: ResultPorts): Promise<HttpRepl
 
 /** The reply to the request that created a video job. `baseUrl` is where this request reached the gateway. */
 export function createdVideoReply(job: Job, creation: Creation, baseUrl: string) {
-  if (job.state === 'completed') return jsonReply(200, completed(job, baseUrl))
+  if (job.state === 'completed') return jsonReply(200, completedVideo(job, baseUrl))
   return unfinishedReply(job, creation, { model: job.model, created: unixSeconds(job.createdAtMs) })
 }
 
 /** The reply to `GET /v1/videos/{id}`: 200 for every state of the caller's own job. */
 export function videoReply(job: Job, baseUrl: string) {
-  if (job.state === 'completed') return jsonReply(200, completed(job, baseUrl))
+  if (job.state === 'completed') return jsonReply(200, completedVideo(job, baseUrl))
   const common = { ...identity(job), status: job.state === 'queued' ? 'pending' : job.state }
   if (job.state === 'failed') return jsonReply(200, { ...common, cost_usd: '0', error: failureError(job) })
   return jsonReply(200, { ...common, estimated_cost_usd: formatUsd(job.held) })
 }
 
 /** The reply to a request whose job has no result, or none yet: 202, or the error of the job. */
-function unfinishedReply(job: Job, creation: Creation, own: object = {}) {
+export function unfinishedReply(job: Job, creation: Creation, own: object = {}) {
   if (job.state === 'failed') return failedReply(job, creation)
   const id = publicId(job)
   const estimate = { estimated_cost_usd: formatUsd(job.held) }
@@ -101,7 +101,7 @@ function failedReply(job: Job, { isRepeatable }: Creation) {
  * The `error` of a failed job: the provider's code if it gave one, and its message without hosts and keys. No field of
  * the request is known to be at fault.
  */
-function failureError({ failure }: Pick<Job, 'failure'>): object {
+export function failureError({ failure }: Pick<Job, 'failure'>) {
   if (failure === null) return { message: 'The job failed.', type: 'generation_error', param: null }
   const { reason, code, message } = failure
   return { message, type: replyTo[reason].type, ...(code === undefined ? {} : { code }), param: null }
@@ -141,7 +141,8 @@ function identity(job: Job) {
   return { id: publicId(job), model: job.model, created: unixSeconds(job.createdAtMs) }
 }
 
-function completed(job: Job, baseUrl: string): object {
+/** A completed video job. */
+export function completedVideo(job: Job, baseUrl: string) {
   const url = `${baseUrl}/v1/videos/${publicId(job)}/content`
   const isArchived = job.archivedAtMs !== null
   return {
@@ -155,6 +156,6 @@ function completed(job: Job, baseUrl: string): object {
 }
 
 /** An instant as the contract writes `created`. */
-function unixSeconds(atMs: number): number {
+export function unixSeconds(atMs: number): number {
   return Math.floor(atMs / MS)
 }

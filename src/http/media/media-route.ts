@@ -48,12 +48,12 @@ export function mediaRoute(
   }
 }
 
-/** The boundary of a multipart form; undefined for JSON. Image routes accept only JSON. */
-function formBoundary(request: IncomingRequest, { kind }: BodyForm): string | undefined {
+/** The boundary of a multipart form; undefined for JSON. */
+function formBoundary(request: IncomingRequest, { takesForms }: BodyForm): string | undefined {
   const type = request.header('content-type') ?? ''
   if (!type.toLowerCase().startsWith('multipart/')) return undefined
   // The text is the contract's.
-  if (kind === 'image') throw new GatewayError('json_required', 'Invalid JSON')
+  if (!takesForms) throw new GatewayError('json_required', 'Invalid JSON')
   const boundary = multipartBoundary(type)
   if (boundary === undefined)
     throw invalidForm('it must be multipart/form-data, with its boundary in the content-type')

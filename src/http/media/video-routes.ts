@@ -1,4 +1,5 @@
 import type { CreateJobSettings } from '../../gateway/media/create-job.ts'
+import type { Job } from '../../domain/jobs/job.ts'
 import { createVideoJob, type CreateVideoPorts } from '../../gateway/media/create-video-job.ts'
 import type { ResultPorts } from '../../gateway/media/damaged-results.ts'
 import type { JobRunner } from '../../gateway/media/job-runner.ts'
@@ -13,8 +14,16 @@ import { mediaReplies } from '../reply-style.ts'
 import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
 import type { Route } from '../routes.ts'
 import { clipReply } from './clip-reply.ts'
-import { createdVideoReply, videoReply } from './job-replies.ts'
+import { createdVideoReply, videoReply, type Creation } from './job-replies.ts'
 import { mediaRoute, type MediaRoutePorts } from './media-route.ts'
+import {
+  createdOpenAiVideo,
+  deletedVideoReply,
+  listVideos,
+  openAiVideoReply,
+  refuseVariants,
+  type Shown,
+} from './openai-videos.ts'
 
 const VIDEOS = '/v1/videos/'
 const CONTENT = '/content'
@@ -23,7 +32,8 @@ export type VideoRoutePorts = CreateVideoPorts &
   MediaRoutePorts &
   ResultPorts & { readonly forwarding: Forwarding; readonly runner: JobRunner }
 
-type VideoRouteSettings = BaseUrlSettings & CreateJobSettings & { readonly videoWaitMs: number }
+type VideoRouteSettings = BaseUrlSettings &
+  CreateJobSettings & { readonly videoWaitMs: number; readonly videoRetentionMs: number | undefined }
 
 type Keyed = (handle: (caller: Authenticated, context: RequestContext) => Promise<HttpReply>) => Handler
 
@@ -39,6 +49,8 @@ export const videoFields: ReadonlySet<string> = new Set([
   'ref_video_job_id',
   'scenes',
 ])
+/** With `TOLLGATE_OPENAI_MEDIA`. */
+export const openAiVideoFields: ReadonlySet<string> = new Set([...videoFields, 'size'])
 
 /** The creation of video jobs under its four paths, the lookup of a job, and its clip. */
 export function videoRoutes(
@@ -46,33 +58,49 @@ export function videoRoutes(
   settings: VideoRouteSettings,
   keyed: Keyed,
 ): readonly Route[] {
-  const create = (path: string, name: string): Route => ({
+  const { isOpenAiMediaOn } = settings
+  const fields = isOpenAiMediaOn ? openAiVideoFields : videoFields
+  const create = (path: string, name: string, others: Route['methods'] = {}): Route => ({
     path,
     name,
     methods: {
       POST: mediaRoute(
-        { kind: 'video', route: name, fields: videoFields },
+        { kind: 'video', route: name, takesForms: true, fields },
         createVideo(ports, settings),
         ports,
       ),
+      ...others,
     },
     style: mediaReplies,
   })
   const read = keyed(async ({ account }, { request }) => {
     const job = await readJob(request.path.slice(VIDEOS.length), 'video', { accountId: account.id }, ports)
-    return videoReply(job, publicBaseUrl(request, settings, ports))
+    return replies(request, ports, settings).read(job)
   })
+  const list = keyed(({ account }, { request }) => {
+    const shown = shownTo(request, ports, settings)
+    return listVideos(request, { accountId: account.id }, { ...shown, jobs: ports.jobs })
+  })
+  const remove = keyed(({ account }, { request }) =>
+    deletedVideoReply(request.path.slice(VIDEOS.length), { accountId: account.id }, ports),
+  )
   const content = keyed(async ({ account }, { request }) => {
+    if (isOpenAiMediaOn) refuseVariants(request)
     const id = request.path.slice(VIDEOS.length, -CONTENT.length)
     return clipReply(await readClip(id, { accountId: account.id }, ports), request, ports)
   })
   return [
-    create('/v1/videos', 'videos'),
+    create('/v1/videos', 'videos', isOpenAiMediaOn ? { GET: list } : {}),
     create('/v1/video/generations', 'videos.generations'),
     create('/v1/videos/extend', 'videos.extend'),
     create('/v1/videos/storyboard', 'videos.storyboard'),
     { path: `${VIDEOS}*${CONTENT}`, name: 'videos.content', methods: { GET: content }, style: mediaReplies },
-    { path: `${VIDEOS}*`, name: 'videos.job', methods: { GET: read }, style: mediaReplies },
+    {
+      path: `${VIDEOS}*`,
+      name: 'videos.job',
+      methods: { GET: read, ...(isOpenAiMediaOn ? { DELETE: remove } : {}) },
+      style: mediaReplies,
+    },
   ]
 }
 
@@ -87,8 +115,39 @@ function createVideo(ports: VideoRoutePorts, settings: VideoRouteSettings) {
     const waitMs = (request.waitMs ?? 0) - (ports.clock.monotonicMs() - startedMs)
     const job = await waitForJob(submitted, { waitMs, signal }, ports)
     noteJob(call.trace, job)
-    const isRepeatable = call.idempotency !== undefined
-    return createdVideoReply(job, { isRepeatable }, publicBaseUrl(http, settings, ports))
+    return replies(http, ports, settings).created(job, { isRepeatable: call.idempotency !== undefined })
+  }
+}
+
+function shownTo(
+  request: IncomingRequest,
+  ports: Pick<VideoRoutePorts, 'forwarding'>,
+  settings: VideoRouteSettings,
+): Shown {
+  const { videoRetentionMs } = settings
+  return { baseUrl: publicBaseUrl(request, settings, ports), videoRetentionMs }
+}
+
+/** How jobs look to the client of a request. */
+function replies(
+  request: IncomingRequest,
+  ports: Pick<VideoRoutePorts, 'forwarding'>,
+  settings: VideoRouteSettings,
+): {
+  readonly created: (job: Job, creation: Creation) => HttpReply
+  readonly read: (job: Job) => HttpReply
+} {
+  const shown = shownTo(request, ports, settings)
+  if (!settings.isOpenAiMediaOn) {
+    const { baseUrl } = shown
+    return {
+      created: (job, creation) => createdVideoReply(job, creation, baseUrl),
+      read: job => videoReply(job, baseUrl),
+    }
+  }
+  return {
+    created: (job, creation) => createdOpenAiVideo(job, creation, shown),
+    read: job => openAiVideoReply(job, shown),
   }
 }
 

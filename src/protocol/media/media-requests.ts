@@ -30,6 +30,17 @@ export function readImageRequest(fields: Readonly<Record<string, unknown>>): Ima
   }
 }
 
+/** The fields of a form as a JSON body has them: `n` is a number, and `stream` a boolean. Other texts stay. */
+export function readImageForm(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { n, stream } = fields
+  const isCount = typeof n === 'string' && /^\d{1,9}$/.test(n)
+  return {
+    ...fields,
+    ...(isCount ? { n: Number(n) } : {}),
+    ...(stream === 'true' || stream === 'false' ? { stream: stream === 'true' } : {}),
+  }
+}
+
 const MS = 1000
 
 export type VideoRequest = {

@@ -105,12 +105,13 @@ export class MultipartBodyReader implements BodyReader, PartSink {
   }
 
   #partFor(name: string, isFile: boolean): Part {
-    const { fileBytesMax } = this.#options
+    const { fileBytesMax, names } = this.#options
     const input = this.#inputOf(name)
     if (input !== undefined && !isFile) {
       return new MediaString({ name: input, syntax: plainText(), head: this.#head, fileBytesMax })
     }
-    if (isFile && (input !== undefined || name === ANY_FILE)) return new FilePart(input, fileBytesMax)
+    const isAnyFile = name === ANY_FILE && names.has('video')
+    if (isFile && (input !== undefined || isAnyFile)) return new FilePart(input, fileBytesMax)
     this.#keep(name.length)
     if (!isFile) return new TextPart(name)
     // Null counts as absent. The name is still checked.

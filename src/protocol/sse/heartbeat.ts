@@ -1,6 +1,6 @@
 import type { Heartbeat } from '../text-dialect.ts'
 
-const COMMENT_AFTER_MS = 15_000
+export const COMMENT_AFTER_MS = 15_000
 const NOTHING: Uint8Array<ArrayBuffer> = new Uint8Array()
 
 /**

@@ -79,6 +79,21 @@ export function jobListsConform(kind: StoreKind): void {
       expect([first.jobs[0]!.id, second.jobs[0]!.id]).toEqual([recent.id, old.id])
     })
 
+    test('the list of jobs can begin with the oldest, and behind a job in either order', async () => {
+      const { jobs, payer } = await openJobs(kind)
+      const ids = []
+      for (let index = 0; index < 4; index += 1) ids.push((await record(jobs, aJob(payer, CHEAP))).id)
+      const behind = ids[1]!
+      const idsOf = async (page: object) => (await jobs.list({ limit: 9, ...page })).jobs.map(({ id }) => id)
+
+      const oldestFirst = await pagesOf(cursor => jobs.list({ limit: 3, isOldestFirst: true, ...cursor }))
+
+      expect(oldestFirst).toEqual([ids.slice(0, 3), ids.slice(3)])
+      expect(await idsOf({ behind })).toEqual([ids[0]!])
+      expect(await idsOf({ behind, isOldestFirst: true })).toEqual([ids[2]!, ids[3]!])
+      expect(await idsOf({ behind: anId() })).toEqual([])
+    })
+
     test('the list of jobs can be of one account, one kind, one state, and of all three', async () => {
       const { store, jobs, payer, ids } = await openWithEach()
       const other = await anAccount(store, { funds: usd('10') })

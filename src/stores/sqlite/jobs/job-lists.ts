@@ -57,20 +57,29 @@ export class JobLists {
     return new JobLists(database, { node, left: row?.last ?? 0n })
   }
 
-  list({ accountId, kind, state, limit, cursor }: JobPage): ListedJobs {
+  list({ accountId, kind, state, limit, cursor, isOldestFirst = false, behind }: JobPage): ListedJobs {
     const filters = { account_id: accountId, kind, state }
     const given = Object.entries(filters).flatMap(([column, value]) =>
       value === undefined ? [] : ([[column, value]] as const),
     )
     // Only the conditions that are asked for, so that the list of one account uses the index of its jobs.
-    const where = ['row_id < $before', ...given.map(([column]) => `${column} = $${column}`)].join(' AND ')
+    const [isBehind, order] = isOldestFirst ? ['>', 'ASC'] : ['<', 'DESC']
+    const where = [
+      `row_id ${isBehind} $place`,
+      ...given.map(([column]) => `${column} = $${column}`),
+      ...(behind === undefined
+        ? []
+        : [`row_id ${isBehind} (SELECT row_id FROM jobs WHERE id_key = $key AND id_tail = $tail)`]),
+    ].join(' AND ')
+    const first = isOldestFirst ? 0n : ROW_ID_MAX
     const rows = this.#database
       .query<JobRow, [Record<string, string | number | bigint>]>(
-        `SELECT * FROM jobs WHERE ${where} ORDER BY row_id DESC LIMIT $limit`,
+        `SELECT * FROM jobs WHERE ${where} ORDER BY row_id ${order} LIMIT $limit`,
       )
       .all({
         ...Object.fromEntries(given),
-        before: cursor === undefined ? ROW_ID_MAX : readCursor(cursor).value,
+        ...behind,
+        place: cursor === undefined ? first : readCursor(cursor).value,
         limit: limit + 1,
       })
     return pageOf(rows, limit)
