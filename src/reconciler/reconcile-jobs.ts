@@ -49,9 +49,9 @@ export async function reconcileJobs(
       onFailed(error)
     },
   }
-  const { lost } = await loseStaleSubmits(sweeping, clock.now())
+  const { lost } = await loseStaleSubmissions(sweeping, clock.now())
   const { polled, ended } = await pollJobs(asking, clock.now())
-  const { recovered } = await recoverSubmits(asking, clock.now())
+  const { recovered } = await recoverSubmissions(asking, clock.now())
   const { lateCompletions } = await watchReleasedJobs(asking, clock.now())
   const { released } = await releaseOverdueJobs(sweeping, clock.now())
   const { archived } = await archiveResults(sweeping, clock.now())
@@ -74,7 +74,7 @@ export async function reconcileJobs(
  * once, those of other nodes when no submission can last as long. A submission is never repeated, because the provider
  * may have the job. A job whose submission never began has its deadline now. Safe to run on every node at once.
  */
-export async function loseStaleSubmits(
+export async function loseStaleSubmissions(
   ports: SweepPorts & {
     readonly jobs: Pick<Jobs, 'due' | 'loseSubmit'>
     readonly unknownSubmitTtlMs: number
@@ -119,7 +119,7 @@ async function pollJobs(
  * Looks for jobs of unknown submissions at providers that can be asked, and continues the jobs that are found. Safe to
  * run on every node at once: an upstream id belongs to one job.
  */
-async function recoverSubmits(
+async function recoverSubmissions(
   ports: AskPorts & { readonly runner: Pick<JobRunner, 'recover'> },
   nowMs: number,
 ): Promise<{ readonly recovered: number }> {

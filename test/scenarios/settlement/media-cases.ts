@@ -65,8 +65,8 @@ const link = (media: ScriptedMedia, url: string) =>
 const empty = (isCounted: boolean): MediaResult => ({ outputs: [], isCounted })
 
 const REFUSED = 'Refused by the gateway (400, 401, 404, 413)'
-const REJECTED = 'Submit rejected by the provider (any 4xx)'
-const FOUND = 'Submit unknown (5xx, reset), found later'
+const REJECTED = 'Submission rejected by the provider (any 4xx)'
+const FOUND = 'Submission unknown (5xx, reset), found later'
 const WITHOUT_RESULT = 'Finished without a result'
 const IMAGES = 'Images finished'
 const VIDEO = 'Video finished'
@@ -126,21 +126,21 @@ const submits: readonly MediaCase[] = [
     ends: { state: 'failed', reason: 'provider_unavailable' },
   },
   {
-    row: 'Submit answered without an id',
+    row: 'Submission answered without an id',
     title: 'is released at once',
     submitted: rejected({ reason: 'no_id', status: 200 }),
     afterMs: null,
     ends: { state: 'failed', reason: 'no_job_id' },
   },
   {
-    row: 'Submit not sent (DNS, refused connection)',
+    row: 'Submission not sent (DNS, refused connection)',
     title: 'is held until the next pass of the reconciler',
     submitted: { outcome: 'not_sent', problem: 'ECONNREFUSED' },
     afterMs: null,
     ends: { state: 'unknown_submit', isHeld: true },
   },
   {
-    row: 'Submit not sent (DNS, refused connection)',
+    row: 'Submission not sent (DNS, refused connection)',
     title: 'is released by the next pass of the reconciler',
     submitted: { outcome: 'not_sent', problem: 'ECONNREFUSED' },
     ends: { state: 'failed', reason: 'submit_unconfirmed' },
@@ -182,14 +182,14 @@ const submits: readonly MediaCase[] = [
     ends: { state: 'processing', isHeld: true },
   },
   {
-    row: 'Submit unknown, not found within 15 minutes',
+    row: 'Submission unknown, not found within 15 minutes',
     title: 'is held until then',
     submitted: unknown,
     afterMs: 15 * MINUTE_MS - 1,
     ends: { state: 'unknown_submit', isHeld: true },
   },
   {
-    row: 'Submit unknown, not found within 15 minutes',
+    row: 'Submission unknown, not found within 15 minutes',
     title: 'is released then',
     submitted: unknown,
     afterMs: 15 * MINUTE_MS,
