@@ -22,10 +22,10 @@ async function setUp() {
     onFailed: (error: unknown) => {
       throw error
     },
-    unknownSubmitTtlMs: TTL_MS,
   }
   return {
-    lostAt: async (atMs: number) => (await loseStaleSubmissions(ports, atMs)).lost,
+    lostAt: async (atMs: number) =>
+      (await loseStaleSubmissions(ports, { unknownSubmitTtlMs: TTL_MS }, atMs)).lost,
     job: async () => (await jobs.find(id))!,
   }
 }

@@ -73,7 +73,7 @@ function create(
 }
 
 function callOf(jobId: Id, caller: Authenticated, body: MediaBody) {
-  return { id: jobId, jobId, caller, body, trace: {} }
+  return { id: jobId, jobId, caller, body, record: {} }
 }
 
 /** Files of a request that made no job. */

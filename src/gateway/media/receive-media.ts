@@ -14,7 +14,7 @@ import type { Blobs } from '../ports/blobs.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { Jobs } from '../ports/jobs.ts'
 import { publicId } from './job-id.ts'
-import type { MediaCall, MediaTrace } from './media-call.ts'
+import type { MediaCall, MediaRecord } from './media-call.ts'
 import { spoolBody, type BodyBytes } from './spool-body.ts'
 
 export type ReceiveMediaPorts = {
@@ -55,7 +55,7 @@ type IncomingMedia = {
   /** The memory for the body. The caller releases it. */
   readonly memory: Reservation
   readonly signal: CallerSignal
-  readonly trace: MediaTrace
+  readonly record: MediaRecord
 }
 
 const imageInputs: ReadonlySet<InputName> = new Set(imageNames)
@@ -71,7 +71,7 @@ export async function receiveMedia<Reply>(
   answer: (call: MediaCall) => Promise<Reply>,
   ports: ReceiveMediaPorts,
 ): Promise<Reply> {
-  const { id, caller, form, idempotencyKey: key, trace } = incoming
+  const { id, caller, form, idempotencyKey: key, record } = incoming
   const jobId = ports.newId()
   const space = ports.inputSpool.open(caller.account.id)
   try {
@@ -80,7 +80,7 @@ export async function receiveMedia<Reply>(
       key === undefined ? {} : { idempotency: { key, fingerprint: `${form.route} ${digest}` } }
     try {
       const client = { signal: incoming.signal }
-      return await answer({ id, jobId, route: form.route, caller, body, client, trace, ...idempotency })
+      return await answer({ id, jobId, route: form.route, caller, body, client, record, ...idempotency })
     } finally {
       const files = filesOf(body)
       if (files.length > 0 && (await ports.jobs.find(jobId)) === undefined)

@@ -86,7 +86,7 @@ function createVideo(ports: VideoRoutePorts, settings: VideoRouteSettings) {
     const submitted = await waitForSubmission(created, { signal }, ports)
     const waitMs = (request.waitMs ?? 0) - (ports.clock.monotonicMs() - startedMs)
     const job = await waitForJob(submitted, { waitMs, signal }, ports)
-    noteJob(call.trace, job)
+    noteJob(call.record, job)
     const isRepeatable = call.idempotency !== undefined
     return createdVideoReply(job, { isRepeatable }, publicBaseUrl(http, settings, ports))
   }

@@ -182,14 +182,14 @@ const submits: readonly MediaCase[] = [
     ends: { state: 'processing', isHeld: true },
   },
   {
-    row: 'Submission unknown, not found within 15 minutes',
+    row: 'Submission unknown, not found in 15 minutes',
     title: 'is held until then',
     submitted: unknown,
     afterMs: 15 * MINUTE_MS - 1,
     ends: { state: 'unknown_submit', isHeld: true },
   },
   {
-    row: 'Submission unknown, not found within 15 minutes',
+    row: 'Submission unknown, not found in 15 minutes',
     title: 'is released then',
     submitted: unknown,
     afterMs: 15 * MINUTE_MS,
