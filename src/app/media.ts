@@ -87,12 +87,11 @@ export async function openMedia(parts: {
     onFailed,
     onUnknownStatus: unknownStatusReporter(log, jobMetrics),
     inputSpool: inputSpool(config.spoolBytesMax, clock),
-    settings: { unknownSubmitTtlMs: config.unknownSubmitTtlMs },
   }
   const stopping = new AbortController()
   return {
     ...ports,
-    runner: new JobRunner(ports),
+    runner: new JobRunner(ports, config),
     damagedResults: new DamagedResults(({ job, key, damage }) => {
       const line = { job_id: publicId(job), file: key, damage, cost_usd: formatUsd(job.cost ?? ZERO) }
       log.error('the stored result of a paid job cannot be served; refund its charge', line)

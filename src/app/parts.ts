@@ -155,10 +155,11 @@ function adminPortsOf(parts: {
 }): AdminPorts {
   const { node, clock, moderator, providers, refusedFields, idleStreams, onReconcileFailed: onFailed } = parts
   const { accounts, ledger, catalog, auditLog, newId, limits } = node
-  const { isSandboxOn } = parts.config
+  const { isSandboxOn, unknownSubmitTtlMs } = parts.config
   const settings = describeConfig()
   const { imageRetentionMs: imageMs, videoRetentionMs: videoMs = null } = parts.config
-  const media = { ...parts.media, retention: { imageMs, videoMs }, places: new Map<string, string>() }
+  const media = { ...parts.media, places: new Map<string, string>() }
+  const jobSettings = { unknownSubmitTtlMs, retention: { imageMs, videoMs } }
   return {
     accounts,
     ledger,
@@ -177,7 +178,7 @@ function adminPortsOf(parts: {
         ...node,
         clock,
         onFailed,
-        reconcileJobs: onFailed => reconcileJobs(media, onFailed),
+        reconcileJobs: onFailed => reconcileJobs(media, jobSettings, onFailed),
       }),
     catalog,
     auditLog,

@@ -4,7 +4,7 @@ import { aVideoJob, openJobs, record } from '../../test/support/job-builders.ts'
 import { NOW } from '../../test/support/ledger-builders.ts'
 import { sqlite } from '../../test/support/test-store.ts'
 import { SUBMIT_TIMEOUT_MS } from '../gateway/media/submit-job.ts'
-import { loseStaleSubmits, STALE_AFTER_MS } from './reconcile-jobs.ts'
+import { loseStaleSubmissions, STALE_AFTER_MS } from './reconcile-jobs.ts'
 
 const TTL_MS = 900_000
 
@@ -22,10 +22,10 @@ async function setUp() {
     onFailed: (error: unknown) => {
       throw error
     },
-    unknownSubmitTtlMs: TTL_MS,
   }
   return {
-    lostAt: async (atMs: number) => (await loseStaleSubmits(ports, atMs)).lost,
+    lostAt: async (atMs: number) =>
+      (await loseStaleSubmissions(ports, { unknownSubmitTtlMs: TTL_MS }, atMs)).lost,
     job: async () => (await jobs.find(id))!,
   }
 }

@@ -2,7 +2,7 @@ import type { Job } from '../domain/jobs/job.ts'
 import { OVERDUE, SUBMIT_UNCONFIRMED } from '../gateway/media/job-failures.ts'
 import type { JobRunner } from '../gateway/media/job-runner.ts'
 import type { SettleJobPorts } from '../gateway/media/settle-job.ts'
-import { SUBMIT_TIMEOUT_MS } from '../gateway/media/submit-job.ts'
+import { SUBMIT_TIMEOUT_MS, type SubmitSettings } from '../gateway/media/submit-job.ts'
 import type { Blobs } from '../gateway/ports/blobs.ts'
 import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
 import type { Jobs } from '../gateway/ports/jobs.ts'
@@ -18,12 +18,12 @@ const ARCHIVE_MS_MAX = 5000
 
 export type ReconcileJobsPorts = Pick<SettleJobPorts, 'jobs' | 'blobs' | 'clock'> & {
   readonly runner: JobRunner
-  readonly settings: { readonly unknownSubmitTtlMs: number }
-  readonly retention: Retention
   readonly places: SweepPlaces
   /** Fires when the gateway stops: the pass then ends at once. */
   readonly stopping: CallerSignal
 }
+
+export type ReconcileJobsSettings = SubmitSettings & { readonly retention: Retention }
 
 /** How long results are kept; null for a kind whose results are never archived. */
 export type Retention = { readonly imageMs: number; readonly videoMs: number | null }
@@ -34,27 +34,27 @@ export type Retention = { readonly imageMs: number; readonly videoMs: number | n
  */
 export async function reconcileJobs(
   ports: ReconcileJobsPorts,
+  settings: ReconcileJobsSettings,
   onFailed: (error: unknown) => void,
 ): Promise<JobsPass> {
-  const { clock, settings } = ports
+  const { clock } = ports
   let failed = 0
   const count = () => void (failed += 1)
   // The runner of jobs has already reported the failure.
   const asking = { ...ports, onFailed: count }
   const sweeping = {
     ...ports,
-    ...settings,
     onFailed: (error: unknown) => {
       count()
       onFailed(error)
     },
   }
-  const { lost } = await loseStaleSubmits(sweeping, clock.now())
+  const { lost } = await loseStaleSubmissions(sweeping, settings, clock.now())
   const { polled, ended } = await pollJobs(asking, clock.now())
-  const { recovered } = await recoverSubmits(asking, clock.now())
+  const { recovered } = await recoverSubmissions(asking, clock.now())
   const { lateCompletions } = await watchReleasedJobs(asking, clock.now())
   const { released } = await releaseOverdueJobs(sweeping, clock.now())
-  const { archived } = await archiveResults(sweeping, clock.now())
+  const { archived } = await archiveResults(sweeping, settings, clock.now())
   const { removed } = await sweepBlobs(sweeping, clock.now())
   return {
     lost,
@@ -74,11 +74,9 @@ export async function reconcileJobs(
  * once, those of other nodes when no submission can last as long. A submission is never repeated, because the provider
  * may have the job. A job whose submission never began has its deadline now. Safe to run on every node at once.
  */
-export async function loseStaleSubmits(
-  ports: SweepPorts & {
-    readonly jobs: Pick<Jobs, 'due' | 'loseSubmit'>
-    readonly unknownSubmitTtlMs: number
-  },
+export async function loseStaleSubmissions(
+  ports: SweepPorts & { readonly jobs: Pick<Jobs, 'due' | 'loseSubmit'> },
+  { unknownSubmitTtlMs }: SubmitSettings,
   nowMs: number,
 ): Promise<{ readonly lost: number }> {
   const lose = async ({ id, submittedAtMs }: Job) => {
@@ -86,7 +84,7 @@ export async function loseStaleSubmits(
     const problem = isBegun
       ? 'The gateway stopped during the submission.'
       : 'The gateway stopped before the submission, so nothing was sent.'
-    const deadlineAtMs = isBegun ? nowMs + ports.unknownSubmitTtlMs : nowMs
+    const deadlineAtMs = isBegun ? nowMs + unknownSubmitTtlMs : nowMs
     return (await ports.jobs.loseSubmit(id, { problem, atMs: nowMs, deadlineAtMs, submittedAtMs })).changed
   }
   const left = await sweepJobs(ports, { work: 'left_queued', atMs: nowMs }, lose)
@@ -102,14 +100,14 @@ type AskPorts = SweepPorts & { readonly jobs: Pick<Jobs, 'claim' | 'endClaim'> }
  * result and does not wait for it. Skips jobs that this node already works on. Safe to run on every node at once.
  */
 async function pollJobs(
-  ports: AskPorts & { readonly runner: Pick<JobRunner, 'ask' | 'isRunning'> },
+  ports: AskPorts & { readonly runner: Pick<JobRunner, 'pollClaimed' | 'isRunning'> },
   nowMs: number,
 ): Promise<{ readonly polled: number; readonly ended: number }> {
   const { runner } = ports
   let skipped = 0
   const { seen, changed } = await askProviders(ports, { work: 'poll', atMs: nowMs }, async job => {
     if (runner.isRunning(job.id)) skipped += 1
-    const { settled } = await runner.ask(job)
+    const { settled } = await runner.pollClaimed(job)
     return { changed: settled.then(now => now.state !== job.state) }
   })
   return { polled: seen - skipped, ended: changed }
@@ -119,7 +117,7 @@ async function pollJobs(
  * Looks for jobs of unknown submissions at providers that can be asked, and continues the jobs that are found. Safe to
  * run on every node at once: an upstream id belongs to one job.
  */
-async function recoverSubmits(
+async function recoverSubmissions(
   ports: AskPorts & { readonly runner: Pick<JobRunner, 'recover'> },
   nowMs: number,
 ): Promise<{ readonly recovered: number }> {
@@ -169,8 +167,8 @@ async function archiveResults(
   ports: SweepPorts & {
     readonly jobs: Pick<Jobs, 'due' | 'archive'>
     readonly blobs: Pick<Blobs, 'archive'>
-    readonly retention: Retention
   },
+  { retention: { imageMs, videoMs } }: ReconcileJobsSettings,
   nowMs: number,
 ): Promise<{ readonly archived: number }> {
   const archive = async ({ id, outputs }: Job) => {
@@ -178,7 +176,6 @@ async function archiveResults(
     for (const { key } of outputs) await ports.blobs.archive(key)
     return changed
   }
-  const { imageMs, videoMs } = ports.retention
   let archived = 0
   for (const [kind, keptMs] of [
     ['image', imageMs],

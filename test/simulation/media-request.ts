@@ -6,7 +6,7 @@ import { createImageJob } from '../../src/gateway/media/create-image-job.ts'
 import { createVideoJob } from '../../src/gateway/media/create-video-job.ts'
 import type { MediaCall } from '../../src/gateway/media/media-call.ts'
 import { spoolBody } from '../../src/gateway/media/spool-body.ts'
-import { waitForJob, waitForSubmit } from '../../src/gateway/media/wait-for-job.ts'
+import { waitForJob, waitForSubmission } from '../../src/gateway/media/wait-for-job.ts'
 import type { Authenticated } from '../../src/gateway/ports/accounts.ts'
 import type { CallerSignal } from '../../src/gateway/ports/caller-signal.ts'
 import { imageNames, videoNames, type MediaBody } from '../../src/protocol/media/media-body.ts'
@@ -51,7 +51,7 @@ export async function handle(
   try {
     const job = await create(kind, call, { node, world })
     return waitMs === null
-      ? await waitForSubmit(job, { signal }, node)
+      ? await waitForSubmission(job, { signal }, node)
       : await waitForJob(job, { waitMs, signal }, node)
   } finally {
     if ((await node.jobs.find(jobId)) === undefined) await removeFiles(body, node)
@@ -73,7 +73,7 @@ function create(
 }
 
 function callOf(jobId: Id, caller: Authenticated, body: MediaBody) {
-  return { id: jobId, jobId, caller, body, isForm: false, trace: {} }
+  return { id: jobId, jobId, caller, body, isForm: false, record: {} }
 }
 
 /** Files of a request that made no job. */

@@ -88,9 +88,8 @@ export class SimulatedNode {
       onFailed: this.onFailed,
       onUnknownStatus: () => {},
       inputSpool: inputSpool(SPOOL_BYTES, this.clock),
-      settings,
     }
-    this.runner = new JobRunner(this.ports)
+    this.runner = new JobRunner(this.ports, settings)
   }
 
   readonly onFailed = (error: unknown): void => this.#world.reported(error)
@@ -105,7 +104,7 @@ export class SimulatedNode {
   async reconcile() {
     const { clock, runner, ports, onFailed } = this
     const [places, stopping] = [this.#places, this.#stopping]
-    const { retention } = this.#world.settings
+    const { settings } = this.#world
     const startedAtMs = clock.now()
     let failures = 0
     const leases = gated(this.#store.leases, 'leases', this.#gate, { reads: ['take'] })
@@ -119,7 +118,7 @@ export class SimulatedNode {
         failures += 1
         onFailed(error)
       },
-      reconcileJobs: onFailed => reconcileJobs({ ...ports, runner, retention, places, stopping }, onFailed),
+      reconcileJobs: onFailed => reconcileJobs({ ...ports, runner, places, stopping }, settings, onFailed),
     })
     if (pass.hasRun && failures === 0) this.#world.expectReleased(startedAtMs)
     return pass

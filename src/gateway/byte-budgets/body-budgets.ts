@@ -30,7 +30,7 @@ export function largestBodyIn(memoryBytes: number): number {
 
 /**
  * The disk space for the files of running requests: those that arrive in their bodies, and those that a video job
- * fetches before its submit. The owners are accounts.
+ * fetches before its submission. The owners are accounts.
  */
 export function inputSpool(bytesMax: number, clock: Clock): ByteBudget {
   const small = { bytesMax: 0, keptBytes: 0 }

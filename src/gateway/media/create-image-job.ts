@@ -34,11 +34,11 @@ export async function createImageJob(
   const first = await firstJob(call, ports)
   if (first !== undefined) return first
   const { model: name, prompt, count } = readImageRequest(call.body.fields)
-  const { caller, trace } = call
+  const { caller, record } = call
   const catalog = ports.catalog.current()
   const { model, upstream, provider } = resolveMediaModel(name, 'image', { ...ports, catalog, caller })
-  trace.model = model.id
-  trace.provider = provider.id
+  record.model = model.id
+  record.provider = provider.id
   const fields = settings.isOpenAiMediaOn ? fieldsWithSize(call.body.fields, model) : call.body.fields
   const params = { ...chooseParams(fields, model.params, imageDefaults), ...model.fixedParams }
   const images = jobInputs(call.body, imageNames, { takesProviderIds: false })

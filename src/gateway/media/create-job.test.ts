@@ -20,7 +20,7 @@ test('a reserve that cannot be recorded is 503, takes no money, and nothing is s
     clock: fakeClock(),
   }
 
-  const error = await rejection(createJob(aJob(payer), { trace: {} }, ports))
+  const error = await rejection(createJob(aJob(payer), { record: {} }, ports))
 
   expect(error).toBeInstanceOf(GatewayError)
   const { code, extras } = error as GatewayError

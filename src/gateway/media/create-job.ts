@@ -25,14 +25,14 @@ export type CreateJobSettings = {
  * for another request.
  */
 export async function firstJob(
-  { caller, idempotency, trace }: Pick<MediaCall, 'caller' | 'idempotency' | 'trace'>,
+  { caller, idempotency, record }: Pick<MediaCall, 'caller' | 'idempotency' | 'record'>,
   { jobs, clock }: CreateJobPorts,
 ): Promise<Job | undefined> {
   if (idempotency === undefined) return undefined
   const known = await jobs.findByKey(caller.account.id, idempotency.key, clock.now())
   if (known === undefined) return undefined
   if (known.fingerprint !== idempotency.fingerprint) throw keyReused()
-  trace.isReplay = true
+  record.isReplay = true
   return known.job
 }
 
@@ -43,7 +43,7 @@ export async function firstJob(
  */
 export async function createJob(
   job: NewJob,
-  { trace }: Pick<MediaCall, 'trace'>,
+  { record }: Pick<MediaCall, 'record'>,
   { jobs, runner }: CreateJobPorts,
 ): Promise<Job> {
   const created = await admitSpend({ amount: job.held }, () =>
@@ -53,11 +53,10 @@ export async function createJob(
   )
   switch (created.outcome) {
     case 'created':
-      trace.held = created.job.held
       runner.start(created.job)
       return created.job
     case 'repeated':
-      trace.isReplay = true
+      record.isReplay = true
       return created.job
     case 'key_reused':
       throw keyReused()

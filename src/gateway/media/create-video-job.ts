@@ -40,7 +40,7 @@ export async function createVideoJob(
 ): Promise<Job> {
   const first = await firstJob(call, ports)
   if (first !== undefined) return first
-  const { caller, trace } = call
+  const { caller, record } = call
   const catalog = ports.catalog.current()
   const source = await sourceJob(request, call, ports)
   const { model, upstream, provider } = resolveMediaModel(request.model, 'video', {
@@ -49,8 +49,8 @@ export async function createVideoJob(
     caller,
     ...(source === undefined ? {} : { onlyProvider: source.provider }),
   })
-  trace.model = model.id
-  trace.provider = provider.id
+  record.model = model.id
+  record.provider = provider.id
   const { durationMs, heldMs } = durations(call, model)
   const fields = settings.isOpenAiMediaOn ? fieldsWithSize(call.body.fields, model) : call.body.fields
   const nowMs = ports.clock.now()

@@ -12,9 +12,9 @@ export const RESULT_FETCHES_MAX = 32
 /** The status of a job while its result is being fetched, instead of the provider's status. */
 export const FINISHED_STATUS = 'finished'
 
-/** How long other nodes do not poll a job while its result is being fetched, and how often this is renewed. */
-const CLAIM_MS = 15_000
-const CLAIM_AGAIN_MS = 5000
+/** By how much the next poll of a job is postponed while its result is being fetched, and how often this is renewed. */
+const POSTPONED_MS = 15_000
+const POSTPONE_AGAIN_MS = 5000
 
 export type FetchResultPorts = StoreOutputsPorts & {
   readonly jobs: Pick<Jobs, 'notePoll'>
@@ -37,7 +37,8 @@ export async function fetchResult(
 ): Promise<StoredOutputs> {
   const hasLinks = result.outputs.some(({ from }) => from === 'url')
   // Nothing polls a job without an upstream id.
-  const endClaim = hasLinks && job.upstreamId !== null ? await claim(job, ports) : () => undefined
+  const endPostponement =
+    hasLinks && job.upstreamId !== null ? await postponePolls(job, ports) : () => undefined
   try {
     const store = () => storeOutputs(job, result, ports)
     return await (hasLinks ? ports.resultFetches.run(store) : store())
@@ -45,32 +46,32 @@ export async function fetchResult(
     ports.onFailed(error)
     return { outcome: 'unavailable', problem: 'The result could not be stored.' }
   } finally {
-    endClaim()
+    endPostponement()
   }
 }
 
 /**
- * Replaces the claim of the poll, and is renewed, for as long as the fetch takes. Returns a function that stops that.
+ * Postpones the job's next poll at once and then regularly, beyond the claim of the current one. Returns a function that stops that.
  */
-async function claim(
+async function postponePolls(
   { id, nextPollAtMs: claimedUntilMs }: Job,
   { jobs, clock, onFailed }: FetchResultPorts,
 ): Promise<() => void> {
-  const put = () =>
+  const postpone = () =>
     jobs.notePoll(id, {
-      nextPollAtMs: clock.now() + CLAIM_MS,
+      nextPollAtMs: clock.now() + POSTPONED_MS,
       upstreamStatus: FINISHED_STATUS,
       claimedUntilMs,
     })
   let cancel = () => {}
-  const putRegularly = () => {
-    cancel = clock.after(CLAIM_AGAIN_MS, () => {
-      put().catch(onFailed)
-      putRegularly()
+  const postponeRegularly = () => {
+    cancel = clock.after(POSTPONE_AGAIN_MS, () => {
+      postpone().catch(onFailed)
+      postponeRegularly()
     })
   }
-  await put()
-  putRegularly()
+  await postpone()
+  postponeRegularly()
   return () => cancel()
 }
 

@@ -27,24 +27,26 @@ async function setUp() {
   const reported: unknown[] = []
   const blobs = await openDiskBlobs({ folder: aDataFolder() })
   const runnerOf = (node: Jobs) =>
-    new JobRunner({
-      jobs: node,
-      clock,
-      blobs,
-      resultFetches: new Slots(1),
-      noMedia: new NoMediaTries(),
-      inputSpool: inputSpool(1_000_000, clock),
-      catalog: {
-        current: () => ({ ...EMPTY_CATALOG, providers: new Map([[sandboxProvider.id, sandboxProvider]]) }),
+    new JobRunner(
+      {
+        jobs: node,
+        clock,
+        blobs,
+        resultFetches: new Slots(1),
+        noMedia: new NoMediaTries(),
+        inputSpool: inputSpool(1_000_000, clock),
+        catalog: {
+          current: () => ({ ...EMPTY_CATALOG, providers: new Map([[sandboxProvider.id, sandboxProvider]]) }),
+        },
+        providerOf: () => provider,
+        secretsOf: () => [],
+        fetchUntrusted: () => Promise.reject(new Error('not called')),
+        isPrivate: async () => false,
+        onUnknownStatus: () => {},
+        onFailed: (error: unknown) => void reported.push(error),
       },
-      providerOf: () => provider,
-      secretsOf: () => [],
-      fetchUntrusted: () => Promise.reject(new Error('not called')),
-      isPrivate: async () => false,
-      onUnknownStatus: () => {},
-      onFailed: (error: unknown) => void reported.push(error),
-      settings: { unknownSubmitTtlMs: 900_000 },
-    })
+      { unknownSubmitTtlMs: 900_000 },
+    )
   return {
     clock,
     jobs,
@@ -119,11 +121,11 @@ test('a claimed job that this node already works on, or that failed a moment ago
   const claim = async () =>
     (await jobs.claim('poll', { atMs: clock.now(), limit: 1 }, clock.now() + CALL_CLAIM_MS)).jobs[0]!
 
-  await runner.ask(await claim())
+  await runner.pollClaimed(await claim())
   const whileRunning = await nextPollAtMs()
   answer.reject(new TypeError('a bug in an adapter'))
   await polling
-  await runner.ask(await claim())
+  await runner.pollClaimed(await claim())
 
   expect([whileRunning, await nextPollAtMs()]).toEqual([clock.now(), clock.now()])
   expect(provider.polls).toBe(1)

@@ -3,7 +3,7 @@ import type { Job } from '../../domain/jobs/job.ts'
 import { jobKey } from './job-id.ts'
 import { POLL_TIMEOUT_MS, pollJob, recoverJob, watchJob, type Polled } from './ask-provider.ts'
 import { settleJob } from './settle-job.ts'
-import { submitJob, type SubmitPorts } from './submit-job.ts'
+import { submitJob, type SubmitPorts, type SubmitSettings } from './submit-job.ts'
 
 /** The pause before the work of a job is tried again after it failed. */
 const RETRY_PAUSE_MS = 2000
@@ -33,13 +33,15 @@ type Asked = { readonly settled: Promise<Job> }
  */
 export class JobRunner {
   readonly #ports: SubmitPorts
+  readonly #settings: SubmitSettings
   readonly #running = new Map<string, Work>()
   /** The jobs whose work failed a moment ago. */
   readonly #paused = new Set<string>()
   readonly #submissions = new Set<Promise<Job>>()
 
-  constructor(ports: SubmitPorts) {
+  constructor(ports: SubmitPorts, settings: SubmitSettings) {
     this.#ports = ports
+    this.#settings = settings
   }
 
   /** The number of jobs that this node is working on. */
@@ -49,7 +51,8 @@ export class JobRunner {
 
   /** Submits a new job in the background. */
   start(job: Job): void {
-    const { done } = this.#work(job, async () => ({ job: await submitJob(job, this.#ports) }))
+    const begin = async () => ({ job: await submitJob(job, this.#ports, this.#settings) })
+    const { done } = this.#work(job, begin)
     this.#submissions.add(done)
     const end = () => this.#submissions.delete(done)
     void done.then(end, end)
@@ -78,7 +81,7 @@ export class JobRunner {
    * Like `poll`, for a job that the caller has claimed. Resolves when the provider has answered. The fetch of a result
    * continues in the background.
    */
-  async ask(claimed: Job): Promise<Asked> {
+  async pollClaimed(claimed: Job): Promise<Asked> {
     if (this.isRunning(claimed.id) || this.#isPaused(claimed.id)) return this.#giveBack(claimed)
     return asked(this.#work(claimed, () => pollJob(claimed, this.#ports), claimed.nextPollAtMs))
   }

@@ -19,25 +19,24 @@ export type MediaCall = {
   /** The client's key and the fingerprint of its request. */
   readonly idempotency?: { readonly key: string; readonly fingerprint: string }
   readonly client: { readonly signal: CallerSignal }
-  readonly trace: MediaTrace
+  readonly record: MediaRecord
 }
 
 /** The facts about a finished media request, for the log line and the metrics. */
-export type MediaTrace = {
+export type MediaRecord = {
   model?: string
   provider?: string
   jobId?: string
   jobState?: JobState
-  held?: NanoUsd
   cost?: NanoUsd
   isReplay?: boolean
 }
 
 /** Records the state of a request's job at the time of the reply. */
-export function noteJob(trace: MediaTrace, job: Job): void {
-  trace.jobId = publicId(job)
-  trace.jobState = job.state
-  trace.model = job.model
-  trace.provider = job.provider
-  if (job.cost !== null) trace.cost = job.cost
+export function noteJob(record: MediaRecord, job: Job): void {
+  record.jobId = publicId(job)
+  record.jobState = job.state
+  record.model = job.model
+  record.provider = job.provider
+  if (job.cost !== null) record.cost = job.cost
 }

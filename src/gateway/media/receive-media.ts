@@ -14,7 +14,7 @@ import type { Blobs } from '../ports/blobs.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { Jobs } from '../ports/jobs.ts'
 import { publicId } from './job-id.ts'
-import type { MediaCall, MediaTrace } from './media-call.ts'
+import type { MediaCall, MediaRecord } from './media-call.ts'
 import { spoolBody, type BodyBytes } from './spool-body.ts'
 
 export type ReceiveMediaPorts = {
@@ -57,7 +57,7 @@ type IncomingMedia = {
   /** The memory for the body. The caller releases it. */
   readonly memory: Reservation
   readonly signal: CallerSignal
-  readonly trace: MediaTrace
+  readonly record: MediaRecord
 }
 
 const imageInputs: ReadonlySet<InputName> = new Set(imageNames)
@@ -73,7 +73,7 @@ export async function receiveMedia<Reply>(
   answer: (call: MediaCall) => Promise<Reply>,
   ports: ReceiveMediaPorts,
 ): Promise<Reply> {
-  const { id, caller, form, idempotencyKey: key, trace } = incoming
+  const { id, caller, form, idempotencyKey: key, record } = incoming
   const jobId = ports.newId()
   const space = ports.inputSpool.open(caller.account.id)
   try {
@@ -83,7 +83,7 @@ export async function receiveMedia<Reply>(
     try {
       const client = { signal: incoming.signal }
       const isForm = incoming.boundary !== undefined
-      const call = { id, jobId, route: form.route, caller, body, isForm, client, trace }
+      const call = { id, jobId, route: form.route, caller, body, isForm, client, record }
       return await answer({ ...call, ...idempotency })
     } finally {
       const files = filesOf(body)

@@ -48,10 +48,14 @@ async function setUp({ change = {}, ports: changed = {}, clock = fakeClock(NOW) 
     onFailed: (error: unknown) => {
       throw error
     },
-    settings: { unknownSubmitTtlMs: UNKNOWN_SUBMIT_TTL_MS },
     ...changed,
   }
-  return { job, jobs, provider, submit: () => submitJob(job, ports) }
+  return {
+    job,
+    jobs,
+    provider,
+    submit: () => submitJob(job, ports, { unknownSubmitTtlMs: UNKNOWN_SUBMIT_TTL_MS }),
+  }
 }
 
 test('a job is sent once, however often its submission is asked for', async () => {

@@ -38,24 +38,31 @@ export type SubmitPorts = SettleJobPorts &
     readonly providerOf: (provider: Provider) => MediaProvider | undefined
     /** The disk space for inputs. Its owners are accounts. */
     readonly inputSpool: ByteBudget
-    readonly settings: { readonly unknownSubmitTtlMs: number }
   }
+
+/** How long the money of a job is held after its submission got no answer. */
+export type SubmitSettings = { readonly unknownSubmitTtlMs: number }
 
 /**
  * Submits a job, once. Fetches the links among the inputs of a video job first. The submission is marked durably before its
  * first byte is sent. A job whose submission is already marked is not submitted again. Resolves with the job after the
  * submission.
  */
-export async function submitJob(job: Job, ports: SubmitPorts): Promise<Job> {
+export async function submitJob(job: Job, ports: SubmitPorts, settings: SubmitSettings): Promise<Job> {
   const space = ports.inputSpool.open(job.accountId)
   try {
-    return await fetchAndSubmit(job, ports, space)
+    return await fetchAndSubmit(job, space, ports, settings)
   } finally {
     space.release()
   }
 }
 
-async function fetchAndSubmit(job: Job, ports: SubmitPorts, space: Reservation): Promise<Job> {
+async function fetchAndSubmit(
+  job: Job,
+  space: Reservation,
+  ports: SubmitPorts,
+  settings: SubmitSettings,
+): Promise<Job> {
   const { jobs, clock } = ports
   const provider = ports.catalog.current().providers.get(job.provider)
   const adapter = provider === undefined ? undefined : ports.providerOf(provider)
@@ -68,7 +75,7 @@ async function fetchAndSubmit(job: Job, ports: SubmitPorts, space: Reservation):
   const begun = await jobs.beginSubmit(job.id, clock.now(), fetched?.inputs)
   if (!begun.changed) return begun.job
   const outcome = await callProvider(begun.job, { provider, adapter }, ports)
-  return recordAnswer(begun.job, { outcome, provider, adapter }, ports)
+  return recordAnswer(begun.job, { outcome, provider, adapter }, ports, settings)
 }
 
 /** An adapter throws only if it has a bug. Bytes may have been sent before. */
@@ -98,10 +105,15 @@ async function callProvider(
  * Records an answer. Until that has succeeded, the answer is in memory only, so a store that cannot be written is tried
  * again for a while. Each try is safe to repeat.
  */
-async function recordAnswer(job: Job, answer: Answer, ports: SubmitPorts): Promise<Job> {
+async function recordAnswer(
+  job: Job,
+  answer: Answer,
+  ports: SubmitPorts,
+  settings: SubmitSettings,
+): Promise<Job> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await applyAnswer(job, answer, ports)
+      return await applyAnswer(job, answer, ports, settings)
     } catch (error) {
       if (tries === RECORD_TRIES) throw error
       ports.onFailed(error)
@@ -114,6 +126,7 @@ async function applyAnswer(
   job: Job,
   { outcome, provider, adapter }: Answer,
   ports: SubmitPorts,
+  { unknownSubmitTtlMs }: SubmitSettings,
 ): Promise<Job> {
   const { jobs, clock } = ports
   const atMs = clock.now()
@@ -137,7 +150,7 @@ async function applyAnswer(
         ports,
       )
     case 'unknown': {
-      const deadlineAtMs = atMs + ports.settings.unknownSubmitTtlMs
+      const deadlineAtMs = atMs + unknownSubmitTtlMs
       return (await jobs.loseSubmit(job.id, { problem: outcome.problem, atMs, deadlineAtMs })).job
     }
     case 'not_sent':

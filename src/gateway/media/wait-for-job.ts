@@ -33,7 +33,7 @@ export async function waitForJob(
 }
 
 /** Like `waitForJob`, but waits only until the provider has answered the submission. */
-export async function waitForSubmit(
+export async function waitForSubmission(
   job: Job,
   { signal }: { readonly signal: CallerSignal },
   ports: WaitPorts,

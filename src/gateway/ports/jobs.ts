@@ -49,7 +49,7 @@ export interface Jobs {
    * `queued` → `unknown_submit`. Its money stays held until `deadlineAtMs`. With `submittedAtMs`, the value that the
    * caller has read, a job whose submission has begun since then does not change.
    */
-  loseSubmit(id: Id, to: LostSubmit): Promise<Changed>
+  loseSubmit(id: Id, to: LostSubmission): Promise<Changed>
 
   /** → `completed`: captures the hold with the cost, frees the rest, and records the result. Cost ≤ held. */
   complete(id: Id, result: JobResult): Promise<Changed>
@@ -187,7 +187,7 @@ export type Failed = Failure & {
   readonly deadlineAtMs?: number
 }
 
-export type LostSubmit = {
+export type LostSubmission = {
   readonly problem: string
   readonly atMs: number
   readonly deadlineAtMs: number

@@ -20,7 +20,7 @@ export type ReconcilerPass = {
 }
 
 export type JobsPass = {
-  /** Jobs whose process ended during their submit. */
+  /** Jobs whose process ended during their submission. */
   readonly lost: number
   readonly polled: number
   /** Polled jobs that had ended. */

@@ -52,7 +52,7 @@ export function imageRoutes(
     const job = await createImageJob(call, ports, settings)
     const waiting = { waitMs: settings.imageWaitMs, signal: call.client.signal }
     const ended = await waitForJob(job, waiting, ports)
-    noteJob(call.trace, ended)
+    noteJob(call.record, ended)
     return createdImageReply(ended, { isRepeatable: call.idempotency !== undefined }, ports)
   }
   const create = isOpenAiMediaOn ? openAiImages(ports, settings) : createInContract

@@ -42,7 +42,7 @@ export function mediaRoute(
       declaredBytes: request.declaredBytes,
       memory,
       signal: request.signal,
-      trace: record,
+      record,
     }
     return receiveMedia(incoming, call => answer(call, request), ports)
   }

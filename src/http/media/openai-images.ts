@@ -44,7 +44,7 @@ export function openAiImages(ports: OpenAiImagePorts, settings: CreateJobSetting
     if (isStreamed) return eventsReply(job, call, ports)
     const waitMs = waitMsFor(request)
     const ended = await waitForJob(job, { waitMs, signal: call.client.signal }, ports)
-    noteJob(call.trace, ended)
+    noteJob(call.record, ended)
     const isRepeatable = call.idempotency !== undefined
     return isRunning(ended) ? runningReply(ended) : createdImageReply(ended, { isRepeatable }, ports)
   }
@@ -80,12 +80,12 @@ function runningReply(job: Job) {
 }
 
 /** The status and the headers leave before the job has ended, so that its failure is an event too. */
-function eventsReply(job: Job, { route, trace, client }: MediaCall, ports: OpenAiImagePorts): HttpReply {
-  noteJob(trace, job)
+function eventsReply(job: Job, { route, record, client }: MediaCall, ports: OpenAiImagePorts): HttpReply {
+  noteJob(record, job)
   const untilEnded = async (): Promise<ByteStream> => {
     const waitMs = Math.max(0, job.deadlineAtMs - ports.clock.now())
     const ended = await waitForJob(job, { waitMs, signal: client.signal }, ports)
-    noteJob(trace, ended)
+    noteJob(record, ended)
     return new Base64Body(await eventsOf(ended, route, ports))
   }
   const body = new AwaitedStream(untilEnded(), ports.clock)

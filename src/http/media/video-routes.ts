@@ -5,7 +5,7 @@ import type { ResultPorts } from '../../gateway/media/damaged-results.ts'
 import type { JobRunner } from '../../gateway/media/job-runner.ts'
 import { noteJob, type MediaCall } from '../../gateway/media/media-call.ts'
 import { readClip, readJob } from '../../gateway/media/read-job.ts'
-import { waitForJob, waitForSubmit } from '../../gateway/media/wait-for-job.ts'
+import { waitForJob, waitForSubmission } from '../../gateway/media/wait-for-job.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
 import { readVideoRequest } from '../../protocol/media/media-requests.ts'
 import type { Forwarding } from '../forwarding.ts'
@@ -111,10 +111,10 @@ function createVideo(ports: VideoRoutePorts, settings: VideoRouteSettings) {
     const startedMs = ports.clock.monotonicMs()
     const request = readVideoRequest(call.body.fields, { waitMsMax: settings.videoWaitMs })
     const created = await createVideoJob(call, request, ports, settings)
-    const submitted = await waitForSubmit(created, { signal }, ports)
+    const submitted = await waitForSubmission(created, { signal }, ports)
     const waitMs = (request.waitMs ?? 0) - (ports.clock.monotonicMs() - startedMs)
     const job = await waitForJob(submitted, { waitMs, signal }, ports)
-    noteJob(call.trace, job)
+    noteJob(call.record, job)
     return replies(http, ports, settings).created(job, { isRepeatable: call.idempotency !== undefined })
   }
 }

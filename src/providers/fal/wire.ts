@@ -41,7 +41,7 @@ export function pathOf({ app, requestId }: FalJob): string {
 
 /**
  * The app of a model: its owner and name. The rest of a model's name, such as `/text-to-video`, is only part of the
- * submit's address. Two namespaces have one more segment.
+ * address of the submission. Two namespaces have one more segment.
  */
 export function appOf(model: string): string {
   const segments = model.split('/').filter(segment => segment !== '')

@@ -230,14 +230,14 @@ export const jobMutants: readonly Mutant[] = [
   {
     name: 'an unknown submit is released at once',
     file: 'src/gateway/media/submit-job.ts',
-    text: 'const deadlineAtMs = atMs + ports.settings.unknownSubmitTtlMs',
+    text: 'const deadlineAtMs = atMs + unknownSubmitTtlMs',
     replacement: 'const deadlineAtMs = atMs',
     tests: ['test/scenarios/images-unknown.test.ts'],
   },
   {
     name: 'a submit that a crash cut off is released at once',
     file: 'src/reconciler/reconcile-jobs.ts',
-    text: 'isBegun ? nowMs + ports.unknownSubmitTtlMs : nowMs',
+    text: 'isBegun ? nowMs + unknownSubmitTtlMs : nowMs',
     replacement: 'isBegun ? nowMs : nowMs',
     tests: ['test/scenarios/videos-killed.test.ts'],
   },

@@ -55,7 +55,7 @@ export const reconcilerMutants: readonly Mutant[] = [
   {
     name: 'nothing keeps other nodes from a job whose result is being fetched',
     file: 'src/gateway/media/fetch-result.ts',
-    text: '? await claim(job, ports) : () => undefined',
+    text: '? await postponePolls(job, ports) : () => undefined',
     replacement: '? () => undefined : () => undefined',
     tests: [FETCHING],
   },

@@ -12,7 +12,7 @@ import {
   type JobEvent,
   type JobResult,
   type LateCompletion,
-  type LostSubmit,
+  type LostSubmission,
   type NewJob,
   type NotedPoll,
 } from '../../../gateway/ports/jobs.ts'
@@ -29,7 +29,7 @@ export type JobFacts = {
 export type JobCommand =
   | { readonly step: 'begin_submit'; readonly atMs: number; readonly inputs?: JobInputs | undefined }
   | ({ readonly step: 'accept' } & AcceptedSubmission)
-  | ({ readonly step: 'lose_submit' } & LostSubmit)
+  | ({ readonly step: 'lose_submit' } & LostSubmission)
   | ({ readonly step: 'complete' } & JobResult)
   | ({ readonly step: 'fail' } & Failed)
   | ({ readonly step: 'note_poll' } & NotedPoll)
@@ -143,7 +143,7 @@ function accept(
   }
 }
 
-function loseSubmit(job: Job, { problem, atMs, deadlineAtMs, submittedAtMs }: LostSubmit): JobDecision {
+function loseSubmit(job: Job, { problem, atMs, deadlineAtMs, submittedAtMs }: LostSubmission): JobDecision {
   if (!mayFollow(job.state, 'unknown_submit')) return NOTHING
   if (submittedAtMs !== undefined && submittedAtMs !== job.submittedAtMs) return NOTHING
   return {

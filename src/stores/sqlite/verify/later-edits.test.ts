@@ -102,7 +102,11 @@ const edits: readonly (readonly [name: string, edit: string, message: RegExp])[]
   ],
   ['when a job changed', 'UPDATE jobs SET changed_at_ms = 5 WHERE row_id = 2', job('changed_at_ms')],
   ['when a job is released', 'UPDATE jobs SET deadline_at_ms = 5 WHERE row_id = 1', job('deadline_at_ms')],
-  ['when a submit began', 'UPDATE jobs SET submitted_at_ms = NULL WHERE row_id = 1', job('submitted_at_ms')],
+  [
+    'when a submission began',
+    'UPDATE jobs SET submitted_at_ms = NULL WHERE row_id = 1',
+    job('submitted_at_ms'),
+  ],
   ['the id at the provider', `UPDATE jobs SET upstream_id = 'other' WHERE row_id = 1`, job('upstream_id')],
   [
     'the id at the provider of a watched job',
