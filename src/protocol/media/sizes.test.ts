@@ -46,14 +46,28 @@ test.each([
   })
 })
 
-test.each([[undefined], [null], ['auto']])('the size %p changes no field', size => {
+test.each([[undefined], [null]])('the size %p changes no field', size => {
   expect(fieldsWithSize({ prompt: 'A', size }, image)).toEqual({ prompt: 'A', size })
 })
 
-test('a model with a size of its own gets the size as it came', () => {
-  const model = of({ size: ['1024x1024', '512x512'] })
+test('the size `auto` is the default of the model, unless the model has it as a size of its own', () => {
+  expect(fieldsWithSize({ prompt: 'A', size: 'auto' }, image)).toEqual({ prompt: 'A' })
+  expect(fieldsWithSize({ size: 'auto' }, of({ size: ['1024x1024'] }))).toEqual({})
+  expect(fieldsWithSize({ size: 'auto' }, of({ size: ['1024x1024', 'auto'] }))).toEqual({ size: 'auto' })
+})
+
+test('a model with sizes of its own gets one of them as it came, and refuses any other', () => {
+  const model = of({ size: ['1024x1024', '512x512'], aspect_ratio: ['1:1'] })
 
   expect(fieldsWithSize({ size: '512x512' }, model)).toEqual({ size: '512x512' })
+  expect(refusal('2048x2048', model)).toContain('It makes these sizes: 1024x1024, 512x512.')
+})
+
+test('a model with a fixed size takes this size only, and is not asked for it again', () => {
+  const model = of({ aspect_ratio: ['1:1', '3:2'] }, { size: '1024x1024' })
+
+  expect(fieldsWithSize({ size: '1024x1024' }, model)).toEqual({})
+  expect(refusal('1536x1024', model)).toContain('It makes these sizes: 1024x1024.')
 })
 
 test('a model with orientations gets the orientation of the size', () => {

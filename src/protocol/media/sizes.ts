@@ -45,12 +45,17 @@ const knownSizes: Readonly<Record<string, Size>> = {
 
 /**
  * The fields of a request with its `size` replaced by the fields of the model: the aspect ratio or the orientation, and
- * the resolution. Nothing changes without a size, with `auto`, and for a model with a `size` of its own. Throws
+ * the resolution. A model with a `size` of its own gets one of its values. `auto` is the model's default. Throws
  * `invalid_field` for a size that the model does not make, because the customer would pay for another one.
  */
 export function fieldsWithSize(fields: Fields, model: Choices): Fields {
   const { size: asked, ...others } = fields
-  if (asked === undefined || asked === null || asked === 'auto' || 'size' in model.params) return fields
+  if (asked === undefined || asked === null) return fields
+  const own = choicesOf('size', model).find(({ value }) => value === asked)
+  if (own !== undefined) return { ...others, ...own.asks }
+  if (asked === 'auto') return others
+  const sizes = choicesOf('size', model).map(({ value }) => value)
+  if (sizes.length > 0) throw notMade(asked, sizes)
   const second = shapeFields.find(name => (others[name] ?? undefined) !== undefined)
   if (second !== undefined) throw refused(`"size" cannot be combined with "${second}". Send one of them.`)
   const shapes = shapesOf(model)
@@ -59,9 +64,13 @@ export function fieldsWithSize(fields: Fields, model: Choices): Fields {
   const shape = size && shapes.find(({ fits }) => fits(size))
   const resolution = size && resolutionFor(size, model)
   if (shape !== undefined && resolution !== undefined) return { ...others, ...shape.asks, ...resolution }
+  throw notMade(asked, sizesOf(model, shapes))
+}
+
+function notMade(asked: unknown, sizes: readonly string[]): GatewayError {
   const shown = typeof asked === 'string' ? `"${asked.slice(0, 40)}"` : 'not a text'
-  const sizes = [...new Set(sizesOf(model, shapes))].join(', ')
-  throw refused(`"size" is ${shown}, which this model does not make. It makes these sizes: ${sizes}.`)
+  const made = [...new Set(sizes)].join(', ')
+  return refused(`"size" is ${shown}, which this model does not make. It makes these sizes: ${made}.`)
 }
 
 function refused(message: string): GatewayError {
