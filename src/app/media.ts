@@ -7,9 +7,9 @@ import { inputSpool } from '../gateway/byte-budgets/body-budgets.ts'
 import { DamagedResults } from '../gateway/media/damaged-results.ts'
 import { publicId } from '../gateway/media/job-id.ts'
 import { JobRunner } from '../gateway/media/job-runner.ts'
-import { observedJobs } from '../gateway/media/observe-jobs.ts'
+import { observedJobs, type JobObserver } from '../gateway/media/observe-jobs.ts'
 import { NoMediaTries, RESULT_FETCHES_MAX, Slots } from '../gateway/media/fetch-result.ts'
-import { removeInputs } from '../gateway/media/job-inputs.ts'
+import { inputRemover } from '../gateway/media/job-inputs.ts'
 import type { SubmitPorts } from '../gateway/media/submit-job.ts'
 import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
@@ -55,17 +55,9 @@ export async function openMedia(parts: {
   const { node, clock, log, config, providers, secretOf, jobMetrics } = parts
   const blobs = await openDiskBlobs({ folder: parts.blobFolder })
   const onFailed = (error: unknown) => log.error('work on a media job failed', errorFields(error))
-  const jobs = observedJobs(node.jobs, {
-    changed(job) {
-      log[jobLevel(job)]('job', jobLine(job))
-      jobMetrics.changed(job)
-      void removeInputs(job, blobs).catch(onFailed)
-    },
-    finishedLate(job) {
-      log.warn('job finished late', jobLine(job))
-      jobMetrics.finishedLate(job)
-    },
-  })
+  // The wrappers of `Jobs`, from the outside: the observers, the guard, the store. The guard is next to the store, in
+  // open-node.ts, so that no paid work passes it. The observers are outside, so they hear only of what the store has done.
+  const jobs = observedJobs(node.jobs, [jobLog(log), jobMetrics, inputRemover({ blobs, onFailed })])
   const ports: SubmitPorts = {
     jobs,
     blobs,
@@ -102,6 +94,14 @@ export async function openMedia(parts: {
     serves: ({ kind }, jobKind) => providers[kind].media?.kinds.includes(jobKind) === true,
     random: () => Math.random(),
     newHash: () => createHash('sha256'),
+  }
+}
+
+/** Writes a line for each change of a job. */
+function jobLog(log: Log): JobObserver {
+  return {
+    changed: job => log[jobLevel(job)]('job', jobLine(job)),
+    finishedLate: job => log.warn('job finished late', jobLine(job)),
   }
 }
 

@@ -64,6 +64,10 @@ export const errorTypeOf = {
 
 export type ErrorCode = keyof typeof errorTypeOf
 
+/** What the client of a request reads if it failed because of a bug or an outage. */
+export const SERVER_ERROR_MESSAGE =
+  'The gateway failed to answer this request. Contact support and include this request id.'
+
 export type ErrorExtras = {
   /** The request's field that is wrong, as a path: `messages`, `pricing.input_per_mtok`. */
   readonly param?: string

@@ -1,4 +1,4 @@
-import { GatewayError, type ErrorCode } from '../domain/errors.ts'
+import { GatewayError, SERVER_ERROR_MESSAGE, type ErrorCode } from '../domain/errors.ts'
 import { formatId, type Id } from '../domain/ids.ts'
 import { formatUsd } from '../domain/money.ts'
 import type { RequestHandler } from '../http1/server/server.ts'
@@ -147,8 +147,7 @@ function errorReply(error: unknown, { request, record }: RequestContext, style: 
 }
 
 function serverError(cause: unknown): GatewayError {
-  const message = 'The gateway failed to answer this request. Contact support and include this request id.'
-  return new GatewayError('server_error', message, { cause })
+  return new GatewayError('server_error', SERVER_ERROR_MESSAGE, { cause })
 }
 
 function refusing(error: Error): Endpoint {

@@ -4,7 +4,7 @@ import { inputSpool } from '../../src/gateway/byte-budgets/body-budgets.ts'
 import { JobRunner } from '../../src/gateway/media/job-runner.ts'
 import { observedJobs } from '../../src/gateway/media/observe-jobs.ts'
 import { NoMediaTries, RESULT_FETCHES_MAX, Slots } from '../../src/gateway/media/fetch-result.ts'
-import { removeInputs } from '../../src/gateway/media/job-inputs.ts'
+import { inputRemover } from '../../src/gateway/media/job-inputs.ts'
 import type { SubmitPorts } from '../../src/gateway/media/submit-job.ts'
 import type { CatalogStore } from '../../src/gateway/ports/catalog.ts'
 import type { Clock } from '../../src/gateway/ports/clock.ts'
@@ -148,10 +148,7 @@ export class SimulatedNode {
     const { disk } = this.#world
     const gate = this.#gate
     const blobs = new MemoryBlobs(disk, { before: label => gate.store(label), now: () => gate.nowMs })
-    const observed = observedJobs(jobs, {
-      changed: job => void removeInputs(job, blobs).catch(this.onFailed),
-      finishedLate: () => undefined,
-    })
+    const observed = observedJobs(jobs, [inputRemover({ blobs, onFailed: this.onFailed })])
     return { blobs, jobs: this.#world.recorded(observed) }
   }
 

@@ -1,24 +1,15 @@
-import { GatewayError } from '../../domain/errors.ts'
-import type { Job, StoredFile } from '../../domain/jobs/job.ts'
-import type { BlobDamage, BlobRange, Blobs, OpenBlob } from '../ports/blobs.ts'
+import type { Job } from '../../domain/jobs/job.ts'
+import type { BlobDamage } from '../ports/blobs.ts'
 import { jobKey } from './job-id.ts'
 
 /** Jobs that are kept in memory. The report of an older one is repeated if its result is asked for again. */
 const JOBS_KEPT_MAX = 1000
 
 /** The part of a completed job that a report names. */
-type PaidJob = Pick<Job, 'id' | 'kind' | 'model' | 'cost'>
+export type PaidJob = Pick<Job, 'id' | 'kind' | 'model' | 'cost'>
 
 /** A job whose customer paid for a result that can no longer be served. */
 type DamagedResult = { readonly job: PaidJob; readonly key: string; readonly damage: BlobDamage }
-
-/** A clip, and the job that made it. */
-export type PaidClip = { readonly job: PaidJob; readonly clip: StoredFile }
-
-export type ResultPorts = {
-  readonly blobs: Pick<Blobs, 'readIntact'>
-  readonly damagedResults: Pick<DamagedResults, 'note'>
-}
 
 /**
  * The completed jobs whose stored files were found missing or changed, since the start of the process. Each is reported
@@ -47,48 +38,4 @@ export class DamagedResults {
   list(): readonly DamagedResult[] {
     return [...this.#found.values()]
   }
-}
-
-/** Opens all files of a completed job. Undefined, and a report for the operator, if one is damaged. */
-export async function openImages(
-  job: PaidJob & Pick<Job, 'outputs'>,
-  { blobs, damagedResults }: ResultPorts,
-): Promise<readonly OpenBlob[] | undefined> {
-  const opened: OpenBlob[] = []
-  try {
-    for (const file of job.outputs) {
-      const blob = await blobs.readIntact(file)
-      if (typeof blob === 'string') {
-        damagedResults.note({ job, key: file.key, damage: blob })
-        break
-      }
-      opened.push(blob)
-    }
-  } catch (error) {
-    close(opened)
-    throw error
-  }
-  if (opened.length === job.outputs.length) return opened
-  close(opened)
-  return undefined
-}
-
-/** Opens the clip of a completed job. Throws `content_archived`, and reports it to the operator, if it is damaged. */
-export async function openClip(
-  { job, clip }: PaidClip,
-  range: BlobRange,
-  { blobs, damagedResults }: ResultPorts,
-): Promise<OpenBlob> {
-  const blob = await blobs.readIntact(clip, range)
-  if (typeof blob !== 'string') return blob
-  damagedResults.note({ job, key: clip.key, damage: blob })
-  throw new GatewayError(
-    'content_archived',
-    'The stored file of this clip is damaged or missing and can no longer be read. Contact support and include this request id.',
-    { shouldRetry: false },
-  )
-}
-
-function close(blobs: readonly OpenBlob[]): void {
-  for (const { stream } of blobs) stream.cancel()
 }

@@ -1,6 +1,7 @@
 import { isFinal, type Job, type JobInput } from '../../domain/jobs/job.ts'
 import type { InputName, MediaBody, MediaInput } from '../../protocol/media/media-body.ts'
 import type { Blobs } from '../ports/blobs.ts'
+import type { JobObserver } from './observe-jobs.ts'
 
 /** Providers name their files with ids such as UUIDs. A longer text is not an id. */
 const PROVIDER_ID = /^[A-Za-z0-9_-]{8,128}$/
@@ -33,8 +34,21 @@ function jobInput(value: MediaInput, takesProviderIds: boolean): JobInput | unde
   return takesProviderIds && isProviderId(text) ? { from: 'provider_id', id: text } : undefined
 }
 
-/** Removes the input files of a job that has ended. Repeating it changes nothing. */
-export async function removeInputs(job: Job, blobs: Pick<Blobs, 'remove'>): Promise<void> {
+/**
+ * Removes the input files of each job that ends on this node. The sweep of files removes those whose removal failed or
+ * was cut off.
+ */
+export function inputRemover({
+  blobs,
+  onFailed,
+}: {
+  readonly blobs: Pick<Blobs, 'remove'>
+  readonly onFailed: (error: unknown) => void
+}): JobObserver {
+  return { changed: job => void removeInputs(job, blobs).catch(onFailed) }
+}
+
+async function removeInputs(job: Job, blobs: Pick<Blobs, 'remove'>): Promise<void> {
   if (!isFinal(job.state)) return
   for (const input of [...job.request.images, ...job.request.videos])
     if (input.from === 'file') await blobs.remove(input.file.key)

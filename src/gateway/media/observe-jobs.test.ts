@@ -18,10 +18,9 @@ import { observedJobs } from './observe-jobs.ts'
 async function openObserved() {
   const { jobs, payer } = await openJobs(sqlite)
   const seen: (JobState | 'finished late')[] = []
-  const observed = observedJobs(jobs, {
-    changed: ({ state }) => seen.push(state),
-    finishedLate: () => seen.push('finished late'),
-  })
+  const observed = observedJobs(jobs, [
+    { changed: ({ state }) => seen.push(state), finishedLate: () => seen.push('finished late') },
+  ])
   return { jobs: observed, payer, seen }
 }
 
@@ -74,7 +73,7 @@ test('a late completion is reported once', async () => {
 test('every method of jobs whose implementation is a class is passed on', async () => {
   const calls: Call[] = []
   const { jobs } = await openJobs(sqlite)
-  const observed = observedJobs(classPort(jobs, calls), { changed: () => {}, finishedLate: () => {} })
+  const observed = observedJobs(classPort(jobs, calls), [{ changed: () => {}, finishedLate: () => {} }])
   const methods = observed as unknown as Record<string, (...given: unknown[]) => unknown>
 
   for (const name of methodsOf(jobs)) await Promise.try(() => methods[name]?.()).catch(() => undefined)

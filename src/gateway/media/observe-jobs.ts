@@ -8,20 +8,23 @@ export type JobObserver = {
    */
   readonly changed: (job: Job) => void
   /** Called once with each failed job whose provider finished it after the release, when that was booked as a loss. */
-  readonly finishedLate: (job: Job) => void
+  readonly finishedLate?: (job: Job) => void
 }
 
 /** The same port, which also reports every change of a state. */
-export function observedJobs(jobs: Jobs, observer: JobObserver): Jobs {
+export function observedJobs(jobs: Jobs, observers: readonly JobObserver[]): Jobs {
+  const reportChange = (job: Job) => {
+    for (const observer of observers) observer.changed(job)
+  }
   const seen = async (change: Promise<Changed>): Promise<Changed> => {
     const changed = await change
-    if (changed.changed) observer.changed(changed.job)
+    if (changed.changed) reportChange(changed.job)
     return changed
   }
   return {
     async create(job) {
       const created = await jobs.create(job)
-      if (created.outcome === 'created') observer.changed(created.job)
+      if (created.outcome === 'created') reportChange(created.job)
       return created
     },
     findByKey: (accountId, key, atMs) => jobs.findByKey(accountId, key, atMs),
@@ -33,7 +36,7 @@ export function observedJobs(jobs: Jobs, observer: JobObserver): Jobs {
     async bookLateCompletion(id, late) {
       const isBooked = await jobs.bookLateCompletion(id, late)
       const job = isBooked ? await jobs.find(id) : undefined
-      if (job !== undefined) observer.finishedLate(job)
+      if (job !== undefined) for (const observer of observers) observer.finishedLate?.(job)
       return isBooked
     },
     notePoll: (id, poll) => jobs.notePoll(id, poll),

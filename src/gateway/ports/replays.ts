@@ -16,6 +16,11 @@ export type Fingerprint = {
   readonly digest: string
 }
 
+/** The same text for the same fingerprint, as the key of a map. */
+export function fingerprintKey({ apiKeyId, route, digest }: Fingerprint): string {
+  return `${apiKeyId} ${route} ${digest}`
+}
+
 /**
  * Recent answers by the fingerprint of their request. It is a cache: if it is full or down, it keeps and finds nothing,
  * which costs another call of the model and is never an error. No method rejects, and each resolves within

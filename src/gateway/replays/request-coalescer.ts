@@ -9,7 +9,13 @@ import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
 import { DisconnectSignal } from '../disconnect-signal.ts'
 import type { CatalogStore } from '../ports/catalog.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Fingerprint, KeptAnswer, ReplayBudget, Replays } from '../ports/replays.ts'
+import {
+  fingerprintKey,
+  type Fingerprint,
+  type KeptAnswer,
+  type ReplayBudget,
+  type Replays,
+} from '../ports/replays.ts'
 import type { TextCall } from '../text/text-call.ts'
 import type { StreamedAnswer, TextResult, CompleteAnswer } from '../text/text-result.ts'
 import { COPY_BYTES_MAX, SharedStream, type StreamReader } from './shared-stream.ts'
@@ -59,7 +65,7 @@ export class RequestCoalescer {
       route,
       digest: this.#ports.sha256(identityOf(call)),
     }
-    const identical = { key: keyOf(fingerprint), fingerprint, call, dialect }
+    const identical = { key: fingerprintKey(fingerprint), fingerprint, call, dialect }
     const earlier = this.#inFlight.get(identical.key)
     return earlier === undefined ? this.#lead(identical, answer) : this.#follow(earlier, identical, answer)
   }
@@ -153,10 +159,6 @@ type Identical = {
 }
 
 type Run = Identical & { readonly request: InFlightRequest }
-
-function keyOf({ apiKeyId, route, digest }: Fingerprint): string {
-  return `${apiKeyId} ${route} ${digest}`
-}
 
 const UTF8_BYTES_PER_UNIT_MAX = 3
 const encoder = new TextEncoder()

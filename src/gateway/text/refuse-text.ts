@@ -1,4 +1,4 @@
-import { GatewayError } from '../../domain/errors.ts'
+import { GatewayError, SERVER_ERROR_MESSAGE } from '../../domain/errors.ts'
 import type { UpstreamSecrets } from '../../protocol/scrub.ts'
 import { readUpstreamError, type UpstreamError } from '../../protocol/upstream-error.ts'
 import { isForOperator, type AttemptFailure, type AttemptResult } from '../upstreams/attempt-result.ts'
@@ -65,8 +65,7 @@ export function unrepeatable(cause: unknown): GatewayError {
       'The gateway could not record this request, so it returns no answer. Nothing was charged.',
       { cause, shouldRetry: false },
     )
-  const message = 'The gateway failed to answer this request. Contact support and include this request id.'
-  return new GatewayError('server_error', message, { cause, shouldRetry: false })
+  return new GatewayError('server_error', SERVER_ERROR_MESSAGE, { cause, shouldRetry: false })
 }
 
 /** The gateway has a limit of its own, so the message says that this one is the provider's. */

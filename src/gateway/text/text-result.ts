@@ -54,5 +54,9 @@ export type UpstreamRefusal = {
   readonly rateLimits: RateLimits
 }
 
-/** No upstream answered. Nothing was charged. */
+/**
+ * No upstream answered. Nothing was charged. It is returned, because it is one of the results of calling the upstreams:
+ * a use case throws only if it refuses the request before a call, or if the gateway itself fails. The route throws
+ * `error`, because one place makes the replies of all errors.
+ */
 export type TextFailure = { readonly kind: 'error'; readonly error: GatewayError }

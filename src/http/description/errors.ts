@@ -1,4 +1,4 @@
-import { errorTypeOf, type ErrorCode } from '../../domain/errors.ts'
+import { errorTypeOf, SERVER_ERROR_MESSAGE, type ErrorCode } from '../../domain/errors.ts'
 import { messagesErrorBody } from '../../protocol/messages/errors.ts'
 import { statusOfError } from '../errors.ts'
 import type { Content, Operation, Reply } from './operation.ts'
@@ -61,7 +61,7 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
   concurrent_requests: 'This API key may have 5 open requests and jobs. Retry when one has ended.',
   rate_limited: 'The model is rate limited at its provider. Retry after a delay.',
   headers_too_large: 'The request head is too large.',
-  server_error: 'The gateway failed to answer this request. Contact support and include this request id.',
+  server_error: SERVER_ERROR_MESSAGE,
   upstream_error: 'The model could not be reached, or failed to answer.',
   unavailable: 'The gateway cannot take requests now.',
   books_inconsistent: 'The books of this account have a problem. Contact support.',

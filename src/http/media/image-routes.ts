@@ -1,5 +1,5 @@
 import { createImageJob, type CreateImagePorts } from '../../gateway/media/create-image-job.ts'
-import type { ResultPorts } from '../../gateway/media/damaged-results.ts'
+import type { ResultPorts } from '../../gateway/media/open-result.ts'
 import type { JobRunner } from '../../gateway/media/job-runner.ts'
 import type { CreateJobSettings } from '../../gateway/media/create-job.ts'
 import { noteJob, type MediaCall } from '../../gateway/media/media-call.ts'

@@ -1,7 +1,7 @@
 import type { ErrorType } from '../../domain/errors.ts'
 import type { FailureReason, Job } from '../../domain/jobs/job.ts'
 import { formatUsd } from '../../domain/money.ts'
-import { openImages, type ResultPorts } from '../../gateway/media/damaged-results.ts'
+import { openImages, type ResultPorts } from '../../gateway/media/open-result.ts'
 import { publicId } from '../../gateway/media/job-id.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 import { Base64Body, base64Length, type BodyPart } from './base64-json.ts'

@@ -1,7 +1,7 @@
 import type { CreateJobSettings } from '../../gateway/media/create-job.ts'
 import type { Job } from '../../domain/jobs/job.ts'
 import { createVideoJob, type CreateVideoPorts } from '../../gateway/media/create-video-job.ts'
-import type { ResultPorts } from '../../gateway/media/damaged-results.ts'
+import type { ResultPorts } from '../../gateway/media/open-result.ts'
 import type { JobRunner } from '../../gateway/media/job-runner.ts'
 import { noteJob, type MediaCall } from '../../gateway/media/media-call.ts'
 import { readClip, readJob } from '../../gateway/media/read-job.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { Fingerprint, ReplayBudget, Replays } from '../../gateway/ports/replays.ts'
+import { fingerprintKey, type ReplayBudget, type Replays } from '../../gateway/ports/replays.ts'
 import { AnswerLog, type RecordOffset } from './answer-log.ts'
 
 /**
@@ -17,7 +17,7 @@ export function memoryReplays(
 
   const dropExpired = (nowMs: number) => {
     while (oldestExpiresAtMs <= nowMs) {
-      const key = keyOf(log.fingerprint(log.oldest))
+      const key = fingerprintKey(log.fingerprint(log.oldest))
       if (latest.get(key) === log.oldest) latest.delete(key)
       log.dropOldest()
       oldestExpiresAtMs = log.isEmpty ? Infinity : log.expiresAtMs(log.oldest)
@@ -27,7 +27,7 @@ export function memoryReplays(
   return {
     find(fingerprint) {
       dropExpired(clock.monotonicMs())
-      const position = latest.get(keyOf(fingerprint))
+      const position = latest.get(fingerprintKey(fingerprint))
       return Promise.resolve(position === undefined ? undefined : log.answer(position))
     },
     keep(fingerprint, answer) {
@@ -36,13 +36,9 @@ export function memoryReplays(
       const expiresAtMs = nowMs + ttlMs
       const position = log.append(fingerprint, answer, expiresAtMs)
       if (position === undefined) return Promise.resolve()
-      latest.set(keyOf(fingerprint), position)
+      latest.set(fingerprintKey(fingerprint), position)
       if (oldestExpiresAtMs === Infinity) oldestExpiresAtMs = expiresAtMs
       return Promise.resolve()
     },
   }
-}
-
-function keyOf({ apiKeyId, route, digest }: Fingerprint): string {
-  return `${apiKeyId} ${route} ${digest}`
 }

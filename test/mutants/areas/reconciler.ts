@@ -41,8 +41,8 @@ export const reconcilerMutants: readonly Mutant[] = [
   {
     name: 'a step that changed nothing is logged as a change',
     file: 'src/gateway/media/observe-jobs.ts',
-    text: 'if (changed.changed) observer.changed(changed.job)',
-    replacement: 'observer.changed(changed.job)',
+    text: 'if (changed.changed) reportChange(changed.job)',
+    replacement: 'reportChange(changed.job)',
     tests: ['src/gateway/media/observe-jobs.test.ts'],
   },
   {
