@@ -42,22 +42,11 @@ export async function patchAccount(
   ports: AdminPorts,
 ): Promise<BufferedReply> {
   const { replays, ...fields } = await readFields(request, ['replays', ...limitFields])
-  const switched = replays === undefined ? undefined : { replays: flagField({ replays }, 'replays') }
-  const patch = switched !== undefined && Object.keys(fields).length === 0 ? undefined : limitsField(fields)
-  const account = await accountOf(params, ports)
-  const by = { actor, atMs: ports.clock.now() }
-  if (patch !== undefined) {
-    const owner = { accountId: account.id, apiKeyId: undefined }
-    const audit = {
-      ...by,
-      action: 'account.limits',
-      subject: account.publicId,
-      detail: JSON.stringify(fields),
-    }
-    await ports.limits.change(owner, patch, audit)
-  }
-  const changed =
-    switched === undefined ? account : await ports.accounts.updateAccount(account.publicId, switched, by)
+  const switched = replays === undefined ? {} : { replays: flagField({ replays }, 'replays') }
+  const hasLimits = replays === undefined || Object.keys(fields).length > 0
+  const patch = { ...switched, ...(hasLimits ? { limits: limitsField(fields) } : {}) }
+  const { publicId } = await accountOf(params, ports)
+  const changed = await ports.accounts.updateAccount(publicId, patch, { actor, atMs: ports.clock.now() })
   return adminReply(await limitedAccountBody(changed, ports))
 }
 
@@ -82,13 +71,9 @@ export async function getKey({ params }: AdminCall, ports: AdminPorts): Promise<
 
 /** Changes the limits of a key, from the next request on. Repeating it changes nothing. */
 export async function patchKey(call: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  const fields = await readFields(call.request, limitFields)
-  const patch = limitsField(fields)
-  const key = await findKey(call.params['id'] ?? '', ports)
-  const owner = { accountId: key.accountId, apiKeyId: key.id }
-  const { actor } = call
-  const audit = { actor, action: 'key.limits', subject: key.publicId, detail: JSON.stringify(fields) }
-  await ports.limits.change(owner, patch, { ...audit, atMs: ports.clock.now() })
+  const limits = limitsField(await readFields(call.request, limitFields))
+  const { publicId } = await findKey(call.params['id'] ?? '', ports)
+  await ports.accounts.updateKey(publicId, { limits }, { actor: call.actor, atMs: ports.clock.now() })
   return getKey(call, ports)
 }
 
