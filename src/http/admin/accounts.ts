@@ -5,7 +5,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { addUsd, formatUsd } from '../../domain/money.ts'
 import { createAccount } from '../../gateway/admin/create-account.ts'
 import { createApiKey } from '../../gateway/admin/create-api-key.ts'
-import { findKey } from '../../gateway/admin/find-key.ts'
+import { findKey, findKeyOfPath } from '../../gateway/admin/find-key.ts'
 import { flagField, optionalTextField, readFields, textField, type Fields } from './body.ts'
 import { limitsOf } from '../limits-json.ts'
 import type { BufferedReply } from '../request-context.ts'
@@ -64,7 +64,7 @@ export async function listKeys({ params }: AdminCall, ports: AdminPorts): Promis
 
 /** A key with its limits. */
 export async function getKey({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  const key = await findKey(params['id'] ?? '', ports)
+  const key = await findKeyOfPath(params['id'] ?? '', ports)
   const owner = { accountId: key.accountId, apiKeyId: key.id }
   return adminReply({ ...keyBody(key), ...(await limitsOf(owner, ports.limits)) })
 }
@@ -72,7 +72,7 @@ export async function getKey({ params }: AdminCall, ports: AdminPorts): Promise<
 /** Changes the limits of a key, from the next request on. Repeating it changes nothing. */
 export async function patchKey(call: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const limits = limitsField(await readFields(call.request, limitFields))
-  const { publicId } = await findKey(call.params['id'] ?? '', ports)
+  const { publicId } = await findKeyOfPath(call.params['id'] ?? '', ports)
   await ports.accounts.updateKey(publicId, { limits }, { actor: call.actor, atMs: ports.clock.now() })
   return getKey(call, ports)
 }
@@ -107,14 +107,14 @@ export async function postKeySearch({ request }: AdminCall, ports: AdminPorts): 
 /** Revokes a key of the account. Repeating it changes nothing. */
 export async function deleteKeyOfAccount(call: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const account = await accountOf(call.params, ports)
-  const key = await findKey(call.params['id'] ?? '', ports)
+  const key = await findKeyOfPath(call.params['id'] ?? '', ports)
   if (key.accountId !== account.id) throw new GatewayError('not_found', 'This account has no such key.')
   return revoke(key, call, ports)
 }
 
 /** Revokes a key of any account. Repeating it changes nothing. */
 export async function postKeyRevocation(call: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  return revoke(await findKey(call.params['id'] ?? '', ports), call, ports)
+  return revoke(await findKeyOfPath(call.params['id'] ?? '', ports), call, ports)
 }
 
 /** Accounts whose names are compared with an unknown one. More would make a mistyped name slow. */
