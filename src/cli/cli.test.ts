@@ -428,6 +428,7 @@ describe('on a stopped data folder', () => {
 
     const byText = await tollgate(['keys', 'show', key], folder)
     const byPrefix = await tollgate(['keys', 'show', `${prefix}…`], folder)
+    const set = await tollgate(['keys', 'set', key, '--rpm', '60'], folder)
     const revoked = await tollgate(['keys', 'revoke', key], folder)
     const after = await tollgate(['keys', 'show', prefix], folder)
     const refused = [
@@ -442,10 +443,11 @@ describe('on a stopped data folder', () => {
     expect(byText.out).toStartWith(`key      ${prefix}…\nid       key_`)
     expect(byText.out).toMatch(/account {2}ada \(acct_\w+\)\n.*\nstate {4}active\nlimits {3}none\n$/)
     expect(byPrefix.out).toBe(byText.out)
+    expect(set.out).toMatch(/^Limits of key_\w+:\n/)
     expect(revoked.out).toStartWith(`Revoked ${prefix}… (key_`)
     expect(after.out).toContain('state    revoked 20')
     expect(refused.map(({ code }) => code)).toEqual([1, 1, 1, 2, 2, 2])
-    for (const { out, err } of [byText, revoked, after, ...refused])
+    for (const { out, err } of [byText, set, revoked, after, ...refused])
       expect(out + err).not.toMatch(/tg_live_[0-9A-Za-z]{5}/)
   })
 

@@ -2,6 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { RATE_MAX } from '../domain/limits/rate-bucket.ts'
 import { budgetPeriods } from '../domain/limits/scope.ts'
 import { parseUsd } from '../domain/money.ts'
+import { findKey } from './commands/keys.ts'
 import { setLimits, type BudgetOptions, type LimitOptions } from './commands/limits.ts'
 import type { Runner } from './program.ts'
 
@@ -32,7 +33,10 @@ export function addSet(
       `\n  $ tollgate ${kind} set <${argument}> --rpm 60 --budget month=20 --budget day=none`,
     )
     .action((name: string, options: LimitOptions) =>
-      runner.admin(ask => setLimits(ask, { kind, name }, options)),
+      runner.admin(async ask => {
+        const found = kind === 'keys' ? (await findKey(ask, name)).id : name
+        return setLimits(ask, { kind, name: found }, options)
+      }),
     )
 }
 

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../test/support/fake-clock.ts'
-import { aCharge, aCredit, anAccount, anAudit, aTextHold } from '../../test/support/ledger-builders.ts'
+import {
+  aCharge,
+  aCredit,
+  anAccount,
+  anAudit,
+  aTextHold,
+  changeLimits,
+} from '../../test/support/ledger-builders.ts'
 import { aSqliteStore } from '../../test/support/test-store.ts'
 import { turn } from '../../test/support/turn.ts'
 import { usd, ZERO, type NanoUsd } from '../domain/money.ts'
@@ -473,7 +480,7 @@ describe('requests of a key whose budget is reserved', () => {
       prefix: 'tg_live_efgh',
       audit: anAudit(),
     })
-    await store.limits.change({ accountId, apiKeyId }, { budgets: { day: usd('5') } }, anAudit())
+    await changeLimits(store, { accountId, apiKeyId }, { budgets: { day: usd('5') } })
     const client = { signal: new AbortController().signal }
     const other = (amount: NanoUsd) =>
       queue.place(aTextHold({ accountId, apiKeyId: otherKey, amount }), client)

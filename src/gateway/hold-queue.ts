@@ -1,4 +1,5 @@
 import type { Id } from '../domain/ids.ts'
+import { fitsAfterAll } from '../domain/ledger/hold.ts'
 import type { LimitRefusal } from '../domain/limits/admission.ts'
 import type { Scope } from '../domain/limits/scope.ts'
 import { addUsd, ZERO, type NanoUsd } from '../domain/money.ts'
@@ -100,7 +101,7 @@ export class HoldQueue {
   /** What the request can wait for: the name of its queue. Undefined if waiting cannot help. */
   #reasonToWait({ amount }: TextHoldRequest, outcome: HoldOutcome): string | undefined {
     if (this.#settings.waitMs === 0 || outcome.outcome === 'held') return undefined
-    if (outcome.outcome === 'refused') return outcome.available + outcome.held >= amount ? BALANCE : undefined
+    if (outcome.outcome === 'refused') return fitsAfterAll(outcome, amount) ? BALANCE : undefined
     const { refusal } = outcome
     return refusal.limit === 'budget' && refusal.isReserved ? nameOf(refusal.scope) : undefined
   }

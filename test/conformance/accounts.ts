@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Account, ApiKey } from '../../src/domain/accounts/account.ts'
+import { NO_LIMITS } from '../../src/domain/limits/limits-row.ts'
+import { usd } from '../../src/domain/money.ts'
 import type { Accounts, Editor } from '../../src/gateway/ports/accounts.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { anAudit, anId, NOW } from '../support/ledger-builders.ts'
@@ -206,6 +208,48 @@ export function accountsConform(kind: StoreKind): void {
         { actor: 'test', action: 'account.suspend', subject: publicId, atMs: NOW + 2 },
         { actor: 'test', action: 'account.replays_off', subject: publicId, atMs: NOW + 1 },
       ])
+    })
+
+    test('a patch of an account and one of a key carry limits, with an audit line if they change any', async () => {
+      const { store } = await kind.open()
+      const { account, apiKey } = await makeWithKey(store.accounts)
+      const limits = { limits: { requests_per_minute: 60 }, budgets: { day: usd('5') } }
+      const edit = async (atMs: number) => {
+        await store.accounts.updateAccount(account.publicId, { replays: false, limits }, at(atMs))
+        await store.accounts.updateKey(apiKey.publicId, { limits }, at(atMs))
+      }
+
+      await edit(NOW + 1)
+      await edit(NOW + 2)
+
+      const owners = [undefined, apiKey.id].map(apiKeyId => ({ accountId: account.id, apiKeyId }))
+      for (const owner of owners) expect(await store.limits.of(owner)).toEqual({ ...limits, perModel: {} })
+      const detail = '{"limits":{"requests_per_minute":60},"budgets":{"day":"5"}}'
+      expect((await store.auditLog.list({ limit: 4 })).slice(0, 3)).toMatchObject([
+        { action: 'key.limits', subject: apiKey.publicId, detail, atMs: NOW + 1 },
+        { action: 'account.replays_off', subject: account.publicId, atMs: NOW + 1 },
+        { action: 'account.limits', subject: account.publicId, detail, atMs: NOW + 1 },
+      ])
+    })
+
+    test('a patch whose limits are refused changes nothing', async () => {
+      const { store } = await kind.open()
+      const { account, apiKey, hash } = await makeWithKey(store.accounts)
+      const terms = { limits: { requests_per_minute: 1 } }
+      const models = Array.from({ length: 101 }, (_, index) => [`m${index}`, terms] as const)
+      const limits = { ...terms, perModel: Object.fromEntries(models) }
+
+      const errors = [
+        await rejection(store.accounts.updateAccount(account.publicId, { replays: false, limits }, at(NOW))),
+        await rejection(store.accounts.updateKey(apiKey.publicId, { ...REVOKED, limits }, at(NOW))),
+      ]
+
+      expect(errors).toMatchObject([{ code: 'invalid_field' }, { code: 'invalid_field' }])
+      expect(await store.accounts.authenticate(hash)).toEqual({ account, apiKey })
+      for (const apiKeyId of [undefined, apiKey.id])
+        expect(await store.limits.of({ accountId: account.id, apiKeyId })).toEqual(NO_LIMITS)
+      const actions = (await store.auditLog.list({ limit: 9 })).map(({ action }) => action)
+      expect(actions).toEqual(['key.create', 'account.create'])
     })
 
     test('a key is still known after a restart', async () => {

@@ -1,3 +1,5 @@
+import type { LimitsPatch } from '../../src/domain/limits/limits-row.ts'
+import type { LimitOwner } from '../../src/gateway/ports/limits.ts'
 import type { Id } from '../../src/domain/ids.ts'
 import type { HoldKind } from '../../src/domain/ledger/books.ts'
 import { usd, ZERO, type NanoUsd } from '../../src/domain/money.ts'
@@ -34,6 +36,19 @@ export function anAudit(change: Partial<Audit> = {}): Audit {
 export async function openWithFunds(kind: StoreKind, funds: NanoUsd, options?: OpenOptions) {
   const { store, other, reopen } = await kind.open(options)
   return { store, other, reopen, ledger: store.ledger, ...(await anAccount(store, { funds })) }
+}
+
+/** Changes the limits of an account or of its key. */
+export async function changeLimits(
+  { accounts }: Pick<TestStore, 'accounts'>,
+  { accountId, apiKeyId }: LimitOwner,
+  limits: LimitsPatch,
+): Promise<void> {
+  const by = { actor: 'test', atMs: NOW }
+  const account = await accounts.findAccountById(accountId)
+  const key = (await accounts.listKeys(accountId)).find(({ id }) => id === apiKeyId)
+  if (key === undefined) await accounts.updateAccount(account!.publicId, { limits }, by)
+  else await accounts.updateKey(key.publicId, { limits }, by)
 }
 
 /** A new account with funds and a key. */

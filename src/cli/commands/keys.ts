@@ -44,7 +44,7 @@ type FoundKey = KeyReply & { readonly account: string | null; readonly account_n
 
 /** Shows the key with an id, first characters or a text, and its account. */
 export async function showKey(ask: Ask, name: string): Promise<Outcome> {
-  const key = await find(ask, name)
+  const key = await findKey(ask, name)
   const limited = await ask<LimitedReply>({ method: 'GET', path: adminPath('keys', key.id) })
   const limits = limitLines(limited)
   const lines = [
@@ -64,13 +64,13 @@ export async function showKey(ask: Ask, name: string): Promise<Outcome> {
 
 /** Revokes a key with effect from the next request. Repeating it changes nothing. */
 export async function revokeKey(ask: Ask, name: string): Promise<Outcome> {
-  const { id } = await find(ask, name)
+  const { id } = await findKey(ask, name)
   const key = await ask<KeyReply>({ method: 'POST', path: adminPath('keys', id, 'revoke') })
   return { value: key, text: `Revoked ${key.prefix}… (${key.id}). Requests with this key are now refused.` }
 }
 
-/** The name is in the body, because it can be the text of a key, and paths get into logs. */
-function find(ask: Ask, name: string): Promise<FoundKey> {
+/** Finds a key. Its name is in the body, because it can be the text of a key, and paths get into logs. */
+export function findKey(ask: Ask, name: string): Promise<FoundKey> {
   return ask<FoundKey>({ method: 'POST', path: 'keys/find', json: { key: name } })
 }
 

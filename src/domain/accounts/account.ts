@@ -1,3 +1,5 @@
+import type { LimitsPatch } from '../limits/limits-row.ts'
+
 export type Account = {
   /** The store's integer key. Never shown to clients. */
   readonly id: number
@@ -30,10 +32,17 @@ export type AccountPatch = {
   /** Its keys are refused while it is suspended. Running work is settled. */
   readonly suspended?: boolean
   readonly replays?: boolean
+  /** What it may use. */
+  readonly limits?: LimitsPatch
 }
 
-/** The part of a key that an operator can change. Nothing ends a revocation. */
-export type KeyPatch = { readonly revoked?: true }
+/** The parts of a key that an operator can change. */
+export type KeyPatch = {
+  /** Nothing ends a revocation. */
+  readonly revoked?: true
+  /** What it may use, within the limits of its account. */
+  readonly limits?: LimitsPatch
+}
 
 /** Since when each switch of an account is set; null if it is not. */
 export type AccountSwitches = {
@@ -41,7 +50,7 @@ export type AccountSwitches = {
   readonly replaysOffAtMs: number | null
 }
 
-/** The audit actions of changes to accounts and keys. */
+/** The audit actions of the switches of accounts and keys. */
 export type SwitchAction =
   | 'account.suspend'
   | 'account.resume'
@@ -64,4 +73,14 @@ export function patchSwitches(
     replaysOffAtMs: replays ? null : (replaysOffAtMs ?? atMs),
     actions,
   }
+}
+
+/** When a key was revoked, after a patch, and the action if the patch revokes it. */
+export function patchRevocation(
+  { revokedAtMs }: Pick<ApiKey, 'revokedAtMs'>,
+  { revoked }: KeyPatch,
+  atMs: number,
+): Pick<ApiKey, 'revokedAtMs'> & { readonly actions: readonly SwitchAction[] } {
+  if (revoked === undefined || revokedAtMs !== null) return { revokedAtMs, actions: [] }
+  return { revokedAtMs: atMs, actions: ['key.revoke'] }
 }

@@ -4,6 +4,8 @@ import {
   canHold,
   capturing,
   EXPIRED_TEXT_HOLD,
+  fitsAfterAll,
+  fitsAfterText,
   holdTransitions,
   HOLD_RENEW_EVERY_MS,
   HOLD_TTL_MS,
@@ -42,6 +44,23 @@ describe('hold', () => {
   test('a hold is renewed several times before it expires', () => {
     expect(HOLD_TTL_MS / HOLD_RENEW_EVERY_MS).toBeGreaterThanOrEqual(3)
   })
+})
+
+describe('a text request that does not fit', () => {
+  /** 1 USD is free, text requests hold 2 USD and jobs 3 USD. */
+  const shortage = { available: usd('1'), held: usd('5'), heldText: usd('2') }
+
+  test.each([
+    ['that running text requests hold', usd('3'), true, true],
+    ['that jobs hold in part', nanoUsd(usd('3') + 1n), true, false],
+    ['that everything that runs holds', usd('6'), true, false],
+    ['that is not there', nanoUsd(usd('6') + 1n), false, false],
+  ])(
+    'a text request that needs money %s waits and may retry as the table says',
+    (_, amount, waits, retries) => {
+      expect([fitsAfterAll(shortage, amount), fitsAfterText(shortage, amount)]).toEqual([waits, retries])
+    },
+  )
 })
 
 describe('a durable hold', () => {

@@ -1,4 +1,4 @@
-import { nanoUsd, subtractUsd, ZERO, type NanoUsd } from '../money.ts'
+import { addUsd, nanoUsd, subtractUsd, ZERO, type NanoUsd } from '../money.ts'
 import { heldBook, revenueBook, type HoldKind } from './books.ts'
 import type { Movement } from './post.ts'
 
@@ -32,6 +32,31 @@ export const holdTransitions = {
 export function canHold(free: NanoUsd, amount: NanoUsd): boolean {
   if (amount < 0n) throw new RangeError(`A hold of ${amount} is negative.`)
   return amount === 0n || amount <= free
+}
+
+/** The money of an account when a hold does not fit. */
+export type Shortage = {
+  readonly available: NanoUsd
+  readonly held: NanoUsd
+  /** The part of `held` that text requests hold. They end within minutes. */
+  readonly heldText: NanoUsd
+}
+
+/**
+ * Whether a text request that does not fit waits: it would fit if everything that runs ended and cost nothing. Jobs
+ * count too, because any of them can end during the wait.
+ */
+export function fitsAfterAll({ available, held }: Shortage, amount: NanoUsd): boolean {
+  return addUsd(available, held) >= amount
+}
+
+/**
+ * Whether a text request that does not fit, also after its wait, is told to retry: it would fit if the running text
+ * requests ended. They end soon. A job can run for an hour, so a request that is short because of jobs is told that the
+ * money is not there, although it waited for them.
+ */
+export function fitsAfterText({ available, heldText }: Shortage, amount: NanoUsd): boolean {
+  return addUsd(available, heldText) >= amount
 }
 
 export function placing({ kind, amount, isVolatile }: HoldTerms): readonly Movement[] {

@@ -2,7 +2,14 @@ import { expect, test } from 'bun:test'
 import { formatPath } from '../catalog/rows/problem.ts'
 import { GatewayError } from '../errors.ts'
 import { usd } from '../money.ts'
-import { decodeLimitsPatch, encodeLimits, NO_LIMITS, patchLimits, type LimitTerms } from './limits-row.ts'
+import {
+  decodeLimitsPatch,
+  encodeLimits,
+  encodeLimitsPatch,
+  NO_LIMITS,
+  patchLimits,
+  type LimitTerms,
+} from './limits-row.ts'
 
 const SET: LimitTerms = {
   limits: { requests_per_minute: 60, concurrent_requests: 5 },
@@ -55,6 +62,15 @@ test.each([
   ],
 ])('a change with %s keeps everything that it does not name', (_, body, expected) => {
   expect(patchLimits(SET, patchOf(body))).toEqual(expected as LimitTerms)
+})
+
+test.each([
+  [{}],
+  [{ limits: null, budgets: null, per_model: null }],
+  [{ limits: { requests_per_minute: 60, tokens_per_minute: null }, budgets: { day: '0.5', total: null } }],
+  [{ per_model: { 'gpt-x': null, 'gpt-y': { limits: null }, 'gpt-z': { budgets: { day: '5' } } } }],
+])('the change %j is written as it was read', body => {
+  expect(encodeLimitsPatch(patchOf(body))).toEqual(body)
 })
 
 test.each([

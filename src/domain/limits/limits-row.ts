@@ -65,6 +65,22 @@ export function patchLimits(terms: LimitTerms, patch: LimitsPatch): LimitTerms {
   return { ...patchTerms(terms, patch), perModel }
 }
 
+/** Whether two limits, of which one is a change of the other, allow the same. */
+export function isSameLimits(before: LimitTerms, after: LimitTerms): boolean {
+  return JSON.stringify(encodeLimits(before)) === JSON.stringify(encodeLimits(after))
+}
+
+/** A change of limits in the format of the admin API, with only the members that it names. */
+export function encodeLimitsPatch({ perModel, ...terms }: LimitsPatch): Record<string, unknown> {
+  const models = Object.entries(perModel ?? {}).map(
+    ([model, own]) => [model, own && encodeTermsPatch(own)] as const,
+  )
+  return {
+    ...encodeTermsPatch(terms),
+    ...member('per_model', perModel && Object.fromEntries(models)),
+  }
+}
+
 /** The limits in the format of the admin API, with null for what is not limited. */
 export function encodeLimits({ perModel, ...terms }: LimitTerms): Record<string, unknown> {
   const models = Object.entries(perModel).map(([model, own]) => [model, encodeTerms(own)] as const)
@@ -86,8 +102,15 @@ export function decodeTerms(value: unknown): Terms {
   return patchTerms(NO_TERMS, decoded.value)
 }
 
-function usdOrNull(amount: NanoUsd | undefined): string | null {
-  return amount === undefined ? null : formatUsd(amount)
+function encodeTermsPatch({ limits, budgets }: TermsPatch): Record<string, unknown> {
+  const amounts = Object.entries(budgets ?? {}).map(
+    ([period, amount]) => [period, usdOrNull(amount)] as const,
+  )
+  return { ...member('limits', limits), ...member('budgets', budgets && Object.fromEntries(amounts)) }
+}
+
+function usdOrNull(amount: NanoUsd | null | undefined): string | null {
+  return amount === null || amount === undefined ? null : formatUsd(amount)
 }
 
 function readTerms(row: Row): TermsPatch {

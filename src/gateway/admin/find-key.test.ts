@@ -4,7 +4,7 @@ import { anAccount, anAudit } from '../../../test/support/ledger-builders.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { aSqliteStore } from '../../../test/support/test-store.ts'
 import { apiKeyPrefix, apiKeyText } from '../../domain/accounts/api-key-text.ts'
-import { findKey } from './find-key.ts'
+import { findKey, findKeyOfPath } from './find-key.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
@@ -33,7 +33,11 @@ async function setUp() {
     ),
     await keyOf('key_own', new Uint8Array(32).fill(255)),
   ] as const
-  return { texts, find: (name: string) => findKey(name, { accounts, sha256 }) }
+  return {
+    texts,
+    find: (name: string) => findKey(name, { accounts, sha256 }),
+    findOfPath: (name: string) => findKeyOfPath(name, { accounts, sha256 }),
+  }
 }
 
 test('a key is found by its id, its first characters and its text', async () => {
@@ -86,4 +90,20 @@ test.each([
   const error = await rejection(find(name))
 
   expect(error).toMatchObject({ code: 'not_found', message })
+})
+
+test('a path names a key by its id or its first characters, and its text in a path is refused', async () => {
+  const { texts, findOfPath } = await setUp()
+  const text = texts[2]
+
+  const found = [await findOfPath('key_own'), await findOfPath(`${apiKeyPrefix(text)}…`)]
+  const refused = [await rejection(findOfPath(text)), await rejection(findOfPath(` ${text.slice(0, 13)}…`))]
+
+  expect(found.map(({ publicId }) => publicId)).toEqual(['key_own', 'key_own'])
+  const error = { code: 'invalid_field', extras: { param: 'id' } }
+  expect(refused).toMatchObject([error, error])
+  for (const { message } of refused as Error[]) {
+    expect(message).toContain('POST /admin/api/keys/find')
+    expect(message).not.toContain(text.slice(0, 13))
+  }
 })

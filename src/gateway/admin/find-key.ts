@@ -17,7 +17,7 @@ export async function findKey(
     sha256,
   }: { readonly accounts: Pick<Accounts, 'findKeys'>; readonly sha256: (text: string) => Uint8Array },
 ): Promise<ApiKey> {
-  const { by, words } = readName(name.trim().replace(ELLIPSIS, ''), sha256)
+  const { by, words } = readName(withoutEllipsis(name), sha256)
   const [key, ...others] = await accounts.findKeys(by)
   if (key === undefined) throw new GatewayError('not_found', `There is no key with ${words}.`)
   if (others.length === 0) return key
@@ -27,6 +27,32 @@ export async function findKey(
     `Several keys begin with these characters. Use the id of one of them: ${ids}.`,
     { param: 'key' },
   )
+}
+
+/**
+ * Finds a key that a path names, by its id or by its first 12 characters. Throws `invalid_field` for the text of a key,
+ * because paths get into the logs of proxies.
+ */
+export async function findKeyOfPath(name: string, ports: Parameters<typeof findKey>[1]): Promise<ApiKey> {
+  if (isWholeText(withoutEllipsis(name))) throw textInPath()
+  return findKey(name, ports)
+}
+
+function textInPath(): GatewayError {
+  return new GatewayError(
+    'invalid_field',
+    `A path names a key by its id (key_…) or by its first ${KEY_PREFIX_LENGTH} characters, not by its text, because paths get into logs. Send the text in the body of POST /admin/api/keys/find, which returns the id.`,
+    { param: 'id' },
+  )
+}
+
+function withoutEllipsis(name: string): string {
+  return name.trim().replace(ELLIPSIS, '')
+}
+
+/** Whether a name is more than the characters that lists show. */
+function isWholeText(name: string): boolean {
+  return isApiKeyText(name) && name.length > KEY_PREFIX_LENGTH
 }
 
 function readName(

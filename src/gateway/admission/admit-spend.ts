@@ -1,6 +1,7 @@
 import { GatewayError } from '../../domain/errors.ts'
+import { fitsAfterText, type Shortage } from '../../domain/ledger/hold.ts'
 import type { LimitRefusal } from '../../domain/limits/admission.ts'
-import { addUsd, formatUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
+import { formatUsd, type NanoUsd } from '../../domain/money.ts'
 import type { TextRequest } from '../../protocol/text-dialect.ts'
 import { affordableCeiling, type Quote } from '../text/quote-text.ts'
 import { limitError } from './refuse-limits.ts'
@@ -15,13 +16,7 @@ export type Spend = {
 
 /** The outcomes of a step that took nothing. */
 type SpendRefused =
-  | {
-      readonly outcome: 'refused'
-      readonly available: NanoUsd
-      readonly held: NanoUsd
-      /** The part of `held` that text requests hold. Only they wait for it. */
-      readonly heldText?: NanoUsd
-    }
+  | ({ readonly outcome: 'refused' } & Shortage)
   | { readonly outcome: 'limited'; readonly refusal: LimitRefusal }
 
 type Admitted<Placed> = Exclude<Placed, { readonly outcome: 'refused' | 'limited' }>
@@ -55,10 +50,8 @@ const RESERVED_RETRY_AFTER_S = '2'
  * The error for a request whose worst case is not available. If running text requests hold what a text request needs, a
  * repeat can help; otherwise only more money or a smaller request can.
  */
-function moneyRefusal(
-  { amount, text }: Spend,
-  { available, held, heldText = ZERO }: Extract<SpendRefused, { outcome: 'refused' }>,
-): GatewayError {
+function moneyRefusal({ amount, text }: Spend, shortage: Shortage): GatewayError {
+  const { available, held, heldText } = shortage
   const ceiling = text && affordableCeiling(text.quote, available)
   const extensions = {
     required_usd: formatUsd(amount),
@@ -70,7 +63,7 @@ function moneyRefusal(
     const message = `This job reserves ${formatUsd(amount)} USD, and ${formatUsd(available)} USD is available. Add funds.`
     return new GatewayError('insufficient_balance', message, { extensions })
   }
-  const isReserved = addUsd(available, heldText) >= amount
+  const isReserved = fitsAfterText(shortage, amount)
   const message = sentencesOf(text, { available, heldText, ceiling, isReserved }).join(' ')
   return isReserved
     ? new GatewayError('balance_reserved', message, {

@@ -1,6 +1,7 @@
 import type { FailureReason, JobKind } from '../../domain/jobs/job.ts'
 import type { AttemptState } from '../../domain/ledger/attempt.ts'
 import type { HoldKind } from '../../domain/ledger/books.ts'
+import type { Shortage } from '../../domain/ledger/hold.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'
 import type { Id } from '../../domain/ids.ts'
 import type { LimitRefusal, StrictestRates } from '../../domain/limits/admission.ts'
@@ -180,13 +181,7 @@ export type HoldOutcome =
       readonly rates?: StrictestRates
     }
   | { readonly outcome: 'limited'; readonly refusal: LimitRefusal }
-  | {
-      readonly outcome: 'refused'
-      readonly available: NanoUsd
-      readonly held: NanoUsd
-      /** The part of `held` that text requests hold. They end within minutes. */
-      readonly heldText: NanoUsd
-    }
+  | ({ readonly outcome: 'refused' } & Shortage)
 
 /** A charge as it is recorded: with its frozen tariff, it can be recomputed without current prices. */
 export type Charge = TextCharge | ImagesCharge | VideoCharge

@@ -1,8 +1,7 @@
 import type { LimitRefusal, StrictestRates } from '../../domain/limits/admission.ts'
-import type { LimitsPatch, LimitTerms } from '../../domain/limits/limits-row.ts'
+import type { LimitTerms } from '../../domain/limits/limits-row.ts'
 import type { BudgetPeriod } from '../../domain/limits/scope.ts'
 import type { NanoUsd } from '../../domain/money.ts'
-import type { Audit } from './audit.ts'
 
 /** An account, or one of its keys. */
 export type LimitOwner = {
@@ -25,8 +24,8 @@ export type BudgetStatus = {
 }
 
 /**
- * The limits and budgets of accounts, keys, and both with a model. Holds take them: `Ledger.placeHold` and
- * `Jobs.create`.
+ * The limits and budgets of accounts, keys, and both with a model. Patches of accounts and keys change them:
+ * `Accounts.updateAccount` and `Accounts.updateKey`. Holds take them: `Ledger.placeHold` and `Jobs.create`.
  */
 export interface Limits {
   /** What an owner may use, without the limits of its account. */
@@ -34,12 +33,6 @@ export interface Limits {
 
   /** The budgets of an owner, beside those of its models. */
   budgets(owner: LimitOwner): Promise<readonly BudgetStatus[]>
-
-  /**
-   * Changes what an owner may use, on this node at once, on other nodes within 1 s. What was spent before counts.
-   * Throws `invalid_field` for too many models, and `unavailable` for a budget while an upgrade adds up earlier charges.
-   */
-  change(owner: LimitOwner, patch: LimitsPatch, audit: Audit): Promise<LimitTerms>
 
   /**
    * The refusal of an earlier request that holds for every request of the key until its wait is over; undefined if there

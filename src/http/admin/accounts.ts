@@ -5,7 +5,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { addUsd, formatUsd } from '../../domain/money.ts'
 import { createAccount } from '../../gateway/admin/create-account.ts'
 import { createApiKey } from '../../gateway/admin/create-api-key.ts'
-import { findKey } from '../../gateway/admin/find-key.ts'
+import { findKey, findKeyOfPath } from '../../gateway/admin/find-key.ts'
 import { flagField, optionalTextField, readFields, textField, type Fields } from './body.ts'
 import { limitsOf } from '../limits-json.ts'
 import type { BufferedReply } from '../request-context.ts'
@@ -42,22 +42,11 @@ export async function patchAccount(
   ports: AdminPorts,
 ): Promise<BufferedReply> {
   const { replays, ...fields } = await readFields(request, ['replays', ...limitFields])
-  const switched = replays === undefined ? undefined : { replays: flagField({ replays }, 'replays') }
-  const patch = switched !== undefined && Object.keys(fields).length === 0 ? undefined : limitsField(fields)
-  const account = await accountOf(params, ports)
-  const by = { actor, atMs: ports.clock.now() }
-  if (patch !== undefined) {
-    const owner = { accountId: account.id, apiKeyId: undefined }
-    const audit = {
-      ...by,
-      action: 'account.limits',
-      subject: account.publicId,
-      detail: JSON.stringify(fields),
-    }
-    await ports.limits.change(owner, patch, audit)
-  }
-  const changed =
-    switched === undefined ? account : await ports.accounts.updateAccount(account.publicId, switched, by)
+  const switched = replays === undefined ? {} : { replays: flagField({ replays }, 'replays') }
+  const hasLimits = replays === undefined || Object.keys(fields).length > 0
+  const patch = { ...switched, ...(hasLimits ? { limits: limitsField(fields) } : {}) }
+  const { publicId } = await accountOf(params, ports)
+  const changed = await ports.accounts.updateAccount(publicId, patch, { actor, atMs: ports.clock.now() })
   return adminReply(await limitedAccountBody(changed, ports))
 }
 
@@ -75,20 +64,16 @@ export async function listKeys({ params }: AdminCall, ports: AdminPorts): Promis
 
 /** A key with its limits. */
 export async function getKey({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  const key = await findKey(params['id'] ?? '', ports)
+  const key = await findKeyOfPath(params['id'] ?? '', ports)
   const owner = { accountId: key.accountId, apiKeyId: key.id }
   return adminReply({ ...keyBody(key), ...(await limitsOf(owner, ports.limits)) })
 }
 
 /** Changes the limits of a key, from the next request on. Repeating it changes nothing. */
 export async function patchKey(call: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  const fields = await readFields(call.request, limitFields)
-  const patch = limitsField(fields)
-  const key = await findKey(call.params['id'] ?? '', ports)
-  const owner = { accountId: key.accountId, apiKeyId: key.id }
-  const { actor } = call
-  const audit = { actor, action: 'key.limits', subject: key.publicId, detail: JSON.stringify(fields) }
-  await ports.limits.change(owner, patch, { ...audit, atMs: ports.clock.now() })
+  const limits = limitsField(await readFields(call.request, limitFields))
+  const { publicId } = await findKeyOfPath(call.params['id'] ?? '', ports)
+  await ports.accounts.updateKey(publicId, { limits }, { actor: call.actor, atMs: ports.clock.now() })
   return getKey(call, ports)
 }
 
@@ -122,14 +107,14 @@ export async function postKeySearch({ request }: AdminCall, ports: AdminPorts): 
 /** Revokes a key of the account. Repeating it changes nothing. */
 export async function deleteKeyOfAccount(call: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const account = await accountOf(call.params, ports)
-  const key = await findKey(call.params['id'] ?? '', ports)
+  const key = await findKeyOfPath(call.params['id'] ?? '', ports)
   if (key.accountId !== account.id) throw new GatewayError('not_found', 'This account has no such key.')
   return revoke(key, call, ports)
 }
 
 /** Revokes a key of any account. Repeating it changes nothing. */
 export async function postKeyRevocation(call: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  return revoke(await findKey(call.params['id'] ?? '', ports), call, ports)
+  return revoke(await findKeyOfPath(call.params['id'] ?? '', ports), call, ports)
 }
 
 /** Accounts whose names are compared with an unknown one. More would make a mistyped name slow. */

@@ -170,11 +170,13 @@ describe('accounts and keys', () => {
       await refusal('POST', 'keys/find', { key: text }),
       await refusal('POST', `keys/${text}/revoke`),
       await refusal('DELETE', `accounts/key%20hider/keys/${text}`),
+      await refusal('GET', `keys/${text}`),
+      await refusal('PATCH', `keys/${text}`, { limits: null }),
       await refusal('GET', `accounts/${text}`),
       await refusal('POST', `charges/${text}/refund`),
     ]
 
-    expect(refusals.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404])
+    expect(refusals.map(({ status }) => status)).toEqual([404, 400, 400, 400, 400, 404, 404])
     for (const { message } of refusals) expect(message).not.toContain(text.slice(0, 13))
   })
 

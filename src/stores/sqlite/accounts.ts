@@ -1,14 +1,17 @@
 import type { Database, Statement } from 'bun:sqlite'
 import {
+  patchRevocation,
   patchSwitches,
   type Account,
   type AccountPatch,
   type ApiKey,
   type KeyPatch,
-  type SwitchAction,
 } from '../../domain/accounts/account.ts'
 import { GatewayError } from '../../domain/errors.ts'
+import { encodeLimitsPatch, type LimitsPatch } from '../../domain/limits/limits-row.ts'
 import type { AccountPage, Accounts, Authenticated, Editor, KeyName } from '../../gateway/ports/accounts.ts'
+import type { Audit } from '../../gateway/ports/audit.ts'
+import type { LimitOwner } from '../../gateway/ports/limits.ts'
 import {
   accountFrom,
   apiKeyFrom,
@@ -20,6 +23,7 @@ import { cursorOf, readCursor } from '../books/cursors.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Tables } from './hashed-table.ts'
+import type { ChangeLimits } from './limits/limits.ts'
 
 /** The accounts port of one node. `authenticate` takes the hash in base64. */
 export class SqliteAccounts implements Accounts {
@@ -28,6 +32,7 @@ export class SqliteAccounts implements Accounts {
   readonly #tables: Tables
   readonly #sql: ReturnType<typeof statements>
   readonly #keys: ApiKeyCache
+  readonly #changeLimits: ChangeLimits
 
   constructor(parts: {
     readonly database: Database
@@ -35,12 +40,14 @@ export class SqliteAccounts implements Accounts {
     readonly auditLog: SqliteAuditLog
     readonly tables: Tables
     readonly apiKeys: ApiKeyCache
+    readonly changeLimits: ChangeLimits
   }) {
     this.#groupCommit = parts.groupCommit
     this.#auditLog = parts.auditLog
     this.#tables = parts.tables
     this.#sql = statements(parts.database)
     this.#keys = parts.apiKeys
+    this.#changeLimits = parts.changeLimits
   }
 
   createAccount({
@@ -93,10 +100,13 @@ export class SqliteAccounts implements Accounts {
   updateAccount(publicId: string, patch: AccountPatch, { actor, atMs }: Editor): Promise<Account> {
     return this.#groupCommit.run(() => {
       const row = this.#accountRow(publicId)
+      const owner = { accountId: Number(row.id), apiKeyId: undefined }
+      const limits = this.#changedLimits(owner, patch.limits, { action: 'account.limits', subject: publicId })
       const { actions, suspendedAtMs, replaysOffAtMs } = patchSwitches(switchesFrom(row), patch, atMs)
+      const lines = [...limits, ...actions.map(action => ({ action, subject: publicId }))]
+      for (const line of lines) this.#auditLog.append({ ...line, actor, atMs })
       if (actions.length === 0) return accountFrom(row)
       this.#sql.setSwitches.run(suspendedAtMs, replaysOffAtMs, row.id)
-      for (const action of actions) this.#auditLog.append({ actor, action, subject: publicId, atMs })
       // No other code runs before the commit, so no key can be read and kept in between.
       this.#keys.clear()
       return accountFrom(this.#accountRow(publicId))
@@ -134,16 +144,21 @@ export class SqliteAccounts implements Accounts {
     return this.#keyRows(by).map(apiKeyFrom)
   }
 
-  updateKey(publicId: string, { revoked }: KeyPatch, { actor, atMs }: Editor): Promise<ApiKey> {
+  updateKey(publicId: string, patch: KeyPatch, { actor, atMs }: Editor): Promise<ApiKey> {
     return this.#groupCommit.run(() => {
       const row = this.#sql.keyByPublicId.get(publicId)
       if (row === null) throw new RangeError(`There is no API key ${publicId}.`)
-      if (revoked === undefined || row.revoked_at_ms !== null) return apiKeyFrom(row)
-      this.#sql.revoke.run(atMs, row.id)
-      this.#auditLog.append({ actor, action: 'key.revoke' satisfies SwitchAction, subject: publicId, atMs })
+      const key = apiKeyFrom(row)
+      const owner = { accountId: key.accountId, apiKeyId: key.id }
+      const limits = this.#changedLimits(owner, patch.limits, { action: 'key.limits', subject: publicId })
+      const { actions, revokedAtMs } = patchRevocation(key, patch, atMs)
+      const lines = [...limits, ...actions.map(action => ({ action, subject: publicId }))]
+      for (const line of lines) this.#auditLog.append({ ...line, actor, atMs })
+      if (actions.length === 0) return key
+      this.#sql.revoke.run(revokedAtMs, row.id)
       // No other code runs before the commit, so no key can be read and kept in between.
       this.#keys.clear()
-      return { ...apiKeyFrom(row), revokedAtMs: atMs }
+      return { ...key, revokedAtMs }
     })
   }
 
@@ -157,12 +172,24 @@ export class SqliteAccounts implements Accounts {
     return this.#sql.keysByPrefix.all(by.prefix)
   }
 
+  /** Inside a step. The audit line if the patch changes limits. */
+  #changedLimits(
+    owner: LimitOwner,
+    patch: LimitsPatch | undefined,
+    line: AuditedChange,
+  ): readonly AuditedChange[] {
+    if (patch === undefined || !this.#changeLimits(owner, patch)) return []
+    return [{ ...line, detail: JSON.stringify(encodeLimitsPatch(patch)) }]
+  }
+
   #accountRow(publicId: string): AccountRow {
     const row = this.#sql.accountByPublicId.get(publicId)
     if (row === null) throw new RangeError(`There is no account ${publicId}.`)
     return row
   }
 }
+
+type AuditedChange = Omit<Audit, 'actor' | 'atMs'>
 
 function statements(database: Database) {
   const accounts = 'SELECT * FROM accounts WHERE'

@@ -12,7 +12,7 @@ import { HoldOwner } from './hold-owner.ts'
 import { openJobs } from './jobs/jobs.ts'
 import { SqliteLeases, type TakenLeases } from './leases.ts'
 import { createLedger, type LedgerSteps } from './ledger.ts'
-import { createLimits } from './limits/limits.ts'
+import { createLimits, limitChanges } from './limits/limits.ts'
 import { NodeChain } from './node-chain.ts'
 import type { Tariffs } from './tariffs.ts'
 import type { Transactions } from './transactions.ts'
@@ -53,7 +53,11 @@ export function openNode(
     name,
     newId: idSource({ clock, random64, after: lastKey }),
     ledger: createLedger({ ...shared, groupCommit, owner, freedHints }),
-    accounts: new SqliteAccounts({ ...shared, groupCommit }),
+    accounts: new SqliteAccounts({
+      ...shared,
+      groupCommit,
+      changeLimits: limitChanges({ ...shared, owner }),
+    }),
     attempts: createAttempts({ ...shared, groupCommit }),
     jobs: openJobs({ ...shared, node: name, groupCommit, owner }),
     catalog: createCatalogStore(shared.catalog, groupCommit),
@@ -67,7 +71,7 @@ export function openNode(
       hashOf: async ({ node, number }) => (node === name ? author.hashOf(number) : undefined),
       onCommit: listener => author.onCommit(listener),
     },
-    limits: createLimits({ ...shared, groupCommit, owner }),
+    limits: createLimits({ ...shared, owner }),
     leases: new SqliteLeases({ taken: shared.takenLeases, clock }),
     finishUpgrade: () => new UsageRebuild({ database: shared.database, groupCommit }).run(),
     close() {

@@ -197,10 +197,10 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'money that media jobs hold counts as money that is free soon',
-    file: 'src/gateway/admission/admit-spend.ts',
-    text: 'addUsd(available, heldText) >= amount',
-    replacement: 'addUsd(available, held) >= amount',
-    tests: ['test/scenarios/thin-balance.test.ts'],
+    file: HOLD,
+    text: 'export function fitsAfterText({ available, heldText }: Shortage',
+    replacement: 'export function fitsAfterText({ available, held: heldText }: Shortage',
+    tests: [HOLD_TESTS],
   },
   {
     name: 'an estimated input is not cut to the worst case',
@@ -432,10 +432,10 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'a request that can never fit waits',
-    file: QUEUE,
-    text: 'outcome.available + outcome.held >= amount ?',
-    replacement: 'outcome.available + outcome.held >= ZERO ?',
-    tests: [QUEUE_TESTS],
+    file: HOLD,
+    text: 'addUsd(available, held) >= amount',
+    replacement: 'addUsd(available, held) >= ZERO',
+    tests: [HOLD_TESTS],
   },
   {
     name: 'a rollback does not undo what it added to the usage of a day',

@@ -8,7 +8,12 @@ import {
   type LimitRefusal,
   type StrictestRates,
 } from '../../../domain/limits/admission.ts'
-import { patchLimits, type LimitsPatch, type LimitTerms } from '../../../domain/limits/limits-row.ts'
+import {
+  isSameLimits,
+  patchLimits,
+  type LimitsPatch,
+  type LimitTerms,
+} from '../../../domain/limits/limits-row.ts'
 import { currentSpend } from '../../../domain/limits/periods.ts'
 import { budgetPeriods, NO_TERMS, type Scope } from '../../../domain/limits/scope.ts'
 import { usageUnder, withCost, withoutDemand, type ScopeUsage } from '../../../domain/limits/scope-usage.ts'
@@ -130,11 +135,12 @@ export class LimitSteps {
     return limitTermsOf(this.#rows.ofAccount(accountId), apiKeyId)
   }
 
-  /** Inside a step. The new terms apply after the commit. */
-  change(books: AccountBooks, owner: LimitOwner, patch: LimitsPatch, nowMs: number): LimitTerms {
+  /** Inside a step. True if the patch changes the terms; the new ones apply after the commit. */
+  change(books: AccountBooks, owner: LimitOwner, patch: LimitsPatch, nowMs: number): boolean {
     const { accountId, apiKeyId } = owner
     const before = this.termsOf(owner)
     const after = patchLimits(before, patch)
+    if (isSameLimits(before, after)) return false
     const [kind, withModel] =
       apiKeyId === undefined ? (['account', 'account_model'] as const) : (['key', 'key_model'] as const)
     const id = apiKeyId ?? accountId
@@ -142,7 +148,7 @@ export class LimitSteps {
     for (const model of new Set([...Object.keys(before.perModel), ...Object.keys(after.perModel)]))
       this.#rows.write(accountId, { kind: withModel, id, model }, after.perModel[model] ?? NO_TERMS)
     this.#changed.set(books, nowMs)
-    return after
+    return true
   }
 
   budgetsOf(

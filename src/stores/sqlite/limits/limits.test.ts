@@ -1,23 +1,49 @@
 import { describe, expect, test } from 'bun:test'
 import { limitsConform } from '../../../../test/conformance/limits.ts'
 import { aJob } from '../../../../test/support/job-builders.ts'
-import { aCharge, aHold, anAccount, anAudit } from '../../../../test/support/ledger-builders.ts'
+import {
+  aCharge,
+  aHold,
+  anAccount,
+  anAudit,
+  changeLimits,
+  NOW,
+} from '../../../../test/support/ledger-builders.ts'
 import { rejection } from '../../../../test/support/rejection.ts'
 import { aSqliteStore, sqlite } from '../../../../test/support/test-store.ts'
+import { NO_LIMITS } from '../../../domain/limits/limits-row.ts'
 import { usd, ZERO } from '../../../domain/money.ts'
 
 describe('sqlite limits', () => limitsConform(sqlite))
+
+test('a patch with a budget changes nothing while an upgrade still adds up earlier charges', async () => {
+  const { accounts, auditLog, database, limits } = aSqliteStore()
+  const { id, publicId } = await accounts.createAccount({
+    publicId: 'acct_1',
+    name: 'ada',
+    sandboxOnly: false,
+    audit: anAudit(),
+  })
+  const patch = { replays: false, limits: { budgets: { day: usd('10') } } }
+  const update = () => accounts.updateAccount(publicId, patch, { actor: 'admin', atMs: NOW })
+  database.run('UPDATE usage_rebuild SET charges_to = 5')
+
+  const error = await rejection(update())
+
+  expect(error).toMatchObject({ code: 'unavailable', extras: { retryAfter: '30' } })
+  expect((await accounts.findAccount(publicId))?.replays).toBeUndefined()
+  expect(await limits.of({ accountId: id, apiKeyId: undefined })).toEqual(NO_LIMITS)
+  expect(await auditLog.list({ limit: 9 })).toHaveLength(1)
+  database.run('UPDATE usage_rebuild SET charges_to = 0')
+  expect(await update()).toMatchObject({ replays: false })
+})
 
 describe('a commit that fails', () => {
   /** A key with one slot and a budget of 10 USD, on a disk that can be full. */
   async function aLimitedKey() {
     const store = aSqliteStore()
     const payer = await anAccount(store, { funds: usd('100') })
-    await store.limits.change(
-      payer,
-      { limits: { concurrent_requests: 1 }, budgets: { day: usd('10') } },
-      anAudit(),
-    )
+    await changeLimits(store, payer, { limits: { concurrent_requests: 1 }, budgets: { day: usd('10') } })
     const disk = { isFull: false }
     store.transactions.join({
       beforeCommit() {

@@ -1,39 +1,46 @@
 import type { Database } from 'bun:sqlite'
 import { GatewayError } from '../../../domain/errors.ts'
 import type { LimitsPatch } from '../../../domain/limits/limits-row.ts'
-import type { Limits } from '../../../gateway/ports/limits.ts'
-import type { SqliteAuditLog } from '../audit-log.ts'
-import type { GroupCommit } from '../group-commit.ts'
+import type { LimitOwner, Limits } from '../../../gateway/ports/limits.ts'
 import type { HoldOwner } from '../hold-owner.ts'
 import type { LedgerSteps } from '../ledger.ts'
 import { isUsageRebuilt } from '../usage-days.ts'
 
 /** `Limits` of one node. */
 export function createLimits(parts: {
-  readonly database: Database
   readonly steps: Pick<LedgerSteps, 'limits' | 'booksOfAccounts'>
-  readonly auditLog: SqliteAuditLog
-  readonly groupCommit: GroupCommit
   readonly owner: HoldOwner
 }): Limits {
-  const { database, auditLog, groupCommit, owner } = parts
+  const { owner } = parts
   const { limits, booksOfAccounts } = parts.steps
   return {
     of: async of => limits.termsOf(of),
     budgets: async of => limits.budgetsOf(booksOfAccounts.of(of.accountId), of, owner.nowMs()),
-    change: (of, patch, audit) =>
-      groupCommit.run(() => {
-        if (hasBudgets(patch) && !isUsageRebuilt(database)) throw notAddedUp()
-        const terms = limits.change(booksOfAccounts.of(of.accountId), of, patch, owner.nowMs())
-        auditLog.append(audit)
-        return terms
-      }),
     async recentRefusal({ accountId, apiKeyId }) {
       return limits.recentRefusal(booksOfAccounts.of(accountId), apiKeyId, owner.nowMs())
     },
     async countRead({ accountId, apiKeyId }) {
       return limits.takeRead(booksOfAccounts.of(accountId), apiKeyId, owner.nowMs())
     },
+  }
+}
+
+/** Inside a step: applies a patch to the limits of an account or a key. True if it changes them. */
+export type ChangeLimits = (owner: LimitOwner, patch: LimitsPatch) => boolean
+
+/** The step of `Accounts.updateAccount` and `Accounts.updateKey` that changes limits. */
+export function limitChanges({
+  database,
+  steps: { limits, booksOfAccounts },
+  owner,
+}: {
+  readonly database: Database
+  readonly steps: Pick<LedgerSteps, 'limits' | 'booksOfAccounts'>
+  readonly owner: HoldOwner
+}): ChangeLimits {
+  return (of, patch) => {
+    if (hasBudgets(patch) && !isUsageRebuilt(database)) throw notAddedUp()
+    return limits.change(booksOfAccounts.of(of.accountId), of, patch, owner.nowMs())
   }
 }
 
