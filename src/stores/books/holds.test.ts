@@ -2,7 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import { NO_BALANCES } from '../../domain/ledger/books.ts'
 import { nanoUsd, ZERO } from '../../domain/money.ts'
 import type { Charge, Hold } from '../../gateway/ports/ledger.ts'
-import { captureMediaHold, captureOfText, freeMediaHold, placeMediaHold, type HoldRow } from './holds.ts'
+import {
+  captureMediaHold,
+  captureTextHold,
+  freeMediaHold,
+  isTextHoldPlaced,
+  placeMediaHold,
+  type HoldRow,
+} from './holds.ts'
 import type { AccountState } from './journal.ts'
 
 const NOW = 1_000_000
@@ -176,11 +183,39 @@ describe('freeing a media hold', () => {
   })
 })
 
-test('the capture of an expired text hold books its whole cost as shortfall', () => {
-  const open = captureOfText(nanoUsd(3n), 'open', nanoUsd(5n))
-  const expired = captureOfText(nanoUsd(3n), 'expired', nanoUsd(5n))
+describe('a text hold', () => {
+  const text = { id: hold.id, amount: nanoUsd(3n) }
+  const charge = { kind: 'text', cost: nanoUsd(5n), atMs: NOW } as const
+  const capture = (state: 'open' | 'expired' | 'ended', changes = {}) =>
+    captureTextHold({ ...text, state }, { ...charge, ...changes }, 41n)
 
-  expect(open.shortfall).toBe(nanoUsd(2n))
-  expect(expired.shortfall).toBe(nanoUsd(5n))
-  expect(expired.movements).toEqual(open.movements)
+  test('a text hold that expired is charged as a whole as shortfall', () => {
+    const [open, expired] = [capture('open'), capture('expired')]
+
+    expect(open?.captured).toEqual({ cost: nanoUsd(5n), shortfall: nanoUsd(2n) })
+    expect(expired?.captured).toEqual({ cost: nanoUsd(5n), shortfall: nanoUsd(5n) })
+    expect(expired?.operation).toEqual(open!.operation)
+  })
+
+  test('a text hold is charged in the operation that its charge names, and in none without a cost', () => {
+    expect(capture('open')?.booking).toEqual({ id: hold.id, shortfall: nanoUsd(2n), operationId: 41n })
+    expect(capture('open', { cost: ZERO })?.booking.operationId).toBeNull()
+  })
+
+  test('a text hold that has ended is not charged again', () => {
+    expect([capture('ended'), captureTextHold(undefined, charge, 41n)]).toEqual([undefined, undefined])
+  })
+
+  test('a text hold is not charged for a clip', () => {
+    expect(() => capture('open', { kind: 'video' })).toThrow(RangeError)
+  })
+
+  test('a text hold that is placed again is the same one if it is open and has the same amount', () => {
+    const isPlaced = (state: 'open' | 'expired', amount = text.amount) =>
+      isTextHoldPlaced({ amount: text.amount, state }, { id: hold.id, amount })
+
+    expect([isTextHoldPlaced(undefined, text), isPlaced('open')]).toEqual([false, true])
+    expect(() => isPlaced('expired')).toThrow('has expired')
+    expect(() => isPlaced('open', nanoUsd(4n))).toThrow('was given to another hold')
+  })
 })

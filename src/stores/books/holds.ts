@@ -16,13 +16,51 @@ import { repeatedCapture, type ChargeBooking, type ChargedRow } from './charges.
 import type { holdsTable, NewRow } from './hashed-tables.ts'
 import { operationIdOf, type AccountState, type Operation } from './journal.ts'
 
-/** What the capture of a text hold moves. Nothing is held any more after it expired, so the whole cost is shortfall. */
-export function captureOfText(
-  amount: NanoUsd,
-  state: 'open' | 'expired',
-  cost: NanoUsd,
-): ReturnType<typeof capturing> {
-  return capturing(state === 'expired' ? EXPIRED_TEXT_HOLD : { kind: 'text', amount, isVolatile: true }, cost)
+/** A text hold, which is only in memory. After it expired, it is kept until its request ends. */
+export type TextHoldState = 'open' | 'expired' | 'ended'
+
+/**
+ * Whether a text hold was placed before and is open, so that placing it again is a repeat. `found` is the hold of the
+ * same id that has not ended. Throws a RangeError for another amount, and for a hold that has expired.
+ */
+export function isTextHoldPlaced(
+  found: { readonly amount: NanoUsd; readonly state: TextHoldState } | undefined,
+  { id, amount }: Pick<Hold, 'id' | 'amount'>,
+): boolean {
+  if (found === undefined) return false
+  if (found.amount !== amount) throw anotherHold(id)
+  if (found.state === 'expired') throw new RangeError(`${formatId('hold', id)} has expired.`)
+  return true
+}
+
+/** What the capture of a text hold writes. */
+type TextCapture = {
+  readonly captured: Captured
+  readonly booking: ChargeBooking
+  readonly operation: Operation
+}
+
+/**
+ * Captures a text hold. Nothing is held any more after it expired, so the whole cost is then shortfall. Undefined if it
+ * has ended: the capture is a repeat of the one that ended it, or the hold was released. Throws a RangeError for a
+ * charge of images or a clip.
+ */
+export function captureTextHold(
+  found: { readonly id: Id; readonly amount: NanoUsd; readonly state: TextHoldState } | undefined,
+  { kind, cost, atMs }: Pick<Charge, 'kind' | 'cost' | 'atMs'>,
+  nextOperationId: bigint,
+): TextCapture | undefined {
+  requireFittingCharge('text', kind)
+  if (found === undefined || found.state === 'ended') return undefined
+  const { id, amount, state } = found
+  const terms =
+    state === 'expired' ? EXPIRED_TEXT_HOLD : ({ kind: 'text', amount, isVolatile: true } as const)
+  const { movements, shortfall } = capturing(terms, cost)
+  return {
+    captured: { cost, shortfall },
+    booking: { id, shortfall, operationId: cost === 0n ? null : nextOperationId },
+    operation: { kind: 'charge', subject: id, movements, atMs },
+  }
 }
 
 /** The outcome of a hold that the account cannot cover, with what it has free and what other work holds. */

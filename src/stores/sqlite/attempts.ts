@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import { mayBecome, type AttemptState } from '../../domain/ledger/attempt.ts'
 import type { AttemptId, Attempts } from '../../gateway/ports/attempts.ts'
 import { attemptRow } from '../books/attempts.ts'
 import { usageColumns } from '../books/usage-columns.ts'
@@ -19,12 +20,18 @@ export function createAttempts(parts: {
         cache_write_1h = $cache_write_1h, server_tool_uses = $server_tool_uses, search_calls = $search_calls,
         file_searches = $file_searches, service_tier = $service_tier, cost = $cost, is_clamped = $is_clamped,
         provider_cost = $provider_cost
-      WHERE request_key = $request_key AND request_tail = $request_tail AND number = $number AND state = 'timed_out'`,
+      WHERE request_key = $request_key AND request_tail = $request_tail AND number = $number`,
   )
   const close = database.prepare(
-    `UPDATE attempts SET state = 'closed'
-      WHERE request_key = ? AND request_tail = ? AND number = ? AND state = 'timed_out'`,
+    "UPDATE attempts SET state = 'closed' WHERE request_key = ? AND request_tail = ? AND number = ?",
   )
+  const selectState = database.prepare<{ state: AttemptState }, ReturnType<typeof columnsOfId>>(
+    'SELECT state FROM attempts WHERE request_key = ? AND request_tail = ? AND number = ?',
+  )
+  const may = (id: AttemptId, next: AttemptState) => {
+    const row = selectState.get(...columnsOfId(id))
+    return row !== null && mayBecome(row.state, next)
+  }
   const selectOlder = database.prepare<IdRow, [number, number]>(
     `SELECT request_key, request_tail, number FROM attempts
       WHERE state = 'timed_out' AND at_ms < ? ORDER BY at_ms LIMIT ?`,
@@ -41,7 +48,8 @@ export function createAttempts(parts: {
       }),
     bill: (id, { usage, cost, providerCost, isClamped }) =>
       groupCommit.run(() => {
-        const { changes } = bill.run({
+        if (!may(id, 'billed')) return false
+        bill.run({
           ...usageColumns(usage),
           cost,
           is_clamped: isClamped ? 1 : 0,
@@ -50,9 +58,14 @@ export function createAttempts(parts: {
           request_tail: id.requestId.tail,
           number: id.number,
         })
-        return changes === 1
+        return true
       }),
-    close: id => groupCommit.run(() => close.run(...columnsOfId(id)).changes === 1),
+    close: id =>
+      groupCommit.run(() => {
+        if (!may(id, 'closed')) return false
+        close.run(...columnsOfId(id))
+        return true
+      }),
     closeOlder: ({ atMs, limit }) =>
       groupCommit.run(() => {
         const older = selectOlder.all(atMs, limit).map(idFrom)
@@ -65,8 +78,8 @@ export function createAttempts(parts: {
   }
 }
 
-function columnsOfId({ requestId, number }: AttemptId) {
-  return [requestId.key, requestId.tail, number] as const
+function columnsOfId({ requestId, number }: AttemptId): [bigint, bigint, number] {
+  return [requestId.key, requestId.tail, number]
 }
 
 type IdRow = { request_key: bigint; request_tail: bigint; number: bigint }

@@ -1,11 +1,17 @@
-import { formatId, idNumber, type Id } from '../../domain/ids.ts'
+import { idNumber, type Id } from '../../domain/ids.ts'
 import type { HoldKind } from '../../domain/ledger/books.ts'
-import { canHold, requireFittingCharge } from '../../domain/ledger/hold.ts'
+import { canHold } from '../../domain/ledger/hold.ts'
 import { addUsd, subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { Captured, Charge, Hold, HoldDemand, HoldOutcome } from '../../gateway/ports/ledger.ts'
 import { repeatedCapture } from '../books/charges.ts'
-import { anotherHold, captureOfText, refusalOfHold } from '../books/holds.ts'
+import {
+  anotherHold,
+  captureTextHold,
+  isTextHoldPlaced,
+  refusalOfHold,
+  type TextHoldState,
+} from '../books/holds.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
 import type { Charges } from './charges.ts'
 import type { HintBroadcast } from './freed-hints.ts'
@@ -60,11 +66,7 @@ export class TextHolds {
   /** Takes the limits of its scopes and the money, or nothing. */
   place({ demand, ...hold }: TextHoldTerms, owner: HoldOwner): HoldOutcome {
     const same = this.#holds.find(hold)
-    if (same !== undefined) {
-      if (same.amount !== hold.amount) throw anotherHold(hold.id)
-      if (same.state === 'expired') throw new RangeError(`${formatId('hold', hold.id)} has expired.`)
-      return { outcome: 'held', hold: same }
-    }
+    if (same !== undefined && isTextHoldPlaced(same, hold)) return { outcome: 'held', hold: same }
     const books = this.#parts.booksOfAccounts.of(hold.accountId)
     const isCovered = canHold(books.free, hold.amount)
     const scoped = demand && ({ kind: 'text', ...demand } as const)
@@ -99,7 +101,7 @@ export class TextHolds {
     const found = this.#holds.find(hold)
     if (found === undefined) return Promise.resolve()
     // If a capture was asked for first, this frees the hold only if the capture fails.
-    if (found.capturesWaiting > 0) return groupCommit.run(() => this.#endIfOpen(found, atMs))
+    if (found.capturesWaiting > 0) return groupCommit.run(() => this.#end(found, { tokens: 0, atMs }))
     this.#giveBack(found, { tokens: 0, atMs })
     this.#holds.remove(found)
     this.#parts.hints.report(found.accountId)
@@ -148,30 +150,26 @@ export class TextHolds {
   /** Inside a step. */
   #capture(hold: Hold, charge: Charge): Captured {
     const { journal, charges } = this.#parts
-    const { id } = hold
-    const { cost, atMs } = charge
-    requireFittingCharge('text', charge.kind)
     const found = this.#holds.find(hold)
-    if (found === undefined || found.state === 'ended') return repeatedCapture(hold, cost, charges.first(id))
-    const { amount, books, state } = found
-    const { movements, shortfall } = captureOfText(amount, state, cost)
-    const operationId = cost === 0n ? null : journal.nextOperationId
-    const isFirst = charges.insert(books, charge, { id, shortfall, operationId })
+    const write = captureTextHold(found, charge, journal.nextOperationId)
+    if (found === undefined || write === undefined)
+      return repeatedCapture(hold, charge.cost, charges.first(hold.id))
+    const isFirst = charges.insert(found.books, charge, write.booking)
     const tokens = charge.kind === 'text' ? inputTokens(charge.usage) + outputTokens(charge.usage) : 0
-    this.#end(found, state, { tokens, atMs })
+    this.#end(found, { tokens, atMs: charge.atMs })
     // The id was charged before this hold was placed with it. It is charged only once.
-    if (!isFirst) return repeatedCapture(hold, cost, charges.first(id))
-    journal.write(books, { kind: 'charge', subject: id, movements, atMs })
-    return { cost, shortfall }
+    if (!isFirst) return repeatedCapture(hold, charge.cost, charges.first(hold.id))
+    journal.write(found.books, write.operation)
+    return write.captured
   }
 
-  /** Inside a step. */
-  #endIfOpen(hold: TextHold, atMs: number): void {
-    if (hold.state !== 'ended') this.#end(hold, hold.state, { tokens: 0, atMs })
-  }
-
-  /** Inside a step: no other code runs before the commit or rollback, so none sees the money free in between. */
-  #end(hold: TextHold, before: Ended['before'], used: UsedTokens): void {
+  /**
+   * Inside a step: ends a hold that has not ended. No other code runs before the commit or rollback, so none sees the
+   * money free in between.
+   */
+  #end(hold: TextHold, used: UsedTokens): void {
+    const before = hold.state
+    if (before === 'ended') return
     this.#giveBack(hold, used)
     this.#holds.remove(hold)
     this.#ended.push({ hold, before })
@@ -211,7 +209,7 @@ export class TextHold implements Hold {
   /** On the monotonic clock. */
   expiresAtMs: number
   /** After it expired, a hold is kept until its request ends, so that the request can still be charged. */
-  state: 'open' | 'expired' | 'ended' = 'ended'
+  state: TextHoldState = 'ended'
   /** The number of its captures that wait for their commit. */
   capturesWaiting = 0
 

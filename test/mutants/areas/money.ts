@@ -310,10 +310,10 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'an attempt can be billed again after it was closed',
-    file: 'src/stores/sqlite/attempts.ts',
-    text: "AND number = $number AND state = 'timed_out'`",
-    replacement: 'AND number = $number`',
-    tests: ['src/stores/sqlite/attempts.test.ts'],
+    file: 'src/domain/ledger/attempt.ts',
+    text: '  closed: [],',
+    replacement: "  closed: ['billed'],",
+    tests: ['src/domain/ledger/attempt.test.ts', 'src/stores/sqlite/attempts.test.ts'],
   },
   {
     name: 'an idempotency key is accepted for another credit',
@@ -360,7 +360,7 @@ export const moneyMutants: readonly Mutant[] = [
   {
     name: 'a release takes the hold away from a charge that waits for its commit',
     file: TEXT_HOLDS,
-    text: 'if (found.capturesWaiting > 0) return groupCommit.run(() => this.#endIfOpen(found, atMs))',
+    text: 'if (found.capturesWaiting > 0) return groupCommit.run(() => this.#end(found, { tokens: 0, atMs }))',
     replacement: '',
     tests: [LEDGER_TESTS],
   },

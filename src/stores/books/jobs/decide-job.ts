@@ -1,6 +1,7 @@
 import { formatId } from '../../../domain/ids.ts'
 import { isFinal, mayFollow, maySubmit, type Job, type JobInputs } from '../../../domain/jobs/job.ts'
 import { isWatched, mayBeAcceptedLate, releaseWatchMs } from '../../../domain/jobs/watch.ts'
+import { losing } from '../../../domain/ledger/attempt.ts'
 import type { Movement } from '../../../domain/ledger/post.ts'
 import type { NanoUsd } from '../../../domain/money.ts'
 import type { Charge, Hold } from '../../../gateway/ports/ledger.ts'
@@ -272,8 +273,7 @@ function reported(providerCost: NanoUsd | undefined): Partial<JobProgress> {
 
 /** A result that the provider made and the customer did not get. */
 function lossOf({ id: subject }: Job, loss: NanoUsd, atMs: number) {
-  const movements = [{ from: 'losses', to: 'revenue.media', amount: loss }] as const
-  const operation: LossOperation = { kind: 'loss', subject, movements, atMs }
+  const operation: LossOperation = { kind: 'loss', subject, movements: losing(loss), atMs }
   return { operation, columns: { loss, loss_at_ms: BigInt(atMs) } }
 }
 
