@@ -10,7 +10,7 @@ import {
   placeMediaHold,
   type HoldRow,
 } from './holds.ts'
-import type { AccountState } from './journal.ts'
+import type { AccountState } from './operation-rows.ts'
 
 const NOW = 1_000_000
 

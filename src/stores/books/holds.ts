@@ -12,9 +12,9 @@ import {
 } from '../../domain/ledger/hold.ts'
 import { addUsd, nanoUsd, type NanoUsd } from '../../domain/money.ts'
 import type { Captured, Charge, Hold, HoldOutcome } from '../../gateway/ports/ledger.ts'
-import { repeatedCapture, type ChargeBooking, type ChargedRow } from './charges.ts'
+import { repeatedCapture, type ChargeBooking, type ChargedRow } from './charge-rows.ts'
 import type { holdsTable, NewRow } from './hashed-tables.ts'
-import { operationIdOf, type AccountState, type Operation } from './journal.ts'
+import { operationIdOf, type AccountState, type Operation } from './operation-rows.ts'
 
 /** A text hold, which is only in memory. After it expired, it is kept until its request ends. */
 export type TextHoldState = 'open' | 'expired' | 'ended'

@@ -6,7 +6,7 @@ import {
   type BalancesRow,
   type BooksState,
   type StagedBooks,
-} from '../books/journal.ts'
+} from '../books/operation-rows.ts'
 import type { HintBroadcast } from './freed-hints.ts'
 import type { AccountLimits } from './limits/account-limits.ts'
 import type { Transactions } from './transactions.ts'

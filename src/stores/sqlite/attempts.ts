@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { mayBecome, type AttemptState } from '../../domain/ledger/attempt.ts'
 import type { AttemptId, Attempts } from '../../gateway/ports/attempts.ts'
-import { attemptRow } from '../books/attempts.ts'
+import { attemptRow } from '../books/attempt-rows.ts'
 import { usageColumns } from '../books/usage-columns.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Tables } from './hashed-table.ts'

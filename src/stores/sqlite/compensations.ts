@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { AttemptId } from '../../gateway/ports/attempts.ts'
 import type { Compensated } from '../../gateway/ports/ledger.ts'
-import { compensateAttempt, nameOfAttempt, type AttemptRow } from '../books/attempts.ts'
+import { compensateAttempt, nameOfAttempt, type AttemptRow } from '../books/attempt-rows.ts'
 import type { BooksOfAccounts } from './account-books.ts'
 import type { Charges } from './charges.ts'
 import type { Journal } from './journal.ts'

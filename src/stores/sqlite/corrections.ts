@@ -10,7 +10,7 @@ import {
   type CorrectionTerms,
   type NewCorrection,
   type RefundableRow,
-} from '../books/corrections.ts'
+} from '../books/correction-rows.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import type { Tables } from './hashed-table.ts'

@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { Credit } from '../../gateway/ports/ledger.ts'
-import { newCredit, repeatedCredit, type CreditRequest, type CreditRow } from '../books/credits.ts'
+import { newCredit, repeatedCredit, type CreditRequest, type CreditRow } from '../books/credit-rows.ts'
 import type { BooksOfAccounts } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import type { Tables } from './hashed-table.ts'

@@ -1,5 +1,5 @@
 import { post } from '../../domain/ledger/post.ts'
-import { addOperation, operationRow, type Operation } from '../books/journal.ts'
+import { addOperation, operationRow, type Operation } from '../books/operation-rows.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
 import type { Tables } from './hashed-table.ts'
 

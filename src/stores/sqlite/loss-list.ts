@@ -3,9 +3,9 @@ import type { FailureReason, JobKind } from '../../domain/jobs/job.ts'
 import type { AttemptState } from '../../domain/ledger/attempt.ts'
 import { nanoUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { LossLine, Page } from '../../gateway/ports/ledger.ts'
-import { nanoUsdOrNull } from '../books/charges.ts'
+import { nanoUsdOrNull } from '../books/charge-rows.ts'
 import { unknownCursor } from '../books/cursors.ts'
-import { priceOfRow } from '../books/tariffs.ts'
+import { priceOfRow } from '../books/tariff-rows.ts'
 import type { UsageColumns } from '../books/usage-columns.ts'
 
 /** Jobs and attempts have rows of their own, so a place in the list is a time, a table and a row. */

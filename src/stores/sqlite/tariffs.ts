@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { contentOfTariff, type Tariff } from '../books/tariffs.ts'
+import { contentOfTariff, type Tariff } from '../books/tariff-rows.ts'
 import type { Tables } from './hashed-table.ts'
 import type { Transactions } from './transactions.ts'
 

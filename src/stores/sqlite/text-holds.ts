@@ -4,7 +4,7 @@ import { canHold } from '../../domain/ledger/hold.ts'
 import { addUsd, subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { Captured, Charge, Hold, HoldDemand, HoldOutcome } from '../../gateway/ports/ledger.ts'
-import { repeatedCapture } from '../books/charges.ts'
+import { repeatedCapture } from '../books/charge-rows.ts'
 import {
   anotherHold,
   captureTextHold,

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { Id } from '../../domain/ids.ts'
 import type { Ledger, TimeRange, UsageLine, UsageTotals } from '../../gateway/ports/ledger.ts'
-import { usageLineFrom, type ChargeRow } from '../books/charges.ts'
+import { usageLineFrom, type ChargeRow } from '../books/charge-rows.ts'
 import { readCursor, ROW_ID_MAX } from '../books/cursors.ts'
 import { addTotals, NO_TOTALS, totalsOfRow } from '../books/usage-days.ts'
 import type { BooksOfAccounts } from './account-books.ts'

@@ -7,7 +7,7 @@ const QUOTE = 'src/gateway/text/quote-text.ts'
 const QUOTE_TESTS = 'src/gateway/text/quote-text.test.ts'
 const TEXT_HOLDS = 'src/stores/sqlite/text-holds.ts'
 const LEDGER_TESTS = 'src/stores/sqlite/ledger.test.ts'
-const CORRECTIONS = 'src/stores/books/corrections.ts'
+const CORRECTIONS = 'src/stores/books/correction-rows.ts'
 const QUEUE = 'src/gateway/hold-queue.ts'
 const QUEUE_TESTS = 'src/gateway/hold-queue.test.ts'
 
@@ -289,14 +289,14 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'an attempt is compensated again',
-    file: 'src/stores/books/attempts.ts',
+    file: 'src/stores/books/attempt-rows.ts',
     text: "if (row.state === 'compensated') return { cost }",
     replacement: '',
     tests: [LEDGER_TESTS],
   },
   {
     name: 'the charge of a late answer does not say that its usage was clamped',
-    file: 'src/stores/books/attempts.ts',
+    file: 'src/stores/books/attempt-rows.ts',
     text: 'isClamped: row.is_clamped === 1n',
     replacement: 'isClamped: row.is_clamped === 2n',
     tests: [LEDGER_TESTS],
@@ -317,14 +317,14 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'an idempotency key is accepted for another credit',
-    file: 'src/stores/books/credits.ts',
+    file: 'src/stores/books/credit-rows.ts',
     text: 'if (isSameCredit(byKey, request)) return',
     replacement: 'if (byKey !== null) return',
     tests: [LEDGER_TESTS],
   },
   {
     name: 'a repeat of a charge with another cost is accepted',
-    file: 'src/stores/books/charges.ts',
+    file: 'src/stores/books/charge-rows.ts',
     text: 'Number(first.account_id) !== accountId || first.cost !== cost',
     replacement: 'Number(first.account_id) !== accountId',
     tests: [LEDGER_TESTS],

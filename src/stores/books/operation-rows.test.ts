@@ -2,7 +2,13 @@ import { expect, test } from 'bun:test'
 import { NO_BALANCES } from '../../domain/ledger/books.ts'
 import { post, type Movement } from '../../domain/ledger/post.ts'
 import { nanoUsd, ZERO } from '../../domain/money.ts'
-import { addOperation, operationIdOf, operationRow, type Operation, type StagedBooks } from './journal.ts'
+import {
+  addOperation,
+  operationIdOf,
+  operationRow,
+  type Operation,
+  type StagedBooks,
+} from './operation-rows.ts'
 
 function aStage(): StagedBooks {
   return {

@@ -5,8 +5,8 @@ import type { Provenance } from '../../domain/pricing/usage.ts'
 import type { Captured, Charge, UsageLine } from '../../gateway/ports/ledger.ts'
 import { cursorOf } from './cursors.ts'
 import type { chargesTable, NewRow } from './hashed-tables.ts'
-import type { AccountState } from './journal.ts'
-import { imageTariffFrom, tariffFrom, videoTariffFrom } from './tariffs.ts'
+import type { AccountState } from './operation-rows.ts'
+import { imageTariffFrom, tariffFrom, videoTariffFrom } from './tariff-rows.ts'
 import {
   imageTokensFrom,
   usageColumns,

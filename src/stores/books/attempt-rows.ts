@@ -3,10 +3,10 @@ import { compensating, type AttemptState } from '../../domain/ledger/attempt.ts'
 import { nanoUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { AttemptId, Attempts } from '../../gateway/ports/attempts.ts'
 import type { TextCharge } from '../../gateway/ports/ledger.ts'
-import { nanoUsdOrNull, type ChargeBooking } from './charges.ts'
+import { nanoUsdOrNull, type ChargeBooking } from './charge-rows.ts'
 import type { attemptsTable, NewRow } from './hashed-tables.ts'
-import type { Operation } from './journal.ts'
-import { tariffFrom } from './tariffs.ts'
+import type { Operation } from './operation-rows.ts'
+import { tariffFrom } from './tariff-rows.ts'
 import { usageColumns, usageFrom, UNKNOWN_USAGE, type UsageColumns } from './usage-columns.ts'
 
 type NewAttempt = Parameters<Attempts['record']>[0]
