@@ -6,18 +6,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createH264MP4Encoder } from 'h264-mp4-encoder'
-import {
-  clipFile,
-  clipRatios,
-  ratioOf,
-  retimeClip,
-  sized,
-  type Size,
-} from '../src/providers/sandbox/media/base-clips.ts'
+import { clipFile, clipRatios, retimeClip, clipSize } from '../src/providers/sandbox/media/base-clips.ts'
+import type { Size } from '../src/domain/jobs/params.ts'
 import { paint, type Painting } from '../src/providers/sandbox/media/png.ts'
 
 /** Small, so that the files are small. */
-const LONG_SIDE = 640
 const FRAMES = 12
 /** The encoder's scale goes to 10, which is the fastest. */
 const FASTEST = 10
@@ -29,7 +22,7 @@ const folder = process.argv[2] ?? join(import.meta.dir, '../src/providers/sandbo
 mkdirSync(folder, { recursive: true })
 for (const ratio of clipRatios) {
   // The encoder takes even sides only.
-  const clip = await encoded(sized(ratioOf(ratio)!, LONG_SIDE, 2))
+  const clip = await encoded(clipSize({ aspect_ratio: ratio }))
   writeFileSync(join(folder, clipFile(ratio)), retimeClip(clip, DURATION_MS))
 }
 

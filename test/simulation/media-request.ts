@@ -65,8 +65,8 @@ function create(
 ): Promise<Job> {
   const { jobs, runner, clock, catalog } = node
   const context = { isSandboxOn: true, serves: () => true, random: () => world.random.next() }
-  const { isPrivate } = node.ports
-  const ports = { jobs, runner, clock, catalog, isPrivate, ...context }
+  const { isPrivate, providerOf } = node.ports
+  const ports = { jobs, runner, clock, catalog, isPrivate, providerOf, ...context }
   if (kind === 'image') return createImageJob(call, ports, world.settings)
   const request = readVideoRequest(call.body.fields, { waitMsMax: world.settings.waitMsMax })
   return createVideoJob(call, request, ports, world.settings)

@@ -1,7 +1,9 @@
+import type { Size } from '../../src/domain/jobs/params.ts'
 import type {
   MediaInput,
   MediaProvider,
   MediaResult,
+  MediaShape,
   PollOutcome,
   RecoverOutcome,
   SubmitCall,
@@ -11,7 +13,7 @@ import { bytesOf } from './byte-streams.ts'
 import { tinyMp4 } from './tiny-mp4.ts'
 
 /** A provider of images and videos whose answers a test sets. */
-export type ScriptedMedia = Pick<MediaProvider, 'pollEveryMsMin' | 'submit' | 'poll'> & {
+export type ScriptedMedia = Pick<MediaProvider, 'pollEveryMsMin' | 'sizeOf' | 'submit' | 'poll'> & {
   recover: NonNullable<MediaProvider['recover']>
   /** All submits so far, in order. */
   readonly submits: readonly RecordedSubmit[]
@@ -45,10 +47,20 @@ export function aClip(
   return { outcome: 'finished', result: { outputs: [{ from: 'bytes', bytes }], isCounted: true, ...result } }
 }
 
+/** What the provider makes for some aspect ratios, at any resolution. */
+const sizes: Readonly<Record<string, Size>> = {
+  '1:1': { width: 1024, height: 1024 },
+  '3:2': { width: 1536, height: 1024 },
+  '2:3': { width: 1024, height: 1536 },
+  '16:9': { width: 1280, height: 720 },
+  '9:16': { width: 720, height: 1280 },
+}
+
 export function scriptedMedia(): ScriptedMedia {
   const submits: RecordedSubmit[] = []
   const media = {
     pollEveryMsMin: 1000,
+    sizeOf: ({ params }: MediaShape) => sizes[String(params['aspect_ratio'])],
     submits,
     polls: 0,
     submitted: undefined as ScriptedMedia['submitted'],

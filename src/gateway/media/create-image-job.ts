@@ -3,11 +3,11 @@ import type { Provider } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { Job } from '../../domain/jobs/job.ts'
 import { chargeForImages } from '../../domain/pricing/charge.ts'
-import { imageNames, type InputName } from '../../protocol/media/media-body.ts'
+import { imageNames, type InputName, type MediaBody } from '../../protocol/media/media-body.ts'
 import { chooseParams, imageDefaults, readImageRequest } from '../../protocol/media/media-requests.ts'
-import { fieldsWithSize } from '../../protocol/media/sizes.ts'
 import {
   createJob,
+  fieldsInSize,
   firstJob,
   outputTypesOfRow,
   type CreateJobPorts,
@@ -39,8 +39,14 @@ export async function createImageJob(
   const { model, upstream, provider } = resolveMediaModel(name, 'image', { ...ports, catalog, caller })
   record.model = model.id
   record.provider = provider.id
-  const fields = settings.isOpenAiMediaOn ? fieldsWithSize(call.body.fields, model) : call.body.fields
-  const params = { ...chooseParams(fields, model.params, imageDefaults), ...model.fixedParams }
+  const paramsOf = (fields: MediaBody['fields']) => ({
+    ...chooseParams(fields, model.params, imageDefaults),
+    ...model.fixedParams,
+  })
+  const fields = settings.isOpenAiMediaOn
+    ? fieldsInSize(call.body.fields, { model, upstream, provider, paramsOf }, ports)
+    : call.body.fields
+  const params = paramsOf(fields)
   const images = jobInputs(call.body, imageNames, { takesProviderIds: false })
   await refuseForbiddenLink(call, provider, ports)
   const nowMs = ports.clock.now()

@@ -11,7 +11,7 @@ import { createJob, type CreateJobPorts } from './create-job.ts'
 test('a reserve that cannot be recorded is 503, takes no money, and nothing is submitted', async () => {
   const { store, jobs, payer } = await openJobs(sqlite)
   const started: Job[] = []
-  const ports: CreateJobPorts = {
+  const ports: Pick<CreateJobPorts, 'jobs' | 'runner' | 'clock'> = {
     jobs: {
       ...jobs,
       create: () => Promise.reject(new Error('database or disk is full')),

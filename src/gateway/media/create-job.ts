@@ -1,9 +1,14 @@
 import { GatewayError } from '../../domain/errors.ts'
-import type { MediaModel } from '../../domain/catalog/model.ts'
+import type { MediaModel, Upstream } from '../../domain/catalog/model.ts'
+import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Job, JobRequest } from '../../domain/jobs/job.ts'
+import type { Params } from '../../domain/jobs/params.ts'
+import type { MediaBody } from '../../protocol/media/media-body.ts'
+import { fieldsWithSize } from '../../protocol/media/sizes.ts'
 import { admitSpend } from '../admission/admit-spend.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Jobs, NewJob } from '../ports/jobs.ts'
+import type { MediaProvider } from '../ports/media-provider.ts'
 import type { JobRunner } from './job-runner.ts'
 import type { MediaCall } from './media-call.ts'
 
@@ -11,6 +16,7 @@ export type CreateJobPorts = {
   readonly jobs: Pick<Jobs, 'create' | 'findByKey'>
   readonly runner: Pick<JobRunner, 'start'>
   readonly clock: Clock
+  readonly providerOf: (provider: Provider) => MediaProvider | undefined
 }
 
 export type CreateJobSettings = {
@@ -26,7 +32,7 @@ export type CreateJobSettings = {
  */
 export async function firstJob(
   { caller, idempotency, record }: Pick<MediaCall, 'caller' | 'idempotency' | 'record'>,
-  { jobs, clock }: CreateJobPorts,
+  { jobs, clock }: Pick<CreateJobPorts, 'jobs' | 'clock'>,
 ): Promise<Job | undefined> {
   if (idempotency === undefined) return undefined
   const known = await jobs.findByKey(caller.account.id, idempotency.key, clock.now())
@@ -44,7 +50,7 @@ export async function firstJob(
 export async function createJob(
   job: NewJob,
   { record }: Pick<MediaCall, 'record'>,
-  { jobs, runner }: CreateJobPorts,
+  { jobs, runner }: Pick<CreateJobPorts, 'jobs' | 'runner'>,
 ): Promise<Job> {
   const created = await admitSpend({ amount: job.held }, () =>
     jobs.create(job).catch((cause: unknown) => {
@@ -61,6 +67,32 @@ export async function createJob(
     case 'key_reused':
       throw keyReused()
   }
+}
+
+/**
+ * The fields of a request with its `size` replaced by the fields for which this provider makes it. Throws
+ * `invalid_field` for a size that it does not make.
+ */
+export function fieldsInSize(
+  fields: MediaBody['fields'],
+  {
+    model,
+    upstream,
+    provider,
+    paramsOf,
+  }: {
+    readonly model: MediaModel
+    readonly upstream: Upstream
+    readonly provider: Provider
+    /** The parameters that the provider gets for these fields. */
+    readonly paramsOf: (fields: MediaBody['fields']) => Params
+  },
+  { providerOf }: Pick<CreateJobPorts, 'providerOf'>,
+): MediaBody['fields'] {
+  const adapter = providerOf(provider)
+  return fieldsWithSize(fields, model, asked =>
+    adapter?.sizeOf?.({ kind: model.kind, model: upstream.model, params: paramsOf(asked) }),
+  )
 }
 
 /** The formats that a row adds. They are kept with the job, so a later edit of the row does not change it. */

@@ -3,13 +3,14 @@ import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { VideoModel } from '../../domain/catalog/model.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { Job, JobRequest } from '../../domain/jobs/job.ts'
+import type { Params } from '../../domain/jobs/params.ts'
 import { chargeForVideo } from '../../domain/pricing/charge.ts'
 import { imageNames, videoNames, type MediaBody } from '../../protocol/media/media-body.ts'
 import { chooseVideoParams, readDuration, type VideoRequest } from '../../protocol/media/media-requests.ts'
 import type { Jobs } from '../ports/jobs.ts'
-import { fieldsWithSize } from '../../protocol/media/sizes.ts'
 import {
   createJob,
+  fieldsInSize,
   firstJob,
   outputTypesOfRow,
   type CreateJobPorts,
@@ -52,7 +53,10 @@ export async function createVideoJob(
   record.model = model.id
   record.provider = provider.id
   const { durationMs, heldMs } = durations(call, model)
-  const fields = settings.isOpenAiMediaOn ? fieldsWithSize(call.body.fields, model) : call.body.fields
+  const paramsOf = (fields: MediaBody['fields']) => videoParams(fields, model)
+  const fields = settings.isOpenAiMediaOn
+    ? fieldsInSize(call.body.fields, { model, upstream, provider, paramsOf }, ports)
+    : call.body.fields
   const nowMs = ports.clock.now()
   return createJob(
     {
@@ -94,7 +98,6 @@ function inputsOf(
     readonly fields: MediaBody['fields']
   },
 ): Omit<JobRequest, 'durationMs'> {
-  const { duration: _pinned, ...fixedParams } = model.fixedParams
   const videos = jobInputs(call.body, videoNames, { takesProviderIds: true })
   if (engines[model.engine].requiresVideo && videos.length === 0 && source === undefined) {
     const message = '"video" is missing. This model needs an input video or a `ref_video_job_id`.'
@@ -102,7 +105,7 @@ function inputsOf(
   }
   return {
     prompt,
-    params: { ...chooseVideoParams(fields, model), ...fixedParams },
+    params: videoParams(fields, model),
     count: 1,
     images: jobInputs(call.body, imageNames, { takesProviderIds: true }),
     videos,
@@ -110,6 +113,11 @@ function inputsOf(
     ...(scenes === undefined || model.engine !== 'storyboard' ? {} : { scenes }),
     ...outputTypesOfRow(model),
   }
+}
+
+function videoParams(fields: MediaBody['fields'], model: VideoModel): Params {
+  const { duration: _pinned, ...fixedParams } = model.fixedParams
+  return { ...chooseVideoParams(fields, model), ...fixedParams }
 }
 
 /**

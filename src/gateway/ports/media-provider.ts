@@ -1,5 +1,6 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { JobKind, JobRequest } from '../../domain/jobs/job.ts'
+import type { Params, Size } from '../../domain/jobs/params.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
 import type { ByteStream } from './byte-stream.ts'
@@ -12,6 +13,12 @@ import type { ByteStream } from './byte-stream.ts'
 export interface MediaProvider {
   /** The shortest time between two polls of one job that the provider accepts. */
   readonly pollEveryMsMin: number
+
+  /**
+   * The exact size of the results for these parameters. Undefined if it is not certain. Absent if no size ever is. Calls
+   * nothing.
+   */
+  sizeOf?(shape: MediaShape): Size | undefined
 
   /**
    * Asks the provider to make one job. Sends at most one request, and never repeats it. The caller marks the submission as
@@ -28,6 +35,14 @@ export interface MediaProvider {
    * find a job.
    */
   recover?(job: UnconfirmedJob): Promise<RecoverOutcome>
+}
+
+/** The facts on which the size of a result depends. */
+export type MediaShape = {
+  readonly kind: JobKind
+  /** The provider's own name for the model. */
+  readonly model: string
+  readonly params: Params
 }
 
 type MediaProviderCall = {

@@ -141,7 +141,7 @@ const queued = {
 const videoExample = JSON.parse(JSON.stringify(queued)) as object
 
 function withImageForms(operation: Operation, event: string): Operation {
-  const request = { model: 'sandbox-image', prompt: 'A bay at dawn', size: '1536x1024' }
+  const request = { model: 'sandbox-image', prompt: 'A bay at dawn', size: '1024x1024' }
   const form: Contents = {
     'multipart/form-data': {
       schema: ref('OpenAiImageForm'),
@@ -204,7 +204,7 @@ const stillRunning = {
 }
 
 function withVideoFields(operation: Operation): Operation {
-  const request = { model: 'sandbox-video', prompt: 'A bay at dawn', seconds: '5', size: '1280x720' }
+  const request = { model: 'sandbox-video', prompt: 'A bay at dawn', seconds: '5', size: '640x360' }
   const form = operation.body?.content['multipart/form-data']
   const contents: Contents = form === undefined ? {} : { 'multipart/form-data': form }
   return {

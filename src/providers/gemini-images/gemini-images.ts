@@ -1,4 +1,5 @@
-import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
+import type { Size } from '../../domain/jobs/params.ts'
+import type { MediaProvider, MediaShape } from '../../gateway/ports/media-provider.ts'
 import { probeGemini, geminiAddress } from '../gemini-api/gemini-api.ts'
 import type { SecretOf } from '../http/address.ts'
 import { submitTo, type SendMedia } from '../media/media-http.ts'
@@ -29,6 +30,8 @@ export function geminiImages({ send, secretOf }: GeminiImagesPorts): MediaProvid
   return {
     pollEveryMsMin: POLL_EVERY_MS,
 
+    sizeOf: sizeOfSquare,
+
     async submit(call) {
       if (call.kind !== 'image') return notCallable('this kind of provider makes images only')
       const model = encodeURIComponent(call.model.replace(/^models\//, ''))
@@ -40,4 +43,15 @@ export function geminiImages({ send, secretOf }: GeminiImagesPorts): MediaProvid
       return unavailable('This provider returns images in the answer to the submission, and has no jobs.')
     },
   }
+}
+
+const squareSides: Readonly<Record<string, number>> = { '1K': 1024, '2K': 2048, '4K': 4096 }
+
+/** Only squares are the same for all models. The sides of other ratios differ from version to version. */
+function sizeOfSquare({ model, params }: MediaShape): Size | undefined {
+  const { aspect_ratio: ratio, orientation, resolution = '1K' } = params
+  if (ratio === undefined ? orientation !== 'square' : ratio !== '1:1') return undefined
+  // These models have one resolution.
+  const side = /gemini-2\.5/.test(model) ? 1024 : squareSides[String(resolution)]
+  return side === undefined ? undefined : { width: side, height: side }
 }

@@ -1,3 +1,4 @@
+import { readSize } from '../../domain/jobs/params.ts'
 import type {
   MediaOutput,
   MediaProvider,
@@ -11,7 +12,7 @@ import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unanswered } from '../media/outcomes.ts'
 import type { SendMedia, MediaReply } from '../media/media-http.ts'
 import { probeOpenAiCompatible } from '../openai-compatible/openai-compatible.ts'
-import { editForm, generationJson, readRejection, readResult } from './wire.ts'
+import { editForm, generationJson, imageSize, readRejection, readResult } from './wire.ts'
 
 export const openAiImagesKind: MediaKindEntry = {
   rules: {},
@@ -32,6 +33,8 @@ const POLL_EVERY_MS = 60_000
 export function openAiImages({ send, secretOf }: OpenAiImagesPorts): MediaProvider {
   return {
     pollEveryMsMin: POLL_EVERY_MS,
+
+    sizeOf: ({ model, params }) => readSize(imageSize(model, params) ?? ''),
 
     async submit(call) {
       if (call.kind !== 'image') return notCallable('this kind of provider makes images only')

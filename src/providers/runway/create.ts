@@ -135,7 +135,7 @@ const orientations: Readonly<Record<string, string>> = { square: '1:1', landscap
  * ratio without a usual size is sent unchanged too, because some models accept it. Undefined if the request has no
  * shape.
  */
-function ratioOf({ kind, params }: Pick<SubmitCall, 'kind' | 'params'>): string | undefined {
+export function ratioOf({ kind, params }: Pick<SubmitCall, 'kind' | 'params'>): string | undefined {
   const { ratio, aspect_ratio: aspect, orientation, resolution } = params
   if (ratio !== undefined) return String(ratio)
   const shape = aspect === undefined ? orientations[String(orientation)] : String(aspect)

@@ -1,11 +1,12 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
+import { readSize } from '../../domain/jobs/params.ts'
 import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { addressOf, type Address, type SecretOf } from '../http/address.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
 import { unavailable } from '../media/outcomes.ts'
 import { probeWith, submitTo, type SendMedia } from '../media/media-http.ts'
-import { createOf } from './create.ts'
+import { createOf, ratioOf } from './create.ts'
 import { pathOf, readCreated, readTask } from './wire.ts'
 
 export const runwayKind: MediaKindEntry = {
@@ -31,6 +32,8 @@ const VERSION = '2024-11-06'
 export function runway({ send, secretOf }: RunwayPorts): MediaProvider {
   return {
     pollEveryMsMin: POLL_EVERY_MS,
+
+    sizeOf: shape => readSize(ratioOf(shape) ?? ''),
 
     async submit(call) {
       const { path, body } = createOf(call)

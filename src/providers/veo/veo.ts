@@ -1,3 +1,4 @@
+import { readSize } from '../../domain/jobs/params.ts'
 import type { MediaProvider, PollOutcome } from '../../gateway/ports/media-provider.ts'
 import { probeGemini, geminiAddress, KEY_HEADER } from '../gemini-api/gemini-api.ts'
 import type { Address, SecretOf } from '../http/address.ts'
@@ -20,6 +21,14 @@ type VeoPorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 5000
 
+/** By aspect ratio and resolution. */
+const sizes: Readonly<Record<string, string>> = {
+  '16:9 720p': '1280x720',
+  '9:16 720p': '720x1280',
+  '16:9 1080p': '1920x1080',
+  '9:16 1080p': '1080x1920',
+}
+
 /**
  * Veo in the Gemini API: clips from text, from frames, from reference images, or from a clip to continue. Its answers
  * do not have our job id, and it has no list of operations. So a job whose answer was lost cannot be found, and the
@@ -28,6 +37,9 @@ const POLL_EVERY_MS = 5000
 export function veo({ send, secretOf }: VeoPorts): MediaProvider {
   return {
     pollEveryMsMin: POLL_EVERY_MS,
+
+    sizeOf: ({ params }) =>
+      readSize(sizes[`${params['aspect_ratio']} ${params['resolution'] ?? '720p'}`] ?? ''),
 
     async submit(call) {
       if (call.kind !== 'video') return notCallable('this kind of provider makes videos only')

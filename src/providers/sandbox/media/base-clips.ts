@@ -1,4 +1,4 @@
-import type { Params } from '../../../domain/jobs/params.ts'
+import type { Params, Size } from '../../../domain/jobs/params.ts'
 
 /**
  * The aspect ratios of the clips in `clips/`: those that providers of videos take. `scripts/make-sandbox-clips.ts`
@@ -79,9 +79,6 @@ function boxAt(boxes: ReadonlyMap<string, number>, type: string): number {
   return at
 }
 
-/** In pixels. */
-export type Size = { readonly width: number; readonly height: number }
-
 const longSides: Readonly<Record<string, number>> = { '1K': 1024, '2K': 2048, '4K': 4096 }
 const ratios: Readonly<Record<string, string>> = { landscape: '16:9', portrait: '9:16', square: '1:1' }
 const RATIO_MAX = 4
@@ -90,6 +87,13 @@ const RATIO_MAX = 4
 export function imageSize({ aspect_ratio, orientation, resolution }: Params): Size {
   const ratio = ratioOf(aspect_ratio) ?? ratioOf(ratios[String(orientation)]) ?? 1
   return sized(ratio, longSides[String(resolution)] ?? 1024, 1)
+}
+
+const CLIP_LONG_SIDE = 640
+
+/** The size of the clip for a request. Its sides are even, as its format requires. */
+export function clipSize(params: Params): Size {
+  return sized(ratioOf(clipRatio(params)) ?? 1, CLIP_LONG_SIDE, 2)
 }
 
 /** The shorter side is a multiple of a number of pixels. */

@@ -1,7 +1,7 @@
 import { crc32, deflate } from 'node:zlib'
 import { joinBytes } from '../../../protocol/join-bytes.ts'
 import { pick, seededRandom } from '../seeded-random.ts'
-import type { Size } from './base-clips.ts'
+import type { Size } from '../../../domain/jobs/params.ts'
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 const BITS_PER_PIXEL = 8

@@ -5,6 +5,7 @@ import type {
   Rejection,
   SubmitOutcome,
 } from '../../../gateway/ports/media-provider.ts'
+import { clipSize, imageSize } from './base-clips.ts'
 import { readDirectives, type MediaDirectives } from './directives.ts'
 import { newJob, sandboxJobs } from './sandbox-jobs.ts'
 import { endTurns, pollJob } from './poll-job.ts'
@@ -38,6 +39,8 @@ export function sandboxMedia({
 
   return {
     pollEveryMsMin: POLL_EVERY_MS,
+
+    sizeOf: ({ kind, params }) => (kind === 'image' ? imageSize(params) : clipSize(params)),
 
     async submit(call) {
       if (call.prompt.trim() === '')
