@@ -70,6 +70,10 @@ const png = (bytes: Buffer) => ({ name: 'image', mediaType: 'image/png', file: b
 test.each([
   ['a data URL without content', 'data:image/png;base64,'],
   ['a data URL of line ends', 'data:image/png;base64,\r\n'],
+  ['a data URL without a type', 'data:;base64,'],
+  ['a data URL with no encoding', 'data:image/png,'],
+  ['a data URL with nothing at all', 'data:,'],
+  ['a data URL of spaces behind spaces', ' DATA:, '],
   ['a long data URL of spaces', `data:image/png;base64,${' '.repeat(TEXT_BYTES_MAX)}`],
 ])('a file of zero bytes, %s, is refused', (_, text) => {
   expect(refusalOf(() => inputsOf(text))).toMatchObject({ code: 'invalid_field', param: 'image' })

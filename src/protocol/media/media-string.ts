@@ -81,8 +81,7 @@ export class MediaString implements Unescaped {
 
   #finishShort(events: MediaBodyEvent[]): number {
     const text = this.#syntax.textOf(this.#head.subarray(0, this.#headLength))
-    const start = dataUrlContent(text)
-    if (start !== undefined && ONLY_SPACES.test(text.slice(start))) throw emptyFile(this.#name)
+    if (EMPTY_DATA_URL.test(text)) throw emptyFile(this.#name)
     const bytes = bytesOfInput(text)
     if (bytes === undefined) {
       events.push({ event: 'text', name: this.#name, text })
@@ -142,8 +141,8 @@ function contentStart(raw: Uint8Array, syntax: StringSyntax): number {
   return dataUrlContent(header) === header.length ? comma + 1 : 0
 }
 
-/** The spaces that base64 may have. */
-const ONLY_SPACES = /^[\t\n\r ]*$/
+/** With any encoding, and with the spaces that base64 may have. */
+const EMPTY_DATA_URL = /^[\t\n\r ]*data:[^,]{0,500},[\t\n\r ]*$/i
 
 /** Any scheme, media type and parameters; only the encoding must be base64. */
 const DATA_URL = /^data:[^,]{0,500};base64,/i
