@@ -5,6 +5,7 @@ test('a response starts with its status and headers', () => {
   expect(responseStart(404, { 'content-type': 'text/plain', x: '' })).toBe(
     'HTTP/1.1 404 Not Found\r\ncontent-type: text/plain\r\nx: \r\n',
   )
+  expect(responseStart(529, {})).toBe('HTTP/1.1 529 Overloaded\r\n')
   expect(responseStart(299, {})).toBe('HTTP/1.1 299 Status\r\n')
 })
 

@@ -25,6 +25,7 @@ const REASONS: Readonly<Record<number, string>> = {
   502: 'Bad Gateway',
   503: 'Service Unavailable',
   504: 'Gateway Timeout',
+  529: 'Overloaded',
 }
 
 /**
