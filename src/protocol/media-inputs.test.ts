@@ -13,6 +13,7 @@ describe('the first place of each kind of media', () => {
   test.each<[string, object, object]>([
     ['a chat image', said({ type: 'text' }, { type: 'image_url' }), { image: 'messages[0].content[1]' }],
     ['chat audio', said({ type: 'input_audio' }), { audio: 'messages[0].content[0]' }],
+    ['a chat video', said({ type: 'video_url', video_url: {} }), { file: 'messages[0].content[0]' }],
     ['a chat file', said({ type: 'file', file: {} }), { file: 'messages[0].content[0]' }],
     [
       'a chat tool message',
@@ -58,7 +59,7 @@ describe('the first place of each kind of media', () => {
     ['text', said({ type: 'text', text: '{"type":"image"}' })],
     ['a document of text', said({ type: 'document', source: { type: 'text', data: 'a' } })],
     ['the input of a tool', said({ type: 'tool_use', input: { content: [image] } })],
-    ['a part of an unknown type', said({ type: 'hologram' }, { type: 'video_url' })],
+    ['a part of an unknown type', said({ type: 'hologram' })],
     ['a schema of a tool', { tools: [{ content: [image] }], ...said() }],
     ['content that is not a list', { messages: [{ content: image }, null, 7], input: 'type' }],
   ])('%s has none', (_, body) => {

@@ -19,6 +19,9 @@ const kindOfType: ReadonlyMap<unknown, MediaKind> = new Map<unknown, MediaKind>(
   ['file', 'file'],
   ['input_file', 'file'],
   ['document', 'file'],
+  // Rows have no kind for videos. A model that reads them must list files.
+  ['video_url', 'file'],
+  ['input_video', 'file'],
 ])
 
 /** The words for each kind in notes and errors. */
