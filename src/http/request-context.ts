@@ -22,6 +22,7 @@ export type RequestRecord = TextRecord & {
   /** The job of a media request, and its state when the reply was made. */
   jobId?: string
   jobState?: JobState
+  jobFault?: 'client' | 'provider'
   accountId?: string
   apiKeyId?: string
   errorCode?: string

@@ -1,6 +1,7 @@
 import type { Job } from '../domain/jobs/job.ts'
 import { formatUsd } from '../domain/money.ts'
 import { publicId } from '../gateway/media/job-id.ts'
+import { isClientFault } from '../gateway/media/media-call.ts'
 import type { LogFields, LogLevel } from './log.ts'
 
 /** The fields of the log line of a job, without the prompt. */
@@ -27,5 +28,5 @@ export function jobLine(job: Job): LogFields {
 /** The level of the line of a job: `warn` for a fault of its provider. A submission that it rejects is the client's fault. */
 export function jobLevel({ state, failure }: Pick<Job, 'state' | 'failure'>): LogLevel {
   if (state === 'unknown_submit') return 'warn'
-  return failure !== null && failure.reason !== 'rejected' ? 'warn' : 'info'
+  return failure !== null && !isClientFault({ failure }) ? 'warn' : 'info'
 }

@@ -28,6 +28,10 @@ export type MediaRecord = {
   provider?: string
   jobId?: string
   jobState?: JobState
+  /** The code of a job that failed, or whose submission got no answer. It may be the provider's. */
+  errorCode?: string
+  /** Who has to act on that error. */
+  jobFault?: 'client' | 'provider'
   cost?: NanoUsd
   isReplay?: boolean
 }
@@ -39,4 +43,13 @@ export function noteJob(record: MediaRecord, job: Job): void {
   record.model = job.model
   record.provider = job.provider
   if (job.cost !== null) record.cost = job.cost
+  const { state, failure } = job
+  if (state !== 'failed' && state !== 'unknown_submit') return
+  record.errorCode = failure?.code ?? failure?.reason ?? state
+  record.jobFault = isClientFault(job) ? 'client' : 'provider'
+}
+
+/** Whether the provider rejected the submission. Every other failure is one of the provider, or of how it is set up. */
+export function isClientFault({ failure }: Pick<Job, 'failure'>): boolean {
+  return failure?.reason === 'rejected'
 }

@@ -110,6 +110,8 @@ test.each<[string, string, RequestRecord]>([
     'warn',
     { cost: usd('1'), upstreamFailures: [{ provider: 'a', reason: 'server' }] },
   ],
+  ['a job that its provider refused', 'info', { jobFault: 'client', errorCode: 'server_error' }],
+  ['a job that its provider failed', 'warn', { jobFault: 'provider', errorCode: 'server_error' }],
   ['a moderator without a verdict', 'warn', { moderationProblem: 'slow' }],
   ['a store that cannot be written', 'error', { errorCode: 'unavailable' }],
   ['damaged books', 'error', { errorCode: 'books_inconsistent' }],

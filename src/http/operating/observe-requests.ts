@@ -42,8 +42,11 @@ const PROVIDER_ERRORS: ReadonlySet<string> = new Set<ErrorCode>([
  * or the moderator, even if the client got an answer. Refusals of clients are `info`.
  */
 export function levelOf(route: string, record: RequestRecord): LogLevel {
-  const { failure, errorCode, upstreamFailures = [], moderationProblem } = record
-  if (failure !== undefined || isOwnFault(errorCode)) return 'error'
+  const { failure, errorCode, jobFault, upstreamFailures = [], moderationProblem } = record
+  if (failure !== undefined) return 'error'
+  // The code may be the provider's, so it does not decide.
+  if (jobFault !== undefined) return jobFault === 'provider' ? 'warn' : 'info'
+  if (isOwnFault(errorCode)) return 'error'
   const isProviderFault = upstreamFailures.length > 0 || PROVIDER_ERRORS.has(errorCode ?? '')
   if (isProviderFault || moderationProblem !== undefined) return 'warn'
   return QUIET_ROUTES.has(route) ? 'debug' : 'info'
