@@ -7,7 +7,7 @@ import type { LogFields, LogLevel } from './log.ts'
 /** The fields of the log line of a job, without the prompt. */
 export function jobLine(job: Job): LogFields {
   const { state, failure, cost, loss } = job
-  const isLost = state === 'unknown_submit'
+  const hasProblem = state === 'unknown_submit' || state === 'failed'
   return {
     job_id: publicId(job),
     state,
@@ -18,7 +18,7 @@ export function jobLine(job: Job): LogFields {
     age_ms: job.changedAtMs - job.createdAtMs,
     reason: failure?.reason,
     error_code: failure?.code,
-    problem: failure?.message ?? (isLost ? (job.problem ?? undefined) : undefined),
+    problem: (hasProblem ? job.problem : null) ?? failure?.message,
     held_usd: state === 'completed' || state === 'failed' ? undefined : formatUsd(job.held),
     cost_usd: cost === null ? undefined : formatUsd(cost),
     loss_usd: loss === null ? undefined : formatUsd(loss),

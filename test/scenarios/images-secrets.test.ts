@@ -52,6 +52,32 @@ test('an image error is shown without names of vendors, and with the model name 
   })
 })
 
+test('the operator sees the text of the provider that the customer gets without names', async () => {
+  const ada = await gateway.account({ grant: '1' })
+  refusal = 'OpenAI refused "gpt-image-1" with literal-key.'
+
+  const response = await gateway.create(ada.key, { model: 'draw-pics' })
+
+  const { id, error } = await errorOf(response)
+  expect(error.message).toBe('[provider] refused "draw-pics" with [redacted].')
+  const job = await gateway.admin<{ problem: string; why: string }>('GET', `jobs/${id}`)
+  expect(job.problem).toBe('OpenAI refused "gpt-image-1" with [redacted].')
+  expect(job.why).toEndWith('The last problem: OpenAI refused "gpt-image-1" with [redacted].')
+})
+
+test('the operator sees which variable is not set, and the customer does not', async () => {
+  const ada = await gateway.account({ grant: '1' })
+  delete process.env[VARIABLE]
+
+  const response = await gateway.create(ada.key, { model: 'draw-pics' })
+
+  const { id, error } = await errorOf(response)
+  expect(error.message).not.toContain(VARIABLE)
+  const job = await gateway.admin<{ problem: string; why: string }>('GET', `jobs/${id}`)
+  expect(job.problem).toContain(VARIABLE)
+  expect(job.why).toContain(VARIABLE)
+})
+
 test("an image error is shown without the provider's key and headers from variables", async () => {
   const ada = await gateway.account({ grant: '1' })
 

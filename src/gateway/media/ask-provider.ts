@@ -9,7 +9,7 @@ import type {
   RecoverOutcome,
   UnconfirmedJob,
 } from '../ports/media-provider.ts'
-import { failureText } from './job-failures.ts'
+import { failureText, problemText } from './job-failures.ts'
 import { publicId } from './job-id.ts'
 import { providerCostOf } from './price-result.ts'
 import { bookLateResult, type SettleJobPorts } from './settle-job.ts'
@@ -66,7 +66,11 @@ async function applyPoll(
     case 'finished':
       return { job, result: outcome.result }
     case 'failed': {
-      const text = failureText(outcome, { job, provider }, ports)
+      const at = { job, provider }
+      const text = {
+        ...failureText(outcome, at, ports),
+        problem: problemText(outcome.message, at, ports),
+      }
       const facts = { ...providerCostOf(job, outcome, ports), atMs }
       const { job: failed } = await jobs.fail(job.id, { reason: 'generation_failed', ...text, ...facts })
       return { job: failed }

@@ -38,7 +38,7 @@ function whyOf({ state, submittedAtMs, upstreamStatus, problem, failure, loss }:
       return 'The provider finished the job.'
     case 'failed': {
       const booked = loss === null ? '' : ' The provider made the result, and its price was booked as a loss.'
-      return `${sentenceOf(failure)}${booked}`
+      return `${sentenceOf(failure)}${problem === failure?.message ? '' : last}${booked}`
     }
   }
 }

@@ -15,6 +15,9 @@ type FailedAt = {
   readonly provider: Provider
 }
 
+/** A failure, and the provider's text for the operator. */
+type FailedText = Failure & { readonly problem: string }
+
 export type SecretsPorts = { readonly secretsOf: (provider: Provider) => readonly string[] }
 
 export const NO_PROVIDER: Failure = {
@@ -58,7 +61,11 @@ export const RESULT_LOST: Failure = {
  * The provider refused a submission. Problems of the operator's account at the provider are never shown to a customer.
  * Texts about rates can reveal them too, because a low credit lowers the rate.
  */
-export function rejectionFailure(rejection: Rejection, at: FailedAt, ports: SecretsPorts): Failure {
+export function rejectionFailure(rejection: Rejection, at: FailedAt, ports: SecretsPorts): FailedText {
+  return { ...shownFailure(rejection, at, ports), problem: problemText(rejection.message, at, ports) }
+}
+
+function shownFailure(rejection: Rejection, at: FailedAt, ports: SecretsPorts): Failure {
   switch (rejection.reason) {
     case 'operator':
       return rejection.status === undefined ? NOT_CONFIGURED : NO_PROVIDER
@@ -82,16 +89,23 @@ export function rejectionFailure(rejection: Rejection, at: FailedAt, ports: Secr
 export function failureText(
   { code, message }: { readonly code?: string; readonly message: string },
   { job, provider }: FailedAt,
-  { secretsOf }: SecretsPorts,
+  ports: SecretsPorts,
 ): { readonly code?: string; readonly message: string } {
-  const secrets = {
-    baseUrls: provider.baseUrl === undefined ? [] : [provider.baseUrl],
-    keys: secretsOf(provider),
-  }
-  // Cut last: a part of a key or of a host would not be recognized.
-  const scrubbed = (text: string) => scrub(text.slice(0, READ_CHARS_MAX), secrets)
+  const scrubbed = scrubberOf(provider, ports)
   return {
     ...(code === undefined || code === '' ? {} : { code: scrubbed(code).slice(0, CODE_CHARS_MAX) }),
     message: withoutProviderNames(scrubbed(message), job).slice(0, MESSAGE_CHARS_MAX),
   }
+}
+
+/** A provider's message for the operator: names of vendors and models stay, and keys, links and hosts do not. */
+export function problemText(message: string, { provider }: FailedAt, ports: SecretsPorts): string {
+  return scrubberOf(provider, ports)(message).slice(0, MESSAGE_CHARS_MAX)
+}
+
+/** Its results are cut last: a part of a key or of a host would not be recognized. */
+function scrubberOf(provider: Provider, { secretsOf }: SecretsPorts): (text: string) => string {
+  const baseUrls = provider.baseUrl === undefined ? [] : [provider.baseUrl]
+  const secrets = { baseUrls, keys: secretsOf(provider) }
+  return text => scrub(text.slice(0, READ_CHARS_MAX), secrets)
 }

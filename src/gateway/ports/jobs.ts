@@ -179,6 +179,8 @@ export type Created =
 
 export type Failed = Failure & {
   readonly atMs: number
+  /** What went wrong, for the operator. Absent if the message says all. */
+  readonly problem?: string
   readonly loss?: NanoUsd
   /** The cost of the job that the provider reported. No customer pays it. */
   readonly providerCost?: NanoUsd

@@ -31,6 +31,7 @@ test('the line of a request has all its details', () => {
     provider: 'main',
     jobId: 'img_1',
     jobState: 'completed',
+    jobFault: 'provider',
     upstreamStatus: 200,
     upstreamProblem: 'slow',
     upstreamFailures: [],

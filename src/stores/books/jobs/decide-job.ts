@@ -181,6 +181,7 @@ function fail(job: Job, failure: Failed): JobDecision {
   if (failure.deadlineAtMs !== undefined && failure.deadlineAtMs !== job.deadlineAtMs) return NOTHING
   if (!mayFollow(job.state, 'failed')) return NOTHING
   const watchMs = releaseWatchMs(reason, { isSubmitted: job.submittedAtMs !== null, timedOut })
+  const { problem = lastsBeyond(reason) ? job.problem : null } = failure
   const booked = loss === undefined ? undefined : lossOf(job, loss, atMs)
   return {
     changed: true,
@@ -192,6 +193,7 @@ function fail(job: Job, failure: Failed): JobDecision {
         failure_reason: reason,
         failure_code: code ?? null,
         failure_message: message,
+        problem,
         failure_retry_after_s: retryAfterS === undefined ? null : BigInt(retryAfterS),
         watch_until_ms: watchMs === null ? null : BigInt(atMs + watchMs),
         // The watch does not wait for the next poll that the provider asked for, or for the end of a claim.
@@ -202,6 +204,11 @@ function fail(job: Job, failure: Failed): JobDecision {
       event: { state: 'failed', detail: reason, atMs },
     },
   }
+}
+
+/** Whether the last problem explains why the time of a job ended. After an answer it is outdated. */
+function lastsBeyond(reason: Failed['reason']): boolean {
+  return reason === 'overdue' || reason === 'submit_unconfirmed' || reason === 'result_lost'
 }
 
 /** Leaves no event, because a job is polled many times. */
