@@ -194,6 +194,7 @@ describe('a decision about a job', () => {
       failure_reason: 'overdue',
       failure_code: null,
       failure_message: 'Late.',
+      problem: null,
       failure_retry_after_s: null,
       watch_until_ms: BigInt(NOW + 4 + DAY_MS),
       next_poll_at_ms: BigInt(NOW + 4),
