@@ -97,13 +97,13 @@ export function clipSize(params: Params): Size {
 }
 
 /** The shorter side is a multiple of a number of pixels. */
-export function sized(ratio: number, longSide: number, multiple: number): Size {
+function sized(ratio: number, longSide: number, multiple: number): Size {
   const short = Math.round(longSide / Math.max(ratio, 1 / ratio) / multiple) * multiple
   return ratio >= 1 ? { width: longSide, height: short } : { width: short, height: longSide }
 }
 
 /** The width of `16:9` divided by its height. Undefined for another text, and for an extreme ratio. */
-export function ratioOf(value: unknown): number | undefined {
+function ratioOf(value: unknown): number | undefined {
   const [, width, height] = /^(\d{1,4}):(\d{1,4})$/.exec(String(value)) ?? []
   const ratio = Number(width) / Number(height)
   return ratio >= 1 / RATIO_MAX && ratio <= RATIO_MAX ? ratio : undefined
