@@ -51,7 +51,7 @@ describe('the first place of each kind of media', () => {
       { image: 'messages[0].content[0].source.content[0]' },
     ],
     ['two images', said(image, image), { image: 'messages[0].content[0]' }],
-  ])('the first place of each kind of media: %s', (_, body, places) => {
+  ])('the first place of each kind of media is found: %s', (_, body, places) => {
     expect(Object.fromEntries(mediaInputsOf(body as never))).toEqual(places as never)
   })
 
@@ -75,7 +75,7 @@ describe('the first place of each kind of media', () => {
 })
 
 describe('notes', () => {
-  test('replace each part of these kinds, and say what was left out', () => {
+  test('notes replace each part of these kinds, and say what was left out', () => {
     const body = said({ type: 'text', text: 'a' }, image, pdf, {
       type: 'tool_result',
       tool_use_id: 't',

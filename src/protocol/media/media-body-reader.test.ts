@@ -88,7 +88,7 @@ describe('a short string of an input', () => {
     ['an empty text', ''],
     ['a data URL without base64', 'data:image/svg+xml,<svg/>'],
     ['a data URL whose base64 is cut', 'data:image/png;base64,iVBORw0KG'],
-  ])('that is %s comes as text', (_kind, text) => {
+  ])('a short string that is %s comes as text', (_kind, text) => {
     expect(inputsOf(text)).toEqual([{ name: 'image', text }])
   })
 
@@ -100,11 +100,14 @@ describe('a short string of an input', () => {
     ['a data URL', `data:image/png;base64,${PNG.toString('base64')}`],
     ['a data URL of another type', `DATA:text/plain;charset=utf-8;BASE64,${PNG.toString('base64')}`],
     ['a data URL without a type', `data:;base64,${PNG.toString('base64')}`],
-  ])('that is %s of an image comes as a file, with the type of its signature', (_kind, text) => {
-    expect(inputsOf(text)).toEqual([png(PNG)])
-  })
+  ])(
+    'a short string that is %s of an image comes as a file, with the type of its signature',
+    (_kind, text) => {
+      expect(inputsOf(text)).toEqual([png(PNG)])
+    },
+  )
 
-  test('that is a data URL of an unknown format comes as a file without a type', () => {
+  test('a short data URL of an unknown format comes as a file without a type', () => {
     expect(inputsOf(`data:image/png;base64,${btoa('some text')}`)).toEqual([
       { name: 'image', mediaType: undefined, file: 'some text' },
     ])
@@ -117,18 +120,18 @@ describe('a long string of an input', () => {
     ['URL-safe base64', LONG_PNG.toString('base64url')],
     ['base64 in lines', LONG_PNG.toString('base64').replaceAll(/.{76}/g, '$&\r\n')],
     ['a data URL', `data:image/png;base64,${LONG_PNG.toString('base64')}`],
-  ])('that is %s comes as a file', (_kind, text) => {
+  ])('a long string that is %s comes as a file', (_kind, text) => {
     expect(inputsOf(text)).toEqual([png(LONG_PNG)])
   })
 
-  test('may have escaped slashes, as PHP writes them, and escapes for other characters', () => {
+  test('a long string may have escaped slashes, as PHP writes them, and escapes for other characters', () => {
     const text = `data:image/png;base64,${LONG_PNG.toString('base64')}`
     const escaped = text.replaceAll('/', '\\/').replaceAll('C', '\\u0043')
 
     expect(readBody(`{"image":"${escaped}"}`).inputs).toEqual([png(LONG_PNG)])
   })
 
-  test('of an unknown format comes as a file without a type', () => {
+  test('a long string of an unknown format comes as a file without a type', () => {
     expect(inputsOf(LONG_UNKNOWN.toString('base64'))).toEqual([
       { name: 'image', mediaType: undefined, file: LONG_UNKNOWN.toString('latin1') },
     ])
@@ -145,14 +148,14 @@ describe('a long string of an input', () => {
     ['base64 with too much padding', `${'A'.repeat(2 * TEXT_BYTES_MAX)}AA===`],
     ['base64 with too little padding', `${'A'.repeat(2 * TEXT_BYTES_MAX)}AA=`],
     ['base64 with a letter that is not ASCII', `${'A'.repeat(2 * TEXT_BYTES_MAX)}é`],
-  ])('that is %s is dropped', (_kind, text) => {
+  ])('a long string that is %s is dropped', (_kind, text) => {
     expect(readBody(JSON.stringify({ model: 'm', image: [text, PNG.toString('base64')] }))).toEqual({
       fields: { model: 'm' },
       inputs: [png(PNG)],
     })
   })
 
-  test('whose start is not base64 makes no file at all', () => {
+  test('a long string whose start is not base64 makes no file at all', () => {
     const reader = new MediaBodyReader(options)
 
     const events = reader.feed(new TextEncoder().encode(bodyWith('no base64, '.repeat(TEXT_BYTES_MAX))))
@@ -160,7 +163,7 @@ describe('a long string of an input', () => {
     expect(events).toEqual([])
   })
 
-  test('whose end is not base64 takes its file back', () => {
+  test('a long string whose end is not base64 takes its file back', () => {
     const reader = new MediaBodyReader(options)
 
     const events = reader.feed(new TextEncoder().encode(bodyWith(`${'A'.repeat(2 * TEXT_BYTES_MAX)}!`)))
@@ -171,7 +174,7 @@ describe('a long string of an input', () => {
 })
 
 describe('an input', () => {
-  test('may be an array, whose strings come in their order', () => {
+  test('an input may be an array, whose strings come in their order', () => {
     const link = 'https://example.com/1.png'
 
     expect(inputsOf([link, PNG.toString('base64'), 'x', LONG_PNG.toString('base64')])).toEqual([
@@ -182,7 +185,7 @@ describe('an input', () => {
     ])
   })
 
-  test('has its own name, in any order of the members', () => {
+  test('an input has its own name, in any order of the members', () => {
     const { inputs, fields } = readBody('{"image_urls":["a","b"],"model":"m","image":"c","prompt":"p"}')
 
     expect(inputs).toEqual([
@@ -193,7 +196,7 @@ describe('an input', () => {
     expect(fields).toEqual({ model: 'm', prompt: 'p' })
   })
 
-  test('may have escapes in its name', () => {
+  test('an input may have escapes in its name', () => {
     expect(readBody('{"im\\u0061ge":"x"}').inputs).toEqual([{ name: 'image', text: 'x' }])
   })
 
@@ -206,18 +209,18 @@ describe('an input', () => {
     ['[]'],
     ['[null,1,false,["x"],{"image":"x"},{}]'],
     ['[[["x"]],{"a":["x"]}]'],
-  ])('has no strings in %s', image => {
+  ])('an input has no strings in %s', image => {
     expect(readBody(`{"model":"m","image":${image}}`)).toEqual({ fields: { model: 'm' }, inputs: [] })
   })
 
-  test('is read behind elements that are not strings', () => {
+  test('an input is read behind elements that are not strings', () => {
     expect(inputsOf([['x'], { image: ['y'] }, 'a', 2, 'b'])).toEqual([
       { name: 'image', text: 'a' },
       { name: 'image', text: 'b' },
     ])
   })
 
-  test('is a member of the top level only', () => {
+  test('an input is a member of the top level only', () => {
     const fields = { model: 'm', extra: { image: 'x', list: [{ image: 'y' }] } }
 
     expect(readBody(JSON.stringify(fields))).toEqual({ fields, inputs: [] })
@@ -270,7 +273,7 @@ describe('a body that is not a JSON object is refused', () => {
     ['an escape with a wrong digit in a long string', `{"image":"${long}\\u00g0"}`],
     ['a wrong escape in a data URL', `{"image":"data:\\x;base64,${long}"}`],
     ['an escape at the end of a body', `{"image":"${long}\\`],
-  ])('%s', (_kind, body) => {
+  ])('a body that is not a JSON object is refused: %s', (_kind, body) => {
     expect(refusalOf(() => readBody(body)).code).toBe('invalid_json')
   })
 
@@ -282,7 +285,7 @@ describe('a body that is not a JSON object is refused', () => {
     expect(refusalOf(() => readBody(body)).code).toBe('invalid_json')
   })
 
-  test('before it is read to its end, if it does not begin as one', () => {
+  test('a body that does not begin as a JSON object is refused before it is read to its end', () => {
     const reader = new MediaBodyReader(options)
 
     const refusal = refusalOf(() => reader.feed(new TextEncoder().encode('--boundary\r\n')))
@@ -290,7 +293,7 @@ describe('a body that is not a JSON object is refused', () => {
     expect(refusal.code).toBe('invalid_json')
   })
 
-  test('nested a million levels deep, unless it is read', () => {
+  test('a body that nests a million levels deep is either read or refused', () => {
     const depth = 500_000
     let outcome = 'read'
     try {
@@ -311,17 +314,17 @@ describe('a name that parsers could take for another one is refused', () => {
     ['an input with a long s', '{"image_url\u017f":"x"}', 'image_urls'],
     ['a field twice', '{"model":"a","image":"x","model":"b"}', 'model'],
     ['a field in another case', '{"MODEL":"a"}', 'model'],
-  ])('%s', (_kind, body, param) => {
+  ])('a name that parsers could take for another one is refused: %s', (_kind, body, param) => {
     expect(refusalOf(() => readBody(body))).toMatchObject({ code: 'ambiguous_field', param })
   })
 
-  test('and the names that the gateway does not read may repeat', () => {
+  test('the names that the gateway does not read may repeat', () => {
     expect(readBody('{"x":1,"x":2,"X":3}').fields).toEqual({ x: 2, X: 3 })
   })
 })
 
 describe('a byte order mark', () => {
-  test('is skipped, also in pieces', () => {
+  test('a byte order mark is skipped, also in pieces', () => {
     const reader = new MediaBodyReader(options)
     for (const byte of Buffer.from('\uFEFF{"model":"x"}')) reader.feed(Buffer.from([byte]))
 
@@ -331,11 +334,11 @@ describe('a byte order mark', () => {
   test.each([
     ['twice', '\uFEFF\uFEFF{}'],
     ['behind a space', ' \uFEFF{}'],
-  ])('is refused %s', (_, body) => {
+  ])('a byte order mark is refused %s', (_, body) => {
     expect(() => new MediaBodyReader(options).feed(Buffer.from(body))).toThrow('JSON object')
   })
 
-  test('is refused in part', () => {
+  test('a part of a byte order mark is refused', () => {
     expect(() => new MediaBodyReader(options).feed(Buffer.from([0xef, 0xbb, 0x7b]))).toThrow('part of')
   })
 })

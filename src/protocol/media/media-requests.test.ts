@@ -21,12 +21,12 @@ const codeOf = (run: () => unknown): unknown => {
 describe('an image request', () => {
   const request = { model: 'draw', prompt: 'a cat' }
 
-  test('asks for one image unless it says otherwise', () => {
+  test('an image request asks for one image unless it says otherwise', () => {
     expect(readImageRequest(request)).toEqual({ ...request, count: 1 })
     expect(readImageRequest({ ...request, n: 10 }).count).toBe(10)
   })
 
-  test('may have an empty prompt, which the model judges', () => {
+  test('an image request may have an empty prompt, which the model judges', () => {
     expect(readImageRequest({ ...request, prompt: '' }).prompt).toBe('')
   })
 
@@ -51,11 +51,11 @@ describe('the parameters of a media request', () => {
     ['what the request says', { resolution: '4K' }, imageDefaults, { resolution: '4K' }],
     ['null counts as absent', { resolution: null }, imageDefaults, { resolution: '2K' }],
     ['a number counts as its digits', { steps: 50 }, imageDefaults, { steps: '50' }],
-  ])('%s', (_, fields, defaults, expected) => {
+  ])('the choice of a parameter follows the set of the row: %s', (_, fields, defaults, expected) => {
     expect(chooseParams(fields, sets, defaults)).toMatchObject(expected)
   })
 
-  test('leave out fields that the row does not list', () => {
+  test('the parameters of a media request leave out fields that the row does not list', () => {
     expect(chooseParams({ seed: 7, orientation: 'portrait' }, { resolution: ['1K'] }, imageDefaults)).toEqual(
       {
         resolution: '1K',
@@ -63,13 +63,16 @@ describe('the parameters of a media request', () => {
     )
   })
 
-  test.each([['8K'], [7], [true], [['2K']], [{}]])('refuse %j for a resolution, naming the set', value => {
-    expect(codeOf(() => chooseParams({ resolution: value }, sets, imageDefaults))).toMatchObject({
-      code: 'invalid_field',
-      param: 'resolution',
-      message: expect.stringContaining('"2K", "4K"'),
-    })
-  })
+  test.each([['8K'], [7], [true], [['2K']], [{}]])(
+    'a media request with the resolution %j is refused, naming the set',
+    value => {
+      expect(codeOf(() => chooseParams({ resolution: value }, sets, imageDefaults))).toMatchObject({
+        code: 'invalid_field',
+        param: 'resolution',
+        message: expect.stringContaining('"2K", "4K"'),
+      })
+    },
+  )
 })
 
 describe('a video request', () => {
@@ -106,13 +109,13 @@ describe('a video request', () => {
   })
 
   test.each([[['a', 7, { b: null }]], ['a; b'], [{ a: 1 }], [0], [false]])(
-    'keeps the scenes %j as they came',
+    'a video request keeps the scenes %j as they came',
     scenes => {
       expect(readVideoRequest({ ...request, scenes }, { waitMsMax }).scenes).toEqual(scenes)
     },
   )
 
-  test('has no scenes if they are null', () => {
+  test('a video request has no scenes if they are null', () => {
     expect(readVideoRequest({ ...request, scenes: null }, { waitMsMax }).scenes).toBeUndefined()
   })
 })

@@ -123,14 +123,17 @@ describe('a form of a real client', () => {
     expect(result).toEqual({ fields: { prompt: '' }, inputs: [] })
   })
 
-  test.each(['', 'a.png'])('is refused with an empty file of the name "%s"', async name => {
-    const data = new FormData()
-    data.append('image', new Blob([]), name)
+  test.each(['', 'a.png'])(
+    'a form of a real client with an empty file of the name "%s" is refused',
+    async name => {
+      const data = new FormData()
+      data.append('image', new Blob([]), name)
 
-    const refusal = await sent(data).catch((error: unknown) => error)
+      const refusal = await sent(data).catch((error: unknown) => error)
 
-    expect(refusal).toMatchObject({ code: 'invalid_field', extras: { param: 'image' } })
-  })
+      expect(refusal).toMatchObject({ code: 'invalid_field', extras: { param: 'image' } })
+    },
+  )
 })
 
 test('any content is read back, however it is cut', () => {

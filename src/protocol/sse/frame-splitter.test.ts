@@ -67,7 +67,7 @@ describe('frames of a stream', () => {
     expect(frame?.bytes).toBe(read)
   })
 
-  test('split inside a character are joined', () => {
+  test('frames of a stream that are split inside a character are joined', () => {
     const bytes = encoder.encode('data: 🙂é\n\n')
     const splitter = new FrameSplitter()
 

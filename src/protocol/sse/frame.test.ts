@@ -29,7 +29,7 @@ describe('a frame', () => {
     expect(readFrame(encoder.encode(frame))).toEqual({ name, data })
   })
 
-  test('made here can be read', () => {
+  test('a frame that is made here can be read', () => {
     expect(readFrame(dataFrame('{"a":"é"}'))).toEqual({ name: '', data: '{"a":"é"}' })
   })
 })

@@ -26,7 +26,7 @@ const setup = {
 const open = (change: { readonly baseUrl?: string } = {}) => openAdapter({ ...setup, ...change })
 
 describe('fal', () => {
-  test('submits a job once', async () => {
+  test('fal submits a job once', async () => {
     const { simulator, submitted, aCall } = open()
 
     await submitted(aCall({ prompt: 'Ein Türmchen' }))
@@ -36,7 +36,7 @@ describe('fal', () => {
     ])
   })
 
-  test('names the whole model in the submission, and the app alone in polls', async () => {
+  test('fal names the whole model in the submission, and the app alone in polls', async () => {
     const { clock, sent, provider, submitted } = open()
     const job = await submitted()
     clock.advance(JOB_MS)
@@ -52,7 +52,7 @@ describe('fal', () => {
     ])
   })
 
-  test('sends the key only to the host of the base URL, even if its links name other hosts', async () => {
+  test('fal sends the key only to the host of the base URL, even if its links name other hosts', async () => {
     const links = ['https://evil.example/fal-ai/other/requests/7', 'http://169.254.169.254/requests/7']
     for (const link of links) {
       const { sent, provider, aCall } = openAdapter({
@@ -68,7 +68,7 @@ describe('fal', () => {
     }
   })
 
-  test('follows the app that the link to the result names', async () => {
+  test('fal follows the app that the link to the result names', async () => {
     const { provider, aCall } = openAdapter({
       ...setup,
       dialect: {
@@ -80,7 +80,7 @@ describe('fal', () => {
     expect(await provider.submit(aCall())).toMatchObject({ upstreamId: 'fal-ai/other/requests/7' })
   })
 
-  test('does not follow a redirect', async () => {
+  test('fal does not follow a redirect', async () => {
     const { clock, row, aCall } = open()
     const sent: string[] = []
     const provider = fal({
@@ -102,7 +102,7 @@ describe('fal', () => {
     expect(sent).toEqual(Array(2).fill('https://queue.example.com'))
   })
 
-  test('finds the API under a base URL with a path', async () => {
+  test('fal finds the API under a base URL with a path', async () => {
     const { sent, provider, aCall } = open({ baseUrl: 'https://proxy.example.com/fal/' })
 
     await provider.submit(aCall())
@@ -112,23 +112,26 @@ describe('fal', () => {
     )
   })
 
-  test.each(['id_with_slash', 'id_of_4_kb'] as const)('polls a job with a strange id: %s', async behavior => {
-    const { clock, simulator, provider, submitted } = open()
-    simulator.scriptSubmits(behavior)
-    const job = await submitted()
-    clock.advance(JOB_MS)
+  test.each(['id_with_slash', 'id_of_4_kb'] as const)(
+    'fal polls a job with a strange id: %s',
+    async behavior => {
+      const { clock, simulator, provider, submitted } = open()
+      simulator.scriptSubmits(behavior)
+      const job = await submitted()
+      clock.advance(JOB_MS)
 
-    expect((await provider.poll(job)).outcome).toBe('finished')
-  })
+      expect((await provider.poll(job)).outcome).toBe('finished')
+    },
+  )
 
-  test('rejects an id that cannot be part of a path', async () => {
+  test('fal rejects an id that cannot be part of a path', async () => {
     const { simulator, provider, aCall } = open()
     simulator.scriptSubmits('id_of_dots')
 
     expect(await provider.submit(aCall())).toMatchObject({ outcome: 'rejected', reason: 'no_id' })
   })
 
-  test('passes on an upstream id that the provider has used before', async () => {
+  test('fal passes on an upstream id that the provider has used before', async () => {
     const { simulator, submitted } = open()
     simulator.scriptSubmits('accept', 'previous_id')
 
@@ -144,7 +147,7 @@ describe('fal', () => {
     ['status_404', { outcome: 'unavailable', problem: 'status 404' }],
     ['status_429', { outcome: 'unavailable', problem: 'status 429', retryAfterS: 7 }],
     ['reset', { outcome: 'unavailable', problem: 'ECONNRESET' }],
-  ] as const)('reports a status answered with %s as %j', async (behavior, outcome) => {
+  ] as const)('fal reports a status answered with %s as %j', async (behavior, outcome) => {
     const { simulator, provider, submitted } = open()
     const job = await submitted()
     simulator.scriptPolls(behavior)
@@ -153,7 +156,7 @@ describe('fal', () => {
   })
 
   test.each(['status_401', 'status_404', 'status_429', 'status_500', 'html', 'reset'] as const)(
-    'does not fail a completed job whose result is answered with %s',
+    'fal does not fail a completed job whose result is answered with %s',
     async behavior => {
       const { clock, simulator, provider, submitted } = open()
       const job = await submitted()
@@ -166,7 +169,7 @@ describe('fal', () => {
     },
   )
 
-  test('gives both requests of a poll one time limit', async () => {
+  test('fal gives both requests of a poll one time limit', async () => {
     const { clock, provider, submitted, sent } = openAdapter({
       ...setup,
       dialect: {
@@ -192,7 +195,7 @@ describe('fal', () => {
     ],
     ['has no base URL', { baseUrl: '' }],
     ['has a header that cannot be sent', { headers: { 'x-a': 'ü→' } }],
-  ])('sends nothing for a row that %s', async (_, change) => {
+  ])('fal sends nothing for a row that %s', async (_, change) => {
     const { sent, provider, row, aCall } = open()
     const call = aCall({ provider: { ...row, ...change } })
 
@@ -203,7 +206,7 @@ describe('fal', () => {
     expect(sent).toEqual([])
   })
 
-  test.each(['flux', '', '../flux', 'fal-ai/'])('sends nothing for the model %j', async model => {
+  test.each(['flux', '', '../flux', 'fal-ai/'])('fal sends nothing for the model %j', async model => {
     const { sent, provider, aCall } = open()
 
     expect(await provider.submit(aCall({ model }))).toMatchObject({
@@ -213,7 +216,7 @@ describe('fal', () => {
     expect(sent).toEqual([])
   })
 
-  test('reports a job of another kind of provider as unavailable', async () => {
+  test('fal reports a job of another kind of provider as unavailable', async () => {
     const { provider, aCall, sent } = open()
 
     expect(await provider.poll(accepted(aCall(), 'text2video/7'))).toMatchObject({ outcome: 'unavailable' })

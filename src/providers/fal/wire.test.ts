@@ -36,7 +36,7 @@ async function bodyOf(change: Partial<SubmitCall>): Promise<unknown> {
 }
 
 describe('the body of a submission', () => {
-  test('has the prompt and the parameters of the row', async () => {
+  test('a submission has the prompt and the parameters of the row', async () => {
     const params = { aspect_ratio: '16:9', num_inference_steps: 28 }
 
     expect(await bodyOf({ prompt: 'A bay', params })).toEqual({ prompt: 'A bay', ...params })
@@ -47,12 +47,12 @@ describe('the body of a submission', () => {
     ['fal-ai/veo3/fast', 8000, '8s'],
     ['fal-ai/sora-2/text-to-video', 4000, 4],
     ['fal-ai/wan/v2.2/text-to-video', 3500, '3.5'],
-  ])('of %s has %d ms as the duration %j', async (named, durationMs, duration) => {
+  ])('a submission to %s has %d ms as the duration %j', async (named, durationMs, duration) => {
     expect(await bodyOf({ model: named, durationMs })).toMatchObject({ duration })
   })
 
   test.each(['prompt', 'duration', 'image_url', 'image_urls', 'video_url', 'num_images', 'sync_mode'])(
-    'never has %s from the parameters',
+    'a submission never has %s from the parameters',
     async name => {
       expect(Object.values((await bodyOf({ params: { [name]: 'x' } })) as object)).not.toContain('x')
     },
@@ -66,14 +66,17 @@ describe('the body of a submission', () => {
     ['fal-ai/nano-banana/edit', [one!], { image_urls: [one!.url] }],
     ['fal-ai/veo3.1/reference-to-video', [one!], { image_urls: [one!.url] }],
     ['fal-ai/flux-pro/kontext', [one!, two!], { image_urls: [one!.url, two!.url] }],
-  ])('of %s has its images under the name that the model reads', async (named, images, expected) => {
-    const body = (await bodyOf({ model: named, images })) as Record<string, unknown>
+  ])(
+    'a submission to %s has its images under the name that the model reads',
+    async (named, images, expected) => {
+      const body = (await bodyOf({ model: named, images })) as Record<string, unknown>
 
-    expect(body).toMatchObject(expected)
-    expect(Object.keys(body).filter(name => name.startsWith('image'))).toEqual(Object.keys(expected))
-  })
+      expect(body).toMatchObject(expected)
+      expect(Object.keys(body).filter(name => name.startsWith('image'))).toEqual(Object.keys(expected))
+    },
+  )
 
-  test('has its images under the name of the row, which is not sent itself', async () => {
+  test('a submission has its images under the name of the row, which is not sent itself', async () => {
     const params = { image_field: 'start_image_url' }
 
     expect(await bodyOf({ prompt: 'A bay', params, images: [one!] })).toEqual({
@@ -82,13 +85,13 @@ describe('the body of a submission', () => {
     })
   })
 
-  test('has bytes as data URLs', async () => {
+  test('a submission has bytes as data URLs', async () => {
     const images = [bytesInput(new Uint8Array([1, 2, 3]), 'image/webp')]
 
     expect(await bodyOf({ images })).toMatchObject({ image_url: 'data:image/webp;base64,AQID' })
   })
 
-  test('has one video as a link, and several as a list', async () => {
+  test('a submission has one video as a link, and several as a list', async () => {
     const videos = ['a', 'b'].map(id => ({ from: 'provider_id', id }) as const)
 
     expect(await bodyOf({ videos: [videos[0]!] })).toMatchObject({ video_url: 'a' })
@@ -96,7 +99,7 @@ describe('the body of a submission', () => {
   })
 
   test.each([{ scenes: ['one'] }, { refUpstreamId: 'fal-ai/flux/requests/7' }])(
-    'is refused for %j, which models would ignore',
+    'a submission is refused for %j, which models would ignore',
     change => {
       const row = mediaProviderRow('fal', baseUrl.href)
 
@@ -121,7 +124,7 @@ describe('the app of a model', () => {
 
 describe('an upstream id', () => {
   test.each(['764cabcf', 'a/b', '..', 'x'.repeat(4096), 'new\nline', 'a/requests/b'])(
-    'keeps the app and the id %j',
+    'an upstream id keeps the app and the id %j',
     requestId => {
       const job = { app: 'fal-ai/flux', requestId }
 
@@ -140,13 +143,13 @@ describe('an upstream id', () => {
     expect(parseUpstreamId(upstreamId)).toBeUndefined()
   })
 
-  test('never adds a segment to a path', () => {
+  test('an upstream id never adds a segment to a path', () => {
     expect(pathOf({ app: 'fal-ai/flux', requestId: 'a/../b?c' })).toBe('/fal-ai/flux/requests/a%2F..%2Fb%3Fc')
   })
 })
 
 describe('the answer to a submission', () => {
-  test('with an id is an accepted job', () => {
+  test('a submission answered with an id is an accepted job', () => {
     expect(created(answered(fixture('submitted')))).toEqual({
       outcome: 'accepted',
       upstreamId: 'fal-ai/flux/requests/764cabcf-b745-4b3e-ae38-1200304cf45b',
@@ -161,13 +164,13 @@ describe('the answer to a submission', () => {
     ['no app', 'https://queue.fal.run/requests/7'],
     ['a path out of the app', 'https://queue.fal.run/fal-ai/%2e%2e/x/requests/7'],
     ['no form of a link', 'requests/7'],
-  ])('has the app of the model where its link has %s', (_, link) => {
+  ])('an accepted job has the app of the model where its link has %s', (_, link) => {
     const body = JSON.stringify({ request_id: '7', response_url: link })
 
     expect(created(answered(body))).toEqual({ outcome: 'accepted', upstreamId: 'fal-ai/flux/requests/7' })
   })
 
-  test('has the app of a link under the path of the base URL', () => {
+  test('an accepted job has the app of a link under the path of the base URL', () => {
     const body = '{"request_id":"7","response_url":"https://proxy.example/fal/fal-ai/other/requests/7"}'
 
     expect(
@@ -186,7 +189,7 @@ describe('the answer to a submission', () => {
     [408, 'request-timeout', 'invalid', 'request_timeout'],
     [409, 'not-found', 'invalid', undefined],
     [307, 'not-found', 'operator', undefined],
-  ])('of status %d like %s is rejected as %s', (status, name, reason, code) => {
+  ])('a submission answered with status %d like %s is rejected as %s', (status, name, reason, code) => {
     const outcome = created(answered(fixture(name), status))
 
     expect(outcome).toMatchObject({ outcome: 'rejected', reason, status })
@@ -198,7 +201,7 @@ describe('the answer to a submission', () => {
     [502, 'internal-server-error'],
     [504, 'request-timeout'],
     [503, 'missing-prompt'],
-  ])('of status %d like %s is unknown', (status, name) => {
+  ])('a submission answered with status %d like %s is unknown', (status, name) => {
     expect(created(answered(fixture(name), status)).outcome).toBe('unknown')
   })
 
@@ -216,7 +219,7 @@ describe('the answer to a submission', () => {
     expect(created(answered(body))).toMatchObject({ outcome: 'rejected', reason: 'no_id', status: 200 })
   })
 
-  test('keeps the time to wait', () => {
+  test('the answer to a submission keeps the time to wait', () => {
     expect(created({ ...answered(fixture('too-many-requests'), 429), retryAfterS: 9 })).toMatchObject({
       message: 'Too Many Requests',
       retryAfterS: 9,
@@ -236,11 +239,11 @@ describe('the status of a request', () => {
     })
   })
 
-  test('that is completed has a result to read', () => {
+  test('a request that is completed has a result to read', () => {
     expect(readStatus(answered(fixture('completed')))).toBe('completed')
   })
 
-  test('that is completed with an error is a failure', () => {
+  test('a request that is completed with an error is a failure', () => {
     expect(readStatus(answered(fixture('completed-with-error')))).toEqual({
       outcome: 'failed',
       code: 'request_timeout',
@@ -248,7 +251,7 @@ describe('the status of a request', () => {
     })
   })
 
-  test("that is completed with an error about the operator's balance does not show it", () => {
+  test("a failure about the operator's balance does not show it", () => {
     const error =
       'User is locked. Reason: Exhausted balance. Top up your balance at fal.ai/dashboard/billing.'
 
@@ -264,7 +267,7 @@ describe('the status of a request', () => {
     expect(readStatus(answered(JSON.stringify({ status })))).toMatchObject({ outcome: 'failed' })
   })
 
-  test('of an unknown word is running, and not known', () => {
+  test('a request with an unknown status is running, and not known', () => {
     expect(readStatus(answered('{"status":"DREAMING"}'))).toMatchObject({
       outcome: 'running',
       isKnownStatus: false,
@@ -280,13 +283,13 @@ describe('the status of a request', () => {
     [200, '{}'],
     [200, '{"status":""}'],
     [307, fixture('completed')],
-  ])('of HTTP status %d with %j is unavailable', (status, body) => {
+  ])('the status of a request is unavailable after HTTP status %d with %j', (status, body) => {
     expect(readStatus(answered(body, status))).toMatchObject({ outcome: 'unavailable' })
   })
 })
 
 describe('the result of a request', () => {
-  test('of an image model has all its images', () => {
+  test('the result of an image model has all its images', () => {
     expect(readResult(answered(fixture('result-image')))).toEqual({
       outcome: 'finished',
       result: {
@@ -299,7 +302,7 @@ describe('the result of a request', () => {
     })
   })
 
-  test('of a video model has its clip', () => {
+  test('the result of a video model has its clip', () => {
     expect(readResult(answered(fixture('result-video')))).toMatchObject({
       result: { outputs: [{ from: 'url', url: 'https://v3.fal.media/files/lion/clip.mp4' }] },
     })
@@ -326,7 +329,7 @@ describe('the result of a request', () => {
     expect(outcome).toMatchObject({ result: { outputs: links.map(url => ({ from: 'url', url })) } })
   })
 
-  test('has the bytes of a data URL, and not those of a broken one', () => {
+  test('a result has the bytes of a data URL, and not those of a broken one', () => {
     const images = [{ url: 'data:image/png;base64,AQID' }, { url: 'data:image/png;base64,%' }]
 
     expect(readResult(answered(JSON.stringify({ images })))).toMatchObject({
@@ -334,7 +337,7 @@ describe('the result of a request', () => {
     })
   })
 
-  test.each(['/relative.mp4', 'http://169.254.169.254/a.mp4'])('has the link %s unchanged', url => {
+  test.each(['/relative.mp4', 'http://169.254.169.254/a.mp4'])('a result has the link %s unchanged', url => {
     expect(readResult(answered(JSON.stringify({ video: { url } })))).toMatchObject({
       result: { outputs: [{ from: 'url', url }] },
     })
@@ -359,11 +362,11 @@ describe('the result of a request', () => {
     [422, 'content-policy-violation', 'content_policy_violation'],
     [422, 'missing-prompt', 'missing'],
     [500, 'downstream-service-error', 'downstream_service_error'],
-  ])('of HTTP status %d like %s is a failure of the job', (status, name, code) => {
+  ])('a result with HTTP status %d like %s is a failure of the job', (status, name, code) => {
     expect(readResult(answered(fixture(name), status))).toMatchObject({ outcome: 'failed', code })
   })
 
-  test('of HTTP status 422 with a text is a failure of the job', () => {
+  test('a result with HTTP status 422 and a text is a failure of the job', () => {
     expect(readResult(answered('{"detail":"The image is too small."}', 422))).toEqual({
       outcome: 'failed',
       message: 'The image is too small.',
@@ -371,7 +374,7 @@ describe('the result of a request', () => {
   })
 
   test.each([400, 409, 410, 423, 425, 500, 503, 504])(
-    'of HTTP status %d with a text says nothing about the job',
+    'a result with HTTP status %d and a text says nothing about the job',
     status => {
       expect(readResult(answered('{"detail":"Conflict, try again"}', status))).toMatchObject({
         outcome: 'unavailable',
@@ -380,7 +383,7 @@ describe('the result of a request', () => {
   )
 
   test.each([401, 402, 403, 404, 405, 408, 429])(
-    'of a query refused with HTTP status %d says nothing about the job',
+    'a query refused with HTTP status %d says nothing about the job',
     status => {
       const reply = answered(fixture('content-policy-violation'), status)
 
@@ -388,7 +391,7 @@ describe('the result of a request', () => {
     },
   )
 
-  test('of a failure says what the model said', () => {
+  test('the result of a failure says what the model said', () => {
     const outcome = readResult(answered(fixture('content-policy-violation'), 422))
 
     expect(outcome).toMatchObject({ message: expect.stringContaining('flagged by a content checker') })
@@ -403,11 +406,11 @@ describe('the result of a request', () => {
     [404, 'missing-prompt'],
     [504, 'request-timeout'],
     [307, 'result-image'],
-  ])('of HTTP status %d like %s says nothing about the job', (status, name) => {
+  ])('a result with HTTP status %d like %s says nothing about the job', (status, name) => {
     expect(readResult(answered(fixture(name), status))).toMatchObject({ outcome: 'unavailable' })
   })
 
-  test('that is asked for too early is still running', () => {
+  test('a job whose result is asked for too early is still running', () => {
     expect(readResult(answered(fixture('still-in-progress'), 400))).toMatchObject({ outcome: 'running' })
   })
 

@@ -16,7 +16,7 @@ const open = () =>
 
 describe('gemini-images', () => {
   test.each(['gemini-2.5-flash-image', 'models/gemini-2.5-flash-image'])(
-    'makes an image of %s within the submission',
+    'gemini-images makes an image of %s within the submission',
     async model => {
       const { simulator, sent, provider, aCall } = open()
 
@@ -35,21 +35,21 @@ describe('gemini-images', () => {
     ['fails', 'PROHIBITED_CONTENT'],
     ['is_filtered', 'IMAGE_SAFETY'],
     ['no_outputs', 'NO_IMAGE'],
-  ] as const)('rejects a job that %s, with the code %s', async (behavior, code) => {
+  ] as const)('gemini-images rejects a job that %s, with the code %s', async (behavior, code) => {
     const { simulator, provider, aCall } = open()
     simulator.scriptSubmits(behavior)
 
     expect(await provider.submit(aCall())).toMatchObject({ outcome: 'rejected', reason: 'invalid', code })
   })
 
-  test('sends nothing for a video', async () => {
+  test('gemini-images sends nothing for a video', async () => {
     const { sent, provider, aCall } = open()
 
     expect(await provider.submit(aCall({ kind: 'video' }))).toMatchObject({ reason: 'operator' })
     expect(sent).toEqual([])
   })
 
-  test('has no jobs to poll', async () => {
+  test('gemini-images has no jobs to poll', async () => {
     const { sent, provider, aCall } = open()
 
     expect((await provider.poll(accepted(aCall(), '7'))).outcome).toBe('unavailable')

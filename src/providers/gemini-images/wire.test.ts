@@ -21,14 +21,14 @@ async function bodyOf(change: Partial<SubmitCall>) {
 }
 
 describe('the body of a request', () => {
-  test('has the prompt in the one turn of a user', async () => {
+  test('a request has the prompt in the one turn of a user', async () => {
     expect(await bodyOf({})).toEqual({
       contents: [{ role: 'user', parts: [{ text: 'A bay' }] }],
       generationConfig: { responseModalities: ['TEXT', 'IMAGE'] },
     } as never)
   })
 
-  test('has its inputs before the prompt', async () => {
+  test('a request has its inputs before the prompt', async () => {
     const { contents } = await bodyOf({
       images: [
         bytesInput(new Uint8Array([1, 2, 3]), 'image/webp'),
@@ -54,7 +54,7 @@ describe('the body of a request', () => {
     ],
     [{ orientation: 'portrait' }, { aspectRatio: '2:3' }],
     [{ seed: 7 }, undefined],
-  ])('has the shape of %j as %j', async (params, imageConfig) => {
+  ])('a request has the shape of %j as %j', async (params, imageConfig) => {
     const { generationConfig } = await bodyOf({ params })
 
     expect(generationConfig['imageConfig']).toEqual(imageConfig as never)
@@ -64,7 +64,7 @@ describe('the body of a request', () => {
     // The official SDK refuses the field for this host.
     ['https://generativelanguage.googleapis.com/v1beta', undefined],
     ['https://aiplatform.example.com/v1', { personGeneration: 'ALLOW_NONE' }],
-  ])('to %s has person_generation as %j', async (baseUrl, imageConfig) => {
+  ])('a request to %s has person_generation as %j', async (baseUrl, imageConfig) => {
     const provider = mediaProviderRow('gemini-images', baseUrl)
 
     const { generationConfig } = await bodyOf({ provider, params: { person_generation: 'ALLOW_NONE' } })
@@ -72,14 +72,14 @@ describe('the body of a request', () => {
     expect(generationConfig['imageConfig']).toEqual(imageConfig as never)
   })
 
-  test('has the other parameters of the row', async () => {
+  test('a request has the other parameters of the row', async () => {
     const { generationConfig } = await bodyOf({ params: { seed: 7, temperature: 0.5 } })
 
     expect(generationConfig).toMatchObject({ seed: 7, temperature: 0.5 })
   })
 
   test.each(['candidateCount', 'responseModalities', 'imageConfig'])(
-    'never has %s from the parameters',
+    'a request never has %s from the parameters',
     async name => {
       const { generationConfig } = await bodyOf({ params: { [name]: 'x' } })
 
@@ -92,15 +92,20 @@ const fixture = fixturesOf(import.meta)
 const answered = (body: string, status = 200): MediaAnswer => ({ status, body })
 
 describe('the answer to a request', () => {
-  test.each(['image', 'thoughts'])('like %s has one image, without the texts and thoughts', name => {
-    const outcome = readGenerated(answered(fixture(name)))
+  test.each(['image', 'thoughts'])(
+    'an answer like %s has one image, without the texts and thoughts',
+    name => {
+      const outcome = readGenerated(answered(fixture(name)))
 
-    const outputs = outcome.outcome === 'finished' ? outcome.result.outputs : []
-    expect(outcome).toMatchObject({ outcome: 'finished', result: { isCounted: true } })
-    expect(outputs.map(output => output.from === 'bytes' && mediaTypeOf(output.bytes))).toEqual(['image/png'])
-  })
+      const outputs = outcome.outcome === 'finished' ? outcome.result.outputs : []
+      expect(outcome).toMatchObject({ outcome: 'finished', result: { isCounted: true } })
+      expect(outputs.map(output => output.from === 'bytes' && mediaTypeOf(output.bytes))).toEqual([
+        'image/png',
+      ])
+    },
+  )
 
-  test('has the images of all candidates, without broken ones', () => {
+  test('an answer has the images of all candidates, without broken ones', () => {
     const part = (data: unknown) => ({ content: { parts: [{ inlineData: { data } }] } })
     const candidates = [part('AQID'), part('%'), part(7), part('BAUG'), {}, null]
 
@@ -122,7 +127,7 @@ describe('the answer to a request', () => {
     ],
     ['image-safety', 'IMAGE_SAFETY', "The provider's content filter blocked the prompt or the image."],
     ['text-only', 'NO_IMAGE', 'Which lighthouse do you mean?'],
-  ])('like %s is a refusal with the code %s', (name, code, message) => {
+  ])('an answer like %s is a refusal with the code %s', (name, code, message) => {
     expect(readGenerated(answered(fixture(name)))).toMatchObject({
       outcome: 'rejected',
       reason: 'invalid',
@@ -153,7 +158,7 @@ describe('the answer to a request', () => {
       { promptTokenCount: -1, candidatesTokenCount: 1.5 },
       { textInput: 0, imageInput: 0, textOutput: 0, imageOutput: 0 },
     ],
-  ])('with %s has its tokens', (_, change, tokens) => {
+  ])('an answer with %s has its tokens', (_, change, tokens) => {
     const answer = JSON.parse(fixture('image')) as { usageMetadata: object }
     const body = JSON.stringify({ ...answer, usageMetadata: { ...answer.usageMetadata, ...change } })
 
@@ -163,7 +168,7 @@ describe('the answer to a request', () => {
   test.each([
     ['prompt-blocked', { textInput: 7, imageInput: 0, textOutput: 0, imageOutput: 0 }],
     ['text-only', { textInput: 7, imageInput: 0, textOutput: 30, imageOutput: 0 }],
-  ])('without an image, like %s, has the tokens that are billed', (name, tokens) => {
+  ])('an answer without an image, like %s, has the tokens that are billed', (name, tokens) => {
     const usageMetadata = {
       promptTokenCount: 7,
       ...(name === 'text-only' ? { candidatesTokenCount: 30 } : {}),
@@ -173,7 +178,7 @@ describe('the answer to a request', () => {
     expect(readGenerated(answered(body))).toMatchObject({ outcome: 'rejected', tokens })
   })
 
-  test('without an image and a text has a default message', () => {
+  test('an answer without an image and a text has a default message', () => {
     expect(readGenerated(answered('{"candidates":[{"finishReason":"STOP"}]}'))).toMatchObject({
       code: 'NO_IMAGE',
       message: 'The provider made no image and did not say why.',
@@ -188,7 +193,7 @@ describe('the answer to a request', () => {
     [404, 'not-found', 'operator', 'NOT_FOUND'],
     [403, 'key-invalid', 'operator', 'INVALID_ARGUMENT'],
     [302, 'image', 'operator', undefined],
-  ])('of status %d like %s is rejected as %s', (status, name, reason, code) => {
+  ])('an answer with status %d like %s is rejected as %s', (status, name, reason, code) => {
     const outcome = readGenerated(answered(fixture(name), status))
 
     expect(outcome).toMatchObject({ outcome: 'rejected', reason, status })
@@ -198,7 +203,7 @@ describe('the answer to a request', () => {
   test.each([
     [500, 'image'],
     [503, 'unavailable'],
-  ])('of status %d like %s is unknown', (status, name) => {
+  ])('an answer with status %d like %s is unknown', (status, name) => {
     expect(readGenerated(answered(fixture(name), status)).outcome).toBe('unknown')
   })
 

@@ -52,7 +52,7 @@ function open({ baseUrl = 'https://api.example.com', jobMs = JOB_MS } = {}) {
 }
 
 describe('kling', () => {
-  test('creates a job once, under our id', async () => {
+  test('kling creates a job once, under our id', async () => {
     const { simulator, aCall, submitted } = open()
     const call = aCall({ prompt: 'Ein Türmchen' })
 
@@ -69,7 +69,7 @@ describe('kling', () => {
     ])
   })
 
-  test('queries a job under the kind that it was created with', async () => {
+  test('kling queries a job under the kind that it was created with', async () => {
     const { clock, sent, provider, aCall, submitted } = open()
     const fromText = await submitted()
     const fromImage = await submitted(aCall({ images: [bytesInput(new Uint8Array([1, 2, 3]))] }))
@@ -86,7 +86,7 @@ describe('kling', () => {
     ])
   })
 
-  test('recovers a job that was created from an image', async () => {
+  test('kling recovers a job that was created from an image', async () => {
     const { simulator, provider, aCall } = open()
     const call = aCall({ images: [bytesInput(new Uint8Array([1, 2, 3]))] })
     simulator.scriptSubmits('accept_reset')
@@ -98,7 +98,7 @@ describe('kling', () => {
     expect(found).toMatchObject({ outcome: 'running', upstreamId: `image2video/${id}` })
   })
 
-  test('recovers a job whose create was answered with a code that is not documented', async () => {
+  test('kling recovers a job whose create was answered with a code that is not documented', async () => {
     const { simulator, provider, aCall } = open()
     const call = aCall()
     simulator.scriptSubmits({
@@ -114,7 +114,7 @@ describe('kling', () => {
     expect(found).toMatchObject({ outcome: 'running', upstreamId: `text2video/${id}` })
   })
 
-  test('refuses a job with another external id', async () => {
+  test('kling refuses a job with another external id', async () => {
     const { simulator, provider, aCall, submitted } = open()
     const other = aCall()
     const { upstreamId } = await submitted(other)
@@ -126,7 +126,7 @@ describe('kling', () => {
     expect(simulator.ledger().length).toBe(1)
   })
 
-  test('recovers no job whose answer does not name its external id', async () => {
+  test('kling recovers no job whose answer does not name its external id', async () => {
     const { simulator, provider, aCall, submitted } = open()
     const call = aCall()
     await submitted(call)
@@ -139,23 +139,26 @@ describe('kling', () => {
     expect(await provider.recover?.(unconfirmed(call))).toMatchObject({ outcome: 'running' })
   })
 
-  test.each(['id_with_slash', 'id_of_4_kb'] as const)('polls a job with a strange id: %s', async behavior => {
-    const { clock, simulator, provider, submitted } = open()
-    simulator.scriptSubmits(behavior)
-    const job = await submitted()
-    clock.advance(JOB_MS)
+  test.each(['id_with_slash', 'id_of_4_kb'] as const)(
+    'kling polls a job with a strange id: %s',
+    async behavior => {
+      const { clock, simulator, provider, submitted } = open()
+      simulator.scriptSubmits(behavior)
+      const job = await submitted()
+      clock.advance(JOB_MS)
 
-    expect((await provider.poll(job)).outcome).toBe('finished')
-  })
+      expect((await provider.poll(job)).outcome).toBe('finished')
+    },
+  )
 
-  test('rejects an id that cannot be part of a path', async () => {
+  test('kling rejects an id that cannot be part of a path', async () => {
     const { simulator, provider, aCall } = open()
     simulator.scriptSubmits('id_of_dots')
 
     expect(await provider.submit(aCall())).toMatchObject({ outcome: 'rejected', reason: 'no_id' })
   })
 
-  test('passes on an upstream id that the provider has used before', async () => {
+  test('kling passes on an upstream id that the provider has used before', async () => {
     const { simulator, submitted } = open()
     simulator.scriptSubmits('accept', 'previous_id')
 
@@ -172,7 +175,7 @@ describe('kling', () => {
     ['status_429', { outcome: 'unavailable', problem: 'status 429, code 1302', retryAfterS: 7 }],
     [{ reply: jsonReply({ code: 5001 }) }, { outcome: 'unavailable', problem: 'status 200, code 5001' }],
     ['reset', { outcome: 'unavailable', problem: 'ECONNRESET' }],
-  ] as const)('reports a poll answered with %s as %j', async (behavior, outcome) => {
+  ] as const)('kling reports a poll answered with %s as %j', async (behavior, outcome) => {
     const { simulator, provider, submitted } = open()
     const job = await submitted()
     simulator.scriptPolls(behavior)
@@ -180,7 +183,7 @@ describe('kling', () => {
     expect(await provider.poll(job)).toEqual(outcome)
   })
 
-  test('reports a forgotten job as unavailable, and its submission as absent', async () => {
+  test('kling reports a forgotten job as unavailable, and its submission as absent', async () => {
     const { clock, simulator, provider, aCall, submitted } = open()
     simulator.scriptSubmits('forgotten')
     const call = aCall()
@@ -192,7 +195,7 @@ describe('kling', () => {
     expect(await provider.recover?.(unconfirmed(call))).toEqual({ outcome: 'absent' })
   })
 
-  test('reports the limit of parallel jobs as a rate limit', async () => {
+  test('kling reports the limit of parallel jobs as a rate limit', async () => {
     const { simulator, provider, aCall } = open()
     simulator.scriptSubmits({ accepts: false, answer: { reply: jsonReply({ code: 1303 }, 429) } })
 
@@ -203,7 +206,7 @@ describe('kling', () => {
     })
   })
 
-  test('renews its token before the old one expires', async () => {
+  test('kling renews its token before the old one expires', async () => {
     const { clock, provider, submitted } = open({ jobMs: Infinity })
     const job = await submitted()
     const outcomes = new Set<string>()
@@ -216,7 +219,7 @@ describe('kling', () => {
     expect([...outcomes]).toEqual(['running'])
   })
 
-  test('signs a new token after a refused one', async () => {
+  test('kling signs a new token after a refused one', async () => {
     const { clock, provider, submitted } = open({ jobMs: Infinity })
     const job = await submitted()
 
@@ -228,22 +231,25 @@ describe('kling', () => {
     expect(second.outcome).toBe('running')
   })
 
-  test.each([59_000, -25 * 60_000])("accepts that the provider's clock is %d ms behind", async behindMs => {
-    const clock = fakeClock()
-    const dialect = klingDialect({ keys, nowMs: () => clock.now() - behindMs })
-    const simulator = new MediaSimulator(dialect, { clock })
-    const provider = kling({
-      clock,
-      secretOf: literalSecret,
-      send: simulatedSend(request => simulator.handle(request), clock),
-    })
-    const row = klingProvider('https://api.example.com', 'access-1,secret-1')
+  test.each([59_000, -25 * 60_000])(
+    "kling accepts that the provider's clock is %d ms behind",
+    async behindMs => {
+      const clock = fakeClock()
+      const dialect = klingDialect({ keys, nowMs: () => clock.now() - behindMs })
+      const simulator = new MediaSimulator(dialect, { clock })
+      const provider = kling({
+        clock,
+        secretOf: literalSecret,
+        send: simulatedSend(request => simulator.handle(request), clock),
+      })
+      const row = klingProvider('https://api.example.com', 'access-1,secret-1')
 
-    expect((await provider.submit(aSubmitCall(row, { kind: 'video' }))).outcome).toBe('accepted')
-  })
+      expect((await provider.submit(aSubmitCall(row, { kind: 'video' }))).outcome).toBe('accepted')
+    },
+  )
 
   test.each(['https://api.example.com/', 'https://api.example.com/v1', 'https://api.example.com/v1/'])(
-    'finds the API under the base URL %s',
+    'kling finds the API under the base URL %s',
     async baseUrl => {
       const { sent, submitted } = open({ baseUrl })
 
@@ -263,7 +269,7 @@ describe('kling', () => {
       'has a header that cannot be sent',
       { provider: { ...klingProvider('https://api.example.com'), headers: { 'x-a': 'ü→' } } },
     ],
-  ])('sends nothing for a row that %s', async (_, change) => {
+  ])('kling sends nothing for a row that %s', async (_, change) => {
     const { sent, provider, aCall } = open()
 
     const outcome = await provider.submit(aCall(change))
@@ -272,7 +278,7 @@ describe('kling', () => {
     expect(sent).toEqual([])
   })
 
-  test('names the environment variables of keys that are not set', async () => {
+  test('kling names the environment variables of keys that are not set', async () => {
     const { provider, aCall } = open()
     const secret = { from: 'environment_pair', variables: ['KLING_ACCESS', 'KLING_SECRET'] } as const
 
@@ -286,14 +292,14 @@ describe('kling', () => {
     })
   })
 
-  test('reports a job of another kind of provider as unavailable', async () => {
+  test('kling reports a job of another kind of provider as unavailable', async () => {
     const { provider, aCall, sent } = open()
 
     expect(await provider.poll(accepted(aCall(), 'vid_1'))).toMatchObject({ outcome: 'unavailable' })
     expect(sent).toEqual([])
   })
 
-  test("reports a wrong secret key as the operator's trouble", async () => {
+  test("kling reports a wrong secret key as the operator's trouble", async () => {
     const { provider, aCall } = open()
 
     const outcome = await provider.submit(

@@ -35,7 +35,7 @@ function answered(body: string, status = 200): MediaAnswer {
 }
 
 describe('a create', () => {
-  test('of text has the model, the prompt, our id, the parameters and the duration as text', async () => {
+  test('a create from text has the model, the prompt, our id, the parameters and the duration as text', async () => {
     const params = { aspect_ratio: '16:9', mode: 'pro', cfg_scale: 0.5 }
 
     expect(await bodyOf({ jobId: 'vid_1', params, durationMs: 5000, count: 4 })).toEqual({
@@ -51,20 +51,20 @@ describe('a create', () => {
     [10_000, '10'],
     [7500, '7.5'],
     [undefined, undefined],
-  ])('of %j ms has the duration %j', async (durationMs, duration) => {
+  ])('a create of %j ms has the duration %j', async (durationMs, duration) => {
     expect(
       ((await bodyOf(durationMs === undefined ? {} : { durationMs })) as { duration?: string }).duration,
     ).toBe(duration)
   })
 
   test.each(['n', 'external_task_id', 'callback_url', 'image', 'image_role', 'model_name', 'duration'])(
-    'never has %s from the parameters',
+    'a create never has %s from the parameters',
     async name => {
       expect(Object.values((await bodyOf({ params: { [name]: 'x' } })) as object)).not.toContain('x')
     },
   )
 
-  test('has the first image and the last frame, as links or in base64 without a prefix', async () => {
+  test('a create has the first image and the last frame, as links or in base64 without a prefix', async () => {
     const images = [
       bytesInput(new Uint8Array([1, 2, 3])),
       { from: 'url', url: 'https://example.com/end.png' },
@@ -76,7 +76,7 @@ describe('a create', () => {
     })
   })
 
-  test('includes inputs that the API has no field for', async () => {
+  test('a create includes inputs that the API has no field for', async () => {
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(id => ({ from: 'provider_id', id }) as const)
 
     const body = await bodyOf({
@@ -101,17 +101,17 @@ describe('a create', () => {
     [{ dataUrl: { mediaType: 'image/png', bytes: 3 }, base64: {}, json: 'x' }],
     [{ open: 'a door' }],
     [false],
-  ])('includes the scenes %j as they came', async scenes => {
+  ])('a create includes the scenes %j as they came', async scenes => {
     expect(await bodyOf({ scenes })).toMatchObject({ scenes })
   })
 
-  test('includes several videos as a list', async () => {
+  test('a create includes several videos as a list', async () => {
     const videos = ['a', 'b'].map(id => ({ from: 'provider_id', id }) as const)
 
     expect(await bodyOf({ videos })).toMatchObject({ video: ['a', 'b'] })
   })
 
-  test('is of the kind that its inputs ask for', () => {
+  test('a create is of the kind that its inputs ask for', () => {
     const image = { from: 'url', url: 'https://example.com/a.png' } as const
 
     expect([createKind({ images: [] }), createKind({ images: [image] })]).toEqual([
@@ -123,7 +123,7 @@ describe('a create', () => {
 
 describe('an upstream id', () => {
   test.each(['789', 'a/b', '..', 'x'.repeat(4096), 'new\nline', '%2e'])(
-    'keeps the kind and the id %j',
+    'an upstream id keeps the kind and the id %j',
     taskId => {
       const job = { kind: 'image2video', taskId } as const
 
@@ -137,7 +137,7 @@ describe('an upstream id', () => {
 })
 
 describe('the answer to a create', () => {
-  test('with an id is an accepted job', () => {
+  test('a create answered with an id is an accepted job', () => {
     expect(readCreated(answered(fixture('created')), 'text2video')).toEqual({
       outcome: 'accepted',
       upstreamId: 'text2video/789456123001',
@@ -165,7 +165,7 @@ describe('the answer to a create', () => {
     [404, 'code-1203', 'invalid', '1203'],
     // A 4xx is a rejection, even with a code for a server error.
     [400, 'code-5001', 'invalid', '5001'],
-  ])('of status %d like %s is rejected as %s', (status, name, reason, code) => {
+  ])('a create answered with status %d like %s is rejected as %s', (status, name, reason, code) => {
     const outcome = readCreated(answered(fixture(name), status), 'text2video')
 
     expect(outcome).toMatchObject({ outcome: 'rejected', reason, status, code })
@@ -182,11 +182,11 @@ describe('the answer to a create', () => {
     // Not documented, so the HTTP status decides.
     [1, 'rate_limited'],
     [1305, 'rate_limited'],
-  ])('with the code %d is rejected as %s', (code, reason) => {
+  ])('a create answered with the code %d is rejected as %s', (code, reason) => {
     expect(readCreated(answered(`{"code":${code}}`, 429), 'text2video')).toMatchObject({ reason })
   })
 
-  test('with a success, an id and a code that is not documented is unknown, because the job may exist', () => {
+  test('a create answered with success, an id and an undocumented code is unknown, because the job may exist', () => {
     const body = '{"code":1999,"message":"?","data":{"task_id":"7"}}'
 
     expect(readCreated(answered(body), 'text2video')).toEqual({
@@ -205,7 +205,7 @@ describe('the answer to a create', () => {
     [409, 'invalid'],
     [413, 'invalid'],
     [302, 'operator'],
-  ])('of status %d without an envelope is rejected as %s', (status, reason) => {
+  ])('a create answered with status %d without an envelope is rejected as %s', (status, reason) => {
     const outcome = readCreated(answered('<html>', status), 'text2video')
 
     expect(outcome).toMatchObject({ outcome: 'rejected', reason, status })
@@ -219,7 +219,7 @@ describe('the answer to a create', () => {
     [503, fixture('code-5001')],
     [500, fixture('code-1201')],
     [200, fixture('code-5001')],
-  ])('of status %d with %j is unknown', (status, body) => {
+  ])('a create answered with status %d and %j is unknown', (status, body) => {
     expect(readCreated(answered(body, status), 'text2video')).toMatchObject({ outcome: 'unknown' })
   })
 
@@ -247,7 +247,7 @@ describe('the answer to a create', () => {
     })
   })
 
-  test('keeps the time to wait and the message', () => {
+  test('the answer to a create keeps the time to wait and the message', () => {
     expect(
       readCreated({ ...answered(fixture('code-1303'), 429), retryAfterS: 9 }, 'text2video'),
     ).toMatchObject({
@@ -258,7 +258,7 @@ describe('the answer to a create', () => {
 })
 
 describe('the answer to a query', () => {
-  test("of a job that failed for the operator's balance does not show it", () => {
+  test("a job that failed for the operator's balance does not show it", () => {
     const data = { task_id: '7', task_status: 'failed', task_status_msg: 'Insufficient account balance' }
 
     expect(readUnpriced(answered(JSON.stringify({ code: 0, data })))).toEqual({
@@ -271,19 +271,16 @@ describe('the answer to a query', () => {
     ['succeed', '10', '1.4'],
     ['failed', '2.5', '0.35'],
     ['failed', 0, '0'],
-  ])(
-    'of a job that ended as %s and cost %j units has the cost of the operator',
-    (task_status, units, cost) => {
-      const body = taskBody({ task_status, final_unit_deduction: units })
+  ])('a job that ended as %s and cost %j units has the cost of the operator', (task_status, units, cost) => {
+    const body = taskBody({ task_status, final_unit_deduction: units })
 
-      const outcome = readTask(answered(body), { creditUsd: usd('0.14') })
+    const outcome = readTask(answered(body), { creditUsd: usd('0.14') })
 
-      const billed = outcome.outcome === 'finished' ? outcome.result : outcome
-      expect(billed).toMatchObject({ providerCost: usd(cost) })
-    },
-  )
+    const billed = outcome.outcome === 'finished' ? outcome.result : outcome
+    expect(billed).toMatchObject({ providerCost: usd(cost) })
+  })
 
-  test('of a finished job has the links and the duration', () => {
+  test('a finished job has the links and the duration', () => {
     expect(readUnpriced(answered(fixture('succeed')))).toEqual({
       outcome: 'finished',
       result: {
@@ -294,7 +291,7 @@ describe('the answer to a query', () => {
     })
   })
 
-  test('of a failed job has the reason', () => {
+  test('a failed job has the reason', () => {
     expect(readUnpriced(answered(fixture('failed')))).toEqual({
       outcome: 'failed',
       message: 'Failure to pass the risk control system',
@@ -307,7 +304,7 @@ describe('the answer to a query', () => {
     ['Processing', true],
     ['queueing', false],
     ['canceled', false],
-  ])('with the status %s is running, and known: %j', (word, isKnownStatus) => {
+  ])('a job with the status %s is running, and known: %j', (word, isKnownStatus) => {
     expect(readUnpriced(answered(taskBody({ task_status: word })))).toEqual({
       outcome: 'running',
       upstreamStatus: word,
@@ -316,7 +313,7 @@ describe('the answer to a query', () => {
   })
 
   test.each(['succeed', 'succeeded', 'SUCCESS', 'completed'])(
-    'with the status %s is finished',
+    'a job with the status %s is finished',
     task_status => {
       expect(readUnpriced(answered(taskBody({ task_status }))).outcome).toBe('finished')
     },
@@ -335,7 +332,7 @@ describe('the answer to a query', () => {
     [null, undefined],
     [1e300, undefined],
     [undefined, undefined],
-  ])('with the duration %j has %j milliseconds', (duration, durationMs) => {
+  ])('a job with the duration %j has %j milliseconds', (duration, durationMs) => {
     const videos = [{ url: 'https://example.com/a.mp4', duration }]
 
     const outcome = readUnpriced(answered(taskBody({ task_status: 'succeed', task_result: { videos } })))
@@ -350,7 +347,7 @@ describe('the answer to a query', () => {
     [{ videos: null }],
     [{ videos: [] }],
     [{ videos: [{}, null, 5, { url: '' }, { url: 7 }] }],
-  ])('of a success with the result %j has no outputs', task_result => {
+  ])('a job that succeeded with the result %j has no outputs', task_result => {
     expect(readUnpriced(answered(taskBody({ task_status: 'succeed', task_result })))).toMatchObject({
       outcome: 'finished',
       result: { outputs: [] },
@@ -358,7 +355,7 @@ describe('the answer to a query', () => {
   })
 
   test.each(['/relative.mp4', 'data:video/mp4;base64,AAAA', 'http://169.254.169.254/a.mp4'])(
-    'has the link %s unchanged',
+    'a finished job has the link %s unchanged',
     url => {
       const outcome = readUnpriced(
         answered(taskBody({ task_status: 'succeed', task_result: { videos: [{ url }] } })),
@@ -380,17 +377,17 @@ describe('the answer to a query', () => {
     [200, '{"code":0,"data":{}}'],
     [200, '{"code":0,"data":{"task_status":""}}'],
     [302, fixture('succeed')],
-  ])('of status %d with %j is unavailable', (status, body) => {
+  ])('a query answered with status %d and %j is unavailable', (status, body) => {
     expect(readUnpriced(answered(body, status))).toMatchObject({ outcome: 'unavailable' })
   })
 
-  test('of a failure without a reason has a default message', () => {
+  test('a job that failed without a reason has a default message', () => {
     expect(readUnpriced(answered(taskBody({ task_status: 'failed' })))).toMatchObject({
       message: 'The provider could not make the result and did not say why.',
     })
   })
 
-  test('names the job that the task was created for', () => {
+  test('the answer to a query names the job that the task was created for', () => {
     expect(externalIdOf(answered(fixture('succeed')))).toBe('vid_00000000000000000000000001')
     expect(externalIdOf(answered(taskBody({ task_info: { external_task_id: '' } })))).toBeUndefined()
     expect(externalIdOf(answered('<html>'))).toBeUndefined()

@@ -32,7 +32,7 @@ test.each([
 })
 
 describe('a submission of v1', () => {
-  test('has the model, the prompt, the parameters and the duration as a number', async () => {
+  test('a submission of v1 has the model, the prompt, the parameters and the duration as a number', async () => {
     const params = { resolution: '768P', prompt_optimizer: false, callback_url: 'x', task_id: 'y' }
 
     expect(await bodyOf({ params, durationMs: 6000, count: 4 })).toEqual({
@@ -45,7 +45,7 @@ describe('a submission of v1', () => {
     })
   })
 
-  test('has the first and the last frame as a data URL, a link or an id', async () => {
+  test('a submission of v1 has the first and the last frame as a data URL, a link or an id', async () => {
     expect(await bodyOf({ images: [bytes, link] })).toMatchObject({
       first_frame_image: DATA_URL,
       last_frame_image: link.url,
@@ -57,7 +57,7 @@ describe('a submission of v1', () => {
     [[bytes, link, id], {}, [DATA_URL, link.url, 'file-123']],
     [[link], { image_role: 'reference' }, [link.url]],
   ])(
-    'has more images, or all with the role, as references of one character',
+    'a submission of v1 has more images, or all with the role, as references of one character',
     async (images, params, image) => {
       const body = await bodyOf({ images, params })
 
@@ -71,7 +71,7 @@ describe('a submission of v1', () => {
     ['a video', { videos: [link] }],
     ['the id of an earlier job', { refUpstreamId: 'v1/1' }],
     ['scenes', { scenes: 'one' }],
-  ])('with %s is refused', (_, change) => {
+  ])('a submission of v1 with %s is refused', (_, change) => {
     expect(submitBody(aCall(change))).toEqual({ refusal: expect.any(String) })
   })
 })
@@ -79,7 +79,7 @@ describe('a submission of v1', () => {
 describe('a submission of v2', () => {
   const model = 'MiniMax-H3'
 
-  test('has the prompt in the list of contents, and the aspect ratio under its own name', async () => {
+  test('a submission of v2 has the prompt in the list of contents, and the aspect ratio under its own name', async () => {
     expect(
       await bodyOf({ model, durationMs: 5000, params: { aspect_ratio: '16:9', resolution: '2K' } }),
     ).toEqual({
@@ -91,7 +91,7 @@ describe('a submission of v2', () => {
     })
   })
 
-  test('has each input with its role', async () => {
+  test('a submission of v2 has each input with its role', async () => {
     const params = { billed_inputs: 'included' }
     const frames = await bodyOf({ model, images: [bytes, link], videos: [id], params })
     const references = await bodyOf({ model, images: [bytes], params: { image_role: 'reference' } })
@@ -108,7 +108,7 @@ describe('a submission of v2', () => {
     expect(references).toMatchObject({ content: [{}, { role: 'reference_image' }] })
   })
 
-  test('with inputs that are billed is refused, unless the price of the row covers them', () => {
+  test('a submission of v2 with billed inputs is refused, unless the price of the row covers them', () => {
     const six = Array.from({ length: 6 }, () => link)
     const included = { params: { billed_inputs: 'included' } }
 

@@ -128,7 +128,7 @@ describe('a requested fault of a stream:', () => {
     ],
     [{ no_usage: true }, 7, { end: 'ended' }, '[DONE]'],
     [{ usage: null }, 7, { end: 'ended' }, '[DONE]'],
-  ])('a requested fault of a stream: %j', async (options, count, end, last) => {
+  ])('a stream has the fault that its request asks for: %j', async (options, count, end, last) => {
     const result = await chat({ ...WITH_USAGE, sandbox: { reply, ...options } })
 
     expect(result.end).toEqual(end as typeof result.end)

@@ -193,7 +193,7 @@ describe('a requested fault:', () => {
     ['cut', { outcome: 'unreachable', reason: 'ECONNRESET' }],
     ['html', { outcome: 'answered', status: 200, contentType: 'text/html' }],
     ['broken_json', { outcome: 'answered', status: 200, contentType: 'application/json' }],
-  ])('a requested fault: "%s"', async (fail, expected) => {
+  ])('a reply has the fault that its request asks for: "%s"', async (fail, expected) => {
     const outcome = await complete({ sandbox: { fail } })
 
     expect(outcome).toMatchObject(expected)

@@ -29,7 +29,7 @@ async function textOf(change: Partial<SubmitCall>): Promise<unknown> {
 }
 
 describe('a submission', () => {
-  test('has the prompt in the list of contents, and the parameters beside it', async () => {
+  test('a submission has the prompt in the list of contents, and the parameters beside it', async () => {
     const params = {
       aspect_ratio: '16:9',
       resolution: '720p',
@@ -49,7 +49,7 @@ describe('a submission', () => {
     })
   })
 
-  test('has the first and the last frame as a data URL, a link or an id', async () => {
+  test('a submission has the first and the last frame as a data URL, a link or an id', async () => {
     expect(await bodyOf({ images: [bytes, link], videos: [id] })).toMatchObject({
       content: [
         { type: 'text' },
@@ -63,7 +63,7 @@ describe('a submission', () => {
   test.each([
     [[bytes, link, id], {}],
     [[link], { image_role: 'reference' }],
-  ])('has more images, or all with the role, as references', async (images, params) => {
+  ])('a submission has more images, or all with the role, as references', async (images, params) => {
     const body = await bodyOf({ images, params })
 
     const [, ...others] = body['content'] as { role: string }[]
@@ -71,7 +71,7 @@ describe('a submission', () => {
     expect(body).not.toHaveProperty('image_role')
   })
 
-  test('to a model of the first version has the fields as commands behind the prompt', async () => {
+  test('a submission to a model of the first version has the fields as commands behind the prompt', async () => {
     const params = { aspect_ratio: '16:9', resolution: '720p', camera_fixed: false, service_tier: 'flex' }
 
     expect(await bodyOf({ model: 'seedance-1-0-lite-t2v-250428', params, durationMs: 5000 })).toEqual({
@@ -91,13 +91,13 @@ describe('a submission', () => {
     ['A bay ---seed x-dur 12', 'A bay -seed x-dur 12'],
     ['--RATIO 9:16 A bay --dur12 --rs1080p', '-RATIO 9:16 A bay -dur12 -rs1080p'],
     ['A bay -- and fog ', 'A bay - and fog '],
-  ])('to a model that reads commands has none of the client: %j', async (prompt, sent) => {
+  ])('a submission to a model that reads commands has none of the client: %j', async (prompt, sent) => {
     expect(await textOf({ prompt, model: 'ep-20250101-abcde' })).toBe(sent)
     expect(await textOf({ prompt, model: 'seedance-1-5-pro' })).toBe(sent)
     expect(await textOf({ prompt, model: 'seedance-1-0-pro', durationMs: 5000 })).toBe(`${sent} --duration 5`)
   })
 
-  test('to a model that reads commands has no command of the client for any prompt', async () => {
+  test('a submission to a model that reads commands has no command of the client for any prompt', async () => {
     const pieces = fc.constantFrom('-', '--', '---', 'dur', 'rs', 'seed', '12', '1080p', ' ', '\t', 'x')
     const prompts = fc.array(pieces, { maxLength: 12 }).map(texts => texts.join(''))
 
@@ -110,7 +110,7 @@ describe('a submission', () => {
     )
   })
 
-  test('to a model that reads no commands has the prompt as it is', async () => {
+  test('a submission to a model that reads no commands has the prompt as it is', async () => {
     const prompt = ' A bay --duration 12 -- and fog '
 
     expect(await textOf({ prompt, model: 'doubao-seedance-2-0-260128' })).toBe(prompt)
@@ -119,7 +119,7 @@ describe('a submission', () => {
   test.each<[string, Partial<SubmitCall>]>([
     ['the id of an earlier job', { refUpstreamId: 'cgt-1' }],
     ['scenes', { scenes: 'one' }],
-  ])('with %s is refused', (_, change) => {
+  ])('a submission with %s is refused', (_, change) => {
     expect(submitBody(aCall(change))).toEqual({ refusal: expect.any(String) })
   })
 })
@@ -131,7 +131,7 @@ function answered(body: string, status = 200): MediaAnswer {
 }
 
 describe('the answer to a submission', () => {
-  test('with an id is an accepted job', () => {
+  test('a submission answered with an id is an accepted job', () => {
     expect(readSubmitted(answered(fixture('created')))).toEqual({
       outcome: 'accepted',
       upstreamId: 'cgt-20250331175019-68d9t',
@@ -147,7 +147,7 @@ describe('the answer to a submission', () => {
     [429, 'rate-limited', 'rate_limited', 'RateLimitExceeded.EndpointRPMExceeded'],
     // A 4xx is a rejection, even with a code for a server error.
     [400, 'server-error', 'invalid', 'InternalServiceError'],
-  ])('of status %d like %s is rejected as %s', (status, name, reason, code) => {
+  ])('a submission answered with status %d like %s is rejected as %s', (status, name, reason, code) => {
     expect(readSubmitted(answered(fixture(name), status))).toMatchObject({
       outcome: 'rejected',
       reason,
@@ -162,7 +162,7 @@ describe('the answer to a submission', () => {
     ['AccessDenied.Model', 400],
     ['InvalidEndpointOrModel.NotFound', 404],
     ['OperationDenied.ServiceNotOpen', 400],
-  ])("with the code %s is the operator's trouble", (code, status) => {
+  ])("a submission answered with the code %s is the operator's trouble", (code, status) => {
     const body = JSON.stringify({ error: { code, message: 'No.' } })
 
     expect(readSubmitted(answered(body, status))).toMatchObject({
@@ -180,7 +180,7 @@ describe('the answer to a submission', () => {
     [429, 'rate_limited'],
     [408, 'invalid'],
     [409, 'invalid'],
-  ])('of status %d without an error in it is rejected as %s', (status, reason) => {
+  ])('a submission answered with status %d without an error in it is rejected as %s', (status, reason) => {
     const outcome = readSubmitted({ ...answered('<html>', status), retryAfterS: 9 })
 
     expect(outcome).toMatchObject({ outcome: 'rejected', reason, status, retryAfterS: 9 })
@@ -192,7 +192,7 @@ describe('the answer to a submission', () => {
     [502, '<html>'],
     [504, ''],
     [500, fixture('server-error')],
-  ])('of status %d with %j is unknown', (status, body) => {
+  ])('a submission answered with status %d and %j is unknown', (status, body) => {
     expect(readSubmitted(answered(body, status))).toMatchObject({ outcome: 'unknown' })
   })
 
@@ -212,7 +212,7 @@ describe('the answer to a submission', () => {
 })
 
 describe('the answer to a poll', () => {
-  test('of a finished job has the link and the duration', () => {
+  test('a finished job has the link and the duration', () => {
     expect(readTask(answered(fixture('succeeded')))).toEqual({
       outcome: 'finished',
       result: {
@@ -234,13 +234,13 @@ describe('the answer to a poll', () => {
     [{ frames: 57, framespersecond: 0 }, undefined],
     [{ duration: 'five' }, undefined],
     [{}, undefined],
-  ])('with %j has %j milliseconds', (length, durationMs) => {
+  ])('a finished job with %j has %j milliseconds', (length, durationMs) => {
     const outcome = readTask(answered(JSON.stringify({ status: 'succeeded', ...length })))
 
     expect(outcome.outcome === 'finished' && outcome.result.durationMs).toBe(durationMs as number)
   })
 
-  test('of a failed job has the code and the message', () => {
+  test('a failed job has the code and the message', () => {
     expect(readTask(answered(fixture('failed')))).toEqual({
       outcome: 'failed',
       code: 'OutputVideoSensitiveContentDetected',
@@ -253,7 +253,7 @@ describe('the answer to a poll', () => {
     ['{"status":"cancelled"}'],
     ['{"status":"failed","error":null}'],
     ['{"status":"failed","error":{"code":"AccountOverdueError","message":"Please recharge."}}'],
-  ])('of a job that ended without a reason for the client has a default message: %s', body => {
+  ])('a job that ended without a reason for the client has a default message: %s', body => {
     expect(readTask(answered(body))).toEqual({
       outcome: 'failed',
       message: 'The provider could not make the result and did not say why.',
@@ -264,7 +264,7 @@ describe('the answer to a poll', () => {
     ['queued', true],
     ['running', true],
     ['paused', false],
-  ])('with the status %s is running, and known: %j', (status, isKnownStatus) => {
+  ])('a job with the status %s is running, and known: %j', (status, isKnownStatus) => {
     expect(readTask(answered(JSON.stringify({ status })))).toEqual({
       outcome: 'running',
       upstreamStatus: status,
@@ -272,7 +272,7 @@ describe('the answer to a poll', () => {
     })
   })
 
-  test('of a success without a link has no outputs', () => {
+  test('a job that succeeded without a link has no outputs', () => {
     for (const content of [undefined, null, {}, { video_url: '' }, { video_url: 7 }])
       expect(readTask(answered(JSON.stringify({ status: 'succeeded', content })))).toMatchObject({
         outcome: 'finished',
@@ -291,7 +291,7 @@ describe('the answer to a poll', () => {
     [200, '<html>'],
     [200, '{}'],
     [200, '{"status":""}'],
-  ])('of status %d with %j is unavailable', (status, body) => {
+  ])('a poll answered with status %d and %j is unavailable', (status, body) => {
     expect(readTask(answered(body, status))).toMatchObject({ outcome: 'unavailable' })
   })
 })

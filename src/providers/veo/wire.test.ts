@@ -18,7 +18,7 @@ async function bodyOf(change: Partial<SubmitCall> = {}): Promise<unknown> {
 }
 
 describe('a submission', () => {
-  test('has the prompt, the duration as a number, and the parameters in camel case', async () => {
+  test('a submission has the prompt, the duration as a number, and the parameters in camel case', async () => {
     const params = {
       aspect_ratio: '9:16',
       resolution: '720p',
@@ -39,13 +39,13 @@ describe('a submission', () => {
     })
   })
 
-  test('asks for one clip, however many the client asked for', async () => {
+  test('a submission asks for one clip, however many the client asked for', async () => {
     expect(await bodyOf({ count: 4, params: { sample_count: 4 } })).toMatchObject({
       parameters: { sampleCount: 1 },
     })
   })
 
-  test('has one image as the first frame, and two as the first and the last', async () => {
+  test('a submission has one image as the first frame, and two as the first and the last', async () => {
     const { instances } = (await bodyOf({ images: [first!, last!] })) as { instances: object[] }
 
     expect(await bodyOf({ images: [first!] })).toMatchObject({
@@ -63,7 +63,7 @@ describe('a submission', () => {
   test.each([
     [[first!, last!, third!], {}, 3],
     [[first!], { image_role: 'reference' }, 1],
-  ])('has more images, or all with the role, as references', async (images, params, count) => {
+  ])('a submission has more images, or all with the role, as references', async (images, params, count) => {
     const { instances, parameters } = (await bodyOf({ images, params })) as {
       instances: { referenceImages: object[]; image?: object }[]
       parameters: object
@@ -82,7 +82,7 @@ describe('a submission', () => {
     [bytesInput(new Uint8Array([1]), 'video/mp4'), { encodedVideo: 'AQ==', encoding: 'video/mp4' }],
     [{ from: 'url', url: 'https://example.com/a' } as const, { uri: 'https://example.com/a' }],
     [{ from: 'provider_id', id: 'files/a' } as const, { uri: 'files/a' }],
-  ])('has a video to continue', async (input, video) => {
+  ])('a submission has a video to continue', async (input, video) => {
     expect(await bodyOf({ videos: [input] })).toMatchObject({ instances: [{ video }] })
   })
 
@@ -92,7 +92,7 @@ describe('a submission', () => {
     ['two videos', { videos: [first!, last!] }],
     ['the id of an earlier job', { refUpstreamId: 'models/veo/operations/1' }],
     ['scenes', { scenes: ['one'] }],
-  ])('with %s is refused', (_, change) => {
+  ])('a submission with %s is refused', (_, change) => {
     expect(submitBody(aSubmitCall(row, { kind: 'video', ...change }))).toEqual({
       refusal: expect.any(String),
     })
@@ -108,7 +108,7 @@ function answered(body: string, status = 200): MediaAnswer {
 }
 
 describe('the answer to a submission', () => {
-  test('with the name of an operation is an accepted job', () => {
+  test('a submission answered with the name of an operation is an accepted job', () => {
     expect(readSubmitted(answered(fixture('created')))).toEqual({ outcome: 'accepted', upstreamId: NAME })
   })
 
@@ -120,7 +120,7 @@ describe('the answer to a submission', () => {
     [403, 'permission-denied', 'operator', 'PERMISSION_DENIED'],
     [429, 'quota-of-minute', 'rate_limited', 'RESOURCE_EXHAUSTED'],
     [429, 'quota-of-day', 'operator', 'RESOURCE_EXHAUSTED'],
-  ])('of status %d like %s is rejected as %s', (status, name, reason, code) => {
+  ])('a submission answered with status %d like %s is rejected as %s', (status, name, reason, code) => {
     expect(readSubmitted(answered(fixture(name), status))).toMatchObject({
       outcome: 'rejected',
       reason,
@@ -134,7 +134,7 @@ describe('the answer to a submission', () => {
     ['NOT_FOUND', 404, 'operator'],
     ['UNAUTHENTICATED', 401, 'operator'],
     ['OUT_OF_RANGE', 400, 'invalid'],
-  ])('with the code %s is rejected as the code says', (status, code, reason) => {
+  ])('a submission answered with the code %s is rejected as the code says', (status, code, reason) => {
     const body = JSON.stringify({ error: { code, message: 'No.', status } })
 
     expect(readSubmitted(answered(body, code))).toMatchObject({ outcome: 'rejected', reason })
@@ -148,14 +148,14 @@ describe('the answer to a submission', () => {
     [429, 'rate_limited'],
     [409, 'invalid'],
     [413, 'invalid'],
-  ])('of status %d without an error in it is rejected as %s', (status, reason) => {
+  ])('a submission answered with status %d without an error in it is rejected as %s', (status, reason) => {
     const outcome = readSubmitted(answered('<html>', status))
 
     expect(outcome).toMatchObject({ outcome: 'rejected', reason, status })
     expect(outcome).not.toHaveProperty('code')
   })
 
-  test("that limits the rate has the time to wait, and not the text about the operator's plan", () => {
+  test("an answer that limits the rate has the time to wait, and not the text about the operator's plan", () => {
     const outcome = readSubmitted(answered(fixture('quota-of-minute'), 429))
 
     expect(outcome).toMatchObject({ retryAfterS: 7 })
@@ -167,7 +167,7 @@ describe('the answer to a submission', () => {
     [502, '<html>'],
     [503, fixture('unavailable')],
     [504, ''],
-  ])('of status %d with %j is unknown', (status, body) => {
+  ])('a submission answered with status %d and %j is unknown', (status, body) => {
     expect(readSubmitted(answered(body, status))).toMatchObject({ outcome: 'unknown' })
   })
 
@@ -198,7 +198,7 @@ test.each([
 })
 
 describe('the answer to a poll', () => {
-  test('of a finished job has the link, and no duration', () => {
+  test('a finished job has the link, and no duration', () => {
     expect(readOperation(answered(fixture('finished')))).toEqual({
       outcome: 'finished',
       result: {
@@ -213,14 +213,14 @@ describe('the answer to a poll', () => {
     })
   })
 
-  test('may have the clip itself', () => {
+  test('a finished job may have the clip itself', () => {
     const outcome = readOperation(answered(fixture('encoded')))
 
     const bytes = Uint8Array.from([0, 0, 0, 24, 0x66, 0x74, 0x79, 0x70])
     expect(outcome).toMatchObject({ outcome: 'finished', result: { outputs: [{ from: 'bytes', bytes }] } })
   })
 
-  test('of a job that the content filter stopped is a failure with the reasons', () => {
+  test('a job that the content filter stopped is a failure with the reasons', () => {
     expect(readOperation(answered(fixture('filtered')))).toEqual({
       outcome: 'failed',
       code: 'RAI_MEDIA_FILTERED',
@@ -228,7 +228,7 @@ describe('the answer to a poll', () => {
     })
   })
 
-  test('of a job of which the content filter left a clip has this clip', () => {
+  test('a job of which the content filter left a clip has this clip', () => {
     const samples = {
       generatedSamples: [{ video: { uri: 'https://example.com/a' } }],
       raiMediaFilteredCount: 1,
@@ -240,7 +240,7 @@ describe('the answer to a poll', () => {
     })
   })
 
-  test('of a failed job has the name of its code', () => {
+  test('a failed job has the name of its code', () => {
     expect(readOperation(answered(fixture('failed')))).toEqual({
       outcome: 'failed',
       code: 'INTERNAL',
@@ -248,7 +248,7 @@ describe('the answer to a poll', () => {
     })
   })
 
-  test.each([7, 8, 16])("of a job that failed with the operator's code %d does not repeat the text", code => {
+  test.each([7, 8, 16])("a job that failed with the operator's code %d does not repeat the text", code => {
     const body = { name: NAME, done: true, error: { code, message: 'Enable billing for project 7.' } }
 
     const outcome = readOperation(answered(JSON.stringify(body)))
@@ -259,7 +259,7 @@ describe('the answer to a poll', () => {
     })
   })
 
-  test.each([[{}], [{ done: false }], [{ metadata: {} }]])('with %j is of a running job', state => {
+  test.each([[{}], [{ done: false }], [{ metadata: {} }]])('an answer with %j is of a running job', state => {
     expect(readOperation(answered(JSON.stringify({ name: NAME, ...state })))).toEqual({
       outcome: 'running',
       upstreamStatus: 'running',
@@ -268,7 +268,7 @@ describe('the answer to a poll', () => {
   })
 
   test.each([[{ done: true }], [{ done: true, response: {} }], [{ done: 'yes' }], [{ done: 1, error: {} }]])(
-    'with %j is of a job that runs under an unknown status',
+    'an answer with %j is of a job that runs under an unknown status',
     state => {
       expect(readOperation(answered(JSON.stringify({ name: NAME, ...state })))).toMatchObject({
         outcome: 'running',
@@ -287,7 +287,7 @@ describe('the answer to a poll', () => {
       },
     ],
     [{ raiMediaFilteredCount: 0 }],
-  ])('of a success with %j has no outputs', response => {
+  ])('a job that succeeded with %j has no outputs', response => {
     expect(readOperation(finished(response))).toMatchObject({ outcome: 'finished', result: { outputs: [] } })
   })
 
@@ -302,7 +302,7 @@ describe('the answer to a poll', () => {
     [200, ''],
     [200, '{}'],
     [302, fixture('finished')],
-  ])('of status %d with %j is unavailable', (status, body) => {
+  ])('a poll answered with status %d and %j is unavailable', (status, body) => {
     expect(readOperation(answered(body, status))).toMatchObject({ outcome: 'unavailable' })
   })
 })
@@ -310,7 +310,7 @@ describe('the answer to a poll', () => {
 describe('the link of a clip', () => {
   const link = (url: string, key: string | null = OWN.key) => withKey({ from: 'url', url }, { ...OWN, key })
 
-  test('to the host of the API gets the key, for this host only', () => {
+  test('the link of a clip on the host of the API gets the key, for this host only', () => {
     const url = 'https://generativelanguage.googleapis.com/v1beta/files/a:download?alt=media'
 
     expect(link(url)).toEqual({
@@ -321,7 +321,7 @@ describe('the link of a clip', () => {
   })
 
   test.each(['files/a', 'files/a:download', 'files/a:download?alt=json'])(
-    'asks for the bytes and not for the description: %s',
+    'the link of a clip asks for the bytes and not for the description: %s',
     path => {
       const output = link(`https://generativelanguage.googleapis.com/v1beta/${path}`)
 
@@ -338,11 +338,11 @@ describe('the link of a clip', () => {
     'https://generativelanguage.googleapis.com@example.com/files/a',
     '/v1beta/files/a',
     'data:video/mp4;base64,AAAA',
-  ])('to another place is left as it is, without the key: %s', url => {
+  ])('a link to another place is left as it is, without the key: %s', url => {
     expect(link(url)).toEqual({ from: 'url', url })
   })
 
-  test('of a provider without a key has no headers', () => {
+  test('the link of a provider without a key has no headers', () => {
     const url = 'https://generativelanguage.googleapis.com/v1beta/files/a:download?alt=media'
 
     expect(link(url, null)).toEqual({ from: 'url', url })

@@ -24,7 +24,7 @@ describe('an image of the sandbox', () => {
     [{ orientation: 'square' }, 1024, 1024],
     [{ aspect_ratio: '0:0', resolution: '9K', style: 'oil' }, 1024, 1024],
     [{ aspect_ratio: '9999:1' }, 1024, 1024],
-  ])('asked for %j is a PNG of %d × %d pixels', async (params, width, height) => {
+  ])('an image asked for with %j is a PNG of %d × %d pixels', async (params, width, height) => {
     const [png] = await imagesOf({ params })
 
     expect([png?.width, png?.height]).toEqual([width, height])

@@ -20,7 +20,7 @@ function open(options: { readonly jobsMax?: number; readonly videoMs?: number } 
 }
 
 describe('the sandbox', () => {
-  test.each(['', ' \n'])('rejects the empty prompt %j', async prompt => {
+  test.each(['', ' \n'])('the sandbox rejects the empty prompt %j', async prompt => {
     const { sandbox } = open()
 
     const outcome = await sandbox.submit(aSubmitCall(sandboxProvider, { prompt }))
@@ -33,7 +33,7 @@ describe('the sandbox', () => {
     })
   })
 
-  test('rejects directives that it does not know, and lists those it knows', async () => {
+  test('the sandbox rejects directives that it does not know, and lists those it knows', async () => {
     const { sandbox } = open()
 
     const outcome = await sandbox.submit(aSubmitCall(sandboxProvider, { prompt: '[sandbox explode]' }))
@@ -46,7 +46,7 @@ describe('the sandbox', () => {
     })
   })
 
-  test('rejects a second submission of the same job', async () => {
+  test('the sandbox rejects a second submission of the same job', async () => {
     const { sandbox, aVideo } = open()
     const call = aVideo()
     await sandbox.submit(call)
@@ -58,7 +58,7 @@ describe('the sandbox', () => {
     })
   })
 
-  test('finishes a video after the set time', async () => {
+  test('the sandbox finishes a video after the set time', async () => {
     const { sandbox, clock, aVideo, poll } = open({ videoMs: 700 })
     const call = aVideo()
     await sandbox.submit(call)
@@ -71,7 +71,7 @@ describe('the sandbox', () => {
     expect((await poll(call)).outcome).toBe('finished')
   })
 
-  test('answers a silent submission only when its time is over', async () => {
+  test('the sandbox answers a silent submission only when its time is over', async () => {
     const { sandbox, clock, aVideo } = open()
     let isAnswered = false
     const answered = sandbox
@@ -89,7 +89,7 @@ describe('the sandbox', () => {
     expect(await answered).toEqual({ outcome: 'unknown', problem: 'no answer in time' })
   })
 
-  test('reports a job that it has lost as failed', async () => {
+  test('the sandbox reports a job that it has lost as failed', async () => {
     const { sandbox, clock, aVideo, poll } = open()
     const call = aVideo()
     await sandbox.submit(call)
@@ -102,7 +102,7 @@ describe('the sandbox', () => {
     expect(await restarted.sandbox.recover?.(unconfirmed(call))).toEqual({ outcome: 'absent' })
   })
 
-  test('rejects jobs while its memory is full of undelivered ones', async () => {
+  test('the sandbox rejects jobs while its memory is full of undelivered ones', async () => {
     const { sandbox, clock, aVideo, poll } = open({ jobsMax: 10 })
     const calls = Array.from({ length: 10 }, () => aVideo({ prompt: '[sandbox fail=TOO_DARK]' }))
     for (const call of calls) await sandbox.submit(call)
@@ -125,7 +125,7 @@ describe('the sandbox', () => {
     expect(await poll(calls[7]!)).toMatchObject({ code: 'TOO_DARK' })
   })
 
-  test('forgets jobs that are too old before it refuses new ones', async () => {
+  test('the sandbox forgets jobs that are too old before it refuses new ones', async () => {
     const { sandbox, clock, aVideo } = open({ jobsMax: 2 })
     await sandbox.submit(aVideo({ prompt: '[sandbox never]' }))
     await sandbox.submit(aVideo({ prompt: '[sandbox never]' }))
@@ -135,7 +135,7 @@ describe('the sandbox', () => {
     expect((await sandbox.submit(aVideo())).outcome).toBe('accepted')
   })
 
-  test('ends only some jobs of a backlog at once, and the others as time passes', async () => {
+  test('the sandbox ends only some jobs of a backlog at once, and the others as time passes', async () => {
     const { sandbox, clock, aVideo, poll } = open({ videoMs: 0 })
     const calls = Array.from({ length: 300 }, () => aVideo())
     for (const call of calls) await sandbox.submit(call)
@@ -156,7 +156,7 @@ describe('the sandbox', () => {
     expect([atOnce, soon, later]).toEqual([ENDS_AT_ONCE, 5, ENDS_AT_ONCE])
   })
 
-  test('answers every image request at once, however many there are', async () => {
+  test('the sandbox answers every image request at once, however many there are', async () => {
     const { sandbox } = open()
     const calls = Array.from({ length: 60 }, () => aSubmitCall(sandboxProvider))
 
@@ -165,7 +165,7 @@ describe('the sandbox', () => {
     expect(outcomes.filter(({ outcome }) => outcome !== 'finished')).toEqual([])
   })
 
-  test('accepts an image that it cannot render now, and renders it when it is polled', async () => {
+  test('the sandbox accepts an image that it cannot render now, and renders it when it is polled', async () => {
     const clock = fakeClock()
     let isBusy = true
     const busy = {
