@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { DisconnectSignal } from './disconnect-signal.ts'
 
-test('calls each listener once, in their order, and none that is added later', () => {
+test('a signal calls each listener once, in their order, and none that is added later', () => {
   const signal = new DisconnectSignal()
   const called: string[] = []
   signal.addEventListener('abort', () => called.push('function'))
@@ -15,7 +15,7 @@ test('calls each listener once, in their order, and none that is added later', (
   expect(called).toEqual(['function', 'object'])
 })
 
-test('does not call a listener that was removed, also by another listener', () => {
+test('a signal does not call a listener that was removed, also by another listener', () => {
   const signal = new DisconnectSignal()
   const called: string[] = []
   const early = () => called.push('early')

@@ -487,7 +487,7 @@ describe('requests of a key whose budget is reserved', () => {
     return { ...opened, other }
   }
 
-  test('wait for it, and do not delay the other keys of the account', async () => {
+  test('requests of a key wait for its reserved budget, and do not delay the other keys of the account', async () => {
     const { place, other, queue } = await aBudgetQueue()
     const running = heldBy(await place(usd('4')))
     const waiting = place(usd('3'))
@@ -501,7 +501,7 @@ describe('requests of a key whose budget is reserved', () => {
     expect(queue.waiting).toBe(0)
   })
 
-  test('wait in order', async () => {
+  test('requests of a key whose budget is reserved wait in order', async () => {
     const { place, queue } = await aBudgetQueue()
     const running = heldBy(await place(usd('4')))
     const large = place(usd('3'))
@@ -516,7 +516,7 @@ describe('requests of a key whose budget is reserved', () => {
     expect([before, seen]).toEqual([[], ['large held', 'small held']])
   })
 
-  test('are refused after the wait, with the budget', async () => {
+  test('requests of a key are refused after the wait, with the budget', async () => {
     const { place, clock, queue } = await aBudgetQueue()
     await place(usd('4'))
     const waiting = place(usd('3'))
@@ -531,7 +531,7 @@ describe('requests of a key whose budget is reserved', () => {
     expect({ waiting: queue.waiting, timers: clock.waiting }).toEqual({ waiting: 0, timers: 0 })
   })
 
-  test('are refused at once if they could never fit, also behind requests that wait', async () => {
+  test('requests of a key are refused at once if they could never fit, also behind requests that wait', async () => {
     const { place, queue } = await aBudgetQueue()
     await place(usd('4'))
     void place(usd('3'))
@@ -543,7 +543,7 @@ describe('requests of a key whose budget is reserved', () => {
     expect(queue.waiting).toBe(1)
   })
 
-  test('leave the queue of the balance when they wait for the budget only', async () => {
+  test('requests leave the queue of the balance when they wait for the budget only', async () => {
     const { place, other, queue } = await aBudgetQueue()
     const ofKey = heldBy(await place(usd('4')))
     const ofOther = heldBy(await other(usd('5')))

@@ -22,7 +22,7 @@ test('docs/api.md has every code with its status and type, and no other code', (
 const byCode = ([, , left = '']: string[], [, , right = '']: string[]) => left.localeCompare(right)
 
 describe('an error reply', () => {
-  test('has the message, type and code', () => {
+  test('an error reply has the message, type and code', () => {
     const error = new GatewayError('not_found', 'It is gone.')
 
     expect(errorBody(error)).toEqual({
@@ -31,7 +31,7 @@ describe('an error reply', () => {
     expect(errorHeaders(error)).toEqual({ 'content-type': 'application/json' })
   })
 
-  test('has the wrong field, and further members beside the error', () => {
+  test('an error reply has the wrong field, and further members beside the error', () => {
     const error = new GatewayError('invalid_field', 'No.', { param: 'n', extensions: { held_usd: '0' } })
 
     expect(errorBody(error)).toEqual({
@@ -40,7 +40,7 @@ describe('an error reply', () => {
     })
   })
 
-  test('has headers for when to retry, whether to retry, and the allowed methods', () => {
+  test('an error reply has headers for when to retry, whether to retry, and the allowed methods', () => {
     const extras = { retryAfter: '7', shouldRetry: false, allow: 'GET' }
 
     expect(errorHeaders(new GatewayError('rate_limited', 'No.', extras))).toEqual({
@@ -64,7 +64,7 @@ describe('an error of the HTTP server', () => {
     expect(gatewayErrorOf(new HttpError(httpCode, 'No.'))).toMatchObject({ code, message: 'No.' })
   })
 
-  test('for a body that is too large says whose limit it is', () => {
+  test('the error for a body that is too large says whose limit it is', () => {
     expect(gatewayErrorOf(new HttpError('body_too_large', 'The limit is 1 MB.'))).toMatchObject({
       code: 'request_too_large',
       message: 'The limit is 1 MB. The gateway refused it, and called no provider.',
@@ -75,7 +75,7 @@ describe('an error of the HTTP server', () => {
     expect(gatewayErrorOf(new HttpError(code, 'No.'))).toBeUndefined()
   })
 
-  test('for too many connections says when to retry', () => {
+  test('the error for too many connections says when to retry', () => {
     expect(gatewayErrorOf(new HttpError('too_many_connections', 'No.'))?.extras.retryAfter).toBe('1')
   })
 })

@@ -164,7 +164,7 @@ async function textOf(relayed: RelayedStream): Promise<string> {
 }
 
 describe('a relayed stream', () => {
-  test('is passed on and charged when it is complete', async () => {
+  test('a relayed stream is passed on and charged when it is complete', async () => {
     const { relayed, source, balance, charges } = await setUp()
     source.send(HEL, LO, FINISH, DONE)
 
@@ -176,7 +176,7 @@ describe('a relayed stream', () => {
     expect((await balance()).held.text).toBe(usd('0'))
   })
 
-  test('frees its hold and charges nothing if it breaks before any output', async () => {
+  test('a stream that breaks before any output frees its hold and charges nothing', async () => {
     const { relayed, source, balance, charges, record } = await setUp()
     source.end({ end: 'broken', reason: 'ECONNRESET' })
 
@@ -192,7 +192,7 @@ describe('a relayed stream', () => {
     })
   })
 
-  test('that its upstream leaves silent is counted as idle for its model', async () => {
+  test('a stream that its upstream leaves silent is counted as idle for its model', async () => {
     const { relayed, source, idleStreams } = await setUp()
     source.end({ end: 'idle' })
 
@@ -201,7 +201,7 @@ describe('a relayed stream', () => {
     expect(idleStreams.list()).toEqual([['gpt-x', 1]])
   })
 
-  test('that breaks off is not counted as idle', async () => {
+  test('a stream that breaks off is not counted as idle', async () => {
     const { relayed, source, idleStreams } = await setUp()
     source.end({ end: 'broken', reason: 'ECONNRESET' })
 
@@ -210,7 +210,7 @@ describe('a relayed stream', () => {
     expect(idleStreams.list()).toEqual([])
   })
 
-  test('that is charged does not release its hold, because the charge has ended it', async () => {
+  test('a stream that is charged does not release its hold, because the charge has ended it', async () => {
     const { relayed, source, steps } = await setUp()
     source.send(HEL, LO, FINISH, DONE)
 
@@ -220,7 +220,7 @@ describe('a relayed stream', () => {
     expect(steps).toEqual(['capture'])
   })
 
-  test('ends with an error, and frees its hold, if the charge cannot be recorded', async () => {
+  test('a stream ends with an error, and frees its hold, if the charge cannot be recorded', async () => {
     const { relayed, source, store, failures, balance } = await setUp()
     source.send(HEL, LO, FINISH, DONE)
     await store.close()
@@ -234,7 +234,7 @@ describe('a relayed stream', () => {
     expect((await balance()).held.text).toBe(usd('0'))
   })
 
-  test('ends as a broken stream, and is charged, if a piece cannot be read', async () => {
+  test('a stream with a piece that cannot be read ends as a broken stream, and is charged', async () => {
     const { relayed, source, failures, charges } = await setUp({ failsAt: LO })
     source.send(HEL, LO, FINISH, DONE)
 
@@ -249,7 +249,7 @@ describe('a relayed stream', () => {
 })
 
 describe('cancelling a relayed stream', () => {
-  test('ends a read that waits, and charges the output so far', async () => {
+  test('cancelling a stream ends a read that waits, and charges the output so far', async () => {
     const { relayed, source, charges, record } = await setUp({ first: ROLE + HEL })
     await relayed.read()
     const waiting = relayed.read()
@@ -263,7 +263,7 @@ describe('cancelling a relayed stream', () => {
     expect(record.clientDisconnected).toBe(true)
   })
 
-  test('charges a complete stream once, and it counts as not read', async () => {
+  test('a complete stream that is cancelled is charged once, and counts as not read', async () => {
     const { relayed, source, charges } = await setUp()
     source.send(HEL + FINISH + DONE)
     await relayed.read()
@@ -277,7 +277,7 @@ describe('cancelling a relayed stream', () => {
     expect(await charges()).toHaveLength(1)
   })
 
-  test('while it is settled changes nothing', async () => {
+  test('cancelling a stream while it is settled changes nothing', async () => {
     const { relayed, source, charges } = await setUp()
     source.send(HEL + FINISH + DONE)
     await relayed.read()
@@ -306,7 +306,7 @@ describe('cancelling a stream of a provider that bills an aborted call in full',
     return { ...opened, waiting }
   }
 
-  test('ends a read that waits at once, and charges the usage at the end of the stream', async () => {
+  test('cancelling a stream that is billed in full ends a waiting read at once, and charges the usage at its end', async () => {
     const { relayed, source, waiting, charges, balance, finishingStreams, held, record } = await left()
     const read = await waiting
     const during = { running: finishingStreams.running, held: (await balance()).held.text }
@@ -325,7 +325,7 @@ describe('cancelling a stream of a provider that bills an aborted call in full',
     await until('no stream is finished', () => finishingStreams.running === 0)
   })
 
-  test('counts every piece, however close to the disconnect it arrives', async () => {
+  test('every piece of a cancelled stream counts, however close to the disconnect it arrives', async () => {
     const counted: unknown[] = []
     for (let steps = 0; steps < 12; steps += 1) {
       const { relayed, source, charges } = await setUp({ first: ROLE + HEL, finishAborted: true })
@@ -344,7 +344,7 @@ describe('cancelling a stream of a provider that bills an aborted call in full',
     expect(counted).toEqual(Array(12).fill(usd('0.000818')))
   })
 
-  test('charges at most the hold', async () => {
+  test('a cancelled stream that is billed in full is charged at most its hold', async () => {
     const { relayed, source, charges, held, store } = await left()
 
     source.send(FINISH + usage({ prompt_tokens: 90_000, completion_tokens: 80 }), DONE)
@@ -356,7 +356,7 @@ describe('cancelling a stream of a provider that bills an aborted call in full',
     expect(await store.ledger.verify()).toMatchObject({ problems: [] })
   })
 
-  test('before any output ends the call, and charges nothing', async () => {
+  test('cancelling a stream before any output ends the call, and charges nothing', async () => {
     const { relayed, source, charges } = await setUp({ finishAborted: true })
     await relayed.read()
 
@@ -367,7 +367,7 @@ describe('cancelling a stream of a provider that bills an aborted call in full',
     expect(await charges()).toEqual([])
   })
 
-  test('charges what was received if the upstream breaks then', async () => {
+  test('a cancelled stream is charged what was received if the upstream breaks then', async () => {
     const { relayed, source, charges, record } = await left()
     source.send(LO)
 
@@ -385,7 +385,7 @@ describe('cancelling a stream of a provider that bills an aborted call in full',
     ['the time limit', ({ clock }) => clock.advance(FINISH_WITHIN_MS)],
     ['the limit of its bytes', ({ source }) => source.send(HALF, HALF)],
     ['a stop', ({ finishingStreams }) => finishingStreams.stop()],
-  ])('ends the call at %s, and charges what was received', async (_, reach) => {
+  ])('the call of a cancelled stream ends at %s, and what was received is charged', async (_, reach) => {
     const stream = await left()
     await turn()
 
@@ -406,7 +406,7 @@ describe('cancelling a stream of a provider that bills an aborted call in full',
     ],
     ['their requests are too large', streams => void streams.begin(FINISHING_BYTES_MAX, () => {})],
     ['the gateway stops', streams => streams.stop()],
-  ])('ends the call at once if %s', async (_, fill) => {
+  ])('the call of a cancelled stream ends at once if %s', async (_, fill) => {
     const { relayed, source, finishingStreams, charges } = await setUp({
       first: ROLE + HEL,
       finishAborted: true,

@@ -78,7 +78,7 @@ describe('upstreams are called', () => {
     expect(called).toEqual(['a', 'b', 'c'])
   })
 
-  test('until one refuses the request itself', async () => {
+  test('no further upstream is called after one refuses the request itself', async () => {
     const { run, called } = setUp({ a: [aRefusal()], b: [anAnswer()] })
 
     const { result } = await run()
@@ -87,7 +87,7 @@ describe('upstreams are called', () => {
     expect(called).toEqual(['a'])
   })
 
-  test('until one times out, because it may still finish and bill', async () => {
+  test('no further upstream is called after one times out, because it may still finish and bill', async () => {
     const { run, called } = setUp({ a: [{ kind: 'timeout' }], b: [anAnswer()] })
 
     const { result } = await run()
@@ -96,7 +96,7 @@ describe('upstreams are called', () => {
     expect(called).toEqual(['a'])
   })
 
-  test('once each, until all have failed', async () => {
+  test('every upstream is called once, until all have failed', async () => {
     const ids = Array.from({ length: 16 }, (_, index) => `u${index}`)
     const { run, called } = setUp(Object.fromEntries(ids.map(id => [id, [aFailure()]])))
 
@@ -105,7 +105,7 @@ describe('upstreams are called', () => {
     expect(called).toEqual(ids)
   })
 
-  test('until the time for a whole answer has passed', async () => {
+  test('no further upstream is called after the time for a whole answer', async () => {
     const { run, called, clock } = setUp({ a: [aFailure()], b: [anAnswer()] })
 
     const { result } = await run(async ({ provider }) => {
@@ -118,20 +118,23 @@ describe('upstreams are called', () => {
     expect(called).toEqual(['a'])
   })
 
-  test.each([-HOUR_MS, HOUR_MS])('for the same time if the wall clock moves by %d ms', async moveMs => {
-    const { run, called, clock } = setUp({ a: [], b: [], c: [anAnswer()] })
+  test.each([-HOUR_MS, HOUR_MS])(
+    'upstreams are called for the same time if the wall clock moves by %d ms',
+    async moveMs => {
+      const { run, called, clock } = setUp({ a: [], b: [], c: [anAnswer()] })
 
-    await run(async ({ provider }) => {
-      called.push(provider.id)
-      clock.setWallClock(clock.now() + moveMs)
-      clock.advance(READ_MS / 2)
-      return aFailure('unreachable')
-    })
+      await run(async ({ provider }) => {
+        called.push(provider.id)
+        clock.setWallClock(clock.now() + moveMs)
+        clock.advance(READ_MS / 2)
+        return aFailure('unreachable')
+      })
 
-    expect(called).toEqual(['a', 'b'])
-  })
+      expect(called).toEqual(['a', 'b'])
+    },
+  )
 
-  test('without a circuit breaker if the model has only one', async () => {
+  test('a model with only one upstream has no circuit breaker', async () => {
     const { run, called, circuitBreakers } = setUp({ a: [aFailure()] })
 
     for (let times = 0; times < 5; times += 1) await run()
@@ -152,7 +155,7 @@ describe('the last upstream', () => {
     return pending
   }
 
-  test('is called once more after a failure that may be over', async () => {
+  test('the last upstream is called once more after a failure that may be over', async () => {
     const set = setUp({ a: [brief, anAnswer()] })
 
     const { result, number } = await runWithRetry(set)
@@ -162,7 +165,7 @@ describe('the last upstream', () => {
     expect(set.circuitBreakers.size).toBe(0)
   })
 
-  test('is called once more after the others have failed', async () => {
+  test('the last upstream is called once more after the others have failed', async () => {
     const set = setUp({ a: [aFailure()], b: [brief, anAnswer()] })
 
     const { result, record } = await runWithRetry(set)
@@ -172,7 +175,7 @@ describe('the last upstream', () => {
     expect(record.failedOverFrom).toEqual(['a: a server problem', 'b: a server problem'])
   })
 
-  test('is not called a third time', async () => {
+  test('the last upstream is not called a third time', async () => {
     const set = setUp({ a: [brief] })
 
     const { result } = await runWithRetry(set)
@@ -182,7 +185,7 @@ describe('the last upstream', () => {
     expect(set.clock.waiting).toBe(0)
   })
 
-  test('is not called again before the pause is over', async () => {
+  test('the last upstream is not called again before the pause is over', async () => {
     const set = setUp({ a: [brief] })
     const pending = set.run()
     await turn()
@@ -196,7 +199,7 @@ describe('the last upstream', () => {
     expect(called).toEqual(['a'])
   })
 
-  test('is not called again if its circuit breaker is open', async () => {
+  test('the last upstream is not called again if its circuit breaker is open', async () => {
     const { run, called, circuitBreakers, destinations } = setUp({ a: [aFailure()], b: [brief] })
     circuitBreakers.begin(destinations[1]!)({ signal: 'unhealthy', retryAfterMs: 5000 })
 
@@ -205,7 +208,7 @@ describe('the last upstream', () => {
     expect(called).toEqual(['a', 'b'])
   })
 
-  test('is not called again if its circuit breaker opens during the pause', async () => {
+  test('the last upstream is not called again if its circuit breaker opens during the pause', async () => {
     const { run, called, clock, circuitBreakers, destinations } = setUp({ a: [aFailure()], b: [brief] })
     const pending = run()
     await turn()
@@ -217,7 +220,7 @@ describe('the last upstream', () => {
     expect(called).toEqual(['a', 'b'])
   })
 
-  test('is not called again if too many of its requests were retried', async () => {
+  test('the last upstream is not called again if too many of its requests were retried', async () => {
     const set = setUp({ a: [brief] })
     await runWithRetry(set)
     set.called.length = 0
@@ -227,7 +230,7 @@ describe('the last upstream', () => {
     expect(set.called).toHaveLength(9)
   })
 
-  test('is not called again if its provider has no retries', async () => {
+  test('the last upstream is not called again if its provider has no retries', async () => {
     const set = setUp({ a: [brief] })
     set.destinations[0] = {
       ...set.destinations[0]!,
@@ -239,7 +242,7 @@ describe('the last upstream', () => {
     expect(set.called).toEqual(['a'])
   })
 
-  test('is not called again after the time of the request', async () => {
+  test('the last upstream is not called again after the time of the request', async () => {
     const { run, called, clock } = setUp({ a: [] })
 
     await run(async ({ provider }) => {
@@ -253,7 +256,7 @@ describe('the last upstream', () => {
 })
 
 describe('an upstream with an open circuit breaker', () => {
-  test('is skipped, and probed when the time is over', async () => {
+  test('an upstream with an open circuit breaker is skipped, and probed when the time is over', async () => {
     const { run, called, clock } = setUp({
       a: [aFailure(), aFailure(), aFailure(), anAnswer()],
       b: [anAnswer()],
@@ -268,7 +271,7 @@ describe('an upstream with an open circuit breaker', () => {
     expect(called).toEqual(['b', 'a'])
   })
 
-  test('is called after the others have failed, the one that closes first before the next', async () => {
+  test('upstreams with open circuit breakers are called after the others, the one that closes first before the next', async () => {
     const { run, called, clock } = setUp({
       a: [aFailure('rate_limited', '9')],
       b: [aFailure('rate_limited', '5')],
@@ -284,7 +287,7 @@ describe('an upstream with an open circuit breaker', () => {
     expect(result).toMatchObject({ reason: 'rate_limited', retryAfter: { text: '5' } })
   })
 
-  test('is called although all are open, so that one that has recovered answers', async () => {
+  test('an upstream is called although all circuit breakers are open, so that one that has recovered answers', async () => {
     const { run, called } = setUp({
       a: [aFailure()],
       b: [aFailure(), aFailure(), aFailure(), anAnswer()],
@@ -298,7 +301,7 @@ describe('an upstream with an open circuit breaker', () => {
     expect(result.kind).toBe('answer')
   })
 
-  test('is probed by one request at a time', async () => {
+  test('an upstream with an open circuit breaker is probed by one request at a time', async () => {
     const { run, called, clock } = setUp({ a: [aFailure()], b: [anAnswer()] })
     for (let times = 0; times < 3; times += 1) await run()
     clock.advance(OPEN_MS_FIRST)
@@ -313,7 +316,7 @@ describe('an upstream with an open circuit breaker', () => {
     expect(called).toEqual(['b', 'b', 'b'])
   })
 
-  test('is probed by the next request if the first probe threw', async () => {
+  test('an upstream is probed by the next request if the first probe threw', async () => {
     const { run, called, clock } = setUp({ a: [aFailure()], b: [anAnswer()] })
     for (let times = 0; times < 3; times += 1) await run()
     clock.advance(OPEN_MS_FIRST)
@@ -328,7 +331,7 @@ describe('an upstream with an open circuit breaker', () => {
 })
 
 describe('an answer that the client does not get', () => {
-  test('is recorded with its usage under its request', async () => {
+  test('an answer that the client does not get is recorded with its usage under its request', async () => {
     const empty = anAnswer({ isEmpty: true })
     const { run, clock, recorded } = setUp({ a: [aFailure()], b: [empty], c: [anAnswer()] })
 
@@ -352,7 +355,7 @@ describe('an answer that the client does not get', () => {
     ])
   })
 
-  test('is recorded with the cost that its provider reports, also without a usage', async () => {
+  test('an answer that the client does not get is recorded with the cost that its provider reports, also without a usage', async () => {
     const empty = anAnswer({ isEmpty: true })
     const answer = { ...empty.answer, usage: null, reportedCost: parseExactUsd('0.0000000001')! }
     const { run, recorded } = setUp({ a: [{ ...empty, answer }], b: [anAnswer()] })
@@ -362,7 +365,7 @@ describe('an answer that the client does not get', () => {
     expect(recorded).toMatchObject([{ usage: null, providerCost: usd('0.000000001') }])
   })
 
-  test('is not recorded if it used nothing', async () => {
+  test('an answer that the client does not get is not recorded if it used nothing', async () => {
     const empty = anAnswer({ isEmpty: true })
     const answer = { ...empty.answer, usage: NO_USAGE }
     const { run, recorded } = setUp({ a: [{ ...empty, answer }], b: [anAnswer()] })
@@ -383,7 +386,7 @@ describe('a request that its upstream refuses and bills', () => {
   test.each([
     ['by its code', FILTERED],
     ['by its inner code', '{"error":{"code":"400","innererror":{"code":"ResponsibleAIPolicyViolation"}}}'],
-  ])('is recorded with an estimate of its input: %s', async (_, body) => {
+  ])('a refusal that is billed is recorded with an estimate of its input: %s', async (_, body) => {
     const { run, recorded, destinations } = setUp({ a: [filtered(body)] })
     billRefusals(destinations)
 
@@ -396,7 +399,7 @@ describe('a request that its upstream refuses and bills', () => {
     ])
   })
 
-  test('is recorded if the client gets another result', async () => {
+  test('a refusal that is billed is recorded if the client gets another result', async () => {
     const { run, recorded, destinations } = setUp({
       a: [anAnswer({ isEmpty: true })],
       b: [filtered(FILTERED)],
@@ -415,7 +418,7 @@ describe('a request that its upstream refuses and bills', () => {
     ['with another status', FILTERED, 422],
     ['with a body that is not JSON', 'content_filter', 400],
     ['with a text as its error', '{"error":"content_filter"}', 400],
-  ])('is not one %s', async (_, body, status) => {
+  ])('a refusal %s is not one that is billed', async (_, body, status) => {
     const { run, recorded, destinations } = setUp({ a: [filtered(body, status)] })
     billRefusals(destinations)
 
@@ -432,7 +435,7 @@ function billRefusals(destinations: readonly Destination[]): void {
 }
 
 describe('a stream that is given up because of its first byte', () => {
-  test('is recorded with unknown usage, even if no other upstream answers', async () => {
+  test('a stream given up for its first byte is recorded with unknown usage, even if no other upstream answers', async () => {
     const { run, recorded } = setUp({ a: [aFailure('first_byte_timeout')], b: [aFailure('unpaid')] })
 
     const { result } = await run()
@@ -441,7 +444,7 @@ describe('a stream that is given up because of its first byte', () => {
     expect(recorded).toMatchObject([{ number: 1, provider: 'a', state: 'abandoned', usage: null }])
   })
 
-  test('may be given up once, and only if another upstream is left', async () => {
+  test('a stream may be given up once, and only if another upstream is left', async () => {
     const { run } = setUp({ a: [], b: [], c: [], d: [] })
     const mayGiveUp: boolean[] = []
 
@@ -453,7 +456,7 @@ describe('a stream that is given up because of its first byte', () => {
     expect(mayGiveUp).toEqual([true, true, false, false])
   })
 
-  test('may not be given up if it is the only upstream, or the last one', async () => {
+  test('a stream of the only upstream, or of the last one, may not be given up', async () => {
     const mayGiveUp: boolean[] = []
     const call: CallUpstream<CallResult> = async (_, may) => {
       mayGiveUp.push(may)
@@ -492,7 +495,7 @@ test('a call that timed out is cancelled if the client gets an empty answer inst
 })
 
 describe('the record', () => {
-  test('names the upstream whose result the client gets, and the earlier failures', async () => {
+  test('the record names the upstream whose result the client gets, and the earlier failures', async () => {
     const { run } = setUp({ a: [aFailure('server')], b: [anAnswer()] })
 
     const { record } = await run()
@@ -505,7 +508,7 @@ describe('the record', () => {
     })
   })
 
-  test('names the upstream of an empty answer, with its status', async () => {
+  test('the record names the upstream of an empty answer, with its status', async () => {
     const { run } = setUp({ a: [anAnswer({ isEmpty: true })], b: [{ ...aFailure(), status: 504 }] })
 
     const { record } = await run()
@@ -518,7 +521,7 @@ describe('the record', () => {
     })
   })
 
-  test('has no status if the upstream was not reached', async () => {
+  test('the record has no status if the upstream was not reached', async () => {
     const { run } = setUp({ a: [{ ...aFailure('not_offered'), status: 404 }], b: [aFailure('unreachable')] })
 
     const { record } = await run()
@@ -533,7 +536,7 @@ describe('the record', () => {
     })
   })
 
-  test('counts a failure of the only upstream', async () => {
+  test('the record counts a failure of the only upstream', async () => {
     const { run } = setUp({ a: [{ kind: 'timeout' }] })
 
     const { record } = await run()
@@ -612,7 +615,7 @@ describe('the same upstream is not called again after', () => {
     ['a 401', { ...aFailure('unpaid'), status: 401 }],
     ['a 404', { ...aFailure('not_offered'), status: 404 }],
     ['a stream without a first byte', aFailure('first_byte_timeout')],
-  ] as const)('%s', (_, result) => {
+  ] as const)('the same upstream is not called again after %s', (_, result) => {
     expect(retryDelayMs(result, NOW, () => 0)).toBeUndefined()
   })
 })

@@ -28,7 +28,7 @@ function problemsOf(fields: object): string[] {
 }
 
 describe('preset: coding-agent', () => {
-  test('stands for live conversion, ten minutes of silence, usage of every stream and heartbeats', () => {
+  test('the preset coding-agent stands for live conversion, ten minutes of silence, usage of every stream and heartbeats', () => {
     expect(rowWith({ preset: 'coding-agent' })).toMatchObject({
       preset: 'coding-agent',
       messagesStream: 'live',
@@ -44,7 +44,7 @@ describe('preset: coding-agent', () => {
     [{ stream_usage: 'client' }, { streamUsage: 'client' }],
     [{ heartbeats: false }, { heartbeats: undefined }],
   ])(
-    'preset: coding-agent gives way to the explicit field %j, which is written back',
+    'the preset coding-agent gives way to the explicit field %j, which is written back',
     (explicit, settings) => {
       const fields = { preset: 'coding-agent', ...explicit }
       const row: Readonly<Record<string, unknown>> = { ...rowWith(fields) }
@@ -54,13 +54,13 @@ describe('preset: coding-agent', () => {
     },
   )
 
-  test('preset: coding-agent is written back alone, without the fields that it stands for', () => {
+  test('the preset coding-agent is written back alone, without the fields that it stands for', () => {
     const fields = { preset: 'coding-agent', stream_usage: 'ask', messages_stream: null }
 
     expect(writtenBy(fields)).toEqual({ preset: 'coding-agent' })
   })
 
-  test('preset: coding-agent does not stand for a field that another part of the row needs', () => {
+  test('the preset coding-agent does not stand for a field that another part of the row needs', () => {
     expect(writtenBy({ preset: 'coding-agent', read_timeout_s: 900, replays: false })).toEqual({
       preset: 'coding-agent',
       read_timeout_s: 900,

@@ -220,7 +220,7 @@ describe('a decision about a job', () => {
     })
   })
 
-  test('books a loss from the losses to the revenue of media, under the id of the job', () => {
+  test('a late completion books a loss from the losses to the revenue of media, under the id of the job', () => {
     const { writes } = decide(after('begin_submit', 'release'), commands.book_late_completion)
 
     expect(writes?.loss).toEqual({

@@ -53,7 +53,7 @@ describe('a commit that fails', () => {
     return { store, payer, disk, budget: async () => (await store.limits.budgets(payer))[0] }
   }
 
-  test('leaves a request with its slot and its reserve, and its repeat gives both back', async () => {
+  test('a commit that fails leaves a request with its slot and its reserve, and its repeat gives both back', async () => {
     const { store, payer, disk, budget } = await aLimitedKey()
     const amount = usd('4')
     const demand = { apiKeyId: payer.apiKeyId, model: 'gpt-x', tokens: 0, amount }
@@ -73,7 +73,7 @@ describe('a commit that fails', () => {
     expect((await request()).outcome).toBe('held')
   })
 
-  test('creates no job, and takes nothing', async () => {
+  test('a commit that fails creates no job, and takes nothing', async () => {
     const { store, payer, disk, budget } = await aLimitedKey()
     const create = () => store.jobs.create({ ...aJob(payer), held: usd('4') })
 
