@@ -81,11 +81,11 @@ test('every task page has its outcome here', () => {
 describe.each(pages)('%s', page => {
   const source = readFileSync(join(root, page), 'utf8')
 
-  test('has at most 300 words, with its commands', () => {
+  test('the page has at most 300 words, with its commands', () => {
     expect(source.trim().split(/\s+/).length).toBeLessThanOrEqual(WORDS_MAX)
   })
 
-  test('says what was tried, and has only blocks that are run, parsed or marked as text', () => {
+  test('the page says what was tried, and has only blocks that are run, parsed or marked as text', () => {
     expect(source).toMatch(/^Tried: /m)
     expect(snippetsOf(page).map(({ language }) => language)).toSatisfy(languages =>
       languages.every(language => ['sh', 'js', 'yaml', 'text'].includes(language)),
@@ -94,7 +94,7 @@ describe.each(pages)('%s', page => {
       expect(parseCatalogFile(text)).toMatchObject({ ok: true })
   })
 
-  test('does its task with its commands, in order', async () => {
+  test('the page does its task with its commands, in order', async () => {
     const commands = inLanguage(page, 'sh').map(snippet =>
       withText(snippet, snippet.text.replaceAll('/var/backups/tollgate', folder)),
     )

@@ -331,7 +331,7 @@ export function accountsConform(kind: StoreKind): void {
   })
 
   describe('audit log', () => {
-    test('audit log has a line for each change, newest first, and none for a refused call or one that changed nothing', async () => {
+    test('the audit log has a line for each change, newest first, and none for a refused call or one that changed nothing', async () => {
       const { store } = await kind.open()
       const { apiKey } = await makeWithKey(store.accounts)
       await rejection(make(store.accounts, 'ada'))
@@ -343,7 +343,7 @@ export function accountsConform(kind: StoreKind): void {
       expect(lines.map(line => line.action)).toEqual(['key.revoke', 'key.create', 'account.create'])
     })
 
-    test('audit log has the detail of a change if the change has one', async () => {
+    test('the audit log has the detail of a change if the change has one', async () => {
       const { store } = await kind.open()
       const change = { publicId: 'acct_1', name: 'ada', sandboxOnly: false }
       await store.accounts.createAccount({ ...change, audit: anAudit({ detail: 'by hand' }) })
@@ -354,7 +354,7 @@ export function accountsConform(kind: StoreKind): void {
       expect(lines.map(({ detail }) => detail)).toEqual([undefined, 'by hand'])
     })
 
-    test('audit log has its lines in the order of their writes, also if they have the same time or the clock goes back', async () => {
+    test('the audit log has its lines in the order of their writes, also if they have the same time or the clock goes back', async () => {
       const { store } = await kind.open()
       for (const [subject, atMs] of [
         ['first', 2000],
@@ -368,7 +368,7 @@ export function accountsConform(kind: StoreKind): void {
       expect(lines.map(line => line.subject)).toEqual(['third', 'second', 'first'])
     })
 
-    test('audit log is read page by page', async () => {
+    test('the audit log is read page by page', async () => {
       const { store } = await kind.open()
       for (const name of ['ada', 'bob', 'cleo']) await make(store.accounts, name)
 

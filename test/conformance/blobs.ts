@@ -359,20 +359,23 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(blob!.writtenAtMs).toBeLessThan(afterMs + 1000)
     })
 
-    test.each([1, 2, 3, 6, 7, 100])('walks over all of them once in pages of %p', async limit => {
-      const blobs = await opened(texts)
+    test.each([1, 2, 3, 6, 7, 100])(
+      'listing blobs walks over all of them once in pages of %p',
+      async limit => {
+        const blobs = await opened(texts)
 
-      const found: string[] = []
-      for (let after: string | undefined; ;) {
-        const page = await blobs.list({ limit, ...LATER, ...(after === undefined ? {} : { after }) })
-        expect(page.length).toBeLessThanOrEqual(limit)
-        if (page.length === 0) break
-        found.push(...page.map(({ key }) => key))
-        after = page.at(-1)!.key
-      }
+        const found: string[] = []
+        for (let after: string | undefined; ;) {
+          const page = await blobs.list({ limit, ...LATER, ...(after === undefined ? {} : { after }) })
+          expect(page.length).toBeLessThanOrEqual(limit)
+          if (page.length === 0) break
+          found.push(...page.map(({ key }) => key))
+          after = page.at(-1)!.key
+        }
 
-      expect([...found].sort()).toEqual([...keys].sort())
-    })
+        expect([...found].sort()).toEqual([...keys].sort())
+      },
+    )
 
     test('listing blobs continues after a key that has been removed since', async () => {
       const blobs = await opened(texts)

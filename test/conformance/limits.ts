@@ -91,7 +91,7 @@ export function limitsConform(kind: StoreKind): void {
   })
 
   describe('requests of a minute', () => {
-    test('are refused above the limit, with the exact wait, until it is over', async () => {
+    test('requests are refused above the limit of a minute, with the exact wait, until it is over', async () => {
       const { request, change, clock } = await openLimited(kind)
       await change({ limits: { requests_per_minute: 2 } })
 
@@ -106,7 +106,7 @@ export function limitsConform(kind: StoreKind): void {
       expect(nameOf(await request())).toBe('held')
     })
 
-    test('that money refuses do not count', async () => {
+    test('requests that money refuses do not count', async () => {
       const { request, change } = await openLimited(kind)
       await change({ limits: { requests_per_minute: 1 } })
 
@@ -116,7 +116,7 @@ export function limitsConform(kind: StoreKind): void {
       expect(nameOf(await request())).toBe('held')
     })
 
-    test('count for every scope of the key, and the strictest is reported', async () => {
+    test('requests count for every scope of the key, and the strictest is reported', async () => {
       const { request, change, ofAccount } = await openLimited(kind)
       await change({ limits: { requests_per_minute: 10 } }, ofAccount)
       await change({ per_model: { 'gpt-x': { limits: { requests_per_minute: 3 } } } })
@@ -128,7 +128,7 @@ export function limitsConform(kind: StoreKind): void {
       expect(other).toMatchObject({ rates: { requests: { limit: 10, remaining: 8 } } })
     })
 
-    test('are refused without being counted until the wait of an earlier refusal is over', async () => {
+    test('requests are refused without being counted until the wait of an earlier refusal is over', async () => {
       const { store, request, change, clock, ofKey } = await openLimited(kind)
       await change({ limits: { requests_per_minute: 1 } })
       await request()
@@ -145,7 +145,7 @@ export function limitsConform(kind: StoreKind): void {
       expect(during).toMatchObject({ limit: 'requests_per_minute', waitMs: 1000 })
     })
 
-    test('are no longer refused when the limit was raised', async () => {
+    test('requests are no longer refused when the limit was raised', async () => {
       const { store, request, change, ofKey } = await openLimited(kind)
       await change({ limits: { requests_per_minute: 1 } })
       await request()
@@ -156,7 +156,7 @@ export function limitsConform(kind: StoreKind): void {
       expect(await store.limits.recentRefusal(ofKey)).toBeUndefined()
     })
 
-    test('include reads, which hold nothing', async () => {
+    test('the requests of a minute include reads, which hold nothing', async () => {
       const { store, request, change, ofKey } = await openLimited(kind)
       await change({ limits: { requests_per_minute: 1, concurrent_requests: 1 } })
 
@@ -184,7 +184,7 @@ export function limitsConform(kind: StoreKind): void {
   })
 
   describe('open requests', () => {
-    test('take a slot until they are charged, released or expire', async () => {
+    test('open requests take a slot until they are charged, released or expire', async () => {
       const { store, request, change, charge, clock } = await openLimited(kind)
       await change({ limits: { concurrent_requests: 1 } })
       const full = async () => nameOf(await request())
@@ -210,7 +210,7 @@ export function limitsConform(kind: StoreKind): void {
       expect(await full()).toBe('held')
     })
 
-    test('include jobs until they end, also after a restart', async () => {
+    test('open requests include jobs until they end, also after a restart', async () => {
       const { store, reopen, request, change, payer, ofKey } = await openLimited(kind)
       await change({ limits: { concurrent_requests: 1 }, budgets: { day: '4' } })
 
@@ -230,7 +230,7 @@ export function limitsConform(kind: StoreKind): void {
 
   describe('a budget', () => {
     test.each(['text', 'media'] as const)(
-      'for 10 admits exactly 10 of 200 racing %s requests',
+      'a budget for 10 admits exactly 10 of 200 racing %s requests',
       async holdKind => {
         const { store, request, change, charge, payer, budgets } = await openLimited(kind)
         await change({ budgets: { day: '10' } })
@@ -249,7 +249,7 @@ export function limitsConform(kind: StoreKind): void {
       },
     )
 
-    test('is one for the requests of two nodes', async () => {
+    test('a budget is one for the requests of two nodes', async () => {
       const { store, other, request, change } = await openLimited(kind)
       await change({ budgets: { day: '10' } })
 
@@ -260,7 +260,7 @@ export function limitsConform(kind: StoreKind): void {
       expect(outcomes.filter(({ outcome }) => outcome === 'held')).toHaveLength(10)
     })
 
-    test('counts what was spent before it was made, and what is open', async () => {
+    test('a budget counts what was spent before it was made, and what is open', async () => {
       const { request, change, charge, budgets } = await openLimited(kind)
       await charge(held(await request({ amount: usd('3') })), 3)
       await request({ amount: usd('2') })
@@ -279,7 +279,7 @@ export function limitsConform(kind: StoreKind): void {
       })
     })
 
-    test('keeps its sums over a restart, and starts anew with its period', async () => {
+    test('a budget keeps its sums over a restart, and starts anew with its period', async () => {
       const { reopen, request, change, charge, clock } = await openLimited(kind)
       await change({ budgets: { day: '3' } })
       await charge(held(await request({ amount: usd('3') })), 3)
@@ -292,7 +292,7 @@ export function limitsConform(kind: StoreKind): void {
       expect(nameOf(await request({}, again))).toBe('held')
     })
 
-    test('of another key or model is not touched', async () => {
+    test('a budget of another key or model is not touched', async () => {
       const { request, change } = await openLimited(kind)
       await change({ budgets: { day: '0' }, per_model: { 'gpt-y': { budgets: { day: '1' } } } })
 
@@ -300,7 +300,7 @@ export function limitsConform(kind: StoreKind): void {
       expect(nameOf(await request({ key: 99 }))).toBe('held')
     })
 
-    test('is passed only by a shortfall', async () => {
+    test('a budget is passed only by a shortfall', async () => {
       const { request, change, charge, budgets } = await openLimited(kind)
       await change({ budgets: { day: '2' } })
 
@@ -311,7 +311,7 @@ export function limitsConform(kind: StoreKind): void {
       expect(nameOf(await request({ amount: ZERO }))).toBe('held')
     })
 
-    test('does not count a compensated charge, and a refund restores nothing', async () => {
+    test('a budget does not count a compensated charge, and a refund restores nothing', async () => {
       const { store, reopen, request, change, charge, payer, ofKey } = await openLimited(kind)
       await change({ budgets: { day: '9' } })
       const hold = held(await request())

@@ -301,7 +301,7 @@ function recoverConforms(open: Open, faults: PossibleFaults): void {
 }
 
 function neverRecovers(open: Open): void {
-  test('offers no recovery, because no answer of the provider names our job', async () => {
+  test('the provider offers no recovery, because none of its answers names our job', async () => {
     const { provider } = await open()
 
     expect('recover' in provider).toBe(false)

@@ -40,7 +40,7 @@ describe.each(['/v1/images/generations', '/v1/images/edits'])('POST %s refuses b
     ['an array', '[{"model":"draw-1"}]'],
     ['a string', '"draw-1"'],
     ['bytes that are not UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
-  ])('%s: 400 invalid_json (rule 2)', async (_, body) => {
+  ])('a request with %s is refused with 400 invalid_json before the provider (rule 2)', async (_, body) => {
     const response = await fetch(gateway.url + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${ada.key}` },
@@ -50,7 +50,7 @@ describe.each(['/v1/images/generations', '/v1/images/edits'])('POST %s refuses b
     await expectRefused(response, { error: { type: 'invalid_request_error', code: 'invalid_json' } })
   })
 
-  test("a multipart body: 400 'Invalid JSON'", async () => {
+  test("a multipart body is refused with 400 'Invalid JSON' before the provider", async () => {
     const form = new FormData()
     form.set('model', 'draw-1')
     form.set('prompt', 'A boat')
@@ -70,23 +70,26 @@ describe.each(['/v1/images/generations', '/v1/images/edits'])('POST %s refuses b
   test.each([
     ['a data URL', 'data:image/png;base64,', 'image'],
     ['a data URL of white space', ['data:image/png;base64, \r\n'], 'image_urls'],
-  ])('%s without any byte: 400', async (_, value, param) => {
-    const response = await fetch(gateway.url + path, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${ada.key}` },
-      body: json({ [param]: value }),
-    })
+  ])(
+    'a request with %s without any byte is refused with 400 before the provider',
+    async (_, value, param) => {
+      const response = await fetch(gateway.url + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${ada.key}` },
+        body: json({ [param]: value }),
+      })
 
-    await expectRefused(response, { error: { code: 'invalid_field', param } })
-    expect(inputFiles(gateway)).toEqual([])
-  })
+      await expectRefused(response, { error: { code: 'invalid_field', param } })
+      expect(inputFiles(gateway)).toEqual([])
+    },
+  )
 
   test.each([
     ['an unknown model', { model: 'draw-9' }],
     ['a model that is switched off', { model: 'draw-off' }],
     ['a model of another kind', { model: 'talk-1' }],
     ['a model in another case', { model: 'Draw-1' }],
-  ])('%s: 400 model_not_found', async (_, fields) => {
+  ])('a request for %s is refused with 400 model_not_found before the provider', async (_, fields) => {
     const response = await gateway.create(ada.key, fields, { path })
 
     await expectRefused(response, { error: { type: 'invalid_request_error', code: 'model_not_found' } })
@@ -105,7 +108,7 @@ describe.each(['/v1/images/generations', '/v1/images/edits'])('POST %s refuses b
     ['n with a fraction', { n: 1.5 }, 'n'],
     ['n that is text', { n: '2' }, 'n'],
     ['n that is a list', { n: [1] }, 'n'],
-  ])('%s: 400 naming the field', async (_, fields, param) => {
+  ])('a request with %s is refused with 400 and the name of the field', async (_, fields, param) => {
     const response = await gateway.create(ada.key, fields, { path })
 
     await expectRefused(response, { error: { code: 'invalid_field', param } })
@@ -118,12 +121,15 @@ describe.each(['/v1/images/generations', '/v1/images/edits'])('POST %s refuses b
     ['resolution', 'draw-1', 4, '1K, 2K, 4K'],
     ['resolution', 'draw-1', ['1K'], '1K, 2K, 4K'],
     ['orientation', 'draw-turned', 'upright', 'landscape, portrait, square'],
-  ])('a value outside the set of %s of %s: 400 naming the set', async (param, model, value, set) => {
-    const response = await gateway.create(ada.key, { model, [param]: value }, { path })
+  ])(
+    'a value outside the set of %s of %s is refused with 400 and the set',
+    async (param, model, value, set) => {
+      const response = await gateway.create(ada.key, { model, [param]: value }, { path })
 
-    const message = expect.stringContaining(set.split(', ')[1]!)
-    await expectRefused(response, { error: { code: 'invalid_field', param, message } })
-  })
+      const message = expect.stringContaining(set.split(', ')[1]!)
+      await expectRefused(response, { error: { code: 'invalid_field', param, message } })
+    },
+  )
 
   test.each([
     ['model', '{"model":"draw-1","prompt":"A boat","model":"draw-plain"}'],
@@ -134,13 +140,16 @@ describe.each(['/v1/images/generations', '/v1/images/edits'])('POST %s refuses b
     ['resolution', '{"model":"draw-1","prompt":"A boat","resolution":"1K","resolution":"4K"}'],
     ['image', '{"model":"draw-1","prompt":"A boat","image":"https://a.test/1","image":"https://a.test/2"}'],
     ['image_urls', '{"model":"draw-1","prompt":"A boat","image_urls":[],"Image_URLs":[]}'],
-  ])('%s twice, or in another case: 400 ambiguous_field', async (param, body) => {
-    const response = await gateway.create(ada.key, body, { path })
+  ])(
+    'a request with %s twice, or in another case, is refused with 400 ambiguous_field',
+    async (param, body) => {
+      const response = await gateway.create(ada.key, body, { path })
 
-    await expectRefused(response, { error: { code: 'ambiguous_field', param } })
-  })
+      await expectRefused(response, { error: { code: 'ambiguous_field', param } })
+    },
+  )
 
-  test('more than 1 MB of other fields: 400', async () => {
+  test('a request with more than 1 MB of other fields is refused with 400', async () => {
     const response = await gateway.create(ada.key, { prompt: 'x'.repeat(1024 * 1024) }, { path })
 
     await expectRefused(response, { error: { code: 'invalid_field' } })
@@ -190,7 +199,7 @@ test.each(['/v1/images', '/v1/images/variations', '/v1/images/jobs/img_0', '/v1/
 )
 
 describe('402', () => {
-  test('is the reply if the balance does not cover the reserve, before a job exists', async () => {
+  test('a request is 402 if the balance does not cover the reserve, before a job exists', async () => {
     const poor = await gateway.account({ grant: '0.1' })
 
     const response = await gateway.create(poor.key, { n: 3 })
@@ -211,7 +220,7 @@ describe('402', () => {
     expect(await gateway.money(poor)).toEqual({ available: '0.1', held: '0' })
   })
 
-  test('is not the reply to fewer images that the balance covers: n sizes the reserve', async () => {
+  test('a request for fewer images that the balance covers is not 402: n sizes the reserve', async () => {
     const poor = await gateway.account({ grant: '0.1' })
 
     const response = await gateway.create(poor.key, { n: 2 })
@@ -219,7 +228,7 @@ describe('402', () => {
     expect(response.status).toBe(200)
   })
 
-  test('is the reply to an empty balance, and says what is required', async () => {
+  test('a request with an empty balance is 402, and the reply says what is required', async () => {
     const empty = await gateway.account({ grant: '0' })
 
     const response = await gateway.create(empty.key, { n: 2, image: Buffer.alloc(99, 7).toString('base64') })
@@ -240,39 +249,39 @@ describe('402', () => {
     ['no prompt', { prompt: null }, 'invalid_field'],
     ['an unknown model', { model: 'draw-9' }, 'model_not_found'],
     ['a value outside the set', { aspect_ratio: '7:1' }, 'invalid_field'],
-  ])('is not the reply to %s on an empty balance: the request is checked first', async (_, body, code) => {
-    const empty = await gateway.account({ grant: '0' })
+  ])(
+    'a request with %s on an empty balance is not 402: the request is checked first',
+    async (_, body, code) => {
+      const empty = await gateway.account({ grant: '0' })
 
-    const response = await gateway.create(empty.key, body)
+      const response = await gateway.create(empty.key, body)
 
-    expect(response.status).toBe(400)
-    expect(await errorOf(response)).toMatchObject({ error: { code } })
-  })
-
-  test.each([['0'], ['-0.5']])(
-    'is not the reply to a model with the price 0 at a balance of %s',
-    async balance => {
-      const account = await gateway.account({ grant: '0' })
-      if (balance !== '0')
-        await gateway.admin('POST', `accounts/${account.id}/debits`, {
-          amount_usd: balance.slice(1),
-          allow_negative: true,
-        })
-
-      const response = await gateway.create(account.key, {
-        model: 'draw-free',
-        image: aPng('a reference').toBase64(),
-      })
-
-      expect(response.status).toBe(200)
-      expect(await response.json()).toMatchObject({ cost_usd: '0' })
-      expect(gateway.media.submits.at(-1)!.images).toHaveLength(1)
-      expect((await gateway.money(account)).available).toBe(balance)
-      await gateway.verify()
+      expect(response.status).toBe(400)
+      expect(await errorOf(response)).toMatchObject({ error: { code } })
     },
   )
 
-  test('leaves no file of a refused request behind', async () => {
+  test.each([['0'], ['-0.5']])('a model with the price 0 is not 402 at a balance of %s', async balance => {
+    const account = await gateway.account({ grant: '0' })
+    if (balance !== '0')
+      await gateway.admin('POST', `accounts/${account.id}/debits`, {
+        amount_usd: balance.slice(1),
+        allow_negative: true,
+      })
+
+    const response = await gateway.create(account.key, {
+      model: 'draw-free',
+      image: aPng('a reference').toBase64(),
+    })
+
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({ cost_usd: '0' })
+    expect(gateway.media.submits.at(-1)!.images).toHaveLength(1)
+    expect((await gateway.money(account)).available).toBe(balance)
+    await gateway.verify()
+  })
+
+  test('a request that is refused with 402 leaves no file behind', async () => {
     const poor = await gateway.account({ grant: '0.01' })
 
     const response = await gateway.create(poor.key, { image: Buffer.alloc(100_000, 7).toString('base64') })

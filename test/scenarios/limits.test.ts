@@ -94,7 +94,7 @@ function send(
 describe.each(Object.entries(routes))('%s', (name, request) => {
   const isMedia = name === 'images' || name === 'videos'
 
-  test('is refused above the requests of a minute', async () => {
+  test('a request is refused above the requests of a minute', async () => {
     const holder = await aKey({ limits: { requests_per_minute: 1 } })
     const first = await send(holder, request())
     await first.text()
@@ -112,7 +112,7 @@ describe.each(Object.entries(routes))('%s', (name, request) => {
     })
   })
 
-  test('is refused by a budget that it can never fit', async () => {
+  test('a request is refused by a budget that it can never fit', async () => {
     const holder = await aKey({ budgets: { day: '0' } })
 
     const refused = await send(holder, request())
@@ -123,7 +123,7 @@ describe.each(Object.entries(routes))('%s', (name, request) => {
     expect(await gateway.admin('GET', `accounts/${holder.accountId}`)).toMatchObject({ held_usd: '0' })
   })
 
-  test('is refused while another request has its only slot', async () => {
+  test('a request is refused while another request has its only slot', async () => {
     const holder = await aKey({ limits: { concurrent_requests: 1 } })
     const open = gate()
     const running = send(holder, { ...chat({ model: 'dollar' }) })
@@ -139,7 +139,7 @@ describe.each(Object.entries(routes))('%s', (name, request) => {
     expect(next.status).toBeLessThan(300)
   })
 
-  test.skipIf(isMedia)('is refused above the tokens of a minute', async () => {
+  test.skipIf(isMedia)('a request is refused above the tokens of a minute', async () => {
     const holder = await aKey({ limits: { tokens_per_minute: 1 } })
 
     const refused = await send(holder, request())
@@ -168,7 +168,7 @@ function answerAfter(gateIsOpen: Promise<void>): Reply {
 }
 
 describe('a request within its limits', () => {
-  test('has the headers that clients of OpenAI read', async () => {
+  test('a request within its limits has the headers that clients of OpenAI read', async () => {
     const holder = await aKey({ limits: { requests_per_minute: 60, tokens_per_minute: 60_000 } })
 
     const { headers } = await send(holder, chat({ model: 'gpt-x' }))
@@ -179,7 +179,7 @@ describe('a request within its limits', () => {
     expect(headers.get('x-ratelimit-limit-tokens')).toBe('60000')
   })
 
-  test('has the headers that clients of Anthropic read, on messages', async () => {
+  test('a request within its limits has the headers that clients of Anthropic read, on messages', async () => {
     const holder = await aKey({ limits: { requests_per_minute: 60 } })
 
     const { headers } = await send(holder, messages({}))
@@ -189,7 +189,7 @@ describe('a request within its limits', () => {
     expect(headers.get('x-ratelimit-limit-requests')).toBeNull()
   })
 
-  test('does not have the limits of the upstream, which others have', async () => {
+  test('a request does not have the limits of the upstream, which others have', async () => {
     const [limited, other] = [await aKey({ limits: { requests_per_minute: 60 } }), await aKey()]
     gateway.upstream.reply(chatAnswer({ headers: { 'x-ratelimit-limit-requests': '7' } }))
 
@@ -298,7 +298,7 @@ test('a key without budget does not delay the other keys of its account', async 
 })
 
 describe('the admin API', () => {
-  test('changes and shows the limits of keys and accounts, which the holder sees', async () => {
+  test('the admin API changes and shows the limits of keys and accounts, which the holder sees', async () => {
     const holder = await aKey({ limits: { requests_per_minute: 60 }, budgets: { month: '20' } })
     await gateway.admin('PATCH', `accounts/${holder.accountId}`, { budgets: { day: '5' } })
     await (await send(holder, chat({ model: 'gpt-x' }))).text()
@@ -326,7 +326,7 @@ describe('the admin API', () => {
     [{ budgets: { month: 20 } }, 'budgets.month', 'write a decimal string of dollars such as "20"'],
     [{ budget: {} }, 'budget', 'is not a field'],
     [{}, undefined, 'The body changes nothing.'],
-  ])('refuses %p and says what to write', async (body, param, remedy) => {
+  ])('the admin API refuses %p and says what to write', async (body, param, remedy) => {
     const { keyId } = await aKey()
 
     const response = await fetch(`${gateway.url}/admin/api/keys/${keyId}`, {
@@ -341,7 +341,7 @@ describe('the admin API', () => {
     expect(error.param ?? undefined).toBe(param)
   })
 
-  test('writes each change to the audit log', async () => {
+  test('the admin API writes each change to the audit log', async () => {
     const { keyId } = await aKey({ budgets: { day: '5' } })
 
     const { data } = await gateway.admin<{ data: object[] }>('GET', 'audit?limit=1')

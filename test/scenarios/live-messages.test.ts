@@ -168,7 +168,7 @@ describe('a request of a row with live streams', () => {
   test.each([
     ['a stream', { stream: true }, () => sse([ROLE, HEL, LO, FINISH, usage(), DONE])],
     ['JSON', {}, answer],
-  ])('carries the format of the output as response_format, for %s', async (_, more, reply) => {
+  ])('a request carries the format of the output as response_format, for %s', async (_, more, reply) => {
     gateway.upstream.reply(reply())
 
     const { status } = await gateway.ask(ada, { model: 'live', ...structured, ...more })
@@ -179,7 +179,7 @@ describe('a request of a row with live streams', () => {
     expect(sent).not.toHaveProperty('output_config')
   })
 
-  test('drops the format in the default conversion, as the contract says', async () => {
+  test('a request loses its format in the default conversion, as the contract says', async () => {
     gateway.upstream.reply(answer())
 
     await gateway.ask(ada, { model: 'converted', ...structured })
@@ -192,7 +192,7 @@ describe('a request of a row with live streams', () => {
     [{ format: { type: 'json_schema' } }, 'output_config.format.schema'],
     [{ format: 'json' }, 'output_config.format'],
     ['high', 'output_config'],
-  ])('with the output_config %j is 400 with the field', async (output_config, param) => {
+  ])('a request with the output_config %j is 400 with the field', async (output_config, param) => {
     expect(await refusalOf(await gateway.ask(ada, { model: 'live', output_config }))).toMatchObject({
       status: 400,
       code: 'invalid_field',
@@ -212,7 +212,7 @@ describe('a request of a row with live streams', () => {
       { mcp_servers: [{ type: 'url', url: 'https://example.com', name: 'a' }] },
       'mcp_servers',
     ],
-  ])('with %s, which only its provider could run, is a clear 400', async (_, body, name) => {
+  ])('a request with %s, which only its provider could run, is a clear 400', async (_, body, name) => {
     const before = gateway.upstream.requests.length
 
     for (const stream of [true, false])
@@ -225,7 +225,7 @@ describe('a request of a row with live streams', () => {
     expect(gateway.upstream.requests).toHaveLength(before)
   })
 
-  test('may have tools that its client runs', async () => {
+  test('a request may have tools that its client runs', async () => {
     gateway.upstream.reply(answer())
     const tools = [
       { type: 'bash_20250124', name: 'bash' },

@@ -91,14 +91,14 @@ const arrived = (files: number, bytes: number) =>
 const accountOf = () => gateway.account({ grant: '1' })
 
 describe('the space for input files', () => {
-  test('is taken as a file arrives', async () => {
+  test('the space for input files is taken as a file arrives', async () => {
     await sendHalf(MEGABYTE)
 
     await arrived(1, MEGABYTE)
     expect(inputFiles()).toHaveLength(1)
   })
 
-  test('is not taken by a request without files', async () => {
+  test('the space for input files is not taken by a request without files', async () => {
     const long = 'x'.repeat(500_000)
 
     const response = await send('/v1/videos', { model: 'film', prompt: long, wait: false })
@@ -107,7 +107,7 @@ describe('the space for input files', () => {
     expect(await spooled()).toBe(0)
   })
 
-  test('is kept until the request has ended, and the memory for the body only until it has arrived', async () => {
+  test('the space is kept until the request has ended, and the memory for the body only until it has arrived', async () => {
     const submitted = Promise.withResolvers<{ outcome: 'accepted'; upstreamId: string }>()
     gateway.media.submitted = submitted.promise
     const asked = send('/v1/videos', { model: 'film', prompt: 'A', image: base64(MEGABYTE) })
@@ -126,7 +126,7 @@ describe('the space for input files', () => {
     gateway.media.polled = RUNNING
   })
 
-  test('of one account is a quarter: more waits 10 seconds, and is then refused', async () => {
+  test('the space of one account is a quarter: more waits 10 seconds, and is then refused', async () => {
     const first = await sendHalf(1.4 * MEGABYTE)
     await arrived(1, 1.4 * MEGABYTE)
     const second = await sendHalf(MEGABYTE)
@@ -151,7 +151,7 @@ describe('the space for input files', () => {
     expect(first.received).toBe('')
   })
 
-  test('is full for all when every account has its quarter, and then serves the waiting requests', async () => {
+  test('the space is full for all when every account has its quarter, and then serves the waiting requests', async () => {
     const accounts = await Promise.all([1, 2, 3, 4, 5].map(accountOf))
     const senders = []
     for (const { key } of accounts) senders.push(await sendHalf(1.4 * MEGABYTE, { key }))
@@ -164,7 +164,7 @@ describe('the space for input files', () => {
     await until('it waits no more', async () => (await spoolWaiters()) === 0)
   })
 
-  test('does not stop requests without files', async () => {
+  test('the space for input files does not stop requests without files', async () => {
     await sendHalf(1.4 * MEGABYTE)
     await arrived(1, 1.4 * MEGABYTE)
     await sendHalf(MEGABYTE)
@@ -175,7 +175,7 @@ describe('the space for input files', () => {
     expect(response.status).toBe(202)
   })
 
-  test('is given back when the client leaves, with its file', async () => {
+  test('the space for input files is given back when the client leaves, with its file', async () => {
     const connection = await sendHalf(MEGABYTE)
     await until('the file arrives', async () => (await spooled()) > 0 && inputFiles().length === 1)
 
@@ -185,7 +185,7 @@ describe('the space for input files', () => {
     await until('the file is removed', () => inputFiles().length === 0)
   })
 
-  test('of a link that is fetched counts too: without space, the link goes to the provider', async () => {
+  test('the space of a link that is fetched counts too: without space, the link goes to the provider', async () => {
     const half = await sendHalf(1.4 * MEGABYTE)
     await arrived(1, 1.4 * MEGABYTE)
     const url = `${site.url.href}image.png`
@@ -207,7 +207,7 @@ describe.each([
   ['images', '/v1/images/generations', 'draw'],
   ['videos', '/v1/videos', 'film'],
 ])('the body of a request for %s', (_, path, model) => {
-  test('is refused if a field that the gateway reads is repeated, before a job is made', async () => {
+  test('a body is refused if a field that the gateway reads is repeated, before a job is made', async () => {
     const submits = gateway.media.submits.length
 
     for (const stray of [
@@ -228,14 +228,14 @@ describe.each([
     expect(inputFiles()).toEqual([])
   })
 
-  test('may have 1 MB beside its files, and no more', async () => {
+  test('a body may have 1 MB beside its files, and no more', async () => {
     const response = await send(path, { model, prompt: 'x'.repeat(MEGABYTE), image: base64(1000) })
 
     expect(await refusalOf(response)).toMatchObject({ status: 400, code: 'invalid_field' })
     expect(inputFiles()).toEqual([])
   })
 
-  test('of an account without money leaves no file behind', async () => {
+  test('the body of an account without money leaves no file behind', async () => {
     const poor = await gateway.account({ grant: '0' })
 
     const response = await send(path, { model, prompt: 'A', image: base64(MEGABYTE) }, poor)
@@ -245,7 +245,7 @@ describe.each([
     expect(await spooled()).toBe(0)
   })
 
-  test('takes little memory while its file arrives', async () => {
+  test('a body takes little memory while its file arrives', async () => {
     await sendHalf(1.4 * MEGABYTE, { path })
     await until('the file arrives', async () => (await spooled()) > 0)
 

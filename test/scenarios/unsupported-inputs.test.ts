@@ -176,7 +176,7 @@ describe('with unsupported_inputs: note', () => {
     ])
   })
 
-  test('so does a live stream, and numbers of calls keep their digits', async () => {
+  test('a live stream gets the texts too, and numbers of calls keep their digits', async () => {
     gateway.upstream.reply(chatAnswer())
     const id = '12345678901234567890'
     const body = JSON.stringify({ model: 'noting', max_tokens: 10, ...turns })

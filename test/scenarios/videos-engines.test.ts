@@ -139,33 +139,33 @@ describe('a duration', () => {
     ['a boolean', true],
     ['an array', [5]],
     ['an object', { s: 5 }],
-  ])('that is %s is 400, which lists what is allowed', async (_, duration) => {
+  ])('a duration that is %s is 400, which lists what is allowed', async (_, duration) => {
     const { status, message } = await refused({ model: 'family-c', duration })
 
     expect(status).toBe(400)
     expect(message).toContain('5 or 10')
   })
 
-  test("is allowed in the engine's set even if the row holds for less", async () => {
+  test("a duration is allowed in the engine's set even if the row holds for less", async () => {
     expect((await createdJob({ model: 'held', duration: 15 })).held).toBe('1.5')
   })
 })
 
 describe('rule 5: a row that pins the duration', () => {
-  test('gets its own duration to the provider, and reserves it', async () => {
+  test('a row that pins the duration gets it to the provider, and reserves it', async () => {
     const { seconds, held } = await createdJob({ model: 'pinned' })
 
     expect([seconds, held]).toEqual([6, '0.6'])
   })
 
-  test('ignores a passed duration', async () => {
+  test('a row that pins the duration ignores a passed duration', async () => {
     const { seconds, held, submit } = await createdJob({ model: 'pinned', duration: 8 })
 
     expect([seconds, held]).toEqual([6, '0.6'])
     expect(submit.params).not.toHaveProperty('duration')
   })
 
-  test('checks a passed duration against its engine', async () => {
+  test('a row that pins the duration checks a passed duration against its engine', async () => {
     expect(await refused({ model: 'pinned', duration: 5 })).toMatchObject({ status: 400, param: 'duration' })
   })
 })
@@ -221,7 +221,7 @@ describe('ref_video_job_id', () => {
     return { id, upstreamId }
   }
 
-  test("sends the provider's id of the caller's own earlier job, which counts as the input video", async () => {
+  test("ref_video_job_id sends the provider's id of the caller's own earlier job, which counts as the input video", async () => {
     const { id, upstreamId } = await finishedJob()
 
     const { submit } = await createdJob({ model: 'family-a-extend', video: undefined, ref_video_job_id: id })
@@ -229,7 +229,7 @@ describe('ref_video_job_id', () => {
     expect(submit.refUpstreamId).toBe(upstreamId)
   })
 
-  test("rule 4: of a job that does not exist, is another account's, or is not an id: 404", async () => {
+  test("ref_video_job_id of a job that does not exist, is another account's, or is not an id is 404 (rule 4)", async () => {
     const eve = await gateway.account({ grant: '10' })
     const { id } = await finishedJob(eve.key)
     const ids = [id, 'vid_00000000000000000000000000', 'img_00000000000000000000000000', 'x']
@@ -240,7 +240,7 @@ describe('ref_video_job_id', () => {
     }
   })
 
-  test('of a job that is not finished: 400 ref_video_not_ready', async () => {
+  test('ref_video_job_id of a job that is not finished is 400 ref_video_not_ready', async () => {
     const { id } = await gateway.accepted(ada.key, { model: 'family-a', prompt: 'A' })
 
     const refusal = await refused({ model: 'family-a-extend', ref_video_job_id: id })
@@ -248,7 +248,7 @@ describe('ref_video_job_id', () => {
     expect(refusal).toMatchObject({ status: 400, code: 'ref_video_not_ready', param: 'ref_video_job_id' })
   })
 
-  test('of a job that failed: 400 ref_video_not_ready', async () => {
+  test('ref_video_job_id of a job that failed is 400 ref_video_not_ready', async () => {
     const { id } = await gateway.accepted(ada.key, { model: 'family-a', prompt: 'A' })
     gateway.media.polled = { outcome: 'failed', message: 'No.' }
     await gateway.poll(ada.key, id)
@@ -260,7 +260,7 @@ describe('ref_video_job_id', () => {
     expect(refusal.message).toContain('failed')
   })
 
-  test('of another provider: 400 ref_video_mismatch', async () => {
+  test('ref_video_job_id of a job of another provider is 400 ref_video_mismatch', async () => {
     const { id } = await finishedJob()
 
     const refusal = await refused({ model: 'elsewhere', ref_video_job_id: id })
@@ -268,7 +268,7 @@ describe('ref_video_job_id', () => {
     expect(refusal).toMatchObject({ status: 400, code: 'ref_video_mismatch', param: 'ref_video_job_id' })
   })
 
-  test('of a job that its provider finished within the submit, without an id: 400 ref_video_mismatch', async () => {
+  test('ref_video_job_id of a job that its provider finished at once, without an id, is 400 ref_video_mismatch', async () => {
     const clip = aClip({ durationMs: 5000 }) as Extract<ReturnType<typeof aClip>, { outcome: 'finished' }>
     gateway.media.submitted = clip
     const made = await gateway.create(ada.key, { model: 'family-a', prompt: 'A' })
@@ -281,7 +281,7 @@ describe('ref_video_job_id', () => {
     expect(refusal).toMatchObject({ status: 400, code: 'ref_video_mismatch' })
   })
 
-  test('chooses the upstream that made the earlier job', async () => {
+  test('ref_video_job_id chooses the upstream that made the earlier job', async () => {
     const { id, upstreamId } = await finishedJob()
 
     const { submit } = await createdJob({ model: 'both', ref_video_job_id: id })
@@ -300,17 +300,17 @@ describe('scenes', () => {
     [7],
     [false],
     [''],
-  ])('%j reach a storyboard engine as they came', async scenes => {
+  ])('the scenes %j reach a storyboard engine as they came', async scenes => {
     expect((await createdJob({ model: 'storyboard', scenes })).submit.scenes).toEqual(scenes)
   })
 
-  test('that are null count as absent', async () => {
+  test('scenes that are null count as absent', async () => {
     const { submit } = await createdJob({ model: 'storyboard', scenes: null })
 
     expect(submit).not.toHaveProperty('scenes')
   })
 
-  test('are not sent to other engines', async () => {
+  test('scenes are not sent to other engines', async () => {
     expect((await createdJob({ model: 'family-a', scenes: ['first'] })).submit).not.toHaveProperty('scenes')
   })
 })

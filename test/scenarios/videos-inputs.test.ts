@@ -115,7 +115,7 @@ describe('input aliases', () => {
     expect((await submitOf({ [name]: at('/clip.mp4') })).videos).toEqual([MP4])
   })
 
-  test('of several names are joined in the order of the contract', async () => {
+  test('inputs under several names are joined in the order of the contract', async () => {
     const { images, videos } = await submitOf({
       ref_images: ['third-uuid-1'],
       image_url: 'second-uuid-1',
@@ -206,7 +206,7 @@ describe('input forms', () => {
 })
 
 describe('rule 1: links', () => {
-  test('are fetched by the gateway, with its own User-Agent', async () => {
+  test('links are fetched by the gateway, with its own User-Agent', async () => {
     const { images, videos } = await submitOf({ image: at('/image.png'), video: at('/clip.mp4') })
 
     expect({ images, videos }).toEqual({ images: [PNG], videos: [MP4] })
@@ -216,7 +216,7 @@ describe('rule 1: links', () => {
     ])
   })
 
-  test('are fetched through redirects', async () => {
+  test('links are fetched through redirects', async () => {
     expect((await submitOf({ image: at('/moved') })).images).toEqual([PNG])
   })
 
@@ -236,7 +236,7 @@ describe('rule 1: links', () => {
     expect(blobs(id)).toHaveLength(1)
   })
 
-  test('whose body breaks off go to the provider unchanged', async () => {
+  test('links whose body breaks off go to the provider unchanged', async () => {
     const head = `HTTP/1.1 200 OK\r\ncontent-length: ${png.length + 1}\r\n\r\n`
     const cut = Bun.listen({
       hostname: '127.0.0.1',
@@ -261,7 +261,7 @@ describe('rule 1: links', () => {
     expect((await submitOf({ image: url })).images).toEqual([link(url)])
   })
 
-  test('beyond the 32nd go to the provider as they are', async () => {
+  test('links beyond the 32nd go to the provider as they are', async () => {
     const image = Array.from({ length: 34 }, () => at('/image.png'))
 
     const { images } = await submitOf({ image })
@@ -269,7 +269,7 @@ describe('rule 1: links', () => {
     expect(images.map(({ from }) => from)).toEqual([...Array(32).fill('bytes'), 'url', 'url'])
   })
 
-  test('that answer too slowly go to the provider as they are, after 60 s for all together', async () => {
+  test('links that answer too slowly go to the provider as they are, after 60 s for all together', async () => {
     const timersBefore = gateway.clock.waiting
     const body = { model: 'family-a', prompt: 'A', image: [at('/slow'), at('/image.png')] }
     const reply = gateway.create(ada.key, body)
@@ -283,7 +283,7 @@ describe('rule 1: links', () => {
     expect(gateway.media.submits.at(-1)!.images[0]).toEqual(link(at('/slow')))
   })
 
-  test("are fetched as the job's work: a client that leaves does not stop them", async () => {
+  test("links are fetched as the job's work: a client that leaves does not stop them", async () => {
     const leaving = new AbortController()
     const before = gateway.media.submits.length
     const left = fetch(`${gateway.url}/v1/videos`, {
@@ -302,7 +302,7 @@ describe('rule 1: links', () => {
     expect(gateway.media.submits.at(-1)!.images).toEqual([PNG])
   })
 
-  test('are files of the job afterwards, which go when the job ends', async () => {
+  test('fetched links are files of the job afterwards, which go when the job ends', async () => {
     const { id } = await submitOf({
       image: [at('/image.png'), png.toString('base64')],
       video: at('/clip.mp4'),
@@ -332,7 +332,7 @@ describe('a provider in a private network', () => {
     ['to a bare name', () => 'http://intranet/image.png'],
     ['to a host that does not exist', () => 'http://nowhere.invalid/image.png'],
     ['that cannot be read', () => 'http://[::1'],
-  ])('never gets a link %s: 400, the job failed, and the reserve is released', async (_, url) => {
+  ])('a link %s is 400 for a private provider: the job failed, and nothing is held', async (_, url) => {
     const bob = await gateway.account({ grant: '5' })
     const before = gateway.media.submits.length
 
@@ -354,7 +354,7 @@ describe('a provider in a private network', () => {
     expect(blobs(body.id)).toEqual([])
   })
 
-  test('never gets a link that was not looked at', async () => {
+  test('a provider in a private network never gets a link that was not looked at', async () => {
     const before = gateway.media.submits.length
 
     const response = await create(Array.from({ length: 33 }, () => at('/404')))
@@ -363,7 +363,7 @@ describe('a provider in a private network', () => {
     expect(gateway.media.submits).toHaveLength(before)
   })
 
-  test('gets the files that were fetched, through at most five redirects', async () => {
+  test('a provider in a private network gets the files that were fetched, through at most five redirects', async () => {
     const response = await create([at('/image.png'), at('/hop/4')])
 
     expect(response.status).toBe(202)
@@ -373,7 +373,7 @@ describe('a provider in a private network', () => {
 
 describe('send_links', () => {
   test.each([['/404'], ['/to-metadata'], ['/hop/5']])(
-    'always: a provider in a private network gets the link to %s as it is',
+    'with send_links always, a provider in a private network gets the link to %s as it is',
     async path => {
       const { images } = await submitOf({ model: 'trusted-film', image: [at(path), at('/image.png')] })
 
@@ -381,7 +381,7 @@ describe('send_links', () => {
     },
   )
 
-  test('never: a provider at a public address gets files only, and a link that is no file is 400', async () => {
+  test('with send_links never, a provider at a public address gets files only, and a link that is no file is 400', async () => {
     const before = gateway.media.submits.length
 
     const { images } = await submitOf({ model: 'careful-film', image: at('/image.png') })

@@ -178,7 +178,7 @@ describe('a multipart form on a video route', () => {
     ['input_reference', new Blob([])],
     ['video', new Blob([], { type: 'video/mp4' })],
     ['image', 'data:image/png;base64,'],
-  ])('with the empty file %s is 400, and no file stays', async (param, content) => {
+  ])('a multipart form with the empty file %s is 400, and no file stays', async (param, content) => {
     const response = await send([
       ['model', 'family-a'],
       ['prompt', 'A'],

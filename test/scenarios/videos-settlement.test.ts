@@ -155,7 +155,7 @@ describe('on the sandbox', () => {
     expect(await gateway.money(ada)).toEqual(RELEASED)
   })
 
-  test('failed at the provider: the reason is in error, cost_usd is "0", and the reserve is released', async () => {
+  test('a job that failed at the provider has the reason in error and cost_usd "0", and its reserve is released', async () => {
     const { id } = await gateway.accepted(ada.key, film('delay_ms=0 fail=UNSAFE'))
 
     expect(await gateway.poll(ada.key, id)).toEqual({
@@ -170,7 +170,7 @@ describe('on the sandbox', () => {
   })
 
   test.each(['result=empty', 'result=empty uncounted'])(
-    'completed without a clip (%s) is a failure',
+    'a job that is completed without a clip (%s) is a failure',
     async directive => {
       const { id } = await gateway.accepted(ada.key, film(`delay_ms=0 ${directive}`))
 

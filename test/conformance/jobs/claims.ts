@@ -61,7 +61,7 @@ export function jobClaimsConform(kind: StoreKind): void {
       expect(await claimed(other, { atMs: UNTIL_MS, untilMs: UNTIL_MS + 1 })).toEqual(ids)
     })
 
-    test('outlives the process that made it, and no longer than to its end', async () => {
+    test('a claim outlives the process that made it, and no longer than to its end', async () => {
       const { jobs, ids, reopen } = await openWith(['processing'])
       await claimed(jobs)
 

@@ -35,7 +35,7 @@ export function twoNodesConform(kind: StoreKind): void {
   }
 
   describe.each(['text', 'media'] as const)('on two nodes, %s holds', holdKind => {
-    test('holds on two nodes of holds of two nodes racing for the last dollar, one wins', async () => {
+    test('of holds of two nodes racing for the last dollar, one wins', async () => {
       const { ledger, ledgers, accountId } = await openTwo(usd('1'))
 
       const outcomes = await onBoth(ledgers, one =>
@@ -46,7 +46,7 @@ export function twoNodesConform(kind: StoreKind): void {
       expect(await available(ledger, accountId)).toBe(ZERO)
     })
 
-    test('holds on two nodes of 200 holds at once on a balance for 10, exactly 10 are held, and the books balance', async () => {
+    test('of 200 holds at once on a balance for 10, exactly 10 are held, and the books balance', async () => {
       const { ledger, ledgers, accountId, apiKeyId } = await openTwo(usd('10'))
       const request = async (index: number) => {
         const one = ledgers[index % 2]!
@@ -167,7 +167,7 @@ export function twoNodesConform(kind: StoreKind): void {
       expect(statement.slice(0, 5)).toEqual(newestFirst)
     })
 
-    test('number the operations of an account without gaps', async () => {
+    test('two nodes number the operations of an account without gaps', async () => {
       const { ledger, ledgers, accountId } = await openTwo(ZERO)
 
       await Promise.all(

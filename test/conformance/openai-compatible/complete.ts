@@ -301,7 +301,7 @@ export function completeConforms(open: OpenHttp): void {
   })
 
   describe('time', () => {
-    test('times out if nothing arrives within the read limit, and the request is aborted', async () => {
+    test('a call times out if nothing arrives within the read limit, and the request is aborted', async () => {
       const held = upstream.hold()
       const pending = complete({ readTimeoutMs: 300_000 })
       const exchange = await held
