@@ -163,12 +163,13 @@ function rawInputs(text: string): { readonly name: string; readonly raw: string 
   return found
 }
 
-/** A file of zero bytes is refused. */
+/** A file of zero bytes is refused: a data URL with nothing behind its comma, in any encoding, or a long text of spaces. */
 function isEmptyFile({ raw }: { readonly raw: string }): boolean {
   const text = JSON.parse(raw) as string
-  const start = dataUrlContent(text)
-  const isLong = Buffer.byteLength(raw) - 2 > TEXT_BYTES_MAX
-  return (start !== undefined || isLong) && /^[\t\n\r ]*$/.test(text.slice(start ?? 0))
+  const isBlank = (content: string) => /^[\t\n\r ]*$/.test(content)
+  if (Buffer.byteLength(raw) - 2 > TEXT_BYTES_MAX) return isBlank(text.slice(dataUrlContent(text) ?? 0))
+  const comma = text.indexOf(',')
+  return comma >= 0 && /^[\t\n\r ]*data:/i.test(text.slice(0, comma)) && isBlank(text.slice(comma + 1))
 }
 
 function inputOf({ name, raw }: { readonly name: string; readonly raw: string }): Input[] {

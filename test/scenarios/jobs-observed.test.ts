@@ -197,7 +197,7 @@ test('the line of a change says which job, why, how old it is, and what became o
     age_ms: 15 * MINUTE_MS,
     reason: 'submit_unconfirmed',
     error_code: 'submit_unconfirmed',
-    problem: 'The provider never confirmed the job. Its reserve was released.',
+    problem: 'HTTP 503 from api.pics.example',
   })
 })
 
