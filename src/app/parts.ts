@@ -114,7 +114,7 @@ export async function openParts(
       onReconcileFailed,
     }),
     onReconcileFailed,
-    caller: { accounts: node.accounts, limits: node.limits, hashKey: key => Bun.SHA256.hash(key, 'base64') },
+    caller: { apiKeys: node.apiKeys, limits: node.limits, hashKey: key => Bun.SHA256.hash(key, 'base64') },
     text: textPortsOf({ node, clock, log, moderator, providers, refusedFields, idleStreams, tokenizer }),
     media,
     books: node,
@@ -154,7 +154,7 @@ function adminPortsOf(parts: {
   readonly onReconcileFailed: (error: unknown) => void
 }): AdminPorts {
   const { node, clock, moderator, providers, refusedFields, idleStreams, onReconcileFailed: onFailed } = parts
-  const { accounts, ledger, catalog, auditLog, newId, limits } = node
+  const { accounts, apiKeys, ledger, catalog, auditLog, newId, limits } = node
   const { isSandboxOn, unknownSubmitTtlMs } = parts.config
   const settings = describeConfig()
   const { imageRetentionMs: imageMs, videoRetentionMs: videoMs = null } = parts.config
@@ -162,6 +162,7 @@ function adminPortsOf(parts: {
   const jobSettings = { unknownSubmitTtlMs, retention: { imageMs, videoMs } }
   return {
     accounts,
+    apiKeys,
     ledger,
     limits,
     anchor: node.anchor,

@@ -472,7 +472,7 @@ describe('requests of a key whose budget is reserved', () => {
   async function aBudgetQueue() {
     const opened = await aQueue()
     const { store, queue, accountId, apiKeyId } = opened
-    const { id: otherKey } = await store.accounts.createKey({
+    const { id: otherKey } = await store.apiKeys.create({
       publicId: 'key_other',
       accountId,
       name: 'other',

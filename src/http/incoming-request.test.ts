@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { admitCaller, type CallerRecord } from '../gateway/admission/admit-caller.ts'
-import type { Authenticated } from '../gateway/ports/accounts.ts'
+import type { Authenticated } from '../gateway/ports/api-keys.ts'
 import { presentedKey } from './incoming-request.ts'
 
 const known = {
@@ -10,7 +10,7 @@ const known = {
 const ports = {
   hashKey: (key: string) => `hash of ${key}`,
   limits: { recentRefusal: async () => undefined },
-  accounts: { authenticate: async (hash: string) => (hash === 'hash of good' ? known : undefined) },
+  apiKeys: { authenticate: async (hash: string) => (hash === 'hash of good' ? known : undefined) },
 }
 
 const outcome = (headers: Readonly<Record<string, string>>) =>
@@ -59,7 +59,7 @@ test('the log line of a request names its account and its key, also if the accou
 
   const admitted = admitCaller('good', record, {
     ...ports,
-    accounts: { authenticate: async () => suspended },
+    apiKeys: { authenticate: async () => suspended },
   })
 
   expect(await admitted.catch((error: { code: string }) => error.code)).toBe('account_suspended')

@@ -1,5 +1,5 @@
 import { ZERO } from '../../src/domain/money.ts'
-import type { Authenticated } from '../../src/gateway/ports/accounts.ts'
+import type { Authenticated } from '../../src/gateway/ports/api-keys.ts'
 import type { StoreNode } from '../../src/gateway/ports/store-node.ts'
 import { openSqliteStore } from '../../src/stores/sqlite/store.ts'
 import { anAudit } from '../support/ledger-builders.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { ImageModel, VideoModel } from '../../src/domain/catalog/model.ts'
 import type { Provider } from '../../src/domain/catalog/provider.ts'
 import { usd } from '../../src/domain/money.ts'
-import type { Authenticated } from '../../src/gateway/ports/accounts.ts'
+import type { Authenticated } from '../../src/gateway/ports/api-keys.ts'
 import { aDataFolder } from '../support/data-folder.ts'
 import { anAudit, NOW } from '../support/ledger-builders.ts'
 import { aSqliteStore } from '../support/test-store.ts'
@@ -40,7 +40,7 @@ async function makeTemplate(): Promise<Template> {
       sandboxOnly: false,
       audit: anAudit(),
     })
-    const apiKey = await store.accounts.createKey({
+    const apiKey = await store.apiKeys.create({
       publicId: `key_${number}`,
       accountId: account.id,
       name: 'default',

@@ -40,20 +40,20 @@ export async function openWithFunds(kind: StoreKind, funds: NanoUsd, options?: O
 
 /** Changes the limits of an account or of its key. */
 export async function changeLimits(
-  { accounts }: Pick<TestStore, 'accounts'>,
+  { accounts, apiKeys }: Pick<TestStore, 'accounts' | 'apiKeys'>,
   { accountId, apiKeyId }: LimitOwner,
   limits: LimitsPatch,
 ): Promise<void> {
   const by = { actor: 'test', atMs: NOW }
   const account = await accounts.findAccountById(accountId)
-  const key = (await accounts.listKeys(accountId)).find(({ id }) => id === apiKeyId)
+  const key = (await apiKeys.list(accountId)).find(({ id }) => id === apiKeyId)
   if (key === undefined) await accounts.updateAccount(account!.publicId, { limits }, by)
-  else await accounts.updateKey(key.publicId, { limits }, by)
+  else await apiKeys.update(key.publicId, { limits }, by)
 }
 
 /** A new account with funds and a key. */
 export async function anAccount(
-  { accounts, ledger }: TestStore,
+  { accounts, apiKeys, ledger }: TestStore,
   {
     funds = ZERO,
     name,
@@ -67,7 +67,7 @@ export async function anAccount(
     sandboxOnly: false,
     audit: anAudit(),
   })
-  const apiKey = await accounts.createKey({
+  const apiKey = await apiKeys.create({
     publicId: `key_${key}`,
     accountId: account.id,
     name: 'default',

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Id } from '../../src/domain/ids.ts'
 import type { Accounts } from '../../src/gateway/ports/accounts.ts'
+import type { ApiKeys } from '../../src/gateway/ports/api-keys.ts'
 import type { Attempts } from '../../src/gateway/ports/attempts.ts'
 import type { AuditLog } from '../../src/gateway/ports/audit.ts'
 import type { CatalogStore } from '../../src/gateway/ports/catalog.ts'
@@ -21,6 +22,7 @@ export type TestStore = {
   readonly attempts: Attempts
   readonly jobs: Jobs
   readonly accounts: Accounts
+  readonly apiKeys: ApiKeys
   readonly catalog: CatalogStore
   readonly auditLog: AuditLog
   readonly leases: Leases

@@ -15,18 +15,6 @@ export type Account = {
   readonly replays?: false
 }
 
-export type ApiKey = {
-  readonly id: number
-  /** `key_…` */
-  readonly publicId: string
-  readonly accountId: number
-  readonly name: string
-  /** The first 12 characters of the key, for lists. */
-  readonly prefix: string
-  readonly createdAtMs: number
-  readonly revokedAtMs: number | null
-}
-
 /** The parts of an account that an operator can change. A part that is left out stays as it is. */
 export type AccountPatch = {
   /** Its keys are refused while it is suspended. Running work is settled. */
@@ -36,27 +24,14 @@ export type AccountPatch = {
   readonly limits?: LimitsPatch
 }
 
-/** The parts of a key that an operator can change. */
-export type KeyPatch = {
-  /** Nothing ends a revocation. */
-  readonly revoked?: true
-  /** What it may use, within the limits of its account. */
-  readonly limits?: LimitsPatch
-}
-
 /** Since when each switch of an account is set; null if it is not. */
 export type AccountSwitches = {
   readonly suspendedAtMs: number | null
   readonly replaysOffAtMs: number | null
 }
 
-/** The audit actions of the switches of accounts and keys. */
-export type SwitchAction =
-  | 'account.suspend'
-  | 'account.resume'
-  | 'account.replays_on'
-  | 'account.replays_off'
-  | 'key.revoke'
+/** The audit actions of the switches of an account. */
+export type SwitchAction = 'account.suspend' | 'account.resume' | 'account.replays_on' | 'account.replays_off'
 
 /** The switches of an account after a patch, and the action of each switch that it changes. */
 export function patchSwitches(
@@ -73,14 +48,4 @@ export function patchSwitches(
     replaysOffAtMs: replays ? null : (replaysOffAtMs ?? atMs),
     actions,
   }
-}
-
-/** When a key was revoked, after a patch, and the action if the patch revokes it. */
-export function patchRevocation(
-  { revokedAtMs }: Pick<ApiKey, 'revokedAtMs'>,
-  { revoked }: KeyPatch,
-  atMs: number,
-): Pick<ApiKey, 'revokedAtMs'> & { readonly actions: readonly SwitchAction[] } {
-  if (revoked === undefined || revokedAtMs !== null) return { revokedAtMs, actions: [] }
-  return { revokedAtMs: atMs, actions: ['key.revoke'] }
 }

@@ -1,7 +1,8 @@
-import type { Account, ApiKey } from '../../domain/accounts/account.ts'
+import type { Account } from '../../domain/accounts/account.ts'
+import type { ApiKey } from '../../domain/accounts/api-key.ts'
 import { apiKeyPrefix, apiKeyText, KEY_BYTES } from '../../domain/accounts/api-key-text.ts'
 import { formatId, type Id } from '../../domain/ids.ts'
-import type { Accounts } from '../ports/accounts.ts'
+import type { ApiKeys } from '../ports/api-keys.ts'
 import type { Clock } from '../ports/clock.ts'
 import { checkedName } from './create-account.ts'
 import { auditOf, type Actor } from './operator.ts'
@@ -15,7 +16,7 @@ const UNNAMED = 'default'
 export async function createApiKey(
   request: { readonly account: Account; readonly name?: string | undefined; readonly actor: Actor },
   ports: {
-    readonly accounts: Accounts
+    readonly apiKeys: Pick<ApiKeys, 'create'>
     readonly newId: () => Id
     readonly clock: Clock
     /** Cryptographically secure random bytes. */
@@ -26,7 +27,7 @@ export async function createApiKey(
   const name = checkedName(request.name ?? UNNAMED)
   const text = apiKeyText(ports.randomBytes(KEY_BYTES))
   const publicId = formatId('key', ports.newId())
-  const apiKey = await ports.accounts.createKey({
+  const apiKey = await ports.apiKeys.create({
     publicId,
     accountId: request.account.id,
     name,

@@ -10,12 +10,13 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
 /** Two keys of one account whose first 12 characters are the same, and one of its own. */
 async function setUp() {
-  const { accounts, ...store } = aSqliteStore()
-  const { accountId } = await anAccount({ accounts, ...store }, {})
+  const store = aSqliteStore()
+  const { apiKeys } = store
+  const { accountId } = await anAccount(store, {})
   const keyOf = async (publicId: string, random: Uint8Array) => {
     const text = apiKeyText(random)
     const prefix = apiKeyPrefix(text)
-    await accounts.createKey({
+    await apiKeys.create({
       publicId,
       accountId,
       name: publicId,
@@ -35,8 +36,8 @@ async function setUp() {
   ] as const
   return {
     texts,
-    find: (name: string) => findKey(name, { accounts, sha256 }),
-    findOfPath: (name: string) => findKeyOfPath(name, { accounts, sha256 }),
+    find: (name: string) => findKey(name, { apiKeys, sha256 }),
+    findOfPath: (name: string) => findKeyOfPath(name, { apiKeys, sha256 }),
   }
 }
 

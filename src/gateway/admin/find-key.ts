@@ -1,7 +1,7 @@
-import type { ApiKey } from '../../domain/accounts/account.ts'
+import type { ApiKey } from '../../domain/accounts/api-key.ts'
 import { isApiKeyText, KEY_PREFIX_LENGTH } from '../../domain/accounts/api-key-text.ts'
 import { GatewayError } from '../../domain/errors.ts'
-import type { Accounts, KeyName } from '../ports/accounts.ts'
+import type { ApiKeys, KeyName } from '../ports/api-keys.ts'
 
 /** Lists show the first characters of a key with this after them. */
 const ELLIPSIS = /(…|\.\.\.)$/
@@ -13,12 +13,12 @@ const ELLIPSIS = /(…|\.\.\.)$/
 export async function findKey(
   name: string,
   {
-    accounts,
+    apiKeys,
     sha256,
-  }: { readonly accounts: Pick<Accounts, 'findKeys'>; readonly sha256: (text: string) => Uint8Array },
+  }: { readonly apiKeys: Pick<ApiKeys, 'find'>; readonly sha256: (text: string) => Uint8Array },
 ): Promise<ApiKey> {
   const { by, words } = readName(withoutEllipsis(name), sha256)
-  const [key, ...others] = await accounts.findKeys(by)
+  const [key, ...others] = await apiKeys.find(by)
   if (key === undefined) throw new GatewayError('not_found', `There is no key with ${words}.`)
   if (others.length === 0) return key
   const ids = [key, ...others].map(({ publicId }) => publicId).join(', ')

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { ZERO } from '../../domain/money.ts'
-import type { Accounts, Authenticated } from '../ports/accounts.ts'
+import type { ApiKeys, Authenticated } from '../ports/api-keys.ts'
 import type { Limits } from '../ports/limits.ts'
 import { limitError } from './refuse-limits.ts'
 
@@ -8,7 +8,7 @@ import { limitError } from './refuse-limits.ts'
 export type HashKey = (key: string) => string
 
 export type AdmitCallerPorts = {
-  readonly accounts: Pick<Accounts, 'authenticate'>
+  readonly apiKeys: Pick<ApiKeys, 'authenticate'>
   readonly hashKey: HashKey
   readonly limits: Pick<Limits, 'recentRefusal'>
 }
@@ -27,14 +27,14 @@ const KEY_LENGTH_MAX = 256
 export async function admitCaller(
   key: string | undefined,
   record: CallerRecord,
-  { accounts, hashKey, limits }: AdmitCallerPorts,
+  { apiKeys, hashKey, limits }: AdmitCallerPorts,
 ): Promise<Authenticated> {
   if (key === undefined)
     throw new GatewayError(
       'invalid_api_key',
       'No API key was given. Send it as "Authorization: Bearer <key>", or as "x-api-key: <key>" or "api-key: <key>".',
     )
-  const caller = key.length > KEY_LENGTH_MAX ? undefined : await accounts.authenticate(hashKey(key))
+  const caller = key.length > KEY_LENGTH_MAX ? undefined : await apiKeys.authenticate(hashKey(key))
   if (caller === undefined)
     throw new GatewayError('invalid_api_key', 'This API key is unknown or was revoked.')
   record.accountId = caller.account.publicId

@@ -2,7 +2,7 @@ import type { Id } from '../../domain/ids.ts'
 import type { Job, JobState } from '../../domain/jobs/job.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { MediaBody } from '../../protocol/media/media-body.ts'
-import type { Authenticated } from '../ports/accounts.ts'
+import type { Authenticated } from '../ports/api-keys.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
 import { publicId } from './job-id.ts'
 

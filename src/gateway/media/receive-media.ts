@@ -9,7 +9,7 @@ import {
 } from '../../protocol/media/media-body.ts'
 import { MEDIA_BODY_BYTES } from '../byte-budgets/body-budgets.ts'
 import type { ByteBudget, Reservation } from '../byte-budgets/byte-budget.ts'
-import type { Authenticated } from '../ports/accounts.ts'
+import type { Authenticated } from '../ports/api-keys.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { Jobs } from '../ports/jobs.ts'

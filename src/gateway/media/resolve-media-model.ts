@@ -3,7 +3,7 @@ import type { ImageModel, MediaModel, Upstream, VideoModel } from '../../domain/
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { JobKind } from '../../domain/jobs/job.ts'
-import type { Authenticated } from '../ports/accounts.ts'
+import type { Authenticated } from '../ports/api-keys.ts'
 import { modelNotFound } from '../text/model-not-found.ts'
 import { chooseUpstream } from '../upstreams/call-with-failover.ts'
 

@@ -1,7 +1,7 @@
-import type { Account, AccountPatch, ApiKey, KeyPatch } from '../../domain/accounts/account.ts'
+import type { Account, AccountPatch } from '../../domain/accounts/account.ts'
 import type { Audit } from './audit.ts'
 
-/** Accounts and their API keys. The text of a key is never stored, only its SHA-256. */
+/** The accounts of customers. */
 export interface Accounts {
   /** Throws `already_exists` if the name is taken. Names are unique, so that commands can use them. */
   createAccount(request: {
@@ -27,39 +27,7 @@ export interface Accounts {
    * for a budget while an upgrade adds up earlier charges. Then nothing of the patch is done.
    */
   updateAccount(publicId: string, patch: AccountPatch, by: Editor): Promise<Account>
-
-  createKey(request: {
-    readonly publicId: string
-    readonly accountId: number
-    readonly name: string
-    /** SHA-256 of the whole key. */
-    readonly hash: Uint8Array
-    /** The first 12 characters of the key, which lists show. */
-    readonly prefix: string
-    readonly audit: Audit
-  }): Promise<ApiKey>
-
-  /** All keys of an account, including revoked ones. */
-  listKeys(accountId: number): Promise<readonly ApiKey[]>
-
-  /** The keys with an id, a hash or first characters, including revoked ones, oldest first. Several can begin alike. */
-  findKeys(by: KeyName): Promise<readonly ApiKey[]>
-
-  /** Changes a key. The rules are those of `updateAccount`. */
-  updateKey(publicId: string, patch: KeyPatch, by: Editor): Promise<ApiKey>
-
-  /**
-   * The account and key of a hash; undefined for a key that is unknown or revoked. Unknown keys take no memory and
-   * little time, so that a flood of them cannot exhaust the store.
-   */
-  authenticate(hash: string): Promise<Authenticated | undefined>
 }
-
-/** How a key can be found: by its id, the SHA-256 of its text, or its first 12 characters. */
-export type KeyName =
-  | { readonly publicId: string }
-  | { readonly hash: Uint8Array }
-  | { readonly prefix: string }
 
 /** Who makes a change, and when. */
 export type Editor = Pick<Audit, 'actor' | 'atMs'>
@@ -69,5 +37,3 @@ export type AccountPage = {
   /** The `next` of the page before; opaque. */
   readonly cursor?: string
 }
-
-export type Authenticated = { readonly account: Account; readonly apiKey: ApiKey }

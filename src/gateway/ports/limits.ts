@@ -25,7 +25,7 @@ export type BudgetStatus = {
 
 /**
  * The limits and budgets of accounts, keys, and both with a model. Patches of accounts and keys change them:
- * `Accounts.updateAccount` and `Accounts.updateKey`. Holds take them: `Ledger.placeHold` and `Jobs.create`.
+ * `Accounts.updateAccount` and `ApiKeys.update`. Holds take them: `Ledger.placeHold` and `Jobs.create`.
  */
 export interface Limits {
   /** What an owner may use, without the limits of its account. */

@@ -1,6 +1,7 @@
 import type { Id } from '../../domain/ids.ts'
 import type { Accounts } from './accounts.ts'
 import type { CommitChains } from './anchor.ts'
+import type { ApiKeys } from './api-keys.ts'
 import type { Attempts } from './attempts.ts'
 import type { AuditLog } from './audit.ts'
 import type { CatalogStore } from './catalog.ts'
@@ -19,6 +20,7 @@ export interface StoreNode {
   readonly newId: () => Id
   readonly ledger: Ledger
   readonly accounts: Accounts
+  readonly apiKeys: ApiKeys
   readonly attempts: Attempts
   readonly jobs: Jobs
   readonly catalog: CatalogStore

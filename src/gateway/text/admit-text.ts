@@ -10,7 +10,7 @@ import { anthropicRateLimits, openAiRateLimits } from '../../protocol/rate-limit
 import type { TextDialect, TextRequest } from '../../protocol/text-dialect.ts'
 import { admitSpend } from '../admission/admit-spend.ts'
 import type { HoldQueue } from '../hold-queue.ts'
-import type { Authenticated } from '../ports/accounts.ts'
+import type { Authenticated } from '../ports/api-keys.ts'
 import type { CatalogStore } from '../ports/catalog.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Hold } from '../ports/ledger.ts'

@@ -2,7 +2,7 @@ import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
 import type { Model, ModelKind } from '../../domain/catalog/model.ts'
 import { nearest } from '../../domain/catalog/rows/nearest.ts'
 import { GatewayError } from '../../domain/errors.ts'
-import type { Authenticated } from '../ports/accounts.ts'
+import type { Authenticated } from '../ports/api-keys.ts'
 
 /** A client can send a name of any length. The error repeats only its beginning. */
 const NAME_SHOWN_MAX = 200

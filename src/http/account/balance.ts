@@ -1,5 +1,5 @@
 import { formatUsd, addUsd } from '../../domain/money.ts'
-import type { Authenticated } from '../../gateway/ports/accounts.ts'
+import type { Authenticated } from '../../gateway/ports/api-keys.ts'
 import type { Ledger, StatementLine } from '../../gateway/ports/ledger.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 import { formatId } from '../../domain/ids.ts'

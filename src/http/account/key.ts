@@ -1,4 +1,4 @@
-import type { Authenticated } from '../../gateway/ports/accounts.ts'
+import type { Authenticated } from '../../gateway/ports/api-keys.ts'
 import type { Limits } from '../../gateway/ports/limits.ts'
 import { limitsOf } from '../limits-json.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'

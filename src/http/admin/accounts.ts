@@ -1,17 +1,14 @@
-import type { Account, ApiKey } from '../../domain/accounts/account.ts'
-import { rowsRefusal } from '../../domain/catalog/rows/problem.ts'
-import { decodeLimitsPatch, limitFields, type LimitsPatch } from '../../domain/limits/limits-row.ts'
+import type { Account } from '../../domain/accounts/account.ts'
+import { limitFields } from '../../domain/limits/limits-row.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { addUsd, formatUsd } from '../../domain/money.ts'
 import { createAccount } from '../../gateway/admin/create-account.ts'
-import { createApiKey } from '../../gateway/admin/create-api-key.ts'
-import { findKey, findKeyOfPath } from '../../gateway/admin/find-key.ts'
-import { flagField, optionalTextField, readFields, textField, type Fields } from './body.ts'
+import { flagField, limitsField, readFields, textField } from './body.ts'
 import { limitsOf } from '../limits-json.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { absenceOf } from './found.ts'
-import { instant, instantOrNull } from './instant.ts'
+import { instantOrNull } from './instant.ts'
 import { readAdminPage } from './query.ts'
 
 /** One page of accounts with their balances, oldest first. */
@@ -55,68 +52,6 @@ export async function getAccount({ params }: AdminCall, ports: AdminPorts): Prom
   return adminReply(await limitedAccountBody(await accountOf(params, ports), ports))
 }
 
-/** The keys of an account, including revoked ones, without their texts. */
-export async function listKeys({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  const account = await accountOf(params, ports)
-  const keys = await ports.accounts.listKeys(account.id)
-  return adminReply({ data: keys.map(keyBody) })
-}
-
-/** A key with its limits. */
-export async function getKey({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  const key = await findKeyOfPath(params['id'] ?? '', ports)
-  const owner = { accountId: key.accountId, apiKeyId: key.id }
-  return adminReply({ ...keyBody(key), ...(await limitsOf(owner, ports.limits)) })
-}
-
-/** Changes the limits of a key, from the next request on. Repeating it changes nothing. */
-export async function patchKey(call: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  const limits = limitsField(await readFields(call.request, limitFields))
-  const { publicId } = await findKeyOfPath(call.params['id'] ?? '', ports)
-  await ports.accounts.updateKey(publicId, { limits }, { actor: call.actor, atMs: ports.clock.now() })
-  return getKey(call, ports)
-}
-
-/** Creates a key. Only this reply has its text. */
-export async function postKey(
-  { request, params, actor }: AdminCall,
-  ports: AdminPorts,
-): Promise<BufferedReply> {
-  const account = await accountOf(params, ports)
-  const fields = await readFields(request, ['name'])
-  const name = optionalTextField(fields, 'name', 'the name of the key')
-  const { apiKey, text } = await createApiKey({ account, name, actor }, ports)
-  return adminReply({ ...keyBody(apiKey), key: text })
-}
-
-/** The key with an id, first characters or a text, and its account. A text is in the body, because paths get into logs. */
-export async function postKeySearch({ request }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  const fields = await readFields(request, ['key'])
-  const key = await findKey(
-    textField(fields, 'key', 'the id, the first characters or the text of a key'),
-    ports,
-  )
-  const account = await ports.accounts.findAccountById(key.accountId)
-  return adminReply({
-    ...keyBody(key),
-    account: account?.publicId ?? null,
-    account_name: account?.name ?? null,
-  })
-}
-
-/** Revokes a key of the account. Repeating it changes nothing. */
-export async function deleteKeyOfAccount(call: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  const account = await accountOf(call.params, ports)
-  const key = await findKeyOfPath(call.params['id'] ?? '', ports)
-  if (key.accountId !== account.id) throw new GatewayError('not_found', 'This account has no such key.')
-  return revoke(key, call, ports)
-}
-
-/** Revokes a key of any account. Repeating it changes nothing. */
-export async function postKeyRevocation(call: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  return revoke(await findKeyOfPath(call.params['id'] ?? '', ports), call, ports)
-}
-
 /** Accounts whose names are compared with an unknown one. More would make a mistyped name slow. */
 const COMPARED_MAX = 1000
 
@@ -128,28 +63,6 @@ export async function accountOf(params: AdminCall['params'], { accounts }: Admin
   const known = await accounts.listAccounts({ limit: COMPARED_MAX })
   const names = known.accounts.map(account => account.name)
   throw new GatewayError('not_found', absenceOf('account', name, names))
-}
-
-async function revoke(
-  { publicId }: ApiKey,
-  { actor }: AdminCall,
-  { accounts, clock }: AdminPorts,
-): Promise<BufferedReply> {
-  return adminReply(
-    keyBody(await accounts.updateKey(publicId, { revoked: true }, { actor, atMs: clock.now() })),
-  )
-}
-
-/** The members of a body that change limits. Throws `invalid_field` if there are none, and for a wrong one. */
-function limitsField(fields: Fields): LimitsPatch {
-  if (Object.keys(fields).length === 0)
-    throw new GatewayError(
-      'invalid_field',
-      `The body changes nothing. Its fields are ${limitFields.join(', ')}.`,
-    )
-  const patch = decodeLimitsPatch(fields)
-  if (!patch.ok) throw rowsRefusal(patch.problems)
-  return patch.value
 }
 
 /**
@@ -179,14 +92,4 @@ async function limitedAccountBody(account: Account, ports: AdminPorts): Promise<
 function nullIfDamaged(error: unknown): null {
   if (error instanceof RangeError) return null
   throw error
-}
-
-function keyBody(key: ApiKey): object {
-  return {
-    id: key.publicId,
-    name: key.name,
-    prefix: key.prefix,
-    created_at: instant(key.createdAtMs),
-    revoked_at: key.revokedAtMs === null ? null : instant(key.revokedAtMs),
-  }
 }

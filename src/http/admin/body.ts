@@ -1,3 +1,5 @@
+import { rowsRefusal } from '../../domain/catalog/rows/problem.ts'
+import { decodeLimitsPatch, limitFields, type LimitsPatch } from '../../domain/limits/limits-row.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { BodyLimits } from '../../http1/server/request-body.ts'
 import { BODY_TIMES } from '../incoming-request.ts'
@@ -78,4 +80,16 @@ function parsed(text: string): unknown {
   } catch {
     throw new GatewayError('invalid_json', 'The body is not valid JSON.')
   }
+}
+
+/** The members of a body that change limits. Throws `invalid_field` if there are none, and for a wrong one. */
+export function limitsField(fields: Fields): LimitsPatch {
+  if (Object.keys(fields).length === 0)
+    throw new GatewayError(
+      'invalid_field',
+      `The body changes nothing. Its fields are ${limitFields.join(', ')}.`,
+    )
+  const patch = decodeLimitsPatch(fields)
+  if (!patch.ok) throw rowsRefusal(patch.problems)
+  return patch.value
 }

@@ -9,6 +9,7 @@ import type { DamagedResults } from '../../gateway/media/damaged-results.ts'
 import type { JobExplanation } from '../../gateway/media/explain-job.ts'
 import type { Anchoring } from '../../gateway/admin/verify-books.ts'
 import type { Accounts } from '../../gateway/ports/accounts.ts'
+import type { ApiKeys } from '../../gateway/ports/api-keys.ts'
 import type { AuditLog } from '../../gateway/ports/audit.ts'
 import type { Blobs } from '../../gateway/ports/blobs.ts'
 import type { Backups } from '../../gateway/ports/backups.ts'
@@ -26,6 +27,7 @@ import { jsonReply, type BufferedReply } from '../request-context.ts'
 /** The ports of the admin API. */
 export type AdminPorts = {
   readonly accounts: Accounts
+  readonly apiKeys: ApiKeys
   readonly ledger: Ledger
   readonly anchor: Anchoring
   readonly jobs: Jobs

@@ -10,12 +10,12 @@ export type PublicNames = {
 /** The public ids and names of the accounts of some rows, and the public ids of their keys. */
 export async function publicNames(
   rows: readonly { readonly accountId: number }[],
-  ports: Pick<AdminPorts, 'accounts'>,
+  ports: Pick<AdminPorts, 'accounts' | 'apiKeys'>,
 ): Promise<PublicNames> {
   const ids = [...new Set(rows.map(({ accountId }) => accountId))]
   const found = await Promise.all(ids.map(id => ports.accounts.findAccountById(id)))
   const accounts = found.filter(account => account !== undefined)
-  const keys = await Promise.all(accounts.map(({ id }) => ports.accounts.listKeys(id)))
+  const keys = await Promise.all(accounts.map(({ id }) => ports.apiKeys.list(id)))
   return {
     accounts: new Map(accounts.map(({ id, publicId }) => [id, publicId])),
     accountNames: new Map(accounts.map(({ id, name }) => [id, name])),

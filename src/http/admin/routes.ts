@@ -1,16 +1,4 @@
-import {
-  deleteKeyOfAccount,
-  getAccount,
-  getKey,
-  patchKey,
-  patchAccount,
-  listAccounts,
-  listKeys,
-  postAccount,
-  postKey,
-  postKeyRevocation,
-  postKeySearch,
-} from './accounts.ts'
+import { getAccount, listAccounts, patchAccount, postAccount } from './accounts.ts'
 import { getStatement, listAudit, postGrant } from './books.ts'
 import { getCatalogHistory, postCatalogRollback } from './catalog-history.ts'
 import { getCatalog, putCatalog } from './catalog.ts'
@@ -27,6 +15,15 @@ import {
 } from './catalog-rows.ts'
 import { postDebit, postRefund, postResumption, postSuspension } from './corrections.ts'
 import { getJob, listJobs } from './jobs.ts'
+import {
+  deleteKeyOfAccount,
+  getKey,
+  listKeys,
+  patchKey,
+  postKey,
+  postKeyRevocation,
+  postKeySearch,
+} from './keys.ts'
 import { listLosses, listUsage } from './usage.ts'
 import { getDoctor, postBackup, postReconciliation, postVerification } from './maintenance.ts'
 import type { AdminRoute } from './match-route.ts'

@@ -1,5 +1,5 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
-import type { Authenticated } from '../../gateway/ports/accounts.ts'
+import type { Authenticated } from '../../gateway/ports/api-keys.ts'
 import { modelNotFound } from '../../gateway/text/model-not-found.ts'
 import { isKnown, type IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type Handler, type HttpReply, type RequestContext } from '../request-context.ts'

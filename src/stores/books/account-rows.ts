@@ -1,4 +1,5 @@
-import type { Account, AccountSwitches, ApiKey } from '../../domain/accounts/account.ts'
+import type { Account, AccountSwitches } from '../../domain/accounts/account.ts'
+import type { ApiKey } from '../../domain/accounts/api-key.ts'
 
 export type AccountRow = {
   id: bigint

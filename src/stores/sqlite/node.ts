@@ -2,7 +2,8 @@ import type { Database } from 'bun:sqlite'
 import { idSource } from '../../domain/ids.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
-import { type ApiKeyCache, SqliteAccounts } from './accounts.ts'
+import { SqliteAccounts } from './accounts.ts'
+import { type ApiKeyCache, SqliteApiKeys } from './api-keys.ts'
 import { createAttempts } from './attempts.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import { createCatalogStore, type CatalogState } from './catalog.ts'
@@ -34,7 +35,7 @@ export type SharedState = {
   readonly tariffs: Tariffs
   readonly tables: Tables
   readonly steps: LedgerSteps
-  readonly apiKeys: ApiKeyCache
+  readonly keptKeys: ApiKeyCache
   readonly catalog: CatalogState
   readonly takenLeases: TakenLeases
 }
@@ -49,15 +50,13 @@ export function openNode(
   const owner = new HoldOwner(random64(), clock)
   const { hints, text } = shared.steps
   const freedHints = hints.add()
+  const changeLimits = limitChanges({ ...shared, owner })
   return {
     name,
     newId: idSource({ clock, random64, after: lastKey }),
     ledger: createLedger({ ...shared, groupCommit, owner, freedHints }),
-    accounts: new SqliteAccounts({
-      ...shared,
-      groupCommit,
-      changeLimits: limitChanges({ ...shared, owner }),
-    }),
+    accounts: new SqliteAccounts({ ...shared, groupCommit, changeLimits }),
+    apiKeys: new SqliteApiKeys({ ...shared, groupCommit, changeLimits }),
     attempts: createAttempts({ ...shared, groupCommit }),
     jobs: openJobs({ ...shared, node: name, groupCommit, owner }),
     catalog: createCatalogStore(shared.catalog, groupCommit),

@@ -1,5 +1,5 @@
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
-import { ApiKeyCache } from './accounts.ts'
+import { ApiKeyCache } from './api-keys.ts'
 import { createAuditLog } from './audit-log.ts'
 import { CatalogState } from './catalog.ts'
 import { CommitLog } from './commit-log.ts'
@@ -69,7 +69,7 @@ function openShared(database: Database, secretKey: SecretKey): SharedState {
     tariffs,
     tables,
     steps: createLedgerSteps({ database, transactions, auditLog, tables, tariffs }),
-    apiKeys: new ApiKeyCache(database),
+    keptKeys: new ApiKeyCache(database),
     catalog: CatalogState.load({ database, transactions, auditLog, secretKey }),
     takenLeases: new Map(),
   }

@@ -1,4 +1,4 @@
-import type { Authenticated } from '../../../src/gateway/ports/accounts.ts'
+import type { Authenticated } from '../../../src/gateway/ports/api-keys.ts'
 import type { StoreNode } from '../../../src/gateway/ports/store-node.ts'
 import type { World } from '../world.ts'
 import type { EndedJob } from './ended-jobs.ts'

@@ -1,4 +1,5 @@
 import type { SwitchAction } from '../../../domain/accounts/account.ts'
+import type { KeyAction } from '../../../domain/accounts/api-key.ts'
 import { findingOf, type Finding } from './findings.ts'
 
 /** The switches that an audit line turns on or off. The columns have the time of the line, or null. */
@@ -8,7 +9,7 @@ const switches: Readonly<Record<string, Switched>> = {
   'account.replays_off': { column: 'replays_off_at_ms', isSet: true },
   'account.replays_on': { column: 'replays_off_at_ms', isSet: false },
   'key.revoke': { column: 'revoked_at_ms', isSet: true },
-} satisfies Record<SwitchAction, Switched>
+} satisfies Record<SwitchAction | KeyAction, Switched>
 
 type SwitchColumn = 'suspended_at_ms' | 'replays_off_at_ms' | 'revoked_at_ms'
 type Switched = { readonly column: SwitchColumn; readonly isSet: boolean }

@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { GatewayError } from '../../../domain/errors.ts'
-import type { LimitsPatch } from '../../../domain/limits/limits-row.ts'
+import { encodeLimitsPatch, type LimitsPatch } from '../../../domain/limits/limits-row.ts'
+import type { Audit } from '../../../gateway/ports/audit.ts'
 import type { LimitOwner, Limits } from '../../../gateway/ports/limits.ts'
 import type { HoldOwner } from '../hold-owner.ts'
 import type { LedgerSteps } from '../ledger.ts'
@@ -25,10 +26,20 @@ export function createLimits(parts: {
   }
 }
 
-/** Inside a step: applies a patch to the limits of an account or a key. True if it changes them. */
-export type ChangeLimits = (owner: LimitOwner, patch: LimitsPatch) => boolean
+/** A line of the audit log, whose actor and time are those of the edit. */
+export type AuditedChange = Omit<Audit, 'actor' | 'atMs'>
 
-/** The step of `Accounts.updateAccount` and `Accounts.updateKey` that changes limits. */
+/**
+ * Inside a step: applies a patch to the limits of an account or a key. Returns the audit line if it changes them, with
+ * the patch as its detail.
+ */
+export type ChangeLimits = (
+  owner: LimitOwner,
+  patch: LimitsPatch | undefined,
+  line: AuditedChange,
+) => readonly AuditedChange[]
+
+/** The step of `Accounts.updateAccount` and `ApiKeys.update` that changes limits. */
 export function limitChanges({
   database,
   steps: { limits, booksOfAccounts },
@@ -38,9 +49,11 @@ export function limitChanges({
   readonly steps: Pick<LedgerSteps, 'limits' | 'booksOfAccounts'>
   readonly owner: HoldOwner
 }): ChangeLimits {
-  return (of, patch) => {
+  return (of, patch, line) => {
+    if (patch === undefined) return []
     if (hasBudgets(patch) && !isUsageRebuilt(database)) throw notAddedUp()
-    return limits.change(booksOfAccounts.of(of.accountId), of, patch, owner.nowMs())
+    const isChanged = limits.change(booksOfAccounts.of(of.accountId), of, patch, owner.nowMs())
+    return isChanged ? [{ ...line, detail: JSON.stringify(encodeLimitsPatch(patch)) }] : []
   }
 }
 

@@ -26,11 +26,11 @@ beforeAll(async () => {
  * "main" with a stored key, models "x" and "y"), 2 (another price of "x") and 3 ("y" was removed).
  */
 async function useBooks(store: TestSqlite) {
-  const { accounts, jobs } = store
+  const { accounts, apiKeys, jobs } = store
   const ada = await anAccount(store, { name: 'ada', publicId: 'acct_ada', funds: usd('50') })
   const ben = await anAccount(store, { name: 'ben', publicId: 'acct_ben', funds: usd('50') })
   const key = { accountId: ben.accountId, name: 'spare', hash: new Uint8Array(32), prefix: 'tg_live_abcd' }
-  await accounts.createKey({ ...key, publicId: 'key_spare', audit: anAudit() })
+  await apiKeys.create({ ...key, publicId: 'key_spare', audit: anAudit() })
   await jobIn('processing', jobs, aJob(ada))
   const keyed = (name: string) => ({ idempotency: { key: name, fingerprint: `images ${name}` } })
   await jobIn('completed', jobs, aJob(ada, keyed('order-1')))
@@ -49,8 +49,8 @@ async function useBooks(store: TestSqlite) {
   await accounts.updateAccount('acct_ben', { suspended: true }, editor)
   await accounts.updateAccount('acct_ben', { suspended: false }, editor)
   await accounts.updateAccount('acct_ada', { suspended: true, replays: false }, editor)
-  const [benKey] = await accounts.listKeys(ben.accountId)
-  await accounts.updateKey(benKey!.publicId, { revoked: true }, editor)
+  const [benKey] = await apiKeys.list(ben.accountId)
+  await apiKeys.update(benKey!.publicId, { revoked: true }, editor)
   await store.catalog.replace(aCatalog('2.5', ['x', 'y']), at('catalog.replace', '1', NOW + 10))
   await store.catalog.replace(aCatalog('3.5', ['x', 'y']), at('catalog.replace', '2', NOW + 20))
   await store.catalog.replace(aCatalog('3.5', ['x']), at('catalog.replace', '3', NOW + 30))

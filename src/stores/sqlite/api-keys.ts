@@ -1,0 +1,145 @@
+import type { Database, Statement } from 'bun:sqlite'
+import { patchRevocation, type ApiKey, type KeyPatch } from '../../domain/accounts/api-key.ts'
+import type { Editor } from '../../gateway/ports/accounts.ts'
+import type { ApiKeys, Authenticated, KeyName } from '../../gateway/ports/api-keys.ts'
+import { accountFrom, apiKeyFrom, type AccountRow, type ApiKeyRow } from '../books/account-rows.ts'
+import type { SqliteAuditLog } from './audit-log.ts'
+import type { GroupCommit } from './group-commit.ts'
+import type { Tables } from './hashed-table.ts'
+import type { ChangeLimits } from './limits/limits.ts'
+
+/** The API keys of one node. `authenticate` takes the hash in base64. */
+export class SqliteApiKeys implements ApiKeys {
+  readonly #groupCommit: GroupCommit
+  readonly #auditLog: SqliteAuditLog
+  readonly #tables: Tables
+  readonly #sql: ReturnType<typeof statements>
+  readonly #keptKeys: ApiKeyCache
+  readonly #changeLimits: ChangeLimits
+
+  constructor(parts: {
+    readonly database: Database
+    readonly groupCommit: GroupCommit
+    readonly auditLog: SqliteAuditLog
+    readonly tables: Tables
+    readonly keptKeys: ApiKeyCache
+    readonly changeLimits: ChangeLimits
+  }) {
+    this.#groupCommit = parts.groupCommit
+    this.#auditLog = parts.auditLog
+    this.#tables = parts.tables
+    this.#sql = statements(parts.database)
+    this.#keptKeys = parts.keptKeys
+    this.#changeLimits = parts.changeLimits
+  }
+
+  create({
+    publicId,
+    accountId,
+    name,
+    hash,
+    prefix,
+    audit,
+  }: Parameters<ApiKeys['create']>[0]): Promise<ApiKey> {
+    return this.#groupCommit.run(() => {
+      const id = this.#tables.apiKeys.insert({
+        public_id: publicId,
+        account_id: accountId,
+        name,
+        hash,
+        prefix,
+        created_at_ms: audit.atMs,
+      })
+      if (id === null) throw new Error(`The API key ${publicId} is in use.`)
+      this.#auditLog.append(audit)
+      return { id: Number(id), publicId, accountId, name, prefix, createdAtMs: audit.atMs, revokedAtMs: null }
+    })
+  }
+
+  async list(accountId: number): Promise<readonly ApiKey[]> {
+    return this.#sql.ofAccount.all(accountId).map(apiKeyFrom)
+  }
+
+  async find(by: KeyName): Promise<readonly ApiKey[]> {
+    return this.#keyRows(by).map(apiKeyFrom)
+  }
+
+  update(publicId: string, patch: KeyPatch, { actor, atMs }: Editor): Promise<ApiKey> {
+    return this.#groupCommit.run(() => {
+      const row = this.#sql.byPublicId.get(publicId)
+      if (row === null) throw new RangeError(`There is no API key ${publicId}.`)
+      const key = apiKeyFrom(row)
+      const owner = { accountId: key.accountId, apiKeyId: key.id }
+      const limits = this.#changeLimits(owner, patch.limits, { action: 'key.limits', subject: publicId })
+      const { actions, revokedAtMs } = patchRevocation(key, patch, atMs)
+      const lines = [...limits, ...actions.map(action => ({ action, subject: publicId }))]
+      for (const line of lines) this.#auditLog.append({ ...line, actor, atMs })
+      if (actions.length === 0) return key
+      this.#sql.revoke.run(revokedAtMs, row.id)
+      // No other code runs before the commit, so no key can be read and kept in between.
+      this.#keptKeys.clear()
+      return { ...key, revokedAtMs }
+    })
+  }
+
+  authenticate(hash: string): Promise<Authenticated | undefined> {
+    return Promise.resolve(this.#keptKeys.find(hash))
+  }
+
+  #keyRows(by: KeyName): readonly ApiKeyRow[] {
+    if ('publicId' in by) return this.#sql.byPublicId.all(by.publicId)
+    if ('hash' in by) return this.#sql.byHash.all(by.hash)
+    return this.#sql.byPrefix.all(by.prefix)
+  }
+}
+
+function statements(database: Database) {
+  const keys = 'SELECT * FROM api_keys WHERE'
+  return {
+    byPublicId: database.prepare<ApiKeyRow, [string]>(`${keys} public_id = ?`),
+    byHash: database.prepare<ApiKeyRow, [Uint8Array]>(`${keys} hash = ?`),
+    // Reads all keys: only operators look for one, and rarely.
+    byPrefix: database.prepare<ApiKeyRow, [string]>(`${keys} prefix = ? ORDER BY id`),
+    ofAccount: database.prepare<ApiKeyRow, [number]>(`${keys} account_id = ? ORDER BY id`),
+    revoke: database.prepare('UPDATE api_keys SET revoked_at_ms = ? WHERE id = ?'),
+  } satisfies Record<string, Statement>
+}
+
+/** Keys in use that are kept by their hash, at about 500 bytes each. */
+const KEYS_KEPT_MAX = 100_000
+
+/**
+ * The keys in use by their hash in base64, which all nodes of a store share. Only keys that exist are kept: an unknown
+ * one costs a read of an index, and a flood of them takes no memory.
+ */
+export class ApiKeyCache {
+  readonly #keyByHash: Statement<ApiKeyRow, [Uint8Array]>
+  readonly #accountById: Statement<AccountRow, [bigint]>
+  readonly #kept = new Map<string, Authenticated>()
+
+  constructor(database: Database) {
+    this.#keyByHash = database.prepare('SELECT * FROM api_keys WHERE hash = ? AND revoked_at_ms IS NULL')
+    this.#accountById = database.prepare('SELECT * FROM accounts WHERE id = ?')
+  }
+
+  find(hash: string): Authenticated | undefined {
+    return this.#kept.get(hash) ?? this.#load(hash)
+  }
+
+  clear(): void {
+    this.#kept.clear()
+  }
+
+  #load(hash: string): Authenticated | undefined {
+    const key = this.#keyByHash.get(Buffer.from(hash, 'base64'))
+    const account = key === null ? null : this.#accountById.get(key.account_id)
+    if (key === null || account === null) return undefined
+    const authenticated = { account: accountFrom(account), apiKey: apiKeyFrom(key) }
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size < KEYS_KEPT_MAX) break
+      this.#kept.delete(oldest)
+    }
+    this.#kept.set(hash, authenticated)
+    return authenticated
+  }
+}

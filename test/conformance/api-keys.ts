@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'bun:test'
+import { NO_LIMITS } from '../../src/domain/limits/limits-row.ts'
+import { usd } from '../../src/domain/money.ts'
+import { at, base64, make, makeKey, makeWithKey, REVOKED } from '../support/account-builders.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { NOW } from '../support/ledger-builders.ts'
+import { rejection } from '../support/rejection.ts'
+import type { StoreKind } from '../support/test-store.ts'
+
+/** What the API keys of any store must do. */
+export function apiKeysConform(kind: StoreKind): void {
+  describe('api keys', () => {
+    test('a key is found by its hash, with its account', async () => {
+      const { store } = await kind.open()
+      const { account, apiKey, hash } = await makeWithKey(store)
+
+      const authenticated = await store.apiKeys.authenticate(hash)
+
+      expect(authenticated).toEqual({ account, apiKey })
+      expect(apiKey).toMatchObject({ accountId: account.id, prefix: 'tg_live_abcd', revokedAtMs: null })
+    })
+
+    test('a key that was unknown before it was created is known from then on', async () => {
+      const { store } = await kind.open()
+      const account = await make(store.accounts, 'ada')
+      const bytes = new Uint8Array(32).fill(7)
+      const before = await store.apiKeys.authenticate(base64(bytes))
+
+      const apiKey = await makeKey(store, account, bytes)
+
+      expect(before).toBeUndefined()
+      expect(await store.apiKeys.authenticate(base64(bytes))).toEqual({ account, apiKey })
+    })
+
+    test('a revoked key is refused at once, and after a restart', async () => {
+      const { store, reopen } = await kind.open()
+      const { apiKey, hash } = await makeWithKey(store)
+      await store.apiKeys.authenticate(hash)
+
+      const revoked = await store.apiKeys.update(apiKey.publicId, REVOKED, at(NOW + 1))
+      const after = await store.apiKeys.authenticate(hash)
+      const reopened = await reopen()
+
+      expect(revoked).toEqual({ ...apiKey, revokedAtMs: NOW + 1 })
+      expect(after).toBeUndefined()
+      expect(await reopened.apiKeys.authenticate(hash)).toBeUndefined()
+    })
+
+    test('revoking a key again changes nothing, and an unknown key cannot be revoked', async () => {
+      const { store } = await kind.open()
+      const { apiKey } = await makeWithKey(store)
+      const first = await store.apiKeys.update(apiKey.publicId, REVOKED, at(NOW + 1))
+
+      const second = await store.apiKeys.update(apiKey.publicId, REVOKED, at(NOW + 2))
+      const none = await rejection(store.apiKeys.update('key_none', REVOKED, at(NOW)))
+
+      expect(second).toEqual(first)
+      expect(none).toBeInstanceOf(RangeError)
+    })
+
+    test('revoking one key does not affect the others', async () => {
+      const { store } = await kind.open()
+      const { account, apiKey } = await makeWithKey(store)
+      const bytes = new Uint8Array(32).fill(9)
+      const other = await makeKey(store, account, bytes)
+
+      await store.apiKeys.update(apiKey.publicId, REVOKED, at(NOW + 1))
+
+      expect(await store.apiKeys.authenticate(base64(bytes))).toEqual({ account, apiKey: other })
+      expect(await store.apiKeys.list(account.id)).toEqual([{ ...apiKey, revokedAtMs: NOW + 1 }, other])
+    })
+
+    test('a patch of an account and one of a key carry limits, with an audit line if they change any', async () => {
+      const { store } = await kind.open()
+      const { account, apiKey } = await makeWithKey(store)
+      const limits = { limits: { requests_per_minute: 60 }, budgets: { day: usd('5') } }
+      const edit = async (atMs: number) => {
+        await store.accounts.updateAccount(account.publicId, { replays: false, limits }, at(atMs))
+        await store.apiKeys.update(apiKey.publicId, { limits }, at(atMs))
+      }
+
+      await edit(NOW + 1)
+      await edit(NOW + 2)
+
+      const owners = [undefined, apiKey.id].map(apiKeyId => ({ accountId: account.id, apiKeyId }))
+      for (const owner of owners) expect(await store.limits.of(owner)).toEqual({ ...limits, perModel: {} })
+      const detail = '{"limits":{"requests_per_minute":60},"budgets":{"day":"5"}}'
+      expect((await store.auditLog.list({ limit: 4 })).slice(0, 3)).toMatchObject([
+        { action: 'key.limits', subject: apiKey.publicId, detail, atMs: NOW + 1 },
+        { action: 'account.replays_off', subject: account.publicId, atMs: NOW + 1 },
+        { action: 'account.limits', subject: account.publicId, detail, atMs: NOW + 1 },
+      ])
+    })
+
+    test('a patch whose limits are refused changes nothing', async () => {
+      const { store } = await kind.open()
+      const { account, apiKey, hash } = await makeWithKey(store)
+      const terms = { limits: { requests_per_minute: 1 } }
+      const models = Array.from({ length: 101 }, (_, index) => [`m${index}`, terms] as const)
+      const limits = { ...terms, perModel: Object.fromEntries(models) }
+
+      const errors = [
+        await rejection(store.accounts.updateAccount(account.publicId, { replays: false, limits }, at(NOW))),
+        await rejection(store.apiKeys.update(apiKey.publicId, { ...REVOKED, limits }, at(NOW))),
+      ]
+
+      expect(errors).toMatchObject([{ code: 'invalid_field' }, { code: 'invalid_field' }])
+      expect(await store.apiKeys.authenticate(hash)).toEqual({ account, apiKey })
+      for (const apiKeyId of [undefined, apiKey.id])
+        expect(await store.limits.of({ accountId: account.id, apiKeyId })).toEqual(NO_LIMITS)
+      const actions = (await store.auditLog.list({ limit: 9 })).map(({ action }) => action)
+      expect(actions).toEqual(['key.create', 'account.create'])
+    })
+
+    test('a key is still known after a restart', async () => {
+      const { store, reopen } = await kind.open()
+      const { account, apiKey, hash } = await makeWithKey(store)
+
+      const { apiKeys } = await reopen()
+
+      expect(await apiKeys.authenticate(hash)).toEqual({ account, apiKey })
+    })
+
+    test('a key for an account that does not exist is refused', async () => {
+      const { store } = await kind.open()
+      const account = await make(store.accounts, 'ada')
+
+      await rejection(makeKey(store, { ...account, id: account.id + 1 }, new Uint8Array(32)))
+
+      expect(await store.apiKeys.list(account.id + 1)).toEqual([])
+    })
+  })
+
+  describe('two nodes', () => {
+    /** Other nodes see a change of accounts and keys within this. */
+    const VISIBLE_MS = 1_000
+
+    async function openTwo() {
+      const clock = fakeClock(NOW)
+      const { store, other } = await kind.open({ clock })
+      return { clock, store, other }
+    }
+
+    test('two nodes refuse a key within 1 s after one of them revoked it', async () => {
+      const { clock, store, other } = await openTwo()
+      const { apiKey, hash } = await makeWithKey(store)
+      const before = await other.apiKeys.authenticate(hash)
+
+      await store.apiKeys.update(apiKey.publicId, REVOKED, at(NOW))
+      const here = await store.apiKeys.authenticate(hash)
+      clock.advance(VISIBLE_MS)
+      const there = await other.apiKeys.authenticate(hash)
+
+      expect(before).toMatchObject({ apiKey })
+      expect([here, there]).toEqual([undefined, undefined])
+    })
+
+    test('two nodes know a key within 1 s after one of them created it', async () => {
+      const { clock, store, other } = await openTwo()
+      const account = await make(store.accounts, 'ada')
+      const bytes = new Uint8Array(32).fill(7)
+      const before = await other.apiKeys.authenticate(base64(bytes))
+
+      const apiKey = await makeKey(store, account, bytes)
+      clock.advance(VISIBLE_MS)
+
+      expect(before).toBeUndefined()
+      expect(await other.apiKeys.authenticate(base64(bytes))).toEqual({ account, apiKey })
+    })
+
+    test('two nodes revoke a key once', async () => {
+      const { store, other } = await openTwo()
+      const { apiKey } = await makeWithKey(store)
+
+      const revoked = await Promise.all([
+        store.apiKeys.update(apiKey.publicId, REVOKED, at(NOW + 1)),
+        other.apiKeys.update(apiKey.publicId, REVOKED, at(NOW + 2)),
+      ])
+
+      expect(revoked[0]).toEqual(revoked[1])
+    })
+  })
+}

@@ -1,0 +1,42 @@
+import type { Account } from '../../src/domain/accounts/account.ts'
+import type { ApiKey } from '../../src/domain/accounts/api-key.ts'
+import type { Accounts, Editor } from '../../src/gateway/ports/accounts.ts'
+import { anAudit, anId } from './ledger-builders.ts'
+import type { TestStore } from './test-store.ts'
+
+/** The patch that revokes a key. */
+export const REVOKED = { revoked: true } as const
+
+export function at(atMs: number): Editor {
+  return { actor: 'test', atMs }
+}
+
+export function make(accounts: Accounts, name: string): Promise<Account> {
+  const audit = anAudit({ action: 'account.create', subject: name })
+  return accounts.createAccount({ publicId: `acct_${anId().key}`, name, sandboxOnly: false, audit })
+}
+
+export function makeKey(
+  { apiKeys }: Pick<TestStore, 'apiKeys'>,
+  account: Account,
+  hash: Uint8Array,
+): Promise<ApiKey> {
+  return apiKeys.create({
+    publicId: `key_${anId().key}`,
+    accountId: account.id,
+    name: 'default',
+    hash,
+    prefix: 'tg_live_abcd',
+    audit: anAudit({ action: 'key.create' }),
+  })
+}
+
+export async function makeWithKey(store: Pick<TestStore, 'accounts' | 'apiKeys'>) {
+  const account = await make(store.accounts, 'ada')
+  const bytes = crypto.getRandomValues(new Uint8Array(32))
+  return { account, apiKey: await makeKey(store, account, bytes), hash: base64(bytes) }
+}
+
+export function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64')
+}
