@@ -3,6 +3,7 @@ export type ErrorType =
   | 'invalid_request_error'
   | 'content_policy_violation'
   | 'authentication_error'
+  | 'permission_error'
   | 'insufficient_balance'
   | 'not_found_error'
   | 'conflict_error'
@@ -29,6 +30,11 @@ export const errorTypeOf = {
   content_policy_violation: 'content_policy_violation',
   invalid_api_key: 'authentication_error',
   account_suspended: 'authentication_error',
+  admin_token_unknown: 'authentication_error',
+  admin_token_expired: 'authentication_error',
+  admin_token_revoked: 'authentication_error',
+  missing_scope: 'permission_error',
+  grants_per_day_exceeded: 'permission_error',
   insufficient_balance: 'insufficient_balance',
   model_not_found: 'not_found_error',
   not_found: 'not_found_error',

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Id } from '../../src/domain/ids.ts'
 import type { Accounts } from '../../src/gateway/ports/accounts.ts'
+import type { AdminTokens } from '../../src/gateway/ports/admin-tokens.ts'
 import type { ApiKeys } from '../../src/gateway/ports/api-keys.ts'
 import type { Attempts } from '../../src/gateway/ports/attempts.ts'
 import type { AuditLog } from '../../src/gateway/ports/audit.ts'
@@ -23,6 +24,7 @@ export type TestStore = {
   readonly jobs: Jobs
   readonly accounts: Accounts
   readonly apiKeys: ApiKeys
+  readonly adminTokens: AdminTokens
   readonly catalog: CatalogStore
   readonly auditLog: AuditLog
   readonly leases: Leases

@@ -1,4 +1,5 @@
 import type { FailureReason, JobKind } from '../../domain/jobs/job.ts'
+import type { GrantAllowance } from '../../domain/admin/admin-token.ts'
 import type { AttemptState } from '../../domain/ledger/attempt.ts'
 import type { HoldKind } from '../../domain/ledger/books.ts'
 import type { Shortage } from '../../domain/ledger/hold.ts'
@@ -21,7 +22,8 @@ export interface Ledger {
   /**
    * Moves `amount` (more than zero) from `cash` or `promotions` to the account's available balance. With an
    * `idempotencyKey` (unique within the account), repeating it returns the first credit; with another amount or source
-   * it throws `idempotency_key_reuse`.
+   * it throws `idempotency_key_reuse`. With an `allowance`, the credit is counted against what a token may grant that day,
+   * in the same step, and throws `grants_per_day_exceeded` for more. A repeat counts nothing.
    */
   credit(request: {
     readonly id: Id
@@ -30,6 +32,7 @@ export interface Ledger {
     readonly source: 'cash' | 'promotions'
     readonly note?: string
     readonly idempotencyKey?: string
+    readonly allowance?: GrantAllowance
     readonly audit: Audit
   }): Promise<Credit>
 

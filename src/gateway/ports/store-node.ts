@@ -1,5 +1,6 @@
 import type { Id } from '../../domain/ids.ts'
 import type { Accounts } from './accounts.ts'
+import type { AdminTokens } from './admin-tokens.ts'
 import type { CommitChains } from './anchor.ts'
 import type { ApiKeys } from './api-keys.ts'
 import type { Attempts } from './attempts.ts'
@@ -21,6 +22,7 @@ export interface StoreNode {
   readonly ledger: Ledger
   readonly accounts: Accounts
   readonly apiKeys: ApiKeys
+  readonly adminTokens: AdminTokens
   readonly attempts: Attempts
   readonly jobs: Jobs
   readonly catalog: CatalogStore

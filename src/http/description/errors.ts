@@ -34,6 +34,12 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
   content_policy_violation: 'The request was refused by moderation.',
   invalid_api_key: 'This API key is unknown or was revoked.',
   account_suspended: 'This account is suspended. Contact support.',
+  admin_token_unknown: 'This admin token is unknown.',
+  admin_token_expired: 'The admin token "prometheus" (tok_…) expired at 2027-01-31T00:00:00.000Z.',
+  admin_token_revoked: 'The admin token "prometheus" (tok_…) was revoked at 2027-01-15T08:00:00.000Z.',
+  missing_scope: 'This needs an admin token with the scope "all". The token has the scope "read".',
+  grants_per_day_exceeded:
+    'This admin token may grant 50 USD a day, of which 40 USD was granted today. A grant of 25 USD does not fit into the rest of 10 USD. The day ends at 2027-01-16T00:00:00.000Z (UTC).',
   insufficient_balance:
     'This request must hold 0.049182 USD: for about 9 input tokens and up to 4096 output tokens, the limit of the model, because `max_tokens` is not set. The available balance is 0.001 USD. Set `max_tokens` to 80 or less, or add funds.',
   budget_exceeded:

@@ -1,3 +1,4 @@
+import { dayOfGrant, type DayGrants } from '../../domain/admin/admin-token.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { formatId } from '../../domain/ids.ts'
 import { crediting, type CreditSource } from '../../domain/ledger/credit.ts'
@@ -38,11 +39,26 @@ export function repeatedCredit(
   )
 }
 
-/** A credit that is not a repeat. `operationId` is the row id that its operation gets. */
+/**
+ * A credit that is not a repeat. `operationId` is the row id that its operation gets, and `granted` what its token granted
+ * before. Throws `grants_per_day_exceeded`.
+ */
 export function newCredit(
-  { books, operationId }: { readonly books: AccountState; readonly operationId: bigint },
-  { id, accountId, amount, source, note, idempotencyKey, audit }: CreditRequest,
+  facts: {
+    readonly books: AccountState
+    readonly operationId: bigint
+    readonly granted: DayGrants | undefined
+  },
+  { id, accountId, amount, source, note, idempotencyKey, allowance, audit }: CreditRequest,
 ): { readonly credit: Credit; readonly operation: Operation; readonly row: NewRow<typeof creditsTable> } {
+  const { books, operationId, granted } = facts
+  const countsFor =
+    allowance === undefined
+      ? {}
+      : {
+          token_id: allowance.tokenId,
+          token_day: dayOfGrant(allowance, granted, { amount, atMs: audit.atMs }),
+        }
   const movements = crediting(books.current.balances, { amount, source })
   const available = addUsd(books.free, amount)
   return {
@@ -58,6 +74,7 @@ export function newCredit(
       note: note ?? null,
       idempotency_key: idempotencyKey ?? null,
       available_after: available,
+      ...countsFor,
     },
   }
 }

@@ -27,6 +27,7 @@ export type HashedTableDefinition = {
     | 'jobs'
     | 'job_events'
     | 'corrections'
+    | 'admin_tokens'
   /** The column of the row id, if it is not `id`. */
   readonly key?: 'row_id'
   /** Without the row id, which comes first, and `commit_id`, which comes last. */
@@ -144,6 +145,7 @@ export const creditsTable = {
     idempotency_key: 'text?',
     available_after: 'integer',
   },
+  named: { token_id: 'integer?', token_day: 'integer?' },
 } as const satisfies HashedTableDefinition
 
 export const tariffsTable = {
@@ -328,6 +330,23 @@ export const correctionsTable = {
   },
 } as const satisfies HashedTableDefinition
 
+export const adminTokensTable = {
+  tag: 13,
+  name: 'admin_tokens',
+  columns: {
+    public_id: 'text',
+    name: 'text',
+    hash: 'blob',
+    prefix: 'text',
+    scopes: 'text',
+    grants_per_day: 'integer?',
+    expires_at_ms: 'integer?',
+    created_by: 'text',
+    created_at_ms: 'integer',
+  },
+  later: ['revoked_at_ms', 'last_used_day'],
+} as const satisfies HashedTableDefinition
+
 /** The tables that commits cover since migration 0010. */
 export const ledgerTables: readonly HashedTableDefinition[] = [
   operationsTable,
@@ -352,6 +371,7 @@ export const hashedTables: readonly HashedTableDefinition[] = [
   ...ledgerTables,
   ...creationTables,
   correctionsTable,
+  adminTokensTable,
 ]
 
 export function keyOf({ key }: HashedTableDefinition): string {

@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { Credit } from '../../gateway/ports/ledger.ts'
 import { newCredit, repeatedCredit, type CreditRequest, type CreditRow } from '../books/credit-rows.ts'
+import { grantsOfTokens } from './admin-tokens.ts'
 import type { BooksOfAccounts } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import type { Tables } from './hashed-table.ts'
@@ -19,24 +20,27 @@ export class Credits {
   readonly #parts: Parts
   readonly #selectById: Statement<CreditRow, [bigint, bigint]>
   readonly #selectByKey: Statement<CreditRow, [number, string]>
+  readonly #grantsOf: ReturnType<typeof grantsOfTokens>
 
   constructor(parts: Parts) {
     const { database } = parts
     this.#parts = parts
     this.#selectById = database.prepare('SELECT * FROM credits WHERE id_key = ? AND id_tail = ?')
     this.#selectByKey = database.prepare('SELECT * FROM credits WHERE account_id = ? AND idempotency_key = ?')
+    this.#grantsOf = grantsOfTokens(database)
   }
 
   /** Inside a step: credits the account, or returns the first credit of a repeated id or idempotency key. */
   credit(request: CreditRequest): Credit {
     const { booksOfAccounts, journal, tables, auditLog } = this.#parts
-    const { id, accountId, idempotencyKey: key } = request
+    const { id, accountId, idempotencyKey: key, allowance } = request
     const byId = this.#selectById.get(id.key, id.tail)
     const byKey = key === undefined ? null : this.#selectByKey.get(accountId, key)
     const first = repeatedCredit({ byId, byKey }, request)
     if (first !== undefined) return first
     const books = booksOfAccounts.of(accountId)
-    const facts = { books, operationId: journal.nextOperationId }
+    const granted = allowance === undefined ? undefined : this.#grantsOf(allowance.tokenId)
+    const facts = { books, operationId: journal.nextOperationId, granted }
     const { credit, operation, row } = newCredit(facts, request)
     journal.move(books, operation)
     tables.credits.insert(row)

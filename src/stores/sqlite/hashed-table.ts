@@ -2,6 +2,7 @@ import type { Database, Statement } from 'bun:sqlite'
 import type { SqlValue } from '../books/canonical.ts'
 import {
   accountsTable,
+  adminTokensTable,
   allColumnsOf,
   apiKeysTable,
   attemptsTable,
@@ -40,6 +41,7 @@ export function openTables(parts: { readonly database: Database; readonly commit
     auditLog: open(auditTable),
     accounts: open(accountsTable),
     apiKeys: open(apiKeysTable),
+    adminTokens: open(adminTokensTable),
     jobs: open(jobsTable),
     jobEvents: open(jobEventsTable),
   }

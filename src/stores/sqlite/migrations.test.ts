@@ -234,8 +234,16 @@ test('losses that an earlier version booked are left out of what the account spe
   await store.close()
 })
 
+const UNDO_0024 = `
+  DROP INDEX credits_by_token;
+  ALTER TABLE credits DROP COLUMN token_id;
+  ALTER TABLE credits DROP COLUMN token_day;
+  DROP TABLE admin_tokens;
+`
+
 /** The sums of days go back to the table of migration 0014. */
 const UNDO_0023 = `
+  ${UNDO_0024}
   DROP VIEW account_days;
   INSERT INTO usage_days_by_account SELECT day, account_id, min(first_charge_id), max(latest_charge_id), sum(charges),
     sum(input_tokens), sum(output_tokens), sum(images), sum(duration_ms), sum(cost) FROM usage_days GROUP BY day, account_id;

@@ -3,6 +3,7 @@ import { idSource } from '../../domain/ids.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
 import { SqliteAccounts } from './accounts.ts'
+import { SqliteAdminTokens } from './admin-tokens.ts'
 import { type ApiKeyCache, SqliteApiKeys } from './api-keys.ts'
 import { createAttempts } from './attempts.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
@@ -57,6 +58,7 @@ export function openNode(
     ledger: createLedger({ ...shared, groupCommit, owner, freedHints }),
     accounts: new SqliteAccounts({ ...shared, groupCommit, changeLimits }),
     apiKeys: new SqliteApiKeys({ ...shared, groupCommit, changeLimits }),
+    adminTokens: new SqliteAdminTokens({ ...shared, groupCommit }),
     attempts: createAttempts({ ...shared, groupCommit }),
     jobs: openJobs({ ...shared, node: name, groupCommit, owner }),
     catalog: createCatalogStore(shared.catalog, groupCommit),

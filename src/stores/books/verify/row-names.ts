@@ -34,6 +34,8 @@ export function nameOfRow(table: HashedTableDefinition, { values }: HashedRow): 
       return [accountOf(column('id'))]
     case 'api_keys':
       return ofAccount(`API key ${text('public_id')}`)
+    case 'admin_tokens':
+      return [`Admin token "${text('name')}" (${text('public_id')})`]
     case 'holds':
       return ofAccount(`${id('hold')} of ${usdOf(column('amount'))}`)
     case 'jobs':

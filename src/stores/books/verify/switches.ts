@@ -9,7 +9,8 @@ const switches: Readonly<Record<string, Switched>> = {
   'account.replays_off': { column: 'replays_off_at_ms', isSet: true },
   'account.replays_on': { column: 'replays_off_at_ms', isSet: false },
   'key.revoke': { column: 'revoked_at_ms', isSet: true },
-} satisfies Record<SwitchAction | KeyAction, Switched>
+  'token.revoke': { column: 'revoked_at_ms', isSet: true },
+} satisfies Record<SwitchAction | KeyAction | 'token.revoke', Switched>
 
 type SwitchColumn = 'suspended_at_ms' | 'replays_off_at_ms' | 'revoked_at_ms'
 type Switched = { readonly column: SwitchColumn; readonly isSet: boolean }
@@ -23,8 +24,10 @@ export type SwitchedAccount = {
 }
 export type SwitchedKey = { id: bigint; account_id: bigint; public_id: string; revoked_at_ms: bigint | null }
 
+export type SwitchedToken = { id: bigint; public_id: string; name: string; revoked_at_ms: bigint | null }
+
 /**
- * The latest switch of each account and key, from the audit log. An account must be suspended, and have its replays
+ * The latest switch of each account, key and admin token, from the audit log. An account must be suspended, and have its replays
  * off, since the latest line that says so, and a key must be revoked since its line. The steps write the column and the
  * line together, and commit hashes cover the lines.
  */
@@ -59,6 +62,17 @@ export function findingsOfApiKey(
   if (lines.at(key, 'revoked_at_ms') === revoked) return []
   const state = revoked === null ? 'is not revoked' : 'is revoked'
   return [findingOf(accountId, `API key ${key} ${state}, but the audit log says otherwise`)]
+}
+
+/** `lines` has all lines that were written before the token was read. */
+export function findingsOfToken(
+  { public_id: id, name, revoked_at_ms: revoked }: SwitchedToken,
+  lines: SwitchLines,
+): readonly Finding[] {
+  if (lines.at(id, 'revoked_at_ms') === revoked) return []
+  const state = revoked === null ? 'is not revoked' : 'is revoked'
+  const message = [`Admin token "${name}" (${id}) ${state}, but the audit log says otherwise.`]
+  return [{ accountId: null, entryId: null, message }]
 }
 
 function problemOfAccount(

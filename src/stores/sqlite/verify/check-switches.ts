@@ -3,16 +3,18 @@ import type { Finding } from '../../books/verify/findings.ts'
 import {
   findingsOfAccount,
   findingsOfApiKey,
+  findingsOfToken,
   SwitchLines,
   type SwitchedAccount,
   type SwitchedKey,
+  type SwitchedToken,
   type SwitchLine,
 } from '../../books/verify/switches.ts'
 import { inPieces } from './in-pieces.ts'
 
 const ROWS_A_TURN = 256
 
-/** Reads the audit log, then accounts and keys, each piece with the lines that were written since. */
+/** Reads the audit log, then accounts, keys and admin tokens, each piece with the lines that were written since. */
 export function* checkSwitches(database: Database): Generator<readonly Finding[]> {
   const log = new SwitchLog(database)
   while (log.read()) yield []
@@ -29,6 +31,13 @@ export function* checkSwitches(database: Database): Generator<readonly Finding[]
   for (const rows of inPieces(keys, ROWS_A_TURN, row => row.id)) {
     log.readAll()
     yield rows.flatMap(row => findingsOfApiKey(row, log.lines))
+  }
+  const tokens = database.prepare<SwitchedToken, [bigint, number]>(
+    'SELECT id, public_id, name, revoked_at_ms FROM admin_tokens WHERE id > ? ORDER BY id LIMIT ?',
+  )
+  for (const rows of inPieces(tokens, ROWS_A_TURN, row => row.id)) {
+    log.readAll()
+    yield rows.flatMap(row => findingsOfToken(row, log.lines))
   }
 }
 
@@ -52,7 +61,7 @@ class SwitchLog {
     return rows.length === ROWS_A_TURN
   }
 
-  /** In the same turn as accounts or keys, so that a switch of this moment is in both. */
+  /** In the same turn as accounts, keys or tokens, so that a switch of this moment is in both. */
   readAll(): void {
     for (let hasMore = true; hasMore;) hasMore = this.read()
   }

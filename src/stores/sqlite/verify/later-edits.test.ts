@@ -22,7 +22,8 @@ beforeAll(async () => {
 /**
  * "ada" (account 1) is suspended and has no replays. Her jobs are 1 (processing), 2 (completed, with an idempotency
  * key), 3 (failed, and watched), 4 (finished late) and 5 (archived). "ben" (account 2) was suspended and resumed, and
- * has a revoked key (2), another key (3) and job 6 with an idempotency key. The catalog has the revisions 1 (provider
+ * has a revoked key (2), another key (3) and job 6 with an idempotency key. The admin token 1 ("ben") is revoked, and the
+ * admin token 2 ("cleo") is not. The catalog has the revisions 1 (provider
  * "main" with a stored key, models "x" and "y"), 2 (another price of "x") and 3 ("y" was removed).
  */
 async function useBooks(store: TestSqlite) {
@@ -51,9 +52,25 @@ async function useBooks(store: TestSqlite) {
   await accounts.updateAccount('acct_ada', { suspended: true, replays: false }, editor)
   const [benKey] = await apiKeys.list(ben.accountId)
   await apiKeys.update(benKey!.publicId, { revoked: true }, editor)
+  const token = await aToken(store, 'ben')
+  await aToken(store, 'cleo')
+  await store.adminTokens.revoke(token.publicId, editor)
   await store.catalog.replace(aCatalog('2.5', ['x', 'y']), at('catalog.replace', '1', NOW + 10))
   await store.catalog.replace(aCatalog('3.5', ['x', 'y']), at('catalog.replace', '2', NOW + 20))
   await store.catalog.replace(aCatalog('3.5', ['x']), at('catalog.replace', '3', NOW + 30))
+}
+
+function aToken({ adminTokens }: TestSqlite, name: string) {
+  return adminTokens.create({
+    publicId: `tok_${name}`,
+    name,
+    hash: crypto.getRandomValues(new Uint8Array(32)),
+    prefix: 'tg_admin_abcd',
+    scopes: ['read'],
+    grantsPerDay: null,
+    expiresAtMs: null,
+    audit: anAudit(),
+  })
 }
 
 /** A catalog with a stored key, and chat models of one price. */
@@ -255,6 +272,27 @@ const edits: readonly (readonly [name: string, edit: string, message: RegExp])[]
     /"ben" .*API key key_\w+ is revoked, but/,
   ],
   [
+    'an admin token that works again',
+    'UPDATE admin_tokens SET revoked_at_ms = NULL WHERE id = 1',
+    /Admin token "ben" \(tok_ben\) is not revoked, but the audit log/,
+  ],
+  [
+    'a revoked admin token',
+    'UPDATE admin_tokens SET revoked_at_ms = 5 WHERE id = 2',
+    /Admin token "cleo" \(tok_cleo\) is revoked, but the audit log/,
+  ],
+  [
+    'the scopes of an admin token',
+    "UPDATE admin_tokens SET scopes = 'all' WHERE id = 2",
+    /Admin token "cleo" \(tok_cleo\) was changed after/,
+  ],
+  [
+    'an inserted admin token',
+    `INSERT INTO admin_tokens SELECT 3, 'tok_eve', 'eve', randomblob(32), prefix, 'all', NULL, NULL, created_by,
+      created_at_ms, commit_id, NULL, NULL FROM admin_tokens WHERE id = 2`,
+    /Admin token "eve" \(tok_eve\) was inserted/,
+  ],
+  [
     'the audit line of a suspension',
     `DELETE FROM audit_log WHERE action = 'account.suspend' AND subject = 'acct_ada'`,
     /wrote into "audit_log" is missing/,
@@ -366,6 +404,7 @@ const unfound: readonly (readonly [name: string, edit: string])[] = [
   ['when a job is polled next', 'UPDATE jobs SET next_poll_at_ms = 5 WHERE row_id = 1'],
   ['the state that a provider reported', `UPDATE jobs SET upstream_status = 'x' WHERE row_id = 1`],
   ['the latest problem of a running job', `UPDATE jobs SET problem = 'x' WHERE row_id = 1`],
+  ['when an admin token was last used', 'UPDATE admin_tokens SET last_used_day = 5 WHERE id = 2'],
   ['the check of the secret key', 'UPDATE catalog_state SET key_check = NULL'],
 ]
 
