@@ -11,6 +11,7 @@ export { restoreBackup } from './app/restore/restore-backup.ts'
 import type { Config } from './config/config.ts'
 import type { Clock } from './gateway/ports/clock.ts'
 import type { MediaProviders } from './gateway/ports/providers.ts'
+import type { AdminPorts } from './http/admin/call.ts'
 import { trustedAdminApi } from './http/admin/admin-api.ts'
 import { startServer, type RequestHandler, type RunningServer } from './http1/server/server.ts'
 import { errorFields } from './telemetry/log.ts'
@@ -44,6 +45,7 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   const jobMetrics = openJobMetrics()
   const parts = await openParts(config, folder, { ...overrides, jobMetrics })
   try {
+    await refuseTokenAsKey(config, parts.admin)
     const { aroundHandler = (handler: RequestHandler) => handler } = overrides
     return await serve(config, folder, { ...parts, jobMetrics, aroundHandler })
   } catch (error) {
@@ -64,11 +66,27 @@ export async function openAdmin(config: Config): Promise<{
 }> {
   const folder = openDataFolder(config.dataDir)
   const parts = await openParts(config, folder, { isOffline: true })
+  await refuseTokenAsKey(config, parts.admin).catch(async (error: unknown) => {
+    await parts.close()
+    throw error
+  })
   return {
     handle: trustedAdminApi(parts.admin),
     close: parts.close,
     created: folder.isNew ? newBooksSentence('This command', otherBooks(folder.path)) : undefined,
   }
+}
+
+/**
+ * Throws if `TOLLGATE_ADMIN_KEY` is an admin token of these books: as the admin key, it could do everything. Commands use
+ * a token only with a running gateway, which knows what it may do.
+ */
+async function refuseTokenAsKey({ adminKey }: Config, { adminTokens, sha256 }: AdminPorts): Promise<void> {
+  const [token] = adminKey === undefined ? [] : await adminTokens.find({ hash: sha256(adminKey) })
+  if (token === undefined) return
+  throw new Error(
+    `TOLLGATE_ADMIN_KEY is the admin token "${token.name}" (${token.publicId}), not the admin key. Commands can use a token while a gateway runs on this data folder. Otherwise, unset it or set the admin key.`,
+  )
 }
 
 async function serve(

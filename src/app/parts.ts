@@ -154,7 +154,7 @@ function adminPortsOf(parts: {
   readonly onReconcileFailed: (error: unknown) => void
 }): AdminPorts {
   const { node, clock, moderator, providers, refusedFields, idleStreams, onReconcileFailed: onFailed } = parts
-  const { accounts, apiKeys, ledger, catalog, auditLog, newId, limits } = node
+  const { accounts, adminTokens, apiKeys, ledger, catalog, auditLog, newId, limits } = node
   const { isSandboxOn, unknownSubmitTtlMs } = parts.config
   const settings = describeConfig()
   const { imageRetentionMs: imageMs, videoRetentionMs: videoMs = null } = parts.config
@@ -162,6 +162,7 @@ function adminPortsOf(parts: {
   const jobSettings = { unknownSubmitTtlMs, retention: { imageMs, videoMs } }
   return {
     accounts,
+    adminTokens,
     apiKeys,
     ledger,
     limits,

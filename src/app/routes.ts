@@ -9,7 +9,14 @@ import type { TextPorts } from '../gateway/text/text-ports.ts'
 import { readBalance, readCredits, readStatement } from '../http/account/balance.ts'
 import { readKey } from '../http/account/key.ts'
 import { readUsage } from '../http/account/usage.ts'
-import { ADMIN_PATH, adminApi, adminKeyCheck, requireAdmin } from '../http/admin/admin-api.ts'
+import {
+  adminAccess,
+  adminKeyCheck,
+  requireMetricsReader,
+  requireReader,
+  type AdminAccess,
+} from '../http/admin/admin-access.ts'
+import { ADMIN_PATH, adminApi } from '../http/admin/admin-api.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 import { modelsRoutes, type Listings } from '../http/catalog/routes.ts'
 import { BODY_TIMES, presentedKey, type IncomingRequest } from '../http/incoming-request.ts'
@@ -56,7 +63,8 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
   const { metrics, readiness, adminKey } = ports.operating
   const { limits } = ports.admin
   const keyed = keyedRoute(caller, limits)
-  const admin = adminApi(ports.admin, adminKey, bodyMemory)
+  const access = adminAccess(adminKey, ports.admin)
+  const admin = adminApi(ports.admin, access, bodyMemory)
   const listed = listings(catalog, config, {
     serves: ports.media.serves,
     isVariableSet: ports.admin.isVariableSet,
@@ -86,22 +94,23 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
       name: 'admin',
       methods: { GET: admin, POST: admin, PUT: admin, PATCH: admin, DELETE: admin, OPTIONS: admin },
     },
-    ...descriptionRoutes(config, viewerFiles, requireAdmin(adminKey)),
+    ...descriptionRoutes(config, viewerFiles, request => requireReader(access, request)),
     { path: '/health/live', name: 'health.live', methods: { GET: live } },
     { path: '/health/ready', name: 'health.ready', methods: { GET: ready(readiness) } },
     {
       path: '/metrics',
       name: 'metrics',
-      methods: { GET: metricsRoute(metrics, metricsReaders(config, adminKey)) },
+      methods: { GET: metricsRoute(metrics, metricsReaders(config, access)) },
     },
   ]
 }
 
-/** Who may read the metrics: holders of the admin key or of the key for metrics. Undefined if everyone may. */
-function metricsReaders({ isMetricsPublic, metricsKey }: Config, adminKey: string) {
-  if (isMetricsPublic) return undefined
-  const checks = [adminKey, ...(metricsKey === undefined ? [] : [metricsKey])].map(adminKeyCheck)
-  return (request: IncomingRequest) => checks.some(isKey => isKey(request))
+/** Admits who may read the metrics: everyone, or holders of the key for metrics, the admin key or a token for them. */
+function metricsReaders({ isMetricsPublic, metricsKey }: Config, access: AdminAccess) {
+  const isMetricsKey = metricsKey === undefined ? () => false : adminKeyCheck(metricsKey)
+  return async (request: IncomingRequest) => {
+    if (!isMetricsPublic) await requireMetricsReader(access, isMetricsKey, request)
+  }
 }
 
 function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): readonly Route[] {

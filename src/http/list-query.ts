@@ -75,7 +75,8 @@ export function readTimeRange(query: URLSearchParams, nowMs: number): TimeRange 
   return range
 }
 
-function readTime(name: string, text: string): number {
+/** Reads a time in RFC 3339 from 1970 on, in milliseconds. Throws `invalid_field`, which names the parameter or field. */
+export function readTime(name: string, text: string): number {
   const date = RFC_3339.exec(text)?.[1]
   const atMs = Date.parse(text.replace(' ', '+').toUpperCase())
   // A date that does not exist, such as 30 February, could be read as one of the next month.

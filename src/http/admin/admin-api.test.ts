@@ -8,7 +8,8 @@ import { systemClock } from '../../app/system-clock.ts'
 import { readConfig } from '../../config/config.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { bodyMemory } from '../../gateway/byte-budgets/body-budgets.ts'
-import { localRequest, adminApi, adminKeyCheck } from './admin-api.ts'
+import { adminAccess, adminKeyCheck } from './admin-access.ts'
+import { localRequest, adminApi } from './admin-api.ts'
 import type { RequestContext } from '../request-context.ts'
 import type { AdminPorts } from './call.ts'
 
@@ -669,7 +670,11 @@ describe('every route', () => {
 })
 
 describe('the admin key', () => {
-  const handler = adminApi({} as AdminPorts, 'right-key', bodyMemory(128 << 20, systemClock))
+  const handler = adminApi(
+    {} as AdminPorts,
+    adminAccess('right-key', {} as AdminPorts),
+    bodyMemory(128 << 20, systemClock),
+  )
 
   test.each<[string, Record<string, string>]>([
     ['no key', {}],

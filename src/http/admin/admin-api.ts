@@ -1,14 +1,14 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
-import { GatewayError } from '../../domain/errors.ts'
-import type { Actor } from '../../gateway/admin/operator.ts'
+import { requireScope } from '../../gateway/admin/admit-token.ts'
+import { THE_ADMIN, type AdminCaller } from '../../gateway/admin/operator.ts'
 import type { ByteBudget } from '../../gateway/byte-budgets/byte-budget.ts'
 import type { BodyLimits } from '../../http1/server/request-body.ts'
-import { bearerKey, readText } from '../incoming-request.ts'
+import { readText } from '../incoming-request.ts'
 import { errorBody, errorHeaders, gatewayErrorOf, statusOfError } from '../errors.ts'
 import type { BufferedReply, Handler } from '../request-context.ts'
 import { wholeRange } from '../../http1/byte-range.ts'
 import { bodyTooLarge } from '../../http1/server/http-error.ts'
 import { bodyText } from '../../http1/server/server-request.ts'
+import { requireCaller, type AdminAccess } from './admin-access.ts'
 import type { AdminPorts, AdminRequest } from './call.ts'
 import { matchRoute } from './match-route.ts'
 import { routes } from './routes.ts'
@@ -19,20 +19,16 @@ export const ADMIN_PATH = '/admin/api/'
 /** The owner of the memory for its bodies. No API key has this id. */
 const ADMIN = 0
 
-/** Whoever has the admin key, or the data folder. */
-const ACTOR: Actor = 'admin'
-
-/** The admin API of a server, for every path below `ADMIN_PATH`. Each request needs the admin key. */
-export function adminApi(ports: AdminPorts, adminKey: string, bodyMemory: ByteBudget): Handler {
-  const checkKey = requireAdmin(adminKey)
+/** The admin API of a server, for every path below `ADMIN_PATH`. Each request needs the admin key or an admin token. */
+export function adminApi(ports: AdminPorts, access: AdminAccess, bodyMemory: ByteBudget): Handler {
   return async context => {
     const { request } = context
-    checkKey(request)
+    const caller = await requireCaller(access, request)
     const memory = (context.bodyMemory = bodyMemory.open(ADMIN))
     const { method, path, query } = request
     const header = (name: string) => request.header(name)
     const text = (limits: BodyLimits) => readText(request, limits, memory)
-    return answer({ method, path, query, header, text }, ports)
+    return answer({ method, path, query, header, text }, caller, ports)
   }
 }
 
@@ -43,7 +39,7 @@ export function adminApi(ports: AdminPorts, adminKey: string, bodyMemory: ByteBu
 export function trustedAdminApi(ports: AdminPorts): (request: Request) => Promise<Response> {
   return async request => {
     try {
-      const { status, headers, body } = await answer(localRequest(request), ports)
+      const { status, headers, body } = await answer(localRequest(request), THE_ADMIN, ports)
       return new Response(body, { status, headers })
     } catch (error) {
       const refusal = gatewayErrorOf(error)
@@ -56,39 +52,11 @@ export function trustedAdminApi(ports: AdminPorts): (request: Request) => Promis
   }
 }
 
-/** Whether a request has `Authorization: Bearer` with the admin key. Compares in constant time. */
-export function adminKeyCheck(adminKey: string): (request: Pick<AdminRequest, 'header'>) => boolean {
-  const expected = digestOf(adminKey)
-  return request => {
-    const key = bearerKey(request.header('authorization'))
-    return key !== null && timingSafeEqual(digestOf(key), expected)
-  }
-}
-
-/** Throws `invalid_api_key` for a request without the admin key. */
-export function requireAdmin(adminKey: string): (request: Pick<AdminRequest, 'header'>) => void {
-  const isAdmin = adminKeyCheck(adminKey)
-  return request => {
-    if (!isAdmin(request)) throw notTheAdmin(request)
-  }
-}
-
-async function answer(request: AdminRequest, ports: AdminPorts): Promise<BufferedReply> {
+async function answer(request: AdminRequest, caller: AdminCaller, ports: AdminPorts): Promise<BufferedReply> {
   const { method, path } = request
-  const { handler, params } = matchRoute(routes, method, path.slice(ADMIN_PATH.length))
-  return handler({ request, query: new URLSearchParams(request.query), params, actor: ACTOR }, ports)
-}
-
-function digestOf(key: string): Uint8Array {
-  return createHash('sha256').update(key).digest()
-}
-
-function notTheAdmin(request: Pick<AdminRequest, 'header'>): GatewayError {
-  const sentence =
-    request.header('authorization') !== null
-      ? 'The admin key is wrong.'
-      : 'The admin API needs the admin key. Send it as "Authorization: Bearer <admin key>".'
-  return new GatewayError('invalid_api_key', sentence, { shouldRetry: false })
+  const { handler, scopes, params } = matchRoute(routes, method, path.slice(ADMIN_PATH.length))
+  requireScope(caller, scopes)
+  return handler({ ...caller, request, query: new URLSearchParams(request.query), params }, ports)
 }
 
 /** Wraps a request that was made in this process for a handler. */

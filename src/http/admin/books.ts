@@ -1,5 +1,6 @@
 import { formatId } from '../../domain/ids.ts'
 import { formatUsd } from '../../domain/money.ts'
+import { requireScope } from '../../gateway/admin/admit-token.ts'
 import { creditAccount, creditSources } from '../../gateway/admin/credit-account.ts'
 import type { StatementLine } from '../../gateway/ports/ledger.ts'
 import { movementId } from '../account/balance.ts'
@@ -12,9 +13,12 @@ import { instant } from './instant.ts'
 import { amountField, idempotencyKeyOf, noteField } from './money-fields.ts'
 import { readAdminPage } from './query.ts'
 
-/** Credits an account. Repeating it with the same `Idempotency-Key` credits nothing. */
+/**
+ * Credits an account. Repeating it with the same `Idempotency-Key` credits nothing. A token with the scope `grants` gives
+ * only grants, up to its amount a day.
+ */
 export async function postGrant(
-  { request, params, actor }: AdminCall,
+  { request, params, actor, rights, allowance }: AdminCall,
   ports: AdminPorts,
 ): Promise<BufferedReply> {
   const account = await accountOf(params, ports)
@@ -24,9 +28,14 @@ export async function postGrant(
   const sourceText = optionalTextField(fields, 'source', 'text') ?? 'grant'
   const source = creditSources.find(word => word === sourceText)
   if (source === undefined) throw wrongField('source', `must be one of ${creditSources.join(', ')}`)
+  // Money that a customer paid is not a gift of the token's holder.
+  if (source !== 'grant') requireScope({ rights }, ['all'])
 
   const idempotencyKey = idempotencyKeyOf(request)
-  const credit = await creditAccount({ account, amount, source, note, idempotencyKey, actor }, ports)
+  const credit = await creditAccount(
+    { account, amount, source, note, idempotencyKey, actor, allowance },
+    ports,
+  )
   return adminReply({
     id: formatId('op', credit.id),
     amount_usd: formatUsd(credit.amount),

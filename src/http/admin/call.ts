@@ -3,12 +3,13 @@ import type { Callable } from '../../domain/catalog/catalog.ts'
 import type { Id } from '../../domain/ids.ts'
 import type { Job } from '../../domain/jobs/job.ts'
 import type { ProbeProvider } from '../../gateway/admin/doctor.ts'
-import type { Actor } from '../../gateway/admin/operator.ts'
+import type { AdminCaller } from '../../gateway/admin/operator.ts'
 import type { IdleStreams } from '../../gateway/text/idle-streams.ts'
 import type { DamagedResults } from '../../gateway/media/damaged-results.ts'
 import type { JobExplanation } from '../../gateway/media/explain-job.ts'
 import type { Anchoring } from '../../gateway/admin/verify-books.ts'
 import type { Accounts } from '../../gateway/ports/accounts.ts'
+import type { AdminTokens } from '../../gateway/ports/admin-tokens.ts'
 import type { ApiKeys } from '../../gateway/ports/api-keys.ts'
 import type { AuditLog } from '../../gateway/ports/audit.ts'
 import type { Blobs } from '../../gateway/ports/blobs.ts'
@@ -28,6 +29,7 @@ import { jsonReply, type BufferedReply } from '../request-context.ts'
 export type AdminPorts = {
   readonly accounts: Accounts
   readonly apiKeys: ApiKeys
+  readonly adminTokens: AdminTokens
   readonly ledger: Ledger
   readonly anchor: Anchoring
   readonly jobs: Jobs
@@ -60,13 +62,11 @@ export type AdminPorts = {
 
 export type AdminRequest = Pick<IncomingRequest, 'method' | 'path' | 'query' | 'header' | 'text'>
 
-/** An authorized request, with the parameters of its path by their names in the route table. */
-export type AdminCall = {
+/** An authorized request with its caller, and with the parameters of its path by their names in the route table. */
+export type AdminCall = AdminCaller & {
   readonly request: AdminRequest
   readonly query: URLSearchParams
   readonly params: Readonly<Record<string, string>>
-  /** Who made the request, for the audit log. */
-  readonly actor: Actor
 }
 
 /** Handles a request. Rejects with a `GatewayError` to refuse it. */

@@ -1,3 +1,4 @@
+import { adminScopes, type AdminScope } from '../../domain/admin/admin-token.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { AdminHandler } from './call.ts'
 
@@ -8,12 +9,20 @@ import type { AdminHandler } from './call.ts'
  */
 export type AdminRoute = {
   readonly path: string
-  readonly methods: Readonly<Partial<Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', AdminHandler>>>
+  readonly methods: Readonly<Partial<Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', AdminEndpoint>>>
 }
 
-/** The handler of a request, and the parameters of its path. */
+/** A method of a path. An admin token needs one of the scopes. */
+export type AdminEndpoint = {
+  readonly scopes: readonly [AdminScope, ...AdminScope[]]
+  readonly handler: AdminHandler
+}
+
+/** The handler of a request with the scopes that it needs, and the parameters of its path. */
 export type MatchedRoute = {
   readonly handler: AdminHandler
+  /** One of them is enough. */
+  readonly scopes: readonly AdminScope[]
   /** Decoded. */
   readonly params: Readonly<Record<string, string>>
 }
@@ -25,11 +34,15 @@ export function matchRoute(routes: readonly AdminRoute[], method: string, path: 
   for (const route of routes) {
     const params = paramsOf(route.path.split('/'), segments)
     if (params === undefined) continue
-    const handler = Object.entries(route.methods).find(([name]) => name === wanted)?.[1]
-    if (handler !== undefined) return { handler, params }
+    const endpoint = Object.entries(route.methods).find(([name]) => name === wanted)?.[1]
+    if (endpoint !== undefined) return { ...endpoint, params }
     const allow = Object.keys(route.methods).join(', ').replace('GET', 'GET, HEAD')
     if (method === 'OPTIONS')
-      return { handler: async () => ({ status: 204, headers: { allow }, body: null }), params }
+      return {
+        handler: async () => ({ status: 204, headers: { allow }, body: null }),
+        scopes: adminScopes,
+        params,
+      }
     throw new GatewayError('method_not_allowed', `This path does not support ${method}. Use ${allow}.`, {
       allow,
     })

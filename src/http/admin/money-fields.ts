@@ -9,13 +9,18 @@ const AMOUNT = 'a decimal string of dollars such as "12.5", with at most nine de
 
 /** The required member `amount_usd`. */
 export function amountField(fields: Fields): NanoUsd {
-  return amountFrom(textField(fields, 'amount_usd', AMOUNT))
+  return usdFrom('amount_usd', textField(fields, 'amount_usd', AMOUNT))
 }
 
 /** The member `amount_usd`, which may be absent. */
 export function optionalAmountField(fields: Fields): NanoUsd | undefined {
-  const text = optionalTextField(fields, 'amount_usd', AMOUNT)
-  return text === undefined ? undefined : amountFrom(text)
+  return optionalUsdField(fields, 'amount_usd')
+}
+
+/** An amount of dollars, which may be absent. */
+export function optionalUsdField(fields: Fields, name: string): NanoUsd | undefined {
+  const text = optionalTextField(fields, name, AMOUNT)
+  return text === undefined ? undefined : usdFrom(name, text)
 }
 
 /** The member `note`, which may be absent. */
@@ -35,8 +40,8 @@ export function idempotencyKeyOf(request: AdminRequest): string | undefined {
   return key
 }
 
-function amountFrom(text: string): NanoUsd {
+function usdFrom(name: string, text: string): NanoUsd {
   const amount = parseUsd(text)
-  if (amount === undefined) throw wrongField('amount_usd', `must be ${AMOUNT}`)
+  if (amount === undefined) throw wrongField(name, `must be ${AMOUNT}`)
   return amount
 }

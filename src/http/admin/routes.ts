@@ -1,4 +1,6 @@
+import type { AdminScope } from '../../domain/admin/admin-token.ts'
 import { getAccount, listAccounts, patchAccount, postAccount } from './accounts.ts'
+import { deleteToken, getToken, listTokens, postToken } from './admin-tokens.ts'
 import { getStatement, listAudit, postGrant } from './books.ts'
 import { getCatalogHistory, postCatalogRollback } from './catalog-history.ts'
 import { getCatalog, putCatalog } from './catalog.ts'
@@ -26,40 +28,64 @@ import {
 } from './keys.ts'
 import { listLosses, listUsage } from './usage.ts'
 import { getDoctor, postBackup, postReconciliation, postVerification } from './maintenance.ts'
-import type { AdminRoute } from './match-route.ts'
+import type { AdminHandler } from './call.ts'
+import type { AdminEndpoint, AdminRoute } from './match-route.ts'
 
-/** All paths of the admin API. `{account}` is the id or the name of an account. */
+/**
+ * All paths of the admin API, with the scopes of each method: an admin token needs one of them. `{account}` is the id or
+ * the name of an account.
+ */
 export const routes: readonly AdminRoute[] = [
-  { path: 'providers', methods: { GET: listProviderRows } },
-  { path: 'providers/{provider}', methods: { GET: getProvider, PUT: putProvider, DELETE: deleteProvider } },
-  { path: 'models', methods: { GET: listModelRows } },
+  { path: 'providers', methods: { GET: reading(listProviderRows) } },
+  {
+    path: 'providers/{provider}',
+    methods: { GET: reading(getProvider), PUT: full(putProvider), DELETE: full(deleteProvider) },
+  },
+  { path: 'models', methods: { GET: reading(listModelRows) } },
   {
     path: 'models/{model...}',
-    methods: { GET: getModel, PUT: putModel, PATCH: patchModel, DELETE: deleteModel },
+    methods: {
+      GET: reading(getModel),
+      PUT: full(putModel),
+      PATCH: full(patchModel),
+      DELETE: full(deleteModel),
+    },
   },
-  { path: 'catalog', methods: { GET: getCatalog, PUT: putCatalog } },
-  { path: 'catalog/history', methods: { GET: getCatalogHistory } },
-  { path: 'catalog/rollback', methods: { POST: postCatalogRollback } },
-  { path: 'accounts', methods: { GET: listAccounts, POST: postAccount } },
-  { path: 'accounts/{account}', methods: { GET: getAccount, PATCH: patchAccount } },
-  { path: 'accounts/{account}/keys', methods: { GET: listKeys, POST: postKey } },
-  { path: 'accounts/{account}/keys/{id}', methods: { DELETE: deleteKeyOfAccount } },
-  { path: 'accounts/{account}/grants', methods: { POST: postGrant } },
-  { path: 'accounts/{account}/debits', methods: { POST: postDebit } },
-  { path: 'accounts/{account}/suspend', methods: { POST: postSuspension } },
-  { path: 'accounts/{account}/resume', methods: { POST: postResumption } },
-  { path: 'accounts/{account}/statement', methods: { GET: getStatement } },
-  { path: 'charges/{charge}/refund', methods: { POST: postRefund } },
-  { path: 'keys/find', methods: { POST: postKeySearch } },
-  { path: 'keys/{id}', methods: { GET: getKey, PATCH: patchKey } },
-  { path: 'keys/{id}/revoke', methods: { POST: postKeyRevocation } },
-  { path: 'jobs', methods: { GET: listJobs } },
-  { path: 'jobs/{job}', methods: { GET: getJob } },
-  { path: 'losses', methods: { GET: listLosses } },
-  { path: 'usage', methods: { GET: listUsage } },
-  { path: 'audit', methods: { GET: listAudit } },
-  { path: 'reconcile', methods: { POST: postReconciliation } },
-  { path: 'verify', methods: { POST: postVerification } },
-  { path: 'backups', methods: { POST: postBackup } },
-  { path: 'doctor', methods: { GET: getDoctor } },
+  { path: 'catalog', methods: { GET: reading(getCatalog), PUT: full(putCatalog) } },
+  { path: 'catalog/history', methods: { GET: reading(getCatalogHistory) } },
+  { path: 'catalog/rollback', methods: { POST: full(postCatalogRollback) } },
+  { path: 'accounts', methods: { GET: reading(listAccounts, 'grants'), POST: full(postAccount) } },
+  { path: 'accounts/{account}', methods: { GET: reading(getAccount, 'grants'), PATCH: full(patchAccount) } },
+  { path: 'accounts/{account}/keys', methods: { GET: reading(listKeys), POST: full(postKey) } },
+  { path: 'accounts/{account}/keys/{id}', methods: { DELETE: full(deleteKeyOfAccount) } },
+  { path: 'accounts/{account}/grants', methods: { POST: { scopes: ['grants'], handler: postGrant } } },
+  { path: 'accounts/{account}/debits', methods: { POST: full(postDebit) } },
+  { path: 'accounts/{account}/suspend', methods: { POST: full(postSuspension) } },
+  { path: 'accounts/{account}/resume', methods: { POST: full(postResumption) } },
+  { path: 'accounts/{account}/statement', methods: { GET: reading(getStatement) } },
+  { path: 'charges/{charge}/refund', methods: { POST: full(postRefund) } },
+  { path: 'keys/find', methods: { POST: reading(postKeySearch) } },
+  { path: 'keys/{id}', methods: { GET: reading(getKey), PATCH: full(patchKey) } },
+  { path: 'keys/{id}/revoke', methods: { POST: full(postKeyRevocation) } },
+  { path: 'jobs', methods: { GET: reading(listJobs) } },
+  { path: 'jobs/{job}', methods: { GET: reading(getJob) } },
+  { path: 'losses', methods: { GET: reading(listLosses) } },
+  { path: 'usage', methods: { GET: reading(listUsage) } },
+  { path: 'tokens', methods: { GET: full(listTokens), POST: full(postToken) } },
+  { path: 'tokens/{token}', methods: { GET: full(getToken), DELETE: full(deleteToken) } },
+  { path: 'audit', methods: { GET: reading(listAudit) } },
+  { path: 'reconcile', methods: { POST: full(postReconciliation) } },
+  { path: 'verify', methods: { POST: full(postVerification) } },
+  { path: 'backups', methods: { POST: full(postBackup) } },
+  { path: 'doctor', methods: { GET: reading(getDoctor) } },
 ]
+
+/** Changes nothing. */
+function reading(handler: AdminHandler, ...others: readonly AdminScope[]): AdminEndpoint {
+  return { scopes: ['read', ...others], handler }
+}
+
+/** Only for the admin key, and for tokens that may do everything. */
+function full(handler: AdminHandler): AdminEndpoint {
+  return { scopes: ['all'], handler }
+}

@@ -27,17 +27,21 @@ const KEY = 'key_01m7yafb7z000c1awn4tmfekz0'
 const AT = '2026-11-21T05:50:09.183Z'
 
 /** A decimal string of dollars, as `parseUsd` reads it, above zero. */
-const amount: Schema = about('Dollars, above zero, with at most nine decimals.', {
+export const amount: Schema = about('Dollars, above zero, with at most nine decimals.', {
   type: 'string',
   pattern: '^(?!0+(?:\\.0+)?$)\\d{1,18}(?:\\.\\d{1,9})?$',
 })
 const PRINTABLE = '[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]'
-const name: Schema = about('One line with at least one letter or digit. Spaces around it are left out.', {
-  type: 'string',
-  minLength: 1,
-  maxLength: NAME_LENGTH_MAX,
-  pattern: `^(?!acct_)(?=.*\\S)${PRINTABLE}*$`,
-})
+/** A name that does not begin as one of these ids or texts does. */
+export function nameWithout(...beginnings: readonly string[]): Schema {
+  return about('One line with at least one letter or digit. Spaces around it are left out.', {
+    type: 'string',
+    minLength: 1,
+    maxLength: NAME_LENGTH_MAX,
+    pattern: `^(?!${beginnings.join('|')})(?=.*\\S)${PRINTABLE}*$`,
+  })
+}
+const name = nameWithout('acct_')
 const note: Schema = about('For the audit log.', nullable({ type: 'string', maxLength: NOTE_LENGTH_MAX }))
 
 /** The first characters of a key. */
@@ -300,9 +304,18 @@ export const adminAccountPaths: Paths = {
       id: 'grantCredit',
       summary: 'Credit an account',
       parameters: [accountParameter, idempotencyKey],
+      description: 'A token with the scope `grants` gives only grants, up to its amount of each day in UTC.',
       body: bodyOf('NewGrant', { amount_usd: '25', source: 'top_up' }),
       replies: ok('The credit.', ref('Credit'), credit),
-      errors: ['not_found', 'idempotency_key_reuse'],
+      errors: ['not_found', 'idempotency_key_reuse', 'grants_per_day_exceeded'],
+      errorExtensions: {
+        grants_per_day_exceeded: {
+          grants_per_day_usd: { ...usd, examples: ['50'] },
+          granted_today_usd: { ...usd, examples: ['40'] },
+          remaining_usd: { ...usd, examples: ['10'] },
+          resets_at: { ...dateTime, examples: ['2027-01-16T00:00:00.000Z'] },
+        },
+      },
     },
   },
   'accounts/{account}/debits': {

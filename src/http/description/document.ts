@@ -1,8 +1,11 @@
+import type { AdminScope } from '../../domain/admin/admin-token.ts'
 import { ADMIN_PATH } from '../admin/admin-api.ts'
+import { routes } from '../admin/routes.ts'
 import { messagesReplies, plainReplies } from '../reply-style.ts'
 import { accountPaths, accountSchemas } from './account.ts'
 import { adminAccountPaths, adminAccountSchemas } from './admin-accounts.ts'
 import { adminCatalogPaths, adminCatalogSchemas } from './admin-catalog.ts'
+import { adminTokenPaths, adminTokenSchemas } from './admin-tokens.ts'
 import { adminBackupPaths, adminBackupSchemas } from './admin-backups.ts'
 import { adminCheckPaths, adminCheckSchemas } from './admin-checks.ts'
 import { catalogPaths, catalogSchemas } from './catalog.ts'
@@ -11,7 +14,7 @@ import { errorReplies, errorSchemas } from './errors.ts'
 import { imagePaths, imageSchemas } from './images.ts'
 import { openAiMediaPaths, openAiMediaSchemas } from './openai-media.ts'
 import { videoPaths, videoSchemas } from './videos.ts'
-import type { Contents, Operation, Parameter, Paths, Reply } from './operation.ts'
+import type { Contents, Operation, Parameter, PathDescription, Paths, Reply } from './operation.ts'
 import { adminDocumentPaths, operatingPaths } from './operating.ts'
 import { text, words, type Members, type Schema } from './schema.ts'
 import { textPaths } from './text.ts'
@@ -29,6 +32,7 @@ const tags: Readonly<Record<string, string>> = {
   Account: 'The money of the account of a key.',
   Operating: 'Health, metrics and this document.',
   'Admin: accounts and money': 'Accounts, keys, credits and corrections.',
+  'Admin: tokens': 'Tokens with some of the rights of the admin key.',
   'Admin: catalog': 'Providers, models and prices.',
   'Admin: reading and checking': 'Usage, jobs, the audit log, and checks of the books.',
 }
@@ -56,6 +60,7 @@ const schemas: Members = {
   ...adminCatalogSchemas,
   ...adminCheckSchemas,
   ...adminBackupSchemas,
+  ...adminTokenSchemas,
 }
 
 const headers = {
@@ -72,8 +77,12 @@ const securitySchemes = {
   bearer: { type: 'http', scheme: 'bearer', description: 'A key of a customer.' },
   xApiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'A key of a customer.' },
   apiKey: { type: 'apiKey', in: 'header', name: 'api-key', description: 'A key of a customer.' },
-  admin: { type: 'http', scheme: 'bearer', description: 'The admin key.' },
-  metrics: { type: 'http', scheme: 'bearer', description: 'The key for the metrics, or the admin key.' },
+  admin: { type: 'http', scheme: 'bearer', description: 'The admin key, or an admin token.' },
+  metrics: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The key for the metrics, the admin key, or an admin token.',
+  },
 } as const
 
 export type ApiOptions = {
@@ -98,13 +107,35 @@ export function apiDocument({ brand, isOpenAiMediaOn }: ApiOptions): ApiDocument
 
 /** The OpenAPI 3.1 document of the admin API, for the operator. */
 export function adminDocument(): ApiDocument {
-  const rows = { ...adminAccountPaths, ...adminCatalogPaths, ...adminCheckPaths, ...adminBackupPaths }
+  const rows = {
+    ...adminAccountPaths,
+    ...adminTokenPaths,
+    ...adminCatalogPaths,
+    ...adminCheckPaths,
+    ...adminBackupPaths,
+  }
   const paths = {
-    ...Object.fromEntries(Object.entries(rows).map(([path, methods]) => [ADMIN_PATH + path, methods])),
+    ...Object.fromEntries(
+      Object.entries(rows).map(([path, methods]) => [ADMIN_PATH + path, withScopes(path, methods)]),
+    ),
     ...adminDocumentPaths,
   }
   const title = 'Admin API of the AI gateway'
   return documentOf(paths, { title, description: common, errorPrefix: 'AdminError' })
+}
+
+/** The operations of a path of the admin API, with the scopes of its route. */
+function withScopes(path: string, methods: PathDescription): PathDescription {
+  const route = routes.find(each => each.path.replace('...}', '}') === path)
+  const scopes = new Map(
+    Object.entries(route?.methods ?? {}).map(([method, endpoint]) => [method.toLowerCase(), endpoint.scopes]),
+  )
+  return Object.fromEntries(
+    Object.entries(methods).map(([method, operation]) => [
+      method,
+      { ...operation, scopes: scopes.get(method) ?? [] },
+    ]),
+  )
 }
 
 export type ApiDocument = ReturnType<typeof documentOf>
@@ -125,7 +156,7 @@ function documentOf(
     ]),
   )
   const references = JSON.stringify([described, errors.all])
-  const schemes = new Set(operations.flatMap(({ access }) => securityOf[access].flatMap(Object.keys)))
+  const schemes = new Set(operations.flatMap(({ access }) => securityOf(access).flatMap(Object.keys)))
   return {
     openapi: '3.1.0',
     info: { title, version: API_VERSION, description, license: { name: 'MIT', identifier: 'MIT' } },
@@ -163,15 +194,30 @@ function only<Value>(
   return Object.fromEntries(Object.entries(all).filter(([name]) => isUsed(name)))
 }
 
-const securityOf: Readonly<Record<Operation['access'], readonly object[]>> = {
-  customer: [{ bearer: [] }, { xApiKey: [] }, { apiKey: [] }],
-  admin: [{ admin: [] }],
-  metrics: [{ metrics: [] }],
-  everyone: [],
+/** An admin token needs one of the scopes: each is a way to be admitted. */
+function securityOf(
+  access: Operation['access'],
+  scopes: readonly AdminScope[] = [],
+): readonly Readonly<Record<string, readonly string[]>>[] {
+  switch (access) {
+    case 'customer':
+      return [{ bearer: [] }, { xApiKey: [] }, { apiKey: [] }]
+    case 'admin':
+      return scopes.length === 0 ? [{ admin: [] }] : scopes.map(scope => ({ admin: [scope] }))
+    case 'metrics':
+      return [{ metrics: [] }]
+    case 'everyone':
+      return []
+  }
+}
+
+function sentenceOf(scopes: readonly AdminScope[]): string {
+  return `An admin token needs the scope ${scopes.map(scope => `\`${scope}\``).join(' or ')}.`
 }
 
 function operationObject(operation: Operation, components: ErrorComponents) {
-  const { id, summary, description, tag, access, parameters, body, replies } = operation
+  const { id, summary, tag, access, parameters, body, replies, scopes } = operation
+  const description = [operation.description, scopes && sentenceOf(scopes)].filter(Boolean).join(' ')
   const { requestIdHeaders } = operation.style === 'messages' ? messagesReplies : plainReplies
   const own = Object.entries(replies).map(([status, reply]) => [status, replyObject(reply, requestIdHeaders)])
   const errors = Object.entries(errorReplies(operation)).map(([status, reply]) => [
@@ -181,9 +227,9 @@ function operationObject(operation: Operation, components: ErrorComponents) {
   return {
     operationId: id,
     summary,
-    ...(description !== undefined && { description }),
+    ...(description !== '' && { description }),
     tags: [tag],
-    security: securityOf[access],
+    security: securityOf(access, scopes),
     ...(parameters !== undefined && { parameters: parameters.map(parameterObject) }),
     ...(body !== undefined && {
       requestBody: { required: body.isRequired, content: contentObject(body.content) },

@@ -91,10 +91,17 @@ const ofBody: readonly ErrorCode[] = [
   'unsupported_encoding',
   'overloaded',
 ]
+const ofTokens: readonly ErrorCode[] = [
+  'invalid_api_key',
+  'admin_token_unknown',
+  'admin_token_expired',
+  'admin_token_revoked',
+  'missing_scope',
+]
 const ofAccess: Readonly<Record<Operation['access'], readonly ErrorCode[]>> = {
   customer: ['invalid_api_key', 'account_suspended'],
-  admin: ['invalid_api_key'],
-  metrics: ['invalid_api_key'],
+  admin: ofTokens,
+  metrics: ofTokens,
   everyone: [],
 }
 

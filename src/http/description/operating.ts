@@ -38,6 +38,7 @@ export const operatingPaths: Paths = {
       description: 'Without a key if the operator made the metrics public.',
       tag: 'Operating',
       access: 'metrics',
+      scopes: ['metrics'],
       replies: {
         200: {
           description: 'The metrics.',
@@ -121,6 +122,7 @@ export const adminDocumentPaths: Paths = {
       summary: 'This document',
       tag: 'Admin: reading and checking',
       access: 'admin',
+      scopes: ['read'],
       replies: {
         200: {
           description: 'The document.',

@@ -1,3 +1,4 @@
+import type { AdminScope } from '../../domain/admin/admin-token.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { Method } from '../routes.ts'
 import type { Members, Schema } from './schema.ts'
@@ -37,6 +38,8 @@ export type Operation = {
   readonly description?: string
   readonly tag: string
   readonly access: Access
+  /** The scopes of which an admin token needs one. The routes of the admin API have theirs. */
+  readonly scopes?: readonly AdminScope[]
   readonly parameters?: readonly Parameter[]
   readonly body?: { readonly content: Contents; readonly isRequired: boolean }
   /** The replies that are not errors, by their statuses. */

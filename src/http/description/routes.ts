@@ -15,12 +15,13 @@ const POLICY =
 
 /**
  * The descriptions of the API and of the admin API as documents, and a page that shows the first. Customers need not
- * know the second. `files` reads the viewer on first use. `requireAdmin` throws for a request without the admin key.
+ * know the second. `files` reads the viewer on first use. `admitReader` rejects for a request that may not read the admin
+ * API.
  */
 export function descriptionRoutes(
   options: ApiOptions,
   files: () => ViewerFiles,
-  requireAdmin: (request: IncomingRequest) => void,
+  admitReader: (request: IncomingRequest) => Promise<void>,
 ): readonly Route[] {
   const route = (path: string, name: string, asset: () => Asset, more: Headers = {}): Route => {
     // Built on first use, because most gateways never serve it.
@@ -36,7 +37,7 @@ export function descriptionRoutes(
       name: 'openapi',
       methods: {
         GET: async ({ request }) => {
-          requireAdmin(request)
+          await admitReader(request)
           return assetReply(request, ofAdmin(), {})
         },
       },

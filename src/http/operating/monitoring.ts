@@ -1,4 +1,3 @@
-import { GatewayError } from '../../domain/errors.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type Handler } from '../request-context.ts'
@@ -21,18 +20,10 @@ export function ready(check: () => Promise<Readiness>): Handler {
 
 const STORE_FAILS: Readiness = { isReady: false, reason: 'The store cannot be read or written.' }
 
-/** `GET /metrics` in the Prometheus text format. Public if `mayRead` is undefined. */
-export function metricsRoute(
-  metrics: Metrics,
-  mayRead: ((request: IncomingRequest) => boolean) | undefined,
-): Handler {
+/** `GET /metrics` in the Prometheus text format. `admit` rejects for a request that may not read them. */
+export function metricsRoute(metrics: Metrics, admit: (request: IncomingRequest) => Promise<void>): Handler {
   return async ({ request }) => {
-    if (mayRead !== undefined && !mayRead(request)) {
-      throw new GatewayError(
-        'invalid_api_key',
-        'The metrics need the key for metrics, or the admin key. Send it as "Authorization: Bearer <key>".',
-      )
-    }
+    await admit(request)
     return { status: 200, headers: { 'content-type': metrics.contentType }, body: await metrics.render() }
   }
 }
