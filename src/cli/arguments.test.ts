@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { rejection } from '../../test/support/rejection.ts'
 import { aDataFolder } from '../../test/support/data-folder.ts'
-import { timeLimit, timeOrDay } from './arguments.ts'
+import { expiry, timeLimit, timeOrDay } from './arguments.ts'
 import { main } from './main.ts'
 
 test.each([
@@ -16,6 +16,23 @@ test.each(['yesterday', '2026-11', '2026-02-30', '01.11.2026', '2026-11-01Tnoon'
   async text => {
     expect(await rejection(Promise.try(timeOrDay, text))).toMatchObject({
       message: expect.stringContaining('such as 2026-11-01, or a time such as 2026-11-01T12:00:00Z'),
+    })
+  },
+)
+
+test.each([
+  ['90d', '2027-02-01T12:00:00.000Z'],
+  ['2027-01-31', '2027-01-31T00:00:00Z'],
+  ['2027-01-31T12:00:00Z', '2027-01-31T12:00:00Z'],
+])('the expiry %s on 3 November 2026 is sent as %s', (text, sent) => {
+  expect(expiry(text)(Date.UTC(2026, 10, 3, 12))).toBe(sent)
+})
+
+test.each(['90', '0d', '-1d', '1.5d', 'd', '2027-02-30', 'never', ''])(
+  'the text %j is not an expiry',
+  async text => {
+    expect(await rejection(Promise.try(expiry, text))).toMatchObject({
+      message: expect.stringContaining('or a number of days such as 90d'),
     })
   },
 )

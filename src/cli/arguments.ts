@@ -43,6 +43,23 @@ export function timeOrDay(text: string): string {
   )
 }
 
+const MS_PER_DAY = 86_400_000
+const EXPIRY_DAYS = /^([1-9]\d{0,4})d$/
+
+/** When something expires: a day or a time as for `timeOrDay`, or a number of days from now, such as 90d. */
+export function expiry(text: string): (nowMs: number) => string {
+  const days = EXPIRY_DAYS.exec(text)?.[1]
+  if (days !== undefined) return nowMs => new Date(nowMs + Number(days) * MS_PER_DAY).toISOString()
+  try {
+    const time = timeOrDay(text)
+    return () => time
+  } catch {
+    throw new InvalidArgumentError(
+      'Write a day in UTC such as 2027-01-31, a time such as 2027-01-31T12:00:00Z, or a number of days such as 90d.',
+    )
+  }
+}
+
 const TIME_LIMIT_S_MAX = 86_400
 
 /** A time limit in seconds, as milliseconds. */

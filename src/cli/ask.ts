@@ -72,6 +72,8 @@ async function cliErrorOf(response: Response, path: string): Promise<CliError> {
 function hintFor(status: number, code: string): string {
   if (code === 'removals_not_allowed')
     return ' Repeat the command with --dry-run to see all changes, or with --yes to make them.'
+  if (code.startsWith('admin_token_') || code === 'missing_scope')
+    return ' Set TOLLGATE_ADMIN_KEY to the admin key, or to a token that may do this.'
   if (status === 401)
     return ' Set TOLLGATE_ADMIN_KEY to the admin key that the running server was started with.'
   return status === 500 ? ' The log of the server has the reason.' : ''

@@ -85,6 +85,9 @@ describe('without a data folder', () => {
     [['statement', 'ada', '--limit', '0']],
     [['statement', 'ada', '--limit', '501']],
     [['jobs', 'list', '--limit', 'ten']],
+    [['admin-tokens', 'create', 'ci']],
+    [['admin-tokens', 'create', 'ci', '--scope', 'write']],
+    [['admin-tokens', 'create', 'ci', '--scope', 'read', '--expires', '90']],
     [['models']],
     [[]],
   ])('the wrong arguments %p exit with 2', async args => {
@@ -765,6 +768,57 @@ describe('on a running server', () => {
     expect(await server.exited).toBe(0)
     expect(existsSync(join(dataDir, 'server.json'))).toBe(false)
     expect((await spawned(['balance', 'ada'], folder)).out).toStartWith('available  3 USD')
+  }, 20_000)
+
+  test('a token in TOLLGATE_ADMIN_KEY gives a command its rights, until it is revoked', async () => {
+    const dataDir = join(home, 'tokens')
+    const folder = { TOLLGATE_DATA_DIR: dataDir }
+    await spawned(['accounts', 'create', 'ada'], folder)
+    const server = await startServer(dataDir)
+    const bookkeeper = [
+      'create',
+      'bookkeeper',
+      '--scope',
+      'grants',
+      '--grants-per-day',
+      '50',
+      '--expires',
+      '90d',
+    ]
+
+    const created = await spawned(['admin-tokens', ...bookkeeper], folder)
+    const withToken = { ...folder, TOLLGATE_ADMIN_KEY: created.out.trim() }
+    const granted = await spawned(['grant', 'ada', '40'], withToken)
+    const above = await spawned(['grant', 'ada', '11'], withToken)
+    const usage = await spawned(['usage'], withToken)
+    const listed = await spawned(['admin-tokens', 'list'], folder)
+    const revoked = await spawned(['admin-tokens', 'revoke', created.out.trim()], folder)
+    const refused = await spawned(['balance', 'ada'], withToken)
+    const audit = await spawned(['audit'], folder)
+    server.kill('SIGTERM')
+    await server.exited
+    const alone = await spawned(['balance', 'ada'], withToken)
+    const started = await spawned(['serve'], { ...withToken, TOLLGATE_PORT: '0' })
+
+    expect(created.out).toMatch(/^tg_admin_[0-9A-Za-z]{43}\n$/)
+    expect(created.err).toMatch(/The id of this token is tok_\w+\. It expires at 20/)
+    expect(granted.out).toStartWith('Credited 40 USD.')
+    expect(above).toMatchObject({ code: 1, err: expect.stringContaining('the rest of 10 USD') })
+    expect(usage.err).toContain(
+      'needs an admin token with the scope "read". The token has the scope "grants".',
+    )
+    expect(usage.err).toContain('Set TOLLGATE_ADMIN_KEY to the admin key, or to a token that may do this.')
+    expect(listed.out).toMatch(
+      /tg_admin_\w{4}… +tok_\w+ +bookkeeper +grants \(40 of 50 USD today\) .* active/,
+    )
+    expect(revoked.out).toMatch(/^Revoked bookkeeper, tg_admin_\w{4}… \(tok_/)
+    expect(refused.err).toContain('was revoked at')
+    expect(audit.out).toMatch(/token:bookkeeper \(tok_\w+\) +account\.grant/)
+    for (const { code, err } of [alone, started]) {
+      expect(code).toBe(1)
+      expect(err).toContain('TOLLGATE_ADMIN_KEY is the admin token "bookkeeper"')
+      expect(err).not.toContain(created.out.trim())
+    }
   }, 20_000)
 
   test('a stop logs what it waits for, and a second signal ends it at once', async () => {

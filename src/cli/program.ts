@@ -1,5 +1,6 @@
 import { Argument, Command, Help, Option } from 'commander'
 import { describeConfig } from '../config/config.ts'
+import { addAdminTokens } from './admin-tokens-program.ts'
 import { amount, rowCount, timeLimit, timeOrDay, utcDay } from './arguments.ts'
 import type { Ask } from './ask.ts'
 import { addCatalog } from './catalog-program.ts'
@@ -71,6 +72,7 @@ export function buildProgram(runner: Runner, version: string): Command {
   addServe(program, runner)
   addAccounts(program, runner)
   addKeys(program, runner)
+  addAdminTokens(program, runner)
   addMoney(program, runner)
   addUsage(program, runner)
   addCatalog(program, runner)

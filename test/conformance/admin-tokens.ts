@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { usd, ZERO, type NanoUsd } from '../../src/domain/money.ts'
 import type { NewAdminToken } from '../../src/gateway/ports/admin-tokens.ts'
+import { at } from '../support/account-builders.ts'
 import { aCredit, anAudit, anId, available, NOW, openWithFunds } from '../support/ledger-builders.ts'
 import { rejection } from '../support/rejection.ts'
 import type { StoreKind } from '../support/test-store.ts'
@@ -241,8 +242,4 @@ function aToken(change: Partial<NewAdminToken> = {}): NewAdminToken {
 
 function aHash(): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(32))
-}
-
-function at(atMs: number) {
-  return { actor: 'test', atMs }
 }

@@ -77,6 +77,7 @@ describe('an admin token', () => {
       expires_at: null,
       last_used_on: null,
       revoked_at: null,
+      state: 'active',
     } as unknown as Token)
     expect(list.data).toEqual([shown])
     expect(await gateway.admin<Token>('GET', `tokens/${made.id}`)).toEqual(shown)

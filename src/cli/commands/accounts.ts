@@ -114,7 +114,7 @@ export async function switchReplays(
 }
 
 /** All rows of a list, page by page. */
-async function allPages<Row>(ask: Ask, path: string): Promise<readonly Row[]> {
+export async function allPages<Row>(ask: Ask, path: string): Promise<readonly Row[]> {
   const rows: Row[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
     const query: string = cursor === '' ? '?limit=200' : `?limit=200&cursor=${cursor}`

@@ -1,4 +1,10 @@
-import { adminScopes, currentDay, type AdminScope, type AdminToken } from '../../domain/admin/admin-token.ts'
+import {
+  adminScopes,
+  currentDay,
+  tokenProblem,
+  type AdminScope,
+  type AdminToken,
+} from '../../domain/admin/admin-token.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { createAdminToken } from '../../gateway/admin/create-admin-token.ts'
 import { findAdminToken } from '../../gateway/admin/find-admin-token.ts'
@@ -79,6 +85,7 @@ async function tokenBody(token: AdminToken, { adminTokens, clock }: AdminPorts):
     expires_at: token.expiresAtMs === null ? null : instant(token.expiresAtMs),
     last_used_on: lastUsedDay === null ? null : instant(lastUsedDay * MS_PER_DAY).slice(0, DATE_LENGTH),
     revoked_at: token.revokedAtMs === null ? null : instant(token.revokedAtMs),
+    state: tokenProblem(token, clock.now()) ?? 'active',
   }
 }
 

@@ -29,6 +29,7 @@ const tokenMembers: Members = {
   expires_at: nullable(dateTime),
   last_used_on: about('The day of its last use, in UTC.', nullable({ type: 'string', format: 'date' })),
   revoked_at: nullable(dateTime),
+  state: words(['active', 'expired', 'revoked']),
 }
 
 export const adminTokenSchemas: Members = {
@@ -57,6 +58,7 @@ const token = {
   expires_at: '2099-01-31T00:00:00.000Z',
   last_used_on: null,
   revoked_at: null,
+  state: 'active',
 }
 const common = { tag: 'Admin: tokens', access: 'admin' } as const
 const tokenParameter: Parameter = {
@@ -115,6 +117,7 @@ export const adminTokenPaths: Paths = {
       replies: ok('The revoked token.', ref('AdminToken'), {
         ...token,
         revoked_at: '2026-11-22T05:50:09.183Z',
+        state: 'revoked',
       }),
       errors: ['not_found', 'invalid_field'],
     },
