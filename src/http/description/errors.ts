@@ -86,7 +86,7 @@ const ofBody: readonly ErrorCode[] = [
   'overloaded',
 ]
 const ofAccess: Readonly<Record<Operation['access'], readonly ErrorCode[]>> = {
-  customer: ['invalid_api_key', 'account_suspended'],
+  customer: ['invalid_api_key', 'account_suspended', 'requests_per_minute'],
   admin: ['invalid_api_key'],
   metrics: ['invalid_api_key'],
   everyone: [],
