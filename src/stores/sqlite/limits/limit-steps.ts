@@ -8,6 +8,7 @@ import {
 } from '../../../domain/limits/admission.ts'
 import {
   isSameLimits,
+  limitTermsOf,
   patchLimits,
   type LimitsPatch,
   type LimitTerms,
@@ -20,7 +21,7 @@ import type { BudgetStatus, Limited, LimitOwner, ReadOutcome } from '../../../ga
 import type { AccountBooks } from '../account-books.ts'
 import type { OpenTextHolds } from '../text-holds.ts'
 import type { Transactions } from '../transactions.ts'
-import { AccountLimits, limitTermsOf, type LiveScope, type ScopedDemand } from './account-limits.ts'
+import { AccountLimits, type LiveScope, type ScopedDemand } from './account-limits.ts'
 import { LimitRows } from './limit-rows.ts'
 
 const UNLIMITED: ReadOutcome = { outcome: 'taken', rates: {} }

@@ -22,7 +22,8 @@ beforeAll(async () => {
 /**
  * "ada" (account 1) is suspended and has no replays. Her jobs are 1 (processing), 2 (completed, with an idempotency
  * key), 3 (failed, and watched), 4 (finished late) and 5 (archived). "ben" (account 2) was suspended and resumed, and
- * has a revoked key (2), another key (3) and job 6 with an idempotency key. The catalog has the revisions 1 (provider
+ * has a revoked key (2), another key (3) and job 6 with an idempotency key. "ada" may send 60 requests a minute, key 3 10
+ * and 5 with the model "x", and has a budget that was removed again. The catalog has the revisions 1 (provider
  * "main" with a stored key, models "x" and "y"), 2 (another price of "x") and 3 ("y" was removed).
  */
 async function useBooks(store: TestSqlite) {
@@ -51,6 +52,11 @@ async function useBooks(store: TestSqlite) {
   await accounts.updateAccount('acct_ada', { suspended: true, replays: false }, editor)
   const [benKey] = await apiKeys.list(ben.accountId)
   await apiKeys.update(benKey!.publicId, { revoked: true }, editor)
+  const limits = (rate: number) => ({ limits: { requests_per_minute: rate } })
+  await accounts.updateAccount('acct_ada', { limits: limits(60) }, editor)
+  const ofKey = { ...limits(10), budgets: { day: usd('5') }, perModel: { x: limits(5) } }
+  await apiKeys.update('key_spare', { limits: ofKey }, editor)
+  await apiKeys.update('key_spare', { limits: { budgets: null } }, editor)
   await store.catalog.replace(aCatalog('2.5', ['x', 'y']), at('catalog.replace', '1', NOW + 10))
   await store.catalog.replace(aCatalog('3.5', ['x', 'y']), at('catalog.replace', '2', NOW + 20))
   await store.catalog.replace(aCatalog('3.5', ['x']), at('catalog.replace', '3', NOW + 30))
@@ -253,6 +259,36 @@ const edits: readonly (readonly [name: string, edit: string, message: RegExp])[]
     'the time of a revocation',
     'UPDATE api_keys SET revoked_at_ms = 5 WHERE id = 2',
     /"ben" .*API key key_\w+ is revoked, but/,
+  ],
+  [
+    'the limits of an account',
+    `UPDATE limits SET terms = replace(terms, '60', '61') WHERE kind = 'account'`,
+    /"ada" \(acct_ada\): its limits are not those that the audit log says/,
+  ],
+  [
+    'the limits of a key',
+    `UPDATE limits SET terms = replace(terms, '10', '11') WHERE kind = 'key'`,
+    /"ben" .*the limits of API key key_spare are not those/,
+  ],
+  [
+    'the limits of a key with a model',
+    `DELETE FROM limits WHERE kind = 'key_model'`,
+    /"ben" .*the limits of API key key_spare are not those/,
+  ],
+  [
+    'limits that nobody made',
+    `INSERT INTO limits VALUES (2, 'account', 2, '', '{"limits":{"requests_per_minute":1}}')`,
+    /"ben" \(acct_ben\): its limits are not those/,
+  ],
+  [
+    'limits of a key of another account',
+    `UPDATE limits SET account_id = 1 WHERE kind = 'key_model'`,
+    /"ada" \(acct_ada\): it has limits of a key or project that is not its own/,
+  ],
+  [
+    'limits that cannot be read',
+    `UPDATE limits SET terms = 'none' WHERE kind = 'account'`,
+    /"ada" \(acct_ada\): its limits cannot be read/,
   ],
   [
     'the audit line of a suspension',
