@@ -109,7 +109,7 @@ async function readinessOf({ books, probeStore }: Parts, phase: Phase): Promise<
 
 function handlerPortsOf(
   { brand, corsOrigins }: Config,
-  { log, admin }: Parts,
+  { log, admin, text: { clock } }: Parts,
   { metrics, forwarding }: { readonly metrics: Metrics; readonly forwarding: Forwarding },
 ): RequestHandlerPorts {
   const costHeader = `x-${brand}-cost-usd`
@@ -117,6 +117,7 @@ function handlerPortsOf(
   return {
     nextId: admin.newId,
     elapsed: () => performance.now(),
+    now: () => clock.now(),
     observe: observeRequests(log, metrics, forwarding),
     costHeader,
     replayHeader,

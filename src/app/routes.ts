@@ -150,7 +150,7 @@ type KeyedHandler = (caller: Authenticated, context: RequestContext) => Promise<
 function keyedRoute(ports: AdmitCallerPorts, limits: Limits): (handle: KeyedHandler) => Handler {
   return handle => async context => {
     const caller = await admitCaller(presentedKey(context.request), context.record, ports)
-    await admitRead(caller, limits)
+    await admitRead(caller, context.record, limits)
     return handle(caller, context)
   }
 }

@@ -317,7 +317,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'the sending of links of a text provider',
     compatible('send_links: never'),
-    'line 5, column 5: providers[0].send_links is not a field of a provider of kind openai-compatible; the fields are id, kind, base_url, api_key, api_key_header, headers, routes, max_tokens_field, omit_fields, refuse_fields, cost_header, cost_field, cost_unit, usage_style, bills_refused, connect_timeout_s, read_timeout_s, stream_idle_timeout_s, first_byte_timeout_s, retries, stream_usage, finish_aborted, reuse_connections.',
+    'line 5, column 5: providers[0].send_links is not a field of a provider of kind openai-compatible; the fields are id, kind, base_url, api_key, api_key_header, headers, routes, max_tokens_field, omit_fields, refuse_fields, cost_header, cost_field, cost_unit, usage_style, bills_refused, connect_timeout_s, read_timeout_s, stream_idle_timeout_s, first_byte_timeout_s, retries, stream_usage, finish_aborted, pass_rate_limits, reuse_connections.',
   ],
   [
     'a connect limit of the sandbox',

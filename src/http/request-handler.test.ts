@@ -26,6 +26,7 @@ function portsWith(observe: RequestHandlerPorts['observe']): RequestHandlerPorts
   return {
     nextId: () => ({ key: 1n, tail: 1n }),
     elapsed: () => 0,
+    now: () => 0,
     observe,
     costHeader: 'x-acme-cost-usd',
     replayHeader: 'x-acme-replay',

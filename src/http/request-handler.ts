@@ -24,6 +24,8 @@ export type RequestHandlerPorts = {
   readonly nextId: () => Id
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number
+  /** The time for headers with instants. */
+  readonly now: () => number
   /** Called once for each request, when its reply has ended. */
   readonly observe: (finished: FinishedRequest) => void
   /** `x-acme-cost-usd` for the brand `acme`. */
@@ -90,10 +92,11 @@ export async function answer(
  * no route has. They are known by their `anthropic-version`.
  */
 function styleFor(request: RespondableRequest, style: ReplyStyle): ReplyStyle {
-  const { requestIdHeaders } = messagesReplies
+  const { requestIdHeaders, rateLimits } = messagesReplies
   if (style.requestIdHeaders === requestIdHeaders || request.header('anthropic-version') === null)
     return style
-  return { ...style, requestIdHeaders, errorBody: error => messagesErrorBody(style.errorBody(error)) }
+  const errorBody = (error: GatewayError) => messagesErrorBody(style.errorBody(error))
+  return { ...style, requestIdHeaders, rateLimits, errorBody }
 }
 
 function send(
@@ -107,14 +110,15 @@ function send(
 /** Adds the headers that are the same on all routes. */
 function headersOf(
   { headers, body, cost, isReplay }: HttpReply,
-  { request, requestId }: RequestContext,
-  { requestIdHeaders }: ReplyStyle,
-  { costHeader, replayHeader, cors }: RequestHandlerPorts,
+  { request, requestId, record: { rates } }: RequestContext,
+  { requestIdHeaders, rateLimits }: ReplyStyle,
+  { costHeader, replayHeader, cors, now }: RequestHandlerPorts,
 ): Record<string, string> {
   const all = { ...headers }
   if (body !== null) all['content-type'] ??= 'application/json'
   for (const name of requestIdHeaders) all[name] = requestId
   if (cost !== undefined && cost !== null) all[costHeader] = formatUsd(cost)
+  if (rates !== undefined) for (const [name, value] of rateLimits(rates, now())) all[name] = value
   if (isReplay === true) all[replayHeader] = 'true'
   cors.addTo(all, request)
   return all

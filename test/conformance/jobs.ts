@@ -60,7 +60,7 @@ export function jobsConform(kind: StoreKind): void {
         loss: null,
         providerCost: null,
       } as const
-      expect(created).toEqual({ outcome: 'created', job: expected })
+      expect(created).toEqual({ outcome: 'created', job: expected, rates: {} })
       expect(await jobs.find(asked.id)).toEqual(expected)
       expect(await jobs.history(asked.id)).toEqual([{ state: 'queued', detail: null, atMs: NOW }])
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('queued'))

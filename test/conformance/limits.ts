@@ -142,7 +142,7 @@ export function limitsConform(kind: StoreKind): void {
       const after = await store.limits.recentRefusal(ofKey)
 
       expect([before, ofOther, after]).toEqual([undefined, undefined, undefined])
-      expect(during).toMatchObject({ limit: 'requests_per_minute', waitMs: 1000 })
+      expect(during).toMatchObject({ refusal: { limit: 'requests_per_minute', waitMs: 1000 } })
     })
 
     test('requests are no longer refused when the limit was raised', async () => {

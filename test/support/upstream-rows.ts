@@ -95,7 +95,7 @@ export function anAdmittedRequest(
       client: new AbortController(),
       record: {},
     },
-    ownRateLimits: undefined,
+    hasRateLimits: false,
     dialect: chatDialect,
     request,
     model,

@@ -153,6 +153,8 @@ export type Provider = TextTimeouts & {
   readonly finishAborted?: true
   /** 0 if a request is never sent to this provider a second time. */
   readonly retries?: 0
+  /** False if clients do not get the headers with this provider's rate limits. */
+  readonly passRateLimits?: false
   /** Whether a request may use the connection of an earlier one. */
   readonly reusesConnections: boolean
 }

@@ -13,6 +13,7 @@ import {
   rateLimits,
   type BudgetPeriod,
   type RateLimit,
+  type Scope,
   type Terms,
   type TermsPatch,
 } from './scope.ts'
@@ -36,6 +37,22 @@ export const NO_LIMITS: LimitTerms = { ...NO_TERMS, perModel: {} }
 /** A change of limits. Null removes a model's terms, or those of all models. */
 export type LimitsPatch = TermsPatch & {
   readonly perModel?: Readonly<Record<string, TermsPatch | null>> | null
+}
+
+/** The terms of one scope, as a store keeps them. */
+export type ScopeTerms = { readonly scope: Scope; readonly terms: Terms }
+
+/** The limits of an account or of a key, from the rows of its scopes. */
+export function limitTermsOf(rows: readonly ScopeTerms[], apiKeyId: number | undefined): LimitTerms {
+  const [own, withModel] = apiKeyId === undefined ? ['account', 'account_model'] : ['key', 'key_model']
+  const ofOwner = rows.filter(({ scope }) => apiKeyId === undefined || scope.id === apiKeyId)
+  const terms = ofOwner.find(({ scope }) => scope.kind === own)?.terms ?? NO_LIMITS
+  const models = ofOwner.filter(({ scope }) => scope.kind === withModel)
+  return {
+    limits: terms.limits,
+    budgets: terms.budgets,
+    perModel: Object.fromEntries(models.map(({ scope, terms: ofModel }) => [scope.model, ofModel])),
+  }
 }
 
 /** Checks a change of limits in the format of the admin API. Null removes a member, and an absent one stays. */
@@ -65,7 +82,7 @@ export function patchLimits(terms: LimitTerms, patch: LimitsPatch): LimitTerms {
   return { ...patchTerms(terms, patch), perModel }
 }
 
-/** Whether two limits, of which one is a change of the other, allow the same. */
+/** Whether two limits allow the same. */
 export function isSameLimits(before: LimitTerms, after: LimitTerms): boolean {
   return JSON.stringify(encodeLimits(before)) === JSON.stringify(encodeLimits(after))
 }
@@ -83,7 +100,9 @@ export function encodeLimitsPatch({ perModel, ...terms }: LimitsPatch): Record<s
 
 /** The limits in the format of the admin API, with null for what is not limited. */
 export function encodeLimits({ perModel, ...terms }: LimitTerms): Record<string, unknown> {
-  const models = Object.entries(perModel).map(([model, own]) => [model, encodeTerms(own)] as const)
+  const models = Object.entries(perModel)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([model, own]) => [model, encodeTerms(own)] as const)
   return { ...encodeTerms(terms), per_model: Object.fromEntries(models) }
 }
 

@@ -1,7 +1,8 @@
 import { GatewayError } from '../../domain/errors.ts'
+import type { StrictestRates } from '../../domain/limits/admission.ts'
 import { ZERO } from '../../domain/money.ts'
 import type { ApiKeys, Authenticated } from '../ports/api-keys.ts'
-import type { Limits } from '../ports/limits.ts'
+import type { Limited, Limits } from '../ports/limits.ts'
 import { limitError } from './refuse-limits.ts'
 
 /** The hash under which a key is stored. */
@@ -14,7 +15,10 @@ export type AdmitCallerPorts = {
 }
 
 /** The caller of a request, for its log line. */
-export type CallerRecord = { accountId?: string; apiKeyId?: string }
+export type CallerRecord = RatesRecord & { accountId?: string; apiKeyId?: string }
+
+/** What is left of the strictest limits of the caller, for the headers of its reply. */
+export type RatesRecord = { rates?: StrictestRates }
 
 /** Longer texts are not hashed, because no key is longer. */
 const KEY_LENGTH_MAX = 256
@@ -43,16 +47,23 @@ export async function admitCaller(
     throw new GatewayError('account_suspended', 'This account is suspended. Contact support.', {
       shouldRetry: false,
     })
-  const refusal = await limits.recentRefusal({ accountId: caller.account.id, apiKeyId: caller.apiKey.id })
-  if (refusal !== undefined) throw limitError(refusal, { amount: ZERO })
+  const limited = await limits.recentRefusal({ accountId: caller.account.id, apiKeyId: caller.apiKey.id })
+  if (limited !== undefined) throw readRefused(limited, record)
   return caller
 }
 
 /** Admits a request that holds nothing: it counts as a request of the minute of its key. Throws `requests_per_minute`. */
 export async function admitRead(
   { account, apiKey }: Authenticated,
+  record: RatesRecord,
   limits: Pick<Limits, 'countRead'>,
 ): Promise<void> {
   const counted = await limits.countRead({ accountId: account.id, apiKeyId: apiKey.id })
-  if (counted.outcome === 'limited') throw limitError(counted.refusal, { amount: ZERO })
+  if (counted.outcome === 'limited') throw readRefused(counted, record)
+  record.rates = counted.rates
+}
+
+function readRefused({ refusal, rates }: Limited, record: RatesRecord): GatewayError {
+  record.rates = rates
+  return limitError(refusal, { amount: ZERO })
 }

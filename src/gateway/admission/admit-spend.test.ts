@@ -20,7 +20,7 @@ async function textHolds(funds: string) {
   const holds = new HoldQueue({ ledger: store.ledger, clock: fakeClock() }, { waitMs: 0, mode: 'hold' })
   const { amount } = quote
   const admit = () =>
-    admitSpend({ amount, text: { request, quote } }, () =>
+    admitSpend({ amount, text: { request, quote } }, {}, () =>
       holds.place(aTextHold({ accountId, amount }), client),
     )
   return { admit, holds, accountId }
@@ -30,7 +30,7 @@ async function textHolds(funds: string) {
 async function jobSpend(held: string) {
   const { jobs, payer } = await openJobs(sqlite)
   const job = { ...aJob(payer), held: usd(held) }
-  return { admit: () => admitSpend({ amount: job.held }, () => jobs.create(job)), jobs }
+  return { admit: () => admitSpend({ amount: job.held }, {}, () => jobs.create(job)), jobs }
 }
 
 describe('a text request', () => {

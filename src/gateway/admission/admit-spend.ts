@@ -1,9 +1,11 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { fitsAfterText, type Shortage } from '../../domain/ledger/hold.ts'
-import type { LimitRefusal } from '../../domain/limits/admission.ts'
+import type { StrictestRates } from '../../domain/limits/admission.ts'
 import { formatUsd, type NanoUsd } from '../../domain/money.ts'
 import type { TextRequest } from '../../protocol/text-dialect.ts'
+import type { Limited } from '../ports/limits.ts'
 import { affordableCeiling, type Quote } from '../text/quote-text.ts'
+import type { RatesRecord } from './admit-caller.ts'
 import { limitError } from './refuse-limits.ts'
 
 /** What a text request or a job takes from its account. */
@@ -15,9 +17,7 @@ export type Spend = {
 }
 
 /** The outcomes of a step that took nothing. */
-type SpendRefused =
-  | ({ readonly outcome: 'refused' } & Shortage)
-  | { readonly outcome: 'limited'; readonly refusal: LimitRefusal }
+type SpendRefused = ({ readonly outcome: 'refused' } & Shortage) | Limited
 
 type Admitted<Placed> = Exclude<Placed, { readonly outcome: 'refused' | 'limited' }>
 
@@ -25,13 +25,14 @@ type Admitted<Placed> = Exclude<Placed, { readonly outcome: 'refused' | 'limited
  * Admits a request to spend, after its model is known and its text was moderated. `place` is one step of a store that
  * takes all that the request needs, or nothing: its part of limits and budgets, and the hold of a text request, or the
  * record of a job with its hold. Throws `insufficient_balance` or `budget_exceeded`; `balance_reserved`,
- * `budget_reserved` or the code of a limit if a repeat can help. Then nothing is taken.
+ * `budget_reserved` or the code of a limit if a repeat can help. Then nothing is taken. The headers of the reply say
+ * what is left of the limits.
  */
-export async function admitSpend<Placed extends { readonly outcome: string }>(
-  spend: Spend,
-  place: () => Promise<Placed | SpendRefused>,
-): Promise<Admitted<Placed>> {
+export async function admitSpend<
+  Placed extends { readonly outcome: string; readonly rates?: StrictestRates },
+>(spend: Spend, record: RatesRecord, place: () => Promise<Placed | SpendRefused>): Promise<Admitted<Placed>> {
   const placed = await place()
+  if ('rates' in placed && placed.rates !== undefined) record.rates = placed.rates
   if (!isRefused(placed)) return placed as Admitted<Placed>
   if (placed.outcome === 'refused') throw moneyRefusal(spend, placed)
   const { amount, text } = spend

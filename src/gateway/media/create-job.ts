@@ -52,7 +52,7 @@ export async function createJob(
   { record }: Pick<MediaCall, 'record'>,
   { jobs, runner }: Pick<CreateJobPorts, 'jobs' | 'runner'>,
 ): Promise<Job> {
-  const created = await admitSpend({ amount: job.held }, () =>
+  const created = await admitSpend({ amount: job.held }, record, () =>
     jobs.create(job).catch((cause: unknown) => {
       throw holdNotRecorded(cause)
     }),

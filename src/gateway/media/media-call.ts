@@ -1,5 +1,6 @@
 import type { Id } from '../../domain/ids.ts'
 import type { Job, JobState } from '../../domain/jobs/job.ts'
+import type { StrictestRates } from '../../domain/limits/admission.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { MediaBody } from '../../protocol/media/media-body.ts'
 import type { Authenticated } from '../ports/api-keys.ts'
@@ -34,6 +35,8 @@ export type MediaRecord = {
   jobFault?: 'client' | 'provider'
   cost?: NanoUsd
   isReplay?: boolean
+  /** What is left of the strictest limits of the caller. */
+  rates?: StrictestRates
 }
 
 /** Records the state of a request's job at the time of the reply. */

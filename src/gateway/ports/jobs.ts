@@ -8,6 +8,7 @@ import type {
   StoredFile,
 } from '../../domain/jobs/job.ts'
 import type { Id } from '../../domain/ids.ts'
+import type { StrictestRates } from '../../domain/limits/admission.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
 import type { HoldOutcome } from './ledger.ts'
@@ -170,7 +171,8 @@ export type NewJob = Pick<
 }
 
 export type Created =
-  | { readonly outcome: 'created'; readonly job: Job }
+  /** With what is left of the strictest limits. */
+  | { readonly outcome: 'created'; readonly job: Job; readonly rates: StrictestRates }
   /** The account used the idempotency key before, for the same request. */
   | { readonly outcome: 'repeated'; readonly job: Job }
   /** The account used the idempotency key before, for another request. */

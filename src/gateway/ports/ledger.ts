@@ -5,7 +5,7 @@ import type { HoldKind } from '../../domain/ledger/books.ts'
 import type { Shortage } from '../../domain/ledger/hold.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'
 import type { Id } from '../../domain/ids.ts'
-import type { LimitRefusal, StrictestRates } from '../../domain/limits/admission.ts'
+import type { StrictestRates } from '../../domain/limits/admission.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
 import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
@@ -13,6 +13,7 @@ import type { ImageTariff, TextTariff, VideoTariff } from '../../domain/pricing/
 import type { AttemptId } from './attempts.ts'
 import type { Audit } from './audit.ts'
 import type { Blobs } from './blobs.ts'
+import type { Limited } from './limits.ts'
 
 /**
  * The books. Each method is one atomic, durable step, and says what repeating it does. Calls may be concurrent, also on
@@ -183,7 +184,7 @@ export type HoldOutcome =
       /** What is left of the strictest limits. Absent if the hold has no demand. */
       readonly rates?: StrictestRates
     }
-  | { readonly outcome: 'limited'; readonly refusal: LimitRefusal }
+  | Limited
   | ({ readonly outcome: 'refused' } & Shortage)
 
 /** A charge as it is recorded: with its frozen tariff, it can be recomputed without current prices. */

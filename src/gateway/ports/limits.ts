@@ -38,15 +38,18 @@ export interface Limits {
    * The refusal of an earlier request that holds for every request of the key until its wait is over; undefined if there
    * is none. It takes nothing, so that a flood of refused requests costs little.
    */
-  recentRefusal(of: {
-    readonly accountId: number
-    readonly apiKeyId: number
-  }): Promise<LimitRefusal | undefined>
+  recentRefusal(of: { readonly accountId: number; readonly apiKeyId: number }): Promise<Limited | undefined>
 
   /** Counts a read or an estimate, which holds nothing, as a request of the key. */
   countRead(of: { readonly accountId: number; readonly apiKeyId: number }): Promise<ReadOutcome>
 }
 
-export type ReadOutcome =
-  | { readonly outcome: 'taken'; readonly rates: StrictestRates }
-  | { readonly outcome: 'limited'; readonly refusal: LimitRefusal }
+export type ReadOutcome = { readonly outcome: 'taken'; readonly rates: StrictestRates } | Limited
+
+/** A limit or a budget refuses a request, which took nothing. */
+export type Limited = {
+  readonly outcome: 'limited'
+  readonly refusal: LimitRefusal
+  /** What is left of the strictest limits. */
+  readonly rates: StrictestRates
+}

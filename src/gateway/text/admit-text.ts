@@ -3,16 +3,13 @@ import { rulesOf } from '../../domain/catalog/field-rule.ts'
 import type { TextModel, Upstream } from '../../domain/catalog/model.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
-import type { StrictestRates } from '../../domain/limits/admission.ts'
 import { findRefusedField } from '../../protocol/field-rules.ts'
 import { mediaWords } from '../../protocol/media-inputs.ts'
-import { anthropicRateLimits, openAiRateLimits } from '../../protocol/rate-limit-headers.ts'
 import type { TextDialect, TextRequest } from '../../protocol/text-dialect.ts'
 import { admitSpend } from '../admission/admit-spend.ts'
 import type { HoldQueue } from '../hold-queue.ts'
 import type { Authenticated } from '../ports/api-keys.ts'
 import type { CatalogStore } from '../ports/catalog.ts'
-import type { Clock } from '../ports/clock.ts'
 import type { Hold } from '../ports/ledger.ts'
 import type { Moderator } from '../ports/moderator.ts'
 import type { ProviderAdapters } from '../ports/providers.ts'
@@ -28,8 +25,8 @@ export type AdmittedRequest<Dialect extends TextDialect = TextDialect> = ParsedT
     /** The prices at admission. Editing the catalog while the request runs does not change them. */
     readonly quote: Quote
     readonly hold: Hold
-    /** The headers with the limits of the caller. They replace the upstream's. Undefined if it has none. */
-    readonly ownRateLimits: RateLimits | undefined
+    /** The reply has the limits of the caller. They replace the upstream's. */
+    readonly hasRateLimits: boolean
   }
 
 export type AdmitPorts = {
@@ -38,7 +35,6 @@ export type AdmitPorts = {
   readonly providers: ProviderAdapters
   /** Undefined if moderation is off. */
   readonly moderator: Moderator | undefined
-  readonly clock: Pick<Clock, 'now'>
 }
 
 /**
@@ -47,7 +43,7 @@ export type AdmitPorts = {
  */
 export async function admitText<Dialect extends TextDialect>(
   parsed: ParsedTextCall<Dialect>,
-  { catalog, holds, moderator, providers, clock }: AdmitPorts,
+  { catalog, holds, moderator, providers }: AdmitPorts,
   { isSandboxOn }: { readonly isSandboxOn: boolean },
 ): Promise<AdmittedRequest<Dialect>> {
   const { call, dialect, request, conversion } = parsed
@@ -64,7 +60,7 @@ export async function admitText<Dialect extends TextDialect>(
     await moderate(dialect.moderatedText(request), moderator, record)
   const { amount } = quote
   const demand = { apiKeyId: caller.apiKey.id, model: model.id, tokens: tokensOf(quote), amount }
-  const { hold, rates = {} } = await admitSpend({ amount, text: { request, quote } }, () =>
+  const { hold, rates } = await admitSpend({ amount, text: { request, quote } }, record, () =>
     holds.place({ id, accountId: caller.account.id, amount, demand }, client),
   )
   return {
@@ -75,7 +71,7 @@ export async function admitText<Dialect extends TextDialect>(
     destinations,
     quote,
     hold,
-    ownRateLimits: headersOf(rates, call, clock),
+    hasRateLimits: rates?.requests !== undefined || rates?.tokens !== undefined,
   }
 }
 
@@ -84,15 +80,13 @@ function tokensOf({ worst: { inputTokens, outputTokens, choices } }: Quote): num
   return inputTokens + outputTokens * choices
 }
 
-/** In the names that the clients of the route read. */
-function headersOf(
-  rates: StrictestRates,
-  { apiVersion }: Pick<ParsedTextCall['call'], 'apiVersion'>,
-  clock: AdmitPorts['clock'],
-): RateLimits | undefined {
-  if (rates.requests === undefined && rates.tokens === undefined) return undefined
-  // Only requests for messages have a version.
-  return apiVersion === undefined ? openAiRateLimits(rates) : anthropicRateLimits(rates, clock.now())
+/** The headers with the limits of an upstream that the client gets. */
+export function passedRateLimits(
+  { hasRateLimits }: Pick<AdmittedRequest, 'hasRateLimits'>,
+  { provider }: Pick<Destination, 'provider'>,
+  rateLimits: RateLimits,
+): RateLimits {
+  return hasRateLimits || provider.passRateLimits === false ? [] : rateLimits
 }
 
 /** Throws `unsupported_input` for a part that the model does not read, if its row says what it reads. */

@@ -21,7 +21,7 @@ export async function countTokens(
   if (model === undefined || !model.enabled)
     throw modelNotFound(name, { catalog, caller, isSandboxOn: true, kind: undefined })
   record.model = model.id
-  await admitRead(caller, limits)
+  await admitRead(caller, record, limits)
   return {
     kind: 'answer',
     model: model.id,

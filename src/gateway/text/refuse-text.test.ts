@@ -8,8 +8,9 @@ const KEY = 'a-key-that-only-its-name-gives-away'
 
 /** The log text for a request that ended with this result. */
 function loggedProblem(result: Exclude<AttemptResult, { kind: 'answer' }>): string | undefined {
-  const admitted = anAdmittedRequest([aDestination('main')])
-  refuseText(admitted, result, { secretOf: () => KEY })
+  const destination = aDestination('main')
+  const admitted = anAdmittedRequest([destination])
+  refuseText(admitted, { destination, result }, { secretOf: () => KEY })
   return admitted.call.record.upstreamProblem
 }
 

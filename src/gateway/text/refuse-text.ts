@@ -3,7 +3,7 @@ import type { UpstreamSecrets } from '../../protocol/scrub.ts'
 import { readUpstreamError, type UpstreamError } from '../../protocol/upstream-error.ts'
 import { isForOperator, type AttemptFailure, type AttemptResult } from '../upstreams/attempt-result.ts'
 import { upstreamSecrets, type SecretOf } from '../upstreams/upstream-secrets.ts'
-import type { AdmittedRequest } from './admit-text.ts'
+import { passedRateLimits, type AdmittedRequest, type Destination } from './admit-text.ts'
 import type { TextFailure, UpstreamRefusal } from './text-result.ts'
 
 /** The status with which Anthropic's API says that it has too many requests now. */
@@ -13,12 +13,15 @@ const TOO_LARGE = 413
 /** How much of an upstream's error message is logged. */
 const LOGGED_CHARS_MAX = 200
 
-type Unanswered = Exclude<AttemptResult, { kind: 'answer' }>
+type Unanswered = {
+  readonly destination: Pick<Destination, 'provider'>
+  readonly result: Exclude<AttemptResult, { kind: 'answer' }>
+}
 
 /** The result for the client if no upstream answered: the upstream's refusal, or an error of the gateway. */
 export function refuseText(
   admitted: AdmittedRequest,
-  result: Unanswered,
+  { destination, result }: Unanswered,
   { secretOf }: { readonly secretOf: SecretOf },
 ): UpstreamRefusal | TextFailure {
   const { call, dialect, destinations } = admitted
@@ -35,7 +38,7 @@ export function refuseText(
         status,
         error: shown,
         retryAfter: retryAfter?.text,
-        rateLimits: admitted.ownRateLimits ?? rateLimits,
+        rateLimits: passedRateLimits(admitted, destination, rateLimits),
       }
     }
     case 'timeout':

@@ -6,7 +6,7 @@ import type { CallerSignal } from '../ports/caller-signal.ts'
 import { attemptResult, type AttemptResult } from '../upstreams/attempt-result.ts'
 import { callWithFailover, failOverWithinMs, readTimeoutMs } from '../upstreams/call-with-failover.ts'
 import { LATE_MS } from '../upstreams/late-answers.ts'
-import { admitText, type AdmittedRequest, type Destination } from './admit-text.ts'
+import { admitText, passedRateLimits, type AdmittedRequest, type Destination } from './admit-text.ts'
 import { isCostCertain, meterUsage, reportedCostOf, settleText } from './settle-text.ts'
 import { priceText, reportedUsageLimits } from './quote-text.ts'
 import { refuseText, unrepeatable } from './refuse-text.ts'
@@ -57,7 +57,7 @@ export async function runText(
     const { result } = attempt
     if (result.kind === 'timeout') await ports.lateAnswers.expect(admitted, attempt, result.late)
     if (result.kind === 'refusal') ports.refusedFields.note(admitted, attempt, result)
-    if (result.kind !== 'answer') return refuseText(admitted, result, ports)
+    if (result.kind !== 'answer') return refuseText(admitted, { ...attempt, result }, ports)
 
     const { answer, outcome } = result
     const metered = await meterUsage(answer, admitted, attempt, ports)
@@ -112,19 +112,19 @@ type ChargedAnswer = {
 /** The answer as the client gets it, with the catalog's model name and the cost. */
 function answerForClient(
   admitted: AdmittedRequest,
-  { converted }: Destination,
+  destination: Destination,
   { result: { answer, outcome }, charge: { usage, cost } }: ChargedAnswer,
   { secretOf }: Pick<TextPorts, 'secretOf'>,
 ): CompleteAnswer {
   const { call, model, destinations } = admitted
-  const { dialect, request } = converted ?? admitted
+  const { dialect, request } = destination.converted ?? admitted
   const text = dialect.forClient(answer, { id: call.id, model: model.id, usage, cost }, request)
   return {
     kind: 'answer',
     model: model.id,
     contentType: dialect.contentTypeOf?.(request) ?? outcome.contentType ?? 'application/json',
     body: answer.hasError ? scrubReplyError(text, upstreamSecrets(destinations, secretOf)) : text,
-    rateLimits: admitted.ownRateLimits ?? outcome.rateLimits ?? [],
+    rateLimits: passedRateLimits(admitted, destination, outcome.rateLimits ?? []),
     retryAfter: outcome.retryAfter?.text,
     usage,
     cost,

@@ -1,7 +1,7 @@
 import { EVENT_STREAM_TYPE } from '../../protocol/sse/event-stream-type.ts'
 import type { StreamDialect } from '../../protocol/text-dialect.ts'
 import { callWithFailover, failOverWithinMs } from '../upstreams/call-with-failover.ts'
-import { admitText } from './admit-text.ts'
+import { admitText, passedRateLimits } from './admit-text.ts'
 import { openStream } from './open-stream.ts'
 import { refuseText, unrepeatable } from './refuse-text.ts'
 import { RelayedStream } from './relay-stream.ts'
@@ -30,7 +30,7 @@ export async function streamText(
     )
     const { result } = attempt
     if (result.kind === 'refusal') ports.refusedFields.note(admitted, attempt, result)
-    if (result.kind !== 'stream') return refuseText(admitted, result, ports)
+    if (result.kind !== 'stream') return refuseText(admitted, { ...attempt, result }, ports)
 
     relayed = new RelayedStream({ admitted, attempt, opened: result.opened }, ports)
     const { rateLimits, retryAfter } = result.opened
@@ -38,7 +38,7 @@ export async function streamText(
       kind: 'stream',
       model: admitted.model.id,
       contentType: EVENT_STREAM_TYPE,
-      rateLimits: admitted.ownRateLimits ?? rateLimits,
+      rateLimits: passedRateLimits(admitted, attempt.destination, rateLimits),
       retryAfter,
       body: relayed,
       ended: relayed.ended,

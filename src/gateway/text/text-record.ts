@@ -1,9 +1,10 @@
+import type { StrictestRates } from '../../domain/limits/admission.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
 import type { Moderation } from '../ports/moderator.ts'
 
 /**
- * The facts about a finished request, for the log line and the metrics. The request path only writes it: no decision
+ * The facts about a finished request, for the log line, the metrics and the headers with its limits. The request path only writes it: no decision
  * and no book entry depends on it.
  */
 export type TextRecord = {
@@ -35,6 +36,8 @@ export type TextRecord = {
   moderationProblem?: string
   /** True if the request got the answer of an identical request. */
   isReplay?: boolean
+  /** What is left of the strictest limits of the caller. */
+  rates?: StrictestRates
 }
 
 /** A provider of the catalog and how it failed. */

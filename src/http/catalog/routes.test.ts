@@ -94,6 +94,7 @@ const server = startServer({
   handler: requestHandler(modelsRoutes({ forAll: () => catalog, forCaller: () => catalog }, keyed), {
     nextId: () => ({ key: 1n, tail: 1n }),
     elapsed: () => 0,
+    now: () => 0,
     observe: () => {},
     costHeader: 'x-acme-cost-usd',
     replayHeader: 'x-acme-replay',

@@ -185,7 +185,7 @@ export const accountPaths: Paths = {
         ...limitsExample,
         account: noLimitsExample,
       }),
-      errors: ['requests_per_minute'],
+      errors: [],
     },
   },
   '/v1/usage': {

@@ -117,6 +117,7 @@ const providerField: Readonly<Record<string, Schema>> = {
     'Streams of clients that disconnect are read to their end and charged in full.',
     flag,
   ),
+  pass_rate_limits: about('False if clients do not get its rate limit headers. Default: true.', flag),
   reuse_connections: flag,
   send_links: about(
     'Whether it may get the links of clients. Default: `never` if the base URL is in a private network.',

@@ -47,6 +47,7 @@ test('the line of a request has all its details', () => {
     moderation: 'unavailable',
     moderationProblem: 'slow too',
     isReplay: true,
+    rates: {},
     errorCode: 'upstream_error',
     failure: undefined,
   }

@@ -81,6 +81,7 @@ const textFields = {
     'retries',
     'stream_usage',
     'finish_aborted',
+    'pass_rate_limits',
     'reuse_connections',
   ],
   anthropic: [
@@ -97,6 +98,7 @@ const textFields = {
     ...textTimeoutFields,
     'retries',
     'finish_aborted',
+    'pass_rate_limits',
     'reuse_connections',
   ],
 } as const satisfies Readonly<Record<Exclude<ProviderKind, MediaKind>, readonly string[]>>
@@ -158,6 +160,7 @@ export function encodeProvider(provider: Provider | ProviderSettings): Record<st
     retries: provider.retries,
     stream_usage: provider.streamUsage,
     finish_aborted: provider.finishAborted,
+    pass_rate_limits: provider.passRateLimits,
     reuse_connections: unless(true, provider.reusesConnections),
     send_links: provider.sendLinks,
   })
@@ -203,6 +206,7 @@ function readRow(
   const retries = number(row, 'retries', { min: 0, max: 1, whole: true })
   const streamUsage = oneOf(row, 'stream_usage', ['ask'])
   const finishAborted = flag(row, 'finish_aborted') === true || undefined
+  const passRateLimits = flag(row, 'pass_rate_limits') === false ? false : undefined
   const reusesConnections = flag(row, 'reuse_connections') ?? true
   const sendLinks = oneOf(row, 'send_links', sendLinksWords)
   const secret = readSecret(row, kind)
@@ -226,6 +230,7 @@ function readRow(
       creditUsd,
       streamUsage,
       finishAborted,
+      passRateLimits,
       betas,
       omitFields,
       sendLinks,

@@ -108,7 +108,7 @@ class JobSteps {
     const row = table.insert(decision.row)
     table.note(row, decision.event, idempotency)
     if (idempotency !== undefined) table.insertKey(row, idempotency, atMs)
-    return { outcome: 'created', job: jobFrom(row) }
+    return { outcome: 'created', job: jobFrom(row), rates: taken.rates }
   }
 
   run(id: Id, command: JobCommand): Changed {

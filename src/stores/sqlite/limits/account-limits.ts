@@ -1,5 +1,4 @@
 import type { LimitRefusal } from '../../../domain/limits/admission.ts'
-import { NO_LIMITS, type LimitTerms } from '../../../domain/limits/limits-row.ts'
 import type { Scope, Terms } from '../../../domain/limits/scope.ts'
 import type { Demand, ScopeUsage } from '../../../domain/limits/scope-usage.ts'
 
@@ -78,21 +77,5 @@ export class AccountLimits {
       case 'project':
         throw new Error('No account has limits of a project.')
     }
-  }
-}
-
-/** The limits of an account or of a key, from the rows of its scopes. */
-export function limitTermsOf(
-  rows: readonly { readonly scope: Scope; readonly terms: Terms }[],
-  apiKeyId: number | undefined,
-): LimitTerms {
-  const [own, withModel] = apiKeyId === undefined ? ['account', 'account_model'] : ['key', 'key_model']
-  const ofOwner = rows.filter(({ scope }) => apiKeyId === undefined || scope.id === apiKeyId)
-  const terms = ofOwner.find(({ scope }) => scope.kind === own)?.terms ?? NO_LIMITS
-  const models = ofOwner.filter(({ scope }) => scope.kind === withModel)
-  return {
-    limits: terms.limits,
-    budgets: terms.budgets,
-    perModel: Object.fromEntries(models.map(({ scope, terms: ofModel }) => [scope.model, ofModel])),
   }
 }

@@ -5,11 +5,10 @@ import {
   leftOf,
   strictestRates,
   type LimitDecision,
-  type LimitRefusal,
-  type StrictestRates,
 } from '../../../domain/limits/admission.ts'
 import {
   isSameLimits,
+  limitTermsOf,
   patchLimits,
   type LimitsPatch,
   type LimitTerms,
@@ -18,24 +17,14 @@ import { currentSpend } from '../../../domain/limits/periods.ts'
 import { budgetPeriods, NO_TERMS, type Scope } from '../../../domain/limits/scope.ts'
 import { usageUnder, withCost, withoutDemand, type ScopeUsage } from '../../../domain/limits/scope-usage.ts'
 import { addUsd, ZERO, type NanoUsd } from '../../../domain/money.ts'
-import type { BudgetStatus, LimitOwner } from '../../../gateway/ports/limits.ts'
+import type { BudgetStatus, Limited, LimitOwner, ReadOutcome } from '../../../gateway/ports/limits.ts'
 import type { AccountBooks } from '../account-books.ts'
 import type { OpenTextHolds } from '../text-holds.ts'
 import type { Transactions } from '../transactions.ts'
-import {
-  AccountLimits,
-  limitTermsOf,
-  type LiveScope,
-  type RequestsRefusal,
-  type ScopedDemand,
-} from './account-limits.ts'
+import { AccountLimits, type LiveScope, type ScopedDemand } from './account-limits.ts'
 import { LimitRows } from './limit-rows.ts'
 
-export type Taken =
-  | { readonly outcome: 'taken'; readonly rates: StrictestRates }
-  | { readonly outcome: 'limited'; readonly refusal: LimitRefusal }
-
-const UNLIMITED: Taken = { outcome: 'taken', rates: {} }
+const UNLIMITED: ReadOutcome = { outcome: 'taken', rates: {} }
 
 /**
  * The limits of all accounts. Their usage is in memory: rates start anew with the process, open jobs and the sums of
@@ -73,7 +62,7 @@ export class LimitSteps {
     books: AccountBooks,
     demand: ScopedDemand,
     { nowMs, isCovered }: { readonly nowMs: number; readonly isCovered: boolean },
-  ): Taken {
+  ): ReadOutcome {
     const scopes = this.#limitsOf(books, nowMs)?.scopesOf(demand) ?? []
     if (scopes.length === 0) return UNLIMITED
     const decision = admit(scopes, demand, nowMs)
@@ -82,7 +71,7 @@ export class LimitSteps {
   }
 
   /** Counts a request that holds nothing. It has no model. */
-  takeRead(books: AccountBooks, apiKeyId: number, nowMs: number): Taken {
+  takeRead(books: AccountBooks, apiKeyId: number, nowMs: number): ReadOutcome {
     const scopes = this.#limitsOf(books, nowMs)?.scopesOf({ apiKeyId, model: '' }) ?? []
     return scopes.length === 0 ? UNLIMITED : this.#taken(scopes, admitRead(scopes, nowMs), nowMs)
   }
@@ -91,13 +80,16 @@ export class LimitSteps {
    * The refusal of an earlier request that holds for every request of the key until its wait is over. A flood of refused
    * requests is answered by it.
    */
-  recentRefusal(books: AccountBooks, apiKeyId: number, nowMs: number): RequestsRefusal | undefined {
+  recentRefusal(books: AccountBooks, apiKeyId: number, nowMs: number): Limited | undefined {
     const scopes = this.#limitsOf(books, nowMs)?.scopesOf({ apiKeyId, model: '' }) ?? []
     for (const { refused } of scopes) {
       if (refused === undefined) continue
       const waitMs = refused.untilMs - nowMs
       // A longer wait than it named means that the clock was set back.
-      if (waitMs > 0 && waitMs <= refused.refusal.waitMs) return { ...refused.refusal, waitMs }
+      if (waitMs > 0 && waitMs <= refused.refusal.waitMs) {
+        const refusal = { ...refused.refusal, waitMs }
+        return { outcome: 'limited', refusal, rates: strictestRates(scopes, nowMs) }
+      }
     }
     return undefined
   }
@@ -173,17 +165,18 @@ export class LimitSteps {
     })
   }
 
-  #taken(scopes: readonly LiveScope[], decision: LimitDecision, nowMs: number): Taken {
+  #taken(scopes: readonly LiveScope[], decision: LimitDecision, nowMs: number): ReadOutcome {
     for (const [index, live] of scopes.entries()) this.#set(live, decision.usages[index] ?? live.usage)
+    const rates = strictestRates(scopes, nowMs)
     if (decision.outcome === 'refused') {
       const { refusal } = decision
       if (refusal.limit === 'requests_per_minute') {
         const live = scopes.find(({ scope }) => scope === refusal.scope)
         if (live !== undefined) live.refused = { refusal, untilMs: nowMs + refusal.waitMs }
       }
-      return { outcome: 'limited', refusal }
+      return { outcome: 'limited', refusal, rates }
     }
-    return { outcome: 'taken', rates: strictestRates(scopes, nowMs) }
+    return { outcome: 'taken', rates }
   }
 
   #set(live: LiveScope, usage: ScopeUsage): void {

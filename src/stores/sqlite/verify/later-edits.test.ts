@@ -22,7 +22,8 @@ beforeAll(async () => {
 /**
  * "ada" (account 1) is suspended and has no replays. Her jobs are 1 (processing), 2 (completed, with an idempotency
  * key), 3 (failed, and watched), 4 (finished late) and 5 (archived). "ben" (account 2) was suspended and resumed, and
- * has a revoked key (2), another key (3) and job 6 with an idempotency key. The admin token 1 ("ben") is revoked, and the
+ * has a revoked key (2), another key (3) and job 6 with an idempotency key. "ada" may send 60 requests a minute, key 3 10
+ * and 5 with the model "x", and has a budget that was removed again. The admin token 1 ("ben") is revoked, and the
  * admin token 2 ("cleo") is not. The catalog has the revisions 1 (provider
  * "main" with a stored key, models "x" and "y"), 2 (another price of "x") and 3 ("y" was removed).
  */
@@ -55,6 +56,11 @@ async function useBooks(store: TestSqlite) {
   const token = await aToken(store, 'ben')
   await aToken(store, 'cleo')
   await store.adminTokens.revoke(token.publicId, editor)
+  const limits = (rate: number) => ({ limits: { requests_per_minute: rate } })
+  await accounts.updateAccount('acct_ada', { limits: limits(60) }, editor)
+  const ofKey = { ...limits(10), budgets: { day: usd('5') }, perModel: { x: limits(5) } }
+  await apiKeys.update('key_spare', { limits: ofKey }, editor)
+  await apiKeys.update('key_spare', { limits: { budgets: null } }, editor)
   await store.catalog.replace(aCatalog('2.5', ['x', 'y']), at('catalog.replace', '1', NOW + 10))
   await store.catalog.replace(aCatalog('3.5', ['x', 'y']), at('catalog.replace', '2', NOW + 20))
   await store.catalog.replace(aCatalog('3.5', ['x']), at('catalog.replace', '3', NOW + 30))
@@ -291,6 +297,36 @@ const edits: readonly (readonly [name: string, edit: string, message: RegExp])[]
     `INSERT INTO admin_tokens SELECT 3, 'tok_eve', 'eve', randomblob(32), prefix, 'all', NULL, NULL, created_by,
       created_at_ms, commit_id, NULL, NULL FROM admin_tokens WHERE id = 2`,
     /Admin token "eve" \(tok_eve\) was inserted/,
+  ],
+  [
+    'the limits of an account',
+    `UPDATE limits SET terms = replace(terms, '60', '61') WHERE kind = 'account'`,
+    /"ada" \(acct_ada\): its limits are not those that the audit log says/,
+  ],
+  [
+    'the limits of a key',
+    `UPDATE limits SET terms = replace(terms, '10', '11') WHERE kind = 'key'`,
+    /"ben" .*the limits of API key key_spare are not those/,
+  ],
+  [
+    'the limits of a key with a model',
+    `DELETE FROM limits WHERE kind = 'key_model'`,
+    /"ben" .*the limits of API key key_spare are not those/,
+  ],
+  [
+    'limits that nobody made',
+    `INSERT INTO limits VALUES (2, 'account', 2, '', '{"limits":{"requests_per_minute":1}}')`,
+    /"ben" \(acct_ben\): its limits are not those/,
+  ],
+  [
+    'limits of a key of another account',
+    `UPDATE limits SET account_id = 1 WHERE kind = 'key_model'`,
+    /"ada" \(acct_ada\): it has limits of a key or project that is not its own/,
+  ],
+  [
+    'limits that cannot be read',
+    `UPDATE limits SET terms = 'none' WHERE kind = 'account'`,
+    /"ada" \(acct_ada\): its limits cannot be read/,
   ],
   [
     'the audit line of a suspension',

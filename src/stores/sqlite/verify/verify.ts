@@ -9,6 +9,7 @@ import { BalancesReader } from './check-balances.ts'
 import { checkCatalog } from './check-catalog.ts'
 import { checkCommits } from './check-commits.ts'
 import { checkJobKeys, checkJobs } from './check-jobs.ts'
+import { checkLimits } from './check-limits.ts'
 import { checkResults } from './check-results.ts'
 import { checkAttempts, checkCorrections, checkHolds } from './check-rows.ts'
 import { checkSwitches } from './check-switches.ts'
@@ -38,6 +39,7 @@ export async function verifyBooks(
     checkCorrections(database),
     checkUsageDays(database),
     checkSwitches(database),
+    checkLimits(database),
     checkCatalog(database),
     checkCommits(database),
   ]

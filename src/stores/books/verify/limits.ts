@@ -1,0 +1,88 @@
+import {
+  decodeLimitsPatch,
+  decodeTerms,
+  isSameLimits,
+  limitTermsOf,
+  NO_LIMITS,
+  patchLimits,
+  type LimitTerms,
+  type ScopeTerms,
+} from '../../../domain/limits/limits-row.ts'
+import type { ScopeKind } from '../../../domain/limits/scope.ts'
+import { findingOf, type Finding } from './findings.ts'
+
+/** The ending of the actions that change limits: `account.limits`, `key.limits`. */
+export const LIMITS_ACTION = '.limits'
+
+export type LimitLine = { id: bigint; subject: string; detail: string | null }
+
+/** An account with everything that can have limits of it. */
+export type LimitedAccount = {
+  readonly id: bigint
+  readonly owners: readonly LimitedOwner[]
+  readonly rows: readonly StoredLimits[]
+}
+
+/** An account or a key. */
+export type LimitedOwner = { kind: 'account' | 'key'; id: bigint; public_id: string }
+
+/** A row of the table `limits`. */
+export type StoredLimits = { kind: ScopeKind; scope_id: bigint; model: string; terms: string }
+
+/**
+ * What the limits of each account and key must be: their changes in the audit log, in order. The step that changes the
+ * limits writes the line, and commit hashes cover it.
+ */
+export class LimitLines {
+  readonly #terms = new Map<string, LimitTerms>()
+
+  /** Adds a line, in the order of the log. */
+  add({ subject, detail }: LimitLine): void {
+    const patch = decodeLimitsPatch(jsonOf(detail))
+    // The check of the commits names a line that was edited.
+    if (patch.ok) this.#terms.set(subject, patchLimits(this.of(subject), patch.value))
+  }
+
+  of(publicId: string): LimitTerms {
+    return this.#terms.get(publicId) ?? NO_LIMITS
+  }
+}
+
+/** `lines` has all lines that were written before the rows were read. */
+export function findingsOfLimits(
+  { id, owners, rows }: LimitedAccount,
+  lines: LimitLines,
+): readonly Finding[] {
+  const read = rows.map(readRow)
+  const findings: Finding[] = []
+  if (read.includes(undefined)) findings.push(findingOf(id, 'its limits cannot be read'))
+  const readable = read.filter(row => row !== undefined)
+  const isOwned = ({ scope }: ScopeTerms) =>
+    owners.some(owner => Number(owner.id) === scope.id && scope.kind.startsWith(owner.kind))
+  if (!readable.every(isOwned))
+    findings.push(findingOf(id, 'it has limits of a key or project that is not its own'))
+  for (const { kind, id: ownerId, public_id: publicId } of owners) {
+    const stored = limitTermsOf(readable, kind === 'account' ? undefined : Number(ownerId))
+    if (isSameLimits(stored, lines.of(publicId))) continue
+    const whose = kind === 'account' ? 'its limits are' : `the limits of API key ${publicId} are`
+    findings.push(findingOf(id, `${whose} not those that the audit log says`))
+  }
+  return findings
+}
+
+function readRow({ kind, scope_id: id, model, terms }: StoredLimits): ScopeTerms | undefined {
+  try {
+    return { scope: { kind, id: Number(id), model }, terms: decodeTerms(jsonOf(terms)) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Undefined if it is not JSON. */
+function jsonOf(text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? '')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,62 @@
+import type { Database, Statement } from 'bun:sqlite'
+import type { Finding } from '../../books/verify/findings.ts'
+import {
+  findingsOfLimits,
+  LIMITS_ACTION,
+  LimitLines,
+  type LimitedOwner,
+  type LimitLine,
+  type StoredLimits,
+} from '../../books/verify/limits.ts'
+import { inPieces } from './in-pieces.ts'
+
+const LINES_A_TURN = 256
+const ACCOUNTS_A_TURN = 64
+
+/** Reads the changes of limits in the audit log, then accounts with theirs, each piece with the lines written since. */
+export function* checkLimits(database: Database): Generator<readonly Finding[]> {
+  const log = new LimitLog(database)
+  while (log.read()) yield []
+  const accounts = database.prepare<{ id: bigint }, [bigint, number]>(
+    'SELECT id FROM accounts WHERE id > ? ORDER BY id LIMIT ?',
+  )
+  const owners = database.prepare<LimitedOwner, [bigint]>(
+    `SELECT 'account' AS kind, id, public_id FROM accounts WHERE id = ?1
+      UNION ALL SELECT 'key', id, public_id FROM api_keys WHERE account_id = ?1`,
+  )
+  const limits = database.prepare<StoredLimits, [bigint]>(
+    'SELECT kind, scope_id, model, terms FROM limits WHERE account_id = ?',
+  )
+  for (const piece of inPieces(accounts, ACCOUNTS_A_TURN, row => row.id)) {
+    log.readAll()
+    yield piece.flatMap(({ id }) =>
+      findingsOfLimits({ id, owners: owners.all(id), rows: limits.all(id) }, log.lines),
+    )
+  }
+}
+
+/** Reads the lines of changed limits in their order. */
+class LimitLog {
+  readonly lines = new LimitLines()
+  readonly #select: Statement<LimitLine, [bigint, number]>
+  #lastId = -1n
+
+  constructor(database: Database) {
+    this.#select = database.prepare(
+      `SELECT id, subject, detail FROM audit_log WHERE id > ? AND action LIKE '%${LIMITS_ACTION}' ORDER BY id LIMIT ?`,
+    )
+  }
+
+  /** False if there are no more lines. */
+  read(): boolean {
+    const rows = this.#select.all(this.#lastId, LINES_A_TURN)
+    for (const row of rows) this.lines.add(row)
+    this.#lastId = rows.at(-1)?.id ?? this.#lastId
+    return rows.length === LINES_A_TURN
+  }
+
+  /** In the same turn as accounts, so that a change of this moment is in both. */
+  readAll(): void {
+    for (let hasMore = true; hasMore;) hasMore = this.read()
+  }
+}
