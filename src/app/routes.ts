@@ -62,7 +62,8 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
     isVariableSet: ports.admin.isVariableSet,
   })
   const bodyLimits = { ...BODY_TIMES, bytesMax: config.mediaBodyBytesMax }
-  const media = { ...ports.media, caller, bodyMemory, bodyLimits }
+  const tagsHeader = tagsHeaderOf(config)
+  const media = { ...ports.media, caller, bodyMemory, bodyLimits, tagsHeader }
   return [
     ...textRoutes(ports, config, listed),
     ...imageRoutes(media, config, keyed),
@@ -97,6 +98,10 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
   ]
 }
 
+function tagsHeaderOf({ brand }: Config): string {
+  return `x-${brand}-tags`
+}
+
 /** Who may read the metrics: holders of the admin key or of the key for metrics. Undefined if everyone may. */
 function metricsReaders({ isMetricsPublic, metricsKey }: Config, adminKey: string) {
   if (isMetricsPublic) return undefined
@@ -107,7 +112,7 @@ function metricsReaders({ isMetricsPublic, metricsKey }: Config, adminKey: strin
 function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): readonly Route[] {
   const { caller, bodyMemory, text, coalescer } = ports
   const bodyLimits = { ...BODY_TIMES, bytesMax: config.bodyBytesMax }
-  const route = { caller, bodyMemory, bodyLimits }
+  const route = { caller, bodyMemory, bodyLimits, tagsHeader: tagsHeaderOf(config) }
   const replays = {
     coalescer,
     mayReplay: replaySwitch(text.catalog),

@@ -1,3 +1,4 @@
+import { TAGS_MAX } from '../../domain/ledger/attribution.ts'
 import { ADMIN_PATH } from '../admin/admin-api.ts'
 import { messagesReplies, plainReplies } from '../reply-style.ts'
 import { accountPaths, accountSchemas } from './account.ts'
@@ -11,7 +12,7 @@ import { errorReplies, errorSchemas } from './errors.ts'
 import { imagePaths, imageSchemas } from './images.ts'
 import { openAiMediaPaths, openAiMediaSchemas } from './openai-media.ts'
 import { videoPaths, videoSchemas } from './videos.ts'
-import type { Contents, Operation, Parameter, Paths, Reply } from './operation.ts'
+import type { Contents, Operation, Parameter, PathDescription, Paths, Reply } from './operation.ts'
 import { adminDocumentPaths, operatingPaths } from './operating.ts'
 import { text, words, type Members, type Schema } from './schema.ts'
 import { textPaths } from './text.ts'
@@ -93,7 +94,28 @@ export function apiDocument({ brand, isOpenAiMediaOn }: ApiOptions): ApiDocument
     ...accountPaths,
     ...operatingPaths,
   }
-  return documentOf(paths, { title: 'AI gateway', description: ofCustomers, errorPrefix: 'Error' })
+  return documentOf(withTags(paths, brand), {
+    title: 'AI gateway',
+    description: ofCustomers,
+    errorPrefix: 'Error',
+  })
+}
+
+/** Every request that can cost something takes tags. */
+function withTags(paths: Paths, brand: string): Paths {
+  const tags: Parameter = {
+    name: `x-${brand}-tags`,
+    in: 'header',
+    description: `Up to ${TAGS_MAX} tags, which are kept with the charge. They are not passed on.`,
+    schema: text,
+    example: 'team=red,feature=search',
+  }
+  const tagged = (methods: PathDescription): PathDescription => {
+    const { post } = methods
+    if (post === undefined) return methods
+    return { ...methods, post: { ...post, parameters: [...(post.parameters ?? []), tags] } }
+  }
+  return Object.fromEntries(Object.entries(paths).map(([path, methods]) => [path, tagged(methods)]))
 }
 
 /** The OpenAPI 3.1 document of the admin API, for the operator. */

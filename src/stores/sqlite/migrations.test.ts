@@ -234,8 +234,13 @@ test('losses that an earlier version booked are left out of what the account spe
   await store.close()
 })
 
+const UNDO_CHARGE_TAGS = ['charges', 'attempts', 'jobs']
+  .map(table => `ALTER TABLE ${table} DROP COLUMN tags; ALTER TABLE ${table} DROP COLUMN user_id;`)
+  .join('\n')
+
 /** The sums of days go back to the table of migration 0014. */
 const UNDO_0023 = `
+  ${UNDO_CHARGE_TAGS}
   DROP VIEW account_days;
   INSERT INTO usage_days_by_account SELECT day, account_id, min(first_charge_id), max(latest_charge_id), sum(charges),
     sum(input_tokens), sum(output_tokens), sum(images), sum(duration_ms), sum(cost) FROM usage_days GROUP BY day, account_id;
