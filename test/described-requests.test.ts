@@ -3,6 +3,7 @@ import { imageFields, openAiImageFields } from '../src/http/media/image-routes.t
 import { openAiVideoFields, videoFields } from '../src/http/media/video-routes.ts'
 import type { Schema } from '../src/http/description/schema.ts'
 import { chatFields } from '../src/protocol/chat/dialect.ts'
+import { userFields } from '../src/protocol/user-id.ts'
 import { embeddingsFields } from '../src/protocol/embeddings/dialect.ts'
 import { imageNames, videoNames } from '../src/protocol/media/media-body.ts'
 import { messagesFields } from '../src/protocol/messages/request.ts'
@@ -291,14 +292,14 @@ describe('a body that refuses unknown members names the described ones:', () => 
 
 describe('every field that a reader of an open body reads is described:', () => {
   test.each([
-    ['ChatRequest', [...chatFields]],
-    ['ResponsesRequest', [...responsesFields]],
-    ['EmbeddingsRequest', [...embeddingsFields]],
+    ['ChatRequest', [...chatFields, ...userFields]],
+    ['ResponsesRequest', [...responsesFields, ...userFields]],
+    ['EmbeddingsRequest', [...embeddingsFields, ...userFields]],
     ['MessagesRequest', [...new Set([...messagesFields, ...nativeFields])]],
-    ['ImageRequest', [...imageFields, ...imageNames]],
-    ['OpenAiImageRequest', [...openAiImageFields, ...imageNames]],
-    ['OpenAiVideoRequest', [...openAiVideoFields, ...imageNames, ...videoNames]],
-    ['VideoRequest', [...videoFields, ...imageNames, ...videoNames]],
+    ['ImageRequest', [...imageFields, ...userFields, ...imageNames]],
+    ['OpenAiImageRequest', [...openAiImageFields, ...userFields, ...imageNames]],
+    ['OpenAiVideoRequest', [...openAiVideoFields, ...userFields, ...imageNames, ...videoNames]],
+    ['VideoRequest', [...videoFields, ...userFields, ...imageNames, ...videoNames]],
   ])('every field that a reader of an open body reads is described: %s', (name, read) => {
     const schemas = { ...componentSchemas(document), ...componentSchemas(openAiDocument) }
     expect(Object.keys(membersOf(schemas[name]!)).sort()).toEqual(read.sort())

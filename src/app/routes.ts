@@ -70,7 +70,8 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
     isVariableSet: ports.admin.isVariableSet,
   })
   const bodyLimits = { ...BODY_TIMES, bytesMax: config.mediaBodyBytesMax }
-  const media = { ...ports.media, caller, bodyMemory, bodyLimits }
+  const tagsHeader = tagsHeaderOf(config)
+  const media = { ...ports.media, caller, bodyMemory, bodyLimits, tagsHeader }
   return [
     ...textRoutes(ports, config, listed),
     ...imageRoutes(media, config, keyed),
@@ -105,6 +106,10 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
   ]
 }
 
+function tagsHeaderOf({ brand }: Config): string {
+  return `x-${brand}-tags`
+}
+
 /** Admits who may read the metrics: everyone, or holders of the key for metrics, the admin key or a token for them. */
 function metricsReaders({ isMetricsPublic, metricsKey }: Config, access: AdminAccess) {
   const isMetricsKey = metricsKey === undefined ? () => false : adminKeyCheck(metricsKey)
@@ -116,7 +121,7 @@ function metricsReaders({ isMetricsPublic, metricsKey }: Config, access: AdminAc
 function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): readonly Route[] {
   const { caller, bodyMemory, text, coalescer } = ports
   const bodyLimits = { ...BODY_TIMES, bytesMax: config.bodyBytesMax }
-  const route = { caller, bodyMemory, bodyLimits }
+  const route = { caller, bodyMemory, bodyLimits, tagsHeader: tagsHeaderOf(config) }
   const replays = {
     coalescer,
     mayReplay: replaySwitch(text.catalog),

@@ -1,5 +1,6 @@
 import type { Id } from '../domain/ids.ts'
 import type { JobState } from '../domain/jobs/job.ts'
+import { readTags, type Tags } from '../domain/ledger/attribution.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { ByteStream } from '../http1/byte-stream.ts'
 import type { TextRecord } from '../gateway/text/text-record.ts'
@@ -23,6 +24,8 @@ export type RequestRecord = TextRecord & {
   jobId?: string
   jobState?: JobState
   jobFault?: 'client' | 'provider'
+  /** Of the request's header. */
+  tags?: Tags
   accountId?: string
   apiKeyId?: string
   errorCode?: string
@@ -58,4 +61,15 @@ export function jsonReply(
   headers: Record<string, string> = {},
 ): BufferedReply {
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) }
+}
+
+/**
+ * The tags in the header of a request, which is never passed on. They are recorded too. Throws `invalid_field` for a
+ * wrong one, before the body is read.
+ */
+export function sentTags({ request, record }: RequestContext, header: string): { readonly tags?: Tags } {
+  const tags = readTags(request.header(header), header)
+  if (tags === undefined) return {}
+  record.tags = tags
+  return { tags }
 }

@@ -153,6 +153,8 @@ export type StreamCharge = {
 /** The facts that the gateway reads in a request. */
 export type TextRequest = {
   readonly model: string
+  /** The end user that the request names. Undefined for none. */
+  readonly userId?: string | undefined
   readonly isStream: boolean
   /** The larger of the output ceilings in the request; undefined when there is none. */
   readonly outputCeiling: number | undefined

@@ -73,7 +73,7 @@ function create(
 }
 
 function callOf(jobId: Id, caller: Authenticated, body: MediaBody) {
-  return { id: jobId, jobId, caller, body, isForm: false, record: {} }
+  return { id: jobId, jobId, caller, body, isForm: false, attribution: {}, record: {} }
 }
 
 /** Files of a request that made no job. */

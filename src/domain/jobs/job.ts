@@ -1,4 +1,5 @@
 import type { Id, IdPrefix } from '../ids.ts'
+import type { Attribution } from '../ledger/attribution.ts'
 import type { NanoUsd } from '../money.ts'
 import type { ImageTariff, VideoTariff } from '../pricing/tariff.ts'
 import type { ExtraOutputType } from './output-types.ts'
@@ -128,7 +129,7 @@ export type MediaQuote =
   | { readonly kind: 'images'; readonly tariff: ImageTariff }
   | { readonly kind: 'video'; readonly tariff: VideoTariff; readonly heldMs: number }
 
-export type Job = {
+export type Job = Attribution & {
   readonly id: Id
   /** Of the request that created it. Null if an earlier version did, which did not store it. */
   readonly requestId: Id | null

@@ -54,6 +54,7 @@ export async function createImageJob(
     {
       id: call.jobId,
       requestId: call.id,
+      ...call.attribution,
       kind: 'image',
       accountId: caller.account.id,
       apiKeyId: caller.apiKey.id,

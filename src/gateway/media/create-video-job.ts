@@ -62,6 +62,7 @@ export async function createVideoJob(
     {
       id: call.jobId,
       requestId: call.id,
+      ...call.attribution,
       kind: 'video',
       accountId: caller.account.id,
       apiKeyId: caller.apiKey.id,

@@ -1,6 +1,7 @@
 import type { Id } from '../../domain/ids.ts'
 import type { Job, JobState } from '../../domain/jobs/job.ts'
 import type { StrictestRates } from '../../domain/limits/admission.ts'
+import type { Attribution } from '../../domain/ledger/attribution.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { MediaBody } from '../../protocol/media/media-body.ts'
 import type { Authenticated } from '../ports/api-keys.ts'
@@ -20,12 +21,16 @@ export type MediaCall = {
   /** The client's key and the fingerprint of its request. */
   readonly idempotency?: { readonly key: string; readonly fingerprint: string }
   readonly client: { readonly signal: CallerSignal }
+  /** For whom the request was made: the tags of its header and the user of its body. */
+  readonly attribution: Attribution
   readonly record: MediaRecord
 }
 
 /** The facts about a finished media request, for the log line and the metrics. */
 export type MediaRecord = {
   model?: string
+  /** The end user that the request names. */
+  userId?: string
   provider?: string
   jobId?: string
   jobState?: JobState

@@ -1,5 +1,6 @@
 import type { Id } from '../../domain/ids.ts'
 import type { JobKind, StoredFile } from '../../domain/jobs/job.ts'
+import { attributionOf, type Attribution, type Tags } from '../../domain/ledger/attribution.ts'
 import {
   FILE_BYTES_MAX,
   imageNames,
@@ -7,6 +8,7 @@ import {
   type InputName,
   type MediaBody,
 } from '../../protocol/media/media-body.ts'
+import { openAiUserId } from '../../protocol/user-id.ts'
 import { MEDIA_BODY_BYTES } from '../byte-budgets/body-budgets.ts'
 import type { ByteBudget, Reservation } from '../byte-budgets/byte-budget.ts'
 import type { Authenticated } from '../ports/api-keys.ts'
@@ -57,6 +59,8 @@ type IncomingMedia = {
   /** The memory for the body. The caller releases it. */
   readonly memory: Reservation
   readonly signal: CallerSignal
+  /** Of its header. Absent if it has none. */
+  readonly tags?: Tags
   readonly record: MediaRecord
 }
 
@@ -83,7 +87,9 @@ export async function receiveMedia<Reply>(
     try {
       const client = { signal: incoming.signal }
       const isForm = incoming.boundary !== undefined
-      const call = { id, jobId, route: form.route, caller, body, isForm, client, record }
+      const attribution = attributionOfBody(body, incoming)
+      if (attribution.userId !== undefined) record.userId = attribution.userId
+      const call = { id, jobId, route: form.route, caller, body, isForm, client, attribution, record }
       return await answer({ ...call, ...idempotency })
     } finally {
       const files = filesOf(body)
@@ -158,6 +164,12 @@ function digestOf({ fields, inputs }: MediaBody, hash: RunningHash): string {
   ])
   hash.update(new TextEncoder().encode(JSON.stringify([fields, values])))
   return hash.digest('hex')
+}
+
+/** The user of a request is in the same fields as in OpenAI's text routes. */
+function attributionOfBody({ fields }: MediaBody, incoming: Pick<IncomingMedia, 'tags'>): Attribution {
+  const userId = openAiUserId(fields)
+  return attributionOf({ ...incoming, ...(userId !== undefined && { userId }) })
 }
 
 function filesOf({ inputs }: MediaBody): readonly StoredFile[] {

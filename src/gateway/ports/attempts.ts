@@ -1,4 +1,5 @@
 import type { Id } from '../../domain/ids.ts'
+import type { Attribution } from '../../domain/ledger/attribution.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { TextTariff } from '../../domain/pricing/tariff.ts'
 import type { Usage } from '../../domain/pricing/usage.ts'
@@ -36,17 +37,18 @@ export type AttemptId = {
   readonly number: number
 }
 
-export type Attempt = AttemptId & {
-  readonly accountId: number
-  readonly apiKeyId: number
-  readonly route: string
-  readonly model: string
-  readonly provider: string
-  /** The prices the request was admitted with; null for free rows and the upstream's own cost. */
-  readonly tariff: TextTariff | null
-  /** When it was given up. */
-  readonly atMs: number
-} & (
+export type Attempt = AttemptId &
+  Attribution & {
+    readonly accountId: number
+    readonly apiKeyId: number
+    readonly route: string
+    readonly model: string
+    readonly provider: string
+    /** The prices the request was admitted with; null for free rows and the upstream's own cost. */
+    readonly tariff: TextTariff | null
+    /** When it was given up. */
+    readonly atMs: number
+  } & (
     | {
         readonly state: 'abandoned'
         /** Null if it was given up before the upstream reported its usage. */

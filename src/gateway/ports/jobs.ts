@@ -153,6 +153,8 @@ export type NewJob = Pick<
   Job,
   | 'id'
   | 'requestId'
+  | 'tags'
+  | 'userId'
   | 'kind'
   | 'accountId'
   | 'apiKeyId'

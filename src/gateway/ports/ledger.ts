@@ -1,6 +1,7 @@
 import type { FailureReason, JobKind } from '../../domain/jobs/job.ts'
 import type { GrantAllowance } from '../../domain/admin/admin-token.ts'
 import type { AttemptState } from '../../domain/ledger/attempt.ts'
+import type { Attribution } from '../../domain/ledger/attribution.ts'
 import type { HoldKind } from '../../domain/ledger/books.ts'
 import type { Shortage } from '../../domain/ledger/hold.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'
@@ -190,7 +191,7 @@ export type HoldOutcome =
 /** A charge as it is recorded: with its frozen tariff, it can be recomputed without current prices. */
 export type Charge = TextCharge | ImagesCharge | VideoCharge
 
-type CommonCharge = {
+type CommonCharge = Attribution & {
   readonly cost: NanoUsd
   /** The cost of the result that the provider reported. Null if it reported none. For the operator only. */
   readonly providerCost: NanoUsd | null
@@ -293,7 +294,8 @@ export type UsageTotals = {
   readonly cost: NanoUsd
 }
 
-export type StatementLine = {
+/** A line of a charge, or of its hold, has the attribution of the request. */
+export type StatementLine = Attribution & {
   /** The id of the credit, the charged request or the hold. */
   readonly id: Id
   /** 1 for the account's first operation, without gaps. */
@@ -344,7 +346,8 @@ export type RefundLine = {
   readonly note: string | null
   readonly atMs: number
   /** The charge that was refunded. */
-  readonly charge: Pick<Charge, 'kind' | 'route' | 'model' | 'provider' | 'apiKeyId'> & { readonly id: Id }
+  readonly charge: Attribution &
+    Pick<Charge, 'kind' | 'route' | 'model' | 'provider' | 'apiKeyId'> & { readonly id: Id }
 }
 
 export type Problem = {

@@ -48,6 +48,7 @@ export async function admitText<Dialect extends TextDialect>(
 ): Promise<AdmittedRequest<Dialect>> {
   const { call, dialect, request, conversion } = parsed
   const { id, caller, client, record } = call
+  if (request.userId !== undefined) record.userId = request.userId
   const context = { catalog: catalog.current(), caller, providers, isSandboxOn }
   const resolved = resolveModel(request.model, dialect, context, conversion)
   const { model } = resolved

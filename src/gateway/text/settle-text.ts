@@ -12,6 +12,7 @@ import type { AdmittedRequest, Destination } from './admit-text.ts'
 import type { IdleStreams } from './idle-streams.ts'
 import { usageLimits, type MeteredUsage, type TextPrice } from './quote-text.ts'
 import type { RecentPrompts } from './recent-prompts.ts'
+import { attributionOfCall } from './text-call.ts'
 
 export type SettleTextPorts = MeterPorts & {
   readonly holds: HoldQueue
@@ -45,6 +46,7 @@ export async function settleText(
     isClamped,
     ...(assumedCached !== undefined && { assumedCached }),
     tariff,
+    ...attributionOfCall(admitted),
     atMs: clock.now(),
   })
   // The hold's own shortfall would be wrong: in the mode that only checks balances, nothing is held.

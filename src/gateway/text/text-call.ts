@@ -1,5 +1,6 @@
 import type { GatewayError } from '../../domain/errors.ts'
 import type { Id } from '../../domain/ids.ts'
+import { attributionOf, type Attribution, type Tags } from '../../domain/ledger/attribution.ts'
 import type { SentText } from '../../protocol/json/parse-json.ts'
 import type { StreamDialect, TextDialect, TextRequest } from '../../protocol/text-dialect.ts'
 import type { Authenticated } from '../ports/api-keys.ts'
@@ -12,6 +13,8 @@ export type TextCall = {
   readonly id: Id
   readonly caller: Authenticated
   readonly body: SentText
+  /** Of its header. Absent if it has none. */
+  readonly tags?: Tags
   /**
    * Its `signal` fires when the client disconnects. The signal is made on first use, so read it only where it matters.
    */
@@ -30,6 +33,12 @@ export type ParsedTextCall<Dialect extends TextDialect = TextDialect> = {
   readonly request: TextRequest
   /** For upstreams that do not offer the dialect's route. Absent if the request has no other form. */
   readonly conversion?: Conversion
+}
+
+/** For whom a request was made: the tags of its header and the user of its body. */
+export function attributionOfCall({ call, request }: Pick<ParsedTextCall, 'call' | 'request'>): Attribution {
+  const { userId } = request
+  return attributionOf({ ...call, ...(userId !== undefined && { userId }) })
 }
 
 /** A request in the dialect of another route of upstreams. */

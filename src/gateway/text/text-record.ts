@@ -9,6 +9,8 @@ import type { Moderation } from '../ports/moderator.ts'
  */
 export type TextRecord = {
   model?: string
+  /** The end user that the request names. */
+  userId?: string
   /** The upstream whose result the client got. */
   provider?: string
   upstreamStatus?: number

@@ -7,6 +7,7 @@ import type { Tokenizer } from '../ports/tokenizer.ts'
 import type { AdmittedRequest, Destination } from '../text/admit-text.ts'
 import { estimateInput, reportedCostOf } from '../text/settle-text.ts'
 import { recordedCost } from '../text/quote-text.ts'
+import { attributionOfCall } from '../text/text-call.ts'
 import type { TextRecord, UpstreamFailureReason } from '../text/text-record.ts'
 import { wasGivenUp, type AttemptResult, type CallResult } from './attempt-result.ts'
 
@@ -23,10 +24,11 @@ export type AttemptRecord<Result = AttemptResult> = {
 
 /** The row that the books keep of an attempt whose answer the client does not get. */
 export function storedAttempt(
-  { call, dialect, model, quote }: AdmittedRequest,
+  admitted: AdmittedRequest,
   { number, destination }: AttemptRecord<unknown>,
   atMs: number,
 ): AttemptId & Omit<Attempt, 'state'> {
+  const { call, dialect, model, quote } = admitted
   const { id, caller } = call
   return {
     requestId: id,
@@ -36,6 +38,7 @@ export function storedAttempt(
     apiKeyId: caller.apiKey.id,
     route: dialect.route,
     model: model.id,
+    ...attributionOfCall(admitted),
     tariff: quote.pricing.kind === 'tariff' ? quote.pricing.tariff : null,
     atMs,
   }

@@ -5,6 +5,7 @@ import { jsonReply, type HttpReply } from '../request-context.ts'
 import { formatId } from '../../domain/ids.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
+import { attributionJson } from './usage.ts'
 import { pageOf, readPage, refuseUnknown, rowsBefore } from '../list-query.ts'
 
 /** `GET /v1/balance`: the available, held and spent money of the account, as decimal strings in dollars. */
@@ -69,6 +70,7 @@ function movementJson(line: StatementLine) {
     kind,
     amount_usd: formatUsd(amount),
     ref: credits.has(kind) || ref === '' ? null : ref,
+    ...attributionJson(line),
     created_at: new Date(atMs).toISOString(),
   }
 }

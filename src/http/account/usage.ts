@@ -1,5 +1,6 @@
 import { formatId, type IdPrefix } from '../../domain/ids.ts'
 import { jobIdPrefix } from '../../domain/jobs/job.ts'
+import type { Attribution } from '../../domain/ledger/attribution.ts'
 import { formatUsd, subtractUsd, type NanoUsd } from '../../domain/money.ts'
 import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
@@ -71,9 +72,18 @@ export function usageJson(line: UsageLine) {
     route: line.route,
     model: line.model,
     ...measureJson(line),
+    ...attributionJson(line),
     cost_usd: formatUsd(line.cost),
     refunded_usd: formatUsd(line.refunded),
     created_at: new Date(line.atMs).toISOString(),
+  }
+}
+
+/** For whom a request was made. Members are absent for none. */
+export function attributionJson({ tags, userId }: Attribution) {
+  return {
+    ...(tags === undefined ? {} : { tags: Object.fromEntries(tags) }),
+    ...(userId === undefined ? {} : { user: userId }),
   }
 }
 

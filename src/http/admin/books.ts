@@ -4,6 +4,7 @@ import { requireScope } from '../../gateway/admin/admit-token.ts'
 import { creditAccount, creditSources } from '../../gateway/admin/credit-account.ts'
 import type { StatementLine } from '../../gateway/ports/ledger.ts'
 import { movementId } from '../account/balance.ts'
+import { attributionJson } from '../account/usage.ts'
 import { accountOf } from './accounts.ts'
 import { optionalTextField, readFields, wrongField } from './body.ts'
 import type { BufferedReply } from '../request-context.ts'
@@ -72,5 +73,13 @@ export async function listAudit({ query }: AdminCall, { auditLog }: AdminPorts):
 
 function statementBody(line: StatementLine): object {
   const { kind, amount, ref, note, atMs } = line
-  return { id: movementId(line), kind, amount_usd: formatUsd(amount), ref, note, at: instant(atMs) }
+  return {
+    id: movementId(line),
+    kind,
+    amount_usd: formatUsd(amount),
+    ref,
+    note,
+    ...attributionJson(line),
+    at: instant(atMs),
+  }
 }

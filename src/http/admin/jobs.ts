@@ -15,6 +15,7 @@ import { wrongField } from './body.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { absenceOf, found } from './found.ts'
 import { instant } from './instant.ts'
+import { attributionJson } from '../account/usage.ts'
 import { publicNames, type PublicNames } from './public-names.ts'
 import { readAdminPage } from './query.ts'
 
@@ -81,6 +82,7 @@ function jobBody(job: Job, { accounts, accountNames, keys }: PublicNames) {
     model: job.model,
     provider: job.provider,
     upstream_id: job.upstreamId,
+    ...attributionJson(job),
     held_usd: formatUsd(isFinal(job.state) ? ZERO : job.held),
     cost_usd: usdOrNull(job.cost),
     provider_cost_usd: usdOrNull(job.providerCost),

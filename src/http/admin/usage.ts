@@ -2,7 +2,7 @@ import { formatId } from '../../domain/ids.ts'
 import { formatUsd, subtractUsd, ZERO } from '../../domain/money.ts'
 import { listUsage as listEntries, type UsageEntry } from '../../gateway/admin/list-usage.ts'
 import type { RefundLine, UsageLine, LossLine } from '../../gateway/ports/ledger.ts'
-import { idPrefixOf, totalsJson, usageJson, usagePage } from '../account/usage.ts'
+import { attributionJson, idPrefixOf, totalsJson, usageJson, usagePage } from '../account/usage.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { pageOf, readTimeRange, rowsBefore } from '../list-query.ts'
 import { jobIdPrefix } from '../../domain/jobs/job.ts'
@@ -61,6 +61,7 @@ function refundBody({ id, charge, accountId, amount, note, atMs }: RefundLine, n
     model,
     provider,
     cost_usd: formatUsd(subtractUsd(ZERO, amount)),
+    ...attributionJson(charge),
     note,
     created_at: new Date(atMs).toISOString(),
     ...payerBody(accountId, apiKeyId, names),

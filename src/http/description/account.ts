@@ -8,6 +8,7 @@ import {
   flag,
   dateTime,
   idOf,
+  mapOf,
   nullable,
   object,
   pageSchema,
@@ -48,6 +49,12 @@ const imageTokens = {
   image_output_tokens: count,
 } as const satisfies Members
 
+/** For whom a request was made, as its client says. */
+export const attributionMembers = {
+  tags: about('The tags of the request. Absent for none.', mapOf(text)),
+  user: about('The end user that the request names. Absent for none.', text),
+} as const satisfies Members
+
 /** The members of a charged request or job. The admin API adds the account and the key. */
 export const chargeMembers = {
   id: about('The request id of the reply, or the id of the job.', idOf('req', 'img', 'vid')),
@@ -86,7 +93,7 @@ export const accountSchemas: Members = {
     spent: object({ text_usd: usd, media_usd: usd }),
   }),
   Credits: object({ balance: usd, total_used: usd }),
-  Charge: object(chargeMembers),
+  Charge: object(chargeMembers, attributionMembers),
   UsageTotals: object({
     from: dateTime,
     to: dateTime,
@@ -98,14 +105,17 @@ export const accountSchemas: Members = {
     cost_usd: about('Net of the refunds that were made in the range.', usd),
     refunded_usd: usd,
   }),
-  Movement: object({
-    id: text,
-    object: always('movement'),
-    kind: words(Object.keys(booksTouchedBy)),
-    amount_usd: about('The change of the available balance.', usd),
-    ref: about('The request or the job; null for credits.', nullable(text)),
-    created_at: dateTime,
-  }),
+  Movement: object(
+    {
+      id: text,
+      object: always('movement'),
+      kind: words(Object.keys(booksTouchedBy)),
+      amount_usd: about('The change of the available balance.', usd),
+      ref: about('The request or the job; null for credits.', nullable(text)),
+      created_at: dateTime,
+    },
+    attributionMembers,
+  ),
 }
 
 const usageExample = {
@@ -132,6 +142,8 @@ export const chargeExample = {
   refunded_usd: '0',
   source: 'reported',
   is_clamped: false,
+  tags: { team: 'red' },
+  user: 'user-17',
   created_at: '2026-11-21T05:50:09.183Z',
 }
 const movement = {

@@ -1,3 +1,4 @@
+import { attributionMembers } from './account.ts'
 import { creditSources } from '../../gateway/admin/credit-account.ts'
 import { NAME_LENGTH_MAX } from '../../gateway/admin/create-account.ts'
 import { NOTE_LENGTH_MAX } from '../admin/money-fields.ts'
@@ -96,14 +97,17 @@ export const adminAccountSchemas: Members = {
   KeyName: closed({ key: about('Its id, its first 12 characters, or its text.', text) }),
   Credit: object({ id: idOf('op'), amount_usd: usd, available_usd: usd, is_repeat: flag }),
   Suspension: object({ id: idOf('acct'), name: text, suspended_at: nullable(dateTime) }),
-  AdminMovement: object({
-    id: text,
-    kind: words(Object.keys(booksTouchedBy)),
-    amount_usd: usd,
-    ref: nullable(text),
-    note: nullable(text),
-    at: dateTime,
-  }),
+  AdminMovement: object(
+    {
+      id: text,
+      kind: words(Object.keys(booksTouchedBy)),
+      amount_usd: usd,
+      ref: nullable(text),
+      note: nullable(text),
+      at: dateTime,
+    },
+    attributionMembers,
+  ),
   NewAccount: closed({ name }),
   NewKey: closed({}, { name: nullable(name) }),
   NewGrant: closed({ amount_usd: amount }, { note, source: nullable(words(creditSources)) }),

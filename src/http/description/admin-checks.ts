@@ -1,6 +1,6 @@
 import { jobTransitions, jobIdPrefix } from '../../domain/jobs/job.ts'
 import { NOTE_LENGTH_MAX } from '../admin/money-fields.ts'
-import { chargeExample, chargeMembers } from './account.ts'
+import { attributionMembers, chargeExample, chargeMembers } from './account.ts'
 import { bodyOf } from './admin-accounts.ts'
 import { ok, pageParameters, timeRangeParameters, type Parameter, type Paths } from './operation.ts'
 import {
@@ -56,25 +56,31 @@ const payerMembers = {
 } as const satisfies Members
 
 export const adminCheckSchemas: Members = {
-  AdminCharge: object({
-    ...chargeMembers,
-    provider_cost_usd: about(
-      'The cost that the provider reported. Null if it reported none. Customers do not see it.',
-      nullable(usd),
-    ),
-    ...payerMembers,
-  }),
-  AdminRefund: object({
-    id: idOf('op'),
-    object: always('refund'),
-    charge: about('The id of the refunded request or job.', idOf('req', 'img', 'vid')),
-    route: text,
-    model: text,
-    cost_usd: about('The refunded amount, as a negative number.', usd),
-    note: nullable(text),
-    created_at: dateTime,
-    ...payerMembers,
-  }),
+  AdminCharge: object(
+    {
+      ...chargeMembers,
+      provider_cost_usd: about(
+        'The cost that the provider reported. Null if it reported none. Customers do not see it.',
+        nullable(usd),
+      ),
+      ...payerMembers,
+    },
+    attributionMembers,
+  ),
+  AdminRefund: object(
+    {
+      id: idOf('op'),
+      object: always('refund'),
+      charge: about('The id of the refunded request or job.', idOf('req', 'img', 'vid')),
+      route: text,
+      model: text,
+      cost_usd: about('The refunded amount, as a negative number.', usd),
+      note: nullable(text),
+      created_at: dateTime,
+      ...payerMembers,
+    },
+    attributionMembers,
+  ),
   Loss: object({
     id: about('The id of the job or of the request.', idOf('req', 'img', 'vid')),
     kind: words(['text', ...kinds]),
@@ -87,34 +93,37 @@ export const adminCheckSchemas: Members = {
     provider_cost_usd: about('The cost that the provider reported.', nullable(usd)),
     at: dateTime,
   }),
-  Job: object(jobMembers),
-  JobDetails: object({
-    ...jobMembers,
-    why: text,
-    next: about('Null once nothing more happens.', nullable(text)),
-    next_at: nullable(dateTime),
-    upstream_model: text,
-    upstream_status: nullable(text),
-    problem: nullable(text),
-    failure: nullable(object({ reason: text, code: nullable(text), message: text })),
-    node: text,
-    submitted_at: nullable(dateTime),
-    next_poll_at: dateTime,
-    deadline_at: dateTime,
-    watched_until: nullable(dateTime),
-    archived_at: nullable(dateTime),
-    loss_usd: nullable(usd),
-    request: object({
-      params: mapOf(anything),
-      count,
+  Job: object(jobMembers, attributionMembers),
+  JobDetails: object(
+    {
+      ...jobMembers,
+      why: text,
+      next: about('Null once nothing more happens.', nullable(text)),
+      next_at: nullable(dateTime),
+      upstream_model: text,
+      upstream_status: nullable(text),
+      problem: nullable(text),
+      failure: nullable(object({ reason: text, code: nullable(text), message: text })),
+      node: text,
+      submitted_at: nullable(dateTime),
+      next_poll_at: dateTime,
+      deadline_at: dateTime,
+      watched_until: nullable(dateTime),
+      archived_at: nullable(dateTime),
+      loss_usd: nullable(usd),
+      request: object({
+        params: mapOf(anything),
+        count,
+        duration: nullable({ type: 'number' }),
+        images: count,
+        videos: count,
+      }),
       duration: nullable({ type: 'number' }),
-      images: count,
-      videos: count,
-    }),
-    duration: nullable({ type: 'number' }),
-    outputs: listOf(object({ key: text, bytes: count, media_type: text, sha256: text })),
-    history: listOf(object({ state: words(states), detail: nullable(text), at: dateTime })),
-  }),
+      outputs: listOf(object({ key: text, bytes: count, media_type: text, sha256: text })),
+      history: listOf(object({ state: words(states), detail: nullable(text), at: dateTime })),
+    },
+    attributionMembers,
+  ),
   AuditRow: object({
     id: text,
     actor: text,

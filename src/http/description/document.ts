@@ -1,4 +1,5 @@
 import type { AdminScope } from '../../domain/admin/admin-token.ts'
+import { TAGS_MAX } from '../../domain/ledger/attribution.ts'
 import { ADMIN_PATH } from '../admin/admin-api.ts'
 import { routes } from '../admin/routes.ts'
 import { messagesReplies, plainReplies } from '../reply-style.ts'
@@ -102,7 +103,28 @@ export function apiDocument({ brand, isOpenAiMediaOn }: ApiOptions): ApiDocument
     ...accountPaths,
     ...operatingPaths,
   }
-  return documentOf(paths, { title: 'AI gateway', description: ofCustomers, errorPrefix: 'Error' })
+  return documentOf(withTags(paths, brand), {
+    title: 'AI gateway',
+    description: ofCustomers,
+    errorPrefix: 'Error',
+  })
+}
+
+/** Every request that can cost something takes tags. */
+function withTags(paths: Paths, brand: string): Paths {
+  const tags: Parameter = {
+    name: `x-${brand}-tags`,
+    in: 'header',
+    description: `Up to ${TAGS_MAX} tags, which are kept with the charge. They are not passed on.`,
+    schema: text,
+    example: 'team=red,feature=search',
+  }
+  const tagged = (methods: PathDescription): PathDescription => {
+    const { post } = methods
+    if (post === undefined) return methods
+    return { ...methods, post: { ...post, parameters: [...(post.parameters ?? []), tags] } }
+  }
+  return Object.fromEntries(Object.entries(paths).map(([path, methods]) => [path, tagged(methods)]))
 }
 
 /** The OpenAPI 3.1 document of the admin API, for the operator. */

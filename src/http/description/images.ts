@@ -16,6 +16,8 @@ import {
   type Members,
 } from './schema.ts'
 
+import { user } from './text-schemas.ts'
+
 const IMAGE = 'img_01m81jy9wb0002mkb67zqax8qd'
 const imageId = idOf('img')
 
@@ -34,6 +36,7 @@ export const imageRequest = about(
       aspect_ratio: choice('One of the values that the model has.'),
       resolution: choice('One of the values that the model has.'),
       orientation: choice('One of the values that the model has.'),
+      ...user,
       ...inputs(imageNames, 'Reference images'),
     },
   ),

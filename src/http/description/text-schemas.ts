@@ -22,6 +22,11 @@ const ceiling = about(
   'The output ceiling in tokens. Default: that of the model.',
   nullable({ type: 'integer', minimum: 1 }),
 )
+/** Passed on too. The provider checks the values. */
+export const user: Members = {
+  user: about('The end user, which is kept with the charge.', anything),
+  safety_identifier: about('Counts as the end user instead of `user`.', anything),
+}
 /** The provider checks the value. */
 const forProvider = (description: string): Schema => about(description, anything)
 const list: Schema = { type: 'array', items: anything }
@@ -43,7 +48,7 @@ const conversation = {
     tool_choice: nullable(open({})),
     temperature: forProvider('Passed on.'),
     top_p: forProvider('Passed on.'),
-    metadata: forProvider('Passed on.'),
+    metadata: forProvider('Passed on. Its `user_id` is kept with the charge.'),
     stop_sequences: nullable(listOf(text)),
     output_config: forProvider('Its `format` is carried by live streams and native upstreams.'),
     thread: forProvider('Only for models with a native upstream.'),
@@ -66,6 +71,7 @@ export const textSchemas: Members = {
         max_tokens: ceiling,
         max_completion_tokens: about('Like `max_tokens`. The larger of the two counts.', ceiling),
         n: about('The number of choices.', nullable({ type: 'integer', minimum: 1, maximum: 128 })),
+        ...user,
       },
     ),
   ),
@@ -77,6 +83,7 @@ export const textSchemas: Members = {
       {
         stream,
         max_output_tokens: ceiling,
+        ...user,
         background: about('Must not be true.', nullable(always(false))),
         previous_response_id: forProvider('Stored context of the provider.'),
         conversation: forProvider('Stored context of the provider.'),
@@ -87,7 +94,10 @@ export const textSchemas: Members = {
   ResponsesReply: open({}, { model: text, usage }),
   EmbeddingsRequest: about(
     'Every other field is passed on to the provider.',
-    open({ model, input: textOrList }, { stream: about('Must not be true.', nullable(always(false))) }),
+    open(
+      { model, input: textOrList },
+      { stream: about('Must not be true.', nullable(always(false))), ...user },
+    ),
   ),
   EmbeddingsReply: open({}, { model: text, usage }),
   MessagesRequest: about(

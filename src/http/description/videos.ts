@@ -1,5 +1,6 @@
 import { imageNames, videoNames } from '../../protocol/media/media-body.ts'
 import { choice, creation, inputs, jobError, jobParameter, unixTime, VIDEO } from './media-jobs.ts'
+import { user } from './text-schemas.ts'
 import { json, type Contents, type Operation, type Parameter, type Paths } from './operation.ts'
 import {
   about,
@@ -50,6 +51,7 @@ export const videoRequest = about(
         'Scenes for storyboard models, usually a text or a list. They reach the provider as they came.',
         anything,
       ),
+      ...user,
       ...inputs(imageNames, 'Input images'),
       ...inputs(videoNames, 'Input videos'),
     },

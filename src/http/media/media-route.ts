@@ -7,7 +7,7 @@ import type { BodyLimits } from '../../http1/server/request-body.ts'
 import { invalidForm } from '../../protocol/media/media-body.ts'
 import { multipartBoundary } from '../../protocol/media/multipart-splitter.ts'
 import { presentedKey, type IncomingRequest } from '../incoming-request.ts'
-import type { Handler, HttpReply } from '../request-context.ts'
+import { sentTags, type Handler, type HttpReply } from '../request-context.ts'
 
 const KEY_CHARS_MAX = 255
 
@@ -17,6 +17,8 @@ export type MediaRequestPorts = {
   /** Its owners are API keys. */
   readonly bodyMemory: ByteBudget
   readonly bodyLimits: BodyLimits
+  /** `x-acme-tags` for the brand `acme`. */
+  readonly tagsHeader: string
 }
 
 export type MediaRoutePorts = ReceiveMediaPorts & MediaRequestPorts
@@ -30,6 +32,7 @@ export function mediaRoute(
   return async context => {
     const { request, id, record } = context
     const caller = await admitCaller(presentedKey(request), record, ports.caller)
+    const tagged = sentTags(context, ports.tagsHeader)
     const boundary = formBoundary(request, form)
     const memory = (context.bodyMemory = ports.bodyMemory.open(caller.apiKey.id))
     const incoming = {
@@ -42,6 +45,7 @@ export function mediaRoute(
       declaredBytes: request.declaredBytes,
       memory,
       signal: request.signal,
+      ...tagged,
       record,
     }
     return receiveMedia(incoming, call => answer(call, request), ports)

@@ -28,6 +28,9 @@ test('the line of a request has all its details', () => {
     accountId: 'acct_1',
     apiKeyId: 'key_1',
     model: 'gpt-x',
+    // Not logged: they may be personal, and the charge has them.
+    userId: 'user-1',
+    tags: new Map([['team', 'a']]),
     provider: 'main',
     jobId: 'img_1',
     jobState: 'completed',

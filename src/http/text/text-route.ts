@@ -8,13 +8,15 @@ import { messagesErrorBody } from '../../protocol/messages/errors.ts'
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
 import type { UpstreamError } from '../../protocol/upstream-error.ts'
 import { presentedKey, readText } from '../incoming-request.ts'
-import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
+import { sentTags, type Handler, type HttpReply, type RequestContext } from '../request-context.ts'
 
 type TextRoutePorts = {
   readonly caller: AdmitCallerPorts
   readonly bodyLimits: BodyLimits
   /** Its owners are API keys. */
   readonly bodyMemory: ByteBudget
+  /** `x-acme-tags` for the brand `acme`. */
+  readonly tagsHeader: string
 }
 
 type ReplayPorts = {
@@ -68,9 +70,10 @@ export function messagesRoute(ports: TextRoutePorts, answer: Answer): Handler {
 async function readCall(context: RequestContext, ports: TextRoutePorts): Promise<TextCall> {
   const { request, id, record } = context
   const caller = await admitCaller(presentedKey(request), record, ports.caller)
+  const tagged = sentTags(context, ports.tagsHeader)
   context.bodyMemory = ports.bodyMemory.open(caller.apiKey.id)
   const body = await readText(request, ports.bodyLimits, context.bodyMemory)
-  return { id, caller, body, client: request, record }
+  return { id, caller, body, ...tagged, client: request, record }
 }
 
 function bypasses(idempotency: string | null): boolean {

@@ -18,6 +18,7 @@ import {
 } from '../pass-through.ts'
 import { optionalBoolean, optionalInteger, optionalObject, requiredArray } from '../request-fields.ts'
 import type { StreamDialect, UsageLimits } from '../text-dialect.ts'
+import { openAiUserId } from '../user-id.ts'
 
 /** `POST /v1/chat/completions`. */
 export const chatDialect = {
@@ -83,6 +84,7 @@ export function readChatRequest(document: JsonDocument): ChatRequest {
     text,
     model,
     modelMember,
+    userId: openAiUserId(value),
     isStream: optionalBoolean(value['stream'], 'stream') ?? false,
     includeUsage: optionalBoolean(streamOptions?.['include_usage'], 'stream_options.include_usage') ?? false,
     ...outputCeiling(value),

@@ -12,6 +12,7 @@ import {
 } from '../pass-through.ts'
 import { optionalBoolean, requiredTextOrArray } from '../request-fields.ts'
 import type { TextDialect, UsageLimits } from '../text-dialect.ts'
+import { openAiUserId } from '../user-id.ts'
 
 /** `POST /v1/embeddings`. */
 export const embeddingsDialect = {
@@ -44,6 +45,7 @@ function readEmbeddingsRequest(document: JsonDocument): PassThroughRequest {
     text,
     model,
     modelMember,
+    userId: openAiUserId(value),
     isStream: false,
     // Embeddings have no priced output to limit.
     outputCeiling: undefined,

@@ -17,6 +17,7 @@ import {
   unambiguousFields,
 } from '../request-fields.ts'
 import type { TextRequest } from '../text-dialect.ts'
+import { anthropicUserId } from '../user-id.ts'
 import { assertMaxDepth } from './assert-max-depth.ts'
 import type { ChatBody } from './chat-body.ts'
 import { conversationOf } from './conversation.ts'
@@ -85,6 +86,7 @@ export function readMessagesRequest(
   const chatJson = JSON.stringify(chat)
   return {
     model,
+    userId: anthropicUserId(value),
     isStream,
     outputCeiling,
     outputCeilingField: 'max_tokens',

@@ -17,6 +17,7 @@ import {
 import { pricedFeaturesOf } from '../request-features.ts'
 import { optionalBoolean, optionalInteger, requiredArray } from '../request-fields.ts'
 import type { ServerTools, StreamDialect, UsageLimits } from '../text-dialect.ts'
+import { anthropicUserId } from '../user-id.ts'
 import { NativeMessagesStream } from './native-messages-stream.ts'
 
 /**
@@ -71,6 +72,7 @@ function readNativeRequest(document: JsonDocument): PassThroughRequest {
     text,
     model,
     modelMember,
+    userId: anthropicUserId(value),
     isStream: optionalBoolean(value['stream'], 'stream') ?? false,
     outputCeiling: optionalInteger(value['max_tokens'], 'max_tokens', POSITIVE),
     outputCeilingField: 'max_tokens',

@@ -16,6 +16,7 @@ import {
 } from '../pass-through.ts'
 import { optionalBoolean, optionalInteger, requiredTextOrArray } from '../request-fields.ts'
 import type { StreamDialect, UsageLimits } from '../text-dialect.ts'
+import { openAiUserId } from '../user-id.ts'
 import { outputTexts } from './output-texts.ts'
 import { ResponsesStream } from './responses-stream.ts'
 
@@ -67,6 +68,7 @@ function readResponsesRequest(document: JsonDocument): PassThroughRequest {
     text,
     model,
     modelMember,
+    userId: openAiUserId(value),
     isStream: optionalBoolean(value['stream'], 'stream') ?? false,
     outputCeiling: optionalInteger(value['max_output_tokens'], 'max_output_tokens', POSITIVE),
     outputCeilingField: 'max_output_tokens',

@@ -3,6 +3,7 @@ import { compensating, type AttemptState } from '../../domain/ledger/attempt.ts'
 import { nanoUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { AttemptId, Attempts } from '../../gateway/ports/attempts.ts'
 import type { TextCharge } from '../../gateway/ports/ledger.ts'
+import { attributionColumns, attributionFrom, type AttributionColumns } from './attribution-columns.ts'
 import { nanoUsdOrNull, type ChargeBooking } from './charge-rows.ts'
 import type { attemptsTable, NewRow } from './hashed-tables.ts'
 import type { Operation } from './operation-rows.ts'
@@ -31,22 +32,24 @@ export function attemptRow(attempt: NewAttempt, tariffId: bigint | null): NewRow
     tariff_id: tariffId,
     at_ms: atMs,
     provider_cost: providerCost,
+    ...attributionColumns(attempt),
   }
 }
 
 /** A stored attempt with its tariff. */
-export type AttemptRow = UsageColumns & {
-  account_id: bigint
-  api_key_id: bigint
-  route: string
-  model: string
-  provider: string
-  state: AttemptState
-  content: string | null
-  cost: bigint | null
-  provider_cost: bigint | null
-  is_clamped: bigint | null
-}
+export type AttemptRow = UsageColumns &
+  AttributionColumns & {
+    account_id: bigint
+    api_key_id: bigint
+    route: string
+    model: string
+    provider: string
+    state: AttemptState
+    content: string | null
+    cost: bigint | null
+    provider_cost: bigint | null
+    is_clamped: bigint | null
+  }
 
 /** The charge of a late answer, and the two operations that charge it and give it back. */
 export type Compensation = {
@@ -108,5 +111,6 @@ function chargeOfAttempt(row: AttemptRow, cost: NanoUsd, atMs: number): TextChar
     tariff: row.content === null ? null : tariffFrom(row.content),
     cost,
     atMs,
+    ...attributionFrom(row),
   }
 }

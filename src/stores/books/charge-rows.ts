@@ -3,6 +3,7 @@ import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
 import { hasTokens } from '../../domain/pricing/image-tokens.ts'
 import type { Provenance } from '../../domain/pricing/usage.ts'
 import type { Captured, Charge, UsageLine } from '../../gateway/ports/ledger.ts'
+import { attributionColumns, attributionFrom, type AttributionColumns } from './attribution-columns.ts'
 import { cursorOf } from './cursors.ts'
 import type { chargesTable, NewRow } from './hashed-tables.ts'
 import type { AccountState } from './operation-rows.ts'
@@ -53,6 +54,7 @@ export function chargeRow(
     shortfall,
     at_ms: charge.atMs,
     provider_cost: charge.providerCost,
+    ...attributionColumns(charge),
   }
 }
 
@@ -76,30 +78,31 @@ export function repeatedCapture(
 }
 
 /** A stored charge with its tariff and its refunds. */
-export type ChargeRow = UsageColumns & {
-  id: bigint
-  id_key: bigint
-  id_tail: bigint
-  account_id: bigint
-  previous_id: bigint | null
-  operation_id: bigint | null
-  api_key_id: bigint
-  route: string
-  model: string
-  provider: string
-  /** Null for charges that are not for text. */
-  provenance: Provenance | null
-  images: bigint | null
-  duration_ms: bigint | null
-  is_clamped: bigint
-  assumed_cached: bigint | null
-  content: string | null
-  refunded: bigint
-  cost: bigint
-  shortfall: bigint
-  at_ms: bigint
-  provider_cost: bigint | null
-}
+export type ChargeRow = UsageColumns &
+  AttributionColumns & {
+    id: bigint
+    id_key: bigint
+    id_tail: bigint
+    account_id: bigint
+    previous_id: bigint | null
+    operation_id: bigint | null
+    api_key_id: bigint
+    route: string
+    model: string
+    provider: string
+    /** Null for charges that are not for text. */
+    provenance: Provenance | null
+    images: bigint | null
+    duration_ms: bigint | null
+    is_clamped: bigint
+    assumed_cached: bigint | null
+    content: string | null
+    refunded: bigint
+    cost: bigint
+    shortfall: bigint
+    at_ms: bigint
+    provider_cost: bigint | null
+  }
 
 export function usageLineFrom(row: ChargeRow): UsageLine {
   return {
@@ -116,7 +119,16 @@ function chargeFrom(row: ChargeRow): Charge {
   const apiKeyId = Number(row.api_key_id)
   const cost = nanoUsd(row.cost)
   const providerCost = nanoUsdOrNull(row.provider_cost)
-  const common = { route, model, provider, apiKeyId, cost, providerCost, atMs: Number(row.at_ms) }
+  const common = {
+    route,
+    model,
+    provider,
+    apiKeyId,
+    cost,
+    providerCost,
+    atMs: Number(row.at_ms),
+    ...attributionFrom(row),
+  }
   if (images !== null) {
     const tokens = imageTokensFrom(row)
     return {

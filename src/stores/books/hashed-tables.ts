@@ -128,6 +128,8 @@ export const chargesTable = {
     file_searches: 'integer?',
     service_tier: 'text?',
     assumed_cached: 'integer?',
+    tags: 'text?',
+    user_id: 'text?',
   },
 } as const satisfies HashedTableDefinition
 
@@ -189,6 +191,8 @@ export const attemptsTable = {
     search_calls: 'integer?',
     file_searches: 'integer?',
     service_tier: 'text?',
+    tags: 'text?',
+    user_id: 'text?',
   },
   atCreation: {
     state: `${WITH_USAGE} 'abandoned' ELSE 'timed_out' END`,
@@ -276,7 +280,7 @@ export const jobsTable = {
     created_at_ms: 'integer',
     job_deadline_at_ms: 'integer',
   },
-  named: { request_key: 'integer?', request_tail: 'integer?' },
+  named: { request_key: 'integer?', request_tail: 'integer?', tags: 'text?', user_id: 'text?' },
   changing: {
     state: 'text',
     request: 'text',

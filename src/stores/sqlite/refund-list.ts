@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
 import type { Ledger, RefundLine, TimeRange } from '../../gateway/ports/ledger.ts'
+import { attributionFrom, type AttributionColumns } from '../books/attribution-columns.ts'
 import { readTimedCursor, ROW_ID_MAX, timedCursorOf } from '../books/cursors.ts'
 import { ALWAYS } from './usage-list.ts'
 
@@ -10,7 +11,7 @@ type RefundPage = Parameters<Ledger['refunds']>[1]
 const SELECT = (index: string) => `
   SELECT operations.id AS operation_id, operations.at_ms, corrections.id_key, corrections.id_tail, corrections.account_id,
       corrections.amount, note, charges.id_key AS charge_key, charges.id_tail AS charge_tail, api_key_id, route, model,
-      provider, CASE WHEN provenance IS NOT NULL THEN 'text' WHEN images IS NOT NULL THEN 'images' ELSE 'video' END AS kind
+      provider, tags, user_id, CASE WHEN provenance IS NOT NULL THEN 'text' WHEN images IS NOT NULL THEN 'images' ELSE 'video' END AS kind
     FROM operations INDEXED BY ${index}
     JOIN corrections ON corrections.id_key = subject_key AND corrections.id_tail = subject_tail
     JOIN charges ON charges.id = charge_id
@@ -54,7 +55,7 @@ export class RefundList {
 /** After every refund. */
 const LAST = { atMs: ROW_ID_MAX, rowId: ROW_ID_MAX }
 
-type RefundRow = {
+type RefundRow = AttributionColumns & {
   operation_id: bigint
   at_ms: bigint
   id_key: bigint
@@ -87,6 +88,7 @@ function refundLineFrom(row: RefundRow): RefundLine {
       model,
       provider,
       apiKeyId: Number(row.api_key_id),
+      ...attributionFrom(row),
     },
   }
 }

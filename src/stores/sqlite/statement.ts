@@ -4,8 +4,14 @@ import { jobIdPrefix, type JobKind } from '../../domain/jobs/job.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'
 import { nanoUsd } from '../../domain/money.ts'
 import type { Page, StatementLine } from '../../gateway/ports/ledger.ts'
+import { attributionFrom, type AttributionColumns } from '../books/attribution-columns.ts'
 import { readStatementCursor, statementCursorOf, unknownCursor } from '../books/cursors.ts'
 import type { BooksOfAccounts } from './account-books.ts'
+
+/** A column of the charge that an operation belongs to, or of the job whose charge is still to come. */
+const ofRequest = (column: keyof AttributionColumns) =>
+  `ifnull((SELECT charges.${column} FROM charges WHERE id_key = subject_key AND id_tail = subject_tail),
+    (SELECT jobs.${column} FROM jobs WHERE id_key = subject_key AND id_tail = subject_tail)) AS ${column}`
 
 /** Reads the operations of an account, newest first. */
 export class Statement {
@@ -20,11 +26,12 @@ export class Statement {
       `SELECT *,
           (SELECT note FROM credits WHERE id_key = subject_key AND id_tail = subject_tail) AS note,
           (SELECT idempotency_key FROM credits WHERE id_key = subject_key AND id_tail = subject_tail) AS idempotency_key,
-          (SELECT jobs.kind FROM jobs WHERE id_key = subject_key AND id_tail = subject_tail) AS job_kind
+          (SELECT jobs.kind FROM jobs WHERE id_key = subject_key AND id_tail = subject_tail) AS job_kind,
+          ${ofRequest('tags')}, ${ofRequest('user_id')}
         FROM operations WHERE id = ?`,
     )
     this.#selectCorrection = parts.database.prepare(
-      `SELECT note, idempotency_key, charges.id_key AS charge_key, charges.id_tail AS charge_tail,
+      `SELECT note, idempotency_key, charges.id_key AS charge_key, charges.id_tail AS charge_tail, tags, user_id,
           (SELECT jobs.kind FROM jobs WHERE jobs.id_key = charges.id_key AND jobs.id_tail = charges.id_tail) AS job_kind
         FROM corrections LEFT JOIN charges ON charges.id = charge_id
         WHERE corrections.id_key = ? AND corrections.id_tail = ?`,
@@ -64,12 +71,13 @@ export class Statement {
     const isCorrection = row.kind === 'debit' || row.kind === 'refund'
     const correction = isCorrection ? this.#selectCorrection.get(row.subject_key, row.subject_tail) : null
     if (correction === null) return lineFrom(row)
-    return { ...lineFrom(row), note: correction.note, ref: refOfCorrection(correction) }
+    const { note } = correction
+    return { ...lineFrom(row), note, ref: refOfCorrection(correction), ...attributionFrom(correction) }
   }
 }
 
 /** Of a refund also the id and kind of its charge. */
-type CorrectionNote = {
+type CorrectionNote = AttributionColumns & {
   note: string | null
   idempotency_key: string | null
   charge_key: bigint | null
@@ -77,7 +85,7 @@ type CorrectionNote = {
   job_kind: JobKind | null
 }
 
-type StatementRow = {
+type StatementRow = AttributionColumns & {
   id: bigint
   number: bigint
   previous_id: bigint | null
@@ -102,6 +110,7 @@ function lineFrom(row: StatementRow): StatementLine {
     amount: nanoUsd(row.amount),
     ref: refOf(row, id),
     note: row.note,
+    ...attributionFrom(row),
     atMs: Number(row.at_ms),
   }
 }

@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import { jobTransitions, type JobState } from '../../../src/domain/jobs/job.ts'
 import { usd } from '../../../src/domain/money.ts'
-import { aJob, jobIn, moneyWith, moveTo, openJobs, record, soundBalance } from '../../support/job-builders.ts'
+import {
+  aJob,
+  aResult,
+  jobIn,
+  moneyWith,
+  moveTo,
+  openJobs,
+  record,
+  soundBalance,
+} from '../../support/job-builders.ts'
 import { NOW } from '../../support/ledger-builders.ts'
 import type { StoreKind } from '../../support/test-store.ts'
 
@@ -31,6 +40,21 @@ export function jobRestartsConform(kind: StoreKind): void {
 
       expect(changed).toBe(state !== 'completed' && state !== 'failed')
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith(job.state))
+    })
+
+    test('the charge of a job has the tags and the user of its request', async () => {
+      const { jobs, payer, reopen } = await openJobs(kind)
+      const attribution = { tags: new Map([['team', 'a']]), userId: 'ada-17' }
+      const { id } = await jobIn('processing', jobs, aJob(payer, attribution))
+      const store = await reopen()
+      const placed = await store.ledger.statement(payer.accountId, { limit: 1 })
+
+      await store.jobs.complete(id, aResult())
+
+      expect(placed).toMatchObject([{ kind: 'hold', ...attribution }])
+      expect(await store.jobs.find(id)).toMatchObject(attribution)
+      expect(await store.ledger.usage(payer.accountId, { limit: 10 })).toMatchObject([attribution])
+      expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('completed'))
     })
 
     test('a submit that had begun is not begun again', async () => {

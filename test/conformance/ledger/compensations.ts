@@ -56,6 +56,20 @@ export function compensationsConform(kind: StoreKind): void {
       ])
     })
 
+    test('the charge of a compensated attempt has the tags and the user of its request, also after a crash', async () => {
+      const { store, reopen, ...payer } = await openWithFunds(kind, usd('5'))
+      const attribution = { tags: new Map([['team', 'a']]), userId: 'ada-17' }
+      const attempt = { ...anAttempt(payer), ...attribution }
+      await store.attempts.record(attempt)
+      await store.attempts.bill(attempt, aBill())
+
+      const { ledger } = await reopen()
+      await ledger.compensate(attempt, NOW)
+
+      expect(await ledger.usage(payer.accountId, { limit: 1 })).toMatchObject([attribution])
+      expect(await ledger.verify()).toMatchObject({ problems: [] })
+    })
+
     test('the charge of a compensated attempt has what the provider says that it bills', async () => {
       const bill = { ...aBill(), providerCost: usd('0.7') }
       const { ledger, accountId, attempt } = await openWithBilled(usd('5'), bill)

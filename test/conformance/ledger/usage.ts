@@ -6,6 +6,7 @@ import type { Charge, Ledger, UsageTotals } from '../../../src/gateway/ports/led
 import {
   aBill,
   aCharge,
+  aChargeOf,
   anAccount,
   anAttempt,
   anImagesCharge,
@@ -46,6 +47,22 @@ export function usageConforms(kind: StoreKind): void {
       ])
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
+
+    test.each(['text', 'media'] as const)(
+      'usage has the tags and the user of a charge for %s, also after a restart',
+      async held => {
+        const { ledger, accountId, apiKeyId, reopen } = await openWithFunds(kind, usd('100'))
+        const attribution = { tags: new Map([['team', 'a=b c']]), userId: 'Zoë "1", 李' }
+        const charge = { ...aChargeOf(held, apiKeyId), ...attribution }
+        await ledger.captureHold(await hold(ledger, { accountId, kind: held, amount: usd('1') }), charge)
+
+        const again = (await reopen()).ledger
+
+        expect(await again.usage(accountId, { limit: 10 })).toMatchObject([attribution])
+        expect((await again.statement(accountId, { limit: 1 }))[0]).toMatchObject(attribution)
+        expect(await again.verify()).toMatchObject({ problems: [] })
+      },
+    )
 
     test('usage has the counts that only some requests have: hour-long cache writes and uses of server tools', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('100'))

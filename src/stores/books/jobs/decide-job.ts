@@ -2,6 +2,7 @@ import { formatId } from '../../../domain/ids.ts'
 import { isFinal, mayFollow, maySubmit, type Job, type JobInputs } from '../../../domain/jobs/job.ts'
 import { isWatched, mayBeAcceptedLate, releaseWatchMs } from '../../../domain/jobs/watch.ts'
 import { losing } from '../../../domain/ledger/attempt.ts'
+import { attributionOf } from '../../../domain/ledger/attribution.ts'
 import type { Movement } from '../../../domain/ledger/post.ts'
 import type { NanoUsd } from '../../../domain/money.ts'
 import type { Charge, Hold } from '../../../gateway/ports/ledger.ts'
@@ -289,9 +290,10 @@ export function holdOf({ id, accountId, held }: Pick<Job, 'id' | 'accountId' | '
   return { id, accountId, kind: 'media', amount: held }
 }
 
-function chargeOf({ quote, route, apiKeyId, model, provider }: Job, result: JobResult): Charge {
+function chargeOf(job: Job, result: JobResult): Charge {
+  const { quote, route, apiKeyId, model, provider } = job
   const { cost, count = 0, tokens, chargedMs = 0, providerCost = null, atMs } = result
-  const common = { cost, providerCost, route, apiKeyId, model, provider, atMs }
+  const common = { ...attributionOf(job), cost, providerCost, route, apiKeyId, model, provider, atMs }
   return quote.kind === 'images'
     ? { kind: 'images', ...common, images: count, ...(tokens && { tokens }), tariff: quote.tariff }
     : { kind: 'video', ...common, durationMs: chargedMs, tariff: quote.tariff }

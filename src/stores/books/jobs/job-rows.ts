@@ -12,9 +12,10 @@ import type {
 import { nanoUsd } from '../../../domain/money.ts'
 import type { ImageTariff } from '../../../domain/pricing/tariff.ts'
 import type { NewJob } from '../../../gateway/ports/jobs.ts'
+import { attributionColumns, attributionFrom, type AttributionColumns } from '../attribution-columns.ts'
 
 /** The columns of a job that never change. Commit hashes cover them. */
-type JobCreation = {
+type JobCreation = AttributionColumns & {
   row_id: bigint
   id_key: bigint
   id_tail: bigint
@@ -84,6 +85,7 @@ export function newJobRow(job: NewJob, node: string): Omit<JobRow, 'row_id'> {
     job_deadline_at_ms: BigInt(job.deadlineAtMs),
     request_key: requestId?.key ?? null,
     request_tail: requestId?.tail ?? null,
+    ...attributionColumns(job),
     state: 'queued',
     request: JSON.stringify(job.request),
     changed_at_ms: BigInt(job.createdAtMs),
@@ -113,6 +115,7 @@ export function jobFrom(row: JobRow): Job {
   return {
     id: { key: row.id_key, tail: row.id_tail },
     requestId: requestIdFrom(row),
+    ...attributionFrom(row),
     kind: row.kind,
     state: row.state,
     accountId: Number(row.account_id),

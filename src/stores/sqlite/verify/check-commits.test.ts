@@ -95,13 +95,13 @@ describe('verify', () => {
     ],
     [
       `INSERT INTO charges SELECT 6, id_key, 77, account_id, 5, NULL, api_key_id, route, model, provider, 0, 0, 0, 0, 0, 0, 0,
-        provenance, is_clamped, tariff_id, 0, 0, at_ms, NULL, NULL, commit_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM charges WHERE id = 5;
+        provenance, is_clamped, tariff_id, 0, 0, at_ms, NULL, NULL, commit_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM charges WHERE id = 5;
         UPDATE balances SET latest_charge_id = 6`,
       'of 0.00 USD was inserted: commit 6 of node "main" did not write it.',
     ],
     [
       `INSERT INTO charges SELECT 6, id_key, 77, account_id, 5, NULL, api_key_id, route, model, provider, 0, 0, 0, 0, 0, 0, 0,
-        provenance, is_clamped, tariff_id, 0, 0, at_ms, NULL, NULL, 99, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM charges WHERE id = 5;
+        provenance, is_clamped, tariff_id, 0, 0, at_ms, NULL, NULL, 99, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM charges WHERE id = 5;
         UPDATE balances SET latest_charge_id = 6`,
       'of 0.00 USD was inserted: it names commit row 99, which did not write it.',
     ],

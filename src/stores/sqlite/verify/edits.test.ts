@@ -99,7 +99,7 @@ async function messagesAfter(edit: string): Promise<readonly string[]> {
 
 const CHARGE = 'Account "ada" (acct_ada): charge req_'
 const FREE_CHARGE = `SELECT max(id) + 1, id_key, 77, account_id, max(id), NULL, api_key_id, route, model, provider, 0, 0, 0, 0, 0, 0, 0,
-  provenance, is_clamped, NULL, 0, 0, at_ms, NULL, NULL, commit_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM charges`
+  provenance, is_clamped, NULL, 0, 0, at_ms, NULL, NULL, commit_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM charges`
 
 describe('verify finds, in a file that another program edited,', () => {
   test('verify finds, in a file that another program edited, nothing if nothing was edited', async () => {
@@ -177,7 +177,7 @@ describe('verify finds, in a file that another program edited,', () => {
     [
       'an inserted charge with a cost',
       `INSERT INTO charges SELECT 7, id_key, 77, account_id, 6, 3, api_key_id, route, model, provider, 1, 0, 0, 0, 0, 0, 0,
-        provenance, 0, tariff_id, cost, 0, at_ms, NULL, NULL, commit_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM charges WHERE id = 1`,
+        provenance, 0, tariff_id, cost, 0, at_ms, NULL, NULL, commit_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM charges WHERE id = 1`,
       'of 1.00 USD was inserted',
     ],
     [
@@ -227,6 +227,8 @@ describe('verify finds, in a file that another program edited,', () => {
       'of 1.00 USD was changed after commit',
     ],
     ['a changed provenance', "UPDATE charges SET provenance = 'estimated' WHERE id = 1", CHARGE],
+    ['tags of a charge that had none', "UPDATE charges SET tags = 'team=b' WHERE id = 1", CHARGE],
+    ['a user of a charge that had none', "UPDATE charges SET user_id = 'b' WHERE id = 1", CHARGE],
     ['a changed clamped flag', 'UPDATE charges SET is_clamped = 1 WHERE id = 1', CHARGE],
     [
       'an added search',
@@ -360,6 +362,7 @@ describe('verify finds, in a file that another program edited,', () => {
       'UPDATE jobs SET loss = 5 WHERE row_id = 4',
       'but its charge is 0.000000005 USD',
     ],
+    ['tags of a job', "UPDATE jobs SET tags = 'team=b' WHERE row_id = 3", '(acct_ada): job img_'],
     ['another request of a job', 'UPDATE jobs SET request_key = 5 WHERE row_id = 3', '(acct_ada): job img_'],
     ['another model of a job', "UPDATE jobs SET model = 'x' WHERE row_id = 3", '(acct_ada): job img_'],
     [

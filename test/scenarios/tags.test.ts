@@ -1,0 +1,262 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { chatAnswer, sse } from '../support/upstream-replies.ts'
+import type { TestAccount, TestGateway } from '../support/gateway.ts'
+import { RUNNING } from '../support/scripted-media.ts'
+import { images, startScriptedImages, STEP_MS } from './image-gateway.ts'
+import { startNativeGateway } from './native-gateway.ts'
+import { startVideoGateway } from './video-gateway.ts'
+import { refusalOf } from './refusal-of.ts'
+import {
+  chatModel,
+  expectSoundBooks,
+  startScriptedGateway,
+  type ScriptedGateway,
+} from './scripted-gateway.ts'
+import { DONE, FINISH, HEL, ROLE, usage } from './stream-frames.ts'
+import { routeModels, routeProviders, textRouteCases } from './text-routes.ts'
+import { until } from './until.ts'
+
+const READ_MS = 300_000
+const TAGS = { 'x-service-tags': 'Team=Red, feature=search' }
+const KEPT = { feature: 'search', team: 'Red' }
+
+let gateway: ScriptedGateway
+let ada: TestAccount
+
+beforeAll(async () => {
+  gateway = await startScriptedGateway({
+    models: [...routeModels, chatModel('live', { messages_stream: 'live' })],
+    providers: () => routeProviders,
+    environment: { TOLLGATE_REPLAY_TTL_S: '60', TOLLGATE_RECONCILE_EVERY_S: '86400' },
+  })
+})
+afterAll(() => gateway.stop())
+afterEach(async () => {
+  gateway.upstream.reply(chatAnswer())
+  await expectSoundBooks(gateway, ada)
+})
+
+const HI = [{ role: 'user', content: 'Hi' }]
+
+type Row = {
+  readonly id: string
+  readonly tags?: Readonly<Record<string, string>>
+  readonly user?: string
+  readonly cost_usd: string
+}
+
+async function send(path: string, body: object, headers: Readonly<Record<string, string>> = TAGS) {
+  return fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { 'x-api-key': ada.key, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+}
+
+/** The charges of the account, newest first. */
+async function charges(): Promise<readonly Row[]> {
+  return (await gateway.read<{ data: Row[] }>(ada.key, '/v1/usage')).data
+}
+
+/** What `charges` shows of the tags of its rows. */
+const shown = (rows: readonly Row[]) => rows.map(({ tags, user }) => ({ tags, user }))
+
+describe('the charge of a request has its tags and its user', () => {
+  const metadata = { user_id: 'ada-17' }
+
+  test.each([...textRouteCases])('the charge of a request has its tags and its user: $title', async route => {
+    ada = await gateway.account({ grant: '10' })
+    const named = route.isMessages === true ? { metadata } : { user: 'ada-17', metadata: { user_id: 'no' } }
+    gateway.upstream.reply(route.answer({ input: 10, output: 5 }))
+
+    const response = await send(route.path, { model: route.model, ...route.request, ...named })
+    await response.text()
+
+    expect(response.status).toBe(200)
+    expect(shown(await charges())).toEqual([{ tags: KEPT, user: 'ada-17' }])
+  })
+
+  test.each([
+    ['a chat request', '/v1/chat/completions', { model: 'gpt-x', user: 'ada-17' }, false],
+    ['a stream', '/v1/chat/completions', { model: 'gpt-x', user: 'ada-17', stream: true }, true],
+    ['live messages', '/v1/messages', { model: 'live', metadata, max_tokens: 9, stream: true }, true],
+  ])('the charge of a request has its tags and its user: %s', async (_, path, body, isStream) => {
+    ada = await gateway.account({ grant: '10' })
+    gateway.upstream.reply(isStream ? sse([ROLE, HEL, FINISH, usage(), DONE]) : chatAnswer())
+
+    const response = await send(path, { messages: HI, ...body })
+    await response.text()
+
+    expect(shown(await charges())).toEqual([{ tags: KEPT, user: 'ada-17' }])
+  })
+
+  test.each([
+    ['safety_identifier', { safety_identifier: 'hash-1', user: 'ada-17' }, 'hash-1'],
+    ['user beside an empty safety_identifier', { safety_identifier: '', user: 'ada-17' }, 'ada-17'],
+    ['a long id, of which the first 256 characters count', { user: 'x'.repeat(600) }, 'x'.repeat(256)],
+    ['a user that is not a text, which the provider has to refuse', { user: 7 }, undefined],
+  ])('the user of a chat request is: %s', async (_, body, user) => {
+    ada = await gateway.account({ grant: '10' })
+    const taken = gateway.upstream.hold()
+
+    const sent = send('/v1/chat/completions', { model: 'gpt-x', messages: HI, ...body }, {})
+    const exchange = await taken
+    await chatAnswer()(exchange)
+    await (await sent).text()
+
+    expect(shown(await charges())).toEqual([{ tags: undefined, user }])
+    expect(exchange.request.json()).toMatchObject(body)
+  })
+
+  test('a request without tags and user has a charge without them', async () => {
+    ada = await gateway.account({ grant: '10' })
+
+    await send('/v1/chat/completions', { model: 'gpt-x', messages: HI }, {})
+
+    const [row] = await charges()
+    expect(row).not.toHaveProperty('tags')
+    expect(row).not.toHaveProperty('user')
+  })
+
+  test('the statement, the usage of the operator and a refund show the tags too', async () => {
+    ada = await gateway.account({ grant: '10' })
+    await send('/v1/chat/completions', { model: 'gpt-x', messages: HI, user: 'ada-17' })
+    const [{ id } = { id: '' }] = await charges()
+    await gateway.admin('POST', `charges/${id}/refund`, { note: 'Sorry' })
+
+    const own = await gateway.read<{ data: Row[] }>(ada.key, '/v1/statement')
+    const admin = await gateway.admin<{ data: Row[] }>('GET', `accounts/${ada.id}/statement`)
+    const listed = await gateway.admin<{ data: Row[] }>('GET', `usage?account=${ada.id}`)
+
+    const tagged = { tags: KEPT, user: 'ada-17' }
+    const untagged = { tags: undefined, user: undefined }
+    expect(shown(own.data)).toEqual([tagged, tagged, untagged])
+    expect(shown(admin.data)).toEqual([tagged, tagged, untagged])
+    expect(shown(listed.data)).toEqual([tagged, tagged])
+  })
+
+  test('a late answer, which is charged and given back, has the tags of its request', async () => {
+    ada = await gateway.account({ grant: '10' })
+    const taken = gateway.upstream.hold()
+    const waiting = send('/v1/chat/completions', { model: 'gpt-x', messages: HI, user: 'late' })
+    const exchange = await taken
+    gateway.clock.advance(READ_MS)
+    expect((await waiting).status).toBe(504)
+    await chatAnswer()(exchange)
+    await until('no late call is waited for', async () => (await gateway.metric('tollgate_late_calls')) === 0)
+    await gateway.admin('POST', 'reconcile')
+
+    expect(shown(await charges())).toEqual([{ tags: KEPT, user: 'late' }])
+  })
+})
+
+describe('the charge of a native message has its tags and its user', () => {
+  test.each([true, false])(
+    'the charge of a native message has its tags and its user; streamed: %p',
+    async stream => {
+      const native = await startNativeGateway()
+      const ben = await native.account()
+
+      const response = await native.ask(ben, { stream, metadata: { user_id: 'ben-1' } }, { headers: TAGS })
+      await response.text()
+
+      expect(await native.charges(ben)).toMatchObject([{ tags: KEPT, user: 'ben-1' }])
+      await native.stop()
+    },
+  )
+})
+
+describe('the charge of a job has the tags and the user of its request', () => {
+  const tagged = { tags: KEPT, user: 'ben-1' }
+
+  test('the charge of a job has the tags and the user of its request: images of a job that runs on', async () => {
+    const drawing = await startScriptedImages()
+    const ben = await drawing.account({ grant: '1' })
+    drawing.media.polled = RUNNING
+    const headers = { ...TAGS, 'idempotency-key': 'order-1' }
+    const waiting = drawing.create(ben.key, { user: 'ben-1' }, { headers })
+    await until('the job runs', async () => (await jobsOf(drawing)).length === 1)
+    const running = await jobsOf(drawing)
+
+    drawing.media.polled = images(['one'])
+    await until('the job is done', async () => {
+      drawing.clock.advance(STEP_MS)
+      return (await jobsOf(drawing))[0]?.state === 'completed'
+    })
+    await (await waiting).text()
+    // A repeat of the request has other tags and makes no other job.
+    await drawing.create(ben.key, { user: 'ben-1' }, { headers: { ...headers, 'x-service-tags': 'team=x' } })
+
+    expect(running).toMatchObject([tagged])
+    expect(await usageOf(drawing, ben)).toMatchObject([tagged])
+    await drawing.stop()
+  })
+
+  test('the charge of a job has the tags and the user of its request: a video', async () => {
+    const filming = await startVideoGateway()
+    const ben = await filming.account({ grant: '1' })
+    const body = { model: 'family-a', prompt: 'Waves', duration: 5, user: 'ben-1' }
+
+    const { id } = await filming.accepted(ben.key, body, { headers: TAGS })
+    await until('the job is done', async () => (await filming.poll(ben.key, id)).status === 'completed')
+
+    expect(await usageOf(filming, ben)).toMatchObject([tagged])
+    await filming.stop()
+  })
+})
+
+type Job = { readonly state: string }
+
+async function jobsOf(gateway: TestGateway): Promise<readonly Job[]> {
+  return (await gateway.admin<{ data: Job[] }>('GET', 'jobs')).data
+}
+
+async function usageOf(gateway: TestGateway, { id }: TestAccount): Promise<readonly Row[]> {
+  return (await gateway.admin<{ data: Row[] }>('GET', `usage?account=${id}`)).data
+}
+
+describe('tags of requests that are not sent again', () => {
+  test('identical requests with other tags share one answer, and the charge has the tags of the first', async () => {
+    ada = await gateway.account({ grant: '10' })
+    const body = { model: 'gpt-x', messages: [{ role: 'user', content: 'The same' }] }
+    const first = await send('/v1/chat/completions', body)
+    await first.text()
+
+    const second = await send('/v1/chat/completions', body, { 'x-service-tags': 'team=blue' })
+
+    expect(second.headers.get('x-service-replay')).toBe('true')
+    expect(shown(await charges())).toEqual([{ tags: KEPT, user: undefined }])
+  })
+})
+
+describe('the header of tags', () => {
+  test('the header of tags is never passed on', async () => {
+    ada = await gateway.account({ grant: '10' })
+    const taken = gateway.upstream.hold()
+
+    const sent = send('/v1/chat/completions', { model: 'gpt-x', messages: HI })
+    const exchange = await taken
+    await chatAnswer()(exchange)
+    await (await sent).text()
+
+    expect(exchange.request.head + exchange.request.text()).not.toContain('search')
+  })
+
+  test.each(['/v1/chat/completions', '/v1/messages', '/v1/images/generations', '/v1/videos'])(
+    'a wrong header of tags is refused before anything is held or sent: %s',
+    async path => {
+      ada = await gateway.account({ grant: '10' })
+
+      const refusal = await refusalOf(
+        await send(path, { model: 'gpt-x' }, { 'x-service-tags': 'team=a,oops' }),
+      )
+
+      expect(refusal).toMatchObject({
+        status: 400,
+        param: 'x-service-tags',
+        message: expect.stringContaining('"x-service-tags" has the tag "oops". Write a tag as name=value.'),
+      })
+      expect(await charges()).toEqual([])
+    },
+  )
+})
