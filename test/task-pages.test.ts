@@ -14,6 +14,13 @@ const METRICS_KEY = 'a-key-for-metrics'
 
 /** What the commands of each task print, after the task is done. */
 const outcomes: Readonly<Record<string, readonly RegExp[]>> = {
+  'admin-tokens': [
+    /"amount_usd":"5"/,
+    /Credited 5 USD\./,
+    /^# HELP /m,
+    /bookkeeper.* active/,
+    /Revoked bookkeeper/,
+  ],
   'back-up-and-restore': [/monday\.db/, /The books balance\./, /ada +acct_/],
   'connect-clients': [/"id":"sandbox-chat"/],
   'first-customer': [/gpt-4o-mini +chat +on/, /"cost_usd":"0\.000006"/, /charge +-0\.000006/, /top_up +25/],

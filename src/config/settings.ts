@@ -90,7 +90,7 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     default: null,
     meaning:
       'The admin key, with at least 8 characters; use a long random one. Unset: the first start creates one and ' +
-      'stores it in `admin.key`.',
+      'stores it in `admin.key`. Commands can have an admin token here while a gateway runs.',
     isSecret: true,
     ...guessedSecret,
   },
@@ -326,8 +326,8 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     name: 'TOLLGATE_METRICS_KEY',
     default: null,
     meaning:
-      'A key that may only read `GET /metrics`, for Prometheus, with at least 8 characters. The admin key may read it ' +
-      'too.',
+      'A key that may only read `GET /metrics`, for Prometheus, with at least 8 characters. The admin key and admin ' +
+      'tokens with the scope `metrics` may read it too.',
     isSecret: true,
     ...guessedSecret,
   },

@@ -1,3 +1,4 @@
+import { adminTokenMutants } from './areas/admin-tokens.ts'
 import { backupMutants } from './areas/backups.ts'
 import { bodyMutants } from './areas/bodies.ts'
 import { anchorMutants } from './areas/anchor.ts'
@@ -16,6 +17,7 @@ import type { Mutant } from './mutant.ts'
 export const areas = {
   money: moneyMutants,
   limits: limitMutants,
+  'admin-tokens': adminTokenMutants,
   usage: usageMutants,
   jobs: jobMutants,
   reconciler: reconcilerMutants,
