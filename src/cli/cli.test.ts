@@ -239,6 +239,22 @@ describe('on a stopped data folder', () => {
     expect(verified).toMatchObject({ code: 0, out: expect.stringContaining('The books balance') })
   })
 
+  test('a token for grants needs an amount a day, and the refusal names the option', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'token-terms') }
+    await tollgate(['accounts', 'create', 'ada'], folder)
+    const create = ['admin-tokens', 'create', 'bookkeeper', '--scope', 'grants']
+
+    const refused = await tollgate(create, folder)
+    const made = await tollgate([...create, '--grants-per-day', '50', '--json'], folder)
+
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('needs --grants-per-day USD') })
+    expect(JSON.parse(made.out)).toMatchObject({
+      scopes: ['grants'],
+      grants_per_day_usd: '50',
+      expires_at: null,
+    })
+  })
+
   test('a large credit needs a yes, and a small one does not', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'large'), TOLLGATE_GRANT_CONFIRM_USD: '100' }
     const questions: string[] = []

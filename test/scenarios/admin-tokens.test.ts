@@ -224,6 +224,9 @@ describe('an admin token', () => {
       [400, 'expires_at'],
       [400, 'expires_at'],
     ])
+    expect(unending.body.error?.message).toBe(
+      `"expires_at" must not be more than its creator has itself: all, until ${expires_at}.`,
+    )
     expect(child.status).toBe(200)
     expect(child.body['created_by']).toMatch(/^token:parent \(tok_/)
   })

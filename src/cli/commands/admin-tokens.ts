@@ -1,7 +1,7 @@
 import { adminTokenPrefix, beginsAdminToken } from '../../domain/accounts/api-key-text.ts'
 import type { AdminScope } from '../../domain/admin/admin-token.ts'
 import { adminPath, type Ask } from '../ask.ts'
-import { table, type Outcome } from '../outcome.ts'
+import { CliError, table, type Outcome } from '../outcome.ts'
 import { allPages } from './accounts.ts'
 
 type TokenReply = {
@@ -29,6 +29,14 @@ export type TokenTerms = {
 
 /** Creates a token. The output is only the token, so that a script can capture it. It is shown only once. */
 export async function createToken(ask: Ask, terms: TokenTerms): Promise<Outcome> {
+  if (terms.scopes.includes('grants') && terms.grantsPerDay === undefined)
+    throw new CliError(
+      '--scope grants needs --grants-per-day USD, the most that its grants of a day add up to.',
+      {
+        exitCode: 2,
+        code: 'invalid_argument',
+      },
+    )
   const token = await ask<TokenReply & { readonly token: string }>({
     method: 'POST',
     path: 'tokens',

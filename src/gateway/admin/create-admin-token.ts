@@ -79,7 +79,7 @@ function checkedRights(rights: AdminRights, { rights: own }: AdminCaller, nowMs:
   if (expiresAtMs !== null && expiresAtMs <= nowMs) throw wrong('expires_at', 'must be in the future')
   const excess = excessOver(own, rights)
   if (excess !== undefined)
-    throw wrong(fieldOf[excess], 'gives more than the token that creates this one has itself')
+    throw wrong(fieldOf[excess], `must not be more than its creator has itself: ${wordsOf(own)}`)
   return { scopes, grantsPerDay, expiresAtMs }
 }
 
@@ -89,10 +89,15 @@ const fieldOf = {
   expiresAtMs: 'expires_at',
 } as const satisfies Record<keyof AdminRights, string>
 
-function detailOf(name: string, { scopes, grantsPerDay, expiresAtMs }: AdminRights): string {
+function detailOf(name: string, rights: AdminRights): string {
+  return `"${name}" with ${wordsOf(rights)}`
+}
+
+/** In words for people, such as `read, grants, 50 USD of grants a day, without an expiry`. */
+function wordsOf({ scopes, grantsPerDay, expiresAtMs }: AdminRights): string {
   const limit = grantsPerDay === null ? '' : `, ${formatUsd(grantsPerDay)} USD of grants a day`
   const end = expiresAtMs === null ? 'without an expiry' : `until ${new Date(expiresAtMs).toISOString()}`
-  return `"${name}" with ${scopes.join(', ')}${limit}, ${end}`
+  return `${scopes.join(', ')}${limit}, ${end}`
 }
 
 function wrong(param: string, problem: string): GatewayError {
