@@ -10,7 +10,7 @@ export type Id = {
   readonly tail: bigint
 }
 
-export type IdPrefix = 'req' | 'acct' | 'key' | 'hold' | 'img' | 'vid' | 'op' | 'tok'
+export type IdPrefix = 'req' | 'acct' | 'proj' | 'key' | 'hold' | 'img' | 'vid' | 'op' | 'tok'
 
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz'
 const DIGITS = 26

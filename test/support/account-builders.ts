@@ -1,7 +1,9 @@
 import type { Account } from '../../src/domain/accounts/account.ts'
 import type { ApiKey } from '../../src/domain/accounts/api-key.ts'
+import type { Project } from '../../src/domain/accounts/project.ts'
 import type { Accounts, Editor } from '../../src/gateway/ports/accounts.ts'
-import { anAudit, anId } from './ledger-builders.ts'
+import type { TermsPatch } from '../../src/domain/limits/scope.ts'
+import { anAudit, anId, NOW } from './ledger-builders.ts'
 import type { TestStore } from './test-store.ts'
 
 /** The patch that revokes a key. */
@@ -26,6 +28,27 @@ export function makeKey(
     accountId: account.id,
     name: 'default',
     hash,
+    prefix: 'tg_live_abcd',
+    audit: anAudit({ action: 'key.create' }),
+  })
+}
+
+export function aProject(
+  { projects }: Pick<TestStore, 'projects'>,
+  of: { readonly accountId: number; readonly name?: string; readonly limits?: TermsPatch },
+): Promise<Project> {
+  const { key } = anId()
+  return projects.create({ publicId: `proj_${key}`, name: `project ${key}`, by: at(NOW), ...of })
+}
+
+/** A key in a project of its account. */
+export function aKeyIn({ apiKeys }: Pick<TestStore, 'apiKeys'>, project: Project): Promise<ApiKey> {
+  return apiKeys.create({
+    publicId: `key_${anId().key}`,
+    accountId: project.accountId,
+    projectId: project.id,
+    name: 'default',
+    hash: crypto.getRandomValues(new Uint8Array(32)),
     prefix: 'tg_live_abcd',
     audit: anAudit({ action: 'key.create' }),
   })

@@ -11,6 +11,7 @@ import type { Jobs } from '../../src/gateway/ports/jobs.ts'
 import type { Leases } from '../../src/gateway/ports/leases.ts'
 import type { Limits } from '../../src/gateway/ports/limits.ts'
 import type { Ledger } from '../../src/gateway/ports/ledger.ts'
+import type { Projects } from '../../src/gateway/ports/projects.ts'
 import type { StoreNode } from '../../src/gateway/ports/store-node.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/stores/sqlite/store.ts'
 import { aDataFolder } from './data-folder.ts'
@@ -25,6 +26,7 @@ export type TestStore = {
   readonly accounts: Accounts
   readonly apiKeys: ApiKeys
   readonly adminTokens: AdminTokens
+  readonly projects: Projects
   readonly catalog: CatalogStore
   readonly auditLog: AuditLog
   readonly leases: Leases

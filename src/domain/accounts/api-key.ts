@@ -5,6 +5,8 @@ export type ApiKey = {
   /** `key_…` */
   readonly publicId: string
   readonly accountId: number
+  /** `Project.id`; absent for a key without a project. It never changes. */
+  readonly projectId?: number
   readonly name: string
   /** The first 12 characters of the key, for lists. */
   readonly prefix: string
@@ -16,7 +18,7 @@ export type ApiKey = {
 export type KeyPatch = {
   /** Nothing ends a revocation. */
   readonly revoked?: true
-  /** What it may use, within the limits of its account. */
+  /** What it may use, within the limits of its project and its account. */
   readonly limits?: LimitsPatch
 }
 

@@ -8,12 +8,14 @@ import { RATE_MAX } from './rate-bucket.ts'
 import {
   budgetPeriods,
   isLimiting,
+  kindWithModel,
   NO_TERMS,
   patchTerms,
   rateLimits,
   type BudgetPeriod,
   type RateLimit,
   type Scope,
+  type ScopeOwner,
   type Terms,
   type TermsPatch,
 } from './scope.ts'
@@ -42,12 +44,11 @@ export type LimitsPatch = TermsPatch & {
 /** The terms of one scope, as a store keeps them. */
 export type ScopeTerms = { readonly scope: Scope; readonly terms: Terms }
 
-/** The limits of an account or of a key, from the rows of its scopes. */
-export function limitTermsOf(rows: readonly ScopeTerms[], apiKeyId: number | undefined): LimitTerms {
-  const [own, withModel] = apiKeyId === undefined ? ['account', 'account_model'] : ['key', 'key_model']
-  const ofOwner = rows.filter(({ scope }) => apiKeyId === undefined || scope.id === apiKeyId)
-  const terms = ofOwner.find(({ scope }) => scope.kind === own)?.terms ?? NO_LIMITS
-  const models = ofOwner.filter(({ scope }) => scope.kind === withModel)
+/** The limits of an account, a project or a key, from the rows of all scopes of its account. */
+export function limitTermsOf(rows: readonly ScopeTerms[], { kind, id }: ScopeOwner): LimitTerms {
+  const ofOwner = rows.filter(({ scope }) => scope.id === id)
+  const terms = ofOwner.find(({ scope }) => scope.kind === kind)?.terms ?? NO_LIMITS
+  const models = ofOwner.filter(({ scope }) => scope.kind === kindWithModel[kind])
   return {
     limits: terms.limits,
     budgets: terms.budgets,

@@ -14,6 +14,16 @@ export type Scope = {
   readonly model: string
 }
 
+/** What has limits of its own: an account, a project or a key, by the store's integer key. */
+export type ScopeOwner = { readonly kind: 'account' | 'project' | 'key'; readonly id: number }
+
+/** The kind of the scopes of an owner with a model. A project has none. */
+export const kindWithModel = {
+  account: 'account_model',
+  project: undefined,
+  key: 'key_model',
+} as const satisfies Record<ScopeOwner['kind'], ScopeKind | undefined>
+
 /** The names are those of the admin API, and the codes of a refusal. */
 export const rateLimits = ['requests_per_minute', 'tokens_per_minute', 'concurrent_requests'] as const
 export type RateLimit = (typeof rateLimits)[number]

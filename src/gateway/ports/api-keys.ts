@@ -1,13 +1,17 @@
 import type { Account } from '../../domain/accounts/account.ts'
 import type { ApiKey, KeyPatch } from '../../domain/accounts/api-key.ts'
+import type { Project } from '../../domain/accounts/project.ts'
 import type { Editor } from './accounts.ts'
 import type { Audit } from './audit.ts'
 
 /** The API keys of accounts. The text of a key is never stored, only its SHA-256. */
 export interface ApiKeys {
+  /** Throws `invalid_field` if the project was closed or belongs to another account. */
   create(request: {
     readonly publicId: string
     readonly accountId: number
+    /** `Project.id`; absent for a key without a project. */
+    readonly projectId?: number | undefined
     readonly name: string
     /** SHA-256 of the whole key. */
     readonly hash: Uint8Array
@@ -26,7 +30,7 @@ export interface ApiKeys {
   update(publicId: string, patch: KeyPatch, by: Editor): Promise<ApiKey>
 
   /**
-   * The account and key of a hash; undefined for a key that is unknown or revoked. Unknown keys take no memory and
+   * The account, the key and its project of a hash; undefined for a key that is unknown or revoked. Unknown keys take no memory and
    * little time, so that a flood of them cannot exhaust the store.
    */
   authenticate(hash: string): Promise<Authenticated | undefined>
@@ -38,4 +42,9 @@ export type KeyName =
   | { readonly hash: Uint8Array }
   | { readonly prefix: string }
 
-export type Authenticated = { readonly account: Account; readonly apiKey: ApiKey }
+export type Authenticated = {
+  readonly account: Account
+  readonly apiKey: ApiKey
+  /** Absent for a key without one. */
+  readonly project?: Project
+}

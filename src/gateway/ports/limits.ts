@@ -3,11 +3,13 @@ import type { LimitTerms } from '../../domain/limits/limits-row.ts'
 import type { BudgetPeriod } from '../../domain/limits/scope.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 
-/** An account, or one of its keys. */
+/** An account, one of its projects, or one of its keys. */
 export type LimitOwner = {
   readonly accountId: number
-  /** Undefined for the account itself. */
+  /** Undefined for the account itself, and for a project. */
   readonly apiKeyId: number | undefined
+  /** Only of a project. */
+  readonly projectId?: number
 }
 
 /** The use of a budget in its current period. */
@@ -24,11 +26,11 @@ export type BudgetStatus = {
 }
 
 /**
- * The limits and budgets of accounts, keys, and both with a model. Patches of accounts and keys change them:
- * `Accounts.updateAccount` and `ApiKeys.update`. Holds take them: `Ledger.placeHold` and `Jobs.create`.
+ * The limits and budgets of accounts, projects and keys, and of accounts and keys with a model. Patches change them:
+ * `Accounts.updateAccount`, `Projects.update` and `ApiKeys.update`. Holds take them: `Ledger.placeHold` and `Jobs.create`.
  */
 export interface Limits {
-  /** What an owner may use, without the limits of its account. */
+  /** What an owner may use, without the limits of the scopes around it. */
   of(owner: LimitOwner): Promise<LimitTerms>
 
   /** The budgets of an owner, beside those of its models. */

@@ -10,6 +10,7 @@ import type { Jobs } from './jobs.ts'
 import type { Leases } from './leases.ts'
 import type { Ledger } from './ledger.ts'
 import type { Limits } from './limits.ts'
+import type { Projects } from './projects.ts'
 
 /**
  * The ports of one node over a store that several nodes may share. Each node has its own ids and queue of writes, and
@@ -23,6 +24,7 @@ export interface StoreNode {
   readonly accounts: Accounts
   readonly apiKeys: ApiKeys
   readonly adminTokens: AdminTokens
+  readonly projects: Projects
   readonly attempts: Attempts
   readonly jobs: Jobs
   readonly catalog: CatalogStore

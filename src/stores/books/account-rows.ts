@@ -1,5 +1,6 @@
 import type { Account, AccountSwitches } from '../../domain/accounts/account.ts'
 import type { ApiKey } from '../../domain/accounts/api-key.ts'
+import type { Project } from '../../domain/accounts/project.ts'
 
 export type AccountRow = {
   id: bigint
@@ -20,6 +21,16 @@ export type ApiKeyRow = {
   prefix: string
   created_at_ms: bigint
   revoked_at_ms: bigint | null
+  project_id: bigint | null
+}
+
+export type ProjectRow = {
+  id: bigint
+  public_id: string
+  account_id: bigint
+  name: string
+  created_at_ms: bigint
+  closed_at_ms: bigint | null
 }
 
 export function accountFrom(row: AccountRow): Account {
@@ -47,9 +58,21 @@ export function apiKeyFrom(row: ApiKeyRow): ApiKey {
     id: Number(row.id),
     publicId: row.public_id,
     accountId: Number(row.account_id),
+    ...(row.project_id === null ? {} : { projectId: Number(row.project_id) }),
     name: row.name,
     prefix: row.prefix,
     createdAtMs: Number(row.created_at_ms),
     revokedAtMs: row.revoked_at_ms === null ? null : Number(row.revoked_at_ms),
+  }
+}
+
+export function projectFrom(row: ProjectRow): Project {
+  return {
+    id: Number(row.id),
+    publicId: row.public_id,
+    accountId: Number(row.account_id),
+    name: row.name,
+    createdAtMs: Number(row.created_at_ms),
+    closedAtMs: row.closed_at_ms === null ? null : Number(row.closed_at_ms),
   }
 }

@@ -28,6 +28,7 @@ export type HashedTableDefinition = {
     | 'job_events'
     | 'corrections'
     | 'admin_tokens'
+    | 'projects'
   /** The column of the row id, if it is not `id`. */
   readonly key?: 'row_id'
   /** Without the row id, which comes first, and `commit_id`, which comes last. */
@@ -238,6 +239,7 @@ export const apiKeysTable = {
     prefix: 'text',
     created_at_ms: 'integer',
   },
+  named: { project_id: 'integer?' },
   later: ['revoked_at_ms'],
 } as const satisfies HashedTableDefinition
 
@@ -351,6 +353,15 @@ export const adminTokensTable = {
   later: ['revoked_at_ms', 'last_used_day'],
 } as const satisfies HashedTableDefinition
 
+/** The audit log has the name of a project. */
+export const projectsTable = {
+  tag: 14,
+  name: 'projects',
+  columns: { public_id: 'text', account_id: 'integer', created_at_ms: 'integer' },
+  changing: { name: 'text' },
+  later: ['closed_at_ms'],
+} as const satisfies HashedTableDefinition
+
 /** The tables that commits cover since migration 0010. */
 export const ledgerTables: readonly HashedTableDefinition[] = [
   operationsTable,
@@ -376,6 +387,7 @@ export const hashedTables: readonly HashedTableDefinition[] = [
   ...creationTables,
   correctionsTable,
   adminTokensTable,
+  projectsTable,
 ]
 
 export function keyOf({ key }: HashedTableDefinition): string {

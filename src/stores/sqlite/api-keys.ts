@@ -1,8 +1,16 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { patchRevocation, type ApiKey, type KeyPatch } from '../../domain/accounts/api-key.ts'
+import { GatewayError } from '../../domain/errors.ts'
 import type { Editor } from '../../gateway/ports/accounts.ts'
 import type { ApiKeys, Authenticated, KeyName } from '../../gateway/ports/api-keys.ts'
-import { accountFrom, apiKeyFrom, type AccountRow, type ApiKeyRow } from '../books/account-rows.ts'
+import {
+  accountFrom,
+  apiKeyFrom,
+  projectFrom,
+  type AccountRow,
+  type ApiKeyRow,
+  type ProjectRow,
+} from '../books/account-rows.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Tables } from './hashed-table.ts'
@@ -36,15 +44,18 @@ export class SqliteApiKeys implements ApiKeys {
   create({
     publicId,
     accountId,
+    projectId,
     name,
     hash,
     prefix,
     audit,
   }: Parameters<ApiKeys['create']>[0]): Promise<ApiKey> {
     return this.#groupCommit.run(() => {
+      if (projectId !== undefined) this.#refuseProject(accountId, projectId)
       const id = this.#tables.apiKeys.insert({
         public_id: publicId,
         account_id: accountId,
+        project_id: projectId ?? null,
         name,
         hash,
         prefix,
@@ -52,7 +63,16 @@ export class SqliteApiKeys implements ApiKeys {
       })
       if (id === null) throw new Error(`The API key ${publicId} is in use.`)
       this.#auditLog.append(audit)
-      return { id: Number(id), publicId, accountId, name, prefix, createdAtMs: audit.atMs, revokedAtMs: null }
+      return {
+        id: Number(id),
+        publicId,
+        accountId,
+        ...(projectId === undefined ? {} : { projectId }),
+        name,
+        prefix,
+        createdAtMs: audit.atMs,
+        revokedAtMs: null,
+      }
     })
   }
 
@@ -86,6 +106,17 @@ export class SqliteApiKeys implements ApiKeys {
     return Promise.resolve(this.#keptKeys.find(hash))
   }
 
+  /** Inside a step, so that no key gets into a project that is closed at the same time. */
+  #refuseProject(accountId: number, projectId: number): void {
+    const project = this.#sql.projectById.get(projectId)
+    const problem =
+      project === null || Number(project.account_id) !== accountId
+        ? 'This account has no such project.'
+        : project.closed_at_ms !== null &&
+          `The project "${project.name}" is closed. Create the key in another one.`
+    if (problem !== false) throw new GatewayError('invalid_field', problem, { param: 'project' })
+  }
+
   #keyRows(by: KeyName): readonly ApiKeyRow[] {
     if ('publicId' in by) return this.#sql.byPublicId.all(by.publicId)
     if ('hash' in by) return this.#sql.byHash.all(by.hash)
@@ -101,6 +132,7 @@ function statements(database: Database) {
     // Reads all keys: only operators look for one, and rarely.
     byPrefix: database.prepare<ApiKeyRow, [string]>(`${keys} prefix = ? ORDER BY id`),
     ofAccount: database.prepare<ApiKeyRow, [number]>(`${keys} account_id = ? ORDER BY id`),
+    projectById: database.prepare<ProjectRow, [number]>('SELECT * FROM projects WHERE id = ?'),
     revoke: database.prepare('UPDATE api_keys SET revoked_at_ms = ? WHERE id = ?'),
   } satisfies Record<string, Statement>
 }
@@ -115,11 +147,13 @@ const KEYS_KEPT_MAX = 100_000
 export class ApiKeyCache {
   readonly #keyByHash: Statement<ApiKeyRow, [Uint8Array]>
   readonly #accountById: Statement<AccountRow, [bigint]>
+  readonly #projectById: Statement<ProjectRow, [bigint]>
   readonly #kept = new Map<string, Authenticated>()
 
   constructor(database: Database) {
     this.#keyByHash = database.prepare('SELECT * FROM api_keys WHERE hash = ? AND revoked_at_ms IS NULL')
     this.#accountById = database.prepare('SELECT * FROM accounts WHERE id = ?')
+    this.#projectById = database.prepare('SELECT * FROM projects WHERE id = ?')
   }
 
   find(hash: string): Authenticated | undefined {
@@ -134,7 +168,12 @@ export class ApiKeyCache {
     const key = this.#keyByHash.get(Buffer.from(hash, 'base64'))
     const account = key === null ? null : this.#accountById.get(key.account_id)
     if (key === null || account === null) return undefined
-    const authenticated = { account: accountFrom(account), apiKey: apiKeyFrom(key) }
+    const project = key.project_id === null ? null : this.#projectById.get(key.project_id)
+    const authenticated = {
+      account: accountFrom(account),
+      apiKey: apiKeyFrom(key),
+      ...(project !== null && { project: projectFrom(project) }),
+    }
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size < KEYS_KEPT_MAX) break
       this.#kept.delete(oldest)

@@ -17,6 +17,7 @@ import {
   jobsTable,
   keyOf,
   operationsTable,
+  projectsTable,
   tariffsTable,
   type HashedTableDefinition,
   type NewRow,
@@ -42,6 +43,7 @@ export function openTables(parts: { readonly database: Database; readonly commit
     accounts: open(accountsTable),
     apiKeys: open(apiKeysTable),
     adminTokens: open(adminTokensTable),
+    projects: open(projectsTable),
     jobs: open(jobsTable),
     jobEvents: open(jobEventsTable),
   }

@@ -32,6 +32,7 @@ const landed: Readonly<Record<string, string>> = {
   '0023_limits.sql': 'f58b452b82f838286ff5d5ce61f2111e4c397531e10c57c8918e55a93e331064',
   '0024_admin_tokens.sql': '665a137f5d3fba64fde3b6770329cbe6ad8635e0461dbdcdcbb6add2db84e410',
   '0025_charge_tags.sql': '3357c994091cbd0a501f2e90aa131b3067a648c3b0fac4aab6c993f1a51444de',
+  '0026_projects.sql': 'eeebc79a616c190c9c3647745c7e45f4a27bda556bf1ab84d85d898cd215b3c2',
 }
 
 test('a migration that has landed is never edited, renamed or removed', () => {

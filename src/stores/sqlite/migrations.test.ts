@@ -234,11 +234,19 @@ test('losses that an earlier version booked are left out of what the account spe
   await store.close()
 })
 
+const UNDO_0026 = `
+  DROP INDEX api_keys_by_project;
+  ALTER TABLE api_keys DROP COLUMN project_id;
+  DROP TABLE projects;
+  DROP TABLE key_defaults;
+`
+
 const UNDO_0025 = ['charges', 'attempts', 'jobs']
   .map(table => `ALTER TABLE ${table} DROP COLUMN tags; ALTER TABLE ${table} DROP COLUMN user_id;`)
   .join('\n')
 
 const UNDO_0024 = `
+  ${UNDO_0026}
   ${UNDO_0025};
   DROP INDEX credits_by_token;
   ALTER TABLE credits DROP COLUMN token_id;

@@ -16,6 +16,7 @@ import { SqliteLeases, type TakenLeases } from './leases.ts'
 import { createLedger, type LedgerSteps } from './ledger.ts'
 import { createLimits, limitChanges } from './limits/limits.ts'
 import { NodeChain } from './node-chain.ts'
+import { SqliteProjects } from './projects.ts'
 import type { Tariffs } from './tariffs.ts'
 import type { Transactions } from './transactions.ts'
 import { UsageRebuild } from './usage-days.ts'
@@ -59,6 +60,7 @@ export function openNode(
     accounts: new SqliteAccounts({ ...shared, groupCommit, changeLimits }),
     apiKeys: new SqliteApiKeys({ ...shared, groupCommit, changeLimits }),
     adminTokens: new SqliteAdminTokens({ ...shared, groupCommit }),
+    projects: new SqliteProjects({ ...shared, groupCommit, changeLimits }),
     attempts: createAttempts({ ...shared, groupCommit }),
     jobs: openJobs({ ...shared, node: name, groupCommit, owner }),
     catalog: createCatalogStore(shared.catalog, groupCommit),

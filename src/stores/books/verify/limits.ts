@@ -8,10 +8,10 @@ import {
   type LimitTerms,
   type ScopeTerms,
 } from '../../../domain/limits/limits-row.ts'
-import type { ScopeKind } from '../../../domain/limits/scope.ts'
+import type { ScopeKind, ScopeOwner } from '../../../domain/limits/scope.ts'
 import { findingOf, type Finding } from './findings.ts'
 
-/** The ending of the actions that change limits: `account.limits`, `key.limits`. */
+/** The ending of the actions that change limits: `account.limits`, `project.limits`, `key.limits`. */
 export const LIMITS_ACTION = '.limits'
 
 export type LimitLine = { id: bigint; subject: string; detail: string | null }
@@ -23,14 +23,14 @@ export type LimitedAccount = {
   readonly rows: readonly StoredLimits[]
 }
 
-/** An account or a key. */
-export type LimitedOwner = { kind: 'account' | 'key'; id: bigint; public_id: string }
+/** An account, a project or a key. */
+export type LimitedOwner = { kind: ScopeOwner['kind']; id: bigint; public_id: string }
 
 /** A row of the table `limits`. */
 export type StoredLimits = { kind: ScopeKind; scope_id: bigint; model: string; terms: string }
 
 /**
- * What the limits of each account and key must be: their changes in the audit log, in order. The step that changes the
+ * What the limits of each account, project and key must be: their changes in the audit log, in order. The step that changes the
  * limits writes the line, and commit hashes cover it.
  */
 export class LimitLines {
@@ -62,13 +62,18 @@ export function findingsOfLimits(
   if (!readable.every(isOwned))
     findings.push(findingOf(id, 'it has limits of a key or project that is not its own'))
   for (const { kind, id: ownerId, public_id: publicId } of owners) {
-    const stored = limitTermsOf(readable, kind === 'account' ? undefined : Number(ownerId))
+    const stored = limitTermsOf(readable, { kind, id: Number(ownerId) })
     if (isSameLimits(stored, lines.of(publicId))) continue
-    const whose = kind === 'account' ? 'its limits are' : `the limits of API key ${publicId} are`
-    findings.push(findingOf(id, `${whose} not those that the audit log says`))
+    findings.push(findingOf(id, `${limitsOf[kind](publicId)} not those that the audit log says`))
   }
   return findings
 }
+
+const limitsOf = {
+  account: () => 'its limits are',
+  project: (publicId: string) => `the limits of project ${publicId} are`,
+  key: (publicId: string) => `the limits of API key ${publicId} are`,
+} as const satisfies Record<ScopeOwner['kind'], (publicId: string) => string>
 
 function readRow({ kind, scope_id: id, model, terms }: StoredLimits): ScopeTerms | undefined {
   try {

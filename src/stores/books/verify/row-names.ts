@@ -36,6 +36,8 @@ export function nameOfRow(table: HashedTableDefinition, { values }: HashedRow): 
       return ofAccount(`API key ${text('public_id')}`)
     case 'admin_tokens':
       return [`Admin token "${text('name')}" (${text('public_id')})`]
+    case 'projects':
+      return ofAccount(`project ${text('public_id')}`)
     case 'holds':
       return ofAccount(`${id('hold')} of ${usdOf(column('amount'))}`)
     case 'jobs':

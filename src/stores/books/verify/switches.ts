@@ -1,5 +1,6 @@
 import type { SwitchAction } from '../../../domain/accounts/account.ts'
 import type { KeyAction } from '../../../domain/accounts/api-key.ts'
+import { projectNameIn, projectNaming, type ProjectSwitch } from '../../../domain/accounts/project.ts'
 import { findingOf, type Finding } from './findings.ts'
 
 /** The switches that an audit line turns on or off. The columns have the time of the line, or null. */
@@ -10,12 +11,16 @@ const switches: Readonly<Record<string, Switched>> = {
   'account.replays_on': { column: 'replays_off_at_ms', isSet: false },
   'key.revoke': { column: 'revoked_at_ms', isSet: true },
   'token.revoke': { column: 'revoked_at_ms', isSet: true },
-} satisfies Record<SwitchAction | KeyAction | 'token.revoke', Switched>
+  'project.close': { column: 'closed_at_ms', isSet: true },
+} satisfies Record<SwitchAction | KeyAction | ProjectSwitch | 'token.revoke', Switched>
 
-type SwitchColumn = 'suspended_at_ms' | 'replays_off_at_ms' | 'revoked_at_ms'
+/** The lines that name their subject. */
+const namings: ReadonlySet<string> = new Set(projectNaming)
+
+type SwitchColumn = 'suspended_at_ms' | 'replays_off_at_ms' | 'revoked_at_ms' | 'closed_at_ms'
 type Switched = { readonly column: SwitchColumn; readonly isSet: boolean }
 
-export type SwitchLine = { id: bigint; action: string; subject: string; at_ms: bigint }
+export type SwitchLine = { id: bigint; action: string; subject: string; at_ms: bigint; detail: string | null }
 export type SwitchedAccount = {
   id: bigint
   public_id: string
@@ -23,29 +28,58 @@ export type SwitchedAccount = {
   replays_off_at_ms: bigint | null
 }
 export type SwitchedKey = { id: bigint; account_id: bigint; public_id: string; revoked_at_ms: bigint | null }
+export type SwitchedProject = {
+  id: bigint
+  account_id: bigint
+  public_id: string
+  name: string
+  closed_at_ms: bigint | null
+}
 
 export type SwitchedToken = { id: bigint; public_id: string; name: string; revoked_at_ms: bigint | null }
 
 /**
- * The latest switch of each account, key and admin token, from the audit log. An account must be suspended, and have its replays
- * off, since the latest line that says so, and a key must be revoked since its line. The steps write the column and the
+ * The latest switch of each account, key, project and admin token, from the audit log, and the names of projects. An
+ * account must be suspended, and have its replays off, since the latest line that says so, a key must be revoked and a
+ * project closed since its line, and a project must have the name of its latest line. The steps write the column and the
  * line together, and commit hashes cover the lines.
  */
 export class SwitchLines {
   /** The time of the line that switched a column on; null if the latest one switched it off. */
   readonly #latest = new Map<string, bigint | null>()
+  readonly #names = new Map<string, string | undefined>()
 
   /** Adds a line, in the order of the log. */
-  add({ action, subject, at_ms }: SwitchLine): void {
+  add({ action, subject, at_ms, detail }: SwitchLine): void {
+    if (namings.has(action)) this.#names.set(subject, projectNameIn(detail))
     const switched = switches[action]
     if (switched === undefined) return
     this.#latest.set(`${switched.column} ${subject}`, switched.isSet ? at_ms : null)
   }
 
-  /** When a column of an account or a key was set; null if it is not set. */
+  /** When a column of an account, a key or a project was set; null if it is not set. */
   at(publicId: string, column: SwitchColumn): bigint | null {
     return this.#latest.get(`${column} ${publicId}`) ?? null
   }
+
+  /** The current name of a project. */
+  name(publicId: string): string | undefined {
+    return this.#names.get(publicId)
+  }
+}
+
+/** `lines` has all lines that were written before the project was read. */
+export function findingsOfProject(
+  { account_id: accountId, public_id: project, name, closed_at_ms: closed }: SwitchedProject,
+  lines: SwitchLines,
+): readonly Finding[] {
+  const problems = [
+    ...(lines.name(project) === name ? [] : ['has another name than its latest line of the audit log']),
+    ...(lines.at(project, 'closed_at_ms') === closed
+      ? []
+      : [`is ${closed === null ? 'open' : 'closed'}, but the audit log says otherwise`]),
+  ]
+  return problems.map(problem => findingOf(accountId, `project ${project} ${problem}`))
 }
 
 /** `lines` has all lines that were written before the account was read. */

@@ -1,6 +1,7 @@
 import type { LimitRefusal } from '../../../domain/limits/admission.ts'
-import type { Scope, Terms } from '../../../domain/limits/scope.ts'
+import type { Scope, ScopeOwner, Terms } from '../../../domain/limits/scope.ts'
 import type { Demand, ScopeUsage } from '../../../domain/limits/scope-usage.ts'
+import type { LimitOwner } from '../../../gateway/ports/limits.ts'
 
 /** Who makes a request, and what it takes of the limits of its scopes. */
 export type ScopedDemand = Demand & { readonly apiKeyId: number; readonly model: string }
@@ -16,15 +17,25 @@ export type LiveScope = {
 
 export type RequestsRefusal = Extract<LimitRefusal, { limit: 'requests_per_minute' }>
 
+/** The project of a key; undefined if it has none. */
+export type ProjectOf = (apiKeyId: number) => number | undefined
+
 /** The scopes of one account that have limits, in memory. */
 export class AccountLimits {
   #account: LiveScope | undefined
+  readonly #projects = new Map<number, LiveScope>()
   readonly #accountModels = new Map<string, LiveScope>()
   readonly #keys = new Map<number, LiveScope>()
   readonly #keyModels = new Map<number, Map<string, LiveScope>>()
 
-  static of(scopes: Iterable<LiveScope>): AccountLimits {
-    const limits = new AccountLimits()
+  readonly #projectOf: ProjectOf
+
+  private constructor(projectOf: ProjectOf) {
+    this.#projectOf = projectOf
+  }
+
+  static of(scopes: Iterable<LiveScope>, projectOf: ProjectOf): AccountLimits {
+    const limits = new AccountLimits(projectOf)
     for (const live of scopes) limits.#add(live)
     return limits
   }
@@ -32,10 +43,12 @@ export class AccountLimits {
   /** The scopes that a request passes, in the order in which they are asked. */
   scopesOf({ apiKeyId, model }: Pick<ScopedDemand, 'apiKeyId' | 'model'>): LiveScope[] {
     const scopes: LiveScope[] = []
+    const project = this.#projectScopeOf(apiKeyId)
     const accountModel = this.#accountModels.get(model)
     const key = this.#keys.get(apiKeyId)
     const keyModel = this.#keyModels.get(apiKeyId)?.get(model)
     if (this.#account !== undefined) scopes.push(this.#account)
+    if (project !== undefined) scopes.push(project)
     if (accountModel !== undefined) scopes.push(accountModel)
     if (key !== undefined) scopes.push(key)
     if (keyModel !== undefined) scopes.push(keyModel)
@@ -46,15 +59,22 @@ export class AccountLimits {
     switch (kind) {
       case 'account':
         return this.#account
+      case 'project':
+        return this.#projects.get(id)
       case 'account_model':
         return this.#accountModels.get(model)
       case 'key':
         return this.#keys.get(id)
       case 'key_model':
         return this.#keyModels.get(id)?.get(model)
-      case 'project':
-        return undefined
     }
+  }
+
+  /** Looks for the project of a key only if a project of the account has limits. */
+  #projectScopeOf(apiKeyId: number): LiveScope | undefined {
+    if (this.#projects.size === 0) return undefined
+    const projectId = this.#projectOf(apiKeyId)
+    return projectId === undefined ? undefined : this.#projects.get(projectId)
   }
 
   #add(live: LiveScope): void {
@@ -62,6 +82,9 @@ export class AccountLimits {
     switch (kind) {
       case 'account':
         this.#account = live
+        break
+      case 'project':
+        this.#projects.set(id, live)
         break
       case 'account_model':
         this.#accountModels.set(model, live)
@@ -74,8 +97,11 @@ export class AccountLimits {
         this.#keyModels.set(id, models.set(model, live))
         break
       }
-      case 'project':
-        throw new Error('No account has limits of a project.')
     }
   }
+}
+
+export function ownerOf({ accountId, apiKeyId, projectId }: LimitOwner): ScopeOwner {
+  if (projectId !== undefined) return { kind: 'project', id: projectId }
+  return apiKeyId === undefined ? { kind: 'account', id: accountId } : { kind: 'key', id: apiKeyId }
 }

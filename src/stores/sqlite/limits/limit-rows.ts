@@ -5,9 +5,14 @@ import { nanoUsd, type NanoUsd } from '../../../domain/money.ts'
 import { dayOf } from '../../books/usage-days.ts'
 import type { ScopedDemand } from './account-limits.ts'
 
+/** The projects of keys that are kept, at about 50 bytes each. */
+const PROJECTS_KEPT_MAX = 100_000
+
 /** The table `limits`, and the sums that budgets are compared with. */
 export class LimitRows {
   readonly #sql: ReturnType<typeof statements>
+  /** By the id of a key; null for a key without a project. */
+  readonly #projects = new Map<number, number | null>()
 
   constructor(database: Database) {
     this.#sql = statements(database)
@@ -32,11 +37,25 @@ export class LimitRows {
     const { first = null, last = null } = this.#sql.days.get() ?? {}
     if (first === null || last === null) return nanoUsd(0n)
     const apiKeyId = kind === 'key' || kind === 'key_model' ? id : null
+    const projectId = kind === 'project' ? id : null
     let spent = 0n
     // Day by day, because the table begins with the day: each is one short read of an index.
     for (let day = Math.max(Number(first), dayOf(startMs)); day <= Number(last); day += 1)
-      spent += this.#sql.spent.get(day, accountId, apiKeyId, model === '' ? null : model)?.spent ?? 0n
+      spent +=
+        this.#sql.spent.get(day, accountId, apiKeyId, model === '' ? null : model, projectId)?.spent ?? 0n
     return nanoUsd(spent)
+  }
+
+  /** The project of a key; undefined if it has none. It never changes. */
+  projectOf(apiKeyId: number): number | undefined {
+    const known = this.#projects.get(apiKeyId)
+    if (known !== undefined) return known ?? undefined
+    const row = this.#sql.project.get(apiKeyId)
+    if (row === null) return undefined
+    const projectId = row.project_id === null ? null : Number(row.project_id)
+    if (this.#projects.size >= PROJECTS_KEPT_MAX) this.#projects.clear()
+    this.#projects.set(apiKeyId, projectId)
+    return projectId ?? undefined
   }
 
   /** What the open jobs of an account take. */
@@ -69,9 +88,13 @@ function statements(database: Database) {
     days: database.prepare<{ first: bigint | null; last: bigint | null }, []>(
       'SELECT (SELECT min(day) FROM usage_days) AS first, (SELECT max(day) FROM usage_days) AS last',
     ),
-    spent: database.prepare<{ spent: bigint }, [number, number, number | null, string | null]>(
+    project: database.prepare<{ project_id: bigint | null }, [number]>(
+      'SELECT project_id FROM api_keys WHERE id = ?',
+    ),
+    spent: database.prepare<{ spent: bigint }, [number, number, number | null, string | null, number | null]>(
       `SELECT ifnull(sum(cost - compensated), 0) AS spent FROM usage_days
-        WHERE day = ?1 AND account_id = ?2 AND (?3 IS NULL OR api_key_id = ?3) AND (?4 IS NULL OR model = ?4)`,
+        WHERE day = ?1 AND account_id = ?2 AND (?3 IS NULL OR api_key_id = ?3) AND (?4 IS NULL OR model = ?4)
+          AND (?5 IS NULL OR api_key_id IN (SELECT id FROM api_keys WHERE project_id = ?5))`,
     ),
     // A job has the id of its hold.
     openJobs: database.prepare<OpenJobRow, [number]>(

@@ -14,14 +14,20 @@ import {
   type LimitTerms,
 } from '../../../domain/limits/limits-row.ts'
 import { currentSpend } from '../../../domain/limits/periods.ts'
-import { budgetPeriods, NO_TERMS, type Scope } from '../../../domain/limits/scope.ts'
+import { budgetPeriods, kindWithModel, NO_TERMS, type Scope } from '../../../domain/limits/scope.ts'
 import { usageUnder, withCost, withoutDemand, type ScopeUsage } from '../../../domain/limits/scope-usage.ts'
 import { addUsd, ZERO, type NanoUsd } from '../../../domain/money.ts'
 import type { BudgetStatus, Limited, LimitOwner, ReadOutcome } from '../../../gateway/ports/limits.ts'
 import type { AccountBooks } from '../account-books.ts'
 import type { OpenTextHolds } from '../text-holds.ts'
 import type { Transactions } from '../transactions.ts'
-import { AccountLimits, type LiveScope, type ScopedDemand } from './account-limits.ts'
+import {
+  AccountLimits,
+  ownerOf,
+  type LiveScope,
+  type ProjectOf,
+  type ScopedDemand,
+} from './account-limits.ts'
 import { LimitRows } from './limit-rows.ts'
 
 const UNLIMITED: ReadOutcome = { outcome: 'taken', rates: {} }
@@ -123,36 +129,29 @@ export class LimitSteps {
       this.#set(live, { ...live.usage, spent: withCost(live.usage.spent, charge) })
   }
 
-  termsOf({ accountId, apiKeyId }: LimitOwner): LimitTerms {
-    return limitTermsOf(this.#rows.ofAccount(accountId), apiKeyId)
+  termsOf(owner: LimitOwner): LimitTerms {
+    return limitTermsOf(this.#rows.ofAccount(owner.accountId), ownerOf(owner))
   }
 
   /** Inside a step. True if the patch changes the terms; the new ones apply after the commit. */
   change(books: AccountBooks, owner: LimitOwner, patch: LimitsPatch, nowMs: number): boolean {
-    const { accountId, apiKeyId } = owner
+    const { accountId } = owner
     const before = this.termsOf(owner)
     const after = patchLimits(before, patch)
     if (isSameLimits(before, after)) return false
-    const [kind, withModel] =
-      apiKeyId === undefined ? (['account', 'account_model'] as const) : (['key', 'key_model'] as const)
-    const id = apiKeyId ?? accountId
+    const { kind, id } = ownerOf(owner)
     this.#rows.write(accountId, { kind, id, model: '' }, after)
-    for (const model of new Set([...Object.keys(before.perModel), ...Object.keys(after.perModel)]))
+    for (const model of new Set([...Object.keys(before.perModel), ...Object.keys(after.perModel)])) {
+      const withModel = kindWithModel[kind]
+      if (withModel === undefined) throw new RangeError('A project has no limits for a model.')
       this.#rows.write(accountId, { kind: withModel, id, model }, after.perModel[model] ?? NO_TERMS)
+    }
     this.#changed.set(books, nowMs)
     return true
   }
 
-  budgetsOf(
-    books: AccountBooks,
-    { accountId, apiKeyId }: LimitOwner,
-    nowMs: number,
-  ): readonly BudgetStatus[] {
-    const scope: Scope =
-      apiKeyId === undefined
-        ? { kind: 'account', id: accountId, model: '' }
-        : { kind: 'key', id: apiKeyId, model: '' }
-    const live = this.#limitsOf(books, nowMs)?.find(scope)
+  budgetsOf(books: AccountBooks, owner: LimitOwner, nowMs: number): readonly BudgetStatus[] {
+    const live = this.#limitsOf(books, nowMs)?.find({ ...ownerOf(owner), model: '' })
     if (live === undefined) return []
     const reserved = addUsd(live.usage.reserved.text, live.usage.reserved.media)
     return budgetPeriods.flatMap(period => {
@@ -193,17 +192,18 @@ export class LimitSteps {
     const { accountId, limits } = books
     const rows = this.#rows.ofAccount(accountId)
     if (rows.length === 0) return null
+    const projectOf = (apiKeyId: number) => this.#rows.projectOf(apiKeyId)
     const open = [...this.#textHolds.demandsOf(accountId), ...this.#rows.openJobs(accountId)]
     const live = rows.map(({ scope, terms }) => {
       const facts = {
-        open: open.filter(demand => isOf(scope, demand)),
+        open: open.filter(demand => isOf(scope, demand, projectOf)),
         spentSince: (startMs: number) => this.#rows.spentSince(accountId, scope, startMs),
         nowMs,
       }
       const usage = usageUnder(terms, facts, limits?.find(scope)?.usage)
       return { scope, terms, usage, refused: undefined }
     })
-    return AccountLimits.of(live)
+    return AccountLimits.of(live, projectOf)
   }
 
   #adopt(): void {
@@ -221,17 +221,17 @@ export class LimitSteps {
   }
 }
 
-function isOf({ kind, id, model }: Scope, demand: ScopedDemand): boolean {
+function isOf({ kind, id, model }: Scope, demand: ScopedDemand, projectOf: ProjectOf): boolean {
   switch (kind) {
     case 'account':
       return true
+    case 'project':
+      return projectOf(demand.apiKeyId) === id
     case 'account_model':
       return demand.model === model
     case 'key':
       return demand.apiKeyId === id
     case 'key_model':
       return demand.apiKeyId === id && demand.model === model
-    case 'project':
-      return false
   }
 }

@@ -30,16 +30,17 @@ export function createLimits(parts: {
 export type AuditedChange = Omit<Audit, 'actor' | 'atMs'>
 
 /**
- * Inside a step: applies a patch to the limits of an account or a key. Returns the audit line if it changes them, with
- * the patch as its detail.
+ * Inside a step: applies a patch to the limits of an account, a project or a key. Returns the audit line if it changes them, with
+ * the patch as its detail. Budgets of a new owner need no sums of earlier charges.
  */
 export type ChangeLimits = (
   owner: LimitOwner,
   patch: LimitsPatch | undefined,
   line: AuditedChange,
+  options?: { readonly isNew?: boolean },
 ) => readonly AuditedChange[]
 
-/** The step of `Accounts.updateAccount` and `ApiKeys.update` that changes limits. */
+/** The step that changes limits, for those that update accounts, projects and keys. */
 export function limitChanges({
   database,
   steps: { limits, booksOfAccounts },
@@ -49,9 +50,9 @@ export function limitChanges({
   readonly steps: Pick<LedgerSteps, 'limits' | 'booksOfAccounts'>
   readonly owner: HoldOwner
 }): ChangeLimits {
-  return (of, patch, line) => {
+  return (of, patch, line, { isNew = false } = {}) => {
     if (patch === undefined) return []
-    if (hasBudgets(patch) && !isUsageRebuilt(database)) throw notAddedUp()
+    if (!isNew && hasBudgets(patch) && !isUsageRebuilt(database)) throw notAddedUp()
     const isChanged = limits.change(booksOfAccounts.of(of.accountId), of, patch, owner.nowMs())
     return isChanged ? [{ ...line, detail: JSON.stringify(encodeLimitsPatch(patch)) }] : []
   }

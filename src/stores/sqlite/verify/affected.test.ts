@@ -25,7 +25,7 @@ describe('a check', () => {
     ['a charge that breaks no other rule', "UPDATE charges SET model = 'x' WHERE id = 2", [2]],
     [
       'an inserted key',
-      "INSERT INTO api_keys SELECT 9, 'k', 1, name, zeroblob(32), prefix, 1, NULL, 9 FROM api_keys LIMIT 1",
+      "INSERT INTO api_keys (id, public_id, account_id, name, hash, prefix, created_at_ms, commit_id) SELECT 9, 'k', 1, name, zeroblob(32), prefix, 1, 9 FROM api_keys LIMIT 1",
       [1],
     ],
     ['both accounts', 'UPDATE balances SET losses = 1', [1, 2]],

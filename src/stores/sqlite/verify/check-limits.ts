@@ -22,6 +22,7 @@ export function* checkLimits(database: Database): Generator<readonly Finding[]> 
   )
   const owners = database.prepare<LimitedOwner, [bigint]>(
     `SELECT 'account' AS kind, id, public_id FROM accounts WHERE id = ?1
+      UNION ALL SELECT 'project', id, public_id FROM projects WHERE account_id = ?1
       UNION ALL SELECT 'key', id, public_id FROM api_keys WHERE account_id = ?1`,
   )
   const limits = database.prepare<StoredLimits, [bigint]>(

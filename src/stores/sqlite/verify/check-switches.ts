@@ -3,10 +3,12 @@ import type { Finding } from '../../books/verify/findings.ts'
 import {
   findingsOfAccount,
   findingsOfApiKey,
+  findingsOfProject,
   findingsOfToken,
   SwitchLines,
   type SwitchedAccount,
   type SwitchedKey,
+  type SwitchedProject,
   type SwitchedToken,
   type SwitchLine,
 } from '../../books/verify/switches.ts'
@@ -14,7 +16,7 @@ import { inPieces } from './in-pieces.ts'
 
 const ROWS_A_TURN = 256
 
-/** Reads the audit log, then accounts, keys and admin tokens, each piece with the lines that were written since. */
+/** Reads the audit log, then accounts, keys, admin tokens and projects, each piece with the lines that were written since. */
 export function* checkSwitches(database: Database): Generator<readonly Finding[]> {
   const log = new SwitchLog(database)
   while (log.read()) yield []
@@ -39,9 +41,16 @@ export function* checkSwitches(database: Database): Generator<readonly Finding[]
     log.readAll()
     yield rows.flatMap(row => findingsOfToken(row, log.lines))
   }
+  const projects = database.prepare<SwitchedProject, [bigint, number]>(
+    'SELECT id, account_id, public_id, name, closed_at_ms FROM projects WHERE id > ? ORDER BY id LIMIT ?',
+  )
+  for (const rows of inPieces(projects, ROWS_A_TURN, row => row.id)) {
+    log.readAll()
+    yield rows.flatMap(row => findingsOfProject(row, log.lines))
+  }
 }
 
-/** Reads the lines of switches in their order. */
+/** Reads the lines of the audit log in their order. */
 class SwitchLog {
   readonly lines = new SwitchLines()
   readonly #select: Statement<SwitchLine, [bigint, number]>
@@ -49,7 +58,7 @@ class SwitchLog {
 
   constructor(database: Database) {
     this.#select = database.prepare(
-      'SELECT id, action, subject, at_ms FROM audit_log WHERE id > ? ORDER BY id LIMIT ?',
+      'SELECT id, action, subject, at_ms, detail FROM audit_log WHERE id > ? ORDER BY id LIMIT ?',
     )
   }
 
@@ -61,7 +70,7 @@ class SwitchLog {
     return rows.length === ROWS_A_TURN
   }
 
-  /** In the same turn as accounts, keys or tokens, so that a switch of this moment is in both. */
+  /** In the same turn as the rows, so that a switch of this moment is in both. */
   readAll(): void {
     for (let hasMore = true; hasMore;) hasMore = this.read()
   }

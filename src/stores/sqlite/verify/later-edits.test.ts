@@ -1,6 +1,7 @@
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { aKeyIn, aProject } from '../../../../test/support/account-builders.ts'
 import { aDataFolder } from '../../../../test/support/data-folder.ts'
 import { aJob, jobIn, moveTo, record } from '../../../../test/support/job-builders.ts'
 import { anAccount, anAudit, NOW } from '../../../../test/support/ledger-builders.ts'
@@ -22,9 +23,10 @@ beforeAll(async () => {
 /**
  * "ada" (account 1) is suspended and has no replays. Her jobs are 1 (processing), 2 (completed, with an idempotency
  * key), 3 (failed, and watched), 4 (finished late) and 5 (archived). "ben" (account 2) was suspended and resumed, and
- * has a revoked key (2), another key (3) and job 6 with an idempotency key. "ada" may send 60 requests a minute, key 3 10
- * and 5 with the model "x", and has a budget that was removed again. The admin token 1 ("ben") is revoked, and the
- * admin token 2 ("cleo") is not. The catalog has the revisions 1 (provider
+ * has a revoked key (2), another key (3), a key (4) in his project 2, and job 6 with an idempotency key. His project 1
+ * was renamed and closed. "ada" may send 60 requests a minute, key 3 10 and 5 with the model "x", and has a budget that
+ * was removed again. The keys of project 2 may send 20. The admin token 1 ("ben") is revoked, and the admin token 2
+ * ("cleo") is not. The catalog has the revisions 1 (provider
  * "main" with a stored key, models "x" and "y"), 2 (another price of "x") and 3 ("y" was removed).
  */
 async function useBooks(store: TestSqlite) {
@@ -33,6 +35,11 @@ async function useBooks(store: TestSqlite) {
   const ben = await anAccount(store, { name: 'ben', publicId: 'acct_ben', funds: usd('50') })
   const key = { accountId: ben.accountId, name: 'spare', hash: new Uint8Array(32), prefix: 'tg_live_abcd' }
   await apiKeys.create({ ...key, publicId: 'key_spare', audit: anAudit() })
+  const { accountId } = ben
+  const old = await aProject(store, { accountId, name: 'old' })
+  await store.projects.update(old.publicId, { name: 'older', closed: true }, { actor: 'test', atMs: NOW })
+  const terms = { limits: { requests_per_minute: 20 } }
+  await aKeyIn(store, await aProject(store, { accountId, name: 'web', limits: terms }))
   await jobIn('processing', jobs, aJob(ada))
   const keyed = (name: string) => ({ idempotency: { key: name, fingerprint: `images ${name}` } })
   await jobIn('completed', jobs, aJob(ada, keyed('order-1')))
@@ -327,6 +334,51 @@ const edits: readonly (readonly [name: string, edit: string, message: RegExp])[]
     'limits that cannot be read',
     `UPDATE limits SET terms = 'none' WHERE kind = 'account'`,
     /"ada" \(acct_ada\): its limits cannot be read/,
+  ],
+  [
+    'the limits of a project',
+    `UPDATE limits SET terms = replace(terms, '20', '21') WHERE kind = 'project'`,
+    /"ben" .*the limits of project proj_\w+ are not those/,
+  ],
+  [
+    'limits given to another project',
+    `UPDATE limits SET scope_id = 1 WHERE kind = 'project'`,
+    /"ben" .*the limits of project proj_\w+ are not those/,
+  ],
+  [
+    'the name of a project',
+    `UPDATE projects SET name = 'x' WHERE id = 1`,
+    /"ben" .*project proj_\w+ has another name than its latest line/,
+  ],
+  [
+    'a project that is open again',
+    'UPDATE projects SET closed_at_ms = NULL WHERE id = 1',
+    /"ben" .*project proj_\w+ is open, but the audit log/,
+  ],
+  [
+    'a closed project',
+    'UPDATE projects SET closed_at_ms = 5 WHERE id = 2',
+    /"ben" .*project proj_\w+ is closed, but the audit log/,
+  ],
+  [
+    'the account of a project',
+    'UPDATE projects SET account_id = 1 WHERE id = 2',
+    /project proj_\w+ was changed after commit/,
+  ],
+  [
+    'the project of a key',
+    'UPDATE api_keys SET project_id = 1 WHERE id = 4',
+    /"ben" .*API key key_\w+ was changed after commit/,
+  ],
+  [
+    'a key taken out of its project',
+    'UPDATE api_keys SET project_id = NULL WHERE id = 4',
+    /"ben" .*API key key_\w+ was changed after commit/,
+  ],
+  [
+    'a key put into a project',
+    'UPDATE api_keys SET project_id = 2 WHERE id = 3',
+    /"ben" .*API key key_spare was changed after commit/,
   ],
   [
     'the audit line of a suspension',
