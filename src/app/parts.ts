@@ -154,7 +154,7 @@ function adminPortsOf(parts: {
   readonly onReconcileFailed: (error: unknown) => void
 }): AdminPorts {
   const { node, clock, moderator, providers, refusedFields, idleStreams, onReconcileFailed: onFailed } = parts
-  const { accounts, adminTokens, apiKeys, ledger, catalog, auditLog, newId, limits } = node
+  const { accounts, adminTokens, apiKeys, ledger, catalog, auditLog, newId, limits, projects } = node
   const { isSandboxOn, unknownSubmitTtlMs } = parts.config
   const settings = describeConfig()
   const { imageRetentionMs: imageMs, videoRetentionMs: videoMs = null } = parts.config
@@ -164,6 +164,7 @@ function adminPortsOf(parts: {
     accounts,
     adminTokens,
     apiKeys,
+    projects,
     ledger,
     limits,
     anchor: node.anchor,

@@ -30,6 +30,7 @@ export const errorTypeOf = {
   content_policy_violation: 'content_policy_violation',
   invalid_api_key: 'authentication_error',
   account_suspended: 'authentication_error',
+  project_closed: 'authentication_error',
   admin_token_unknown: 'authentication_error',
   admin_token_expired: 'authentication_error',
   admin_token_revoked: 'authentication_error',

@@ -17,6 +17,7 @@ const statusOf = {
   content_policy_violation: 400,
   invalid_api_key: 401,
   account_suspended: 401,
+  project_closed: 401,
   admin_token_unknown: 401,
   admin_token_expired: 401,
   admin_token_revoked: 401,

@@ -1,18 +1,21 @@
-import { encodeLimits, type LimitTerms } from '../domain/limits/limits-row.ts'
+import { encodeLimits, encodeTerms } from '../domain/limits/limits-row.ts'
 import { formatUsd } from '../domain/money.ts'
 import type { BudgetStatus, LimitOwner, Limits } from '../gateway/ports/limits.ts'
 
 /** What an account or a key may use and what it has used, as the admin API and its holder see it. */
 export async function limitsOf(owner: LimitOwner, limits: Pick<Limits, 'of' | 'budgets'>): Promise<object> {
   const [terms, budgets] = await Promise.all([limits.of(owner), limits.budgets(owner)])
-  return limitsJson(terms, budgets)
+  return { ...encodeLimits(terms), budget_usage: usageJson(budgets) }
 }
 
-function limitsJson(terms: LimitTerms, budgets: readonly BudgetStatus[]): object {
-  return {
-    ...encodeLimits(terms),
-    budget_usage: Object.fromEntries(budgets.map(status => [status.period, budgetJson(status)])),
-  }
+/** Like `limitsOf`, for a project, which has no limits for single models. */
+export async function termsOf(owner: LimitOwner, limits: Pick<Limits, 'of' | 'budgets'>): Promise<object> {
+  const [terms, budgets] = await Promise.all([limits.of(owner), limits.budgets(owner)])
+  return { ...encodeTerms(terms), budget_usage: usageJson(budgets) }
+}
+
+function usageJson(budgets: readonly BudgetStatus[]): object {
+  return Object.fromEntries(budgets.map(status => [status.period, budgetJson(status)]))
 }
 
 function budgetJson({ spent, reserved, remaining, resetsAtMs }: BudgetStatus): object {

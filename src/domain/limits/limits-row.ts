@@ -66,6 +66,16 @@ export function decodeLimitsPatch(value: unknown): Checked<LimitsPatch> {
   })
 }
 
+/** Like `decodeLimitsPatch`, for a `thing` that has no limits for single models, such as a project. */
+export function decodeTermsPatch(value: unknown, thing: string): Checked<TermsPatch> {
+  return checked(problems => {
+    const row = openRow(value, { path: [], problems }, `write an object with ${termFields.join(', ')}`)
+    if (row === undefined) return undefined
+    refuseUnknownFields(row, thing, termFields)
+    return readTerms(row)
+  })
+}
+
 /** The limits after a change. Throws `invalid_field` if too many models would have their own. */
 export function patchLimits(terms: LimitTerms, patch: LimitsPatch): LimitTerms {
   const { perModel: changes = {} } = patch

@@ -1,5 +1,6 @@
 import type { Account } from '../../domain/accounts/account.ts'
 import type { ApiKey } from '../../domain/accounts/api-key.ts'
+import type { Project } from '../../domain/accounts/project.ts'
 import { apiKeyPrefix, apiKeyText, KEY_BYTES } from '../../domain/accounts/api-key-text.ts'
 import { formatId, type Id } from '../../domain/ids.ts'
 import type { ApiKeys } from '../ports/api-keys.ts'
@@ -14,7 +15,12 @@ const UNNAMED = 'default'
  * Creates an API key for an account. `text` is the key itself. It is returned only here, and the store keeps its hash.
  */
 export async function createApiKey(
-  request: { readonly account: Account; readonly name?: string | undefined; readonly actor: Actor },
+  request: {
+    readonly account: Account
+    readonly project?: Project | undefined
+    readonly name?: string | undefined
+    readonly actor: Actor
+  },
   ports: {
     readonly apiKeys: Pick<ApiKeys, 'create'>
     readonly newId: () => Id
@@ -30,6 +36,7 @@ export async function createApiKey(
   const apiKey = await ports.apiKeys.create({
     publicId,
     accountId: request.account.id,
+    projectId: request.project?.id,
     name,
     hash: ports.sha256(text),
     prefix: apiKeyPrefix(text),

@@ -25,8 +25,8 @@ const KEY_LENGTH_MAX = 256
 
 /**
  * Admits the holder of an API key, before the body of the request is read. `key` is the key's text; undefined if the
- * request has none. Throws `invalid_api_key`, `account_suspended`, or
- * `requests_per_minute` while an earlier refusal holds.
+ * request has none. Throws `invalid_api_key`, `account_suspended`, `project_closed`,
+ * or `requests_per_minute` while an earlier refusal holds.
  */
 export async function admitCaller(
   key: string | undefined,
@@ -47,6 +47,12 @@ export async function admitCaller(
     throw new GatewayError('account_suspended', 'This account is suspended. Contact support.', {
       shouldRetry: false,
     })
+  if (caller.project !== undefined && caller.project.closedAtMs !== null)
+    throw new GatewayError(
+      'project_closed',
+      'The project of this API key was closed. Use a key of another project.',
+      { shouldRetry: false },
+    )
   const limited = await limits.recentRefusal({ accountId: caller.account.id, apiKeyId: caller.apiKey.id })
   if (limited !== undefined) throw readRefused(limited, record)
   return caller

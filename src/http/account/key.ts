@@ -1,16 +1,18 @@
 import type { Authenticated } from '../../gateway/ports/api-keys.ts'
 import type { Limits } from '../../gateway/ports/limits.ts'
-import { limitsOf } from '../limits-json.ts'
+import type { Project } from '../../domain/accounts/project.ts'
+import { limitsOf, termsOf } from '../limits-json.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 
-/** `GET /v1/key`: the key of the request, with its limits and those of its account. */
+/** `GET /v1/key`: the key of the request, with its limits and those of its project and its account. */
 export async function readKey(
-  { account, apiKey }: Authenticated,
+  { account, apiKey, project }: Authenticated,
   limits: Pick<Limits, 'of' | 'budgets'>,
 ): Promise<HttpReply> {
   const accountId = account.id
-  const [ofKey, ofAccount] = await Promise.all([
+  const [ofKey, ofProject, ofAccount] = await Promise.all([
     limitsOf({ accountId, apiKeyId: apiKey.id }, limits),
+    project === undefined ? null : projectJson(project, limits),
     limitsOf({ accountId, apiKeyId: undefined }, limits),
   ])
   return jsonReply(200, {
@@ -19,6 +21,13 @@ export async function readKey(
     name: apiKey.name,
     created_at: new Date(apiKey.createdAtMs).toISOString(),
     ...ofKey,
+    project: ofProject,
     account: ofAccount,
   })
+}
+
+async function projectJson(project: Project, limits: Pick<Limits, 'of' | 'budgets'>): Promise<object> {
+  const { publicId, accountId, id, name } = project
+  const terms = await termsOf({ accountId, apiKeyId: undefined, projectId: id }, limits)
+  return { id: publicId, name, ...terms }
 }

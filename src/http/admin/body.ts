@@ -1,5 +1,11 @@
 import { rowsRefusal } from '../../domain/catalog/rows/problem.ts'
-import { decodeLimitsPatch, limitFields, type LimitsPatch } from '../../domain/limits/limits-row.ts'
+import {
+  decodeLimitsPatch,
+  decodeTermsPatch,
+  limitFields,
+  type LimitsPatch,
+} from '../../domain/limits/limits-row.ts'
+import type { TermsPatch } from '../../domain/limits/scope.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { BodyLimits } from '../../http1/server/request-body.ts'
 import { BODY_TIMES } from '../incoming-request.ts'
@@ -29,9 +35,13 @@ export type Fields = Readonly<Record<string, unknown>>
 
 /**
  * The members of a JSON object; none for an empty body. Throws for a member that is not `known`, instead of ignoring
- * it.
+ * it. `elsewhere` says for some members where they belong; each text follows the name.
  */
-export async function readFields(request: AdminRequest, known: readonly string[]): Promise<Fields> {
+export async function readFields(
+  request: AdminRequest,
+  known: readonly string[],
+  elsewhere: Readonly<Record<string, string>> = {},
+): Promise<Fields> {
   const text = await readBodyText(request)
   if (SPACE.test(text)) return {}
   const body = parsed(text)
@@ -40,7 +50,10 @@ export async function readFields(request: AdminRequest, known: readonly string[]
   }
   const stray = Object.keys(body).find(name => !known.includes(name))
   if (stray !== undefined)
-    throw wrongField(stray, `is not a field of this request; the fields are ${quoted(known)}`)
+    throw wrongField(
+      stray,
+      elsewhere[stray] ?? `is not a field of this request; the fields are ${quoted(known)}`,
+    )
   return body as Fields
 }
 
@@ -90,6 +103,13 @@ export function limitsField(fields: Fields): LimitsPatch {
       `The body changes nothing. Its fields are ${limitFields.join(', ')}.`,
     )
   const patch = decodeLimitsPatch(fields)
+  if (!patch.ok) throw rowsRefusal(patch.problems)
+  return patch.value
+}
+
+/** The members of a body that change the limits of a `thing` that has none for single models. There may be none. */
+export function termsField(fields: Fields, thing: string): TermsPatch {
+  const patch = decodeTermsPatch(fields, thing)
   if (!patch.ok) throw rowsRefusal(patch.problems)
   return patch.value
 }

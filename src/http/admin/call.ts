@@ -20,6 +20,7 @@ import type { Jobs } from '../../gateway/ports/jobs.ts'
 import type { Ledger } from '../../gateway/ports/ledger.ts'
 import type { Limits } from '../../gateway/ports/limits.ts'
 import type { Moderator } from '../../gateway/ports/moderator.ts'
+import type { Projects } from '../../gateway/ports/projects.ts'
 import type { Reconcile } from '../../gateway/ports/reconcile.ts'
 import type { RefusedFields } from '../../gateway/upstreams/refused-fields.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
@@ -29,6 +30,7 @@ import { jsonReply, type BufferedReply } from '../request-context.ts'
 export type AdminPorts = {
   readonly accounts: Accounts
   readonly apiKeys: ApiKeys
+  readonly projects: Projects
   readonly adminTokens: AdminTokens
   readonly ledger: Ledger
   readonly anchor: Anchoring

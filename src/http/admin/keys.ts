@@ -9,19 +9,21 @@ import { accountOf } from './accounts.ts'
 import { limitsField, optionalTextField, readFields, textField } from './body.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { instant } from './instant.ts'
+import { projectOfAccount } from './projects.ts'
 
 /** The keys of an account, including revoked ones, without their texts. */
 export async function listKeys({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const account = await accountOf(params, ports)
-  const keys = await ports.apiKeys.list(account.id)
-  return adminReply({ data: keys.map(keyBody) })
+  const [keys, projects] = await Promise.all([ports.apiKeys.list(account.id), projectIds(account.id, ports)])
+  return adminReply({ data: keys.map(key => keyBody(key, projects)) })
 }
 
 /** A key with its limits. */
 export async function getKey({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const key = await findKeyOfPath(params['id'] ?? '', ports)
-  const owner = { accountId: key.accountId, apiKeyId: key.id }
-  return adminReply({ ...keyBody(key), ...(await limitsOf(owner, ports.limits)) })
+  const { accountId } = key
+  const limits = await limitsOf({ accountId, apiKeyId: key.id }, ports.limits)
+  return adminReply({ ...keyBody(key, await projectIds(accountId, ports)), ...limits })
 }
 
 /** Changes the limits of a key, from the next request on. Repeating it changes nothing. */
@@ -32,16 +34,18 @@ export async function patchKey(call: AdminCall, ports: AdminPorts): Promise<Buff
   return getKey(call, ports)
 }
 
-/** Creates a key. Only this reply has its text. */
+/** Creates a key, in a project if the body names one. Only this reply has its text. */
 export async function postKey(
   { request, params, actor }: AdminCall,
   ports: AdminPorts,
 ): Promise<BufferedReply> {
   const account = await accountOf(params, ports)
-  const fields = await readFields(request, ['name'])
+  const fields = await readFields(request, ['name', 'project'])
   const name = optionalTextField(fields, 'name', 'the name of the key')
-  const { apiKey, text } = await createApiKey({ account, name, actor }, ports)
-  return adminReply({ ...keyBody(apiKey), key: text })
+  const named = optionalTextField(fields, 'project', 'the id or the name of a project of the account')
+  const project = named === undefined ? undefined : await projectOfAccount(account, named, ports)
+  const { apiKey, text } = await createApiKey({ account, project, name, actor }, ports)
+  return adminReply({ ...keyBody(apiKey, await projectIds(account.id, ports)), key: text })
 }
 
 /** The key with an id, first characters or a text, and its account. A text is in the body, because paths get into logs. */
@@ -53,7 +57,7 @@ export async function postKeySearch({ request }: AdminCall, ports: AdminPorts): 
   )
   const account = await ports.accounts.findAccountById(key.accountId)
   return adminReply({
-    ...keyBody(key),
+    ...keyBody(key, await projectIds(key.accountId, ports)),
     account: account?.publicId ?? null,
     account_name: account?.name ?? null,
   })
@@ -72,19 +76,23 @@ export async function postKeyRevocation(call: AdminCall, ports: AdminPorts): Pro
   return revoke(await findKeyOfPath(call.params['id'] ?? '', ports), call, ports)
 }
 
-async function revoke(
-  { publicId }: ApiKey,
-  { actor }: AdminCall,
-  { apiKeys, clock }: AdminPorts,
-): Promise<BufferedReply> {
-  return adminReply(keyBody(await apiKeys.update(publicId, { revoked: true }, { actor, atMs: clock.now() })))
+async function revoke({ publicId }: ApiKey, { actor }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+  const by = { actor, atMs: ports.clock.now() }
+  const key = await ports.apiKeys.update(publicId, { revoked: true }, by)
+  return adminReply(keyBody(key, await projectIds(key.accountId, ports)))
 }
 
-function keyBody(key: ApiKey): object {
+/** The public ids of the projects of an account, by their numbers. */
+async function projectIds(accountId: number, { projects }: AdminPorts): Promise<ReadonlyMap<number, string>> {
+  return new Map((await projects.list(accountId)).map(({ id, publicId }) => [id, publicId]))
+}
+
+function keyBody(key: ApiKey, projects: ReadonlyMap<number, string>): object {
   return {
     id: key.publicId,
     name: key.name,
     prefix: key.prefix,
+    project: key.projectId === undefined ? null : (projects.get(key.projectId) ?? null),
     created_at: instant(key.createdAtMs),
     revoked_at: key.revokedAtMs === null ? null : instant(key.revokedAtMs),
   }

@@ -28,6 +28,7 @@ import {
 } from './keys.ts'
 import { listLosses, listUsage } from './usage.ts'
 import { getDoctor, postBackup, postReconciliation, postVerification } from './maintenance.ts'
+import { getProject, listProjects, patchProject, postProject, postProjectClosing } from './projects.ts'
 import type { AdminHandler } from './call.ts'
 import type { AdminEndpoint, AdminRoute } from './match-route.ts'
 
@@ -58,6 +59,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'accounts/{account}', methods: { GET: reading(getAccount, 'grants'), PATCH: full(patchAccount) } },
   { path: 'accounts/{account}/keys', methods: { GET: reading(listKeys), POST: full(postKey) } },
   { path: 'accounts/{account}/keys/{id}', methods: { DELETE: full(deleteKeyOfAccount) } },
+  { path: 'accounts/{account}/projects', methods: { GET: reading(listProjects), POST: full(postProject) } },
   { path: 'accounts/{account}/grants', methods: { POST: { scopes: ['grants'], handler: postGrant } } },
   { path: 'accounts/{account}/debits', methods: { POST: full(postDebit) } },
   { path: 'accounts/{account}/suspend', methods: { POST: full(postSuspension) } },
@@ -67,6 +69,8 @@ export const routes: readonly AdminRoute[] = [
   { path: 'keys/find', methods: { POST: reading(postKeySearch) } },
   { path: 'keys/{id}', methods: { GET: reading(getKey), PATCH: full(patchKey) } },
   { path: 'keys/{id}/revoke', methods: { POST: full(postKeyRevocation) } },
+  { path: 'projects/{project}', methods: { GET: reading(getProject), PATCH: full(patchProject) } },
+  { path: 'projects/{project}/close', methods: { POST: full(postProjectClosing) } },
   { path: 'jobs', methods: { GET: reading(listJobs) } },
   { path: 'jobs/{job}', methods: { GET: reading(getJob) } },
   { path: 'losses', methods: { GET: reading(listLosses) } },

@@ -1,5 +1,5 @@
 import { booksTouchedBy } from '../../domain/ledger/operation.ts'
-import { limitMembers, limitsExample, noLimitsExample } from './limits.ts'
+import { limitMembers, limitsExample, noLimitsExample, termMembers } from './limits.ts'
 import { ok, pageParameters, timeRangeParameters, type Paths } from './operation.ts'
 import {
   about,
@@ -82,6 +82,10 @@ export const accountSchemas: Members = {
     name: text,
     created_at: dateTime,
     ...limitMembers,
+    project: about(
+      'The project of the key.',
+      nullable(object({ id: idOf('proj'), name: text, ...termMembers })),
+    ),
     account: object(limitMembers),
   }),
   Balance: object({
@@ -188,13 +192,14 @@ export const accountPaths: Paths = {
     get: {
       ...common,
       id: 'readKey',
-      summary: 'The key of the request, with its limits and those of its account',
+      summary: 'The key of the request, with its limits and those of its project and its account',
       replies: ok('The key.', ref('OwnKey'), {
         object: 'key',
         id: 'key_01m7yafb7z000c1awn4tmfekz0',
         name: 'default',
         created_at: '2026-11-21T05:50:09.183Z',
         ...limitsExample,
+        project: null,
         account: noLimitsExample,
       }),
       errors: [],

@@ -74,6 +74,7 @@ export const adminAccountSchemas: Members = {
     id: text,
     name: text,
     prefix: text,
+    project: about('The id of its project.', nullable(idOf('proj'))),
     created_at: dateTime,
     revoked_at: nullable(dateTime),
     ...limitMembers,
@@ -82,6 +83,7 @@ export const adminAccountSchemas: Members = {
     id: idOf('key'),
     name: text,
     prefix,
+    project: about('The id of its project.', nullable(idOf('proj'))),
     created_at: dateTime,
     revoked_at: nullable(dateTime),
   }),
@@ -89,6 +91,7 @@ export const adminAccountSchemas: Members = {
     id: idOf('key'),
     name: text,
     prefix,
+    project: about('The id of its project.', nullable(idOf('proj'))),
     created_at: dateTime,
     revoked_at: nullable(dateTime),
     account: nullable(idOf('acct')),
@@ -109,7 +112,13 @@ export const adminAccountSchemas: Members = {
     attributionMembers,
   ),
   NewAccount: closed({ name }),
-  NewKey: closed({}, { name: nullable(name) }),
+  NewKey: closed(
+    {},
+    {
+      name: nullable(name),
+      project: about('The id or the name of an open project of the account.', nullable(text)),
+    },
+  ),
   NewGrant: closed({ amount_usd: amount }, { note, source: nullable(words(creditSources)) }),
   NewDebit: closed({ amount_usd: amount }, { note, allow_negative: flag }),
   NewRefund: closed(
@@ -136,7 +145,14 @@ const account = {
   replays: true,
   created_at: AT,
 }
-const key = { id: KEY, name: 'default', prefix: 'tg_live_Ab3d', created_at: AT, revoked_at: null }
+const key = {
+  id: KEY,
+  name: 'default',
+  prefix: 'tg_live_Ab3d',
+  project: null,
+  created_at: AT,
+  revoked_at: null,
+}
 const credit = {
   id: 'op_01m7yafb7z000c1awn4tmfekz0',
   amount_usd: '25',
@@ -231,7 +247,7 @@ export const adminAccountPaths: Paths = {
       ...ofAccount,
       id: 'createKey',
       summary: 'Create a key',
-      description: 'Only this reply has the text of the key.',
+      description: 'Only this reply has the text of the key. A key never changes its project.',
       body: bodyOf('NewKey', { name: 'laptop' }, { isRequired: false }),
       replies: ok(
         'The key with its text.',
@@ -239,6 +255,7 @@ export const adminAccountPaths: Paths = {
           id: idOf('key'),
           name: text,
           prefix,
+          project: nullable(idOf('proj')),
           created_at: dateTime,
           revoked_at: nullable(dateTime),
           key: text,

@@ -6,6 +6,7 @@ import { messagesReplies, plainReplies } from '../reply-style.ts'
 import { accountPaths, accountSchemas } from './account.ts'
 import { adminAccountPaths, adminAccountSchemas } from './admin-accounts.ts'
 import { adminCatalogPaths, adminCatalogSchemas } from './admin-catalog.ts'
+import { adminProjectPaths, adminProjectSchemas } from './admin-projects.ts'
 import { adminTokenPaths, adminTokenSchemas } from './admin-tokens.ts'
 import { adminBackupPaths, adminBackupSchemas } from './admin-backups.ts'
 import { adminCheckPaths, adminCheckSchemas } from './admin-checks.ts'
@@ -33,6 +34,7 @@ const tags: Readonly<Record<string, string>> = {
   Account: 'The money of the account of a key.',
   Operating: 'Health, metrics and this document.',
   'Admin: accounts and money': 'Accounts, keys, credits and corrections.',
+  'Admin: projects': 'Groups of keys of an account.',
   'Admin: tokens': 'Tokens with some of the rights of the admin key.',
   'Admin: catalog': 'Providers, models and prices.',
   'Admin: reading and checking': 'Usage, jobs, the audit log, and checks of the books.',
@@ -62,6 +64,7 @@ const schemas: Members = {
   ...adminCheckSchemas,
   ...adminBackupSchemas,
   ...adminTokenSchemas,
+  ...adminProjectSchemas,
 }
 
 const headers = {
@@ -131,6 +134,7 @@ function withTags(paths: Paths, brand: string): Paths {
 export function adminDocument(): ApiDocument {
   const rows = {
     ...adminAccountPaths,
+    ...adminProjectPaths,
     ...adminTokenPaths,
     ...adminCatalogPaths,
     ...adminCheckPaths,

@@ -34,6 +34,7 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
   content_policy_violation: 'The request was refused by moderation.',
   invalid_api_key: 'This API key is unknown or was revoked.',
   account_suspended: 'This account is suspended. Contact support.',
+  project_closed: 'The project of this API key was closed. Use a key of another project.',
   admin_token_unknown: 'This admin token is unknown.',
   admin_token_expired: 'The admin token "prometheus" (tok_…) expired at 2027-01-31T00:00:00.000Z.',
   admin_token_revoked: 'The admin token "prometheus" (tok_…) was revoked at 2027-01-15T08:00:00.000Z.',
@@ -99,7 +100,7 @@ const ofTokens: readonly ErrorCode[] = [
   'missing_scope',
 ]
 const ofAccess: Readonly<Record<Operation['access'], readonly ErrorCode[]>> = {
-  customer: ['invalid_api_key', 'account_suspended', 'requests_per_minute'],
+  customer: ['invalid_api_key', 'account_suspended', 'project_closed', 'requests_per_minute'],
   admin: ofTokens,
   metrics: ofTokens,
   everyone: [],

@@ -20,6 +20,9 @@ const budgetUsage: Schema = object({
   resets_at: about('Null for `total`.', nullable(dateTime)),
 })
 
+/** The use of budgets. */
+const budgetUsages = object({}, Object.fromEntries(budgetPeriods.map(period => [period, budgetUsage])))
+
 /** The members of an account or a key that describe its limits. */
 export const limitMembers: Members = {
   ...terms,
@@ -29,11 +32,18 @@ export const limitMembers: Members = {
   }),
   budget_usage: about(
     'The budgets in their current periods. Budgets with a model are left out.',
-    object({}, Object.fromEntries(budgetPeriods.map(period => [period, budgetUsage]))),
+    budgetUsages,
   ),
 }
 
-const termChanges: Members = {
+/** The members of a project that describe its limits. */
+export const termMembers: Members = {
+  ...terms,
+  budget_usage: about('The budgets in their current periods.', budgetUsages),
+}
+
+/** The members of a change of limits without those for single models. */
+export const termChanges: Members = {
   limits: about(
     'An absent limit stays, and null removes it.',
     nullable(closed({}, membersOf(rateLimits, rate))),
@@ -63,6 +73,9 @@ export const limitsExample = {
     },
   },
 }
+
+const { per_model: _, ...termsOnly } = limitsExample
+export const termsExample = termsOnly
 
 /** Of an account or a key without limits. */
 export const noLimitsExample = { limits: noLimits, budgets: noBudgets, per_model: {}, budget_usage: {} }
