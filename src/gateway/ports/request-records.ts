@@ -126,3 +126,32 @@ export interface RequestRecords {
   /** Why records are being lost now, for the operator. Undefined if none are. */
   readonly problem: string | undefined
 }
+
+/** Writes and reads the records, for `RequestRecorder`. It has no queue: each call is one step. */
+export interface RequestRecordStore {
+  /**
+   * Writes a batch, or nothing of it. Resolves when the batch survives the end of this process. Never rejects: the result
+   * names the problem, for the operator. Then it deletes some old records, so that the store keeps its bounds.
+   */
+  write(batch: RecordBatch): Promise<{ readonly problem?: string }>
+
+  /** See `RequestRecords`. */
+  list(query: RequestQuery): Promise<RequestPage>
+  find(id: string): Promise<RecordedRequest | undefined>
+
+  /**
+   * Deletes a bounded number of records that are too old. Resolves with true if more are left. Rejects if the store
+   * cannot be written.
+   */
+  sweep(nowMs: number): Promise<boolean>
+
+  /** Ends the store after the calls that it has got. Repeating it changes nothing. */
+  close(): Promise<void>
+}
+
+export type RecordBatch = {
+  readonly requests: readonly RecordedRequest[]
+  /** The counts of alike refusals that changed, by the id of the record that shows them. */
+  readonly alikeRefusals: ReadonlyMap<string, number>
+  readonly nowMs: number
+}
