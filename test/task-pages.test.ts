@@ -30,7 +30,13 @@ const outcomes: Readonly<Record<string, readonly RegExp[]>> = {
   prometheus: [/^# HELP /],
   'set-prices': [/fixed-x +chat/, /markup-x +chat .* the cost of the provider × 1\.25/],
   upgrade: [/The books balance\./, /before-upgrade\.db/, /sandbox-chat +chat +on/],
-  'why-charged-or-refused': [/charge +-0\.\d+ +req_/, /vid_\S+/, /state +active/],
+  'why-charged-or-refused': [
+    /req_\S+ +charged\n/,
+    /^input +\d+ +2\.5 +1000000 +0\.\d+/m,
+    /vid_\S+/,
+    /charge +-0\.\d+ +req_/,
+    /state +active/,
+  ],
 }
 
 const pages = globSync('docs/tasks/*.md', { cwd: root }).toSorted()

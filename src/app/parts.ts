@@ -7,6 +7,7 @@ import { explainJob } from '../gateway/media/explain-job.ts'
 import type { Backups } from '../gateway/ports/backups.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { Moderator } from '../gateway/ports/moderator.ts'
+import type { RequestRecords } from '../gateway/ports/request-records.ts'
 import type { MediaProviders, ProviderAdapters } from '../gateway/ports/providers.ts'
 import type { Tokenizer } from '../gateway/ports/tokenizer.ts'
 import { FinishingStreams } from '../gateway/text/finishing-streams.ts'
@@ -131,6 +132,16 @@ export async function openParts(
   }
 }
 
+/** The records of requests while none are kept. */
+const NO_RECORDS: RequestRecords = {
+  isOn: false,
+  add: () => undefined,
+  list: async () => ({ requests: [] }),
+  find: async () => undefined,
+  counts: { written: 0, dropped: 0, suppressed: 0 },
+  problem: undefined,
+}
+
 function openLogOf({ logLevel }: Config, clock: Clock, isOffline: boolean): Log {
   const stream = isOffline ? process.stderr : process.stdout
   return openLog({
@@ -171,6 +182,9 @@ function adminPortsOf(parts: {
     jobs: media.jobs,
     blobs: media.blobs,
     damagedResults: media.damagedResults,
+    records: NO_RECORDS,
+    recordsKeptDays: undefined,
+    traces: node.traces,
     explainJob: job => {
       const provider = catalog.current().providers.get(job.provider)
       const keptMs = job.kind === 'image' ? imageMs : videoMs

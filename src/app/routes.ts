@@ -8,6 +8,7 @@ import { replaySwitch, type RequestCoalescer } from '../gateway/replays/request-
 import type { TextPorts } from '../gateway/text/text-ports.ts'
 import { readBalance, readCredits, readStatement } from '../http/account/balance.ts'
 import { readKey } from '../http/account/key.ts'
+import { listOwnRequests, readOwnRequest } from '../http/account/requests.ts'
 import { readUsage } from '../http/account/usage.ts'
 import {
   adminAccess,
@@ -84,6 +85,16 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
       path: '/v1/usage',
       name: 'usage',
       methods: { GET: keyed((caller, { request }) => readUsage(request, caller, ports.admin)) },
+    },
+    {
+      path: '/v1/requests',
+      name: 'requests',
+      methods: { GET: keyed((caller, { request }) => listOwnRequests(request, caller, ports.admin)) },
+    },
+    {
+      path: '/v1/requests/*',
+      name: 'requests.one',
+      methods: { GET: keyed((caller, { request }) => readOwnRequest(request, caller, ports.admin)) },
     },
     {
       path: '/v1/statement',

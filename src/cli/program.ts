@@ -21,6 +21,7 @@ import { listUsage, usageCsv } from './commands/usage.ts'
 import type { Admin } from './connect.ts'
 import { addSet } from './limits-program.ts'
 import type { Outcome } from './outcome.ts'
+import { addRequests } from './requests-program.ts'
 
 /** Runs the actions of the commands. */
 export type Runner = {
@@ -76,6 +77,7 @@ export function buildProgram(runner: Runner, version: string): Command {
   addMoney(program, runner)
   addUsage(program, runner)
   addCatalog(program, runner)
+  addRequests(program, runner)
   addJobs(program, runner)
   addChecks(program, runner)
   addBackups(program, runner)

@@ -47,6 +47,11 @@ export function formatId(prefix: IdPrefix, id: Id): string {
   return `${prefix}_${ascii.decode(digits)}`
 }
 
+/** The time at which an id was made, in milliseconds. It is late if the source ran ahead of its clock. */
+export function idTimeMs({ key }: Id): number {
+  return Number(key >> SEQUENCE_BITS)
+}
+
 /** Undefined for a text that is not an id with this prefix. */
 export function parseId(prefix: IdPrefix, text: string): Id | undefined {
   if (!text.startsWith(`${prefix}_`) || text.length !== prefix.length + 1 + DIGITS) return undefined

@@ -12,6 +12,7 @@ import type { Leases } from '../../src/gateway/ports/leases.ts'
 import type { Limits } from '../../src/gateway/ports/limits.ts'
 import type { Ledger } from '../../src/gateway/ports/ledger.ts'
 import type { Projects } from '../../src/gateway/ports/projects.ts'
+import type { Traces } from '../../src/gateway/ports/traces.ts'
 import type { StoreNode } from '../../src/gateway/ports/store-node.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/stores/sqlite/store.ts'
 import { aDataFolder } from './data-folder.ts'
@@ -31,6 +32,7 @@ export type TestStore = {
   readonly auditLog: AuditLog
   readonly leases: Leases
   readonly limits: Limits
+  readonly traces: Traces
 }
 
 export type OpenOptions = {

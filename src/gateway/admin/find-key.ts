@@ -31,18 +31,22 @@ export async function findKey(
 
 /**
  * Finds a key that a path names, by its id or by its first 12 characters. Throws `invalid_field` for the text of a key,
- * because paths get into the logs of proxies.
+ * because paths get into the logs of proxies. `param` names the part of the path, or the parameter.
  */
-export async function findKeyOfPath(name: string, ports: Parameters<typeof findKey>[1]): Promise<ApiKey> {
-  if (isWholeText(withoutEllipsis(name))) throw textInPath()
+export async function findKeyOfPath(
+  name: string,
+  ports: Parameters<typeof findKey>[1],
+  param = 'id',
+): Promise<ApiKey> {
+  if (isWholeText(withoutEllipsis(name))) throw textInPath(param)
   return findKey(name, ports)
 }
 
-function textInPath(): GatewayError {
+function textInPath(param: string): GatewayError {
   return new GatewayError(
     'invalid_field',
-    `A path names a key by its id (key_…) or by its first ${KEY_PREFIX_LENGTH} characters, not by its text, because paths get into logs. Send the text in the body of POST /admin/api/keys/find, which returns the id.`,
-    { param: 'id' },
+    `A URL names a key by its id (key_…) or by its first ${KEY_PREFIX_LENGTH} characters, not by its text, because URLs get into logs. Send the text in the body of POST /admin/api/keys/find, which returns the id.`,
+    { param },
   )
 }
 

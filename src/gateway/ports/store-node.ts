@@ -11,6 +11,7 @@ import type { Leases } from './leases.ts'
 import type { Ledger } from './ledger.ts'
 import type { Limits } from './limits.ts'
 import type { Projects } from './projects.ts'
+import type { Traces } from './traces.ts'
 
 /**
  * The ports of one node over a store that several nodes may share. Each node has its own ids and queue of writes, and
@@ -32,6 +33,7 @@ export interface StoreNode {
   readonly commitChains: CommitChains
   readonly leases: Leases
   readonly limits: Limits
+  readonly traces: Traces
   /**
    * Does the work that an upgrade of the store left for later, in short turns while the node serves. Resolves when
    * nothing is left. Repeating it continues.

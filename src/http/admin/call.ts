@@ -22,6 +22,8 @@ import type { Limits } from '../../gateway/ports/limits.ts'
 import type { Moderator } from '../../gateway/ports/moderator.ts'
 import type { Projects } from '../../gateway/ports/projects.ts'
 import type { Reconcile } from '../../gateway/ports/reconcile.ts'
+import type { RequestRecords } from '../../gateway/ports/request-records.ts'
+import type { Traces } from '../../gateway/ports/traces.ts'
 import type { RefusedFields } from '../../gateway/upstreams/refused-fields.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type BufferedReply } from '../request-context.ts'
@@ -43,6 +45,10 @@ export type AdminPorts = {
   readonly auditLog: AuditLog
   readonly backups: Backups
   readonly limits: Limits
+  readonly records: RequestRecords
+  /** How long records are kept. Undefined if none are. */
+  readonly recordsKeptDays: number | undefined
+  readonly traces: Traces
   readonly clock: Clock
   readonly newId: () => Id
   /** Cryptographically secure random bytes. */

@@ -26,6 +26,7 @@ import {
   postKeyRevocation,
   postKeySearch,
 } from './keys.ts'
+import { getRequest, listRequests } from './requests.ts'
 import { listLosses, listUsage } from './usage.ts'
 import { getDoctor, postBackup, postReconciliation, postVerification } from './maintenance.ts'
 import { getProject, listProjects, patchProject, postProject, postProjectClosing } from './projects.ts'
@@ -74,6 +75,8 @@ export const routes: readonly AdminRoute[] = [
   { path: 'jobs', methods: { GET: reading(listJobs) } },
   { path: 'jobs/{job}', methods: { GET: reading(getJob) } },
   { path: 'losses', methods: { GET: reading(listLosses) } },
+  { path: 'requests', methods: { GET: reading(listRequests) } },
+  { path: 'requests/{request}', methods: { GET: reading(getRequest) } },
   { path: 'usage', methods: { GET: reading(listUsage) } },
   { path: 'tokens', methods: { GET: full(listTokens), POST: full(postToken) } },
   { path: 'tokens/{token}', methods: { GET: full(getToken), DELETE: full(deleteToken) } },

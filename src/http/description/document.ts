@@ -19,6 +19,7 @@ import { videoPaths, videoSchemas } from './videos.ts'
 import type { Contents, Operation, Parameter, PathDescription, Paths, Reply } from './operation.ts'
 import { adminDocumentPaths, operatingPaths } from './operating.ts'
 import { text, words, type Members, type Schema } from './schema.ts'
+import { adminRequestPaths, requestPaths, requestSchemas } from './requests.ts'
 import { textPaths } from './text.ts'
 import { textSchemas } from './text-schemas.ts'
 
@@ -58,6 +59,7 @@ const schemas: Members = {
   ...openAiMediaSchemas,
   ...catalogSchemas,
   ...accountSchemas,
+  ...requestSchemas,
   ...rowSchemas,
   ...adminAccountSchemas,
   ...adminCatalogSchemas,
@@ -104,6 +106,7 @@ export function apiDocument({ brand, isOpenAiMediaOn }: ApiOptions): ApiDocument
     ...(isOpenAiMediaOn ? openAiMediaPaths : {}),
     ...catalogPaths,
     ...accountPaths,
+    ...requestPaths,
     ...operatingPaths,
   }
   return documentOf(withTags(paths, brand), {
@@ -138,6 +141,7 @@ export function adminDocument(): ApiDocument {
     ...adminTokenPaths,
     ...adminCatalogPaths,
     ...adminCheckPaths,
+    ...adminRequestPaths,
     ...adminBackupPaths,
   }
   const paths = {

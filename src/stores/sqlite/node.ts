@@ -18,6 +18,7 @@ import { createLimits, limitChanges } from './limits/limits.ts'
 import { NodeChain } from './node-chain.ts'
 import { SqliteProjects } from './projects.ts'
 import type { Tariffs } from './tariffs.ts'
+import { createTraces } from './traces.ts'
 import type { Transactions } from './transactions.ts'
 import { UsageRebuild } from './usage-days.ts'
 
@@ -75,6 +76,7 @@ export function openNode(
       onCommit: listener => author.onCommit(listener),
     },
     limits: createLimits({ ...shared, owner }),
+    traces: createTraces(shared.database),
     leases: new SqliteLeases({ taken: shared.takenLeases, clock }),
     finishUpgrade: () => new UsageRebuild({ database: shared.database, groupCommit }).run(),
     close() {

@@ -1,0 +1,157 @@
+import type { NanoUsd } from '../../domain/money.ts'
+import type { TimeRange } from './ledger.ts'
+
+/**
+ * One billable request, as it is kept after its reply has ended. It has no prompt, answer, header or message of an error.
+ * The hold and the charge of a text request have the same id as the request, under other prefixes; those of a job have
+ * the id of the job.
+ */
+export type RecordedRequest = {
+  /** `req_…`. */
+  readonly id: string
+  /** When the request arrived. */
+  readonly atMs: number
+  readonly accountId: string
+  readonly apiKeyId: string
+  readonly projectId?: string
+  /** The name of a route: `chat`, `images.edits`. */
+  readonly route: string
+  /** The name of a catalog row. Absent if the request was refused before its model was found. */
+  readonly model?: string
+  /** The HTTP status; 499 if the client disconnected before its reply. A stream that broke has 200 and a code. */
+  readonly status: number
+  /** Of the gateway or, for a job, of its provider. Absent for a request that succeeded, and for an upstream's refusal. */
+  readonly errorCode?: string
+  /** From the arrival of the head to the end of the reply. Has up to three decimals. */
+  readonly durationMs: number
+  /** Until the first byte of the reply was sent. */
+  readonly firstByteMs?: number
+  /** The amount that was held. Absent if nothing was, as for a replay. */
+  readonly held?: NanoUsd
+  /** Of a request that the balance or a budget refused: what it had to hold, and what was left for it. */
+  readonly required?: NanoUsd
+  readonly available?: NanoUsd
+  /** The calls of upstreams in their order. The last one has no reason if it served the request. */
+  readonly attempts: readonly RecordedAttempt[]
+  /** What the request was charged. Absent for a replay, and for a job that had not ended with the reply. */
+  readonly cost?: NanoUsd
+  /** `img_…` or `vid_…`: the job that the request made or got again. */
+  readonly jobId?: string
+  readonly isReplay: boolean
+  /** The request whose answer was replayed, if it is known. */
+  readonly replayOf?: string
+  readonly clientDisconnected: boolean
+  /** Names and values that the client gave for its own reports. They are bounded before they are added. */
+  readonly tags?: Readonly<Record<string, string>>
+  /** The client's own name for its end user. */
+  readonly userId?: string
+  /**
+   * The later refusals of the same key with the same code in the same minute that are only counted. Zero but for the
+   * last refusal that was kept.
+   */
+  readonly alikeRefusals: number
+}
+
+export type RecordedAttempt = {
+  readonly provider: string
+  /**
+   * An `UpstreamFailureReason`, the `FailureReason` of a job, or `refused` for a request that the upstream refused.
+   * Absent if the upstream served the request.
+   */
+  readonly reason?: string
+}
+
+/** All of its conditions must be met. Ids are the public ones. */
+export type RequestFilter = {
+  readonly accountId?: string
+  readonly apiKeyId?: string
+  readonly projectId?: string
+  readonly model?: string
+  readonly errorCode?: string
+  readonly userId?: string
+  /** One tag with this value. */
+  readonly tag?: { readonly name: string; readonly value: string }
+  /** Only requests with an error code or a status from 400. */
+  readonly isFailed?: boolean
+  /** By arrival. */
+  readonly between?: TimeRange
+}
+
+/** The latest, the most expensive or the longest requests first. Requests without a cost come last. */
+export type RequestSort = 'newest' | 'cost' | 'duration'
+
+export type RequestQuery = RequestFilter & {
+  readonly sort?: RequestSort
+  readonly limit: number
+  /** The `next` of the page before, with the same filter and sort; opaque. */
+  readonly cursor?: string
+}
+
+export type RequestPage = { readonly requests: readonly RecordedRequest[]; readonly next?: string }
+
+/** How many records this process has written and lost since its start. */
+export type RecordCounts = {
+  readonly written: number
+  /** Lost: the queue was full, or the file could not be written. */
+  readonly dropped: number
+  /** Refusals that are only counted, with the last record of their minute. */
+  readonly suppressed: number
+}
+
+/**
+ * The records of billable requests. They answer questions about requests; no money depends on them. Records are written
+ * in the background, and deleted after some days or when there are too many.
+ */
+export interface RequestRecords {
+  /** False if the records are switched off. Then nothing is kept, and lists are empty. */
+  readonly isOn: boolean
+
+  /** Takes a record. Never throws or waits: a record that does not fit into the queue is dropped and counted. */
+  add(record: RecordedRequest): void
+
+  /**
+   * A page of records, with all that were added before the call. Rejects with `invalid_field` for a text that is not a
+   * cursor of this sort, with `overloaded` if too many reads wait, and with `unavailable` if the records cannot be read.
+   */
+  list(query: RequestQuery): Promise<RequestPage>
+
+  /**
+   * The record of a request by its id, or of the request that made a job by the id of the job. Undefined if it is not
+   * kept. Rejects as `list` does.
+   */
+  find(id: string): Promise<RecordedRequest | undefined>
+
+  readonly counts: RecordCounts
+
+  /** Why records are being lost now, for the operator. Undefined if none are. */
+  readonly problem: string | undefined
+}
+
+/** Writes and reads the records, for `RequestRecorder`. It has no queue: each call is one step. */
+export interface RequestRecordStore {
+  /**
+   * Writes a batch, or nothing of it. Resolves when the batch survives the end of this process. Never rejects: the result
+   * names the problem, for the operator. Then it deletes some old records, so that the store keeps its bounds.
+   */
+  write(batch: RecordBatch): Promise<{ readonly problem?: string }>
+
+  /** See `RequestRecords`. */
+  list(query: RequestQuery): Promise<RequestPage>
+  find(id: string): Promise<RecordedRequest | undefined>
+
+  /**
+   * Deletes a bounded number of records that are too old. Resolves with true if more are left. Rejects if the store
+   * cannot be written.
+   */
+  sweep(nowMs: number): Promise<boolean>
+
+  /** Ends the store after the calls that it has got. Repeating it changes nothing. */
+  close(): Promise<void>
+}
+
+export type RecordBatch = {
+  readonly requests: readonly RecordedRequest[]
+  /** The counts of alike refusals that changed, by the id of the record that shows them. */
+  readonly alikeRefusals: ReadonlyMap<string, number>
+  readonly nowMs: number
+}

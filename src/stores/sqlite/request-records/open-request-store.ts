@@ -1,0 +1,146 @@
+import { GatewayError } from '../../../domain/errors.ts'
+import type { Clock } from '../../../gateway/ports/clock.ts'
+import type {
+  RecordedRequest,
+  RequestPage,
+  RequestRecordStore,
+} from '../../../gateway/ports/request-records.ts'
+import { readRequestCursor } from './request-list.ts'
+import { requestRowOf } from './request-rows.ts'
+import type { OpenRequestFile, RecordsCall, RecordsReply } from './worker.ts'
+
+/** A call that takes longer has most likely met a disk that does not answer. */
+const ANSWER_WITHIN_MS = 10_000
+/** More reads would wait for seconds. */
+const READS_MAX = 32
+
+/**
+ * Opens the store of request records: a SQLite file of its own, which a worker writes and reads, so that neither a slow
+ * disk nor a long list delays a request. The worker starts with the first call. `onDamaged` is called when the file was
+ * damaged and a new one was begun.
+ */
+export function openRequestStore(
+  file: OpenRequestFile,
+  {
+    clock,
+    onDamaged,
+  }: { readonly clock: Pick<Clock, 'after'>; readonly onDamaged: (problem: string) => void },
+): RequestRecordStore {
+  const worker = new RecordsWorker(file, { clock, onDamaged })
+  let reads = 0
+  const read = async <Result>(call: RecordsCall): Promise<Result> => {
+    if (reads >= READS_MAX)
+      throw new GatewayError('overloaded', 'Too many lists of requests are being read. Try again shortly.', {
+        retryAfter: '1',
+      })
+    reads += 1
+    try {
+      return (await worker.call(call)) as Result
+    } catch (cause) {
+      throw new GatewayError('unavailable', 'The records of requests cannot be read now.', { cause })
+    } finally {
+      reads -= 1
+    }
+  }
+  return {
+    async write({ requests, alikeRefusals, nowMs }) {
+      try {
+        const rows = JSON.stringify(requests.map(requestRowOf))
+        await worker.call({ call: 'write', rows, alikeRefusals: [...alikeRefusals], nowMs })
+        return {}
+      } catch (error) {
+        return { problem: error instanceof Error ? error.message : String(error) }
+      }
+    },
+    async list(query) {
+      // Here, because an error loses its class on the way from the worker.
+      readRequestCursor(query)
+      return read<RequestPage>({ call: 'list', query })
+    },
+    find: id => read<RecordedRequest | undefined>({ call: 'find', id }),
+    sweep: async nowMs => (await worker.call({ call: 'sweep', nowMs })) as boolean,
+    close: () => worker.close(),
+  }
+}
+
+type Waiting = { readonly resolve: (result: unknown) => void; readonly reject: (error: Error) => void }
+
+/** Calls the worker, which answers in order. A worker that fails or does not answer is replaced at the next call. */
+class RecordsWorker {
+  readonly #file: OpenRequestFile
+  readonly #clock: Pick<Clock, 'after'>
+  readonly #onDamaged: (problem: string) => void
+  #worker: Worker | undefined
+  #waiting: Waiting[] = []
+  #isClosed = false
+
+  constructor(
+    file: OpenRequestFile,
+    { clock, onDamaged }: { clock: Pick<Clock, 'after'>; onDamaged: (problem: string) => void },
+  ) {
+    this.#file = file
+    this.#clock = clock
+    this.#onDamaged = onDamaged
+  }
+
+  /** Rejects with the worker's error. */
+  async call(call: RecordsCall): Promise<unknown> {
+    if (this.#isClosed) throw new Error('The records are closed.')
+    return this.#send(call)
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    if (this.#worker === undefined) return
+    await this.#send({ call: 'close' }).catch(() => undefined)
+    this.#stop(new Error('The records are closed.'))
+  }
+
+  async #send(call: RecordsCall): Promise<unknown> {
+    const worker = (this.#worker ??= this.#start())
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    this.#waiting.push({ resolve, reject })
+    const cancelTimer = this.#clock.after(ANSWER_WITHIN_MS, () => {
+      if (this.#worker === worker) this.#stop(new Error('The records did not answer in time.'))
+    })
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have origins.
+    worker.postMessage(call)
+    try {
+      return await promise
+    } finally {
+      cancelTimer()
+    }
+  }
+
+  #start(): Worker {
+    // The type is the browser's, which has no `unref`.
+    const started = new Worker(new URL('./worker.ts', import.meta.url).href, { smol: true }) as Worker & {
+      unref(): void
+    }
+    started.unref()
+    started.addEventListener('message', ({ data }: MessageEvent<RecordsReply>) => {
+      // A stopped worker may still answer.
+      if (this.#worker !== started) return
+      if ('damaged' in data) this.#onDamaged(data.damaged)
+      else if ('failure' in data) this.#waiting.shift()?.reject(new Error(data.failure))
+      else this.#waiting.shift()?.resolve(data.result)
+    })
+    started.addEventListener('error', event => {
+      event.preventDefault()
+      if (this.#worker === started)
+        this.#stop(new Error(`The worker of the records failed: ${event.message}`))
+    })
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have origins.
+    started.postMessage(this.#file)
+    return started
+  }
+
+  #stop(error: Error): void {
+    this.#worker?.terminate()
+    this.#worker = undefined
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const { reject } of waiting) reject(error)
+  }
+}

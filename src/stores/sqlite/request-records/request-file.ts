@@ -1,0 +1,264 @@
+import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
+import { Database, type Statement as SqlStatement } from 'bun:sqlite'
+import type { RecordedRequest, RequestPage, RequestQuery } from '../../../gateway/ports/request-records.ts'
+import { IS_FAILED, listRequests } from './request-list.ts'
+import { recordedRequestOf, REQUEST_COLUMNS, type RequestRow, type StoredRequestRow } from './request-rows.ts'
+
+/** What the file keeps. Beyond the first of these bounds, the oldest records are deleted. */
+export type RequestFileBounds = {
+  readonly keptMs: number
+  readonly rowsMax: number
+  /** Of all files together. */
+  readonly bytesMax: number
+}
+
+/** A batch as the worker gets it. */
+export type RowBatch = {
+  readonly rows: readonly RequestRow[]
+  readonly alikeRefusals: readonly (readonly [id: string, count: number])[]
+  readonly nowMs: number
+}
+
+/** The form of the table. A file with another form is put aside, because its records are only kept for days. */
+const FORM = 1
+
+const PAGE_BYTES = 4096
+/** The part of `bytesMax` for the write-ahead log: a batch changes a few thousand pages at most. */
+const JOURNAL_BYTES = 8_388_608
+/** Deletion begins at this part of the pages, so that a batch always fits. */
+const FULL_PERCENT = 90
+/** Deleting this many rows takes a few milliseconds, and is more than a batch adds. */
+const DELETED_MAX = 1000
+/** Pages that are given back to the file system in a turn, after the bound was lowered. */
+const VACUUMED_PAGES = 256
+const BUSY_MS = 2000
+/** The page cache: 2 MiB. */
+const CACHE_KIB = 2048
+
+/**
+ * The file of request records. Every method is synchronous, so that it runs in a worker. It opens the file when it is
+ * first used. A damaged file is put aside, with the suffix `.damaged`, and a new one begun; `onDamaged` is told.
+ */
+export class RequestFile {
+  readonly #path: string
+  readonly #bounds: RequestFileBounds
+  readonly #onDamaged: (problem: string) => void
+  #opened: OpenedFile | undefined
+
+  constructor(
+    path: string,
+    { bounds, onDamaged }: { bounds: RequestFileBounds; onDamaged: (problem: string) => void },
+  ) {
+    this.#path = path
+    this.#bounds = bounds
+    this.#onDamaged = onDamaged
+  }
+
+  /** Deletes one turn of old records, and writes the batch in one transaction. Throws if it cannot be written. */
+  write(batch: RowBatch): void {
+    this.#use(file => {
+      // First, because a batch may not fit before.
+      this.#deleteOld(file, batch.nowMs)
+      insertBatch(file, batch)
+    })
+  }
+
+  list(query: RequestQuery): RequestPage {
+    return this.#use(({ database }) => listRequests(database, query))
+  }
+
+  find(id: string): RecordedRequest | undefined {
+    return this.#use(({ statements }) => {
+      const row = statements.find.get(id) ?? statements.findByJob.get(id)
+      return row === null ? undefined : recordedRequestOf(row)
+    })
+  }
+
+  /** Deletes one turn of old records. Returns true if more are left. */
+  sweep(nowMs: number): boolean {
+    return this.#use(file => this.#deleteOld(file, nowMs))
+  }
+
+  close(): void {
+    if (this.#opened === undefined) return
+    const { database, statements } = this.#opened
+    this.#opened = undefined
+    // Otherwise the file stays open until they are collected as garbage.
+    for (const statement of Object.values(statements)) statement.finalize()
+    database.close()
+  }
+
+  /** Uses the file, and a second time with a new file if the first one was damaged. */
+  #use<Result>(use: (file: OpenedFile) => Result): Result {
+    try {
+      return this.#try(use)
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      putAside(this.#path)
+      this.#onDamaged(error instanceof Error ? error.message : String(error))
+      return this.#try(use)
+    }
+  }
+
+  /** After an error, the file is opened again: it may have been removed, or the disk may have been full. */
+  #try<Result>(use: (file: OpenedFile) => Result): Result {
+    try {
+      this.#opened ??= openFile(this.#path, this.#bounds)
+      return use(this.#opened)
+    } catch (error) {
+      this.close()
+      throw error
+    }
+  }
+
+  #deleteOld(file: OpenedFile, nowMs: number): boolean {
+    const { keptMs, rowsMax } = this.#bounds
+    const expired = file.statements.deleteExpired.run(nowMs - keptMs, DELETED_MAX).changes
+    file.rows -= expired
+    const isTooLarge = () => file.usedPages() > (file.pagesMax * FULL_PERCENT) / 100
+    const surplus = Math.max(file.rows - rowsMax, isTooLarge() ? DELETED_MAX : 0)
+    const deleted = surplus > 0 ? file.statements.deleteOldest.run(Math.min(surplus, DELETED_MAX)).changes : 0
+    file.rows -= deleted
+    if (file.pages() > file.pagesMax) file.database.run(`PRAGMA incremental_vacuum(${VACUUMED_PAGES})`)
+    return expired === DELETED_MAX || (deleted > 0 && (file.rows > rowsMax || isTooLarge()))
+  }
+}
+
+type OpenedFile = {
+  readonly database: Database
+  /** The number of records. */
+  rows: number
+  readonly pagesMax: number
+  readonly pages: () => number
+  readonly usedPages: () => number
+  readonly statements: RequestStatements
+}
+
+type RequestStatements = {
+  readonly insert: SqlStatement<unknown, [RowValues]>
+  readonly noteAlike: SqlStatement<unknown, [number, string]>
+  readonly find: SqlStatement<StoredRequestRow, [string]>
+  readonly findByJob: SqlStatement<StoredRequestRow, [string]>
+  readonly deleteExpired: SqlStatement<unknown, [number, number]>
+  readonly deleteOldest: SqlStatement<unknown, [number]>
+}
+
+type RowValues = Record<string, string | number | null>
+
+function openFile(path: string, { bytesMax }: RequestFileBounds): OpenedFile {
+  // SQLite gives its other files the mode of this one.
+  closeSync(openSync(path, 'a', 0o600))
+  const database = new Database(path, { create: true, readwrite: true, safeIntegers: true, strict: true })
+  try {
+    return prepared(database, Math.max(Math.floor((bytesMax - JOURNAL_BYTES) / PAGE_BYTES), 1))
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function prepared(database: Database, pagesMax: number): OpenedFile {
+  // A worker that was replaced may still have the file.
+  database.run(`PRAGMA busy_timeout = ${BUSY_MS}`)
+  database.run(`PRAGMA page_size = ${PAGE_BYTES}`)
+  database.run('PRAGMA auto_vacuum = INCREMENTAL')
+  database.run('PRAGMA journal_mode = WAL')
+  // A kill loses nothing of a written batch, and a power failure may lose the last ones.
+  database.run('PRAGMA synchronous = NORMAL')
+  database.run(`PRAGMA cache_size = -${CACHE_KIB}`)
+  database.run(`PRAGMA journal_size_limit = ${JOURNAL_BYTES}`)
+  database.run('PRAGMA temp_store = MEMORY')
+  const number = (sql: string) => Number(database.query<[bigint], []>(sql).values()[0]?.[0] ?? 0)
+  const form = number('PRAGMA user_version')
+  if (form === 0) createTables(database)
+  else if (form !== FORM) throw new OtherFormError(form)
+  // More pages than this cannot be used, also if a batch is unusually large.
+  database.run(`PRAGMA max_page_count = ${pagesMax}`)
+  const pages = () => number('PRAGMA page_count')
+  return {
+    database,
+    rows: number('SELECT count(*) FROM requests'),
+    pagesMax,
+    pages,
+    usedPages: () => pages() - number('PRAGMA freelist_count'),
+    statements: statementsOf(database),
+  }
+}
+
+function statementsOf(database: Database): RequestStatements {
+  const columns = Object.keys(REQUEST_COLUMNS)
+  const deleteThe = (rows: string) =>
+    `DELETE FROM requests WHERE row_number IN (SELECT row_number FROM requests ${rows} LIMIT ?)`
+  return {
+    insert: database.prepare(
+      `INSERT INTO requests (${columns.join(', ')}) VALUES (${columns.map(name => `$${name}`).join(', ')})`,
+    ),
+    noteAlike: database.prepare('UPDATE requests SET alike_refusals = ? WHERE id = ?'),
+    find: database.prepare('SELECT * FROM requests WHERE id = ? ORDER BY row_number LIMIT 1'),
+    // A repeat with the same idempotency key gets the same job.
+    findByJob: database.prepare(
+      'SELECT * FROM requests WHERE job_id = ? ORDER BY is_replay, row_number LIMIT 1',
+    ),
+    deleteExpired: database.prepare(deleteThe('WHERE at_ms < ? ORDER BY at_ms')),
+    deleteOldest: database.prepare(deleteThe('ORDER BY row_number')),
+  }
+}
+
+function createTables(database: Database): void {
+  const columns = Object.entries(REQUEST_COLUMNS).map(([name, type]) => `${name} ${type}`)
+  database.transaction(() => {
+    database.run(`CREATE TABLE requests (row_number INTEGER PRIMARY KEY, ${columns.join(', ')}) STRICT`)
+    for (const [name, columns, where] of INDEXES)
+      database.run(
+        `CREATE INDEX requests_by_${name} ON requests (${columns}) ${where === undefined ? '' : `WHERE ${where}`}`,
+      )
+    database.run(`PRAGMA user_version = ${FORM}`)
+  })()
+}
+
+/** Each ends with the row number, as all indexes of SQLite do. */
+const INDEXES: readonly (readonly [name: string, columns: string, where?: string])[] = [
+  ['id', 'id'],
+  ['time', 'at_ms'],
+  ['account', 'account_id, at_ms'],
+  ['key', 'api_key_id, at_ms'],
+  ['model', 'model, at_ms', 'model IS NOT NULL'],
+  ['code', 'error_code, at_ms', 'error_code IS NOT NULL'],
+  ['failure', 'at_ms', IS_FAILED],
+  ['job', 'job_id', 'job_id IS NOT NULL'],
+  ['cost', 'coalesce(cost, -1)'],
+  ['duration', 'duration_us'],
+]
+
+function insertBatch(file: OpenedFile, { rows, alikeRefusals }: RowBatch): void {
+  file.database.transaction(() => {
+    // SQLite converts the digits of an amount, because the columns have the type INTEGER.
+    for (const row of rows) file.statements.insert.run(row)
+    for (const [id, count] of alikeRefusals) file.statements.noteAlike.run(count, id)
+  })()
+  file.rows += rows.length
+}
+
+/** The table was made by another version. */
+class OtherFormError extends Error {
+  constructor(form: number) {
+    super(`its form ${form} is that of another version`)
+  }
+}
+
+function isDamage(error: unknown): boolean {
+  if (error instanceof OtherFormError) return true
+  const { code = '' } = error as { readonly code?: string }
+  return ['SQLITE_CORRUPT', 'SQLITE_NOTADB'].some(prefix => code.startsWith(prefix))
+}
+
+/** Replaces the file that was put aside before, so that damage never fills the disk. */
+function putAside(path: string): void {
+  for (const suffix of ['-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
+  if (existsSync(path)) renameSync(path, `${path}.damaged`)
+}
+
+/** Removes the records, because they were switched off. */
+export function removeRequestFile(path: string): void {
+  for (const suffix of ['', '-wal', '-shm', '.damaged']) rmSync(`${path}${suffix}`, { force: true })
+}

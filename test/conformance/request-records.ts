@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'bun:test'
+import { usd } from '../../src/domain/money.ts'
+import type {
+  RecordedRequest,
+  RequestQuery,
+  RequestRecordStore,
+} from '../../src/gateway/ports/request-records.ts'
+
+const NOW_MS = 1_800_000_000_000
+const DAY_MS = 86_400_000
+
+/** Opens a new empty store that keeps records for seven days. */
+type OpenRequestRecords = (bounds?: { readonly rowsMax?: number }) => RequestRecordStore
+
+/** A chat request that was charged, unless its members say otherwise. */
+export function aRecordedRequest(members: Partial<RecordedRequest> = {}): RecordedRequest {
+  return {
+    id: 'req_1',
+    atMs: NOW_MS,
+    accountId: 'acct_1',
+    apiKeyId: 'key_1',
+    route: 'chat',
+    status: 200,
+    durationMs: 12.345,
+    attempts: [{ provider: 'first' }],
+    isReplay: false,
+    clientDisconnected: false,
+    alikeRefusals: 0,
+    ...members,
+  }
+}
+
+/** A record with every member. */
+const whole = aRecordedRequest({
+  projectId: 'proj_1',
+  model: 'gpt-x',
+  errorCode: 'upstream_error',
+  firstByteMs: 1.5,
+  held: usd('9000000000.000000001'),
+  required: usd('0.5'),
+  available: usd('0'),
+  attempts: [{ provider: 'first', reason: 'server' }, { provider: 'second' }],
+  cost: usd('0.000000001'),
+  jobId: 'img_1',
+  isReplay: true,
+  replayOf: 'req_0',
+  clientDisconnected: true,
+  tags: { team: 'a', feature: '"b"' },
+  userId: 'ada',
+  alikeRefusals: 3,
+})
+
+/** What the records of any store must do. */
+export function requestRecordsConform(open: OpenRequestRecords): void {
+  async function kept(requests: readonly RecordedRequest[]) {
+    const store = open()
+    await write(store, requests)
+    const idsOf = async (query: Partial<RequestQuery>) => {
+      const page = await store.list({ limit: 10, ...query })
+      return page.requests.map(({ id }) => id)
+    }
+    return { store, idsOf }
+  }
+
+  describe('a record', () => {
+    test('a record is found by its id with every member', async () => {
+      const { store } = await kept([whole])
+
+      expect(await store.find(whole.id)).toEqual(whole)
+    })
+
+    test('a record without optional members has none of them', async () => {
+      const { store } = await kept([aRecordedRequest()])
+
+      expect(await store.find('req_1')).toEqual(aRecordedRequest())
+    })
+
+    test('a job leads to the request that made it, not to a repeat', async () => {
+      const jobId = 'vid_1'
+      const { store } = await kept([
+        aRecordedRequest({ id: 'req_2', jobId, isReplay: true }),
+        aRecordedRequest({ id: 'req_1', jobId }),
+      ])
+
+      expect((await store.find(jobId))?.id).toBe('req_1')
+    })
+
+    test('an id that is not kept finds nothing', async () => {
+      const { store } = await kept([whole])
+
+      expect(await store.find('req_none')).toBeUndefined()
+    })
+
+    test('a later batch changes the count of alike refusals', async () => {
+      const { store } = await kept([aRecordedRequest()])
+
+      await store.write({ requests: [], alikeRefusals: new Map([['req_1', 40]]), nowMs: NOW_MS })
+
+      expect((await store.find('req_1'))?.alikeRefusals).toBe(40)
+    })
+  })
+
+  describe('a list', () => {
+    const requests = [
+      aRecordedRequest({ id: 'a', atMs: NOW_MS, durationMs: 5, cost: usd('0') }),
+      aRecordedRequest({ id: 'b', atMs: NOW_MS + 2, durationMs: 9, cost: usd('2'), accountId: 'acct_2' }),
+      aRecordedRequest({ id: 'c', atMs: NOW_MS + 1, durationMs: 7, apiKeyId: 'key_2', model: 'gpt-x' }),
+      aRecordedRequest({
+        id: 'd',
+        atMs: NOW_MS + 2,
+        durationMs: 7,
+        status: 402,
+        errorCode: 'budget_exceeded',
+      }),
+      aRecordedRequest({ id: 'e', atMs: NOW_MS + 3, durationMs: 1, status: 499, userId: 'ada' }),
+      aRecordedRequest({
+        id: 'f',
+        atMs: NOW_MS + 4,
+        durationMs: 2,
+        projectId: 'proj_1',
+        tags: { team: 'x' },
+      }),
+    ]
+
+    test.each([
+      ['newest', ['f', 'e', 'd', 'b', 'c', 'a']],
+      ['cost', ['b', 'a', 'f', 'e', 'd', 'c']],
+      ['duration', ['b', 'd', 'c', 'a', 'f', 'e']],
+    ] as const)('a list can be sorted by %s, and read in pages', async (sort, ids) => {
+      const { store, idsOf } = await kept(requests)
+      const paged: string[] = []
+      let cursor: string | undefined
+      do {
+        const page = await store.list({ sort, limit: 2, ...(cursor !== undefined && { cursor }) })
+        paged.push(...page.requests.map(({ id }) => id))
+        cursor = page.next
+      } while (cursor !== undefined)
+
+      expect(await idsOf({ sort })).toEqual([...ids])
+      expect(paged).toEqual([...ids])
+    })
+
+    test.each<[string, Partial<RequestQuery>, string[]]>([
+      ['an account', { accountId: 'acct_2' }, ['b']],
+      ['a key', { apiKeyId: 'key_2' }, ['c']],
+      ['a project', { projectId: 'proj_1' }, ['f']],
+      ['a model', { model: 'gpt-x' }, ['c']],
+      ['a code', { errorCode: 'budget_exceeded' }, ['d']],
+      ['a user', { userId: 'ada' }, ['e']],
+      ['a tag', { tag: { name: 'team', value: 'x' } }, ['f']],
+      ['another value of a tag', { tag: { name: 'team', value: 'y' } }, []],
+      ['failures, by code or status', { isFailed: true }, ['e', 'd']],
+      [
+        'a time range without its end',
+        { between: { fromMs: NOW_MS + 1, toMs: NOW_MS + 3 } },
+        ['d', 'b', 'c'],
+      ],
+      ['several filters', { isFailed: true, userId: 'ada', accountId: 'acct_1' }, ['e']],
+      ['filters that exclude each other', { accountId: 'acct_2', apiKeyId: 'key_2' }, []],
+    ])('a list can be filtered by %s', async (_, filter, ids) => {
+      const { idsOf } = await kept(requests)
+
+      expect(await idsOf(filter)).toEqual(ids)
+    })
+
+    test.each(['', 'r1', 'cost1r1', 'newest99999999999999999999r1', 'newest1', "newest1r1'"])(
+      'the text %j is refused as a cursor',
+      async cursor => {
+        const { store } = await kept(requests)
+
+        const refused = store.list({ limit: 1, cursor }).catch((error: unknown) => error)
+
+        expect(await refused).toMatchObject({ code: 'invalid_field', extras: { param: 'cursor' } })
+      },
+    )
+  })
+
+  describe('old records', () => {
+    test('a sweep deletes the records that are too old, in turns', async () => {
+      const store = open()
+      const old = Array.from({ length: 2500 }, (_, index) => aRecordedRequest({ id: `old_${index}` }))
+      await write(store, [...old, aRecordedRequest({ id: 'new', atMs: NOW_MS + 2 })])
+      let turns = 1
+
+      while (await store.sweep(NOW_MS + 7 * DAY_MS + 1)) turns += 1
+
+      expect(turns).toBeGreaterThan(2)
+      expect((await store.list({ limit: 5 })).requests.map(({ id }) => id)).toEqual(['new'])
+    })
+
+    test('the oldest records are deleted when there are too many', async () => {
+      const store = open({ rowsMax: 100 })
+      for (let batch = 0; batch < 10; batch += 1)
+        await write(
+          store,
+          Array.from({ length: 50 }, (_, index) =>
+            aRecordedRequest({ id: `${batch * 50 + index}`, atMs: NOW_MS + batch }),
+          ),
+        )
+
+      while (await store.sweep(NOW_MS));
+      const { requests } = await store.list({ limit: 500 })
+
+      expect(requests.map(({ id }) => Number(id)).sort((a, b) => a - b)).toEqual(
+        Array.from({ length: 100 }, (_, index) => 400 + index),
+      )
+    })
+  })
+
+  test('a closed store writes nothing, and says so', async () => {
+    const store = open()
+
+    await store.close()
+    await store.close()
+
+    expect(await write(store, [whole])).toEqual({ problem: 'The records are closed.' })
+  })
+}
+
+function write(store: RequestRecordStore, requests: readonly RecordedRequest[]) {
+  return store.write({ requests, alikeRefusals: new Map(), nowMs: NOW_MS })
+}
