@@ -99,7 +99,7 @@ const ofTokens: readonly ErrorCode[] = [
   'missing_scope',
 ]
 const ofAccess: Readonly<Record<Operation['access'], readonly ErrorCode[]>> = {
-  customer: ['invalid_api_key', 'account_suspended', 'requests_per_minute'],
+  customer: ['invalid_api_key', 'account_suspended', 'requests_per_minute', 'books_inconsistent'],
   admin: ofTokens,
   metrics: ofTokens,
   everyone: [],
