@@ -79,7 +79,7 @@ function hasBudgets({ budgets, perModel }: LimitsPatch): boolean {
 function notAddedUp(): GatewayError {
   return new GatewayError(
     'unavailable',
-    'Budgets cannot be set yet: the gateway is still adding up the charges of an earlier version. Try again shortly.',
+    'Budgets cannot be set yet: the charges of an earlier version are not added up. A running gateway does this within minutes. Start it if it is stopped, and try again.',
     { retryAfter: '30' },
   )
 }
