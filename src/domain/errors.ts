@@ -75,6 +75,15 @@ export type ErrorCode = keyof typeof errorTypeOf
 export const SERVER_ERROR_MESSAGE =
   'The gateway failed to answer this request. Contact support and include this request id.'
 
+/** The error for paid work while the books of an account, or of the whole gateway, are known to be wrong. */
+export function booksInconsistent(of: 'account' | 'gateway', cause?: unknown): GatewayError {
+  return new GatewayError(
+    'books_inconsistent',
+    `The books of this ${of} have a problem, so no paid request is served until the operator has resolved it. Contact support and include this request id.`,
+    { shouldRetry: false, cause },
+  )
+}
+
 export type ErrorExtras = {
   /** The request's field that is wrong, as a path: `messages`, `pricing.input_per_mtok`. */
   readonly param?: string

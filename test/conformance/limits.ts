@@ -183,6 +183,21 @@ export function limitsConform(kind: StoreKind): void {
     expect(await request({ tokens: 101 })).toMatchObject({ refusal: { waitMs: undefined } })
   })
 
+  test('tokens of a request whose hold expired are a debt when it is charged', async () => {
+    const { store, request, change, charge, clock } = await openLimited(kind)
+    await change({ limits: { tokens_per_minute: 100 } })
+
+    const late = held(await request({ tokens: 90 }))
+    clock.advance(120_000)
+    await store.ledger.expireHold(late, clock.now())
+    const meanwhile = await request({ tokens: 100 })
+    await charge(held(meanwhile), 60)
+    await charge(late, 80)
+
+    expect(meanwhile.outcome).toBe('held')
+    expect(await request({ tokens: 1 })).toMatchObject({ refusal: { waitMs: 24_600 } })
+  })
+
   describe('open requests', () => {
     test('open requests take a slot until they are charged, released or expire', async () => {
       const { store, request, change, charge, clock } = await openLimited(kind)

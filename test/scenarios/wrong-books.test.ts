@@ -155,3 +155,29 @@ test.each([
 
   expect(refused).toMatchObject({ error: { code } })
 })
+
+test.each([
+  [
+    'without its row of balances',
+    `DELETE FROM balances WHERE account_id = (SELECT id FROM accounts WHERE name = 'ada')`,
+  ],
+  [
+    'with limits that cannot be read',
+    `INSERT INTO limits SELECT id, 'account', id, '', 'none' FROM accounts WHERE name = 'ada'`,
+  ],
+])('an account %s starts no paid work, and the requests of others and reads are served', async (_, edit) => {
+  const { app, ada, ben } = await restartedAfter(edit)
+  const models = (key: string) =>
+    fetch(`${app.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
+
+  const refused = await post(app, ada, 'chat/completions', CHAT)
+  const [, image] = await statuses(app, ada)
+  const read = await models(ada)
+
+  expect(refused.status).toBe(503)
+  expect(await refused.json()).toMatchObject({
+    error: { code: 'books_inconsistent', message: expect.stringContaining('The books of this account') },
+  })
+  expect([image, read.status]).toEqual([503, 200])
+  expect(await statuses(app, ben)).toEqual([200, 200, 200])
+})

@@ -108,6 +108,11 @@ export function withoutDemand(usage: ScopeUsage, terms: Terms, demand: Demand, u
   }
 }
 
+/** The usage after an earlier request of the scope, which gave back what it took, is found to have used tokens: a debt. */
+export function withDebt(usage: ScopeUsage, terms: Terms, { tokens, atMs }: Omit<Used, 'cost'>): ScopeUsage {
+  return { ...usage, tokens: takenOf(usage.tokens, tokens, terms.limits.tokens_per_minute, atMs) }
+}
+
 /** The sums after a charge that no open request of the scope belongs to, such as one after its hold expired. */
 export function withCost(spent: ScopeUsage['spent'], used: Pick<Used, 'cost' | 'atMs'>): ScopeUsage['spent'] {
   const sums: Partial<Record<BudgetPeriod, PeriodSpend>> = {}

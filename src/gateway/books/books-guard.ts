@@ -1,4 +1,4 @@
-import { GatewayError } from '../../domain/errors.ts'
+import { booksInconsistent, GatewayError } from '../../domain/errors.ts'
 import type { Jobs } from '../ports/jobs.ts'
 import type { Affected, Ledger } from '../ports/ledger.ts'
 import type { AnchorKeeper } from './anchor-keeper.ts'
@@ -39,8 +39,8 @@ export class BooksGuard {
 
   /** The error for new paid work of an account; undefined if it may start. */
   refusal(accountId: number): GatewayError | undefined {
-    if (this.stop !== undefined) return inconsistent('of this gateway')
-    return this.#accounts.has(accountId) ? inconsistent('of this account') : undefined
+    if (this.stop !== undefined) return booksInconsistent('gateway')
+    return this.#accounts.has(accountId) ? booksInconsistent('account') : undefined
   }
 
   /** The result of a check. It replaces the previous result. */
@@ -54,14 +54,6 @@ export class BooksGuard {
   noteFailedCheck(): void {
     this.#failedChecks += 1
   }
-}
-
-function inconsistent(whose: string): GatewayError {
-  return new GatewayError(
-    'books_inconsistent',
-    `The books ${whose} have a problem, so no paid request is served until the operator has resolved it. Contact support and include this request id.`,
-    { shouldRetry: false },
-  )
 }
 
 type Guards = {

@@ -100,7 +100,13 @@ const ofTokens: readonly ErrorCode[] = [
   'missing_scope',
 ]
 const ofAccess: Readonly<Record<Operation['access'], readonly ErrorCode[]>> = {
-  customer: ['invalid_api_key', 'account_suspended', 'project_closed', 'requests_per_minute'],
+  customer: [
+    'invalid_api_key',
+    'account_suspended',
+    'project_closed',
+    'requests_per_minute',
+    'books_inconsistent',
+  ],
   admin: ofTokens,
   metrics: ofTokens,
   everyone: [],

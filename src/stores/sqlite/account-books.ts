@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
+import { booksInconsistent } from '../../domain/errors.ts'
 import { subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import {
   booksStateFrom,
@@ -88,7 +89,7 @@ export class BooksOfAccounts {
     })
   }
 
-  /** Throws a RangeError for an account that does not exist. */
+  /** Throws a RangeError for an account that does not exist, and `books_inconsistent` for one without its row. */
   of(accountId: number): AccountBooks {
     return this.#kept.get(accountId) ?? this.#load(accountId)
   }
@@ -142,9 +143,11 @@ export class BooksOfAccounts {
 /** The table `balances`: one row for each account. */
 class BalancesTable {
   readonly #select: Statement<BalancesRow, [number]>
+  readonly #selectAccount: Statement<{ id: bigint }, [number]>
   readonly #update: Statement
 
   constructor(database: Database) {
+    this.#selectAccount = database.prepare('SELECT id FROM accounts WHERE id = ?')
     this.#select = database.prepare('SELECT * FROM balances WHERE account_id = ?')
     this.#update = database.prepare(
       `UPDATE balances SET available = ?, held_text = ?, held_media = ?, cash = ?, promotions = ?, revenue_text = ?,
@@ -153,11 +156,12 @@ class BalancesTable {
     )
   }
 
-  /** Throws a RangeError for an account that does not exist. */
+  /** Throws a RangeError for an account that does not exist, and `books_inconsistent` for one without its row. */
   read(accountId: number): BooksState {
     const row = this.#select.get(accountId)
-    if (row === null) throw new RangeError(`There is no account ${accountId}.`)
-    return booksStateFrom(row)
+    if (row !== null) return booksStateFrom(row)
+    const noRow = new RangeError(`There is no account ${accountId}, or its row of balances is missing.`)
+    throw this.#selectAccount.get(accountId) === null ? noRow : booksInconsistent('account', noRow)
   }
 
   write(accountId: number, state: BooksState): void {

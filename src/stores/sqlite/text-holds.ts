@@ -175,10 +175,12 @@ export class TextHolds {
     this.#ended.push({ hold, before })
   }
 
-  /** An expired hold gave back what it took when it expired. */
   #giveBack({ books, demand, state }: TextHold, used: UsedTokens): void {
-    if (state === 'open' && demand !== undefined && books.mayBeLimited)
-      this.#parts.limits.giveBack(books, demand, used)
+    if (demand === undefined || !books.mayBeLimited) return
+    const { limits } = this.#parts
+    if (state === 'open') limits.giveBack(books, demand, used)
+    // An expired hold gave back what it took when it expired.
+    else if (used.tokens > 0) limits.addDebt(books, demand, used)
   }
 
   #reportEnded(): void {

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
+import { booksInconsistent } from '../../../domain/errors.ts'
 import { decodeTerms, encodeTerms } from '../../../domain/limits/limits-row.ts'
 import { isLimiting, type Scope, type ScopeKind, type Terms } from '../../../domain/limits/scope.ts'
 import { nanoUsd, type NanoUsd } from '../../../domain/money.ts'
@@ -18,10 +19,11 @@ export class LimitRows {
     this.#sql = statements(database)
   }
 
+  /** Throws `books_inconsistent` if one cannot be read. */
   ofAccount(accountId: number): readonly { readonly scope: Scope; readonly terms: Terms }[] {
     return this.#sql.select.all(accountId).map(({ kind, scope_id, model, terms }) => ({
       scope: { kind, id: Number(scope_id), model },
-      terms: decodeTerms(JSON.parse(terms)),
+      terms: readTerms(terms),
     }))
   }
 
@@ -67,6 +69,14 @@ export class LimitRows {
       apiKeyId: Number(api_key_id),
       model,
     }))
+  }
+}
+
+function readTerms(terms: string): Terms {
+  try {
+    return decodeTerms(JSON.parse(terms))
+  } catch (cause) {
+    throw booksInconsistent('account', cause)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import { GatewayError } from '../../../domain/errors.ts'
 import {
   admit,
   admitRead,
@@ -15,7 +16,13 @@ import {
 } from '../../../domain/limits/limits-row.ts'
 import { currentSpend } from '../../../domain/limits/periods.ts'
 import { budgetPeriods, kindWithModel, NO_TERMS, type Scope } from '../../../domain/limits/scope.ts'
-import { usageUnder, withCost, withoutDemand, type ScopeUsage } from '../../../domain/limits/scope-usage.ts'
+import {
+  usageUnder,
+  withCost,
+  withDebt,
+  withoutDemand,
+  type ScopeUsage,
+} from '../../../domain/limits/scope-usage.ts'
 import { addUsd, ZERO, type NanoUsd } from '../../../domain/money.ts'
 import type { BudgetStatus, Limited, LimitOwner, ReadOutcome } from '../../../gateway/ports/limits.ts'
 import type { AccountBooks } from '../account-books.ts'
@@ -106,10 +113,18 @@ export class LimitSteps {
     demand: ScopedDemand,
     used: { readonly tokens: number; readonly atMs: number },
   ): void {
-    const limits = this.#limitsOf(books, used.atMs)
-    if (limits === null) return
-    for (const live of limits.scopesOf(demand))
+    for (const live of this.#readable(books, used.atMs)?.scopesOf(demand) ?? [])
       this.#set(live, withoutDemand(live.usage, live.terms, demand, { ...used, cost: ZERO }))
+  }
+
+  /** Takes the tokens of a request that gave back its part before it was charged. */
+  addDebt(
+    books: AccountBooks,
+    demand: ScopedDemand,
+    used: { readonly tokens: number; readonly atMs: number },
+  ): void {
+    for (const live of this.#readable(books, used.atMs)?.scopesOf(demand) ?? [])
+      this.#set(live, withDebt(live.usage, live.terms, used))
   }
 
   /** Inside a step, before the charge is written: counts its cost in the current periods. */
@@ -123,7 +138,7 @@ export class LimitSteps {
     },
   ): void {
     // Loaded even for a cost of zero: limits that are loaded later would count it twice.
-    const limits = this.#limitsOf(books, charge.atMs)
+    const limits = this.#readable(books, charge.atMs)
     if (limits === null || charge.cost === ZERO) return
     for (const live of limits.scopesOf(charge))
       this.#set(live, { ...live.usage, spent: withCost(live.usage.spent, charge) })
@@ -187,6 +202,16 @@ export class LimitSteps {
     return books.limits === undefined ? (books.limits = this.#load(books, nowMs)) : books.limits
   }
 
+  /** For steps that end work: limits that cannot be read must not stop them. */
+  #readable(books: AccountBooks, nowMs: number): AccountLimits | null {
+    try {
+      return this.#limitsOf(books, nowMs)
+    } catch (error) {
+      if (isDamaged(error)) return null
+      throw error
+    }
+  }
+
   /** Reads the terms and the sums. With limits that were loaded before, their rates stay. */
   #load(books: AccountBooks, nowMs: number): AccountLimits | null {
     const { accountId, limits } = books
@@ -219,6 +244,11 @@ export class LimitSteps {
     this.#before.clear()
     this.#changed.clear()
   }
+}
+
+/** The error of an account whose balances or limits cannot be read. It starts no paid work. */
+export function isDamaged(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === 'books_inconsistent'
 }
 
 function isOf({ kind, id, model }: Scope, demand: ScopedDemand, projectOf: ProjectOf): boolean {

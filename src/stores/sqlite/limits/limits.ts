@@ -6,6 +6,7 @@ import type { LimitOwner, Limits } from '../../../gateway/ports/limits.ts'
 import type { HoldOwner } from '../hold-owner.ts'
 import type { LedgerSteps } from '../ledger.ts'
 import { isUsageRebuilt } from '../usage-days.ts'
+import { isDamaged } from './limit-steps.ts'
 
 /** `Limits` of one node. */
 export function createLimits(parts: {
@@ -18,11 +19,23 @@ export function createLimits(parts: {
     of: async of => limits.termsOf(of),
     budgets: async of => limits.budgetsOf(booksOfAccounts.of(of.accountId), of, owner.nowMs()),
     async recentRefusal({ accountId, apiKeyId }) {
-      return limits.recentRefusal(booksOfAccounts.of(accountId), apiKeyId, owner.nowMs())
+      const recent = () => limits.recentRefusal(booksOfAccounts.of(accountId), apiKeyId, owner.nowMs())
+      return unlessDamaged(recent, undefined)
     },
     async countRead({ accountId, apiKeyId }) {
-      return limits.takeRead(booksOfAccounts.of(accountId), apiKeyId, owner.nowMs())
+      const count = () => limits.takeRead(booksOfAccounts.of(accountId), apiKeyId, owner.nowMs())
+      return unlessDamaged(count, { outcome: 'taken', rates: {} })
     },
+  }
+}
+
+/** Reads of an account whose books cannot be read are not limited. Its paid work is refused when it takes its part. */
+function unlessDamaged<Result>(ask: () => Result, instead: Result): Result {
+  try {
+    return ask()
+  } catch (error) {
+    if (isDamaged(error)) return instead
+    throw error
   }
 }
 
@@ -67,7 +80,7 @@ function hasBudgets({ budgets, perModel }: LimitsPatch): boolean {
 function notAddedUp(): GatewayError {
   return new GatewayError(
     'unavailable',
-    'Budgets cannot be set yet: the gateway is still adding up the charges of an earlier version. Try again shortly.',
+    'Budgets cannot be set yet: the charges of an earlier version are not added up. A running gateway does this within minutes. Start it if it is stopped, and try again.',
     { retryAfter: '30' },
   )
 }
