@@ -1,7 +1,7 @@
 import { Argument, Command, Help, Option } from 'commander'
 import { describeConfig } from '../config/config.ts'
 import { addAdminTokens } from './admin-tokens-program.ts'
-import { amount, rowCount, timeLimit, timeOrDay, utcDay } from './arguments.ts'
+import { amount, rowCount, timeLimit, utcDay } from './arguments.ts'
 import type { Ask } from './ask.ts'
 import { addCatalog } from './catalog-program.ts'
 import { backUp, type RestoreOptions } from './commands/backup.ts'
@@ -17,12 +17,12 @@ import { listJobs, listLosses, showJob, type JobFilters, type LossFilters } from
 import { createKey, listKeys, revokeKey, showKey } from './commands/keys.ts'
 import { balance, debit, grant, refund, statement } from './commands/money.ts'
 import { reconcileCosts } from './commands/reconcile-costs.ts'
-import { listUsage, usageCsv } from './commands/usage.ts'
 import type { Admin } from './connect.ts'
 import { addSet } from './limits-program.ts'
 import { addProjects } from './projects-program.ts'
 import type { Outcome } from './outcome.ts'
 import { addRequests } from './requests-program.ts'
+import { addUsage } from './usage-program.ts'
 
 /** Runs the actions of the commands. */
 export type Runner = {
@@ -269,38 +269,6 @@ function addMoney(program: Command, runner: Runner): void {
     .description('List the money movements of an account, newest first.')
     .action((account: string, options: { limit: string; cursor?: string }) =>
       runner.admin(ask => statement(ask, { account, ...options })),
-    )
-}
-
-function addUsage(program: Command, runner: Runner): void {
-  type Options = {
-    readonly account?: string
-    readonly from?: string
-    readonly to?: string
-    readonly limit: string
-    readonly cursor?: string
-    readonly csv?: true
-  }
-  program
-    .command('usage')
-    .description('List charged requests and jobs, and their refunds, newest first.')
-    .option('--account <account>', 'only of this account, by its name or id; with --from, also its totals')
-    .option(
-      '--from <time>',
-      'only from this time on, such as 2026-11-01 or 2026-11-01T12:00:00Z; at most 92 days',
-      timeOrDay,
-    )
-    .option('--to <time>', 'only before this time', timeOrDay)
-    .option('--csv', 'print all rows as CSV')
-    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
-    .option('--cursor <cursor>', 'continue after the previous page')
-    .addHelpText('after', '\n  $ tollgate usage --csv --from 2026-11-01 --to 2026-12-01 > november.csv')
-    .action(({ csv, limit, cursor, ...filters }: Options) =>
-      runner.admin(ask =>
-        csv === true
-          ? usageCsv(ask, filters)
-          : listUsage(ask, { ...filters, limit, ...(cursor === undefined ? {} : { cursor }) }),
-      ),
     )
 }
 

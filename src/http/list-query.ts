@@ -85,6 +85,7 @@ export function readTime(name: string, text: string): number {
   throw wrongParameter(name, `must be a time in RFC 3339, ${EXAMPLE}`)
 }
 
-function wrongParameter(param: string, problem: string): GatewayError {
+/** The error for a parameter; `problem` completes the sentence that begins with its name. */
+export function wrongParameter(param: string, problem: string): GatewayError {
   return new GatewayError('invalid_field', `"${param}" ${problem}.`, { param })
 }

@@ -23,6 +23,7 @@ import { restartsConform } from './ledger/restarts.ts'
 import { statementConforms } from './ledger/statement.ts'
 import { twoNodesConform } from './ledger/two-nodes.ts'
 import { usageConforms } from './ledger/usage.ts'
+import { usageGroupsConform } from './ledger/usage-groups.ts'
 
 /** What the ledger of any store must do. */
 export function ledgerConforms(kind: StoreKind): void {
@@ -354,4 +355,5 @@ export function ledgerConforms(kind: StoreKind): void {
   statementConforms(kind)
   twoNodesConform(kind)
   usageConforms(kind)
+  usageGroupsConform(kind)
 }

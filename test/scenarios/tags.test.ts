@@ -1,10 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import type { Ask } from '../../src/cli/ask.ts'
+import { statement } from '../../src/cli/commands/money.ts'
+import { listUsage, listUsageGroups, usageCsv, usageGroupsCsv } from '../../src/cli/commands/usage.ts'
+import type { Outcome } from '../../src/cli/outcome.ts'
 import { chatAnswer, sse } from '../support/upstream-replies.ts'
 import type { TestAccount, TestGateway } from '../support/gateway.ts'
 import { RUNNING } from '../support/scripted-media.ts'
 import { images, startScriptedImages, STEP_MS } from './image-gateway.ts'
 import { startNativeGateway } from './native-gateway.ts'
 import { startVideoGateway } from './video-gateway.ts'
+import { rejection } from '../support/rejection.ts'
 import { refusalOf } from './refusal-of.ts'
 import {
   chatModel,
@@ -259,4 +264,190 @@ describe('the header of tags', () => {
       expect(await charges()).toEqual([])
     },
   )
+})
+
+describe('usage by tag and user', () => {
+  type Sums = { readonly charges: number; readonly cost_usd: string; readonly refunded_usd: string }
+  type Group = Sums & { readonly object: string; readonly value: string | null }
+  type Grouped = { readonly data: readonly Group[]; readonly next: string | null; readonly totals: Sums }
+  const FROM = 'from=2020-01-01T00:00:00Z&to=2020-02-01T00:00:00Z'
+  const range = () => {
+    const at = (ms: number) => new Date(gateway.clock.now() + ms).toISOString()
+    return `from=${at(-86_400_000)}&to=${at(86_400_000)}`
+  }
+  const call = (tags: string | undefined, user?: string) =>
+    send(
+      '/v1/chat/completions',
+      { model: 'gpt-x', messages: [{ role: 'user', content: crypto.randomUUID() }], ...(user && { user }) },
+      tags === undefined ? {} : { 'x-service-tags': tags },
+    ).then(response => response.text())
+  const shownGroups = (data: readonly Group[]) =>
+    data.map(({ value, charges, cost_usd: cost }) => [value, charges, cost])
+
+  beforeAll(async () => {
+    ada = await gateway.account({ grant: '10' })
+    payer = ada
+    gateway.upstream.reply(chatAnswer())
+    await call('team=red', 'u1')
+    await call('team=red,stage=x', 'u2')
+    await call('team=blue', 'u1')
+    await call(undefined)
+    const [{ id } = { id: '' }] = await charges()
+    await gateway.admin('POST', `charges/${id}/refund`, {})
+  })
+  /** Each charge costs ten input tokens at 2 USD and five output tokens at 10 USD per million. */
+  let payer: TestAccount
+  const read = (query: string) => gateway.read<Grouped>(payer.key, `/v1/usage?${range()}&${query}`)
+  const readAdmin = (query: string) =>
+    gateway.admin<Grouped>('GET', `usage?account=${payer.id}&${range()}&${query}`)
+
+  test.each([
+    [
+      'group_by=tag:team',
+      [
+        ['blue', 1, '0.00007'],
+        ['red', 2, '0.00014'],
+        [null, 1, '0'],
+      ],
+      [4, '0.00021'],
+    ],
+    ['group_by=tag:TEAM&tag=stage=x', [['red', 1, '0.00007']], [1, '0.00007']],
+    [
+      'group_by=user',
+      [
+        ['u1', 2, '0.00014'],
+        ['u2', 1, '0.00007'],
+        [null, 1, '0'],
+      ],
+      [4, '0.00021'],
+    ],
+    ['group_by=user&tag=team=red&tag=stage=x', [['u2', 1, '0.00007']], [1, '0.00007']],
+    [
+      'group_by=tag:team&user=u1',
+      [
+        ['blue', 1, '0.00007'],
+        ['red', 1, '0.00007'],
+      ],
+      [2, '0.00014'],
+    ],
+    ['group_by=tag:team&user=nobody', [], [0, '0']],
+  ])(
+    'usage by tag and user has the sums of each group, and of all: %s',
+    async (query, groups, [charges, cost]) => {
+      const own = await read(query)
+      const admin = await readAdmin(query)
+
+      expect(shownGroups(own.data)).toEqual(groups)
+      expect(own.totals).toMatchObject({ charges, cost_usd: cost })
+      expect({ ...admin, object: 'list' }).toEqual({ ...own, object: 'list' })
+    },
+  )
+
+  test('usage by tag and user comes in pages', async () => {
+    const first = await read('group_by=tag:team&limit=1')
+    const second = await read(`group_by=tag:team&limit=1&cursor=${first.next}`)
+    const third = await read(`group_by=tag:team&limit=1&cursor=${second.next}`)
+
+    expect([first, second, third].map(({ data }) => data[0]?.value)).toEqual(['blue', 'red', null])
+    expect(third.next).toBeNull()
+    expect(first.totals).toEqual(third.totals)
+  })
+
+  test('a list of usage has only the requests of a tag or a user, and their totals', async () => {
+    const own = await gateway.read<{ data: Row[]; totals: Sums }>(
+      payer.key,
+      `/v1/usage?${range()}&tag=team=red`,
+    )
+    const admin = await gateway.admin<{ data: Row[] }>('GET', `usage?account=${payer.id}&${range()}&user=u1`)
+
+    expect(own.data.map(({ user }) => user)).toEqual(['u2', 'u1'])
+    expect(own.totals).toMatchObject({ charges: 2, cost_usd: '0.00014' })
+    expect(admin.data.map(({ tags }) => tags)).toEqual([{ team: 'blue' }, { team: 'red' }])
+  })
+
+  test.each([
+    ['group_by=tag:team', 'from', '"from" is missing; "group_by" needs the time at which the range begins.'],
+    ['user=u1', 'from', '"from" is missing; "user" needs'],
+    [`${FROM}&group_by=team`, 'group_by', 'must be "user", or "tag:" and the name of a tag'],
+    [`${FROM}&tag=red`, 'tag', '"tag" has the tag "red". Write a tag as name=value.'],
+    [`${FROM}&tag=`, 'tag', 'must be a name and a value, such as "team=red"'],
+    [`${FROM}&user=`, 'user', 'must be the id of a user'],
+    [`${FROM}&group_by=user&cursor=r5`, 'cursor', 'must be the "next" of an earlier page'],
+  ])('a wrong parameter of usage by tag and user is refused: %s', async (query, param, message) => {
+    const headers = { 'x-api-key': payer.key }
+
+    const refusal = await refusalOf(await fetch(`${gateway.url}/v1/usage?${query}`, { headers }))
+
+    expect(refusal).toMatchObject({ status: 400, param, message: expect.stringContaining(message) })
+  })
+
+  describe('the command', () => {
+    const ask: Ask = ({ method, path }) => gateway.admin(method, path) as never
+    const filters = () => {
+      const [from, to] = range()
+        .split('&')
+        .map(pair => pair.slice(pair.indexOf('=') + 1)) as [string, string]
+      return { account: payer.id, from, to }
+    }
+    const chunksOf = async ({ chunks }: Outcome) =>
+      (await Array.fromAsync(chunks ?? [])).join('').split('\r\n')
+
+    test('the command usage --by prints the sums of each group, and how to get the next page', async () => {
+      const whole = await listUsageGroups(ask, { ...filters(), group_by: 'tag:team', limit: '50' })
+      const part = await listUsageGroups(ask, { ...filters(), group_by: 'tag:team', limit: '1' })
+
+      expect(whole.text.split('\n').map(line => line.split(/ {2,}/))).toEqual([
+        ['TAG:TEAM', 'CHARGES', 'TOKENS', 'IMAGES', 'SECONDS', 'USD'],
+        ['blue', '1', '10 + 5', '0', '0', '0.00007'],
+        ['red', '2', '20 + 10', '0', '0', '0.00014'],
+        ['–', '1', '10 + 5', '0', '0', '0'],
+        [''],
+        ['Charges: 4. Cost: 0.00021 USD, net of refunds of 0.00007 USD.'],
+      ])
+      expect(part.note).toStartWith('More groups: --cursor g')
+    })
+
+    test('the command usage --by --csv prints all groups', async () => {
+      const csv = await chunksOf(await usageGroupsCsv(ask, { ...filters(), group_by: 'user' }))
+
+      expect(csv).toEqual([
+        'user,charges,input_tokens,output_tokens,images,seconds,cost_usd,refunded_usd',
+        'u1,2,20,10,0,0,0.00014,0',
+        'u2,1,10,5,0,0,0.00007,0',
+        ',1,10,5,0,0,0,0.00007',
+        '',
+      ])
+    })
+
+    test('the commands usage and statement show tags and users', async () => {
+      const listed = await listUsage(ask, { ...filters(), tag: 'team=red', limit: '50' })
+      const csv = await chunksOf(await usageCsv(ask, { ...filters(), tag: 'team=red' }))
+      const moved = await statement(ask, { account: payer.id, limit: '50' })
+
+      expect(listed.text).toMatch(/ TAGS +USER\n.* stage=x,team=red +u2\n.* team=red +u1\n/)
+      expect(csv[0]).toEndWith(',refund_of,tags,user')
+      expect(csv[1]).toEndWith(',,"stage=x,team=red",u2')
+      expect(moved.text).toMatch(/ charge .* stage=x,team=red +u2\n/)
+    })
+
+    test('a text of a client is never a formula in a spreadsheet', async () => {
+      const saved = ada
+      ada = await gateway.account({ grant: '1' })
+      await call('-x=1', '=cmd|calc')
+      const account = ada.id
+      ada = saved
+
+      const rows = await chunksOf(await usageCsv(ask, { account }))
+      const groups = await chunksOf(await usageGroupsCsv(ask, { ...filters(), account, group_by: 'user' }))
+
+      expect(rows[1]).toEndWith(",'-x=1,'=cmd|calc")
+      expect(groups[1]).toStartWith("'=cmd|calc,1,")
+    })
+  })
+
+  test('the operator groups the usage of one account, because each customer has its own tags', async () => {
+    const error = await rejection(gateway.admin('GET', `usage?${FROM}&group_by=user`))
+
+    expect(String(error)).toContain('"account\\" is missing')
+  })
 })

@@ -1,8 +1,9 @@
 import { adminPath, withQuery, type Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
+import { tagsText, type Attributed } from './usage.ts'
 
 /** A job in the admin API. */
-type JobRow = {
+type JobRow = Attributed & {
   readonly id: string
   /** Null for a job of an earlier version. */
   readonly request_id: string | null
@@ -130,6 +131,8 @@ export async function showJob(ask: Ask, id: string): Promise<Outcome> {
     ['next', nextLine(job)],
     ['account', `${job.account_name ?? '–'} (${job.account ?? '–'})`],
     ['request', job.request_id ?? '–'],
+    ...(job.tags === undefined ? [] : [['tags', tagsText(job)]]),
+    ...(job.user === undefined ? [] : [['user', job.user]]),
     ['model', `${job.model} at ${job.provider}`],
     ['upstream id', job.upstream_id ?? '–'],
     ['money', isOpen(job) ? `${job.held_usd} USD reserved` : `${job.cost_usd ?? '0'} USD charged`],

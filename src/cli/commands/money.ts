@@ -1,5 +1,6 @@
 import { adminPath, withQuery, type Ask } from '../ask.ts'
 import { CliError, table, type Outcome } from '../outcome.ts'
+import { attributionCells, attributionHead, type Attributed } from './usage.ts'
 import { usdText, type AccountReply } from './accounts.ts'
 
 /** A credit, a debit or a refund in the admin API. */
@@ -122,7 +123,7 @@ export async function statement(
   ask: Ask,
   { account, limit, cursor }: { readonly account: string; readonly limit: string; readonly cursor?: string },
 ): Promise<Outcome> {
-  type Line = {
+  type Line = Attributed & {
     readonly id: string
     readonly kind: string
     readonly amount_usd: string
@@ -134,10 +135,18 @@ export async function statement(
     method: 'GET',
     path: withQuery(adminPath('accounts', account, 'statement'), { limit, cursor }),
   })
-  const rows = page.data.map(line => [line.at, line.kind, line.amount_usd, line.ref, line.note ?? ''])
+  const head = ['AT', 'KIND', 'USD', 'REF', 'NOTE', ...attributionHead(page.data)]
+  const rows = page.data.map(line => [
+    line.at,
+    line.kind,
+    line.amount_usd,
+    line.ref,
+    line.note ?? '',
+    ...attributionCells(line, page.data),
+  ])
   return {
     value: page,
-    text: rows.length === 0 ? 'No money movements.' : table(['AT', 'KIND', 'USD', 'REF', 'NOTE'], rows),
+    text: rows.length === 0 ? 'No money movements.' : table(head, rows),
     ...(page.next === null ? {} : { note: `Older movements: --cursor ${page.next}` }),
   }
 }

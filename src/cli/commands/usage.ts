@@ -1,13 +1,25 @@
 import { withQuery, type Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
 
-type UsageFilters = { readonly account?: string; readonly from?: string; readonly to?: string }
+type UsageFilters = {
+  readonly account?: string
+  readonly from?: string
+  readonly to?: string
+  readonly tag?: string
+  readonly user?: string
+}
 
 type UsageReply = {
   readonly data: readonly UsageRow[]
   readonly next: string | null
   /** The cost is net of the refunds. */
   readonly totals?: { readonly charges: number; readonly cost_usd: string; readonly refunded_usd: string }
+}
+
+/** For whom a request was made. Members are absent for none. */
+export type Attributed = {
+  readonly tags?: Readonly<Record<string, string>>
+  readonly user?: string
 }
 
 /** A charged request or job in the admin API, or a refund of one. */
@@ -22,17 +34,18 @@ export type UsageRow = {
   readonly provider: string
   /** Negative for a refund. */
   readonly cost_usd: string
-} & (
-  | {
-      readonly object: 'usage'
-      readonly usage: Readonly<Record<string, number>>
-      /** The cost that the provider reported. */
-      readonly provider_cost_usd: string | null
-      readonly source: string
-      readonly is_clamped: boolean
-    }
-  | { readonly object: 'refund'; readonly charge: string }
-)
+} & Attributed &
+  (
+    | {
+        readonly object: 'usage'
+        readonly usage: Readonly<Record<string, number>>
+        /** The cost that the provider reported. */
+        readonly provider_cost_usd: string | null
+        readonly source: string
+        readonly is_clamped: boolean
+      }
+    | { readonly object: 'refund'; readonly charge: string }
+  )
 
 export type ChargeRow = Extract<UsageRow, { readonly object: 'usage' }>
 
@@ -53,10 +66,20 @@ export async function listUsage(
     measureOf(row),
     row.cost_usd,
     chargeOf(row)?.provider_cost_usd ?? '–',
+    ...attributionCells(row, page.data),
   ])
   const { totals } = page
   const sum = totals === undefined ? [] : ['', sumText(totals)]
-  const head = ['CREATED', 'ID', 'ACCOUNT', 'MODEL', 'USAGE', 'USD', 'PROVIDER USD']
+  const head = [
+    'CREATED',
+    'ID',
+    'ACCOUNT',
+    'MODEL',
+    'USAGE',
+    'USD',
+    'PROVIDER USD',
+    ...attributionHead(page.data),
+  ]
   return {
     value: page,
     text: rows.length === 0 ? 'No usage.' : [table(head, rows), ...sum].join('\n'),
@@ -68,6 +91,71 @@ function sumText(totals: NonNullable<UsageReply['totals']>): string {
   const { charges, cost_usd: cost, refunded_usd: refunded } = totals
   const net = refunded === '0' ? '' : `, net of refunds of ${refunded} USD`
   return `Charges: ${charges}. Cost: ${cost} USD${net}.`
+}
+
+type GroupRow = {
+  /** Null for requests without the tag or the user. */
+  readonly value: string | null
+  readonly charges: number
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly images: number
+  readonly seconds: number
+  /** Net of the refunds. */
+  readonly cost_usd: string
+  readonly refunded_usd: string
+}
+
+type GroupsReply = Pick<UsageReply, 'next' | 'totals'> & { readonly data: readonly GroupRow[] }
+
+type Grouped = UsageFilters & { readonly group_by: string }
+
+/** Prints one page of the sums of each tag value or user. */
+export async function listUsageGroups(
+  ask: Ask,
+  filters: Grouped & { readonly limit: string; readonly cursor?: string },
+): Promise<Outcome> {
+  const page = await ask<GroupsReply>({ method: 'GET', path: withQuery('usage', filters) })
+  const rows = page.data.map(row => [
+    row.value ?? '–',
+    String(row.charges),
+    `${row.input_tokens} + ${row.output_tokens}`,
+    String(row.images),
+    String(row.seconds),
+    row.cost_usd,
+  ])
+  const head = [filters.group_by.toUpperCase(), 'CHARGES', 'TOKENS', 'IMAGES', 'SECONDS', 'USD']
+  const sum = page.totals === undefined ? [] : ['', sumText(page.totals)]
+  return {
+    value: page,
+    text: rows.length === 0 ? 'No usage.' : [table(head, rows), ...sum].join('\n'),
+    ...(page.next === null ? {} : { note: `More groups: --cursor ${page.next}` }),
+  }
+}
+
+/** The sums of all tag values or users as CSV. */
+export async function usageGroupsCsv(ask: Ask, filters: Grouped): Promise<Outcome> {
+  const first = await ask<GroupsReply>({
+    method: 'GET',
+    path: withQuery('usage', { ...filters, limit: PAGE_ROWS }),
+  })
+  return { value: undefined, text: '', chunks: groupChunks(ask, filters, first) }
+}
+
+const groupColumns = [
+  'charges',
+  'input_tokens',
+  'output_tokens',
+  'images',
+  'seconds',
+  'cost_usd',
+  'refunded_usd',
+] as const satisfies readonly (keyof GroupRow)[]
+
+async function* groupChunks(ask: Ask, filters: Grouped, first: GroupsReply): AsyncGenerator<string> {
+  yield csvLine([filters.group_by, ...groupColumns])
+  for await (const rows of pagesFrom(ask, filters, first))
+    yield rows.map(row => csvLine([fromClient(row.value), ...groupColumns.map(name => row[name])])).join('')
 }
 
 /** All charged requests, jobs and refunds as CSV, newest first. It reads page by page, so that the output can be long. */
@@ -92,12 +180,23 @@ export async function* usagePages(
   filters: UsageFilters,
   first?: UsageReply,
 ): AsyncGenerator<readonly UsageRow[]> {
-  const query = { ...filters, limit: PAGE_ROWS }
-  let page = first ?? (await ask<UsageReply>({ method: 'GET', path: withQuery('usage', query) }))
-  for (;;) {
+  const path = withQuery('usage', { ...filters, limit: PAGE_ROWS })
+  yield* pagesFrom(ask, filters, first ?? (await ask<UsageReply>({ method: 'GET', path })))
+}
+
+type PageOf<Row> = { readonly data: readonly Row[]; readonly next: string | null }
+
+/** The rows of a page and of all pages after it. */
+async function* pagesFrom<Row>(
+  ask: Ask,
+  filters: UsageFilters,
+  first: PageOf<Row>,
+): AsyncGenerator<readonly Row[]> {
+  for (let page = first; ;) {
     yield page.data
     if (page.next === null) return
-    page = await ask<UsageReply>({ method: 'GET', path: withQuery('usage', { ...query, cursor: page.next }) })
+    const query = { ...filters, limit: PAGE_ROWS, cursor: page.next }
+    page = await ask<PageOf<Row>>({ method: 'GET', path: withQuery('usage', query) })
   }
 }
 
@@ -140,10 +239,38 @@ const columns: readonly (readonly [string, ValueOf])[] = [
   ['source', row => chargeOf(row)?.source ?? null],
   ['is_clamped', row => chargeOf(row)?.is_clamped ?? null],
   ['refund_of', row => (row.object === 'refund' ? row.charge : null)],
+  ['tags', row => fromClient(tagsText(row))],
+  ['user', row => fromClient(row.user)],
 ]
 
 function chargeOf(row: UsageRow): ChargeRow | undefined {
   return row.object === 'usage' ? row : undefined
+}
+
+/** The heads of the columns of `attributionCells`. */
+export function attributionHead(rows: readonly Attributed[]): readonly string[] {
+  return hasAttribution(rows) ? ['TAGS', 'USER'] : []
+}
+
+/** The tags and the user of one of these rows. There are no columns for them if no row has any. */
+export function attributionCells(row: Attributed, rows: readonly Attributed[]): readonly string[] {
+  return hasAttribution(rows) ? [tagsText(row), row.user ?? ''] : []
+}
+
+function hasAttribution(rows: readonly Attributed[]): boolean {
+  return rows.some(({ tags, user }) => (tags ?? user) !== undefined)
+}
+
+/** `team=red,feature=search`, as in the header. */
+export function tagsText({ tags = {} }: Attributed): string {
+  return Object.entries(tags)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(',')
+}
+
+/** A text that a client chose. A spreadsheet must not read it as a formula. */
+function fromClient(text: string | null = null): string | null {
+  return text !== null && /^[=+\-@]/.test(text) ? `'${text}` : text
 }
 
 /** One line as in RFC 4180. A missing value is empty. */

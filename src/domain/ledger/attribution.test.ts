@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../errors.ts'
-import { formatTags, readTag, readTags, storedTags, userIdFrom } from './attribution.ts'
+import { formatTags, groupOf, isOf, readGrouping, readTags, storedTags, userIdFrom } from './attribution.ts'
 
 const HEADER = 'x-acme-tags'
 const tagsIn = (text: string) => Object.fromEntries(readTags(text, HEADER) ?? [])
@@ -53,11 +53,56 @@ describe('tags', () => {
 
     expect(formatTags(readTags(text, HEADER)!)).toBe(text)
   })
+})
 
-  test('a filter names one tag', () => {
-    expect(readTag('Team=a', 'tag')).toEqual({ name: 'team', value: 'a' })
-    expect(() => readTag('team', 'tag')).toThrow('"tag" is "team". Write a tag as name=value.')
+describe('a filter and a grouping', () => {
+  const request = {
+    tags: new Map([
+      ['team', 'a'],
+      ['feature', 'b'],
+    ]),
+    userId: 'ada',
+  }
+
+  test.each([
+    ['no condition', '', undefined, true],
+    ['one tag of several', 'team=a', undefined, true],
+    ['all tags', 'team=a,feature=b', 'ada', true],
+    ['another value', 'team=A', undefined, false],
+    ['a tag that the request does not have', 'team=a,stage=x', undefined, false],
+    ['another user', 'team=a', 'ben', false],
+  ])('a filter selects requests by tags and user: %s', (_, tags, userId, isSelected) => {
+    const filter = { tags: readTags(tags, HEADER) ?? new Map(), ...(userId !== undefined && { userId }) }
+
+    expect(isOf(request, filter)).toBe(isSelected)
   })
+
+  test('a request without tags and user is of no tag and of no user', () => {
+    expect(isOf({}, { tags: new Map([['team', 'a']]) })).toBe(false)
+    expect(isOf({}, { tags: new Map(), userId: 'ada' })).toBe(false)
+    expect(isOf({}, { tags: new Map() })).toBe(true)
+  })
+
+  test.each([
+    ['tag:team', 'a', null],
+    ['tag:Team', 'a', null],
+    ['tag:stage', null, null],
+    ['user', 'ada', null],
+  ])('requests are grouped by %p', (text, group, groupOfNone) => {
+    const grouping = readGrouping(text, 'group_by')
+
+    expect(groupOf(request, grouping)).toBe(group)
+    expect(groupOf({}, grouping)).toBe(groupOfNone)
+  })
+
+  test.each(['', 'team', 'tag', 'tag:', 'tag:te am', 'users', 'tag:team,user'])(
+    'a grouping is not %p, and the message says what it is',
+    text => {
+      expect(() => readGrouping(text, 'group_by')).toThrow(
+        '"group_by" must be "user", or "tag:" and the name of a tag, such as "tag:team".',
+      )
+    },
+  )
 })
 
 describe('the id of a user', () => {

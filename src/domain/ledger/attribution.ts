@@ -46,14 +46,33 @@ export function readTags(text: string | null, param: string): Tags | undefined {
   return tags.size === 0 ? undefined : sorted(tags)
 }
 
-/** Reads the one tag of a filter, such as `team=a`. Throws `invalid_field`. */
-export function readTag(text: string, param: string): { readonly name: string; readonly value: string } {
-  const tag = tagIn(text)
-  if (tag === undefined) throw wrongTag(param, `is ${shown(text)}. ${RULE}`)
-  return tag
+/** Requests with each of these tags, and of this user. */
+export type AttributionFilter = { readonly tags: Tags; readonly userId?: string }
+
+export function isOf({ tags, userId }: Attribution, filter: AttributionFilter): boolean {
+  if (filter.userId !== undefined && userId !== filter.userId) return false
+  for (const [name, value] of filter.tags) if (tags?.get(name) !== value) return false
+  return true
 }
 
-/** Reads the name of a tag. Undefined for a text that is not one. */
+/** What sums of usage have in common: the value of one tag, or the user. */
+export type AttributionGrouping = { readonly by: 'user' } | { readonly by: 'tag'; readonly name: string }
+
+/** The group of a request. Null if the request does not have the tag, or names no user. */
+export function groupOf({ tags, userId }: Attribution, grouping: AttributionGrouping): string | null {
+  return (grouping.by === 'user' ? userId : tags?.get(grouping.name)) ?? null
+}
+
+/** Reads `user` or `tag:team`. Throws `invalid_field`. */
+export function readGrouping(text: string, param: string): AttributionGrouping {
+  if (text === 'user') return { by: 'user' }
+  const name = text.startsWith(TAG_PREFIX) ? tagNameIn(text.slice(TAG_PREFIX.length)) : undefined
+  if (name !== undefined) return { by: 'tag', name }
+  throw wrongTag(param, 'must be "user", or "tag:" and the name of a tag, such as "tag:team"')
+}
+
+const TAG_PREFIX = 'tag:'
+
 function tagNameIn(text: string): string | undefined {
   const name = text.trim().toLowerCase()
   return NAME.test(name) ? name : undefined

@@ -1,4 +1,4 @@
-import type { Ledger, Page, RefundLine, TimeRange, UsageLine } from '../ports/ledger.ts'
+import type { Ledger, RefundLine, UsageLine, UsagePage } from '../ports/ledger.ts'
 
 /** A charge, or a refund of one. */
 export type UsageEntry = { readonly cursor: string } & (
@@ -18,20 +18,19 @@ const BETWEEN = '.'
  */
 export async function listUsage(
   accountId: number | undefined,
-  { limit, before = '', between }: Page & { readonly between?: TimeRange },
+  { before = '', ...page }: UsagePage,
   ledger: Pick<Ledger, 'usage' | 'refunds'>,
 ): Promise<readonly UsageEntry[]> {
   let [afterCharge = '', afterRefund = ''] = before.split(BETWEEN, 2)
   const pageAfter = (place: string) => ({
-    limit,
+    ...page,
     ...(place === '' ? {} : { before: place }),
-    ...(between === undefined ? {} : { between }),
   })
   const charges = await ledger.usage(accountId, pageAfter(afterCharge))
   const refunds = await ledger.refunds(accountId, pageAfter(afterRefund))
   const entries: UsageEntry[] = []
   let [nextCharge, nextRefund] = [0, 0]
-  while (entries.length < limit) {
+  while (entries.length < page.limit) {
     const [charge, refund] = [charges[nextCharge], refunds[nextRefund]]
     if (refund !== undefined && (charge === undefined || refund.atMs >= charge.atMs)) {
       nextRefund += 1

@@ -90,6 +90,7 @@ export function guardedLedger(ledger: Ledger, guards: Guards): Ledger {
     findCharge: id => ledger.findCharge(id),
     refunds: (accountId, page) => ledger.refunds(accountId, page),
     usageTotals: (accountId, between) => ledger.usageTotals(accountId, between),
+    usageGroups: (accountId, asked) => ledger.usageGroups(accountId, asked),
     async verify(results) {
       try {
         const verification = await ledger.verify(results)

@@ -1,7 +1,7 @@
 import type { FailureReason, JobKind } from '../../domain/jobs/job.ts'
 import type { GrantAllowance } from '../../domain/admin/admin-token.ts'
 import type { AttemptState } from '../../domain/ledger/attempt.ts'
-import type { Attribution } from '../../domain/ledger/attribution.ts'
+import type { Attribution, AttributionFilter, AttributionGrouping } from '../../domain/ledger/attribution.ts'
 import type { HoldKind } from '../../domain/ledger/books.ts'
 import type { Shortage } from '../../domain/ledger/hold.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'
@@ -14,6 +14,7 @@ import type { ImageTariff, TextTariff, VideoTariff } from '../../domain/pricing/
 import type { AttemptId } from './attempts.ts'
 import type { Audit } from './audit.ts'
 import type { Blobs } from './blobs.ts'
+import type { CallerSignal } from './caller-signal.ts'
 import type { Limited } from './limits.ts'
 
 /**
@@ -123,14 +124,8 @@ export interface Ledger {
   /** The operations of an account, newest first. */
   statement(accountId: number, page: Page): Promise<readonly StatementLine[]>
 
-  /**
-   * The charges of one account, or of all accounts if it is undefined; newest first. With `between`, only those of that
-   * time.
-   */
-  usage(
-    accountId: number | undefined,
-    page: Page & { readonly between?: TimeRange },
-  ): Promise<readonly UsageLine[]>
+  /** The charges of one account, or of all accounts if it is undefined; newest first. */
+  usage(accountId: number | undefined, page: UsagePage): Promise<readonly UsageLine[]>
 
   /**
    * The work that no customer paid for, newest first: failed jobs with a loss or a cost of the provider, and attempts
@@ -144,15 +139,18 @@ export interface Ledger {
 
   /**
    * The refunds of one account, or of all accounts if it is undefined; newest first, by the time at which they were
-   * made. With `between`, only those that were made in that time.
+   * made.
    */
-  refunds(
-    accountId: number | undefined,
-    page: Page & { readonly between?: TimeRange },
-  ): Promise<readonly RefundLine[]>
+  refunds(accountId: number | undefined, page: UsagePage): Promise<readonly RefundLine[]>
 
   /** The sums of an account's charges in a time range, and of the refunds that were made in it. */
-  usageTotals(accountId: number, between: TimeRange): Promise<UsageTotals & { readonly refunded: NanoUsd }>
+  usageTotals(accountId: number, between: TimeRange): Promise<NetTotals>
+
+  /**
+   * The same sums, of the requests that `matching` selects, in groups. It reads each charge of the range, in short turns
+   * between which other work runs, and keeps one page of groups. Rejects if the signal fires before it has ended.
+   */
+  usageGroups(accountId: number, asked: GroupedUsage): Promise<UsageGroups>
 
   /**
    * Checks every invariant of the books against the entries, and reports the first entry that is wrong. With `results`,
@@ -280,6 +278,9 @@ export type Page = {
   readonly before?: string
 }
 
+/** Only lines of the time `between`, and of requests that `matching` selects, which needs an account. */
+export type UsagePage = Page & { readonly between?: TimeRange; readonly matching?: AttributionFilter }
+
 /** A time range. The start is included, the end is not. */
 export type TimeRange = { readonly fromMs: number; readonly toMs: number }
 
@@ -292,6 +293,35 @@ export type UsageTotals = {
   /** Of videos. */
   readonly durationMs: number
   readonly cost: NanoUsd
+}
+
+/** Totals, and the sum of the refunds that were made in the same time. */
+export type NetTotals = UsageTotals & { readonly refunded: NanoUsd }
+
+export type GroupedUsage = {
+  readonly between: TimeRange
+  readonly matching: AttributionFilter
+  /** Undefined for no groups, only the totals. */
+  readonly grouping?: AttributionGrouping
+  /** The most groups of a page. */
+  readonly limit: number
+  /** The value of the last group of the page before. */
+  readonly after?: string
+  readonly signal: CallerSignal
+}
+
+export type UsageGroups = {
+  /** In the order of their values. The group without a value is the last one of all. */
+  readonly groups: readonly UsageGroup[]
+  readonly hasMore: boolean
+  /** Of all groups, on every page. */
+  readonly totals: NetTotals
+}
+
+/** The sums of the requests with one value. A refund belongs to the group of its charge. */
+export type UsageGroup = NetTotals & {
+  /** Null for requests without the tag or the user. */
+  readonly value: string | null
 }
 
 /** A line of a charge, or of its hold, has the attribution of the request. */

@@ -1,52 +1,74 @@
 import { formatId, type IdPrefix } from '../../domain/ids.ts'
 import { jobIdPrefix } from '../../domain/jobs/job.ts'
 import type { Attribution } from '../../domain/ledger/attribution.ts'
-import { formatUsd, subtractUsd, type NanoUsd } from '../../domain/money.ts'
+import { formatUsd, subtractUsd } from '../../domain/money.ts'
 import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { Authenticated } from '../../gateway/ports/api-keys.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { Charge, Ledger, TimeRange, UsageLine, UsageTotals } from '../../gateway/ports/ledger.ts'
+import type {
+  Charge,
+  Ledger,
+  NetTotals,
+  TimeRange,
+  UsageLine,
+  UsagePage,
+} from '../../gateway/ports/ledger.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { pageOf, readPage, readTimeRange, refuseUnknown, rowsBefore, type PageQuery } from '../list-query.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
+import {
+  groupedUsage,
+  isGrouped,
+  readSelection,
+  selectedTotals,
+  selectionParameters,
+  type UsageSelection,
+} from './grouped-usage.ts'
 
 /**
- * `GET /v1/usage?limit=&cursor=&from=&to=`: the charged requests of the account, newest first. A time range limits
- * them, and the reply has its totals.
+ * `GET /v1/usage?limit=&cursor=&from=&to=&group_by=&tag=&user=`: the charged requests of the account, newest first, or
+ * their sums by tag or user. A time range limits them, and the reply has its totals.
  */
 export async function readUsage(
-  { query }: IncomingRequest,
+  { query, signal }: IncomingRequest,
   { account }: Authenticated,
   { ledger, clock }: { readonly ledger: Ledger; readonly clock: Clock },
 ): Promise<HttpReply> {
   const parameters = new URLSearchParams(query)
-  refuseUnknown(parameters, ['limit', 'cursor', 'from', 'to'])
-  const asked = readPage(parameters)
-  const between = readTimeRange(parameters, clock.now())
-  const lines = await ledger.usage(account.id, usagePage(asked, between))
-  return jsonReply(200, {
-    object: 'list',
-    ...pageOf(lines, asked.limit, { cursorOf: line => line.cursor, rowOf: usageJson }),
-    ...(between === undefined
-      ? {}
-      : { totals: totalsJson(between, await ledger.usageTotals(account.id, between)) }),
-  })
+  refuseUnknown(parameters, ['limit', 'cursor', 'from', 'to', ...selectionParameters])
+  const page = readPage(parameters)
+  const selection = readSelection(parameters, readTimeRange(parameters, clock.now()))
+  if (isGrouped(selection))
+    return jsonReply(200, {
+      object: 'list',
+      ...(await groupedUsage(account.id, selection, { page, signal }, ledger)),
+    })
+  const lines = await ledger.usage(account.id, usagePage(page, selection))
+  const listed = pageOf(lines, page.limit, { cursorOf: line => line.cursor, rowOf: usageJson })
+  if (selection === undefined) return jsonReply(200, { object: 'list', ...listed })
+  const totals = await selectedTotals(account.id, selection, signal, ledger)
+  return jsonReply(200, { object: 'list', ...listed, totals: totalsJson(selection.between, totals) })
 }
 
 /** The rows to read for a page of usage. */
-export function usagePage(asked: PageQuery, between: TimeRange | undefined) {
-  return { ...rowsBefore(asked), ...(between === undefined ? {} : { between }) }
+export function usagePage(asked: PageQuery, selection: UsageSelection | undefined): UsagePage {
+  const { between, matching } = selection ?? {}
+  return {
+    ...rowsBefore(asked),
+    ...(between === undefined ? {} : { between }),
+    ...(matching === undefined ? {} : { matching }),
+  }
 }
 
-/** The sums of all charges of a time range. The cost is net of the refunds that were made in it. */
-export function totalsJson(
-  { fromMs, toMs }: TimeRange,
-  totals: UsageTotals & { readonly refunded: NanoUsd },
-) {
+/** The sums of all charges of a time range. */
+export function totalsJson({ fromMs, toMs }: TimeRange, totals: NetTotals) {
+  return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), ...sumsJson(totals) }
+}
+
+/** The sums of charges. The cost is net of the refunds that were made in the same time. */
+export function sumsJson(totals: NetTotals) {
   return {
-    from: new Date(fromMs).toISOString(),
-    to: new Date(toMs).toISOString(),
     charges: totals.charges,
     input_tokens: totals.inputTokens,
     output_tokens: totals.outputTokens,

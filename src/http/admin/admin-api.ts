@@ -25,10 +25,10 @@ export function adminApi(ports: AdminPorts, access: AdminAccess, bodyMemory: Byt
     const { request } = context
     const caller = await requireCaller(access, request)
     const memory = (context.bodyMemory = bodyMemory.open(ADMIN))
-    const { method, path, query } = request
+    const { method, path, query, signal } = request
     const header = (name: string) => request.header(name)
     const text = (limits: BodyLimits) => readText(request, limits, memory)
-    return answer({ method, path, query, header, text }, caller, ports)
+    return answer({ method, path, query, header, text, signal }, caller, ports)
   }
 }
 
@@ -72,5 +72,6 @@ export function localRequest(request: Request): AdminRequest {
       if (bytes.length > bytesMax) throw bodyTooLarge(bytesMax)
       return bodyText(wholeRange(bytes))
     },
+    signal: request.signal,
   }
 }

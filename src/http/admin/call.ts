@@ -68,7 +68,7 @@ export type AdminPorts = {
   readonly describedSettings: () => readonly SettingDescription[]
 }
 
-export type AdminRequest = Pick<IncomingRequest, 'method' | 'path' | 'query' | 'header' | 'text'>
+export type AdminRequest = Pick<IncomingRequest, 'method' | 'path' | 'query' | 'header' | 'text' | 'signal'>
 
 /** An authorized request with its caller, and with the parameters of its path by their names in the route table. */
 export type AdminCall = AdminCaller & {

@@ -2,9 +2,17 @@ import { formatId } from '../../domain/ids.ts'
 import { formatUsd, subtractUsd, ZERO } from '../../domain/money.ts'
 import { listUsage as listEntries, type UsageEntry } from '../../gateway/admin/list-usage.ts'
 import type { RefundLine, UsageLine, LossLine } from '../../gateway/ports/ledger.ts'
+import {
+  groupedUsage,
+  isGrouped,
+  readSelection,
+  selectedTotals,
+  selectionParameters,
+  type UsageSelection,
+} from '../account/grouped-usage.ts'
 import { attributionJson, idPrefixOf, totalsJson, usageJson, usagePage } from '../account/usage.ts'
 import type { BufferedReply } from '../request-context.ts'
-import { pageOf, readTimeRange, rowsBefore } from '../list-query.ts'
+import { pageOf, readTimeRange, rowsBefore, wrongParameter, type PageQuery } from '../list-query.ts'
 import { jobIdPrefix } from '../../domain/jobs/job.ts'
 import { accountOf } from './accounts.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
@@ -14,22 +22,39 @@ import { instant } from './instant.ts'
 
 /**
  * The charged requests and jobs of one account (`?account=`) or of all accounts, and their refunds, each at the time at
- * which it was made. `?from=` and `?to=` limit the time. With an account and a range, the reply has the totals.
+ * which it was made. `?from=` and `?to=` limit the time. With an account and a range, the reply has the totals, and the
+ * list can be limited and grouped by tag or user: each customer has its own tags.
  */
-export async function listUsage({ query }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  const asked = readAdminPage(query, ['account', 'from', 'to'])
-  const between = readTimeRange(query, ports.clock.now())
+export async function listUsage({ query, request }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+  const asked = readAdminPage(query, ['account', 'from', 'to', ...selectionParameters])
+  const selection = readSelection(query, readTimeRange(query, ports.clock.now()))
+  const { ledger } = ports
+  const { signal } = request
   const named = query.get('account')
   const account = named === null ? undefined : await accountOf({ account: named }, ports)
-  const entries = await listEntries(account?.id, usagePage(asked, between), ports.ledger)
+  if (account === undefined) return adminReply(await pageOfUsage(undefined, asked, selection, ports))
+  if (isGrouped(selection))
+    return adminReply(await groupedUsage(account.id, selection, { page: asked, signal }, ledger))
+  const page = await pageOfUsage(account.id, asked, selection, ports)
+  if (selection === undefined) return adminReply(page)
+  const totals = await selectedTotals(account.id, selection, signal, ledger)
+  return adminReply({ ...page, totals: totalsJson(selection.between, totals) })
+}
+
+async function pageOfUsage(
+  accountId: number | undefined,
+  asked: PageQuery,
+  selection: UsageSelection | undefined,
+  ports: AdminPorts,
+) {
+  if (accountId === undefined && (selection?.grouping ?? selection?.matching) !== undefined)
+    throw wrongParameter('account', 'is missing; "group_by", "tag" and "user" need an account')
+  const entries = await listEntries(accountId, usagePage(asked, selection), ports.ledger)
   const names = await publicNames(entries.map(accountIdOf), ports)
-  const page = pageOf(entries, asked.limit, {
+  return pageOf(entries, asked.limit, {
     cursorOf: entry => entry.cursor,
     rowOf: entry => entryBody(entry, names),
   })
-  if (account === undefined || between === undefined) return adminReply(page)
-  const totals = await ports.ledger.usageTotals(account.id, between)
-  return adminReply({ ...page, totals: totalsJson(between, totals) })
 }
 
 function accountIdOf({ charge, refund }: UsageEntry) {

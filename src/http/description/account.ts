@@ -1,6 +1,6 @@
 import { booksTouchedBy } from '../../domain/ledger/operation.ts'
 import { limitMembers, limitsExample, noLimitsExample, termMembers } from './limits.ts'
-import { ok, pageParameters, timeRangeParameters, type Paths } from './operation.ts'
+import { ok, pageParameters, usageParameters, type Paths } from './operation.ts'
 import {
   about,
   always,
@@ -75,6 +75,16 @@ export const chargeMembers = {
   created_at: dateTime,
 } as const satisfies Members
 
+const sums = {
+  charges: count,
+  input_tokens: count,
+  output_tokens: count,
+  images: count,
+  seconds: { type: 'number', minimum: 0 },
+  cost_usd: about('Net of the refunds that were made in the range.', usd),
+  refunded_usd: usd,
+} as const satisfies Members
+
 export const accountSchemas: Members = {
   OwnKey: object({
     object: always('key'),
@@ -98,16 +108,11 @@ export const accountSchemas: Members = {
   }),
   Credits: object({ balance: usd, total_used: usd }),
   Charge: object(chargeMembers, attributionMembers),
-  UsageTotals: object({
-    from: dateTime,
-    to: dateTime,
-    charges: count,
-    input_tokens: count,
-    output_tokens: count,
-    images: count,
-    seconds: { type: 'number', minimum: 0 },
-    cost_usd: about('Net of the refunds that were made in the range.', usd),
-    refunded_usd: usd,
+  UsageTotals: object({ from: dateTime, to: dateTime, ...sums }),
+  UsageGroup: object({
+    object: always('usage_group'),
+    value: about('Of the tag, or the user. Null for requests without it.', nullable(text)),
+    ...sums,
   }),
   Movement: object(
     {
@@ -210,10 +215,15 @@ export const accountPaths: Paths = {
       ...common,
       id: 'listUsage',
       summary: 'The charged requests, newest first',
-      parameters: [...pageParameters, ...timeRangeParameters],
+      parameters: usageParameters,
       replies: ok(
-        'A page. With `from`, it also has the totals of the range.',
-        { ...pageSchema(ref('Charge'), { totals: ref('UsageTotals'), object: always('list') }) },
+        'A page. With `from`, it also has the totals of the range. With `group_by`, its rows are sums.',
+        {
+          ...pageSchema(
+            { anyOf: [ref('Charge'), ref('UsageGroup')] },
+            { totals: ref('UsageTotals'), object: always('list') },
+          ),
+        },
         { object: 'list', data: [chargeExample], ...lastPage },
       ),
       errors: ['invalid_field'],

@@ -2,7 +2,7 @@ import { jobTransitions, jobIdPrefix } from '../../domain/jobs/job.ts'
 import { NOTE_LENGTH_MAX } from '../admin/money-fields.ts'
 import { attributionMembers, chargeExample, chargeMembers } from './account.ts'
 import { bodyOf } from './admin-accounts.ts'
-import { ok, pageParameters, timeRangeParameters, type Parameter, type Paths } from './operation.ts'
+import { ok, pageParameters, usageParameters, type Parameter, type Paths } from './operation.ts'
 import {
   about,
   always,
@@ -236,10 +236,13 @@ export const adminCheckPaths: Paths = {
       ...common,
       id: 'listAdminUsage',
       summary: 'Charged requests and jobs, and their refunds, newest first',
-      parameters: [ofAccount, ...pageParameters, ...timeRangeParameters],
+      parameters: [ofAccount, ...usageParameters],
       replies: ok(
-        'A page. With `account` and `from`, it also has the totals of the range.',
-        pageSchema({ anyOf: [ref('AdminCharge'), ref('AdminRefund')] }, { totals: ref('UsageTotals') }),
+        'A page. With `account` and `from`, it also has the totals of the range. With `group_by`, its rows are sums.',
+        pageSchema(
+          { anyOf: [ref('AdminCharge'), ref('AdminRefund'), ref('UsageGroup')] },
+          { totals: ref('UsageTotals') },
+        ),
         {
           data: [
             {

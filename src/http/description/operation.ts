@@ -79,7 +79,7 @@ export const pageParameters: readonly Parameter[] = [
     name: 'cursor',
     in: 'query',
     description: 'The `next` of an earlier page. Without it, the first page is returned.',
-    schema: { type: 'string', pattern: '^(?:r?|[tn]\\d{1,19}r)\\d{1,19}$' },
+    schema: { type: 'string', pattern: '^(?:(?:r?|[tn]\\d{1,19}r)\\d{1,19}|g[\\w-]+)$' },
   },
 ]
 
@@ -93,3 +93,29 @@ export const timeRangeParameters: readonly Parameter[] = (['from', 'to'] as cons
   schema: { type: 'string', format: 'date-time' },
   example: name === 'from' ? '2026-11-01T00:00:00Z' : '2026-12-01T00:00:00Z',
 }))
+
+export const usageParameters: readonly Parameter[] = [
+  ...pageParameters,
+  ...timeRangeParameters,
+  {
+    name: 'group_by',
+    in: 'query',
+    description: 'The sums of each value of a tag, or of each user, instead of each charge. It needs `from`.',
+    schema: { type: 'string', pattern: '^(?:user|tag:[A-Za-z0-9_.-]{1,32})$' },
+    example: 'tag:team',
+  },
+  {
+    name: 'tag',
+    in: 'query',
+    description: 'Only requests with this tag. Several must all be there. It needs `from`.',
+    schema: { type: 'string', pattern: '=' },
+    example: 'team=red',
+  },
+  {
+    name: 'user',
+    in: 'query',
+    description: 'Only requests of this end user. It needs `from`.',
+    schema: { type: 'string', minLength: 1 },
+    example: 'user-17',
+  },
+]

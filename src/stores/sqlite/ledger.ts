@@ -1,3 +1,4 @@
+import { GroupSums } from '../books/usage-groups.ts'
 import type { Database } from 'bun:sqlite'
 import { sumsIn } from '../../domain/ledger/books.ts'
 import { addUsd, nanoUsd } from '../../domain/money.ts'
@@ -16,6 +17,7 @@ import { Journal } from './journal.ts'
 import { LossList } from './loss-list.ts'
 import { MediaHolds } from './media-holds.ts'
 import { RefundList } from './refund-list.ts'
+import { ReadTurns } from './charge-chain.ts'
 import { Statement } from './statement.ts'
 import type { Tariffs } from './tariffs.ts'
 import { LimitSteps } from './limits/limit-steps.ts'
@@ -68,8 +70,9 @@ export function createLedger(parts: {
   const { database, groupCommit, owner } = parts
   const { text, media, credits, corrections, compensations, booksOfAccounts } = parts.steps
   const statement = new Statement({ database, booksOfAccounts })
-  const refundList = new RefundList(database)
-  const usageList = new UsageList({ database, booksOfAccounts })
+  const turns = new ReadTurns()
+  const refundList = new RefundList(database, turns)
+  const usageList = new UsageList({ database, booksOfAccounts, turns })
   const lossList = new LossList(database)
   const mediaHeld = database.prepare<{ held: bigint }, []>(
     "SELECT ifnull(sum(amount), 0) AS held FROM holds WHERE state = 'open'",
@@ -112,11 +115,17 @@ export function createLedger(parts: {
     usage: async (accountId, page) =>
       accountId === undefined ? usageList.ofAll(page) : usageList.ofAccount(accountId, page),
     losses: async page => lossList.page(page),
-    refunds: async (accountId, page) => refundList.list(accountId, page),
+    refunds: (accountId, page) => refundList.list(accountId, page),
     usageTotals: async (accountId, between) => ({
       ...(await usageList.totals(accountId, between)),
       refunded: refundList.sum(accountId, between),
     }),
+    async usageGroups(accountId, asked) {
+      const sums = new GroupSums(asked)
+      await usageList.addTo(sums, accountId, asked)
+      await refundList.addTo(sums, accountId, asked)
+      return sums.page()
+    },
     findCharge: async id => usageList.find(id),
     verify: results => verifyBooks(database, results),
   }

@@ -1,11 +1,12 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
-import type { Ledger, RefundLine, TimeRange } from '../../gateway/ports/ledger.ts'
+import { isOf } from '../../domain/ledger/attribution.ts'
+import type { GroupedUsage, RefundLine, TimeRange, UsagePage } from '../../gateway/ports/ledger.ts'
 import { attributionFrom, type AttributionColumns } from '../books/attribution-columns.ts'
 import { readTimedCursor, ROW_ID_MAX, timedCursorOf } from '../books/cursors.ts'
+import type { GroupSums } from '../books/usage-groups.ts'
+import { ROWS_A_TURN, type ReadTurns } from './charge-chain.ts'
 import { ALWAYS } from './usage-list.ts'
-
-type RefundPage = Parameters<Ledger['refunds']>[1]
 
 // The operation has the time. Its indexes are named, because they exist only for refunds.
 const SELECT = (index: string) => `
@@ -21,11 +22,13 @@ const NEWEST_FIRST = 'ORDER BY operations.at_ms DESC, operations.id DESC LIMIT ?
 
 /** Reads refunds by the time at which they were made, newest first. */
 export class RefundList {
+  readonly #turns: ReadTurns
   readonly #selectAll: Statement<RefundRow, [number, number, bigint, bigint, number]>
   readonly #selectOwn: Statement<RefundRow, [number, number, bigint, bigint, number, number]>
   readonly #selectSum: Statement<{ refunded: bigint }, [number, number, number]>
 
-  constructor(database: Database) {
+  constructor(database: Database, turns: ReadTurns) {
+    this.#turns = turns
     this.#selectAll = database.prepare(`${SELECT('refunds_by_time')} ${NEWEST_FIRST}`)
     this.#selectOwn = database.prepare(
       `${SELECT('refunds_by_account')} AND operations.account_id = ? ${NEWEST_FIRST}`,
@@ -36,7 +39,48 @@ export class RefundList {
     )
   }
 
-  list(accountId: number | undefined, { limit, before, between }: RefundPage): readonly RefundLine[] {
+  async list(accountId: number | undefined, page: UsagePage): Promise<readonly RefundLine[]> {
+    const { matching, limit } = page
+    if (matching === undefined) return this.#page(accountId, page)
+    const lines: RefundLine[] = []
+    for await (const line of this.#walk(accountId, page)) {
+      if (isOf(line.charge, matching)) lines.push(line)
+      if (lines.length >= limit) break
+    }
+    return lines
+  }
+
+  /** Adds each refund of a time range to the sums of the group of its charge. */
+  async addTo(
+    sums: GroupSums,
+    accountId: number,
+    { between, signal }: Pick<GroupedUsage, 'between' | 'signal'>,
+  ): Promise<void> {
+    for await (const { charge, amount } of this.#walk(accountId, { between })) {
+      if (signal.aborted) throw new Error('The caller disconnected.')
+      sums.addRefund(charge, amount)
+    }
+  }
+
+  /** All refunds of a list. It pauses after each page, because there can be many. */
+  async *#walk(
+    accountId: number | undefined,
+    { before, ...page }: Pick<UsagePage, 'before' | 'between'>,
+  ): AsyncGenerator<RefundLine> {
+    for (let place = before; ;) {
+      const lines = this.#page(accountId, {
+        ...page,
+        limit: ROWS_A_TURN,
+        ...(place !== undefined && { before: place }),
+      })
+      yield* lines
+      if (lines.length < ROWS_A_TURN) return
+      place = lines.at(-1)?.cursor
+      await this.#turns.next()
+    }
+  }
+
+  #page(accountId: number | undefined, { limit, before, between }: UsagePage): readonly RefundLine[] {
     const { fromMs, toMs } = between ?? ALWAYS
     const { atMs, rowId } = before === undefined ? LAST : readTimedCursor(before)
     const rows =

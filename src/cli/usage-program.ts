@@ -1,0 +1,53 @@
+import type { Command } from 'commander'
+import { rowCount, timeOrDay } from './arguments.ts'
+import { listUsage, listUsageGroups, usageCsv, usageGroupsCsv } from './commands/usage.ts'
+import type { Runner } from './program.ts'
+
+/** Adds the command that lists and adds up charges. */
+export function addUsage(program: Command, runner: Runner): void {
+  type Options = {
+    readonly account?: string
+    readonly from?: string
+    readonly to?: string
+    readonly limit: string
+    readonly cursor?: string
+    readonly csv?: true
+    readonly by?: string
+    readonly tag?: string
+    readonly user?: string
+  }
+  program
+    .command('usage')
+    .description('List charged requests and jobs, and their refunds, newest first.')
+    .option('--account <account>', 'only of this account, by its name or id; with --from, also its totals')
+    .option(
+      '--from <time>',
+      'only from this time on, such as 2026-11-01 or 2026-11-01T12:00:00Z; at most 92 days',
+      timeOrDay,
+    )
+    .option('--to <time>', 'only before this time', timeOrDay)
+    .option(
+      '--by <group>',
+      'the sums of each value of a tag, or of each user: tag:team or user; with --account and --from',
+    )
+    .option('--tag <tags>', 'only requests with these tags, such as team=red or team=red,feature=search')
+    .option('--user <user>', 'only requests of this end user')
+    .option('--csv', 'print all rows as CSV')
+    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
+    .option('--cursor <cursor>', 'continue after the previous page')
+    .addHelpText(
+      'after',
+      `
+  $ tollgate usage --csv --from 2026-11-01 --to 2026-12-01 > november.csv
+  $ tollgate usage --account ada --from 2026-11-01 --to 2026-12-01 --by tag:team`,
+    )
+    .action(({ csv, by, limit, cursor, ...filters }: Options) =>
+      runner.admin(ask => {
+        const page = { limit, ...(cursor === undefined ? {} : { cursor }) }
+        if (by === undefined)
+          return csv === true ? usageCsv(ask, filters) : listUsage(ask, { ...filters, ...page })
+        const grouped = { ...filters, group_by: by }
+        return csv === true ? usageGroupsCsv(ask, grouped) : listUsageGroups(ask, { ...grouped, ...page })
+      }),
+    )
+}
