@@ -165,7 +165,8 @@ function adminPortsOf(parts: {
   readonly onReconcileFailed: (error: unknown) => void
 }): AdminPorts {
   const { node, clock, moderator, providers, refusedFields, idleStreams, onReconcileFailed: onFailed } = parts
-  const { accounts, adminTokens, apiKeys, ledger, catalog, auditLog, newId, limits, projects } = node
+  const { accounts, adminTokens, apiKeys, ledger, catalog, auditLog, newId, limits, projects, keyDefaults } =
+    node
   const { isSandboxOn, unknownSubmitTtlMs } = parts.config
   const settings = describeConfig()
   const { imageRetentionMs: imageMs, videoRetentionMs: videoMs = null } = parts.config
@@ -176,6 +177,7 @@ function adminPortsOf(parts: {
     adminTokens,
     apiKeys,
     projects,
+    keyDefaults,
     ledger,
     limits,
     anchor: node.anchor,

@@ -460,7 +460,9 @@ describe('on a stopped data folder', () => {
     ]
 
     expect(byText.out).toStartWith(`key      ${prefix}…\nid       key_`)
-    expect(byText.out).toMatch(/account {2}ada \(acct_\w+\)\nproject {2}none\n.*\nstate {4}active\nlimits {3}none\n$/)
+    expect(byText.out).toMatch(
+      /account {2}ada \(acct_\w+\)\nproject {2}none\n.*\nstate {4}active\nlimits {3}none\n$/,
+    )
     expect(byPrefix.out).toBe(byText.out)
     expect(set.out).toMatch(/^Limits of key_\w+:\n/)
     expect(revoked.out).toStartWith(`Revoked ${prefix}… (key_`)
@@ -494,6 +496,27 @@ describe('on a stopped data folder', () => {
     expect(shown.out).toMatch(/^name {5}site\nid {7}proj_\w+\naccount {2}acct_\w+\n/)
     expect(listed.out).toMatch(/site +proj_\w+ .* closed 20/)
     expect(late).toMatchObject({ code: 2, err: expect.stringContaining('The project "site" is closed.') })
+  })
+
+  test('new keys begin with the defaults of the gateway and of their account, and with the limits of the command', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'key-defaults') }
+    await tollgate(['accounts', 'create', 'ada'], folder)
+
+    const before = await tollgate(['key-defaults', 'show'], folder)
+    const ofGateway = await tollgate(['key-defaults', 'set', '--rpm', '60', '--budget', 'day=1'], folder)
+    const ofAccount = await tollgate(['key-defaults', 'set', '--account', 'ada', '--rpm', '30'], folder)
+    const create = ['keys', 'create', 'ada', '--budget', 'day=none', '--budget', 'month=20']
+    const key = (await tollgate(create, folder)).out.trim()
+
+    expect(before.out).toBe('New keys get no limits from the gateway.\n')
+    expect(ofGateway.out).toBe(
+      'New keys get these limits from the gateway:\n60 requests per minute\n1 USD a day\n',
+    )
+    expect(ofAccount.out).toMatch(/^New keys get these limits from acct_\w+:\n30 requests per minute\n$/)
+    expect((await tollgate(['key-defaults', 'show', '--account', 'ada'], folder)).out).toBe(ofAccount.out)
+    expect((await tollgate(['keys', 'show', key], folder)).out).toContain(
+      '\nlimits   30 requests per minute; 20 USD a month (0 spent, 20 left)\n',
+    )
   })
 
   test('an error is printed as a sentence, or in the envelope of the API', async () => {

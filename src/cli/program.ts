@@ -14,11 +14,12 @@ import {
 } from './commands/accounts.ts'
 import { doctor, listAudit, reconcile, verify, type Acceptance } from './commands/checks.ts'
 import { listJobs, listLosses, showJob, type JobFilters, type LossFilters } from './commands/jobs.ts'
-import { createKey, listKeys, revokeKey, showKey } from './commands/keys.ts'
+import { createKey, listKeys, revokeKey, showKey, type KeyOptions } from './commands/keys.ts'
+import type { LimitOptions } from './commands/limits.ts'
 import { balance, debit, grant, refund, statement } from './commands/money.ts'
 import { reconcileCosts } from './commands/reconcile-costs.ts'
 import type { Admin } from './connect.ts'
-import { addSet } from './limits-program.ts'
+import { addKeyDefaults, addSet, withLimits } from './limits-program.ts'
 import { addProjects } from './projects-program.ts'
 import type { Outcome } from './outcome.ts'
 import { addRequests } from './requests-program.ts'
@@ -75,6 +76,7 @@ export function buildProgram(runner: Runner, version: string): Command {
   addAccounts(program, runner)
   addProjects(program, runner)
   addKeys(program, runner)
+  addKeyDefaults(program, runner)
   addAdminTokens(program, runner)
   addMoney(program, runner)
   addUsage(program, runner)
@@ -193,17 +195,18 @@ const KEY_NAMES = 'its id (key_…), its first 12 characters (tg_live_…), or t
 
 function addKeys(program: Command, runner: Runner): void {
   const keys = program.command('keys').description('Create, list, show and revoke API keys.')
-  keys
-    .command('create <account>')
-    .description('Create a key and print it. It is not shown again.')
+  withLimits(keys.command('create <account>'))
+    .description(
+      'Create a key and print it. It is not shown again. Limits that are not given are the defaults: see "key-defaults".',
+    )
     .option('--name <name>', 'a name for the key, shown in lists')
     .option('--project <project>', 'a project of the account, by its name or id; it never changes')
     .addHelpText(
       'after',
       '\nOnly the key is printed to standard output:\n  $ KEY=$(tollgate keys create ada)',
     )
-    .action((account: string, fields: { name?: string; project?: string }) =>
-      runner.admin(ask => createKey(ask, { account, ...fields })),
+    .action((account: string, options: KeyOptions & LimitOptions) =>
+      runner.admin(ask => createKey(ask, { account, ...options })),
     )
   keys
     .command('list <account>')

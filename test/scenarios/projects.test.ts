@@ -169,7 +169,7 @@ describe('a project', () => {
       'projects/{project}',
       { per_model: { dollar: { budgets: { day: '1' } } } },
       400,
-      '"per_model" is not a field of a project; set limits for a model on the account or on a key',
+      '"per_model" is not a field of this request; set limits for a model on an account or on a key',
     ],
     ['PATCH', 'projects/{project}', { budgets: { day: 5 } }, 400, 'budgets.day is 5; write a decimal string'],
   ])('a project refuses %s %s with %j', async (method, path, body, status, message) => {

@@ -2,6 +2,7 @@ import type { Account } from '../../src/domain/accounts/account.ts'
 import type { ApiKey } from '../../src/domain/accounts/api-key.ts'
 import type { Project } from '../../src/domain/accounts/project.ts'
 import type { Accounts, Editor } from '../../src/gateway/ports/accounts.ts'
+import type { LimitsPatch } from '../../src/domain/limits/limits-row.ts'
 import type { TermsPatch } from '../../src/domain/limits/scope.ts'
 import { anAudit, anId, NOW } from './ledger-builders.ts'
 import type { TestStore } from './test-store.ts'
@@ -42,11 +43,17 @@ export function aProject(
 }
 
 /** A key in a project of its account. */
-export function aKeyIn({ apiKeys }: Pick<TestStore, 'apiKeys'>, project: Project): Promise<ApiKey> {
+export function aKeyIn(store: Pick<TestStore, 'apiKeys'>, { accountId, id }: Project): Promise<ApiKey> {
+  return aKey(store, { accountId, projectId: id })
+}
+
+export function aKey(
+  { apiKeys }: Pick<TestStore, 'apiKeys'>,
+  of: { readonly accountId: number; readonly projectId?: number; readonly limits?: LimitsPatch },
+): Promise<ApiKey> {
   return apiKeys.create({
+    ...of,
     publicId: `key_${anId().key}`,
-    accountId: project.accountId,
-    projectId: project.id,
     name: 'default',
     hash: crypto.getRandomValues(new Uint8Array(32)),
     prefix: 'tg_live_abcd',

@@ -8,6 +8,7 @@ import type { AuditLog } from '../../src/gateway/ports/audit.ts'
 import type { CatalogStore } from '../../src/gateway/ports/catalog.ts'
 import type { Clock } from '../../src/gateway/ports/clock.ts'
 import type { Jobs } from '../../src/gateway/ports/jobs.ts'
+import type { KeyDefaults } from '../../src/gateway/ports/key-defaults.ts'
 import type { Leases } from '../../src/gateway/ports/leases.ts'
 import type { Limits } from '../../src/gateway/ports/limits.ts'
 import type { Ledger } from '../../src/gateway/ports/ledger.ts'
@@ -28,6 +29,7 @@ export type TestStore = {
   readonly apiKeys: ApiKeys
   readonly adminTokens: AdminTokens
   readonly projects: Projects
+  readonly keyDefaults: KeyDefaults
   readonly catalog: CatalogStore
   readonly auditLog: AuditLog
   readonly leases: Leases

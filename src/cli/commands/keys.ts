@@ -1,5 +1,5 @@
 import { adminPath, type Ask } from '../ask.ts'
-import { limitLines, type LimitedReply } from './limits.ts'
+import { bodyOf, limitLines, type LimitedReply, type LimitOptions } from './limits.ts'
 import { table, type Outcome } from '../outcome.ts'
 
 type KeyReply = {
@@ -12,15 +12,18 @@ type KeyReply = {
   readonly revoked_at: string | null
 }
 
+/** The options of a new key, beside its limits. */
+export type KeyOptions = { readonly name?: string; readonly project?: string }
+
 /** Creates a key. The output is only the key, so that a script can capture it. It is shown only once. */
 export async function createKey(
   ask: Ask,
-  { account, ...fields }: { readonly account: string; readonly name?: string; readonly project?: string },
+  { account, name, project, ...limits }: { readonly account: string } & KeyOptions & LimitOptions,
 ): Promise<Outcome> {
   const key = await ask<KeyReply & { readonly key: string }>({
     method: 'POST',
     path: adminPath('accounts', account, 'keys'),
-    json: fields,
+    json: { name, project, ...bodyOf(limits) },
   })
   return {
     value: key,

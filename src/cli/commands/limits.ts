@@ -15,7 +15,8 @@ export type LimitOptions = {
   readonly model?: string
 }
 
-type Terms = {
+/** The limits and budgets of a scope. */
+export type Terms = {
   readonly limits: Readonly<Record<RateLimit, number | null>>
   readonly budgets: Readonly<Record<BudgetPeriod, string | null>>
 }
@@ -51,9 +52,9 @@ export async function setLimits(
 /** A line for each limit and budget. */
 export function limitLines({
   per_model: perModel = {},
-  budget_usage: usage,
+  budget_usage: usage = {},
   ...own
-}: LimitedReply): readonly string[] {
+}: Terms & Partial<Pick<LimitedReply, 'per_model' | 'budget_usage'>>): readonly string[] {
   const spent = (period: BudgetPeriod) => {
     const status = usage[period]
     return status === undefined ? '' : ` (${status.spent_usd} spent, ${status.remaining_usd} left)`

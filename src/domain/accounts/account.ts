@@ -1,4 +1,5 @@
 import type { LimitsPatch } from '../limits/limits-row.ts'
+import type { TermsPatch } from '../limits/scope.ts'
 
 export type Account = {
   /** The store's integer key. Never shown to clients. */
@@ -22,6 +23,8 @@ export type AccountPatch = {
   readonly replays?: boolean
   /** What it may use. */
   readonly limits?: LimitsPatch
+  /** What its new keys may use. */
+  readonly keyDefaults?: TermsPatch
 }
 
 /** Since when each switch of an account is set; null if it is not. */

@@ -1,6 +1,6 @@
 import { checkText } from '../catalog/rows/fields.ts'
 import { modelId } from '../catalog/rows/model-row.ts'
-import { checked, problemSentence, report, type Checked } from '../catalog/rows/problem.ts'
+import { checked, problemSentence, report, type Checked, type Path } from '../catalog/rows/problem.ts'
 import { describe, openRow, placeOf, refuseUnknownFields, type Place, type Row } from '../catalog/rows/row.ts'
 import { GatewayError } from '../errors.ts'
 import { formatUsd, parseUsd, type NanoUsd } from '../money.ts'
@@ -67,9 +67,9 @@ export function decodeLimitsPatch(value: unknown): Checked<LimitsPatch> {
 }
 
 /** Like `decodeLimitsPatch`, for a `thing` that has no limits for single models, such as a project. */
-export function decodeTermsPatch(value: unknown, thing: string): Checked<TermsPatch> {
+export function decodeTermsPatch(value: unknown, thing: string, path: Path = []): Checked<TermsPatch> {
   return checked(problems => {
-    const row = openRow(value, { path: [], problems }, `write an object with ${termFields.join(', ')}`)
+    const row = openRow(value, { path, problems }, `write an object with ${termFields.join(', ')}`)
     if (row === undefined) return undefined
     refuseUnknownFields(row, thing, termFields)
     return readTerms(row)

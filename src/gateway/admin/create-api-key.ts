@@ -3,6 +3,7 @@ import type { ApiKey } from '../../domain/accounts/api-key.ts'
 import type { Project } from '../../domain/accounts/project.ts'
 import { apiKeyPrefix, apiKeyText, KEY_BYTES } from '../../domain/accounts/api-key-text.ts'
 import { formatId, type Id } from '../../domain/ids.ts'
+import type { LimitsPatch } from '../../domain/limits/limits-row.ts'
 import type { ApiKeys } from '../ports/api-keys.ts'
 import type { Clock } from '../ports/clock.ts'
 import { checkedName } from './create-account.ts'
@@ -19,6 +20,8 @@ export async function createApiKey(
     readonly account: Account
     readonly project?: Project | undefined
     readonly name?: string | undefined
+    /** Replaces the default limits that it names. */
+    readonly limits?: LimitsPatch | undefined
     readonly actor: Actor
   },
   ports: {
@@ -40,6 +43,7 @@ export async function createApiKey(
     name,
     hash: ports.sha256(text),
     prefix: apiKeyPrefix(text),
+    limits: request.limits,
     audit: auditOf({ actor: request.actor, action: 'key.create', subject: publicId }, ports.clock),
   })
   return { apiKey, text }

@@ -1,12 +1,16 @@
 import type { Account } from '../../domain/accounts/account.ts'
 import type { ApiKey, KeyPatch } from '../../domain/accounts/api-key.ts'
 import type { Project } from '../../domain/accounts/project.ts'
+import type { LimitsPatch } from '../../domain/limits/limits-row.ts'
 import type { Editor } from './accounts.ts'
 import type { Audit } from './audit.ts'
 
 /** The API keys of accounts. The text of a key is never stored, only its SHA-256. */
 export interface ApiKeys {
-  /** Throws `invalid_field` if the project was closed or belongs to another account. */
+  /**
+   * Creates a key with the default limits of its account and of the gateway, where `limits` does not say otherwise. Throws
+   * `invalid_field` if the project was closed or belongs to another account, and for limits of too many models.
+   */
   create(request: {
     readonly publicId: string
     readonly accountId: number
@@ -17,6 +21,8 @@ export interface ApiKeys {
     readonly hash: Uint8Array
     /** The first 12 characters of the key, which lists show. */
     readonly prefix: string
+    /** Replaces the defaults that it names. Null removes one. */
+    readonly limits?: LimitsPatch | undefined
     readonly audit: Audit
   }): Promise<ApiKey>
 

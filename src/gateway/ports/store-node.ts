@@ -7,6 +7,7 @@ import type { Attempts } from './attempts.ts'
 import type { AuditLog } from './audit.ts'
 import type { CatalogStore } from './catalog.ts'
 import type { Jobs } from './jobs.ts'
+import type { KeyDefaults } from './key-defaults.ts'
 import type { Leases } from './leases.ts'
 import type { Ledger } from './ledger.ts'
 import type { Limits } from './limits.ts'
@@ -26,6 +27,7 @@ export interface StoreNode {
   readonly apiKeys: ApiKeys
   readonly adminTokens: AdminTokens
   readonly projects: Projects
+  readonly keyDefaults: KeyDefaults
   readonly attempts: Attempts
   readonly jobs: Jobs
   readonly catalog: CatalogStore

@@ -1,14 +1,16 @@
 import type { Account } from '../../domain/accounts/account.ts'
-import { limitFields } from '../../domain/limits/limits-row.ts'
+import { encodeTerms, limitFields } from '../../domain/limits/limits-row.ts'
+import type { TermsPatch } from '../../domain/limits/scope.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { addUsd, formatUsd } from '../../domain/money.ts'
 import { createAccount } from '../../gateway/admin/create-account.ts'
-import { flagField, limitsField, readFields, textField } from './body.ts'
+import { flagField, limitsField, readFields, termsField, textField } from './body.ts'
 import { limitsOf } from '../limits-json.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { absenceOf } from './found.ts'
 import { instantOrNull } from './instant.ts'
+import { KEY_DEFAULTS } from './key-defaults.ts'
 import { readAdminPage } from './query.ts'
 
 /** One page of accounts with their balances, oldest first. */
@@ -33,18 +35,30 @@ export async function postAccount({ request, actor }: AdminCall, ports: AdminPor
   return adminReply({ id: account.publicId, name: account.name })
 }
 
-/** Changes the replays or the limits of an account, from the next request on. Repeating it changes nothing. */
+/**
+ * Changes the replays and the limits of an account, from the next request on, and the defaults of its new keys.
+ * Repeating it changes nothing.
+ */
 export async function patchAccount(
   { request, params, actor }: AdminCall,
   ports: AdminPorts,
 ): Promise<BufferedReply> {
-  const { replays, ...fields } = await readFields(request, ['replays', ...limitFields])
-  const switched = replays === undefined ? {} : { replays: flagField({ replays }, 'replays') }
-  const hasLimits = replays === undefined || Object.keys(fields).length > 0
-  const patch = { ...switched, ...(hasLimits ? { limits: limitsField(fields) } : {}) }
+  const known = ['replays', 'key_defaults', ...limitFields]
+  const { replays, key_defaults: keyDefaults, ...fields } = await readFields(request, known)
+  const hasOthers = replays !== undefined || keyDefaults !== undefined
+  const patch = {
+    ...(replays !== undefined && { replays: flagField({ replays }, 'replays') }),
+    ...(keyDefaults !== undefined && { keyDefaults: keyDefaultsIn(keyDefaults) }),
+    ...((!hasOthers || Object.keys(fields).length > 0) && { limits: limitsField(fields) }),
+  }
   const { publicId } = await accountOf(params, ports)
   const changed = await ports.accounts.updateAccount(publicId, patch, { actor, atMs: ports.clock.now() })
   return adminReply(await limitedAccountBody(changed, ports))
+}
+
+/** Null removes all defaults. */
+function keyDefaultsIn(value: unknown): TermsPatch {
+  return value === null ? { limits: null, budgets: null } : termsField(value, KEY_DEFAULTS, ['key_defaults'])
 }
 
 /** One account with its balance and its limits. */
@@ -85,7 +99,12 @@ async function accountBody(account: Account, { ledger }: AdminPorts): Promise<ob
 
 async function limitedAccountBody(account: Account, ports: AdminPorts): Promise<object> {
   const limits = limitsOf({ accountId: account.id, apiKeyId: undefined }, ports.limits)
-  return { ...(await accountBody(account, ports)), ...(await limits.catch(nullIfDamaged)) }
+  const defaults = await ports.keyDefaults.of(account.id)
+  return {
+    ...(await accountBody(account, ports)),
+    ...(await limits.catch(nullIfDamaged)),
+    key_defaults: encodeTerms(defaults),
+  }
 }
 
 /** The ledger throws a RangeError for an account without balances. */

@@ -107,9 +107,17 @@ export function limitsField(fields: Fields): LimitsPatch {
   return patch.value
 }
 
-/** The members of a body that change the limits of a `thing` that has none for single models. There may be none. */
-export function termsField(fields: Fields, thing: string): TermsPatch {
-  const patch = decodeTermsPatch(fields, thing)
+/** What `readFields` says about limits for single models, in a body whose subject has none. */
+export const ELSEWHERE = {
+  per_model: 'is not a field of this request; set limits for a model on an account or on a key',
+}
+
+/**
+ * The members of a value that change the limits of a `thing` that has none for single models. There may be none. `path`
+ * is the place of the value in the body.
+ */
+export function termsField(value: unknown, thing: string, path: readonly string[] = []): TermsPatch {
+  const patch = decodeTermsPatch(value, thing, path)
   if (!patch.ok) throw rowsRefusal(patch.problems)
   return patch.value
 }

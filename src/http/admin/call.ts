@@ -17,6 +17,7 @@ import type { Backups } from '../../gateway/ports/backups.ts'
 import type { CatalogStore } from '../../gateway/ports/catalog.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { Jobs } from '../../gateway/ports/jobs.ts'
+import type { KeyDefaults } from '../../gateway/ports/key-defaults.ts'
 import type { Ledger } from '../../gateway/ports/ledger.ts'
 import type { Limits } from '../../gateway/ports/limits.ts'
 import type { Moderator } from '../../gateway/ports/moderator.ts'
@@ -33,6 +34,7 @@ export type AdminPorts = {
   readonly accounts: Accounts
   readonly apiKeys: ApiKeys
   readonly projects: Projects
+  readonly keyDefaults: KeyDefaults
   readonly adminTokens: AdminTokens
   readonly ledger: Ledger
   readonly anchor: Anchoring

@@ -1,12 +1,12 @@
 import type { ApiKey } from '../../domain/accounts/api-key.ts'
 import { GatewayError } from '../../domain/errors.ts'
-import { limitFields } from '../../domain/limits/limits-row.ts'
+import { limitFields, type LimitsPatch } from '../../domain/limits/limits-row.ts'
 import { createApiKey } from '../../gateway/admin/create-api-key.ts'
 import { findKey, findKeyOfPath } from '../../gateway/admin/find-key.ts'
 import { limitsOf } from '../limits-json.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { accountOf } from './accounts.ts'
-import { limitsField, optionalTextField, readFields, textField } from './body.ts'
+import { limitsField, optionalTextField, readFields, textField, type Fields } from './body.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { instant } from './instant.ts'
 import { projectOfAccount } from './projects.ts'
@@ -34,18 +34,32 @@ export async function patchKey(call: AdminCall, ports: AdminPorts): Promise<Buff
   return getKey(call, ports)
 }
 
-/** Creates a key, in a project if the body names one. Only this reply has its text. */
+/**
+ * Creates a key, in a project if the body names one, and with the default limits that the body does not replace. Only
+ * this reply has its text.
+ */
 export async function postKey(
   { request, params, actor }: AdminCall,
   ports: AdminPorts,
 ): Promise<BufferedReply> {
   const account = await accountOf(params, ports)
-  const fields = await readFields(request, ['name', 'project'])
+  const fields = await readFields(request, ['name', 'project', ...limitFields])
   const name = optionalTextField(fields, 'name', 'the name of the key')
   const named = optionalTextField(fields, 'project', 'the id or the name of a project of the account')
   const project = named === undefined ? undefined : await projectOfAccount(account, named, ports)
-  const { apiKey, text } = await createApiKey({ account, project, name, actor }, ports)
-  return adminReply({ ...keyBody(apiKey, await projectIds(account.id, ports)), key: text })
+  const limits = limitsIn(fields)
+  const { apiKey, text } = await createApiKey({ account, project, name, limits, actor }, ports)
+  const [projects, terms] = await Promise.all([
+    projectIds(account.id, ports),
+    limitsOf({ accountId: account.id, apiKeyId: apiKey.id }, ports.limits),
+  ])
+  return adminReply({ ...keyBody(apiKey, projects), ...terms, key: text })
+}
+
+/** Replaces the default limits that it names. */
+function limitsIn(fields: Fields): LimitsPatch | undefined {
+  const named = Object.entries(fields).filter(([name]) => limitFields.some(known => known === name))
+  return named.length === 0 ? undefined : limitsField(Object.fromEntries(named))
 }
 
 /** The key with an id, first characters or a text, and its account. A text is in the body, because paths get into logs. */

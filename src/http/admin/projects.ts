@@ -5,16 +5,13 @@ import { checkedProjectName, createProject } from '../../gateway/admin/create-pr
 import { termsOf } from '../limits-json.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { accountOf } from './accounts.ts'
-import { readFields, termsField, textField, wrongField, type Fields } from './body.ts'
+import { ELSEWHERE, readFields, termsField, textField, wrongField, type Fields } from './body.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { absenceOf, found } from './found.ts'
 import { instant } from './instant.ts'
 
 const NAME = 'the name of the project'
 const FIELDS = ['name', 'limits', 'budgets']
-const ELSEWHERE = {
-  per_model: 'is not a field of a project; set limits for a model on the account or on a key',
-}
 
 /** The projects of an account in the order of their creation, including closed ones. */
 export async function listProjects({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {

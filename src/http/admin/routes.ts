@@ -27,6 +27,7 @@ import {
   postKeySearch,
 } from './keys.ts'
 import { getRequest, listRequests } from './requests.ts'
+import { getKeyDefaults, patchKeyDefaults } from './key-defaults.ts'
 import { listLosses, listUsage } from './usage.ts'
 import { getDoctor, postBackup, postReconciliation, postVerification } from './maintenance.ts'
 import { getProject, listProjects, patchProject, postProject, postProjectClosing } from './projects.ts'
@@ -67,6 +68,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'accounts/{account}/resume', methods: { POST: full(postResumption) } },
   { path: 'accounts/{account}/statement', methods: { GET: reading(getStatement) } },
   { path: 'charges/{charge}/refund', methods: { POST: full(postRefund) } },
+  { path: 'key-defaults', methods: { GET: reading(getKeyDefaults), PATCH: full(patchKeyDefaults) } },
   { path: 'keys/find', methods: { POST: reading(postKeySearch) } },
   { path: 'keys/{id}', methods: { GET: reading(getKey), PATCH: full(patchKey) } },
   { path: 'keys/{id}/revoke', methods: { POST: full(postKeyRevocation) } },

@@ -3,7 +3,16 @@ import { creditSources } from '../../gateway/admin/credit-account.ts'
 import { NAME_LENGTH_MAX } from '../../gateway/admin/create-account.ts'
 import { NOTE_LENGTH_MAX } from '../admin/money-fields.ts'
 import { booksTouchedBy } from '../../domain/ledger/operation.ts'
-import { limitChanges, limitMembers, limitsExample, noLimitsExample } from './limits.ts'
+import {
+  limitChanges,
+  limitMembers,
+  limitsExample,
+  noBudgets,
+  noLimits,
+  noLimitsExample,
+  termChanges,
+  terms,
+} from './limits.ts'
 import { json, ok, pageParameters, type Operation, type Parameter, type Paths } from './operation.ts'
 import {
   about,
@@ -69,6 +78,7 @@ export const adminAccountSchemas: Members = {
     replays: flag,
     created_at: nullable(dateTime),
     ...limitMembers,
+    key_defaults: about('What its new keys may use.', object(terms)),
   }),
   LimitedKey: object({
     id: text,
@@ -117,6 +127,7 @@ export const adminAccountSchemas: Members = {
     {
       name: nullable(name),
       project: about('The id or the name of an open project of the account.', nullable(text)),
+      ...limitChanges,
     },
   ),
   NewGrant: closed({ amount_usd: amount }, { note, source: nullable(words(creditSources)) }),
@@ -131,7 +142,16 @@ export const adminAccountSchemas: Members = {
       note,
     },
   ),
-  AccountChange: closed({}, { replays: about('False switches replays off.', flag), ...limitChanges }),
+  AccountChange: closed(
+    {},
+    {
+      replays: about('False switches replays off.', flag),
+      key_defaults: about('Null removes all.', nullable(closed({}, termChanges))),
+      ...limitChanges,
+    },
+  ),
+  KeyDefaults: object(terms),
+  KeyDefaultsChange: closed({}, termChanges),
   KeyChange: closed({}, limitChanges),
 }
 
@@ -153,6 +173,8 @@ const key = {
   created_at: AT,
   revoked_at: null,
 }
+const noDefaults = { limits: noLimits, budgets: noBudgets }
+const defaults = { limits: limitsExample.limits, budgets: limitsExample.budgets }
 const credit = {
   id: 'op_01m7yafb7z000c1awn4tmfekz0',
   amount_usd: '25',
@@ -226,14 +248,23 @@ export const adminAccountPaths: Paths = {
       ...ofAccount,
       id: 'readAccount',
       summary: 'An account',
-      replies: ok('The account.', ref('LimitedAccount'), { ...account, ...noLimitsExample }),
+      replies: ok('The account.', ref('LimitedAccount'), {
+        ...account,
+        ...noLimitsExample,
+        key_defaults: noDefaults,
+      }),
     },
     patch: {
       ...ofAccount,
       id: 'changeAccount',
-      summary: 'Change the replays or the limits of an account',
+      summary: 'Change the replays or the limits of an account, or the defaults of its new keys',
       body: bodyOf('AccountChange', { replays: false }),
-      replies: ok('The account.', ref('LimitedAccount'), { ...account, ...noLimitsExample, replays: false }),
+      replies: ok('The account.', ref('LimitedAccount'), {
+        ...account,
+        ...noLimitsExample,
+        key_defaults: noDefaults,
+        replays: false,
+      }),
     },
   },
   'accounts/{account}/keys': {
@@ -247,7 +278,8 @@ export const adminAccountPaths: Paths = {
       ...ofAccount,
       id: 'createKey',
       summary: 'Create a key',
-      description: 'Only this reply has the text of the key. A key never changes its project.',
+      description:
+        'Only this reply has the text of the key. A key never changes its project. Limits that the body does not name are the defaults of the account, or else those of the gateway, at this moment; null is no limit in spite of a default.',
       body: bodyOf('NewKey', { name: 'laptop' }, { isRequired: false }),
       replies: ok(
         'The key with its text.',
@@ -258,9 +290,10 @@ export const adminAccountPaths: Paths = {
           project: nullable(idOf('proj')),
           created_at: dateTime,
           revoked_at: nullable(dateTime),
+          ...limitMembers,
           key: text,
         }),
-        { ...key, key: 'tg_live_Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z' },
+        { ...key, ...noLimitsExample, key: 'tg_live_Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z' },
       ),
     },
   },
@@ -272,6 +305,24 @@ export const adminAccountPaths: Paths = {
       parameters: [accountParameter, keyParameter],
       replies: ok('The revoked key.', ref('ApiKey'), { ...key, revoked_at: AT }),
       errors: ['not_found', 'invalid_field'],
+    },
+  },
+  'key-defaults': {
+    get: {
+      ...common,
+      id: 'readKeyDefaults',
+      summary: 'The default limits that the gateway gives new keys',
+      replies: ok('The defaults.', ref('KeyDefaults'), defaults),
+      errors: [],
+    },
+    patch: {
+      ...common,
+      id: 'changeKeyDefaults',
+      summary: 'Change the default limits that the gateway gives new keys',
+      description: 'Earlier keys keep their limits. Null removes a default, and an absent one stays.',
+      body: bodyOf('KeyDefaultsChange', { limits: { requests_per_minute: 60 }, budgets: { month: '20' } }),
+      replies: ok('The defaults.', ref('KeyDefaults'), defaults),
+      errors: [],
     },
   },
   'keys/find': {

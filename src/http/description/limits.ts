@@ -9,7 +9,8 @@ function membersOf(names: readonly string[], schema: Schema): Members {
   return Object.fromEntries(names.map(name => [name, nullable(schema)]))
 }
 
-const terms: Members = {
+/** The limits and budgets of a scope. */
+export const terms: Members = {
   limits: about('Null for no limit.', object(membersOf(rateLimits, rate))),
   budgets: about('Dollars; null for no budget. Periods are in UTC.', object(membersOf(budgetPeriods, usd))),
 }
@@ -57,8 +58,8 @@ export const limitChanges: Members = {
   per_model: nullable({ type: 'object', additionalProperties: nullable(closed({}, termChanges)) }),
 }
 
-const noLimits = { requests_per_minute: null, tokens_per_minute: null, concurrent_requests: null }
-const noBudgets = { day: null, week: null, month: null, total: null }
+export const noLimits = { requests_per_minute: null, tokens_per_minute: null, concurrent_requests: null }
+export const noBudgets = { day: null, week: null, month: null, total: null }
 
 export const limitsExample = {
   limits: { ...noLimits, requests_per_minute: 60 },

@@ -8,6 +8,7 @@ import { cursorOf, readCursor } from '../books/cursors.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Tables } from './hashed-table.ts'
+import type { KeyDefaultRows } from './limits/key-defaults.ts'
 import type { ChangeLimits } from './limits/limits.ts'
 
 /** The accounts of one node. */
@@ -18,6 +19,7 @@ export class SqliteAccounts implements Accounts {
   readonly #sql: ReturnType<typeof statements>
   readonly #keptKeys: ApiKeyCache
   readonly #changeLimits: ChangeLimits
+  readonly #keyDefaults: KeyDefaultRows
 
   constructor(parts: {
     readonly database: Database
@@ -26,6 +28,7 @@ export class SqliteAccounts implements Accounts {
     readonly tables: Tables
     readonly keptKeys: ApiKeyCache
     readonly changeLimits: ChangeLimits
+    readonly keyDefaults: KeyDefaultRows
   }) {
     this.#groupCommit = parts.groupCommit
     this.#auditLog = parts.auditLog
@@ -33,6 +36,7 @@ export class SqliteAccounts implements Accounts {
     this.#sql = statements(parts.database)
     this.#keptKeys = parts.keptKeys
     this.#changeLimits = parts.changeLimits
+    this.#keyDefaults = parts.keyDefaults
   }
 
   createAccount({
@@ -88,7 +92,11 @@ export class SqliteAccounts implements Accounts {
       const owner = { accountId: Number(row.id), apiKeyId: undefined }
       const limits = this.#changeLimits(owner, patch.limits, { action: 'account.limits', subject: publicId })
       const { actions, suspendedAtMs, replaysOffAtMs } = patchSwitches(switchesFrom(row), patch, atMs)
-      const lines = [...limits, ...actions.map(action => ({ action, subject: publicId }))]
+      const defaults = this.#keyDefaults.change(owner.accountId, patch.keyDefaults, {
+        action: 'account.key_defaults',
+        subject: publicId,
+      })
+      const lines = [...limits, ...defaults, ...actions.map(action => ({ action, subject: publicId }))]
       for (const line of lines) this.#auditLog.append({ ...line, actor, atMs })
       if (actions.length === 0) return accountFrom(row)
       this.#sql.setSwitches.run(suspendedAtMs, replaysOffAtMs, row.id)

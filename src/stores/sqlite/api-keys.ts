@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { patchRevocation, type ApiKey, type KeyPatch } from '../../domain/accounts/api-key.ts'
 import { GatewayError } from '../../domain/errors.ts'
+import { patchLimits } from '../../domain/limits/limits-row.ts'
 import type { Editor } from '../../gateway/ports/accounts.ts'
 import type { ApiKeys, Authenticated, KeyName } from '../../gateway/ports/api-keys.ts'
 import {
@@ -14,6 +15,7 @@ import {
 import type { SqliteAuditLog } from './audit-log.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Tables } from './hashed-table.ts'
+import type { KeyDefaultRows } from './limits/key-defaults.ts'
 import type { ChangeLimits } from './limits/limits.ts'
 
 /** The API keys of one node. `authenticate` takes the hash in base64. */
@@ -24,6 +26,7 @@ export class SqliteApiKeys implements ApiKeys {
   readonly #sql: ReturnType<typeof statements>
   readonly #keptKeys: ApiKeyCache
   readonly #changeLimits: ChangeLimits
+  readonly #keyDefaults: KeyDefaultRows
 
   constructor(parts: {
     readonly database: Database
@@ -32,6 +35,7 @@ export class SqliteApiKeys implements ApiKeys {
     readonly tables: Tables
     readonly keptKeys: ApiKeyCache
     readonly changeLimits: ChangeLimits
+    readonly keyDefaults: KeyDefaultRows
   }) {
     this.#groupCommit = parts.groupCommit
     this.#auditLog = parts.auditLog
@@ -39,6 +43,7 @@ export class SqliteApiKeys implements ApiKeys {
     this.#sql = statements(parts.database)
     this.#keptKeys = parts.keptKeys
     this.#changeLimits = parts.changeLimits
+    this.#keyDefaults = parts.keyDefaults
   }
 
   create({
@@ -48,6 +53,7 @@ export class SqliteApiKeys implements ApiKeys {
     name,
     hash,
     prefix,
+    limits,
     audit,
   }: Parameters<ApiKeys['create']>[0]): Promise<ApiKey> {
     return this.#groupCommit.run(() => {
@@ -63,6 +69,12 @@ export class SqliteApiKeys implements ApiKeys {
       })
       if (id === null) throw new Error(`The API key ${publicId} is in use.`)
       this.#auditLog.append(audit)
+      const defaults = { ...this.#keyDefaults.ofNewKey(accountId), perModel: {} }
+      const line = { action: 'key.limits', subject: publicId }
+      const owner = { accountId, apiKeyId: Number(id) }
+      const own = patchLimits(defaults, limits ?? {})
+      for (const change of this.#changeLimits(owner, own, line, { isNew: true }))
+        this.#auditLog.append({ ...change, actor: audit.actor, atMs: audit.atMs })
       return {
         id: Number(id),
         publicId,

@@ -14,6 +14,7 @@ import { HoldOwner } from './hold-owner.ts'
 import { openJobs } from './jobs/jobs.ts'
 import { SqliteLeases, type TakenLeases } from './leases.ts'
 import { createLedger, type LedgerSteps } from './ledger.ts'
+import { createKeyDefaults, KeyDefaultRows } from './limits/key-defaults.ts'
 import { createLimits, limitChanges } from './limits/limits.ts'
 import { NodeChain } from './node-chain.ts'
 import { SqliteProjects } from './projects.ts'
@@ -54,12 +55,13 @@ export function openNode(
   const { hints, text } = shared.steps
   const freedHints = hints.add()
   const changeLimits = limitChanges({ ...shared, owner })
+  const keyDefaults = new KeyDefaultRows(shared)
   return {
     name,
     newId: idSource({ clock, random64, after: lastKey }),
     ledger: createLedger({ ...shared, groupCommit, owner, freedHints }),
-    accounts: new SqliteAccounts({ ...shared, groupCommit, changeLimits }),
-    apiKeys: new SqliteApiKeys({ ...shared, groupCommit, changeLimits }),
+    accounts: new SqliteAccounts({ ...shared, groupCommit, changeLimits, keyDefaults }),
+    apiKeys: new SqliteApiKeys({ ...shared, groupCommit, changeLimits, keyDefaults }),
     adminTokens: new SqliteAdminTokens({ ...shared, groupCommit }),
     projects: new SqliteProjects({ ...shared, groupCommit, changeLimits }),
     attempts: createAttempts({ ...shared, groupCommit }),
@@ -77,6 +79,7 @@ export function openNode(
     },
     limits: createLimits({ ...shared, owner }),
     traces: createTraces(shared.database),
+    keyDefaults: createKeyDefaults({ ...shared, groupCommit, keyDefaults }),
     leases: new SqliteLeases({ taken: shared.takenLeases, clock }),
     finishUpgrade: () => new UsageRebuild({ database: shared.database, groupCommit }).run(),
     close() {

@@ -1,6 +1,8 @@
 import type { SwitchAction } from '../../../domain/accounts/account.ts'
 import type { KeyAction } from '../../../domain/accounts/api-key.ts'
 import { projectNameIn, projectNaming, type ProjectSwitch } from '../../../domain/accounts/project.ts'
+import { encodeLimitsPatch } from '../../../domain/limits/limits-row.ts'
+import { NO_TERMS } from '../../../domain/limits/scope.ts'
 import { findingOf, type Finding } from './findings.ts'
 
 /** The switches that an audit line turns on or off. The columns have the time of the line, or null. */
@@ -14,6 +16,12 @@ const switches: Readonly<Record<string, Switched>> = {
   'project.close': { column: 'closed_at_ms', isSet: true },
 } satisfies Record<SwitchAction | KeyAction | ProjectSwitch | 'token.revoke', Switched>
 
+/** The ending of the actions that change the limits of new keys. The details are those limits after the change. */
+const KEY_DEFAULTS_ACTION = '.key_defaults'
+
+/** The detail of a line that removes all defaults. Their row is removed too. */
+const NO_DEFAULTS = JSON.stringify(encodeLimitsPatch(NO_TERMS))
+
 /** The lines that name their subject. */
 const namings: ReadonlySet<string> = new Set(projectNaming)
 
@@ -26,6 +34,8 @@ export type SwitchedAccount = {
   public_id: string
   suspended_at_ms: bigint | null
   replays_off_at_ms: bigint | null
+  /** The default limits of its new keys. */
+  key_defaults: string | null
 }
 export type SwitchedKey = { id: bigint; account_id: bigint; public_id: string; revoked_at_ms: bigint | null }
 export type SwitchedProject = {
@@ -48,10 +58,12 @@ export class SwitchLines {
   /** The time of the line that switched a column on; null if the latest one switched it off. */
   readonly #latest = new Map<string, bigint | null>()
   readonly #names = new Map<string, string | undefined>()
+  readonly #keyDefaults = new Map<string, string | null>()
 
   /** Adds a line, in the order of the log. */
   add({ action, subject, at_ms, detail }: SwitchLine): void {
     if (namings.has(action)) this.#names.set(subject, projectNameIn(detail))
+    if (action.endsWith(KEY_DEFAULTS_ACTION)) this.#keyDefaults.set(subject, detail)
     const switched = switches[action]
     if (switched === undefined) return
     this.#latest.set(`${switched.column} ${subject}`, switched.isSet ? at_ms : null)
@@ -62,10 +74,23 @@ export class SwitchLines {
     return this.#latest.get(`${column} ${publicId}`) ?? null
   }
 
+  /** The default limits of the new keys of an account or of the gateway, as JSON; null for none. */
+  keyDefaults(subject: string): string | null {
+    const terms = this.#keyDefaults.get(subject) ?? null
+    return terms === NO_DEFAULTS ? null : terms
+  }
+
   /** The current name of a project. */
   name(publicId: string): string | undefined {
     return this.#names.get(publicId)
   }
+}
+
+/** `lines` has all lines that were written before the defaults of the gateway were read. */
+export function findingsOfKeyDefaults(terms: string | null, lines: SwitchLines): readonly Finding[] {
+  if (lines.keyDefaults('gateway') === terms) return []
+  const message = ['The default limits of new keys are not those that the audit log says.']
+  return [{ accountId: null, entryId: null, message }]
 }
 
 /** `lines` has all lines that were written before the project was read. */
@@ -110,11 +135,18 @@ export function findingsOfToken(
 }
 
 function problemOfAccount(
-  { public_id: id, suspended_at_ms: suspended, replays_off_at_ms: replaysOff }: SwitchedAccount,
+  {
+    public_id: id,
+    suspended_at_ms: suspended,
+    replays_off_at_ms: replaysOff,
+    key_defaults: keyDefaults,
+  }: SwitchedAccount,
   lines: SwitchLines,
 ): string | undefined {
   if (lines.at(id, 'suspended_at_ms') !== suspended)
     return suspended === null ? 'it is not suspended' : 'it is suspended'
-  if (lines.at(id, 'replays_off_at_ms') === replaysOff) return undefined
-  return replaysOff === null ? 'its replays are on' : 'its replays are off'
+  if (lines.at(id, 'replays_off_at_ms') !== replaysOff)
+    return replaysOff === null ? 'its replays are on' : 'its replays are off'
+  if (lines.keyDefaults(id) !== keyDefaults) return 'its new keys have other limits'
+  return undefined
 }

@@ -3,6 +3,7 @@ import type { Finding } from '../../books/verify/findings.ts'
 import {
   findingsOfAccount,
   findingsOfApiKey,
+  findingsOfKeyDefaults,
   findingsOfProject,
   findingsOfToken,
   SwitchLines,
@@ -21,7 +22,9 @@ export function* checkSwitches(database: Database): Generator<readonly Finding[]
   const log = new SwitchLog(database)
   while (log.read()) yield []
   const accounts = database.prepare<SwitchedAccount, [bigint, number]>(
-    'SELECT id, public_id, suspended_at_ms, replays_off_at_ms FROM accounts WHERE id > ? ORDER BY id LIMIT ?',
+    `SELECT id, public_id, suspended_at_ms, replays_off_at_ms,
+        (SELECT terms FROM key_defaults WHERE account_id = accounts.id) AS key_defaults
+      FROM accounts WHERE id > ? ORDER BY id LIMIT ?`,
   )
   for (const rows of inPieces(accounts, ROWS_A_TURN, row => row.id)) {
     log.readAll()
@@ -48,6 +51,11 @@ export function* checkSwitches(database: Database): Generator<readonly Finding[]
     log.readAll()
     yield rows.flatMap(row => findingsOfProject(row, log.lines))
   }
+  log.readAll()
+  const ofGateway = database
+    .query<{ terms: string }, []>('SELECT terms FROM key_defaults WHERE account_id = 0')
+    .get()
+  yield findingsOfKeyDefaults(ofGateway?.terms ?? null, log.lines)
 }
 
 /** Reads the lines of the audit log in their order. */
