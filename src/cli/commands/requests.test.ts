@@ -92,7 +92,7 @@ test('requests list looks a whole key up, so that no URL has its text', async ()
   expect(list).toMatch(/^requests\?/)
   expect(Object.fromEntries(new URLSearchParams(list!.split('?')[1]))).toEqual({
     failed: 'true',
-    user_id: 'u-1',
+    user: 'u-1',
     tag: 'team=search',
     key: expect.stringMatching(/^key_/) as string,
     limit: '5',
