@@ -460,7 +460,7 @@ describe('on a stopped data folder', () => {
     ]
 
     expect(byText.out).toStartWith(`key      ${prefix}…\nid       key_`)
-    expect(byText.out).toMatch(/account {2}ada \(acct_\w+\)\n.*\nstate {4}active\nlimits {3}none\n$/)
+    expect(byText.out).toMatch(/account {2}ada \(acct_\w+\)\nproject {2}none\n.*\nstate {4}active\nlimits {3}none\n$/)
     expect(byPrefix.out).toBe(byText.out)
     expect(set.out).toMatch(/^Limits of key_\w+:\n/)
     expect(revoked.out).toStartWith(`Revoked ${prefix}… (key_`)
@@ -468,6 +468,32 @@ describe('on a stopped data folder', () => {
     expect(refused.map(({ code }) => code)).toEqual([1, 1, 1, 2, 2, 2])
     for (const { out, err } of [byText, set, revoked, after, ...refused])
       expect(out + err).not.toMatch(/tg_live_[0-9A-Za-z]{5}/)
+  })
+
+  test('projects are created with limits, renamed, listed and closed, and keys are created in them', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'projects') }
+    await tollgate(['accounts', 'create', 'ada'], folder)
+    const create = ['projects', 'create', 'ada', 'web', '--budget', 'month=20', '--json']
+    const { id } = JSON.parse((await tollgate(create, folder)).out) as { id: string }
+
+    const key = (await tollgate(['keys', 'create', 'ada', '--project', 'web'], folder)).out.trim()
+    const set = await tollgate(['projects', 'set', id, '--rpm', '60'], folder)
+    const renamed = await tollgate(['projects', 'rename', id, 'site'], folder)
+    const shownKey = await tollgate(['keys', 'show', key], folder)
+    const closed = await tollgate(['projects', 'close', id], folder)
+    const [shown, listed] = [
+      await tollgate(['projects', 'show', id], folder),
+      await tollgate(['projects', 'list', 'ada'], folder),
+    ]
+    const late = await tollgate(['keys', 'create', 'ada', '--project', 'site'], folder)
+
+    expect(set.out).toBe(`Limits of ${id}:\n60 requests per minute\n20 USD a month (0 spent, 20 left)\n`)
+    expect(renamed.out).toBe(`The name of ${id} is site.\n`)
+    expect(shownKey.out).toContain(`\nproject  ${id}\n`)
+    expect(closed.out).toBe(`Closed site (${id}). Requests with its keys are now refused.\n`)
+    expect(shown.out).toMatch(/^name {5}site\nid {7}proj_\w+\naccount {2}acct_\w+\n/)
+    expect(listed.out).toMatch(/site +proj_\w+ .* closed 20/)
+    expect(late).toMatchObject({ code: 2, err: expect.stringContaining('The project "site" is closed.') })
   })
 
   test('an error is printed as a sentence, or in the envelope of the API', async () => {

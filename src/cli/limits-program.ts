@@ -6,19 +6,9 @@ import { findKey } from './commands/keys.ts'
 import { setLimits, type BudgetOptions, type LimitOptions } from './commands/limits.ts'
 import type { Runner } from './program.ts'
 
-/** Adds `set` to the commands of accounts or of keys. */
-export function addSet(
-  parent: Command,
-  of: { readonly kind: 'keys' | 'accounts'; readonly argument: string; readonly words: string },
-  runner: Runner,
-): void {
-  const { kind, argument, words } = of
-  parent
-    .command('set')
-    .argument(`<${argument}>`, words)
-    .description(
-      `Change the limits and budgets of ${kind === 'keys' ? 'a key' : 'an account'}, and show them.`,
-    )
+/** Adds the options of limits and budgets to a command. */
+export function withLimits(command: Command): Command {
+  return command
     .option('--rpm <number>', 'requests a minute; none removes the limit', limitOrNone)
     .option('--tpm <number>', 'tokens a minute; none removes the limit', limitOrNone)
     .option('--concurrent <number>', 'open requests and jobs; none removes the limit', limitOrNone)
@@ -27,7 +17,23 @@ export function addSet(
       'dollars for each day, week or month in UTC, or in total; can be given several times',
       budgetOf,
     )
-    .option('--model <model>', 'only for requests with this model')
+}
+
+const thingOf = { keys: 'a key', accounts: 'an account', projects: 'a project' } as const
+
+/** Adds `set` to the commands of accounts, projects or keys. */
+export function addSet(
+  parent: Command,
+  of: { readonly kind: keyof typeof thingOf; readonly argument: string; readonly words: string },
+  runner: Runner,
+): void {
+  const { kind, argument, words } = of
+  const set = withLimits(parent.command('set'))
+  // A project has no limits for single models.
+  if (kind !== 'projects') set.option('--model <model>', 'only for requests with this model')
+  set
+    .argument(`<${argument}>`, words)
+    .description(`Change the limits and budgets of ${thingOf[kind]}, and show them.`)
     .addHelpText(
       'after',
       `\n  $ tollgate ${kind} set <${argument}> --rpm 60 --budget month=20 --budget day=none`,

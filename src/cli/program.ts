@@ -20,6 +20,7 @@ import { reconcileCosts } from './commands/reconcile-costs.ts'
 import { listUsage, usageCsv } from './commands/usage.ts'
 import type { Admin } from './connect.ts'
 import { addSet } from './limits-program.ts'
+import { addProjects } from './projects-program.ts'
 import type { Outcome } from './outcome.ts'
 import { addRequests } from './requests-program.ts'
 
@@ -72,6 +73,7 @@ export function buildProgram(runner: Runner, version: string): Command {
     .addHelpText('after', EPILOGUE)
   addServe(program, runner)
   addAccounts(program, runner)
+  addProjects(program, runner)
   addKeys(program, runner)
   addAdminTokens(program, runner)
   addMoney(program, runner)
@@ -195,12 +197,13 @@ function addKeys(program: Command, runner: Runner): void {
     .command('create <account>')
     .description('Create a key and print it. It is not shown again.')
     .option('--name <name>', 'a name for the key, shown in lists')
+    .option('--project <project>', 'a project of the account, by its name or id; it never changes')
     .addHelpText(
       'after',
       '\nOnly the key is printed to standard output:\n  $ KEY=$(tollgate keys create ada)',
     )
-    .action((account: string, { name }: { name?: string }) =>
-      runner.admin(ask => createKey(ask, { account, name })),
+    .action((account: string, fields: { name?: string; project?: string }) =>
+      runner.admin(ask => createKey(ask, { account, ...fields })),
     )
   keys
     .command('list <account>')

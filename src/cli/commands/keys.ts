@@ -6,6 +6,8 @@ type KeyReply = {
   readonly id: string
   readonly name: string
   readonly prefix: string
+  /** The id of its project. */
+  readonly project: string | null
   readonly created_at: string
   readonly revoked_at: string | null
 }
@@ -13,12 +15,12 @@ type KeyReply = {
 /** Creates a key. The output is only the key, so that a script can capture it. It is shown only once. */
 export async function createKey(
   ask: Ask,
-  { account, name }: { readonly account: string; readonly name: string | undefined },
+  { account, ...fields }: { readonly account: string; readonly name?: string; readonly project?: string },
 ): Promise<Outcome> {
   const key = await ask<KeyReply & { readonly key: string }>({
     method: 'POST',
     path: adminPath('accounts', account, 'keys'),
-    json: name === undefined ? {} : { name },
+    json: fields,
   })
   return {
     value: key,
@@ -33,10 +35,17 @@ export async function listKeys(ask: Ask, account: string): Promise<Outcome> {
     method: 'GET',
     path: adminPath('accounts', account, 'keys'),
   })
-  const rows = data.map(key => [`${key.prefix}…`, key.id, key.name, key.created_at, stateOf(key)])
+  const rows = data.map(key => [
+    `${key.prefix}…`,
+    key.id,
+    key.name,
+    key.project ?? '–',
+    key.created_at,
+    stateOf(key),
+  ])
   return {
     value: { data },
-    text: data.length === 0 ? 'No keys.' : table(['KEY', 'ID', 'NAME', 'CREATED', 'STATE'], rows),
+    text: data.length === 0 ? 'No keys.' : table(['KEY', 'ID', 'NAME', 'PROJECT', 'CREATED', 'STATE'], rows),
   }
 }
 
@@ -52,6 +61,7 @@ export async function showKey(ask: Ask, name: string): Promise<Outcome> {
     ['id', key.id],
     ['name', key.name],
     ['account', `${key.account_name ?? '–'} (${key.account ?? '–'})`],
+    ['project', key.project ?? 'none'],
     ['created', key.created_at],
     ['state', stateOf(key)],
     ['limits', limits.length === 0 ? 'none' : limits.join('; ')],

@@ -5,7 +5,7 @@ import type { Outcome } from '../outcome.ts'
 /** Null removes a budget. */
 export type BudgetOptions = Readonly<Partial<Record<BudgetPeriod, string | null>>>
 
-/** The options of `keys set` and `accounts set`. Null removes a limit. */
+/** The options of the commands `set`. Null removes a limit. */
 export type LimitOptions = {
   readonly rpm?: number | null
   readonly tpm?: number | null
@@ -20,20 +20,21 @@ type Terms = {
   readonly budgets: Readonly<Record<BudgetPeriod, string | null>>
 }
 
-/** An account or a key with its limits. */
+/** An account, a project or a key with its limits. */
 export type LimitedReply = Terms & {
   readonly id: string
   readonly name: string
-  readonly per_model: Readonly<Record<string, Terms>>
+  /** A project has none. */
+  readonly per_model?: Readonly<Record<string, Terms>>
   readonly budget_usage: Readonly<
     Partial<Record<BudgetPeriod, { readonly spent_usd: string; readonly remaining_usd: string }>>
   >
 }
 
-/** Changes the limits of a key or an account, and shows all of them. */
+/** Changes the limits of an account, a project or a key, and shows all of them. */
 export async function setLimits(
   ask: Ask,
-  of: { readonly kind: 'keys' | 'accounts'; readonly name: string },
+  of: { readonly kind: 'accounts' | 'projects' | 'keys'; readonly name: string },
   options: LimitOptions,
 ): Promise<Outcome> {
   const changed = await ask<LimitedReply>({
@@ -49,7 +50,7 @@ export async function setLimits(
 
 /** A line for each limit and budget. */
 export function limitLines({
-  per_model: perModel,
+  per_model: perModel = {},
   budget_usage: usage,
   ...own
 }: LimitedReply): readonly string[] {
@@ -83,7 +84,8 @@ const nameOf = {
   total: 'in total',
 } as const satisfies Record<BudgetPeriod, string>
 
-function bodyOf({ rpm, tpm, concurrent, budget, model }: LimitOptions): object {
+/** The body of a request that changes limits. */
+export function bodyOf({ rpm, tpm, concurrent, budget, model }: LimitOptions): object {
   const limits = {
     ...(rpm !== undefined && { requests_per_minute: rpm }),
     ...(tpm !== undefined && { tokens_per_minute: tpm }),

@@ -1,0 +1,47 @@
+import type { Command } from 'commander'
+import type { LimitOptions } from './commands/limits.ts'
+import { closeProject, createProject, listProjects, renameProject, showProject } from './commands/projects.ts'
+import { addSet, withLimits } from './limits-program.ts'
+import type { Runner } from './program.ts'
+
+const PROJECT = 'its id (proj_…)'
+
+/** Adds the commands of projects. */
+export function addProjects(program: Command, runner: Runner): void {
+  const projects = program
+    .command('projects')
+    .description('Create, list, limit, rename and close projects: groups of keys of an account.')
+  withLimits(projects.command('create'))
+    .argument('<account>', 'its name or id')
+    .argument('<name>', 'unique among the projects of the account')
+    .description('Create a project. "keys create --project" creates keys in it.')
+    .addHelpText(
+      'after',
+      '\n  $ tollgate projects create ada web --budget month=20\n  $ tollgate keys create ada --project web',
+    )
+    .action((account: string, name: string, limits: LimitOptions) =>
+      runner.admin(ask => createProject(ask, { account, name, limits })),
+    )
+  projects
+    .command('list')
+    .argument('<account>', 'its name or id')
+    .description('List the projects of an account, including closed ones.')
+    .action((account: string) => runner.admin(ask => listProjects(ask, account)))
+  projects
+    .command('show')
+    .argument('<project>', PROJECT)
+    .description('Show a project, its limits, and what is left of its budgets.')
+    .action((id: string) => runner.admin(ask => showProject(ask, id)))
+  addSet(projects, { kind: 'projects', argument: 'project', words: PROJECT }, runner)
+  projects
+    .command('rename')
+    .argument('<project>', PROJECT)
+    .argument('<name>', 'unique among the projects of the account')
+    .description('Give a project another name.')
+    .action((id: string, name: string) => runner.admin(ask => renameProject(ask, { id, name })))
+  projects
+    .command('close')
+    .argument('<project>', PROJECT)
+    .description('Refuse the keys of a project for good. Running requests and jobs are settled.')
+    .action((id: string) => runner.admin(ask => closeProject(ask, id)))
+}
