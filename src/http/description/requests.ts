@@ -3,7 +3,7 @@ import { attemptTransitions } from '../../domain/ledger/attempt.ts'
 import { requestSorts } from '../request-filters.ts'
 import { requestOutcomes } from '../../gateway/requests/explain-request.ts'
 import { itemWords } from '../requests-json.ts'
-import { chargeExample, chargeMembers } from './account.ts'
+import { attributionMembers, chargeExample, chargeMembers } from './account.ts'
 import { ok, pageParameters, timeRangeParameters, type Parameter, type Paths } from './operation.ts'
 import {
   about,
@@ -127,7 +127,7 @@ export const requestSchemas: Members = {
   RequestPage: object({
     ...pageMembers,
     request: about('Null if its record is not kept.', nullable(ref('Request'))),
-    charge: nullable(object(chargePageMembers)),
+    charge: nullable(object(chargePageMembers, attributionMembers)),
     job: nullable(object(jobPageMembers)),
   }),
   MovementPage: object(movementMembers),
@@ -144,7 +144,9 @@ export const requestSchemas: Members = {
     ...pageMembers,
     ...ownerMembers,
     request: nullable(ref('AdminRequest')),
-    charge: nullable(object({ ...chargePageMembers, provider: text, provider_cost_usd: nullable(usd) })),
+    charge: nullable(
+      object({ ...chargePageMembers, provider: text, provider_cost_usd: nullable(usd) }, attributionMembers),
+    ),
     undelivered_attempts: about(
       'Calls of upstreams whose answers did not reach the client.',
       listOf(
