@@ -19,7 +19,7 @@ const known = [
   'code',
   'failed',
   'tag',
-  'user_id',
+  'user',
   'from',
   'to',
   'sort',
@@ -49,7 +49,7 @@ export function readRequestQuery(
 
 function readFilter(query: URLSearchParams): RequestFilter {
   const model = readText(query, 'model', MODEL_CHARS_MAX)
-  const userId = readText(query, 'user_id', USER_CHARS_MAX)
+  const userId = readText(query, 'user', USER_CHARS_MAX)
   const errorCode = query.get('code') ?? undefined
   if (errorCode !== undefined && !CODE.test(errorCode))
     throw wrong('code', 'must be the code of an error, such as insufficient_balance')

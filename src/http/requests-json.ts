@@ -38,7 +38,7 @@ export function recordJson(record: RecordedRequest) {
     replay_of: record.replayOf ?? null,
     client_disconnected: record.clientDisconnected,
     tags: record.tags ?? {},
-    user_id: record.userId ?? null,
+    user: record.userId ?? null,
     alike_refusals: record.alikeRefusals,
   }
 }

@@ -8,6 +8,7 @@ import { limitMutants } from './areas/limits.ts'
 import { moneyMutants } from './areas/money.ts'
 import { reconcilerMutants } from './areas/reconciler.ts'
 import { replayMutants } from './areas/replays.ts'
+import { requestMutants } from './areas/requests.ts'
 import { streamMutants } from './areas/streams.ts'
 import { usageMutants } from './areas/usage.ts'
 import { verifyMutants } from './areas/verify.ts'
@@ -19,6 +20,7 @@ export const areas = {
   limits: limitMutants,
   'admin-tokens': adminTokenMutants,
   usage: usageMutants,
+  requests: requestMutants,
   jobs: jobMutants,
   reconciler: reconcilerMutants,
   replays: replayMutants,

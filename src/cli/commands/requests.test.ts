@@ -47,7 +47,7 @@ test('requests show prints why a request was charged, each price and the refunds
     'req_…  charged',
     '0.000065 USD was charged for 6 input tokens and 5 output tokens.',
     '0.000065 USD of it was refunded.',
-    'Its record is not kept, so its reply, its duration and a hold of text are not known.',
+    'Its record is not kept, so its status and its duration are not known.',
     '',
     'account    account 1 (acct_…)',
     'charge     0.000065 USD at <time>',
@@ -92,7 +92,7 @@ test('requests list looks a whole key up, so that no URL has its text', async ()
   expect(list).toMatch(/^requests\?/)
   expect(Object.fromEntries(new URLSearchParams(list!.split('?')[1]))).toEqual({
     failed: 'true',
-    user_id: 'u-1',
+    user: 'u-1',
     tag: 'team=search',
     key: expect.stringMatching(/^key_/) as string,
     limit: '5',

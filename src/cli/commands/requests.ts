@@ -32,7 +32,7 @@ type RequestRow = {
   readonly cost_usd: string | null
   readonly is_replay: boolean
   readonly tags: Readonly<Record<string, string>>
-  readonly user_id: string | null
+  readonly user: string | null
   readonly attempts: readonly { readonly provider: string; readonly reason: string | null }[]
 }
 
@@ -116,15 +116,11 @@ type MovementReply = {
 }
 
 /** Prints one page of billable requests, refused ones included. */
-export async function listRequests(
-  ask: Ask,
-  { user, failed, key, ...filters }: RequestFilters,
-): Promise<Outcome> {
+export async function listRequests(ask: Ask, { failed, key, ...filters }: RequestFilters): Promise<Outcome> {
   const page = await ask<{ readonly data: readonly RequestRow[]; readonly next: string | null }>({
     method: 'GET',
     path: withQuery('requests', {
       ...filters,
-      user_id: user,
       failed: failed === true ? 'true' : undefined,
       // A whole key must not be in a URL.
       key: key === undefined ? undefined : (await findKey(ask, key)).id,
@@ -206,7 +202,7 @@ function requestText(page: RequestPageReply): string {
 }
 
 function replyLines(request: RequestRow): readonly (readonly string[])[] {
-  const { first_byte_ms: firstByte, error_code: code, tags, user_id: user } = request
+  const { first_byte_ms: firstByte, error_code: code, tags, user } = request
   const named = Object.entries(tags).map(([name, value]) => `${name}=${value}`)
   return [
     ['key', request.key],

@@ -80,7 +80,7 @@ function found(change: Partial<FoundRequest>): FoundRequest {
 }
 
 const NOTHING = 'Nothing was charged.'
-const NO_RECORD = 'Its record is not kept, so its reply, its duration and a hold of text are not known.'
+const NO_RECORD = 'Its record is not kept, so its status and its duration are not known.'
 
 const cases: Readonly<Record<string, [Partial<FoundRequest>, RequestOutcome, readonly string[]]>> = {
   'refused for money': [

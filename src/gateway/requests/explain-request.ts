@@ -153,7 +153,5 @@ function upstreamLines(
 
 function recordLines({ record, recordProblem }: FoundRequest): readonly string[] {
   if (recordProblem !== undefined) return [`Its record could not be read: ${recordProblem}`]
-  return record === undefined
-    ? ['Its record is not kept, so its reply, its duration and a hold of text are not known.']
-    : []
+  return record === undefined ? ['Its record is not kept, so its status and its duration are not known.'] : []
 }

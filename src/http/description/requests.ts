@@ -50,7 +50,7 @@ const recordMembers: Members = {
   replay_of: about('The request whose answer it got.', nullable(idOf('req'))),
   client_disconnected: flag,
   tags: mapOf(text),
-  user_id: nullable(text),
+  user: nullable(text),
   alike_refusals: about(
     'The number of further refusals of the key with the same code in the same minute, which are only counted.',
     count,
@@ -202,7 +202,7 @@ const request = {
   replay_of: null,
   client_disconnected: false,
   tags: { team: 'search' },
-  user_id: null,
+  user: null,
   alike_refusals: 0,
 }
 const owner = { account: 'acct_01m7yafb7z000c1awn4tmfekz0', account_name: 'ada' }
@@ -238,7 +238,7 @@ const filters: readonly Parameter[] = [
   parameter('code', 'Only requests with this error code.', text, 'insufficient_balance'),
   parameter('failed', 'Only requests with an error code or a status from 400.', words(['true', 'false'])),
   parameter('tag', 'Only requests with this tag, as name=value.', text, 'team=search'),
-  parameter('user_id', 'Only requests for this end user of the client.', text),
+  parameter('user', 'Only requests for this end user of the client.', text),
   parameter('sort', 'The latest, the most expensive or the longest ones first.', {
     ...words(requestSorts),
     default: 'newest',

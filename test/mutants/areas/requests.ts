@@ -1,0 +1,53 @@
+import type { Mutant } from '../mutant.ts'
+
+const FIND = 'src/gateway/requests/find-request.ts'
+const UNIT_TESTS = 'src/gateway/requests/explain-request.test.ts'
+const ITEMS = 'src/domain/pricing/itemize-charge.ts'
+const ITEM_TESTS = 'src/domain/pricing/itemize-charge.test.ts'
+const SCENARIO = 'test/scenarios/explained-requests.test.ts'
+
+/** Faults in what the page of a request shows, and to whom. */
+export const requestMutants: readonly Mutant[] = [
+  {
+    name: 'an account sees the charges of other accounts',
+    file: FIND,
+    text: 'numbers.every(number => number === undefined || number === asker.id)',
+    replacement: 'numbers.length > 0',
+    tests: [SCENARIO],
+  },
+  {
+    name: 'an account sees the refused requests of other accounts',
+    file: FIND,
+    text: '(record === undefined || record.accountId === asker.publicId)',
+    replacement: '(record === undefined || record.accountId !== undefined)',
+    tests: [UNIT_TESTS],
+  },
+  {
+    name: 'an account sees the credits of other accounts',
+    file: FIND,
+    text: "if (found.kind !== 'request') return found.accountId === asker.id",
+    replacement: "if (found.kind !== 'request') return true",
+    tests: [SCENARIO],
+  },
+  {
+    name: 'customers read the names of providers',
+    file: 'src/gateway/requests/explain-request.ts',
+    text: '...(isForOperator ? upstreamLines(record, trace) : []),',
+    replacement: '...upstreamLines(record, trace),',
+    tests: [UNIT_TESTS],
+  },
+  {
+    name: 'the arithmetic leaves out the factor of the service tier',
+    file: ITEMS,
+    text: 'units: BigInt(quantity) * price * factor,',
+    replacement: 'units: BigInt(quantity) * price * FACTOR_ONE,',
+    tests: [ITEM_TESTS],
+  },
+  {
+    name: 'a list puts the text of a key into a URL',
+    file: 'src/http/account/requests.ts',
+    text: 'if (isApiKeyText(name) && name.length > KEY_PREFIX_LENGTH)',
+    replacement: 'if (name.length > 200)',
+    tests: [SCENARIO],
+  },
+]
