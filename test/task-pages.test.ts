@@ -25,7 +25,7 @@ const outcomes: Readonly<Record<string, readonly RegExp[]>> = {
   'connect-clients': [/"id":"sandbox-chat"/],
   'first-customer': [/gpt-4o-mini +chat +on/, /"cost_usd":"0\.000006"/, /charge +-0\.000006/, /top_up +25/],
   https: [/200\n/],
-  'leaked-key': [/Revoked tg_live_/, /month.* 20/, /Gave back 0\.\d+ USD/],
+  'leaked-key': [/tg_live_\w{4}… {2}key_/, /20 USD a month/, /Gave back 0\.\d+ USD/],
   'monthly-invoice': [/Charges: \d+\. Cost: /, /charge +-0\.\d+/, /Credited 25 USD\. ada has/],
   prometheus: [/^# HELP /],
   'set-prices': [/fixed-x +chat/, /markup-x +chat .* the cost of the provider × 1\.25/],

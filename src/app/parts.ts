@@ -115,7 +115,12 @@ export async function openParts(
       onReconcileFailed,
     }),
     onReconcileFailed,
-    caller: { apiKeys: node.apiKeys, limits: node.limits, hashKey: key => Bun.SHA256.hash(key, 'base64') },
+    caller: {
+      apiKeys: node.apiKeys,
+      limits: node.limits,
+      hashKey: key => Bun.SHA256.hash(key, 'base64'),
+      clock,
+    },
     text: textPortsOf({ node, clock, log, moderator, providers, refusedFields, idleStreams, tokenizer }),
     media,
     books: node,

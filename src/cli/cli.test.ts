@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { until } from '../../test/scenarios/until.ts'
+import { startCli } from '../../test/support/run-cli.ts'
 import { addUsd, usd } from '../domain/money.ts'
 import { main } from './main.ts'
 
@@ -437,6 +438,43 @@ describe('on a stopped data folder', () => {
 
     expect(revoked.code).toBe(0)
     expect(listed.out).toMatch(/ revoked 20\d\d-/)
+  })
+
+  test('a key is rotated, both of its secrets are listed with their ends, and the lost one is revoked', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'rotated-keys') }
+    await tollgate(['accounts', 'create', 'ada'], folder)
+    const first = (await tollgate(['keys', 'create', 'ada'], folder)).out.trim()
+    const prefix = first.slice(0, 12)
+
+    const rotated = await tollgate(['keys', 'rotate', prefix, '--old-ends', '7d'], folder)
+    const second = rotated.out.trim()
+    const listed = await tollgate(['keys', 'list', 'ada'], folder)
+    const again = await tollgate(['keys', 'rotate', prefix], folder)
+    const back = await tollgate(['keys', 'revoke-secret', prefix, `${second.slice(0, 12)}…`], folder)
+    const ended = await tollgate(['keys', 'show', second], folder)
+    const wrong = await tollgate(['keys', 'rotate', prefix, '--old-ends', 'soon'], folder)
+
+    expect(second).toMatch(/^tg_live_[0-9A-Za-z]{43}$/)
+    expect(rotated.err).toContain(`The old secret ${prefix}… ends 20`)
+    expect(listed.out).toMatch(new RegExp(`${second.slice(0, 12)}….*active; ${prefix}… ends 20`))
+    expect(again).toMatchObject({ code: 1, out: '' })
+    expect(again.err).toContain('Revoke one of the two before you rotate the key again')
+    expect(back.out).toMatch(new RegExp(`^Secrets of key_\\w+ that work: ${prefix}…\\.\n$`))
+    expect(ended.out).toMatch(/asked {4}tg_live_\w{4}… ended 20.*, so requests with it are refused/)
+    expect(wrong).toMatchObject({ code: 2, out: '' })
+    for (const { out, err } of [listed, again, back, ended]) expect(out + err).not.toContain(second)
+  })
+
+  test('a key that is "-" is read from standard input', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'typed-keys') }
+    await tollgate(['accounts', 'create', 'ada'], folder)
+    const key = (await tollgate(['keys', 'create', 'ada'], folder)).out
+    const child = startCli(['keys', 'show', '-'], folder, new TextEncoder().encode(key))
+
+    const out = await new Response(child.stdout).text()
+
+    expect(await child.exited).toBe(0)
+    expect(out).toStartWith(`key      ${key.slice(0, 12)}…\nid       key_`)
   })
 
   test('a key is shown and revoked by its text or its first characters, and its text is never printed', async () => {

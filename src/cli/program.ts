@@ -23,6 +23,7 @@ import { addKeyDefaults, addSet, withLimits } from './limits-program.ts'
 import { addProjects } from './projects-program.ts'
 import type { Outcome } from './outcome.ts'
 import { addRequests } from './requests-program.ts'
+import { addRotation } from './rotation-program.ts'
 import { addUsage } from './usage-program.ts'
 
 /** Runs the actions of the commands. */
@@ -191,10 +192,11 @@ function addAccounts(program: Command, runner: Runner): void {
     )
 }
 
-const KEY_NAMES = 'its id (key_…), its first 12 characters (tg_live_…), or the key itself'
+const KEY_NAMES =
+  'its id (key_…), its first 12 characters (tg_live_…), the key itself, or "-" to read one of them from standard input'
 
 function addKeys(program: Command, runner: Runner): void {
-  const keys = program.command('keys').description('Create, list, show and revoke API keys.')
+  const keys = program.command('keys').description('Create, list, show, rotate and revoke API keys.')
   withLimits(keys.command('create <account>'))
     .description(
       'Create a key and print it. It is not shown again. Limits that are not given are the defaults: see "key-defaults".',
@@ -222,6 +224,7 @@ function addKeys(program: Command, runner: Runner): void {
     { kind: 'keys', argument: 'key', words: 'its id (key_…) or its first 12 characters (tg_live_…)' },
     runner,
   )
+  addRotation(keys, KEY_NAMES, runner)
   keys
     .command('revoke')
     .argument('<key>', KEY_NAMES)

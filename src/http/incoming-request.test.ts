@@ -3,6 +3,7 @@ import { admitCaller, type CallerRecord } from '../gateway/admission/admit-calle
 import type { Authenticated } from '../gateway/ports/api-keys.ts'
 import { presentedKey } from './incoming-request.ts'
 
+const NOW = Date.parse('2027-01-16T00:00:00Z')
 const known = {
   account: { publicId: 'acct_1', suspendedAtMs: null },
   apiKey: { publicId: 'key_1' },
@@ -11,6 +12,7 @@ const ports = {
   hashKey: (key: string) => `hash of ${key}`,
   limits: { recentRefusal: async () => undefined },
   apiKeys: { authenticate: async (hash: string) => (hash === 'hash of good' ? known : undefined) },
+  clock: { now: () => NOW },
 }
 
 const outcome = (headers: Readonly<Record<string, string>>) =>
@@ -64,4 +66,32 @@ test('the log line of a request names its account and its key, also if the accou
 
   expect(await admitted.catch((error: { code: string }) => error.code)).toBe('account_suspended')
   expect(record).toEqual({ accountId: 'acct_1', apiKeyId: 'key_1' })
+})
+
+/** Whether a secret that ends at an instant is admitted, and the refusal. */
+async function admittedUntil(secretEnd: Authenticated['secretEnd']): Promise<unknown> {
+  const authenticate = async () => ({ ...known, ...(secretEnd === undefined ? {} : { secretEnd }) })
+  return admitCaller('good', {}, { ...ports, apiKeys: { authenticate } }).then(
+    () => 'admitted',
+    (error: unknown) => error,
+  )
+}
+
+test.each([
+  ['has no end', undefined],
+  ['ends in 1 ms', { atMs: NOW + 1, isFinal: false }],
+])('a secret that %s is admitted', async (_, secretEnd) => {
+  expect(await admittedUntil(secretEnd)).toBe('admitted')
+})
+
+test.each([
+  ['ends now', { atMs: NOW, isFinal: false }],
+  ['was ended at once, before the clock was set back', { atMs: NOW + 5, isFinal: true }],
+])('a secret that %s is refused, and the refusal names the time', async (_, secretEnd) => {
+  const endedAt = new Date(secretEnd.atMs).toISOString()
+  expect(await admittedUntil(secretEnd)).toMatchObject({
+    code: 'secret_ended',
+    message: `This secret of the API key was rotated out at ${endedAt}. Use the new secret of the key.`,
+    extras: { shouldRetry: false },
+  })
 })

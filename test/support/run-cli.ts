@@ -3,9 +3,10 @@ import { join, resolve } from 'node:path'
 const CLI = join(resolve(import.meta.dirname, '../..'), 'src/cli.ts')
 
 /** Starts a command line in its own process, so that it can be killed. */
-export function startCli(args: readonly string[], settings: Record<string, string>) {
+export function startCli(args: readonly string[], settings: Record<string, string>, input?: Uint8Array) {
   return Bun.spawn([process.execPath, CLI, ...args], {
     env: { PATH: process.env['PATH'], BUN_CONFIG_MAX_HTTP_REQUESTS: '1024', ...settings },
+    stdin: input ?? 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
   })

@@ -84,6 +84,7 @@ export function anAdmittedRequest(
     accountId,
     name: '',
     prefix: 'tg_live_abcd',
+    secrets: [],
     createdAtMs: 0,
     revokedAtMs: null,
   }

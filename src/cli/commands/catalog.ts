@@ -7,7 +7,7 @@ import { CliError, table, type Outcome } from '../outcome.ts'
 
 const CATALOG = 'catalog'
 /** The conventional name of standard input and output. */
-const STANDARD = '-'
+export const STANDARD = '-'
 
 /** How a command changes the catalog. */
 export type CatalogChange = {

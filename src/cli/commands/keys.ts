@@ -1,13 +1,23 @@
 import { adminPath, type Ask } from '../ask.ts'
+import { readInput, STANDARD } from './catalog.ts'
+import { secretText } from './key-secrets.ts'
 import { bodyOf, limitLines, type LimitedReply, type LimitOptions } from './limits.ts'
 import { table, type Outcome } from '../outcome.ts'
 
-type KeyReply = {
+export type SecretReply = {
+  readonly prefix: string
+  readonly ends_at: string | null
+  readonly has_ended: boolean
+}
+
+export type KeyReply = {
   readonly id: string
   readonly name: string
   readonly prefix: string
   /** The id of its project. */
   readonly project: string | null
+  /** The newest first. */
+  readonly secrets: readonly SecretReply[]
   readonly created_at: string
   readonly revoked_at: string | null
 }
@@ -52,13 +62,19 @@ export async function listKeys(ask: Ask, account: string): Promise<Outcome> {
   }
 }
 
-type FoundKey = KeyReply & { readonly account: string | null; readonly account_name: string | null }
+type FoundKey = KeyReply & {
+  /** The first characters of the secret that was asked for. */
+  readonly found_secret: string | null
+  readonly account: string | null
+  readonly account_name: string | null
+}
 
 /** Shows the key with an id, first characters or a text, and its account. */
 export async function showKey(ask: Ask, name: string): Promise<Outcome> {
   const key = await findKey(ask, name)
   const limited = await ask<LimitedReply>({ method: 'GET', path: adminPath('keys', key.id) })
   const limits = limitLines(limited)
+  const asked = key.secrets.find(({ prefix }) => prefix === key.found_secret)
   const lines = [
     ['key', `${key.prefix}…`],
     ['id', key.id],
@@ -67,6 +83,10 @@ export async function showKey(ask: Ask, name: string): Promise<Outcome> {
     ['project', key.project ?? 'none'],
     ['created', key.created_at],
     ['state', stateOf(key)],
+    ...(key.secrets.length === 1 ? [] : [['secrets', key.secrets.map(secretText).join('; ')]]),
+    ...(asked?.has_ended === true
+      ? [['asked', `${secretText(asked)}, so requests with it are refused`]]
+      : []),
     ['limits', limits.length === 0 ? 'none' : limits.join('; ')],
   ]
   return {
@@ -82,11 +102,18 @@ export async function revokeKey(ask: Ask, name: string): Promise<Outcome> {
   return { value: key, text: `Revoked ${key.prefix}… (${key.id}). Requests with this key are now refused.` }
 }
 
-/** Finds a key. Its name is in the body, because it can be the text of a key, and paths get into logs. */
+/**
+ * Finds a key. Its name is in the body, because it can be the text of a key, and paths get into logs. The name `-` is
+ * read from standard input, because arguments get into the history of the shell.
+ */
 export function findKey(ask: Ask, name: string): Promise<FoundKey> {
-  return ask<FoundKey>({ method: 'POST', path: 'keys/find', json: { key: name } })
+  const key = name === STANDARD ? readInput(name) : name
+  return ask<FoundKey>({ method: 'POST', path: 'keys/find', json: { key } })
 }
 
-function stateOf({ revoked_at: revokedAt }: KeyReply): string {
-  return revokedAt === null ? 'active' : `revoked ${revokedAt}`
+/** Whether a key works, and the end of the secret before its current one as long as it works. */
+function stateOf({ revoked_at: revokedAt, secrets }: KeyReply): string {
+  if (revokedAt !== null) return `revoked ${revokedAt}`
+  const ending = secrets.filter(({ ends_at: endsAt, has_ended: hasEnded }) => endsAt !== null && !hasEnded)
+  return ['active', ...ending.map(secretText)].join('; ')
 }

@@ -12,6 +12,8 @@ export type Account = {
   readonly createdAtMs: number
   /** Null unless the operator suspended it: its keys are then refused. */
   readonly suspendedAtMs: number | null
+  /** Absent unless the operator closed it: its keys are then refused, and it takes no money and no keys. */
+  readonly closedAtMs?: number
   /** False if identical requests of its keys never share an answer. */
   readonly replays?: false
 }

@@ -1,4 +1,5 @@
 import type { LimitsPatch } from '../limits/limits-row.ts'
+import type { KeySecret } from './key-secrets.ts'
 
 export type ApiKey = {
   readonly id: number
@@ -8,8 +9,10 @@ export type ApiKey = {
   /** `Project.id`; absent for a key without a project. It never changes. */
   readonly projectId?: number
   readonly name: string
-  /** The first 12 characters of the key, for lists. */
+  /** The first 12 characters of its current secret, for lists. */
   readonly prefix: string
+  /** Oldest first. A key that was never rotated has one. */
+  readonly secrets: readonly KeySecret[]
   readonly createdAtMs: number
   readonly revokedAtMs: number | null
 }

@@ -1,5 +1,6 @@
 import type { ApiKey } from '../../domain/accounts/api-key.ts'
 import { isApiKeyText, KEY_PREFIX_LENGTH } from '../../domain/accounts/api-key-text.ts'
+import type { KeySecret } from '../../domain/accounts/key-secrets.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { ApiKeys, KeyName } from '../ports/api-keys.ts'
 
@@ -7,7 +8,7 @@ import type { ApiKeys, KeyName } from '../ports/api-keys.ts'
 const ELLIPSIS = /(…|\.\.\.)$/
 
 /**
- * Finds a key by its id, by its first 12 characters or by its text. Throws `not_found`, or `invalid_field` if several
+ * Finds a key by its id, or by the first 12 characters or the text of one of its secrets. Throws `not_found`, or `invalid_field` if several
  * keys begin with these characters. No message repeats what was asked for, because it may be the text of a key.
  */
 export async function findKey(
@@ -27,6 +28,12 @@ export async function findKey(
     `Several keys begin with these characters. Use the id of one of them: ${ids}.`,
     { param: 'key' },
   )
+}
+
+/** The secret of a key that a text or its first characters name; undefined for an id. */
+export function secretNamed({ secrets }: ApiKey, name: string): KeySecret | undefined {
+  const prefix = name.trim().slice(0, KEY_PREFIX_LENGTH)
+  return secrets.find(secret => secret.prefix === prefix)
 }
 
 /**

@@ -1,7 +1,10 @@
+import type { Account } from '../../domain/accounts/account.ts'
+import { hasEnded } from '../../domain/accounts/key-secrets.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { StrictestRates } from '../../domain/limits/admission.ts'
 import { ZERO } from '../../domain/money.ts'
 import type { ApiKeys, Authenticated } from '../ports/api-keys.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Limited, Limits } from '../ports/limits.ts'
 import { limitError } from './refuse-limits.ts'
 
@@ -12,6 +15,7 @@ export type AdmitCallerPorts = {
   readonly apiKeys: Pick<ApiKeys, 'authenticate'>
   readonly hashKey: HashKey
   readonly limits: Pick<Limits, 'recentRefusal'>
+  readonly clock: Pick<Clock, 'now'>
 }
 
 /** The caller of a request, for its log line. */
@@ -25,13 +29,13 @@ const KEY_LENGTH_MAX = 256
 
 /**
  * Admits the holder of an API key, before the body of the request is read. `key` is the key's text; undefined if the
- * request has none. Throws `invalid_api_key`, `account_suspended`, `project_closed`,
- * or `requests_per_minute` while an earlier refusal holds.
+ * request has none. Throws `invalid_api_key`, `secret_ended`, `account_closed`, `account_suspended`,
+ * `project_closed`, or `requests_per_minute` while an earlier refusal holds.
  */
 export async function admitCaller(
   key: string | undefined,
   record: CallerRecord,
-  { apiKeys, hashKey, limits }: AdmitCallerPorts,
+  { apiKeys, hashKey, limits, clock }: AdmitCallerPorts,
 ): Promise<Authenticated> {
   if (key === undefined)
     throw new GatewayError(
@@ -43,10 +47,8 @@ export async function admitCaller(
     throw new GatewayError('invalid_api_key', 'This API key is unknown or was revoked.')
   record.accountId = caller.account.publicId
   record.apiKeyId = caller.apiKey.publicId
-  if (caller.account.suspendedAtMs !== null)
-    throw new GatewayError('account_suspended', 'This account is suspended. Contact support.', {
-      shouldRetry: false,
-    })
+  refuseEndedSecret(caller, clock.now())
+  refuseAccount(caller.account)
   if (caller.project !== undefined && caller.project.closedAtMs !== null)
     throw new GatewayError(
       'project_closed',
@@ -56,6 +58,27 @@ export async function admitCaller(
   const limited = await limits.recentRefusal({ accountId: caller.account.id, apiKeyId: caller.apiKey.id })
   if (limited !== undefined) throw readRefused(limited, record)
   return caller
+}
+
+function refuseEndedSecret({ secretEnd }: Authenticated, nowMs: number): void {
+  if (secretEnd === undefined || !hasEnded(secretEnd, nowMs)) return
+  const endedAt = new Date(secretEnd.atMs).toISOString()
+  throw new GatewayError(
+    'secret_ended',
+    `This secret of the API key was rotated out at ${endedAt}. Use the new secret of the key.`,
+    { shouldRetry: false },
+  )
+}
+
+function refuseAccount({ closedAtMs, suspendedAtMs }: Account): void {
+  if (closedAtMs !== undefined)
+    throw new GatewayError('account_closed', 'This account is closed. Contact support.', {
+      shouldRetry: false,
+    })
+  if (suspendedAtMs !== null)
+    throw new GatewayError('account_suspended', 'This account is suspended. Contact support.', {
+      shouldRetry: false,
+    })
 }
 
 /** Admits a request that holds nothing: it counts as a request of the minute of its key. Throws `requests_per_minute`. */

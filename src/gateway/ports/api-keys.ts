@@ -1,11 +1,12 @@
 import type { Account } from '../../domain/accounts/account.ts'
 import type { ApiKey, KeyPatch } from '../../domain/accounts/api-key.ts'
 import type { Project } from '../../domain/accounts/project.ts'
+import type { SecretEnd } from '../../domain/accounts/key-secrets.ts'
 import type { LimitsPatch } from '../../domain/limits/limits-row.ts'
 import type { Editor } from './accounts.ts'
 import type { Audit } from './audit.ts'
 
-/** The API keys of accounts. The text of a key is never stored, only its SHA-256. */
+/** The API keys of accounts. The texts of their secrets are never stored, only the SHA-256 of each. */
 export interface ApiKeys {
   /**
    * Creates a key with the default limits of its account and of the gateway, where `limits` does not say otherwise. Throws
@@ -29,15 +30,41 @@ export interface ApiKeys {
   /** All keys of an account, including revoked ones. */
   list(accountId: number): Promise<readonly ApiKey[]>
 
-  /** The keys with an id, a hash or first characters, including revoked ones, oldest first. Several can begin alike. */
+  /**
+   * The keys with an id, or with a secret of this hash or these first characters; also revoked keys and ended secrets.
+   * Oldest first. Several can begin alike.
+   */
   find(by: KeyName): Promise<readonly ApiKey[]>
 
   /** Changes a key. The rules are those of `Accounts.updateAccount`. */
   update(publicId: string, patch: KeyPatch, by: Editor): Promise<ApiKey>
 
   /**
-   * The account, the key and its project of a hash; undefined for a key that is unknown or revoked. Unknown keys take no memory and
-   * little time, so that a flood of them cannot exhaust the store.
+   * Adds a secret to a key, which becomes its current one, and sets the end of the one before it, in one step: on this
+   * node at once, on other nodes within 1 s. Of two rotations at once, one is refused. Throws what `rotateSecret` throws,
+   * `already_closed` for a key of a closed account, and a RangeError for an id that no key has.
+   */
+  rotate(
+    publicId: string,
+    secret: {
+      /** SHA-256 of its whole text. */
+      readonly hash: Uint8Array
+      readonly prefix: string
+      /** When the secret before it ends; at once, if that is not after the time of the step. */
+      readonly oldEndsAtMs: number
+    },
+    by: Editor,
+  ): Promise<ApiKey>
+
+  /**
+   * Ends the secret with these first characters at once, in one step. Repeating it changes nothing. Throws what
+   * `revokeSecret` throws, and a RangeError for an id that no key has.
+   */
+  revokeSecret(publicId: string, prefix: string, by: Editor): Promise<ApiKey>
+
+  /**
+   * The account, the key and the project of a secret; undefined for one that is unknown or whose key is revoked. Unknown ones take no
+   * memory and little time, so that a flood of them cannot exhaust the store.
    */
   authenticate(hash: string): Promise<Authenticated | undefined>
 }
@@ -53,4 +80,6 @@ export type Authenticated = {
   readonly apiKey: ApiKey
   /** Absent for a key without one. */
   readonly project?: Project
+  /** When the presented secret ends, or ended; absent if it has no end. */
+  readonly secretEnd?: SecretEnd
 }

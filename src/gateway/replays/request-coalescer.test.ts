@@ -428,6 +428,7 @@ function aCall(body: object): TextCall {
     accountId: 1,
     name: 'default',
     prefix: 'tg_live_abcd',
+    secrets: [],
     createdAtMs: 0,
     revokedAtMs: null,
   }

@@ -158,8 +158,13 @@ describe('accounts and keys', () => {
     ]
     const revoked = await ok('POST', `keys/${String(key['prefix'])}/revoke`)
 
-    for (const each of found)
-      expect<object>(each).toEqual({ ...key, account: id, account_name: 'key finder' })
+    for (const [index, each] of found.entries())
+      expect<object>(each).toEqual({
+        ...key,
+        found_secret: index === 0 ? null : key['prefix'],
+        account: id,
+        account_name: 'key finder',
+      })
     expect(revoked).toMatchObject({ id: key.id, revoked_at: expect.any(String) })
   })
 

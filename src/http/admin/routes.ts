@@ -28,6 +28,7 @@ import {
 } from './keys.ts'
 import { getRequest, listRequests } from './requests.ts'
 import { getKeyDefaults, patchKeyDefaults } from './key-defaults.ts'
+import { postRotation, postSecretRevocation } from './key-secrets.ts'
 import { listLosses, listUsage } from './usage.ts'
 import { getDoctor, postBackup, postReconciliation, postVerification } from './maintenance.ts'
 import { getProject, listProjects, patchProject, postProject, postProjectClosing } from './projects.ts'
@@ -71,6 +72,8 @@ export const routes: readonly AdminRoute[] = [
   { path: 'key-defaults', methods: { GET: reading(getKeyDefaults), PATCH: full(patchKeyDefaults) } },
   { path: 'keys/find', methods: { POST: reading(postKeySearch) } },
   { path: 'keys/{id}', methods: { GET: reading(getKey), PATCH: full(patchKey) } },
+  { path: 'keys/{id}/rotate', methods: { POST: full(postRotation) } },
+  { path: 'keys/{id}/secrets/{secret}/revoke', methods: { POST: full(postSecretRevocation) } },
   { path: 'keys/{id}/revoke', methods: { POST: full(postKeyRevocation) } },
   { path: 'projects/{project}', methods: { GET: reading(getProject), PATCH: full(patchProject) } },
   { path: 'projects/{project}/close', methods: { POST: full(postProjectClosing) } },

@@ -55,7 +55,7 @@ const name = nameWithout('acct_')
 const note: Schema = about('For the audit log.', nullable({ type: 'string', maxLength: NOTE_LENGTH_MAX }))
 
 /** The first characters of a key. */
-const prefix: Schema = { type: 'string', pattern: '^tg_live_[0-9A-Za-z_-]{4}$' }
+export const prefix: Schema = { type: 'string', pattern: '^tg_live_[0-9A-Za-z_-]{4}$' }
 
 export const adminAccountSchemas: Members = {
   Account: object({
@@ -85,6 +85,7 @@ export const adminAccountSchemas: Members = {
     name: text,
     prefix: text,
     project: about('The id of its project.', nullable(idOf('proj'))),
+    secrets: listOf(ref('KeySecret')),
     created_at: dateTime,
     revoked_at: nullable(dateTime),
     ...limitMembers,
@@ -94,6 +95,7 @@ export const adminAccountSchemas: Members = {
     name: text,
     prefix,
     project: about('The id of its project.', nullable(idOf('proj'))),
+    secrets: listOf(ref('KeySecret')),
     created_at: dateTime,
     revoked_at: nullable(dateTime),
   }),
@@ -102,8 +104,13 @@ export const adminAccountSchemas: Members = {
     name: text,
     prefix,
     project: about('The id of its project.', nullable(idOf('proj'))),
+    secrets: listOf(ref('KeySecret')),
     created_at: dateTime,
     revoked_at: nullable(dateTime),
+    found_secret: about(
+      'The first characters of the secret that was asked for. Null for an id.',
+      nullable(prefix),
+    ),
     account: nullable(idOf('acct')),
     account_name: nullable(text),
   }),
@@ -165,11 +172,12 @@ const account = {
   replays: true,
   created_at: AT,
 }
-const key = {
+export const key = {
   id: KEY,
   name: 'default',
   prefix: 'tg_live_Ab3d',
   project: null,
+  secrets: [{ prefix: 'tg_live_Ab3d', created_at: AT, ends_at: null, has_ended: false }],
   created_at: AT,
   revoked_at: null,
 }
@@ -198,7 +206,7 @@ const accountParameter: Parameter = {
   schema: text,
   example: 'ada',
 }
-const keyParameter: Parameter = {
+export const keyParameter: Parameter = {
   name: 'id',
   in: 'path',
   description: 'The id of the key, or its first 12 characters.',
@@ -211,7 +219,7 @@ const idempotencyKey: Parameter = {
   description: 'A repeat with the same key returns the first result and moves no money.',
   schema: { type: 'string', pattern: '^[\\u0021-\\u007e]{1,255}$' },
 }
-const common = { tag: 'Admin: accounts and money', access: 'admin' } as const
+export const common = { tag: 'Admin: accounts and money', access: 'admin' } as const
 const ofAccount = { ...common, parameters: [accountParameter], errors: ['not_found'] } as const
 
 /** A body of a schema of `components`. */
@@ -288,6 +296,7 @@ export const adminAccountPaths: Paths = {
           name: text,
           prefix,
           project: nullable(idOf('proj')),
+          secrets: listOf(ref('KeySecret')),
           created_at: dateTime,
           revoked_at: nullable(dateTime),
           ...limitMembers,
@@ -334,6 +343,7 @@ export const adminAccountPaths: Paths = {
       body: bodyOf('KeyName', { key: 'tg_live_Ab3d' }),
       replies: ok('The key with its account.', ref('FoundKey'), {
         ...key,
+        found_secret: 'tg_live_Ab3d',
         account: ACCOUNT,
         account_name: 'ada',
       }),

@@ -7,6 +7,7 @@ import { accountPaths, accountSchemas } from './account.ts'
 import { adminAccountPaths, adminAccountSchemas } from './admin-accounts.ts'
 import { adminCatalogPaths, adminCatalogSchemas } from './admin-catalog.ts'
 import { adminProjectPaths, adminProjectSchemas } from './admin-projects.ts'
+import { adminKeySecretPaths, adminKeySecretSchemas } from './admin-key-secrets.ts'
 import { adminTokenPaths, adminTokenSchemas } from './admin-tokens.ts'
 import { adminBackupPaths, adminBackupSchemas } from './admin-backups.ts'
 import { adminCheckPaths, adminCheckSchemas } from './admin-checks.ts'
@@ -62,6 +63,7 @@ const schemas: Members = {
   ...requestSchemas,
   ...rowSchemas,
   ...adminAccountSchemas,
+  ...adminKeySecretSchemas,
   ...adminCatalogSchemas,
   ...adminCheckSchemas,
   ...adminBackupSchemas,
@@ -138,6 +140,7 @@ export function adminDocument(): ApiDocument {
   const rows = {
     ...adminAccountPaths,
     ...adminProjectPaths,
+    ...adminKeySecretPaths,
     ...adminTokenPaths,
     ...adminCatalogPaths,
     ...adminCheckPaths,

@@ -41,6 +41,9 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
   missing_scope: 'This needs an admin token with the scope "all". The token has the scope "read".',
   grants_per_day_exceeded:
     'This admin token may grant 50 USD a day, of which 40 USD was granted today. A grant of 25 USD does not fit into the rest of 10 USD. The day ends at 2027-01-16T00:00:00.000Z (UTC).',
+  account_closed: 'This account is closed. Contact support.',
+  secret_ended:
+    'This secret of the API key was rotated out at 2027-01-16T00:00:00.000Z. Use the new secret of the key.',
   insufficient_balance:
     'This request must hold 0.049182 USD: for about 9 input tokens and up to 4096 output tokens, the limit of the model, because `max_tokens` is not set. The available balance is 0.001 USD. Set `max_tokens` to 80 or less, or add funds.',
   budget_exceeded:
@@ -51,6 +54,14 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
   body_timeout: 'The body did not arrive in time.',
   headers_timeout: 'The request head did not arrive in time.',
   already_exists: 'The name "ada" is in use.',
+  already_closed: 'The account "ada" is closed, so that it takes no credit.',
+  account_not_empty:
+    'The account "ada" is not empty: 5 USD is available. Take it with a debit of 5 USD. Then close the account again.',
+  key_revoked: 'key_01m825x7cx000wt5grz2m9758h was revoked at 2027-01-15T00:00:00.000Z. Create another key.',
+  rotation_running:
+    'key_01m825x7cx000wt5grz2m9758h has two secrets until 2027-01-16T00:00:00.000Z: tg_live_Ab3d… and, before it, tg_live_9xYz…. Revoke one of the two before you rotate the key again, or wait.',
+  last_secret:
+    'tg_live_Ab3d… is the only secret of key_01m825x7cx000wt5grz2m9758h that works. Rotate the key, or revoke the key.',
   removals_not_allowed: 'This change would remove model "gpt-x".',
   idempotency_key_reuse: 'This Idempotency-Key was used for another request before.',
   video_not_ready: 'The clip is not ready.',
@@ -102,6 +113,8 @@ const ofTokens: readonly ErrorCode[] = [
 const ofAccess: Readonly<Record<Operation['access'], readonly ErrorCode[]>> = {
   customer: [
     'invalid_api_key',
+    'secret_ended',
+    'account_closed',
     'account_suspended',
     'project_closed',
     'requests_per_minute',

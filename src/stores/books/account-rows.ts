@@ -1,6 +1,7 @@
 import type { Account, AccountSwitches } from '../../domain/accounts/account.ts'
 import type { ApiKey } from '../../domain/accounts/api-key.ts'
 import type { Project } from '../../domain/accounts/project.ts'
+import { currentSecret, type KeySecret, type SecretEnd } from '../../domain/accounts/key-secrets.ts'
 
 export type AccountRow = {
   id: bigint
@@ -10,6 +11,8 @@ export type AccountRow = {
   created_at_ms: bigint
   suspended_at_ms: bigint | null
   replays_off_at_ms: bigint | null
+  closed_at_ms: bigint | null
+  first_name: string | null
 }
 
 export type ApiKeyRow = {
@@ -33,6 +36,21 @@ export type ProjectRow = {
   closed_at_ms: bigint | null
 }
 
+export type KeySecretRow = { id: bigint; api_key_id: bigint; prefix: string; created_at_ms: bigint }
+
+export type SecretEndRow = {
+  api_key_id: bigint
+  secret: bigint
+  ends_at_ms: bigint | null
+  at_ms: bigint
+}
+
+/** The rows of the secrets that rotations added to a key, and of the ends of its secrets, in the order of their ids. */
+export type RotationRows = {
+  readonly secrets: readonly KeySecretRow[]
+  readonly ends: readonly SecretEndRow[]
+}
+
 export function accountFrom(row: AccountRow): Account {
   const { suspendedAtMs, replaysOffAtMs } = switchesFrom(row)
   return {
@@ -42,6 +60,7 @@ export function accountFrom(row: AccountRow): Account {
     sandboxOnly: row.sandbox_only === 1n,
     createdAtMs: Number(row.created_at_ms),
     suspendedAtMs,
+    ...(row.closed_at_ms === null ? {} : { closedAtMs: Number(row.closed_at_ms) }),
     ...(replaysOffAtMs === null ? {} : { replays: false }),
   }
 }
@@ -53,14 +72,16 @@ export function switchesFrom(row: AccountRow): AccountSwitches {
   }
 }
 
-export function apiKeyFrom(row: ApiKeyRow): ApiKey {
+export function apiKeyFrom(row: ApiKeyRow, rotations: RotationRows): ApiKey {
+  const secrets = secretsFrom(row, rotations)
   return {
     id: Number(row.id),
     publicId: row.public_id,
     accountId: Number(row.account_id),
     ...(row.project_id === null ? {} : { projectId: Number(row.project_id) }),
     name: row.name,
-    prefix: row.prefix,
+    prefix: currentSecret(secrets).prefix,
+    secrets,
     createdAtMs: Number(row.created_at_ms),
     revokedAtMs: row.revoked_at_ms === null ? null : Number(row.revoked_at_ms),
   }
@@ -75,4 +96,17 @@ export function projectFrom(row: ProjectRow): Project {
     createdAtMs: Number(row.created_at_ms),
     closedAtMs: row.closed_at_ms === null ? null : Number(row.closed_at_ms),
   }
+}
+
+function secretsFrom(row: ApiKeyRow, { secrets, ends }: RotationRows): readonly KeySecret[] {
+  const endOf = new Map<bigint, SecretEnd | null>()
+  for (const { secret, ends_at_ms: endsAtMs, at_ms: atMs } of ends)
+    endOf.set(secret, endsAtMs === null ? null : { atMs: Number(endsAtMs), isFinal: endsAtMs <= atMs })
+  const first = { id: 0n, prefix: row.prefix, created_at_ms: row.created_at_ms }
+  return [first, ...secrets].map(({ id, prefix, created_at_ms: createdAtMs }) => ({
+    number: Number(id),
+    prefix,
+    createdAtMs: Number(createdAtMs),
+    end: endOf.get(id) ?? null,
+  }))
 }

@@ -29,6 +29,8 @@ export type HashedTableDefinition = {
     | 'corrections'
     | 'admin_tokens'
     | 'projects'
+    | 'api_key_secrets'
+    | 'api_key_secret_ends'
   /** The column of the row id, if it is not `id`. */
   readonly key?: 'row_id'
   /** Without the row id, which comes first, and `commit_id`, which comes last. */
@@ -42,6 +44,11 @@ export type HashedTableDefinition = {
   readonly named?: Columns
   /** SQL for the first value of a covered column that later steps may change. */
   readonly atCreation?: Readonly<Record<string, string>>
+  /**
+   * Covered columns that later steps may change, with the column of a later migration that has the first value once the
+   * column was changed.
+   */
+  readonly firstIn?: Readonly<Record<string, string>>
   /** Columns that are written with the row and change later, so that no hash covers them. */
   readonly changing?: Columns
   /** Columns that are null or their default at first and set later, so that no hash covers them. */
@@ -225,7 +232,8 @@ export const accountsTable = {
   tag: 7,
   name: 'accounts',
   columns: { public_id: 'text', name: 'text', sandbox_only: 'integer', created_at_ms: 'integer' },
-  later: ['suspended_at_ms', 'replays_off_at_ms'],
+  firstIn: { name: 'first_name' },
+  later: ['suspended_at_ms', 'replays_off_at_ms', 'closed_at_ms', 'first_name'],
 } as const satisfies HashedTableDefinition
 
 export const apiKeysTable = {
@@ -362,6 +370,30 @@ export const projectsTable = {
   later: ['closed_at_ms'],
 } as const satisfies HashedTableDefinition
 
+export const keySecretsTable = {
+  tag: 27,
+  name: 'api_key_secrets',
+  columns: {
+    account_id: 'integer',
+    api_key_id: 'integer',
+    hash: 'blob',
+    prefix: 'text',
+    created_at_ms: 'integer',
+  },
+} as const satisfies HashedTableDefinition
+
+export const secretEndsTable = {
+  tag: 28,
+  name: 'api_key_secret_ends',
+  columns: {
+    account_id: 'integer',
+    api_key_id: 'integer',
+    secret: 'integer',
+    ends_at_ms: 'integer?',
+    at_ms: 'integer',
+  },
+} as const satisfies HashedTableDefinition
+
 /** The tables that commits cover since migration 0010. */
 export const ledgerTables: readonly HashedTableDefinition[] = [
   operationsTable,
@@ -388,6 +420,8 @@ export const hashedTables: readonly HashedTableDefinition[] = [
   correctionsTable,
   adminTokensTable,
   projectsTable,
+  keySecretsTable,
+  secretEndsTable,
 ]
 
 export function keyOf({ key }: HashedTableDefinition): string {
@@ -409,8 +443,12 @@ export function allColumnsOf(table: HashedTableDefinition): readonly string[] {
  * A query for the covered values of each row: by default all columns, which `formOf` turns into the form of the row.
  */
 export function selectCovered(table: HashedTableDefinition, columns = allColumnsOf(table)): string {
-  const { name, atCreation = {} } = table
-  return `SELECT ${columns.map(column => atCreation[column] ?? column).join(', ')} FROM ${name}`
+  const { name, atCreation = {}, firstIn = {} } = table
+  const covered = columns.map(column => {
+    const first = firstIn[column]
+    return atCreation[column] ?? (first === undefined ? column : `ifnull(${first}, ${column})`)
+  })
+  return `SELECT ${covered.join(', ')} FROM ${name}`
 }
 
 /**

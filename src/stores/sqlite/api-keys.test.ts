@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
 import { apiKeysConform } from '../../../test/conformance/api-keys.ts'
+import { keySecretsConform } from '../../../test/conformance/key-secrets.ts'
 import { anAccount } from '../../../test/support/ledger-builders.ts'
 import { aSqliteStore, sqlite } from '../../../test/support/test-store.ts'
 
 apiKeysConform(sqlite)
+keySecretsConform(sqlite)
 
 test('a flood of unknown keys is refused, and known keys still work', async () => {
   const store = aSqliteStore()

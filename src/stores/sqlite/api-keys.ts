@@ -1,12 +1,13 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { patchRevocation, type ApiKey, type KeyPatch } from '../../domain/accounts/api-key.ts'
+import { revokeSecret, rotateSecret, rotationDetail, type NewEnd } from '../../domain/accounts/key-secrets.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { patchLimits } from '../../domain/limits/limits-row.ts'
 import type { Editor } from '../../gateway/ports/accounts.ts'
 import type { ApiKeys, Authenticated, KeyName } from '../../gateway/ports/api-keys.ts'
+import type { Audit } from '../../gateway/ports/audit.ts'
 import {
   accountFrom,
-  apiKeyFrom,
   projectFrom,
   type AccountRow,
   type ApiKeyRow,
@@ -15,6 +16,7 @@ import {
 import type { SqliteAuditLog } from './audit-log.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Tables } from './hashed-table.ts'
+import { KeySecretRows } from './key-secrets.ts'
 import type { KeyDefaultRows } from './limits/key-defaults.ts'
 import type { ChangeLimits } from './limits/limits.ts'
 
@@ -24,6 +26,7 @@ export class SqliteApiKeys implements ApiKeys {
   readonly #auditLog: SqliteAuditLog
   readonly #tables: Tables
   readonly #sql: ReturnType<typeof statements>
+  readonly #secrets: KeySecretRows
   readonly #keptKeys: ApiKeyCache
   readonly #changeLimits: ChangeLimits
   readonly #keyDefaults: KeyDefaultRows
@@ -41,6 +44,7 @@ export class SqliteApiKeys implements ApiKeys {
     this.#auditLog = parts.auditLog
     this.#tables = parts.tables
     this.#sql = statements(parts.database)
+    this.#secrets = new KeySecretRows(parts.database)
     this.#keptKeys = parts.keptKeys
     this.#changeLimits = parts.changeLimits
     this.#keyDefaults = parts.keyDefaults
@@ -75,42 +79,61 @@ export class SqliteApiKeys implements ApiKeys {
       const own = patchLimits(defaults, limits ?? {})
       for (const change of this.#changeLimits(owner, own, line, { isNew: true }))
         this.#auditLog.append({ ...change, actor: audit.actor, atMs: audit.atMs })
-      return {
-        id: Number(id),
-        publicId,
-        accountId,
-        ...(projectId === undefined ? {} : { projectId }),
-        name,
-        prefix,
-        createdAtMs: audit.atMs,
-        revokedAtMs: null,
-      }
+      return this.#key(publicId)
     })
   }
 
   async list(accountId: number): Promise<readonly ApiKey[]> {
-    return this.#sql.ofAccount.all(accountId).map(apiKeyFrom)
+    return this.#secrets.keysFrom(this.#sql.ofAccount.all(accountId))
   }
 
   async find(by: KeyName): Promise<readonly ApiKey[]> {
-    return this.#keyRows(by).map(apiKeyFrom)
+    return this.#secrets.keysFrom(this.#keyRows(by))
   }
 
   update(publicId: string, patch: KeyPatch, { actor, atMs }: Editor): Promise<ApiKey> {
     return this.#groupCommit.run(() => {
-      const row = this.#sql.byPublicId.get(publicId)
-      if (row === null) throw new RangeError(`There is no API key ${publicId}.`)
-      const key = apiKeyFrom(row)
+      const key = this.#key(publicId)
       const owner = { accountId: key.accountId, apiKeyId: key.id }
       const limits = this.#changeLimits(owner, patch.limits, { action: 'key.limits', subject: publicId })
       const { actions, revokedAtMs } = patchRevocation(key, patch, atMs)
       const lines = [...limits, ...actions.map(action => ({ action, subject: publicId }))]
       for (const line of lines) this.#auditLog.append({ ...line, actor, atMs })
       if (actions.length === 0) return key
-      this.#sql.revoke.run(revokedAtMs, row.id)
+      this.#sql.revoke.run(revokedAtMs, key.id)
       // No other code runs before the commit, so no key can be read and kept in between.
       this.#keptKeys.clear()
       return { ...key, revokedAtMs }
+    })
+  }
+
+  rotate(
+    publicId: string,
+    { hash, prefix, oldEndsAtMs }: Parameters<ApiKeys['rotate']>[1],
+    { actor, atMs }: Editor,
+  ): Promise<ApiKey> {
+    return this.#groupCommit.run(() => {
+      const key = this.#key(publicId)
+      const ends = rotateSecret(key, { oldEndsAtMs, nowMs: atMs })
+      const secret = { account_id: key.accountId, api_key_id: key.id, hash, prefix, created_at_ms: atMs }
+      if (this.#tables.keySecrets.insert(secret) === null)
+        throw new Error(`The new secret of ${publicId} is in use.`)
+      const detail = rotationDetail({
+        prefix,
+        oldPrefix: key.prefix,
+        oldEndsAtMs: Math.max(oldEndsAtMs, atMs),
+      })
+      return this.#endSecrets(key, ends, { action: 'key.rotate', subject: publicId, actor, atMs, detail })
+    })
+  }
+
+  revokeSecret(publicId: string, prefix: string, { actor, atMs }: Editor): Promise<ApiKey> {
+    return this.#groupCommit.run(() => {
+      const key = this.#key(publicId)
+      const ends = revokeSecret(key, prefix, atMs)
+      if (ends.length === 0) return key
+      const line = { action: 'key.revoke_secret', subject: publicId, actor, atMs, detail: prefix }
+      return this.#endSecrets(key, ends, line)
     })
   }
 
@@ -129,6 +152,21 @@ export class SqliteApiKeys implements ApiKeys {
     if (problem !== false) throw new GatewayError('invalid_field', problem, { param: 'project' })
   }
 
+  /** Inside a step. */
+  #endSecrets(key: ApiKey, ends: readonly NewEnd[], line: Audit): ApiKey {
+    this.#secrets.addEnds(key, ends, { tables: this.#tables, atMs: line.atMs })
+    this.#auditLog.append(line)
+    // No other code runs before the commit, so no secret can be read and kept in between.
+    this.#keptKeys.clear()
+    return this.#key(key.publicId)
+  }
+
+  #key(publicId: string): ApiKey {
+    const row = this.#sql.byPublicId.get(publicId)
+    if (row === null) throw new RangeError(`There is no API key ${publicId}.`)
+    return this.#secrets.keyFrom(row)
+  }
+
   #keyRows(by: KeyName): readonly ApiKeyRow[] {
     if ('publicId' in by) return this.#sql.byPublicId.all(by.publicId)
     if ('hash' in by) return this.#sql.byHash.all(by.hash)
@@ -140,9 +178,13 @@ function statements(database: Database) {
   const keys = 'SELECT * FROM api_keys WHERE'
   return {
     byPublicId: database.prepare<ApiKeyRow, [string]>(`${keys} public_id = ?`),
-    byHash: database.prepare<ApiKeyRow, [Uint8Array]>(`${keys} hash = ?`),
+    byHash: database.prepare<ApiKeyRow, [Uint8Array]>(
+      `${keys} hash = ?1 OR id = (SELECT api_key_id FROM api_key_secrets WHERE hash = ?1)`,
+    ),
     // Reads all keys: only operators look for one, and rarely.
-    byPrefix: database.prepare<ApiKeyRow, [string]>(`${keys} prefix = ? ORDER BY id`),
+    byPrefix: database.prepare<ApiKeyRow, [string]>(
+      `${keys} prefix = ?1 OR id IN (SELECT api_key_id FROM api_key_secrets WHERE prefix = ?1) ORDER BY id`,
+    ),
     ofAccount: database.prepare<ApiKeyRow, [number]>(`${keys} account_id = ? ORDER BY id`),
     projectById: database.prepare<ProjectRow, [number]>('SELECT * FROM projects WHERE id = ?'),
     revoke: database.prepare('UPDATE api_keys SET revoked_at_ms = ? WHERE id = ?'),
@@ -152,18 +194,27 @@ function statements(database: Database) {
 /** Keys in use that are kept by their hash, at about 500 bytes each. */
 const KEYS_KEPT_MAX = 100_000
 
+/** A key, and the number of its secret with a hash. */
+type PresentedRow = ApiKeyRow & { secret: bigint }
+
 /**
- * The keys in use by their hash in base64, which all nodes of a store share. Only keys that exist are kept: an unknown
- * one costs a read of an index, and a flood of them takes no memory.
+ * The keys in use by the hashes of their secrets in base64, which all nodes of a store share. Only keys that exist are
+ * kept: an unknown one costs a read of two indexes, and a flood of them takes no memory.
  */
 export class ApiKeyCache {
-  readonly #keyByHash: Statement<ApiKeyRow, [Uint8Array]>
+  readonly #keyByHash: Statement<PresentedRow, [Uint8Array]>
+  readonly #secrets: KeySecretRows
   readonly #accountById: Statement<AccountRow, [bigint]>
   readonly #projectById: Statement<ProjectRow, [bigint]>
   readonly #kept = new Map<string, Authenticated>()
 
   constructor(database: Database) {
-    this.#keyByHash = database.prepare('SELECT * FROM api_keys WHERE hash = ? AND revoked_at_ms IS NULL')
+    this.#keyByHash = database.prepare(
+      `SELECT api_keys.*, 0 AS secret FROM api_keys WHERE hash = ?1 AND revoked_at_ms IS NULL
+        UNION ALL SELECT api_keys.*, api_key_secrets.id AS secret FROM api_key_secrets
+          JOIN api_keys ON api_keys.id = api_key_id WHERE api_key_secrets.hash = ?1 AND revoked_at_ms IS NULL`,
+    )
+    this.#secrets = new KeySecretRows(database)
     this.#accountById = database.prepare('SELECT * FROM accounts WHERE id = ?')
     this.#projectById = database.prepare('SELECT * FROM projects WHERE id = ?')
   }
@@ -181,10 +232,14 @@ export class ApiKeyCache {
     const account = key === null ? null : this.#accountById.get(key.account_id)
     if (key === null || account === null) return undefined
     const project = key.project_id === null ? null : this.#projectById.get(key.project_id)
+    const apiKey = this.#secrets.keyFrom(key)
+    const presented = apiKey.secrets.find(({ number }) => number === Number(key.secret))
+    const secretEnd = presented?.end ?? undefined
     const authenticated = {
       account: accountFrom(account),
-      apiKey: apiKeyFrom(key),
+      apiKey,
       ...(project !== null && { project: projectFrom(project) }),
+      ...(secretEnd === undefined ? {} : { secretEnd }),
     }
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size < KEYS_KEPT_MAX) break

@@ -16,8 +16,10 @@ import {
   jobEventsTable,
   jobsTable,
   keyOf,
+  keySecretsTable,
   operationsTable,
   projectsTable,
+  secretEndsTable,
   tariffsTable,
   type HashedTableDefinition,
   type NewRow,
@@ -46,6 +48,8 @@ export function openTables(parts: { readonly database: Database; readonly commit
     projects: open(projectsTable),
     jobs: open(jobsTable),
     jobEvents: open(jobEventsTable),
+    keySecrets: open(keySecretsTable),
+    secretEnds: open(secretEndsTable),
   }
 }
 

@@ -33,6 +33,7 @@ const landed: Readonly<Record<string, string>> = {
   '0024_admin_tokens.sql': '665a137f5d3fba64fde3b6770329cbe6ad8635e0461dbdcdcbb6add2db84e410',
   '0025_charge_tags.sql': '3357c994091cbd0a501f2e90aa131b3067a648c3b0fac4aab6c993f1a51444de',
   '0026_projects.sql': 'eeebc79a616c190c9c3647745c7e45f4a27bda556bf1ab84d85d898cd215b3c2',
+  '0027_rotation.sql': '5b0ce8ee3f8bfae5d4b209ebee23afbebaa12575611560f7f270bf01c3f2ffe9',
 }
 
 test('a migration that has landed is never edited, renamed or removed', () => {

@@ -241,12 +241,20 @@ const UNDO_0026 = `
   DROP TABLE key_defaults;
 `
 
+const UNDO_ROTATION = `
+  DROP TABLE api_key_secret_ends;
+  DROP TABLE api_key_secrets;
+  ALTER TABLE accounts DROP COLUMN first_name;
+  ALTER TABLE accounts DROP COLUMN closed_at_ms;
+`
+
 const UNDO_0025 = ['charges', 'attempts', 'jobs']
   .map(table => `ALTER TABLE ${table} DROP COLUMN tags; ALTER TABLE ${table} DROP COLUMN user_id;`)
   .join('\n')
 
 const UNDO_0024 = `
   ${UNDO_0026}
+  ${UNDO_ROTATION}
   ${UNDO_0025};
   DROP INDEX credits_by_token;
   ALTER TABLE credits DROP COLUMN token_id;

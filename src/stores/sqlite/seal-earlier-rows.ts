@@ -61,8 +61,10 @@ function seal(
 
 function* rowsOf(database: Database, table: HashedTableDefinition): Generator<readonly SqlValue[]> {
   const key = keyOf(table)
+  // The columns with first values were added later.
+  const earlier = { ...table, firstIn: {} }
   const statement = database.prepare<unknown, [bigint, number]>(
-    `${selectCovered(table, columnsOf(table))} WHERE ${key} > ? ORDER BY ${key} LIMIT ?`,
+    `${selectCovered(earlier, columnsOf(table))} WHERE ${key} > ? ORDER BY ${key} LIMIT ?`,
   )
   let last = ROW_ID_MIN
   for (;;) {

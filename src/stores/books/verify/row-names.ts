@@ -38,6 +38,10 @@ export function nameOfRow(table: HashedTableDefinition, { values }: HashedRow): 
       return [`Admin token "${text('name')}" (${text('public_id')})`]
     case 'projects':
       return ofAccount(`project ${text('public_id')}`)
+    case 'api_key_secrets':
+      return ofAccount(`secret ${text('prefix')}… of API key ${text('api_key_id')}`)
+    case 'api_key_secret_ends':
+      return ofAccount(`the end ${rowId} of a secret of API key ${text('api_key_id')}`)
     case 'holds':
       return ofAccount(`${id('hold')} of ${usdOf(column('amount'))}`)
     case 'jobs':

@@ -23,10 +23,10 @@ beforeAll(async () => {
 /**
  * "ada" (account 1) is suspended and has no replays. Her jobs are 1 (processing), 2 (completed, with an idempotency
  * key), 3 (failed, and watched), 4 (finished late) and 5 (archived). "ben" (account 2) was suspended and resumed, and
- * has a revoked key (2), another key (3), a key (4) in his project 2, and job 6 with an idempotency key. His project 1
- * was renamed and closed. "ada" may send 60 requests a minute, key 3 10 and 5 with the model "x", and has a budget that
- * was removed again. The keys of project 2 may send 20. The admin token 1 ("ben") is revoked, and the admin token 2
- * ("cleo") is not. The catalog has the revisions 1 (provider
+ * has a revoked key (2), another key (3) that was rotated, a key (4) in his project 2, and job 6 with an idempotency key.
+ * His project 1 was renamed and closed. "ada" may send 60 requests a minute, key 3 10 and 5 with the model "x", and has a
+ * budget that was removed again. The keys of project 2 may send 20. The admin token 1 ("ben") is revoked, and the admin
+ * token 2 ("cleo") is not. The catalog has the revisions 1 (provider
  * "main" with a stored key, models "x" and "y"), 2 (another price of "x") and 3 ("y" was removed).
  */
 async function useBooks(store: TestSqlite) {
@@ -46,6 +46,8 @@ async function useBooks(store: TestSqlite) {
   await accounts.updateAccount('acct_ben', without, { actor: 'test', atMs: NOW })
   const terms = { limits: { requests_per_minute: 20 } }
   await aKeyIn(store, await aProject(store, { accountId, name: 'web', limits: terms }))
+  const rotated = { hash: new Uint8Array(32).fill(1), prefix: 'tg_live_next', oldEndsAtMs: NOW + 9000 }
+  await apiKeys.rotate('key_spare', rotated, { actor: 'test', atMs: NOW })
   await jobIn('processing', jobs, aJob(ada))
   const keyed = (name: string) => ({ idempotency: { key: name, fingerprint: `images ${name}` } })
   await jobIn('completed', jobs, aJob(ada, keyed('order-1')))
@@ -400,6 +402,33 @@ const edits: readonly (readonly [name: string, edit: string, message: RegExp])[]
     'a key put into a project',
     'UPDATE api_keys SET project_id = 2 WHERE id = 3',
     /"ben" .*API key key_spare was changed after commit/,
+  ],
+  [
+    'an inserted secret',
+    `INSERT INTO api_key_secrets SELECT 9, 1, 1, randomblob(32), 'tg_live_evil', created_at_ms, commit_id FROM api_key_secrets`,
+    /"ada" .*secret tg_live_evil… of API key 1 was inserted/,
+  ],
+  [
+    'another text of a secret',
+    'UPDATE api_key_secrets SET hash = randomblob(32)',
+    /"ben" .*secret tg_live_next… of API key 3 was changed/,
+  ],
+  [
+    'a secret of another key',
+    'UPDATE api_key_secrets SET api_key_id = 1, account_id = 1',
+    /"ada" .*secret tg_live_next… of API key 1 was changed/,
+  ],
+  ['a deleted secret', 'DELETE FROM api_key_secrets', /wrote into "api_key_secrets" is missing/],
+  [
+    'a later end of a secret',
+    'UPDATE api_key_secret_ends SET ends_at_ms = ends_at_ms + 1',
+    /"ben" .*the end 1 of a secret of API key 3 was changed/,
+  ],
+  ['no end of a secret', 'DELETE FROM api_key_secret_ends', /wrote into "api_key_secret_ends" is missing/],
+  [
+    'an inserted end of a secret',
+    'INSERT INTO api_key_secret_ends SELECT 2, account_id, api_key_id, secret, NULL, at_ms, commit_id FROM api_key_secret_ends',
+    /"ben" .*the end 2 of a secret of API key 3 was inserted/,
   ],
   [
     'the audit line of a suspension',
