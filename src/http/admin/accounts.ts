@@ -98,17 +98,18 @@ async function accountBody(account: Account, { ledger }: AdminPorts): Promise<ob
 }
 
 async function limitedAccountBody(account: Account, ports: AdminPorts): Promise<object> {
-  const limits = limitsOf({ accountId: account.id, apiKeyId: undefined }, ports.limits)
+  const limits = limitsOf({ accountId: account.id, apiKeyId: undefined }, ports.limits).catch(nullIfDamaged)
   const defaults = await ports.keyDefaults.of(account.id)
   return {
     ...(await accountBody(account, ports)),
-    ...(await limits.catch(nullIfDamaged)),
+    ...(await limits),
     key_defaults: encodeTerms(defaults),
   }
 }
 
-/** The ledger throws a RangeError for an account without balances. */
+/** The store throws one of these for an account without balances. */
 function nullIfDamaged(error: unknown): null {
   if (error instanceof RangeError) return null
+  if (error instanceof GatewayError && error.code === 'books_inconsistent') return null
   throw error
 }

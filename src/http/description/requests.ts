@@ -47,7 +47,7 @@ const recordMembers: Members = {
   cost_usd: about('Null if nothing was charged when the reply ended.', nullable(usd)),
   job: about('The job that it made or got again.', nullable(jobId)),
   is_replay: flag,
-  replay_of: about('The request whose answer it got.', nullable(idOf('req'))),
+  replay_of: about('The request whose answer it got, if it is known.', nullable(idOf('req'))),
   client_disconnected: flag,
   tags: mapOf(text),
   user: nullable(text),
