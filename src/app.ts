@@ -126,6 +126,7 @@ async function serve(
   adminKey.keep()
   phase = 'serving'
   const withdraw = folder.announce({ url: server.url, pid: process.pid })
+  parts.startRecords()
   const stopBackground = startBackground(parts, opened, config)
   reportStart(parts, { url: server.url, config, folder, adminKey, ...started })
 

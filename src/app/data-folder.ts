@@ -7,6 +7,8 @@ import { fileReason } from '../config/file-reason.ts'
 export type DataFolder = {
   readonly path: string
   readonly database: string
+  /** The records of requests. They are no part of the books, nor of a backup. */
+  readonly requests: string
   /** The folder had no database when it was opened, so its books are new. */
   readonly isNew: boolean
   /** The anchor, unless a setting puts it elsewhere. */
@@ -32,7 +34,7 @@ const ADMIN_KEY_BYTES = 24
 
 /** The files above, the files that SQLite creates beside them, and the folders of a restore. */
 const OWN_NAME =
-  /^((tollgate\.db|lock\.db|secret\.key|admin\.key|anchor\.json|server\.json).*|blobs|restore\..*|replaced-.*|)$/i
+  /^((tollgate\.db|requests\.sqlite|lock\.db|secret\.key|admin\.key|anchor\.json|server\.json).*|blobs|restore\..*|replaced-.*|)$/i
 
 /**
  * Whether a file or a folder of that name in a data folder belongs to the gateway. The empty name is the data folder
@@ -50,6 +52,7 @@ export function openDataFolder(dataDir: string): DataFolder {
   return {
     path,
     database: file('tollgate.db'),
+    requests: file('requests.sqlite'),
     isNew: !existsSync(file('tollgate.db')),
     anchor: file('anchor.json'),
     blobs: file('blobs'),

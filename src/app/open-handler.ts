@@ -10,6 +10,7 @@ import { Cors, exposedHeaders } from '../http/cors.ts'
 import { Forwarding } from '../http/forwarding.ts'
 import type { Readiness } from '../http/operating/monitoring.ts'
 import { observeRequests } from '../http/operating/observe-requests.ts'
+import { recordRequests } from '../http/operating/record-requests.ts'
 import { requestHandler, type RequestHandlerPorts } from '../http/request-handler.ts'
 import type { RequestHandler } from '../http1/server/server.ts'
 import { memoryReplays } from '../stores/memory/replays.ts'
@@ -77,7 +78,7 @@ export function openHandler(
 }
 
 function gaugesOf(
-  { text, media, books, heldNow }: Parts,
+  { admin, text, media, books, heldNow }: Parts,
   {
     holds,
     replays,
@@ -96,6 +97,7 @@ function gaugesOf(
     isStopped: () => books.guard.stop !== undefined,
     stoppedAccounts: () => books.guard.stoppedAccounts,
     bodyMemory: memory,
+    records: admin.records,
     inputSpool: media.inputSpool,
   }
 }
@@ -114,11 +116,16 @@ function handlerPortsOf(
 ): RequestHandlerPorts {
   const costHeader = `x-${brand}-cost-usd`
   const replayHeader = `x-${brand}-replay`
+  const logAndCount = observeRequests(log, metrics, forwarding)
+  const record = recordRequests(admin.records)
   return {
     nextId: admin.newId,
     elapsed: () => performance.now(),
     now: () => clock.now(),
-    observe: observeRequests(log, metrics, forwarding),
+    observe: finished => {
+      logAndCount(finished)
+      record(finished)
+    },
     costHeader,
     replayHeader,
     cors: new Cors({ origins: corsOrigins, exposedHeaders: exposedHeaders([costHeader, replayHeader]) }),

@@ -28,6 +28,7 @@ import { openBackups } from './backup/open-backups.ts'
 import type { DataFolder } from './data-folder.ts'
 import { openMedia, type MediaParts } from './media.ts'
 import { openNode, type Node } from './open-node.ts'
+import { openRecords } from './open-records.ts'
 import { openProviders } from './open-providers.ts'
 import { secretOf } from './secret-of.ts'
 import { systemClock } from './system-clock.ts'
@@ -42,6 +43,8 @@ export type Parts = {
   readonly text: Omit<TextPorts, 'holds'>
   readonly media: MediaParts
   readonly books: Pick<Node, 'anchor' | 'guard' | 'anchorFailures'>
+  /** Begins to delete old records of requests. */
+  readonly startRecords: () => void
   readonly heldNow: () => Promise<Readonly<Record<HoldKind, NanoUsd>>>
   /** Rejects if the store cannot be read or written. */
   readonly probeStore: () => Promise<void>
@@ -50,6 +53,7 @@ export type Parts = {
   readonly close: () => Promise<void>
 }
 
+const MS_PER_DAY = 86_400_000
 /** Log lines are buffered this long. A stop writes the buffer. */
 const LOG_DELAY_MS = 20
 
@@ -99,12 +103,14 @@ export async function openParts(
   const refusedFields = new RefusedFields()
   const idleStreams = new IdleStreams()
   const backups = openBackups(folder)
+  const recording = openRecords(config, folder, { clock, log })
   return {
     log,
     clock,
     admin: adminPortsOf({
       node,
       backups,
+      records: recording.records,
       media,
       config,
       clock,
@@ -119,6 +125,7 @@ export async function openParts(
     text: textPortsOf({ node, clock, log, moderator, providers, refusedFields, idleStreams, tokenizer }),
     media,
     books: node,
+    startRecords: recording.start,
     heldNow: () => node.ledger.heldNow(),
     probeStore: node.probe,
     finishUpgrade: () => node.finishUpgrade(),
@@ -126,20 +133,11 @@ export async function openParts(
       opened.close()
       tokenizer.close()
       backups.close()
+      await recording.close()
       await node.close()
       log.flush()
     },
   }
-}
-
-/** The records of requests while none are kept. */
-const NO_RECORDS: RequestRecords = {
-  isOn: false,
-  add: () => undefined,
-  list: async () => ({ requests: [] }),
-  find: async () => undefined,
-  counts: { written: 0, dropped: 0, suppressed: 0 },
-  problem: undefined,
 }
 
 function openLogOf({ logLevel }: Config, clock: Clock, isOffline: boolean): Log {
@@ -155,6 +153,7 @@ function openLogOf({ logLevel }: Config, clock: Clock, isOffline: boolean): Log 
 function adminPortsOf(parts: {
   readonly node: Node
   readonly backups: Backups
+  readonly records: RequestRecords
   readonly media: MediaParts
   readonly config: Config
   readonly clock: Clock
@@ -184,8 +183,6 @@ function adminPortsOf(parts: {
     jobs: media.jobs,
     blobs: media.blobs,
     damagedResults: media.damagedResults,
-    records: NO_RECORDS,
-    recordsKeptDays: undefined,
     traces: node.traces,
     explainJob: job => {
       const provider = catalog.current().providers.get(job.provider)
@@ -202,6 +199,8 @@ function adminPortsOf(parts: {
     catalog,
     auditLog,
     backups: parts.backups,
+    records: parts.records,
+    recordsKeptDays: parts.records.isOn ? parts.config.requestRecordsMs / MS_PER_DAY : undefined,
     clock,
     newId,
     randomBytes: count => randomBytes(count),

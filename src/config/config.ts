@@ -62,6 +62,11 @@ export type Config = {
   readonly drainMs: number
   /** Commands ask before they credit more than this. */
   readonly grantConfirmUsd: NanoUsd
+  /** Zero if no request records are kept. */
+  readonly requestRecordsMs: number
+  readonly requestRecordsMax: number
+  readonly requestRecordsBytesMax: number
+  readonly refusalRecordsMax: number
   readonly isMetricsPublic: boolean
   /** May only read the metrics. */
   readonly metricsKey: string | undefined

@@ -43,6 +43,9 @@ const SPOOL_MB_MAX = 10_485_760
 /** 64 MB are for small bodies, and a body of the admin API must fit into a quarter of the rest. */
 const BUFFERED_MB_MIN = 128
 const BUFFERED_MB_MAX = 1_048_576
+const RECORDS_MAX = 1_000_000_000
+/** A quarter of it is for the write-ahead log. */
+const RECORDS_MB_MIN = 32
 const RETENTION_DAYS_MAX = 36_500
 const REPLAY_MB_MAX = 16_384
 const PORT_MAX = 65_535
@@ -315,6 +318,31 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     default: '1000',
     meaning: 'Commands that credit an account with more than this ask first, or need `--yes`.',
     ...dollars,
+  },
+  requestRecordsMs: {
+    name: 'TOLLGATE_REQUEST_RECORDS_DAYS',
+    default: '7',
+    meaning: 'How long the records of requests are kept. `0` keeps none and deletes their file.',
+    ...days({ min: 0, max: RETENTION_DAYS_MAX }),
+  },
+  requestRecordsMax: {
+    name: 'TOLLGATE_REQUEST_RECORDS_ROWS',
+    default: '1000000',
+    meaning: 'The number of request records that are kept. Beyond it, the oldest are deleted.',
+    ...wholeNumber({ min: 1000, max: RECORDS_MAX }),
+  },
+  requestRecordsBytesMax: {
+    name: 'TOLLGATE_REQUEST_RECORDS_MB',
+    default: '1024',
+    meaning: 'The disk space for request records. When it is nearly full, the oldest are deleted.',
+    ...megabytes({ min: RECORDS_MB_MIN, max: SPOOL_MB_MAX }),
+  },
+  refusalRecordsMax: {
+    name: 'TOLLGATE_REQUEST_RECORDS_REFUSALS',
+    default: '60',
+    meaning:
+      'How many refusals of one key with the same code are recorded in a minute. The others are only counted.',
+    ...wholeNumber({ min: 1, max: 10_000 }),
   },
   isMetricsPublic: {
     name: 'TOLLGATE_METRICS_PUBLIC',

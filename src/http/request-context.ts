@@ -1,3 +1,4 @@
+import type { ErrorExtras } from '../domain/errors.ts'
 import type { Id } from '../domain/ids.ts'
 import type { JobState } from '../domain/jobs/job.ts'
 import { readTags, type Tags } from '../domain/ledger/attribution.ts'
@@ -28,7 +29,10 @@ export type RequestRecord = TextRecord & {
   tags?: Tags
   accountId?: string
   apiKeyId?: string
+  projectId?: string
   errorCode?: string
+  /** The members of the error beside `error`, such as the amounts of a refusal. */
+  errorExtensions?: ErrorExtras['extensions']
   /** The error of a bug or an outage. */
   failure?: unknown
 }

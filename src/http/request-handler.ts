@@ -18,6 +18,8 @@ export type FinishedRequest = {
   readonly route: string
   readonly status: number
   readonly durationMs: number
+  /** Until the first bytes of the reply were sent. */
+  readonly firstByteMs: number
 }
 
 export type RequestHandlerPorts = {
@@ -65,6 +67,7 @@ export async function answer(
   }
   const style = styleFor(request, endpoint.style)
   let reply: HttpReply | undefined
+  let sentMs: number
   try {
     try {
       reply = await endpoint.handle(context)
@@ -75,6 +78,7 @@ export async function answer(
       reply = errorReply(error, context, style)
       send(reply, request, headersOf(reply, context, style, ports))
     }
+    sentMs = ports.elapsed()
     if (reply.ended !== undefined) await reply.ended
   } finally {
     context.bodyMemory?.release()
@@ -84,6 +88,7 @@ export async function answer(
     route: endpoint.route,
     status: reply.status,
     durationMs: ports.elapsed() - startedMs,
+    firstByteMs: sentMs - startedMs,
   })
 }
 
@@ -137,6 +142,7 @@ function errorReply(error: unknown, { request, record }: RequestContext, style: 
   if (clientDisconnected) record.clientDisconnected = true
   else {
     record.errorCode = known.code
+    record.errorExtensions = known.extras.extensions
     // A bug or an outage. The cause of a client's mistake, such as the parser's error, is not worth a stack.
     if (known.type === 'server_error' && (known.code === 'server_error' || known.cause !== undefined))
       record.failure = known.cause ?? known

@@ -3,6 +3,7 @@ import { openStates, type OpenState } from '../domain/jobs/job.ts'
 import type { HoldKind } from '../domain/ledger/books.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { ByteBudget } from '../gateway/byte-budgets/byte-budget.ts'
+import type { RequestRecords } from '../gateway/ports/request-records.ts'
 import { dollars } from './dollars.ts'
 
 /** Functions that are called when the metrics are read. */
@@ -16,6 +17,7 @@ export type Gauges = BooksGauges & {
   readonly replayBytes: () => number
   readonly bodyMemory: Pick<ByteBudget, 'reserved' | 'waiting'>
   readonly inputSpool: Pick<ByteBudget, 'reserved' | 'waiting'>
+  readonly records: Pick<RequestRecords, 'counts'>
 }
 
 /** Metrics of the current state. */
@@ -24,6 +26,7 @@ export function registerGauges(gauges: Gauges, registry: Registry): void {
   registerOpenJobs(gauges, registry)
   for (const number of numbers(gauges)) registerNumber(number, registry)
   registerBooksGauges(gauges, registry)
+  registerRecords(gauges, registry)
 }
 
 function registerHeld({ held }: Gauges, registry: Registry): Gauge {
@@ -105,6 +108,22 @@ function numbers(gauges: Gauges): readonly NumberGauge[] {
       read: gauges.openCircuits,
     },
   ]
+}
+
+function registerRecords({ records }: Gauges, registry: Registry): Counter {
+  return new Counter({
+    name: 'tollgate_request_records_total',
+    help: 'Records of requests: written, dropped because they could not be, and suppressed refusals, which are only counted.',
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      const { written, dropped, suppressed } = records.counts
+      this.inc({ outcome: 'written' }, written)
+      this.inc({ outcome: 'dropped' }, dropped)
+      this.inc({ outcome: 'suppressed' }, suppressed)
+    },
+  })
 }
 
 function registerNumber({ name, help, read }: NumberGauge, registry: Registry): Gauge {

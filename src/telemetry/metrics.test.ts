@@ -20,6 +20,7 @@ const open = () =>
       replayBytes: () => 9,
       bodyMemory: { reserved: 11, waiting: 12 },
       inputSpool: { reserved: 13, waiting: 14 },
+      records: { counts: { written: 15, dropped: 16, suppressed: 17 } },
     },
     openJobMetrics(),
     { open: () => 21, max: 1024 },
@@ -100,6 +101,9 @@ test('the work of the reconciler is summed by outcome', async () => {
       'tollgate_body_memory_waiters 12',
       'tollgate_input_spool_bytes 13',
       'tollgate_input_spool_waiters 14',
+      'tollgate_request_records_total{outcome="written"} 15',
+      'tollgate_request_records_total{outcome="dropped"} 16',
+      'tollgate_request_records_total{outcome="suppressed"} 17',
       'tollgate_open_circuit_breakers 1',
     ]),
   )

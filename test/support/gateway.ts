@@ -44,6 +44,8 @@ export async function startTestGateway(
     TOLLGATE_LOG_LEVEL: 'silent',
     // Replays are off by default, so that a repeated request calls the model again.
     TOLLGATE_REPLAY_TTL_S: '0',
+    // Request records are off by default, so that their timers do not count among those of a test's clock.
+    TOLLGATE_REQUEST_RECORDS_DAYS: '0',
     ...options.environment,
   }
   if (options.catalog !== undefined) {

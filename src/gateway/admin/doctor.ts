@@ -4,6 +4,7 @@ import { unpricedFeatures } from '../../domain/catalog/unpriced-features.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { AuditLog } from '../ports/audit.ts'
 import type { Ledger } from '../ports/ledger.ts'
+import type { RequestRecords } from '../ports/request-records.ts'
 import { publicId } from '../media/job-id.ts'
 import type { DamagedResults } from '../media/damaged-results.ts'
 import type { IdleStreams } from '../text/idle-streams.ts'
@@ -44,6 +45,7 @@ export async function examine(ports: {
   readonly probeProvider: ProbeProvider
   readonly idleStreams: IdleStreams
   readonly damagedResults: Pick<DamagedResults, 'list'>
+  readonly records: Pick<RequestRecords, 'counts' | 'problem'>
   readonly refusedFields: Pick<RefusedFields, 'of'>
   /** Undefined if moderation is off. */
   readonly moderator: Moderator | undefined
@@ -57,6 +59,7 @@ export async function examine(ports: {
     ...checkIdleStreams(ports.idleStreams),
     ...(await checkCosts(catalog, ports.ledger)),
     ...checkDamagedResults(ports.damagedResults),
+    ...checkRecords(ports.records),
     ...(ports.moderator === undefined ? [] : [await checkModerator(ports.moderator)]),
     ...(await probeAll([...catalog.providers.values()], ports.probeProvider)),
     ...[...catalog.providers.values()].flatMap(provider => checkRefusals(provider, ports.refusedFields)),
@@ -129,6 +132,21 @@ function checkDamagedResults(damagedResults: Pick<DamagedResults, 'list'>): read
   const jobs = listOf(found.map(({ job, damage }) => `${publicId(job)} (${damage})`))
   const detail = `The stored files of these paid jobs could not be served since the start: ${jobs}. Put them back from a backup, or refund each with tollgate refund ID. tollgate verify finds all of them.`
   return [{ name: 'stored results', ok: false, detail }]
+}
+
+/** Lost records cost no money, and only this shows them. */
+function checkRecords({
+  counts: { dropped },
+  problem,
+}: Pick<RequestRecords, 'counts' | 'problem'>): readonly Check[] {
+  const name = 'request records'
+  if (problem !== undefined) {
+    const detail = `Records of requests are being lost (${problem}); ${dropped} since the start. Requests and the books are not affected. Check the disk of the data folder.`
+    return [{ name, ok: false, detail }]
+  }
+  if (dropped === 0) return []
+  const detail = `${dropped} records of requests were lost since the start. They are written again.`
+  return [{ name, ok: true, isWarning: true, detail }]
 }
 
 /** Without verdicts, requests continue unmoderated and nothing else shows it. */

@@ -15,7 +15,7 @@ export type AdmitCallerPorts = {
 }
 
 /** The caller of a request, for its log line. */
-export type CallerRecord = RatesRecord & { accountId?: string; apiKeyId?: string }
+export type CallerRecord = RatesRecord & { accountId?: string; apiKeyId?: string; projectId?: string }
 
 /** What is left of the strictest limits of the caller, for the headers of its reply. */
 export type RatesRecord = { rates?: StrictestRates }
@@ -43,6 +43,7 @@ export async function admitCaller(
     throw new GatewayError('invalid_api_key', 'This API key is unknown or was revoked.')
   record.accountId = caller.account.publicId
   record.apiKeyId = caller.apiKey.publicId
+  if (caller.project !== undefined) record.projectId = caller.project.publicId
   if (caller.account.suspendedAtMs !== null)
     throw new GatewayError('account_suspended', 'This account is suspended. Contact support.', {
       shouldRetry: false,

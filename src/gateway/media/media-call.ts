@@ -5,6 +5,7 @@ import type { Attribution } from '../../domain/ledger/attribution.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { MediaBody } from '../../protocol/media/media-body.ts'
 import type { Authenticated } from '../ports/api-keys.ts'
+import type { RecordedAttempt } from '../ports/request-records.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
 import { publicId } from './job-id.ts'
 
@@ -39,6 +40,10 @@ export type MediaRecord = {
   /** Who has to act on that error. */
   jobFault?: 'client' | 'provider'
   cost?: NanoUsd
+  /** The amount that was held for the job. */
+  held?: NanoUsd
+  /** The submission to the provider, if there was one. */
+  attempts?: readonly RecordedAttempt[]
   isReplay?: boolean
   /** What is left of the strictest limits of the caller. */
   rates?: StrictestRates
@@ -51,10 +56,17 @@ export function noteJob(record: MediaRecord, job: Job): void {
   record.model = job.model
   record.provider = job.provider
   if (job.cost !== null) record.cost = job.cost
+  record.held = job.held
   const { state, failure } = job
+  if (job.submittedAtMs !== null) record.attempts = [submissionOf(job)]
   if (state !== 'failed' && state !== 'unknown_submit') return
   record.errorCode = failure?.code ?? failure?.reason ?? state
   record.jobFault = isClientFault(job) ? 'client' : 'provider'
+}
+
+function submissionOf({ provider, state, failure }: Job): RecordedAttempt {
+  const reason = failure?.reason ?? (state === 'unknown_submit' ? 'no_answer' : undefined)
+  return reason === undefined ? { provider } : { provider, reason }
 }
 
 /** Whether the provider rejected the submission. Every other failure is one of the provider, or of how it is set up. */

@@ -31,7 +31,7 @@ export type RecordedRequest = {
   /** Of a request that the balance or a budget refused: what it had to hold, and what was left for it. */
   readonly required?: NanoUsd
   readonly available?: NanoUsd
-  /** The calls of upstreams in their order. The last one has no reason if it served the request. */
+  /** The calls of upstreams in their order. The one whose answer the client got has no reason. */
   readonly attempts: readonly RecordedAttempt[]
   /** What the request was charged. Absent for a replay, and for a job that had not ended with the reply. */
   readonly cost?: NanoUsd

@@ -64,6 +64,7 @@ export async function admitText<Dialect extends TextDialect>(
   const { hold, rates } = await admitSpend({ amount, text: { request, quote } }, record, () =>
     holds.place({ id, accountId: caller.account.id, amount, demand }, client),
   )
+  record.held = hold.amount
   return {
     call,
     dialect,

@@ -189,6 +189,7 @@ describe('a relayed stream', () => {
     expect(record).toEqual({
       upstreamProblem: 'the stream broke: ECONNRESET',
       upstreamFailures: [{ provider: 'main', reason: 'broken_stream' }],
+      attempts: [{ provider: 'main', reason: 'broken_stream' }],
     })
   })
 

@@ -124,6 +124,7 @@ function reportBreak(record: TextRecord, end: StreamEnd | undefined, provider: s
   record.upstreamProblem = end === undefined ? 'the stream broke off' : breakProblem(end)
   const reason = end?.end === 'idle' ? 'idle_stream' : 'broken_stream'
   record.upstreamFailures = [...(record.upstreamFailures ?? []), { provider, reason }]
+  record.attempts = [...(record.attempts?.slice(0, -1) ?? []), { provider, reason }]
 }
 
 function breakProblem(end: StreamEnd): string {

@@ -1,6 +1,7 @@
 import type { StrictestRates } from '../../domain/limits/admission.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
+import type { RecordedAttempt } from '../ports/request-records.ts'
 import type { Moderation } from '../ports/moderator.ts'
 
 /**
@@ -26,6 +27,10 @@ export type TextRecord = {
   isRefusalBilled?: boolean
   /** The upstreams that failed before another was called, and how. Absent if the first one served. */
   failedOverFrom?: readonly string[]
+  /** The calls of upstreams in their order. The one whose answer the client got has no reason. */
+  attempts?: readonly RecordedAttempt[]
+  /** The amount that was held for the request. */
+  held?: NanoUsd
   /** The problem of the upstream, for the operator. It is never sent to the client. */
   upstreamProblem?: string
   /** Every failure of an upstream, including those after which another upstream served. */

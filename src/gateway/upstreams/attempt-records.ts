@@ -3,6 +3,7 @@ import { inputTokens, outputTokens, type Usage } from '../../domain/pricing/usag
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import type { Attempt, AttemptId, Attempts } from '../ports/attempts.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { RecordedAttempt } from '../ports/request-records.ts'
 import type { Tokenizer } from '../ports/tokenizer.ts'
 import type { AdmittedRequest, Destination } from '../text/admit-text.ts'
 import { estimateInput, reportedCostOf } from '../text/settle-text.ts'
@@ -136,6 +137,7 @@ export function reportAttempts(
   const { destination, result } = selected
   record.provider = destination.provider.id
   if (result.status !== undefined) record.upstreamStatus = result.status
+  record.attempts = attempts.map(attempt => recordedAttempt(attempt, attempt === selected))
   for (const attempt of attempts) {
     const reason = failureOf(attempt.result, attempt === selected)
     if (reason === undefined) continue
@@ -146,6 +148,14 @@ export function reportAttempts(
   record.failedOverFrom = attempts
     .filter(attempt => attempt !== selected)
     .map(attempt => `${attempt.destination.provider.id}: ${resultProblem(attempt.result)}`)
+}
+
+function recordedAttempt({ destination, result }: CallRecord, isSelected: boolean): RecordedAttempt {
+  const provider = destination.provider.id
+  const refused = result.kind === 'refusal' ? 'refused' : undefined
+  const aborted = result.kind === 'aborted' ? 'aborted' : undefined
+  const reason = failureOf(result, isSelected) ?? refused ?? aborted
+  return reason === undefined ? { provider } : { provider, reason }
 }
 
 function failureOf(result: CallResult, isSelected: boolean): UpstreamFailureReason | undefined {

@@ -505,6 +505,7 @@ describe('the record', () => {
       upstreamStatus: 200,
       failedOverFrom: ['a: a server problem'],
       upstreamFailures: [{ provider: 'a', reason: 'server' }],
+      attempts: [{ provider: 'a', reason: 'server' }, { provider: 'b' }],
     })
   })
 
@@ -518,6 +519,7 @@ describe('the record', () => {
       upstreamStatus: 200,
       failedOverFrom: ['b: a server problem'],
       upstreamFailures: [{ provider: 'b', reason: 'server' }],
+      attempts: [{ provider: 'a' }, { provider: 'b', reason: 'server' }],
     })
   })
 
@@ -533,6 +535,10 @@ describe('the record', () => {
         { provider: 'a', reason: 'not_offered' },
         { provider: 'b', reason: 'unreachable' },
       ],
+      attempts: [
+        { provider: 'a', reason: 'not_offered' },
+        { provider: 'b', reason: 'unreachable' },
+      ],
     })
   })
 
@@ -541,7 +547,11 @@ describe('the record', () => {
 
     const { record } = await run()
 
-    expect(record).toEqual({ provider: 'a', upstreamFailures: [{ provider: 'a', reason: 'timeout' }] })
+    expect(record).toEqual({
+      provider: 'a',
+      upstreamFailures: [{ provider: 'a', reason: 'timeout' }],
+      attempts: [{ provider: 'a', reason: 'timeout' }],
+    })
   })
 })
 

@@ -28,8 +28,12 @@ test('the line of a request has all its details', () => {
     accountId: 'acct_1',
     apiKeyId: 'key_1',
     model: 'gpt-x',
-    // Not logged: they may be personal, and the charge has them.
+    // Not logged: they may be personal, or the charge or the record of the request has them.
     userId: 'user-1',
+    projectId: 'proj_1',
+    held: usd('0.5'),
+    attempts: [{ provider: 'main' }],
+    errorExtensions: {},
     tags: new Map([['team', 'a']]),
     provider: 'main',
     jobId: 'img_1',

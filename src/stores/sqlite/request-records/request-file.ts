@@ -169,9 +169,11 @@ function prepared(database: Database, pagesMax: number): OpenedFile {
   database.run(`PRAGMA journal_size_limit = ${JOURNAL_BYTES}`)
   database.run('PRAGMA temp_store = MEMORY')
   const number = (sql: string) => Number(database.query<[bigint], []>(sql).values()[0]?.[0] ?? 0)
-  const form = number('PRAGMA user_version')
-  if (form === 0) createTables(database)
-  else if (form !== FORM) throw new OtherFormError(form)
+  const readForm = () => number('PRAGMA user_version')
+  // In a transaction, because another connection may create the tables now.
+  if (readForm() === 0) database.transaction(() => readForm() === 0 && createTables(database)).immediate()
+  const form = readForm()
+  if (form !== FORM) throw new OtherFormError(form)
   // More pages than this cannot be used, also if a batch is unusually large.
   database.run(`PRAGMA max_page_count = ${pagesMax}`)
   const pages = () => number('PRAGMA page_count')
@@ -206,14 +208,12 @@ function statementsOf(database: Database): RequestStatements {
 
 function createTables(database: Database): void {
   const columns = Object.entries(REQUEST_COLUMNS).map(([name, type]) => `${name} ${type}`)
-  database.transaction(() => {
-    database.run(`CREATE TABLE requests (row_number INTEGER PRIMARY KEY, ${columns.join(', ')}) STRICT`)
-    for (const [name, columns, where] of INDEXES)
-      database.run(
-        `CREATE INDEX requests_by_${name} ON requests (${columns}) ${where === undefined ? '' : `WHERE ${where}`}`,
-      )
-    database.run(`PRAGMA user_version = ${FORM}`)
-  })()
+  database.run(`CREATE TABLE requests (row_number INTEGER PRIMARY KEY, ${columns.join(', ')}) STRICT`)
+  for (const [name, columns, where] of INDEXES)
+    database.run(
+      `CREATE INDEX requests_by_${name} ON requests (${columns}) ${where === undefined ? '' : `WHERE ${where}`}`,
+    )
+  database.run(`PRAGMA user_version = ${FORM}`)
 }
 
 /** Each ends with the row number, as all indexes of SQLite do. */
