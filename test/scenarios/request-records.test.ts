@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { RecordedRequest } from '../../src/gateway/ports/request-records.ts'
@@ -5,13 +6,14 @@ import { openRequestStore } from '../../src/stores/sqlite/request-records/open-r
 import { OPEN_MS_MAX } from '../../src/gateway/upstreams/upstream-health.ts'
 import { WRITE_EVERY_MS } from '../../src/gateway/request-recorder.ts'
 import { fakeClock } from '../support/fake-clock.ts'
-import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
+import { ADMIN_KEY, startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import { startUpstream, type Reply, type Upstream } from '../support/upstream.ts'
 import { answer, cutChunked, EVENT_STREAM } from '../support/upstream-replies.ts'
 import { chatCompletion, textRouteCases, type TextRouteCase } from './text-routes.ts'
 import { until } from './until.ts'
 
-const POLL_STEP_MS = 20
+/** The step between two polls of a job that a request waits for. */
+const POLL_STEP_MS = 2000
 const COUNTS = { input: 10, output: 5 }
 const chat: TextRouteCase = {
   title: 'chat',
@@ -74,7 +76,12 @@ beforeAll(async () => {
   }
   gateway = await startTestGateway({
     catalog: JSON.stringify(catalog),
-    environment: { TOLLGATE_REQUEST_RECORDS_DAYS: '7', TOLLGATE_REPLAY_TTL_S: '60' },
+    environment: {
+      TOLLGATE_REQUEST_RECORDS_DAYS: '7',
+      TOLLGATE_REPLAY_TTL_S: '60',
+      // The clock moves much faster than the disk.
+      TOLLGATE_IMAGE_WAIT_S: '86400',
+    },
     overrides: { clock },
   })
   ada = await gateway.account({ grant: '100' })
@@ -107,10 +114,10 @@ async function sent(
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   }).finally(() => (isAnswered = true))
-  // A failed image is found by a poll, two seconds later.
+  // The end of an image is found by a poll.
   if (path.includes('images'))
     await until('the reply', () => {
-      clock.advance(POLL_STEP_MS)
+      if (clock.waitingFor(POLL_STEP_MS) > 0) clock.advance(POLL_STEP_MS)
       return isAnswered
     })
   const response = await answering
@@ -293,4 +300,30 @@ describe('the record of an image request', () => {
     expect(record).toMatchObject({ isReplay: true, jobId: first.record.jobId, attempts: [] })
     expect([record.held, record.cost]).toEqual([undefined, undefined])
   })
+})
+
+test('a disk that takes no records stops no request, and doctor and the metrics say so', async () => {
+  const other = await startTestGateway({
+    environment: { TOLLGATE_REQUEST_RECORDS_DAYS: '7' },
+    overrides: { clock },
+  })
+  // SQLite can neither open nor replace a folder.
+  mkdirSync(join(other.dataDir, 'requests.sqlite'))
+  const bob = await other.account()
+  const answered = await other.chat(bob.key, {
+    model: 'sandbox-chat',
+    messages: [{ role: 'user', content: 'Hi' }],
+  })
+  const key = { authorization: `Bearer ${ADMIN_KEY}` }
+  const metrics = async () => (await fetch(`${other.url}/metrics`, { headers: key })).text()
+
+  await until('the record is lost', async () => {
+    clock.advance(WRITE_EVERY_MS)
+    return (await metrics()).includes('tollgate_request_records_total{outcome="dropped"} 1')
+  })
+  const { checks } = await other.admin<{ checks: { name: string; ok: boolean }[] }>('GET', 'doctor')
+  await other.stop()
+
+  expect(answered.status).toBe(200)
+  expect(checks).toContainEqual(expect.objectContaining({ name: 'request records', ok: false }))
 })

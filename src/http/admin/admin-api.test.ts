@@ -149,10 +149,10 @@ describe('accounts and keys', () => {
   test('a key is found by its id, its first characters or its text, with its account', async () => {
     const { id } = await ok('POST', 'accounts', { name: 'key finder' })
     const { key: text, ...made } = await ok('POST', `accounts/${id}/keys`, { name: 'laptop' })
-    const key = withoutLimits(made) as Answer
+    const key = withoutLimits(made)
 
     const found = [
-      await ok('POST', 'keys/find', { key: key.id }),
+      await ok('POST', 'keys/find', { key: made.id }),
       await ok('POST', 'keys/find', { key: key['prefix'] }),
       await ok('POST', 'keys/find', { key: text }),
     ]
@@ -165,7 +165,7 @@ describe('accounts and keys', () => {
         account: id,
         account_name: 'key finder',
       })
-    expect(revoked).toMatchObject({ id: key.id, revoked_at: expect.any(String) })
+    expect(revoked).toMatchObject({ id: made.id, revoked_at: expect.any(String) })
   })
 
   test('no message repeats the text of a key', async () => {
@@ -735,7 +735,7 @@ async function ok(
 }
 
 /** A reply with limits as lists show it. */
-function withoutLimits(reply: Answer): object {
+function withoutLimits(reply: Row): Row {
   const { limits: _, budgets: __, per_model: ___, budget_usage: ____, key_defaults: _____, ...listed } = reply
   return listed
 }
