@@ -15,14 +15,13 @@ const NOTHING: NetTotals = { ...NO_TOTALS, refunded: ZERO }
 
 /**
  * Adds up charges and refunds by group. Only the groups of one page are in memory: the account decides how many there
- * are. Whenever there are twice as many as the page has, the later half is dropped, and its values are skipped from
- * then on. So each group that is left has all of its charges.
+ * are. Whenever there are twice as many as the page has, the later half is dropped. A dropped value can come again, but
+ * it is never on the page, because as many values as the page has are before it. So each group of the page has all of
+ * its charges.
  */
 export class GroupSums {
   readonly #asked: Asked
   readonly #groups = new Map<string, UsageGroup>()
-  /** Values above it were dropped. */
-  #last: string | undefined
   #hasMore = false
   /** Of requests without the tag or the user. */
   #withoutValue: UsageGroup | undefined
@@ -63,7 +62,6 @@ export class GroupSums {
       return
     }
     if (after !== undefined && value <= after) return
-    if (this.#last !== undefined && value > this.#last) return
     this.#groups.set(value, { value, ...addNet(this.#groups.get(value) ?? NOTHING, sums) })
     if (this.#groups.size > 2 * limit) this.#dropLater()
   }
@@ -72,7 +70,6 @@ export class GroupSums {
   #dropLater(): void {
     const { limit } = this.#asked
     const values = [...this.#groups.keys()].sort()
-    this.#last = values[limit - 1]
     for (const value of values.slice(limit)) this.#groups.delete(value)
     this.#hasMore = true
   }

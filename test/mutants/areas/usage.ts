@@ -227,4 +227,25 @@ export const usageMutants: readonly Mutant[] = [
     replacement: 'tools.every(tool => !isFunction(tool))',
     tests: ['src/protocol/request-features.test.ts'],
   },
+  {
+    name: 'the last group of a page of usage is on the next page again',
+    file: 'src/stores/books/usage-groups.ts',
+    text: 'value <= after',
+    replacement: 'value < after',
+    tests: ['src/stores/books/usage-groups.test.ts'],
+  },
+  {
+    name: 'the cost of a group is not net of the refunds of its charges',
+    file: 'src/stores/books/usage-groups.ts',
+    text: 'refunded: addUsd(left.refunded, right.refunded)',
+    replacement: 'refunded: left.refunded',
+    tests: ['src/stores/books/usage-groups.test.ts'],
+  },
+  {
+    name: 'a late answer is charged without the tags of its request',
+    file: 'src/stores/books/attempt-rows.ts',
+    text: '    ...attributionFrom(row),',
+    replacement: '',
+    tests: ['src/stores/sqlite/ledger.test.ts'],
+  },
 ]
