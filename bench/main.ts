@@ -5,13 +5,16 @@ import { join } from 'node:path'
 import { compare } from './compare.ts'
 import { floodTable } from './flood/flood-report.ts'
 import { measureFlood } from './flood/measure-flood.ts'
+import { measureRefused, refusedTable } from './flood/measure-refused.ts'
 import { measureLargeBodies } from './media/large-bodies.ts'
 import { measureMedia } from './media/measure-media.ts'
 import { largeBodiesTable, mediaTables } from './media/media-report.ts'
 import { startMedia } from './media/start-media.ts'
 import { measureMemory } from './memory.ts'
 import { parseOptions, USAGE, type Options } from './options.ts'
+import { startGateway } from './peers/gateway.ts'
 import { startPeers } from './peers/start-peers.ts'
+import { startUpstream } from './peers/upstream.ts'
 import { openProcesses, type Processes } from './processes.ts'
 import { comparisonTable, memoryTable, summarize } from './report.ts'
 import { median } from './statistics.ts'
@@ -31,6 +34,7 @@ const runs: Readonly<Record<Options['command'], (options: Options, processes: Pr
     media: runMedia,
     bodies: runBodies,
     flood: runFlood,
+    refused: runRefused,
   }
 
 process.exitCode = await main()
@@ -158,6 +162,16 @@ async function runFlood(options: Options, processes: Processes): Promise<void> {
   const samples = await measureFlood(peers, { ...options, connections: options.connections[0]! }, logProgress)
   console.log(`${machine().summary}; ${options.rounds} rounds of ${options.requests} requests.\n`)
   console.log(floodTable(samples))
+  writeJson(options, { samples })
+}
+
+async function runRefused(options: Options, processes: Processes): Promise<void> {
+  const upstream = await startUpstream(processes)
+  const gateway = await startGateway({ processes, upstreamPort: upstream.port })
+  const { requests, connections } = options
+  const samples = await measureRefused(gateway, { requests, connections: connections[0]! }, logProgress)
+  console.log(`${machine().summary}\n`)
+  console.log(refusedTable(samples))
   writeJson(options, { samples })
 }
 

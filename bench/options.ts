@@ -3,7 +3,7 @@ import { peerNames, type PeerName } from './peers/peer.ts'
 import { workloads } from './workloads/all.ts'
 import type { Workload } from './workloads/workload.ts'
 
-const commands = ['compare', 'memory', 'streams', 'open', 'media', 'bodies', 'flood'] as const
+const commands = ['compare', 'memory', 'streams', 'open', 'media', 'bodies', 'flood', 'refused'] as const
 
 export type Options = {
   readonly command: (typeof commands)[number]
@@ -23,16 +23,19 @@ npm run bench -- open [options]       memory of open streams, read and stalled
 npm run bench -- media [options]      image and video jobs: jobs a second, CPU, MB/s a core, the reconciler
 npm run bench -- bodies               memory of the gateway with large bodies and slow readers of large clips
 npm run bench -- flood [options]      latency of small requests while other clients flood the peer with uploads
+npm run bench -- refused [options]    memory and the latency of another key during a flood of refused requests
 
   --only NAMES         peers: ${peerNames.join(', ')}
-                       (compare: all but node; streams: all but nginx and node; open: relay,gateway;
+                       (compare: all but limited and node; streams: all but nginx and node; open: relay,gateway;
                        memory: gateway; flood: gateway,node)
   --workload NAMES     workloads: ${workloads
     .map(({ name }) => name)
     .join(', ')} (compare: all; memory: the first)
-  --connections LIST   concurrent requests (compare: 1,64; streams: 64; open: 2000; flood: 300)
+  --connections LIST   concurrent requests (compare: 1,64; streams: 64; open: 2000; flood: 300;
+                       refused: 16)
   --rounds N           rounds of all peers (compare: 5; streams, media, flood: 3)
-  --requests N         requests per run (compare: 20000; memory: 200000; streams: 320; media: 5000; flood: 300)
+  --requests N         requests per run (compare: 20000; memory: 200000; streams: 320; media: 5000; flood: 300;
+                       refused: 1000000)
   --json FILE          also write all figures to this file
   --help`
 
@@ -40,7 +43,7 @@ type Defaults = Pick<Options, 'peers' | 'connections' | 'rounds' | 'requests'>
 
 const defaults: Readonly<Record<Options['command'], Defaults>> = {
   compare: {
-    peers: peerNames.filter(name => name !== 'node'),
+    peers: peerNames.filter(name => name !== 'node' && name !== 'limited'),
     connections: [1, 64],
     rounds: 5,
     requests: 20_000,
@@ -55,6 +58,7 @@ const defaults: Readonly<Record<Options['command'], Defaults>> = {
   open: { peers: ['relay', 'gateway'], connections: [2000], rounds: 1, requests: 1 },
   media: { peers: ['gateway'], connections: [64], rounds: 3, requests: 5000 },
   bodies: { peers: ['gateway'], connections: [1], rounds: 1, requests: 1 },
+  refused: { peers: ['gateway'], connections: [16], rounds: 1, requests: 1_000_000 },
   flood: { peers: ['gateway', 'node'], connections: [300], rounds: 3, requests: 300 },
 }
 

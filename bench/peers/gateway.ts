@@ -7,8 +7,8 @@ import type { Peer, Surroundings } from './peer.ts'
 
 /** The gateway, with its admin API. */
 export type Gateway = Peer & {
-  /** The key of a new account with a balance that no run can spend. */
-  newKey(name: string): Promise<string>
+  /** The key of a new account with a balance that no run can spend. Both have these limits. */
+  newKey(name: string, limits?: object): Promise<string>
   /** Sends a request without a body, and returns the JSON. Throws unless the status is 2xx. */
   admin<Answer>(method: 'GET' | 'POST', path: string): Promise<Answer>
 }
@@ -27,18 +27,19 @@ type Additional = {
 export async function startGateway(
   { processes, upstreamPort }: Surroundings,
   additional: Additional = { providers: [], models: [], environment: {} },
+  name: 'gateway' | 'limited' = 'gateway',
 ): Promise<Gateway> {
   const port = freePort()
   const adminKey = crypto.randomUUID()
-  const catalog = join(processes.folder, 'catalog.yaml')
+  const catalog = join(processes.folder, `${name}.yaml`)
   writeFileSync(catalog, JSON.stringify(catalogFor(upstreamPort, additional)))
   const running = processes.start({
-    name: 'gateway',
+    name,
     command: [join(import.meta.dir, '../../bin/tollgate'), 'serve'],
     environment: {
       TOLLGATE_HOST: '127.0.0.1',
       TOLLGATE_PORT: String(port),
-      TOLLGATE_DATA_DIR: join(processes.folder, 'data'),
+      TOLLGATE_DATA_DIR: join(processes.folder, `${name}-data`),
       TOLLGATE_CATALOG: catalog,
       TOLLGATE_ADMIN_KEY: adminKey,
       TOLLGATE_SANDBOX: 'off',
@@ -49,22 +50,40 @@ export async function startGateway(
   const base = `http://127.0.0.1:${port}`
   await running.ready(() => answersOk(`${base}/health/ready`))
 
-  const newKey = async (name: string) => {
-    const { id } = await post(`${base}/admin/api/accounts`, adminKey, { name })
+  const makeKey = async (of: string, limits?: object) => {
+    const { id } = await post(`${base}/admin/api/accounts`, adminKey, { name: of })
     await post(`${base}/admin/api/accounts/${id}/grants`, adminKey, { amount_usd: '1000000' })
-    const { key } = await post(`${base}/admin/api/accounts/${id}/keys`, adminKey, { name })
-    return key
+    const made = await post(`${base}/admin/api/accounts/${id}/keys`, adminKey, { name: of })
+    if (limits === undefined) return made.key
+    for (const path of [`accounts/${id}`, `keys/${made.id}`])
+      await ask('PATCH', `${base}/admin/api/${path}`, adminKey, limits)
+    return made.key
   }
-  const key = await newKey('bench')
+  const key = await makeKey('bench', name === 'limited' ? LIMITS : undefined)
   return {
-    name: 'gateway',
+    name,
     pid: running.pid,
     port,
     headers: { authorization: `Bearer ${key}` },
     costHeader: 'x-service-cost-usd',
-    newKey,
+    newKey: makeKey,
     admin: (method, path) => ask(method, `${base}/admin/api/${path}`, adminKey),
   }
+}
+
+/** Every kind of limit, and more than a run can use: each request takes its part of all of them, for two scopes. */
+const LIMITS = {
+  limits: {
+    requests_per_minute: 100_000_000,
+    tokens_per_minute: 100_000_000_000,
+    concurrent_requests: 1_000_000,
+  },
+  budgets: { day: '1000000', week: '1000000', month: '1000000', total: '1000000' },
+}
+
+/** A gateway whose requests pass two scopes with every limit, and whose replies have the headers with them. */
+export function startLimitedGateway(surroundings: Surroundings): Promise<Gateway> {
+  return startGateway(surroundings, undefined, 'limited')
 }
 
 const paceNames = Object.keys(paces) as Pace[]

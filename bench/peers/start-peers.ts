@@ -1,5 +1,5 @@
 import type { Processes } from '../processes.ts'
-import { startGateway } from './gateway.ts'
+import { startGateway, startLimitedGateway } from './gateway.ts'
 import { startNginx } from './nginx.ts'
 import { startNodeRelay } from './node-relay.ts'
 import type { Peer, PeerName, Surroundings } from './peer.ts'
@@ -13,6 +13,7 @@ const starts: Record<Exclude<PeerName, 'direct'>, Start> = {
   relay: surroundings => startRelay('relay', surroundings),
   control: surroundings => startRelay('control', surroundings),
   gateway: startGateway,
+  limited: startLimitedGateway,
   nginx: startNginx,
   node: startNodeRelay,
 }

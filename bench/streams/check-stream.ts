@@ -12,7 +12,7 @@ import { requestKind } from './stream-load.ts'
 export async function checkStream(peer: Peer, workload: StreamWorkload): Promise<void> {
   const { text } = await askOnce(peer, requestKind(peer, workload))
   const sent = streamFrames(paces[workload.pace].tokens).join('')
-  const isRewritten = peer.name === 'gateway' && workload.includeUsage
+  const isRewritten = (peer.name === 'gateway' || peer.name === 'limited') && workload.includeUsage
   const expected = isRewritten
     ? sent.replaceAll(`"model":"${UPSTREAM_MODEL}"`, `"model":"${streamModel(workload.pace)}"`)
     : sent

@@ -108,7 +108,7 @@ export async function openStreamLoad(
 
 /** The gateway has its own path. The other peers have the path of the upstream. */
 export function requestKind(peer: Peer, { pace, body }: StreamWorkload) {
-  return { path: peer.name === 'gateway' ? CHAT_PATH : streamPath(pace), body }
+  return { path: peer.name === 'gateway' || peer.name === 'limited' ? CHAT_PATH : streamPath(pace), body }
 }
 
 type Run = {

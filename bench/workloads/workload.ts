@@ -30,7 +30,7 @@ export const EMBEDDING_UPSTREAM_MODEL = 'bench-embed-2026-01-01'
 
 /** The request for this peer. */
 export function requestFor(peer: { readonly name: string }, workload: Workload): RequestKind {
-  return peer.name === 'gateway' ? (workload.converted ?? workload) : workload
+  return peer.name === 'gateway' || peer.name === 'limited' ? (workload.converted ?? workload) : workload
 }
 
 /** Splits a body at its number. */

@@ -1,13 +1,20 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { chunk, EVENT_STREAM, head, resetBeforeHeaders } from '../support/upstream-replies.ts'
 import {
   chat,
   billableRoutes,
   messages,
   startLimitedGateway,
+  type Holder,
   type LimitedGateway,
 } from './limited-gateway.ts'
 import { refusalOf } from './refusal-of.ts'
+import { HEL, ROLE } from './stream-frames.ts'
 import { until } from './until.ts'
+
+const READ_TIMEOUT_MS = 300_000
+
+type Budgets = { readonly budget_usage: { readonly day: { readonly reserved_usd: string } } }
 
 let gateway: LimitedGateway
 
@@ -193,6 +200,86 @@ test('a key without budget does not delay the other keys of its account', async 
   expect((await passing).status).toBe(200)
   expect((await running).status).toBe(200)
   expect(await refusalOf(await waiting)).toMatchObject({ code: 'budget_exceeded' })
+})
+
+test('with balance checks only, budgets still reserve the worst cases of running requests', async () => {
+  await gateway.stop()
+  gateway = await startLimitedGateway({ environment: { TOLLGATE_TEXT_HOLDS: 'check' } })
+  const holder = await gateway.aKey({ budgets: { day: '1' } })
+  const open = gateway.gate()
+  const running = gateway.send(holder, chat({ model: 'dollar' }))
+  await until('a request runs', () => gateway.upstream.requests.length === 1)
+
+  const reserved = await gateway.send(holder, chat({ model: 'dollar' }))
+  open()
+  await (await running).text()
+
+  expect(await refusalOf(reserved)).toMatchObject({ status: 429, code: 'budget_reserved' })
+  expect(await gateway.admin('GET', `keys/${holder.keyId}`)).toMatchObject({
+    budget_usage: { day: { spent_usd: '1', reserved_usd: '0' } },
+  })
+})
+
+describe('the slot and the reserve of a request are free after', () => {
+  const limits = { limits: { concurrent_requests: 1 }, budgets: { day: '100' } }
+
+  async function expectFree({ keyId, ...holder }: Holder): Promise<void> {
+    await until('nothing is reserved', async () => {
+      const { budget_usage } = await gateway.admin<Budgets>('GET', `keys/${keyId}`)
+      return budget_usage.day.reserved_usd === '0'
+    })
+    const next = await gateway.send(holder, chat({ model: 'gpt-x' }))
+    await next.text()
+    expect(next.status).toBe(200)
+  }
+
+  test('the slot and the reserve of a request are free after a 504, and after its late answer', async () => {
+    const holder = await gateway.aKey(limits)
+    const open = gateway.gate()
+    const running = gateway.send(holder, chat({ model: 'dollar' }))
+    await until('a request runs', () => gateway.upstream.requests.length === 1)
+
+    gateway.clock.advance(READ_TIMEOUT_MS)
+    const late = await running
+    await late.text()
+
+    expect(late.status).toBe(504)
+    await expectFree(holder)
+    open()
+    await expectFree(holder)
+  })
+
+  test('the slot and the reserve of a stream are free after its client disconnects', async () => {
+    const holder = await gateway.aKey(limits)
+    gateway.upstream.reply(async exchange => {
+      await exchange.write(head(200, EVENT_STREAM))
+      await exchange.write(chunk(ROLE + HEL))
+      await exchange.closed
+    })
+    const client = new AbortController()
+    const stream = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-api-key': holder.key },
+      body: JSON.stringify(chat({ model: 'streamed', stream: true }).body),
+      signal: client.signal,
+    })
+    await stream.body!.getReader().read()
+
+    client.abort()
+
+    await expectFree(holder)
+  })
+
+  test('the slot and the reserve of a request are free after its provider breaks the connection', async () => {
+    const holder = await gateway.aKey(limits)
+    gateway.upstream.reply(resetBeforeHeaders())
+
+    const failed = await gateway.send(holder, chat({ model: 'dollar' }))
+    await failed.text()
+
+    expect(failed.status).toBe(502)
+    await expectFree(holder)
+  })
 })
 
 describe('the admin API', () => {

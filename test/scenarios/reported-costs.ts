@@ -1,8 +1,15 @@
 import { formatUsd, nanoUsd, usd } from '../../src/domain/money.ts'
 import { startGatewayProcess, type GatewayProcess } from '../support/gateway-process.ts'
 
-/** An account with money and its key, on a gateway that will be killed. */
-export type Customer = { readonly accountId: string; readonly key: string }
+/** An account with money and its key, both with limits and budgets, on a gateway that will be killed. */
+export type Customer = { readonly accountId: string; readonly keyId: string; readonly key: string }
+
+type KeyMade = { readonly id: string; readonly key: string }
+type Limited = {
+  readonly budget_usage: Readonly<
+    Record<string, { readonly spent_usd: string; readonly reserved_usd: string }>
+  >
+}
 
 /** The costs that clients were told until the gateway ended, by request id. Null if a complete answer named no cost. */
 export type ReportedCosts = ReadonlyMap<string, string | null>
@@ -25,18 +32,26 @@ export function startToKill(
 export async function makeCustomer(gateway: GatewayProcess): Promise<Customer> {
   const account = await admin<{ id: string }>(gateway, 'POST', 'accounts', { name: 'ada' })
   await admin(gateway, 'POST', `accounts/${account.id}/grants`, { amount_usd: GRANT })
-  const { key } = await admin<{ key: string }>(gateway, 'POST', `accounts/${account.id}/keys`, {})
-  return { accountId: account.id, key }
+  const { id: keyId, key } = await admin<KeyMade>(gateway, 'POST', `accounts/${account.id}/keys`, {})
+  // More than the requests take, so that every limit counts and none refuses.
+  const limits = {
+    requests_per_minute: 10_000_000,
+    tokens_per_minute: 1_000_000_000,
+    concurrent_requests: 1000,
+  }
+  for (const path of [`accounts/${account.id}`, `keys/${keyId}`])
+    await admin(gateway, 'PATCH', path, { limits, budgets: { month: GRANT, total: GRANT } })
+  return { accountId: account.id, keyId, key }
 }
 
 /**
  * Checks that every reported cost is in the ledger, the ledger is sound, nothing is held, and the balance is the
- * granted amount minus the charges. Adds the charges of this round to `charged`, which has those of all earlier rounds.
+ * granted amount minus the charges, which are also the sums of all budgets. Adds the charges of this round to `charged`, which has those of all earlier rounds.
  * Throws if a check fails.
  */
 export async function checkReported(
   gateway: GatewayProcess,
-  { accountId, key }: Customer,
+  { accountId, keyId, key }: Customer,
   costs: ReportedCosts,
   charged: Map<string, string>,
 ): Promise<void> {
@@ -53,7 +68,7 @@ export async function checkReported(
   }
   const { ok, problems } = await admin<{ ok: boolean; problems: unknown[] }>(gateway, 'POST', 'verify')
   if (!ok) throw new Error(`The ledger is not sound: ${JSON.stringify(problems)}`)
-  const account = await admin<{ available_usd: string; held_usd: string }>(
+  const account = await admin<{ available_usd: string; held_usd: string } & Limited>(
     gateway,
     'GET',
     `accounts/${accountId}`,
@@ -64,6 +79,12 @@ export async function checkReported(
   if (account.available_usd !== expected || account.held_usd !== '0') {
     throw new Error(`The balance is ${JSON.stringify(account)}; ${expected} and nothing held was expected.`)
   }
+  for (const { budget_usage } of [account, await admin<Limited>(gateway, 'GET', `keys/${keyId}`)])
+    for (const [period, { spent_usd, reserved_usd }] of Object.entries(budget_usage))
+      if (spent_usd !== formatUsd(nanoUsd(spent)) || reserved_usd !== '0')
+        throw new Error(
+          `The budget of a ${period} has spent ${spent_usd} USD of ${formatUsd(nanoUsd(spent))}.`,
+        )
 }
 
 async function* newestCharges(

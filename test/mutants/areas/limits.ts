@@ -59,6 +59,13 @@ export const limitMutants: readonly Mutant[] = [
     tests: [STORE_TESTS],
   },
   {
+    name: 'tokens of a request that is charged after its hold expired do not count',
+    file: 'src/stores/sqlite/text-holds.ts',
+    text: 'else if (used.tokens > 0) limits.addDebt(books, demand, used)',
+    replacement: '',
+    tests: [STORE_TESTS],
+  },
+  {
     name: 'a compensated charge counts for budgets',
     file: 'src/stores/sqlite/charges.ts',
     text: 'isCompensated ? { ...charge, cost: ZERO } : charge',
