@@ -554,8 +554,11 @@ describe('on a stopped data folder', () => {
     const ofAccount = await tollgate(['key-defaults', 'set', '--account', 'ada', '--rpm', '30'], folder)
     const create = ['keys', 'create', 'ada', '--budget', 'day=none', '--budget', 'month=20']
     const key = (await tollgate(create, folder)).out.trim()
+    const free = (await tollgate([...create, '--rpm', 'none'], folder)).out.trim()
+    const unset = await tollgate(['keys', 'set', free, '--budget', 'month=none', '--tpm', 'none'], folder)
 
     expect(before.out).toBe('New keys get no limits from the gateway.\n')
+    expect(unset.out).toMatch(/^key_\w+ has no limits\.\n$/)
     expect(ofGateway.out).toBe(
       'New keys get these limits from the gateway:\n60 requests per minute\n1 USD a day\n',
     )
