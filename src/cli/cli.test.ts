@@ -526,6 +526,11 @@ describe('on a stopped data folder', () => {
       await tollgate(['projects', 'list', 'ada'], folder),
     ]
     const late = await tollgate(['keys', 'create', 'ada', '--project', 'site'], folder)
+    const usage = await tollgate(['projects', 'usage', id, '--by', 'model'], folder)
+    const csv = await tollgate(
+      ['projects', 'usage', id, '--csv', '--from', '2026-11-01', '--to', '2026-12-01'],
+      folder,
+    )
 
     expect(set.out).toBe(`Limits of ${id}:\n60 requests per minute\n20 USD a month (0 spent, 20 left)\n`)
     expect(renamed.out).toBe(`The name of ${id} is site.\n`)
@@ -533,6 +538,10 @@ describe('on a stopped data folder', () => {
     expect(closed.out).toBe(`Closed site (${id}). Requests with its keys are now refused.\n`)
     expect(shown.out).toMatch(/^name {5}site\nid {7}proj_\w+\naccount {2}acct_\w+\n/)
     expect(listed.out).toMatch(/site +proj_\w+ .* closed 20/)
+    expect(usage.out).toBe('No usage.\n')
+    expect(csv.out.trim()).toBe(
+      'day,charges,input_tokens,output_tokens,images,seconds,cost_usd,compensated_usd',
+    )
     expect(late).toMatchObject({ code: 2, err: expect.stringContaining('The project "site" is closed.') })
   })
 
@@ -545,8 +554,11 @@ describe('on a stopped data folder', () => {
     const ofAccount = await tollgate(['key-defaults', 'set', '--account', 'ada', '--rpm', '30'], folder)
     const create = ['keys', 'create', 'ada', '--budget', 'day=none', '--budget', 'month=20']
     const key = (await tollgate(create, folder)).out.trim()
+    const free = (await tollgate([...create, '--rpm', 'none'], folder)).out.trim()
+    const unset = await tollgate(['keys', 'set', free, '--budget', 'month=none', '--tpm', 'none'], folder)
 
     expect(before.out).toBe('New keys get no limits from the gateway.\n')
+    expect(unset.out).toMatch(/^key_\w+ has no limits\.\n$/)
     expect(ofGateway.out).toBe(
       'New keys get these limits from the gateway:\n60 requests per minute\n1 USD a day\n',
     )

@@ -4,7 +4,7 @@ import { budgetPeriods } from '../domain/limits/scope.ts'
 import { parseUsd } from '../domain/money.ts'
 import { setKeyDefaults, showKeyDefaults } from './commands/key-defaults.ts'
 import { findKey } from './commands/keys.ts'
-import { setLimits, type BudgetOptions, type LimitOptions } from './commands/limits.ts'
+import { NONE, setLimits, type BudgetOptions, type LimitOptions } from './commands/limits.ts'
 import type { Runner } from './program.ts'
 
 /** Adds the options of limits and budgets to a command. */
@@ -66,12 +66,9 @@ export function addKeyDefaults(program: Command, runner: Runner): void {
     )
 }
 
-/** The word that removes a limit or a budget. */
-const NONE = 'none'
-
-/** A limit such as 60, or null for `none`. */
-function limitOrNone(text: string): number | null {
-  if (text === NONE) return null
+/** A limit such as 60, or `none`: the library for commands reads null as an empty text. */
+function limitOrNone(text: string): number | typeof NONE {
+  if (text === NONE) return NONE
   const limit = /^\d{1,12}$/.test(text) ? Number(text) : 0
   if (limit >= 1 && limit <= RATE_MAX) return limit
   throw new InvalidArgumentError(`Write a whole number from 1 to ${RATE_MAX}, or ${NONE}.`)

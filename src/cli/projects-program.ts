@@ -1,6 +1,15 @@
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
+import { timeOrDay } from './arguments.ts'
 import type { LimitOptions } from './commands/limits.ts'
-import { closeProject, createProject, listProjects, renameProject, showProject } from './commands/projects.ts'
+import {
+  closeProject,
+  createProject,
+  listProjects,
+  projectUsage,
+  renameProject,
+  showProject,
+  type ProjectUsageOptions,
+} from './commands/projects.ts'
 import { addSet, withLimits } from './limits-program.ts'
 import type { Runner } from './program.ts'
 
@@ -33,6 +42,23 @@ export function addProjects(program: Command, runner: Runner): void {
     .description('Show a project, its limits, and what is left of its budgets.')
     .action((id: string) => runner.admin(ask => showProject(ask, id)))
   addSet(projects, { kind: 'projects', argument: 'project', words: PROJECT }, runner)
+  projects
+    .command('usage')
+    .argument('<project>', PROJECT)
+    .description(
+      'Add up the charges of the keys of a project. Without --from, those of the current month in UTC.',
+    )
+    .addOption(
+      new Option('--by <what>', 'what the sums are grouped by')
+        .choices(['day', 'model', 'key'])
+        .default('day'),
+    )
+    .option('--from <day>', 'the first day, such as 2026-11-01; at most 92 days', timeOrDay)
+    .option('--to <day>', 'the day after the last one', timeOrDay)
+    .option('--csv', 'print CSV')
+    .action((id: string, options: ProjectUsageOptions) =>
+      runner.admin(ask => projectUsage(ask, { id, ...options })),
+    )
   projects
     .command('rename')
     .argument('<project>', PROJECT)

@@ -50,7 +50,7 @@ export function pageOf<Line, Row>(
   return { data: shown.map(rowOf), has_more: hasMore, next: hasMore ? cursorOf(last) : null }
 }
 
-const MS_PER_DAY = 86_400_000
+export const MS_PER_DAY = 86_400_000
 const DAYS_MAX = 92
 /** A `+` in a query is read as a space unless it is escaped. */
 const RFC_3339 =
@@ -76,6 +76,20 @@ export function readTimeRange(query: URLSearchParams, nowMs: number): TimeRange 
 }
 
 /** Reads a time in RFC 3339 from 1970 on, in milliseconds. Throws `invalid_field`, which names the parameter or field. */
+/** Like `readTimeRange`, for whole days in UTC: without both, the current month, and without `to`, until today. */
+export function readDayRange(query: URLSearchParams, nowMs: number): TimeRange {
+  const { fromMs, toMs } = readTimeRange(query, nowMs) ?? { fromMs: startOfMonth(nowMs), toMs: nowMs }
+  for (const [name, atMs] of [['from', fromMs] as const, ['to', toMs] as const])
+    if (query.has(name) && atMs % MS_PER_DAY !== 0)
+      throw wrongParameter(name, `must be the start of a day in UTC, ${EXAMPLE}`)
+  return { fromMs, toMs: Math.ceil(toMs / MS_PER_DAY) * MS_PER_DAY }
+}
+
+function startOfMonth(atMs: number): number {
+  const at = new Date(atMs)
+  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth())
+}
+
 export function readTime(name: string, text: string): number {
   const date = RFC_3339.exec(text)?.[1]
   const atMs = Date.parse(text.replace(' ', '+').toUpperCase())

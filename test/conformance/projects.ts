@@ -3,10 +3,11 @@ import { NO_LIMITS } from '../../src/domain/limits/limits-row.ts'
 import { usd, ZERO, type NanoUsd } from '../../src/domain/money.ts'
 import type { ApiKey } from '../../src/domain/accounts/api-key.ts'
 import type { HoldOutcome } from '../../src/gateway/ports/ledger.ts'
+import type { UsageGrain } from '../../src/gateway/ports/projects.ts'
 import { aKeyIn, aProject, at, base64, make } from '../support/account-builders.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { aJob } from '../support/job-builders.ts'
-import { aCharge, aHold, anAccount, anAudit, NOW } from '../support/ledger-builders.ts'
+import { aBill, aCharge, aHold, anAccount, anAttempt, anAudit, NOW } from '../support/ledger-builders.ts'
 import { rejection } from '../support/rejection.ts'
 import type { StoreKind, TestStore } from '../support/test-store.ts'
 
@@ -266,6 +267,57 @@ export function projectsConform(kind: StoreKind): void {
 
       expect(onTheDay).toBe('budget of the project')
       expect(nameOf(await request(keys.first, { on: again }))).toBe('held')
+    })
+  })
+
+  describe('the usage of a project', () => {
+    const DAY_MS = 86_400_000
+    const today = Math.floor(NOW / DAY_MS)
+    const days = { firstDay: today - 1, lastDay: today + 1 }
+
+    test('the usage of a project has the charges of its keys by day, model and key, and of no other', async () => {
+      const { store, reopen, spend, keys, clock, project, accountId } = await openWithProject(kind)
+      await spend(keys.first)
+      await spend(keys.second)
+      await spend(keys.outside)
+      clock.advance(DAY_MS)
+      await spend(keys.second)
+      const other = await aProject(store, { accountId, name: 'batch' })
+      await spend(await aKeyIn(store, other))
+
+      const { projects } = await reopen()
+      const costs = async (by: UsageGrain) =>
+        (await projects.usage(project, { by, ...days })).map(({ group, charges, cost }) => [
+          group,
+          charges,
+          cost,
+        ])
+
+      expect(await costs('day')).toEqual([
+        [today, 2, usd('2')],
+        [today + 1, 1, usd('1')],
+      ])
+      expect(await costs('model')).toEqual([['gpt-x', 3, usd('3')]])
+      expect(await costs('key')).toEqual([
+        [keys.first.publicId, 1, usd('1')],
+        [keys.second.publicId, 2, usd('2')],
+      ])
+      const firstDay = { by: 'key', firstDay: today, lastDay: today } as const
+      expect((await projects.usage(project, firstDay)).map(({ cost }) => cost)).toEqual([usd('1'), usd('1')])
+      expect(await projects.usage(project, { by: 'day', firstDay: 0, lastDay: 9 })).toEqual([])
+    })
+
+    test('the usage of a project says which part of the cost was credited back', async () => {
+      const { store, spend, keys, project, accountId } = await openWithProject(kind)
+      await spend(keys.first)
+      const attempt = anAttempt({ accountId, apiKeyId: keys.first.id })
+      await store.attempts.record(attempt)
+      await store.attempts.bill(attempt, aBill({ tokens: 3 }))
+      await store.ledger.compensate(attempt, NOW)
+
+      const usage = await store.projects.usage(project, { by: 'day', ...days })
+
+      expect(usage).toMatchObject([{ charges: 2, cost: usd('4'), compensated: usd('3') }])
     })
   })
 }

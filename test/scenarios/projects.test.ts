@@ -143,6 +143,50 @@ describe('a project', () => {
     expect((await asOperator('POST', `accounts/${account}/keys`, { project: 'web' })).status).toBe(400)
   })
 
+  test('a project has a report of what its keys spent, by day, model and key', async () => {
+    const { account, project } = await aProject()
+    const [first, second] = [await aKey(account, { project: 'web' }), await aKey(account, { project: 'web' })]
+    await ask(first)
+    await ask(await aKey(account, {}))
+    gateway.clock.advance(86_400_000)
+    await ask(second)
+    const report = async (query: string) =>
+      gateway.admin<{ data: object[]; totals: object }>('GET', `projects/${project.id}/usage${query}`)
+
+    const byDay = await report('')
+    const byModel = await report('?by=model')
+    const byKey = await report('?by=key&from=2027-01-16T00:00:00Z')
+
+    const sums = { charges: 1, cost_usd: '1', compensated_usd: '0', images: 0, seconds: 0 }
+    expect(byDay).toMatchObject({
+      project: project.id,
+      from: '2027-01-01T00:00:00.000Z',
+      to: '2027-01-17T00:00:00.000Z',
+      data: [
+        { day: '2027-01-15', ...sums },
+        { day: '2027-01-16', ...sums },
+      ],
+      totals: { charges: 2, cost_usd: '2', compensated_usd: '0' },
+    })
+    expect(byModel.data).toMatchObject([{ model: 'dollar', charges: 2, cost_usd: '2' }])
+    expect(byKey).toMatchObject({ data: [{ key: second.id, ...sums }], totals: { cost_usd: '1' } })
+  })
+
+  test.each([
+    ['?by=week', '"by" must be one of day, model, key.'],
+    ['?from=2027-01-15T07:00:00Z', '"from" must be the start of a day in UTC, such as 2026-11-01T00:00:00Z.'],
+    ['?from=2026-01-01T00:00:00Z', '"from" must be at most 92 days before now'],
+    ['?limit=5', '"limit" is not a parameter of this route'],
+  ])('a project refuses a report with %s', async (query, message) => {
+    const { project } = await aProject()
+
+    const refused = await fetch(`${gateway.url}/admin/api/projects/${project.id}/usage${query}`, {
+      headers: { authorization: `Bearer ${ADMIN_KEY}` },
+    })
+
+    expect(await refusalOf(refused)).toMatchObject({ status: 400, message: expect.stringContaining(message) })
+  })
+
   test.each<[string, string, object, number, string]>([
     [
       'POST',

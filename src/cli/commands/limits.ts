@@ -5,11 +5,16 @@ import type { Outcome } from '../outcome.ts'
 /** Null removes a budget. */
 export type BudgetOptions = Readonly<Partial<Record<BudgetPeriod, string | null>>>
 
-/** The options of the commands `set`. Null removes a limit. */
+/** The word that removes a limit or a budget. */
+export const NONE = 'none'
+
+type LimitOption = number | typeof NONE
+
+/** The options of commands that change limits. */
 export type LimitOptions = {
-  readonly rpm?: number | null
-  readonly tpm?: number | null
-  readonly concurrent?: number | null
+  readonly rpm?: LimitOption
+  readonly tpm?: LimitOption
+  readonly concurrent?: LimitOption
   readonly budget?: BudgetOptions
   /** The model that the limits are for; all models without it. */
   readonly model?: string
@@ -88,9 +93,9 @@ const nameOf = {
 /** The body of a request that changes limits. */
 export function bodyOf({ rpm, tpm, concurrent, budget, model }: LimitOptions): object {
   const limits = {
-    ...(rpm !== undefined && { requests_per_minute: rpm }),
-    ...(tpm !== undefined && { tokens_per_minute: tpm }),
-    ...(concurrent !== undefined && { concurrent_requests: concurrent }),
+    ...(rpm !== undefined && { requests_per_minute: orNull(rpm) }),
+    ...(tpm !== undefined && { tokens_per_minute: orNull(tpm) }),
+    ...(concurrent !== undefined && { concurrent_requests: orNull(concurrent) }),
   }
   const terms = {
     ...(Object.keys(limits).length > 0 && { limits }),
@@ -98,4 +103,8 @@ export function bodyOf({ rpm, tpm, concurrent, budget, model }: LimitOptions): o
   }
   if (model === undefined || Object.keys(terms).length === 0) return terms
   return { per_model: { [model]: terms } }
+}
+
+function orNull(limit: LimitOption): number | null {
+  return limit === NONE ? null : limit
 }

@@ -1,5 +1,6 @@
-import { adminPath, type Ask } from '../ask.ts'
+import { adminPath, withQuery, type Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
+import { csvLine } from './usage.ts'
 import { bodyOf, limitLines, type LimitedReply, type LimitOptions } from './limits.ts'
 
 type ProjectReply = {
@@ -75,6 +76,57 @@ export async function closeProject(ask: Ask, id: string): Promise<Outcome> {
     value: project,
     text: `Closed ${project.name} (${project.id}). Requests with its keys are now refused.`,
   }
+}
+
+/** What the sums of a report are grouped by. */
+type UsageGrain = 'day' | 'model' | 'key'
+
+type Sums = {
+  readonly charges: number
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly images: number
+  readonly seconds: number
+  readonly cost_usd: string
+  readonly compensated_usd: string
+}
+type UsageReply = {
+  readonly data: readonly (Sums & Readonly<Partial<Record<UsageGrain, string>>>)[]
+  readonly totals: Pick<Sums, 'charges' | 'cost_usd' | 'compensated_usd'>
+}
+
+const sums = [
+  'charges',
+  'input_tokens',
+  'output_tokens',
+  'images',
+  'seconds',
+  'cost_usd',
+  'compensated_usd',
+] as const satisfies readonly (keyof Sums)[]
+
+export type ProjectUsageOptions = {
+  readonly by: UsageGrain
+  readonly from?: string
+  readonly to?: string
+  readonly csv?: true
+}
+
+/** Shows the charges of the keys of a project, added up by day, model or key, as a table or as CSV. */
+export async function projectUsage(
+  ask: Ask,
+  { id, csv, ...query }: ProjectUsageOptions & { readonly id: string },
+): Promise<Outcome> {
+  const path = adminPath('projects', id, 'usage')
+  const report = await ask<UsageReply>({ method: 'GET', path: withQuery(path, query) })
+  const rows = report.data.map(row => [row[query.by] ?? '', ...sums.map(name => String(row[name]))])
+  const head = [query.by, ...sums]
+  if (csv === true) return { value: report, text: [head, ...rows].map(csvLine).join('').trimEnd() }
+  const { charges, cost_usd: cost, compensated_usd: compensated } = report.totals
+  const back = compensated === '0' ? '' : `, of which ${compensated} USD was credited back`
+  const total = `Charges: ${charges}. Cost: ${cost} USD${back}.`
+  const titles = head.map(name => name.replace('_usd', ' USD').replace('_', ' ').toUpperCase())
+  return { value: report, text: rows.length === 0 ? 'No usage.' : `${table(titles, rows)}\n\n${total}` }
 }
 
 function stateOf({ closed_at: closedAt }: ProjectReply): string {

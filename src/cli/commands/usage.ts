@@ -274,7 +274,7 @@ function fromClient(text: string | null = null): string | null {
 }
 
 /** One line as in RFC 4180. A missing value is empty. */
-function csvLine(values: readonly (string | number | boolean | null)[]): string {
+export function csvLine(values: readonly (string | number | boolean | null)[]): string {
   const cells = values.map(value => {
     const text = String(value ?? '')
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text

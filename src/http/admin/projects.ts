@@ -85,7 +85,8 @@ export async function projectOfAccount(
   throw new GatewayError('invalid_field', absenceOf('project', idOrName, names), { param: 'project' })
 }
 
-async function projectOf(params: AdminCall['params'], { projects }: AdminPorts): Promise<Project> {
+/** The project of a path, by its id. Throws `not_found`. */
+export async function projectOf(params: AdminCall['params'], { projects }: AdminPorts): Promise<Project> {
   const id = params['project'] ?? ''
   return found(await projects.find(id), () => absenceOf('project', id))
 }

@@ -31,6 +31,7 @@ import { getKeyDefaults, patchKeyDefaults } from './key-defaults.ts'
 import { postRotation, postSecretRevocation } from './key-secrets.ts'
 import { listLosses, listUsage } from './usage.ts'
 import { getDoctor, postBackup, postReconciliation, postVerification } from './maintenance.ts'
+import { getProjectUsage } from './project-usage.ts'
 import { getProject, listProjects, patchProject, postProject, postProjectClosing } from './projects.ts'
 import type { AdminHandler } from './call.ts'
 import type { AdminEndpoint, AdminRoute } from './match-route.ts'
@@ -76,6 +77,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'keys/{id}/secrets/{secret}/revoke', methods: { POST: full(postSecretRevocation) } },
   { path: 'keys/{id}/revoke', methods: { POST: full(postKeyRevocation) } },
   { path: 'projects/{project}', methods: { GET: reading(getProject), PATCH: full(patchProject) } },
+  { path: 'projects/{project}/usage', methods: { GET: reading(getProjectUsage) } },
   { path: 'projects/{project}/close', methods: { POST: full(postProjectClosing) } },
   { path: 'jobs', methods: { GET: reading(listJobs) } },
   { path: 'jobs/{job}', methods: { GET: reading(getJob) } },

@@ -1,7 +1,22 @@
 import { bodyOf, nameWithout } from './admin-accounts.ts'
 import { termChanges, termMembers, termsExample } from './limits.ts'
-import { ok, type Parameter, type Paths } from './operation.ts'
-import { about, closed, dateTime, idOf, listOf, nullable, object, ref, text, type Members } from './schema.ts'
+import { usageGrains } from '../../gateway/ports/projects.ts'
+import { ok, timeRangeParameters, type Parameter, type Paths } from './operation.ts'
+import {
+  about,
+  closed,
+  count,
+  dateTime,
+  idOf,
+  listOf,
+  nullable,
+  object,
+  ref,
+  text,
+  usd,
+  words,
+  type Members,
+} from './schema.ts'
 
 const projectMembers: Members = {
   id: idOf('proj'),
@@ -10,12 +25,34 @@ const projectMembers: Members = {
   created_at: dateTime,
   closed_at: about('Null while it is open.', nullable(dateTime)),
 }
+const costs: Members = {
+  cost_usd: usd,
+  compensated_usd: about(
+    'The part of the cost that was credited back, because the client got an error.',
+    usd,
+  ),
+}
 const name = nameWithout('acct_', 'proj_')
 
 export const adminProjectSchemas: Members = {
   Project: object(projectMembers),
   LimitedProject: object({ ...projectMembers, ...termMembers }),
   NewProject: closed({ name }, termChanges),
+  ProjectUsage: object(
+    {
+      charges: count,
+      input_tokens: count,
+      output_tokens: count,
+      images: count,
+      seconds: { type: 'number', minimum: 0 },
+      ...costs,
+    },
+    {
+      day: { type: 'string', format: 'date' },
+      model: text,
+      key: idOf('key'),
+    },
+  ),
   ProjectChange: closed({}, { name, ...termChanges }),
 }
 
@@ -86,6 +123,54 @@ export const adminProjectPaths: Paths = {
       body: bodyOf('ProjectChange', { limits: { requests_per_minute: 60 }, budgets: { month: '20' } }),
       replies: ok('The project.', ref('LimitedProject'), limited),
       errors: ['not_found', 'already_exists'],
+    },
+  },
+  'projects/{project}/usage': {
+    get: {
+      ...common,
+      id: 'readProjectUsage',
+      summary: 'The charges of the keys of a project, added up by day, model or key',
+      description:
+        'The times are starts of days in UTC. Without them, the report has the current month. Refunds are not in it.',
+      parameters: [
+        projectParameter,
+        {
+          name: 'by',
+          in: 'query',
+          description: 'What the sums are grouped by; `day` by default.',
+          schema: words(usageGrains),
+        },
+        ...timeRangeParameters,
+      ],
+      replies: ok(
+        'The report. Each sum has its day, model or key.',
+        object({
+          project: idOf('proj'),
+          from: dateTime,
+          to: dateTime,
+          data: listOf(ref('ProjectUsage')),
+          totals: object({ charges: count, ...costs }),
+        }),
+        {
+          project: PROJECT,
+          from: '2026-11-01T00:00:00.000Z',
+          to: '2026-11-24T00:00:00.000Z',
+          data: [
+            {
+              day: '2026-11-23',
+              charges: 2,
+              input_tokens: 12,
+              output_tokens: 20,
+              images: 0,
+              seconds: 0,
+              cost_usd: '0.00023',
+              compensated_usd: '0',
+            },
+          ],
+          totals: { charges: 2, cost_usd: '0.00023', compensated_usd: '0' },
+        },
+      ),
+      errors: ['not_found', 'invalid_field'],
     },
   },
   'projects/{project}/close': {

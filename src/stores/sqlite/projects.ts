@@ -7,13 +7,14 @@ import {
 } from '../../domain/accounts/project.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { Editor } from '../../gateway/ports/accounts.ts'
-import type { Projects } from '../../gateway/ports/projects.ts'
+import type { Projects, ProjectUsage } from '../../gateway/ports/projects.ts'
 import { projectFrom, type ProjectRow } from '../books/account-rows.ts'
 import type { ApiKeyCache } from './api-keys.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Tables } from './hashed-table.ts'
 import type { ChangeLimits } from './limits/limits.ts'
+import { ProjectUsageReader } from './project-usage.ts'
 
 /** The projects of one node. */
 export class SqliteProjects implements Projects {
@@ -23,6 +24,7 @@ export class SqliteProjects implements Projects {
   readonly #sql: ReturnType<typeof statements>
   readonly #keptKeys: ApiKeyCache
   readonly #changeLimits: ChangeLimits
+  readonly #usage: ProjectUsageReader
 
   constructor(parts: {
     readonly database: Database
@@ -38,6 +40,7 @@ export class SqliteProjects implements Projects {
     this.#sql = statements(parts.database)
     this.#keptKeys = parts.keptKeys
     this.#changeLimits = parts.changeLimits
+    this.#usage = new ProjectUsageReader(parts.database)
   }
 
   create({ publicId, accountId, name, limits, by }: Parameters<Projects['create']>[0]): Promise<Project> {
@@ -62,6 +65,10 @@ export class SqliteProjects implements Projects {
 
   async list(accountId: number): Promise<readonly Project[]> {
     return this.#sql.ofAccount.all(accountId).map(projectFrom)
+  }
+
+  usage(project: Project, of: Parameters<Projects['usage']>[1]): Promise<readonly ProjectUsage[]> {
+    return this.#usage.read(project, of)
   }
 
   update(publicId: string, patch: ProjectPatch, by: Editor): Promise<Project> {

@@ -65,7 +65,8 @@ export function limitChanges({
 }): ChangeLimits {
   return (of, patch, line, { isNew = false } = {}) => {
     if (patch === undefined) return []
-    if (!isNew && hasBudgets(patch) && !isUsageRebuilt(database)) throw notAddedUp()
+    if (!isNew && hasBudgets(patch) && !isUsageRebuilt(database))
+      throw notAddedUp('Budgets cannot be set yet')
     const isChanged = limits.change(booksOfAccounts.of(of.accountId), of, patch, owner.nowMs())
     return isChanged ? [{ ...line, detail: JSON.stringify(encodeLimitsPatch(patch)) }] : []
   }
@@ -76,11 +77,11 @@ function hasBudgets({ budgets, perModel }: LimitsPatch): boolean {
   return [budgets, ...ofModels].some(changed => changed !== undefined && changed !== null)
 }
 
-/** A budget counts what was spent before it was made, also by earlier versions. */
-function notAddedUp(): GatewayError {
+/** The sums of keys are not complete until the charges of an earlier version are added up. */
+export function notAddedUp(what: string): GatewayError {
   return new GatewayError(
     'unavailable',
-    'Budgets cannot be set yet: the charges of an earlier version are not added up. A running gateway does this within minutes. Start it if it is stopped, and try again.',
+    `${what}: the charges of an earlier version are not added up. A running gateway does this within minutes. Start it if it is stopped, and try again.`,
     { retryAfter: '30' },
   )
 }

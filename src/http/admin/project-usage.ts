@@ -1,0 +1,66 @@
+import { GatewayError } from '../../domain/errors.ts'
+import { addUsd, formatUsd, ZERO } from '../../domain/money.ts'
+import { usageGrains, type ProjectUsage } from '../../gateway/ports/projects.ts'
+import { MS_PER_DAY, readDayRange, refuseUnknown } from '../list-query.ts'
+import type { BufferedReply } from '../request-context.ts'
+import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
+import { instant } from './instant.ts'
+import { projectOf } from './projects.ts'
+
+/**
+ * The charges of the keys of a project, added up by day, model or key (`?by=`). `?from=` and `?to=` are the starts of
+ * days in UTC; without them, the report has the current month. Refunds are not in it.
+ */
+export async function getProjectUsage(
+  { params, query }: AdminCall,
+  ports: AdminPorts,
+): Promise<BufferedReply> {
+  refuseUnknown(query, ['by', 'from', 'to'])
+  const by = usageGrains.find(grain => grain === (query.get('by') ?? 'day'))
+  if (by === undefined)
+    throw new GatewayError('invalid_field', `"by" must be one of ${usageGrains.join(', ')}.`, { param: 'by' })
+  const { fromMs, toMs } = readDayRange(query, ports.clock.now())
+  const project = await projectOf(params, ports)
+  const days = { firstDay: fromMs / MS_PER_DAY, lastDay: toMs / MS_PER_DAY - 1 }
+  const rows = await ports.projects.usage(project, { by, ...days })
+  return adminReply({
+    project: project.publicId,
+    from: instant(fromMs),
+    to: instant(toMs),
+    data: rows.map(usage => ({ [by]: groupOf(usage), ...sumsJson(usage) })),
+    totals: totalsJson(rows),
+  })
+}
+
+/** A day as 2026-11-23, a model, or the id of a key. */
+function groupOf({ group }: ProjectUsage): string {
+  return typeof group === 'number' ? instant(group * MS_PER_DAY).slice(0, 10) : group
+}
+
+function sumsJson({
+  charges,
+  inputTokens,
+  outputTokens,
+  images,
+  durationMs,
+  cost,
+  compensated,
+}: ProjectUsage) {
+  return {
+    charges,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    images,
+    seconds: durationMs / 1000,
+    cost_usd: formatUsd(cost),
+    compensated_usd: formatUsd(compensated),
+  }
+}
+
+function totalsJson(rows: readonly ProjectUsage[]) {
+  return {
+    charges: rows.reduce((sum, { charges }) => sum + charges, 0),
+    cost_usd: formatUsd(rows.reduce((sum, { cost }) => addUsd(sum, cost), ZERO)),
+    compensated_usd: formatUsd(rows.reduce((sum, { compensated }) => addUsd(sum, compensated), ZERO)),
+  }
+}
