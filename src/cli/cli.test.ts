@@ -440,6 +440,27 @@ describe('on a stopped data folder', () => {
     expect(listed.out).toMatch(/ revoked 20\d\d-/)
   })
 
+  test('an account is renamed, and closed once it is empty', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'closed-accounts') }
+    await tollgate(['accounts', 'create', 'ada', '--grant', '5'], folder)
+
+    const renamed = await tollgate(['accounts', 'rename', 'ada', 'eve'], folder)
+    const full = await tollgate(['accounts', 'close', 'eve'], folder)
+    await tollgate(['accounts', 'debit', 'eve', '5'], folder)
+    const closed = await tollgate(['accounts', 'close', 'eve'], folder)
+    const listed = await tollgate(['accounts', 'list'], folder)
+    const granted = await tollgate(['grant', 'eve', '5'], folder)
+
+    expect(renamed.out).toMatch(/^The account acct_\w+ is now named eve\.\n$/)
+    expect(full.code).toBe(1)
+    expect(full.err).toContain(
+      '5 USD is available. Take the money with a debit of 5 USD. Then close it again.',
+    )
+    expect(closed.out).toMatch(/^eve is closed since 20/)
+    expect(listed.out).toMatch(/eve .* closed 20/)
+    expect(granted.err).toContain('This account is closed, so it takes no credits.')
+  })
+
   test('a key is rotated, both of its secrets are listed with their ends, and the lost one is revoked', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'rotated-keys') }
     await tollgate(['accounts', 'create', 'ada'], folder)

@@ -6,8 +6,10 @@ import type { Ask } from './ask.ts'
 import { addCatalog } from './catalog-program.ts'
 import { backUp, type RestoreOptions } from './commands/backup.ts'
 import {
+  closeAccount,
   createAccount,
   listAccounts,
+  renameAccount,
   showAccount,
   switchAccount,
   switchReplays,
@@ -132,7 +134,7 @@ const CONFIRMS = 'do not ask before a credit of more than TOLLGATE_GRANT_CONFIRM
 function addAccounts(program: Command, runner: Runner): void {
   const accounts = program
     .command('accounts')
-    .description('Create, list, show, correct and suspend accounts.')
+    .description('Create, list, show, rename, correct, suspend and close accounts.')
   accounts
     .command('create <name>')
     .description(
@@ -174,6 +176,14 @@ function addAccounts(program: Command, runner: Runner): void {
     .action((account: string, amountUsd: string, options: MovingOptions & { allowNegative?: boolean }) =>
       runner.admin(ask => debit(ask, { account, amountUsd, ...options, ...keyOf(options, runner) })),
     )
+  accounts
+    .command('rename <account> <name>')
+    .description('Give an account another name. Its id, keys, money and limits stay.')
+    .action((account: string, name: string) => runner.admin(ask => renameAccount(ask, { account, name })))
+  accounts
+    .command('close <account>')
+    .description('Close an account for good. It must have no money and no running work; its books stay.')
+    .action((account: string) => runner.admin(ask => closeAccount(ask, account)))
   accounts
     .command('suspend <account>')
     .description('Refuse the keys of an account from the next request on. Running requests are settled.')

@@ -11,6 +11,7 @@ export type AccountReply = {
   readonly held_usd: string | null
   readonly sandbox_only: boolean
   readonly suspended_at: string | null
+  readonly closed_at: string | null
   readonly replays: boolean
   readonly created_at: string | null
 }
@@ -82,7 +83,8 @@ export function usdText(amount: string | null): string {
   return amount === null ? UNREADABLE : `${amount} USD`
 }
 
-function stateOf({ suspended_at: suspendedAt }: AccountReply): string {
+function stateOf({ suspended_at: suspendedAt, closed_at: closedAt }: AccountReply): string {
+  if (closedAt !== null) return `closed ${closedAt}`
   return suspendedAt === null ? 'active' : `suspended ${suspendedAt}`
 }
 
@@ -98,6 +100,25 @@ export async function switchAccount(
   const { name, suspended_at } = switched
   const text = suspended_at === null ? `${name} is active.` : `${name} is suspended since ${suspended_at}.`
   return { value: switched, text }
+}
+
+/** Gives an account another name. */
+export async function renameAccount(
+  ask: Ask,
+  { account, name }: { readonly account: string; readonly name: string },
+): Promise<Outcome> {
+  const renamed = await ask<AccountReply>({
+    method: 'PATCH',
+    path: adminPath('accounts', account),
+    json: { name },
+  })
+  return { value: renamed, text: `The account ${renamed.id} is now named ${renamed.name}.` }
+}
+
+/** Closes an account that is empty, for good. */
+export async function closeAccount(ask: Ask, account: string): Promise<Outcome> {
+  const closed = await ask<AccountReply>({ method: 'POST', path: adminPath('accounts', account, 'close') })
+  return { value: closed, text: `${closed.name} is closed since ${closed.closed_at}.` }
 }
 
 /** Switches the replays of an account. */

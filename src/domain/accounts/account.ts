@@ -1,5 +1,7 @@
+import { GatewayError } from '../errors.ts'
 import type { LimitsPatch } from '../limits/limits-row.ts'
 import type { TermsPatch } from '../limits/scope.ts'
+import { formatUsd, subtractUsd, ZERO, type NanoUsd } from '../money.ts'
 
 export type Account = {
   /** The store's integer key. Never shown to clients. */
@@ -20,6 +22,7 @@ export type Account = {
 
 /** The parts of an account that an operator can change. A part that is left out stays as it is. */
 export type AccountPatch = {
+  readonly name?: string
   /** Its keys are refused while it is suspended. Running work is settled. */
   readonly suspended?: boolean
   readonly replays?: boolean
@@ -36,7 +39,20 @@ export type AccountSwitches = {
 }
 
 /** The audit actions of the switches of an account. */
-export type SwitchAction = 'account.suspend' | 'account.resume' | 'account.replays_on' | 'account.replays_off'
+export type SwitchAction =
+  | 'account.suspend'
+  | 'account.resume'
+  | 'account.replays_on'
+  | 'account.replays_off'
+  | 'account.close'
+
+/** The audit action of a rename. Its detail has the names. */
+export const ACCOUNT_RENAME = 'account.rename'
+
+/** The detail of the audit line of a rename. */
+export function renameDetail(name: string, was: string): string {
+  return JSON.stringify({ name, was })
+}
 
 /** The switches of an account after a patch, and the action of each switch that it changes. */
 export function patchSwitches(
@@ -53,4 +69,65 @@ export function patchSwitches(
     replaysOffAtMs: replays ? null : (replaysOffAtMs ?? atMs),
     actions,
   }
+}
+
+/** What an account still has when it is to be closed. */
+export type OpenBooks = {
+  /** Below zero if it owes money. */
+  readonly available: NanoUsd
+  readonly held: NanoUsd
+  readonly openRequests: number
+  readonly openJobs: number
+}
+
+/** Throws `account_not_empty` unless an account has no money, owes none, and has no running work. */
+export function requireEmptyBooks(
+  name: string,
+  { available, held, openRequests, openJobs }: OpenBooks,
+): void {
+  const work = [countOf(openRequests, 'running request'), countOf(openJobs, 'open job')].filter(Boolean)
+  const problems: string[] = []
+  const remedies: string[] = []
+  if (work.length > 0) {
+    problems.push(`it has ${work.join(' and ')}, for which ${formatUsd(held)} USD is held`)
+    remedies.push('Wait until running work has ended.')
+  }
+  if (available > ZERO) {
+    problems.push(`${formatUsd(available)} USD is available`)
+    remedies.push(`Take the money with a debit of ${formatUsd(available)} USD.`)
+  }
+  if (available < ZERO) {
+    const owed = formatUsd(subtractUsd(ZERO, available))
+    problems.push(`it owes ${owed} USD`)
+    remedies.push(`Credit it with ${owed} USD.`)
+  }
+  if (problems.length === 0) return
+  throw new GatewayError(
+    'account_not_empty',
+    `The account "${name}" is not empty: ${problems.join(', and ')}. ${remedies.join(' ')} Then close it again.`,
+    {
+      extensions: {
+        available_usd: formatUsd(available),
+        held_usd: formatUsd(held),
+        open_requests: openRequests,
+        open_jobs: openJobs,
+      },
+    },
+  )
+}
+
+function countOf(count: number, thing: string): string {
+  return count === 0 ? '' : `${count} ${thing}${count === 1 ? '' : 's'}`
+}
+
+/** The refusal of a change that a closed account does not take, such as `credits`. */
+export function closedRefusal(what: string): GatewayError {
+  return new GatewayError('already_closed', `This account is closed, so it takes no ${what}.`)
+}
+
+/** The refusal of a request whose key belongs to a closed account. */
+export function closedAccountError(): GatewayError {
+  return new GatewayError('account_closed', 'This account is closed. Contact support.', {
+    shouldRetry: false,
+  })
 }

@@ -1,4 +1,4 @@
-import type { Account } from '../../domain/accounts/account.ts'
+import { closedAccountError, type Account } from '../../domain/accounts/account.ts'
 import { hasEnded } from '../../domain/accounts/key-secrets.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { StrictestRates } from '../../domain/limits/admission.ts'
@@ -72,10 +72,7 @@ function refuseEndedSecret({ secretEnd }: Authenticated, nowMs: number): void {
 }
 
 function refuseAccount({ closedAtMs, suspendedAtMs }: Account): void {
-  if (closedAtMs !== undefined)
-    throw new GatewayError('account_closed', 'This account is closed. Contact support.', {
-      shouldRetry: false,
-    })
+  if (closedAtMs !== undefined) throw closedAccountError()
   if (suspendedAtMs !== null)
     throw new GatewayError('account_suspended', 'This account is suspended. Contact support.', {
       shouldRetry: false,

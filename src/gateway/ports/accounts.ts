@@ -23,10 +23,18 @@ export interface Accounts {
   /**
    * Changes an account in one step, on this node at once, on other nodes within 1 s. Each part of the patch that changes
    * something gets its audit line; repeating a patch changes nothing. A budget counts what was spent before it was set.
-   * Throws a RangeError for an id that no account has, `invalid_field` for limits of too many models, and `unavailable`
+   * Throws `already_exists` for a name of another account, a RangeError for an id that no account has, `invalid_field` for limits of too many models, and `unavailable`
    * for a budget while an upgrade adds up earlier charges. Then nothing of the patch is done.
    */
   updateAccount(publicId: string, patch: AccountPatch, by: Editor): Promise<Account>
+
+  /**
+   * Closes an account for good, in one step: on this node at once, on other nodes within 1 s. Its keys are refused, and
+   * it takes no credits, refunds, holds or keys. Its books stay. Repeating it changes nothing. Throws
+   * `account_not_empty` if the account has money, owes money or has running work, and a RangeError for an id that no
+   * account has.
+   */
+  closeAccount(publicId: string, by: Editor): Promise<Account>
 }
 
 /** Who makes a change, and when. */

@@ -3,7 +3,7 @@ import { encodeTerms, limitFields } from '../../domain/limits/limits-row.ts'
 import type { TermsPatch } from '../../domain/limits/scope.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { addUsd, formatUsd } from '../../domain/money.ts'
-import { createAccount } from '../../gateway/admin/create-account.ts'
+import { checkedName, createAccount } from '../../gateway/admin/create-account.ts'
 import { flagField, limitsField, readFields, termsField, textField } from './body.ts'
 import { limitsOf } from '../limits-json.ts'
 import type { BufferedReply } from '../request-context.ts'
@@ -36,17 +36,18 @@ export async function postAccount({ request, actor }: AdminCall, ports: AdminPor
 }
 
 /**
- * Changes the replays and the limits of an account, from the next request on, and the defaults of its new keys.
+ * Changes the name, the replays and the limits of an account, from the next request on, and the defaults of its new keys.
  * Repeating it changes nothing.
  */
 export async function patchAccount(
   { request, params, actor }: AdminCall,
   ports: AdminPorts,
 ): Promise<BufferedReply> {
-  const known = ['replays', 'key_defaults', ...limitFields]
-  const { replays, key_defaults: keyDefaults, ...fields } = await readFields(request, known)
-  const hasOthers = replays !== undefined || keyDefaults !== undefined
+  const known = ['name', 'replays', 'key_defaults', ...limitFields]
+  const { name, replays, key_defaults: keyDefaults, ...fields } = await readFields(request, known)
+  const hasOthers = name !== undefined || replays !== undefined || keyDefaults !== undefined
   const patch = {
+    ...(name !== undefined && { name: checkedName(textField({ name }, 'name', 'the new name')) }),
     ...(replays !== undefined && { replays: flagField({ replays }, 'replays') }),
     ...(keyDefaults !== undefined && { keyDefaults: keyDefaultsIn(keyDefaults) }),
     ...((!hasOthers || Object.keys(fields).length > 0) && { limits: limitsField(fields) }),
@@ -59,6 +60,13 @@ export async function patchAccount(
 /** Null removes all defaults. */
 function keyDefaultsIn(value: unknown): TermsPatch {
   return value === null ? { limits: null, budgets: null } : termsField(value, KEY_DEFAULTS, ['key_defaults'])
+}
+
+/** Closes an account that is empty, for good. Repeating it changes nothing. */
+export async function postClosing({ params, actor }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+  const { publicId } = await accountOf(params, ports)
+  const closed = await ports.accounts.closeAccount(publicId, { actor, atMs: ports.clock.now() })
+  return adminReply(await accountBody(closed, ports))
 }
 
 /** One account with its balance and its limits. */
@@ -92,6 +100,7 @@ async function accountBody(account: Account, { ledger }: AdminPorts): Promise<ob
     held_usd: balance && formatUsd(addUsd(balance.held.text, balance.held.media)),
     sandbox_only: account.sandboxOnly,
     suspended_at: account.suspendedAtMs === null ? null : instantOrNull(account.suspendedAtMs),
+    closed_at: account.closedAtMs === undefined ? null : instantOrNull(account.closedAtMs),
     replays: account.replays !== false,
     created_at: instantOrNull(account.createdAtMs),
   }

@@ -1,5 +1,5 @@
 import type { AdminScope } from '../../domain/admin/admin-token.ts'
-import { getAccount, listAccounts, patchAccount, postAccount } from './accounts.ts'
+import { getAccount, listAccounts, patchAccount, postAccount, postClosing } from './accounts.ts'
 import { deleteToken, getToken, listTokens, postToken } from './admin-tokens.ts'
 import { getStatement, listAudit, postGrant } from './books.ts'
 import { getCatalogHistory, postCatalogRollback } from './catalog-history.ts'
@@ -67,6 +67,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'accounts/{account}/grants', methods: { POST: { scopes: ['grants'], handler: postGrant } } },
   { path: 'accounts/{account}/debits', methods: { POST: full(postDebit) } },
   { path: 'accounts/{account}/suspend', methods: { POST: full(postSuspension) } },
+  { path: 'accounts/{account}/close', methods: { POST: full(postClosing) } },
   { path: 'accounts/{account}/resume', methods: { POST: full(postResumption) } },
   { path: 'accounts/{account}/statement', methods: { GET: reading(getStatement) } },
   { path: 'charges/{charge}/refund', methods: { POST: full(postRefund) } },

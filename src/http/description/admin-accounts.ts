@@ -32,9 +32,9 @@ import {
   type Schema,
 } from './schema.ts'
 
-const ACCOUNT = 'acct_01m7yafb7z000c1awn4tmfekz0'
+export const ACCOUNT = 'acct_01m7yafb7z000c1awn4tmfekz0'
 const KEY = 'key_01m7yafb7z000c1awn4tmfekz0'
-const AT = '2026-11-21T05:50:09.183Z'
+export const AT = '2026-11-21T05:50:09.183Z'
 
 /** A decimal string of dollars, as `parseUsd` reads it, above zero. */
 export const amount: Schema = about('Dollars, above zero, with at most nine decimals.', {
@@ -65,6 +65,7 @@ export const adminAccountSchemas: Members = {
     held_usd: nullable(usd),
     sandbox_only: flag,
     suspended_at: nullable(dateTime),
+    closed_at: nullable(dateTime),
     replays: flag,
     created_at: nullable(dateTime),
   }),
@@ -75,6 +76,7 @@ export const adminAccountSchemas: Members = {
     held_usd: nullable(usd),
     sandbox_only: flag,
     suspended_at: nullable(dateTime),
+    closed_at: nullable(dateTime),
     replays: flag,
     created_at: nullable(dateTime),
     ...limitMembers,
@@ -116,7 +118,6 @@ export const adminAccountSchemas: Members = {
   }),
   KeyName: closed({ key: about('Its id, its first 12 characters, or its text.', text) }),
   Credit: object({ id: idOf('op'), amount_usd: usd, available_usd: usd, is_repeat: flag }),
-  Suspension: object({ id: idOf('acct'), name: text, suspended_at: nullable(dateTime) }),
   AdminMovement: object(
     {
       id: text,
@@ -152,6 +153,7 @@ export const adminAccountSchemas: Members = {
   AccountChange: closed(
     {},
     {
+      name,
       replays: about('False switches replays off.', flag),
       key_defaults: about('Null removes all.', nullable(closed({}, termChanges))),
       ...limitChanges,
@@ -162,13 +164,14 @@ export const adminAccountSchemas: Members = {
   KeyChange: closed({}, limitChanges),
 }
 
-const account = {
+export const account = {
   id: ACCOUNT,
   name: 'ada',
   available_usd: '9.999885',
   held_usd: '0',
   sandbox_only: false,
   suspended_at: null,
+  closed_at: null,
   replays: true,
   created_at: AT,
 }
@@ -189,7 +192,6 @@ const credit = {
   available_usd: '25',
   is_repeat: false,
 }
-const suspension = { id: ACCOUNT, name: 'ada', suspended_at: AT }
 const movement = {
   id: 'op_01m7yafb7z000c1awn4tmfekz0',
   kind: 'grant',
@@ -220,7 +222,7 @@ const idempotencyKey: Parameter = {
   schema: { type: 'string', pattern: '^[\\u0021-\\u007e]{1,255}$' },
 }
 export const common = { tag: 'Admin: accounts and money', access: 'admin' } as const
-const ofAccount = { ...common, parameters: [accountParameter], errors: ['not_found'] } as const
+export const ofAccount = { ...common, parameters: [accountParameter], errors: ['not_found'] } as const
 
 /** A body of a schema of `components`. */
 export function bodyOf(
@@ -265,7 +267,7 @@ export const adminAccountPaths: Paths = {
     patch: {
       ...ofAccount,
       id: 'changeAccount',
-      summary: 'Change the replays or the limits of an account, or the defaults of its new keys',
+      summary: 'Change the name, the replays or the limits of an account, or the defaults of its new keys',
       body: bodyOf('AccountChange', { replays: false }),
       replies: ok('The account.', ref('LimitedAccount'), {
         ...account,
@@ -273,6 +275,7 @@ export const adminAccountPaths: Paths = {
         key_defaults: noDefaults,
         replays: false,
       }),
+      errors: ['not_found', 'already_exists', 'unavailable'],
     },
   },
   'accounts/{account}/keys': {
@@ -304,6 +307,7 @@ export const adminAccountPaths: Paths = {
         }),
         { ...key, ...noLimitsExample, key: 'tg_live_Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z' },
       ),
+      errors: ['not_found', 'invalid_field', 'already_closed'],
     },
   },
   'accounts/{account}/keys/{id}': {
@@ -389,7 +393,7 @@ export const adminAccountPaths: Paths = {
       description: 'A token with the scope `grants` gives only grants, up to its amount of each day in UTC.',
       body: bodyOf('NewGrant', { amount_usd: '25', source: 'top_up' }),
       replies: ok('The credit.', ref('Credit'), credit),
-      errors: ['not_found', 'idempotency_key_reuse', 'grants_per_day_exceeded'],
+      errors: ['not_found', 'idempotency_key_reuse', 'grants_per_day_exceeded', 'already_closed'],
       errorExtensions: {
         grants_per_day_exceeded: {
           grants_per_day_usd: { ...usd, examples: ['50'] },
@@ -430,24 +434,8 @@ export const adminAccountPaths: Paths = {
       ],
       body: bodyOf('NewRefund', { note: 'a useless answer' }, { isRequired: false }),
       replies: ok('The refund.', ref('Credit'), credit),
-      errors: ['not_found', 'idempotency_key_reuse', 'already_exists'],
+      errors: ['not_found', 'idempotency_key_reuse', 'already_exists', 'already_closed'],
       errorExtensions: { already_exists: { refundable_usd: { ...usd, examples: ['0.25'] } } },
-    },
-  },
-  'accounts/{account}/suspend': {
-    post: {
-      ...ofAccount,
-      id: 'suspendAccount',
-      summary: 'Refuse the keys of an account',
-      replies: ok('The account.', ref('Suspension'), suspension),
-    },
-  },
-  'accounts/{account}/resume': {
-    post: {
-      ...ofAccount,
-      id: 'resumeAccount',
-      summary: 'Accept the keys of an account again',
-      replies: ok('The account.', ref('Suspension'), { ...suspension, suspended_at: null }),
     },
   },
   'accounts/{account}/statement': {

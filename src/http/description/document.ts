@@ -4,6 +4,7 @@ import { ADMIN_PATH } from '../admin/admin-api.ts'
 import { routes } from '../admin/routes.ts'
 import { messagesReplies, plainReplies } from '../reply-style.ts'
 import { accountPaths, accountSchemas } from './account.ts'
+import { adminAccountStatePaths, adminAccountStateSchemas } from './admin-account-states.ts'
 import { adminAccountPaths, adminAccountSchemas } from './admin-accounts.ts'
 import { adminCatalogPaths, adminCatalogSchemas } from './admin-catalog.ts'
 import { adminProjectPaths, adminProjectSchemas } from './admin-projects.ts'
@@ -63,6 +64,7 @@ const schemas: Members = {
   ...requestSchemas,
   ...rowSchemas,
   ...adminAccountSchemas,
+  ...adminAccountStateSchemas,
   ...adminKeySecretSchemas,
   ...adminCatalogSchemas,
   ...adminCheckSchemas,
@@ -139,6 +141,7 @@ function withTags(paths: Paths, brand: string): Paths {
 export function adminDocument(): ApiDocument {
   const rows = {
     ...adminAccountPaths,
+    ...adminAccountStatePaths,
     ...adminProjectPaths,
     ...adminKeySecretPaths,
     ...adminTokenPaths,

@@ -1,3 +1,4 @@
+import { closedRefusal } from '../../domain/accounts/account.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { formatId } from '../../domain/ids.ts'
 import type { HoldKind } from '../../domain/ledger/books.ts'
@@ -79,6 +80,7 @@ export function newRefund(
 ): NewCorrection {
   const { id, amount, audit } = request
   const { charge, books } = facts
+  if (books.current.isClosed) throw closedRefusal('refunds')
   if (charge.is_compensated === 1n)
     throw new GatewayError('already_exists', 'This charge was given back in full when it was made.', {
       extensions: { refundable_usd: '0' },

@@ -1,3 +1,4 @@
+import { closedRefusal } from '../../domain/accounts/account.ts'
 import { dayOfGrant, type DayGrants } from '../../domain/admin/admin-token.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { formatId } from '../../domain/ids.ts'
@@ -41,7 +42,7 @@ export function repeatedCredit(
 
 /**
  * A credit that is not a repeat. `operationId` is the row id that its operation gets, and `granted` what its token granted
- * before. Throws `grants_per_day_exceeded`.
+ * before. Throws `grants_per_day_exceeded`, and `already_closed` for a closed account.
  */
 export function newCredit(
   facts: {
@@ -52,6 +53,7 @@ export function newCredit(
   { id, accountId, amount, source, note, idempotencyKey, allowance, audit }: CreditRequest,
 ): { readonly credit: Credit; readonly operation: Operation; readonly row: NewRow<typeof creditsTable> } {
   const { books, operationId, granted } = facts
+  if (books.current.isClosed) throw closedRefusal('credits')
   const countsFor =
     allowance === undefined
       ? {}

@@ -38,6 +38,7 @@ function booksWith({ available, heldText = 0n }: { available: bigint; heldText?:
       operationCount: 4,
       latestOperationId: 40n,
       latestChargeId: null,
+      isClosed: false,
     },
     heldText: nanoUsd(heldText),
     free: nanoUsd(available - heldText),

@@ -1,3 +1,4 @@
+import { closedAccountError } from '../../domain/accounts/account.ts'
 import { formatId, type Id } from '../../domain/ids.ts'
 import type { HoldKind } from '../../domain/ledger/books.ts'
 import {
@@ -120,6 +121,7 @@ export function placeMediaHold(
   const state = sameHold(found, hold)?.state
   if (state === 'open') return { outcome: { outcome: 'held', hold } }
   if (state !== undefined) throw new RangeError(`${formatId('hold', id)} is ${state} already.`)
+  if (books.current.isClosed) throw closedAccountError()
   if (!canHold(books.free, amount)) return { outcome: refusalOfHold(books) }
   const movements = placing(mediaTerms(hold))
   const row = {

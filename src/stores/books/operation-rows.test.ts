@@ -17,6 +17,7 @@ function aStage(): StagedBooks {
     operationCount: 4,
     latestOperationId: 40n,
     latestChargeId: null,
+    isClosed: false,
   }
 }
 

@@ -14,6 +14,8 @@ export type BooksState = {
   readonly operationCount: number
   readonly latestOperationId: bigint | null
   readonly latestChargeId: bigint | null
+  /** A closed account takes no credits and no holds. */
+  readonly isClosed: boolean
 }
 
 /** The state that the steps of a transaction change, one after the other. */
@@ -23,6 +25,7 @@ export type StagedBooks = {
   operationCount: number
   latestOperationId: bigint | null
   latestChargeId: bigint | null
+  isClosed: boolean
 }
 
 /** The books of one account as a step of a transaction sees them. */
@@ -114,7 +117,7 @@ export type BalancesRow = {
   latest_charge_id: bigint | null
 }
 
-export function booksStateFrom(row: BalancesRow): BooksState {
+export function booksStateFrom(row: BalancesRow, isClosed = false): BooksState {
   return {
     balances: {
       available: nanoUsd(row.available),
@@ -130,5 +133,6 @@ export function booksStateFrom(row: BalancesRow): BooksState {
     operationCount: Number(row.operation_count),
     latestOperationId: row.latest_operation_id,
     latestChargeId: row.latest_charge_id,
+    isClosed,
   }
 }

@@ -142,13 +142,16 @@ export class BooksOfAccounts {
 
 /** The table `balances`: one row for each account. */
 class BalancesTable {
-  readonly #select: Statement<BalancesRow, [number]>
+  readonly #select: Statement<BalancesRow & { is_closed: bigint }, [number]>
   readonly #selectAccount: Statement<{ id: bigint }, [number]>
   readonly #update: Statement
 
   constructor(database: Database) {
     this.#selectAccount = database.prepare('SELECT id FROM accounts WHERE id = ?')
-    this.#select = database.prepare('SELECT * FROM balances WHERE account_id = ?')
+    this.#select = database.prepare(
+      `SELECT balances.*, accounts.closed_at_ms IS NOT NULL AS is_closed
+        FROM balances JOIN accounts ON accounts.id = account_id WHERE account_id = ?`,
+    )
     this.#update = database.prepare(
       `UPDATE balances SET available = ?, held_text = ?, held_media = ?, cash = ?, promotions = ?, revenue_text = ?,
         revenue_media = ?, losses = ?, booked_losses = ?, operation_count = ?, latest_operation_id = ?, latest_charge_id = ?
@@ -159,7 +162,7 @@ class BalancesTable {
   /** Throws a RangeError for an account that does not exist, and `books_inconsistent` for one without its row. */
   read(accountId: number): BooksState {
     const row = this.#select.get(accountId)
-    if (row !== null) return booksStateFrom(row)
+    if (row !== null) return booksStateFrom(row, row.is_closed === 1n)
     const noRow = new RangeError(`There is no account ${accountId}, or its row of balances is missing.`)
     throw this.#selectAccount.get(accountId) === null ? noRow : booksInconsistent('account', noRow)
   }

@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
 import { accountsConform } from '../../../test/conformance/accounts.ts'
+import { closedAccountsConform } from '../../../test/conformance/closed-accounts.ts'
 import { anAccount } from '../../../test/support/ledger-builders.ts'
 import { aSqliteStore, sqlite } from '../../../test/support/test-store.ts'
 
 accountsConform(sqlite)
+closedAccountsConform(sqlite)
 
 test('a cursor of an earlier version, the number of an account, continues after that account', async () => {
   const store = aSqliteStore()

@@ -1,8 +1,17 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { patchSwitches, type Account, type AccountPatch } from '../../domain/accounts/account.ts'
+import {
+  ACCOUNT_RENAME,
+  patchSwitches,
+  renameDetail,
+  requireEmptyBooks,
+  type Account,
+  type AccountPatch,
+} from '../../domain/accounts/account.ts'
 import { GatewayError } from '../../domain/errors.ts'
+import { addUsd } from '../../domain/money.ts'
 import type { AccountPage, Accounts, Editor } from '../../gateway/ports/accounts.ts'
 import { accountFrom, switchesFrom, type AccountRow } from '../books/account-rows.ts'
+import type { BooksOfAccounts } from './account-books.ts'
 import type { ApiKeyCache } from './api-keys.ts'
 import { cursorOf, readCursor } from '../books/cursors.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
@@ -20,6 +29,7 @@ export class SqliteAccounts implements Accounts {
   readonly #keptKeys: ApiKeyCache
   readonly #changeLimits: ChangeLimits
   readonly #keyDefaults: KeyDefaultRows
+  readonly #booksOfAccounts: BooksOfAccounts
 
   constructor(parts: {
     readonly database: Database
@@ -29,6 +39,7 @@ export class SqliteAccounts implements Accounts {
     readonly keptKeys: ApiKeyCache
     readonly changeLimits: ChangeLimits
     readonly keyDefaults: KeyDefaultRows
+    readonly steps: { readonly booksOfAccounts: BooksOfAccounts }
   }) {
     this.#groupCommit = parts.groupCommit
     this.#auditLog = parts.auditLog
@@ -37,6 +48,7 @@ export class SqliteAccounts implements Accounts {
     this.#keptKeys = parts.keptKeys
     this.#changeLimits = parts.changeLimits
     this.#keyDefaults = parts.keyDefaults
+    this.#booksOfAccounts = parts.steps.booksOfAccounts
   }
 
   createAccount({
@@ -45,12 +57,8 @@ export class SqliteAccounts implements Accounts {
     sandboxOnly,
     audit,
   }: Parameters<Accounts['createAccount']>[0]): Promise<Account> {
-    const { accountByName, insertBalances } = this.#sql
     return this.#groupCommit.run(() => {
-      if (accountByName.get(name) !== null)
-        throw new GatewayError('already_exists', `There is already an account with the name "${name}".`, {
-          param: 'name',
-        })
+      this.#refuseName(name)
       const id = this.#tables.accounts.insert({
         public_id: publicId,
         name,
@@ -58,7 +66,7 @@ export class SqliteAccounts implements Accounts {
         created_at_ms: audit.atMs,
       })
       if (id === null) throw new Error(`The account id ${publicId} is in use.`)
-      insertBalances.run(id)
+      this.#sql.insertBalances.run(id)
       this.#auditLog.append(audit)
       return { id: Number(id), publicId, name, sandboxOnly, createdAtMs: audit.atMs, suspendedAtMs: null }
     })
@@ -96,13 +104,57 @@ export class SqliteAccounts implements Accounts {
         action: 'account.key_defaults',
         subject: publicId,
       })
-      const lines = [...limits, ...defaults, ...actions.map(action => ({ action, subject: publicId }))]
+      const renamed = this.#rename(row, patch.name)
+      const lines = [
+        ...limits,
+        ...defaults,
+        ...renamed,
+        ...actions.map(action => ({ action, subject: publicId })),
+      ]
       for (const line of lines) this.#auditLog.append({ ...line, actor, atMs })
-      if (actions.length === 0) return accountFrom(row)
+      if (actions.length === 0 && renamed.length === 0) return accountFrom(row)
       this.#sql.setSwitches.run(suspendedAtMs, replaysOffAtMs, row.id)
       // No other code runs before the commit, so no key can be read and kept in between.
       this.#keptKeys.clear()
       return accountFrom(this.#accountRow(publicId))
+    })
+  }
+
+  closeAccount(publicId: string, { actor, atMs }: Editor): Promise<Account> {
+    return this.#groupCommit.run(() => {
+      const row = this.#accountRow(publicId)
+      if (row.closed_at_ms !== null) return accountFrom(row)
+      const books = this.#booksOfAccounts.of(Number(row.id))
+      requireEmptyBooks(row.name, {
+        available: books.free,
+        held: addUsd(books.heldText, books.current.balances['held.media']),
+        openRequests: books.textHolds,
+        openJobs: Number(this.#sql.openHolds.get(row.id)?.open ?? 0n),
+      })
+      // The steps of the same transaction, and requests that were admitted before, see it in the books.
+      this.#booksOfAccounts.stage(books).isClosed = true
+      this.#sql.close.run(atMs, row.id)
+      this.#auditLog.append({ action: 'account.close', subject: publicId, actor, atMs })
+      this.#keptKeys.clear()
+      return accountFrom(this.#accountRow(publicId))
+    })
+  }
+
+  /** Inside a step: gives the account another name, and returns the audit line of that; none if the name stays. */
+  #rename(
+    { id, public_id: subject, name: was }: AccountRow,
+    name = was,
+  ): readonly { readonly action: string; readonly subject: string; readonly detail: string }[] {
+    if (name === was) return []
+    this.#refuseName(name)
+    this.#sql.rename.run(name, id)
+    return [{ action: ACCOUNT_RENAME, subject, detail: renameDetail(name, was) }]
+  }
+
+  #refuseName(name: string): void {
+    if (this.#sql.accountByName.get(name) === null) return
+    throw new GatewayError('already_exists', `There is already an account with the name "${name}".`, {
+      param: 'name',
     })
   }
 
@@ -121,6 +173,13 @@ function statements(database: Database) {
     accountByName: database.prepare<AccountRow, [string]>(`${accounts} name = ?`),
     accountById: database.prepare<AccountRow, [number]>(`${accounts} id = ?`),
     accountsAfter: database.prepare<AccountRow, [bigint, number]>(`${accounts} id > ? ORDER BY id LIMIT ?`),
+    rename: database.prepare(
+      'UPDATE accounts SET first_name = ifnull(first_name, name), name = ? WHERE id = ?',
+    ),
+    openHolds: database.prepare<{ open: bigint }, [bigint]>(
+      "SELECT count(*) AS open FROM holds WHERE account_id = ? AND state = 'open'",
+    ),
+    close: database.prepare('UPDATE accounts SET closed_at_ms = ? WHERE id = ?'),
     setSwitches: database.prepare(
       'UPDATE accounts SET suspended_at_ms = ?, replays_off_at_ms = ? WHERE id = ?',
     ),

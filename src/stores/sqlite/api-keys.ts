@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
+import { closedRefusal } from '../../domain/accounts/account.ts'
 import { patchRevocation, type ApiKey, type KeyPatch } from '../../domain/accounts/api-key.ts'
 import { revokeSecret, rotateSecret, rotationDetail, type NewEnd } from '../../domain/accounts/key-secrets.ts'
 import { GatewayError } from '../../domain/errors.ts'
@@ -61,6 +62,7 @@ export class SqliteApiKeys implements ApiKeys {
     audit,
   }: Parameters<ApiKeys['create']>[0]): Promise<ApiKey> {
     return this.#groupCommit.run(() => {
+      this.#refuseClosed(accountId)
       if (projectId !== undefined) this.#refuseProject(accountId, projectId)
       const id = this.#tables.apiKeys.insert({
         public_id: publicId,
@@ -114,6 +116,7 @@ export class SqliteApiKeys implements ApiKeys {
   ): Promise<ApiKey> {
     return this.#groupCommit.run(() => {
       const key = this.#key(publicId)
+      this.#refuseClosed(key.accountId)
       const ends = rotateSecret(key, { oldEndsAtMs, nowMs: atMs })
       const secret = { account_id: key.accountId, api_key_id: key.id, hash, prefix, created_at_ms: atMs }
       if (this.#tables.keySecrets.insert(secret) === null)
@@ -139,6 +142,11 @@ export class SqliteApiKeys implements ApiKeys {
 
   authenticate(hash: string): Promise<Authenticated | undefined> {
     return Promise.resolve(this.#keptKeys.find(hash))
+  }
+
+  /** Inside a step, so that no account gets a key while it is closed. */
+  #refuseClosed(accountId: number): void {
+    if (this.#sql.isClosed.get(accountId)?.is_closed === 1n) throw closedRefusal('keys')
   }
 
   /** Inside a step, so that no key gets into a project that is closed at the same time. */
@@ -186,6 +194,9 @@ function statements(database: Database) {
       `${keys} prefix = ?1 OR id IN (SELECT api_key_id FROM api_key_secrets WHERE prefix = ?1) ORDER BY id`,
     ),
     ofAccount: database.prepare<ApiKeyRow, [number]>(`${keys} account_id = ? ORDER BY id`),
+    isClosed: database.prepare<{ is_closed: bigint }, [number]>(
+      'SELECT closed_at_ms IS NOT NULL AS is_closed FROM accounts WHERE id = ?',
+    ),
     projectById: database.prepare<ProjectRow, [number]>('SELECT * FROM projects WHERE id = ?'),
     revoke: database.prepare('UPDATE api_keys SET revoked_at_ms = ? WHERE id = ?'),
   } satisfies Record<string, Statement>

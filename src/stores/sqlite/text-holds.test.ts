@@ -11,6 +11,7 @@ const books = () =>
     operationCount: 0,
     latestOperationId: null,
     latestChargeId: null,
+    isClosed: false,
   })
 
 const aHoldOf = (id: TextHold['id'], of = books()) =>

@@ -1,3 +1,4 @@
+import { closedAccountError } from '../../domain/accounts/account.ts'
 import { idNumber, type Id } from '../../domain/ids.ts'
 import type { HoldKind } from '../../domain/ledger/books.ts'
 import { canHold } from '../../domain/ledger/hold.ts'
@@ -68,6 +69,7 @@ export class TextHolds {
     const same = this.#holds.find(hold)
     if (same !== undefined && isTextHoldPlaced(same, hold)) return { outcome: 'held', hold: same }
     const books = this.#parts.booksOfAccounts.of(hold.accountId)
+    if (books.current.isClosed) throw closedAccountError()
     const isCovered = canHold(books.free, hold.amount)
     const scoped = demand && ({ kind: 'text', ...demand } as const)
     // The limits are asked first, so that a limited request never waits for money.

@@ -1,4 +1,4 @@
-import type { SwitchAction } from '../../../domain/accounts/account.ts'
+import { ACCOUNT_RENAME, type SwitchAction } from '../../../domain/accounts/account.ts'
 import type { KeyAction } from '../../../domain/accounts/api-key.ts'
 import { projectNameIn, projectNaming, type ProjectSwitch } from '../../../domain/accounts/project.ts'
 import { encodeLimitsPatch } from '../../../domain/limits/limits-row.ts'
@@ -11,6 +11,7 @@ const switches: Readonly<Record<string, Switched>> = {
   'account.resume': { column: 'suspended_at_ms', isSet: false },
   'account.replays_off': { column: 'replays_off_at_ms', isSet: true },
   'account.replays_on': { column: 'replays_off_at_ms', isSet: false },
+  'account.close': { column: 'closed_at_ms', isSet: true },
   'key.revoke': { column: 'revoked_at_ms', isSet: true },
   'token.revoke': { column: 'revoked_at_ms', isSet: true },
   'project.close': { column: 'closed_at_ms', isSet: true },
@@ -23,7 +24,7 @@ const KEY_DEFAULTS_ACTION = '.key_defaults'
 const NO_DEFAULTS = JSON.stringify(encodeLimitsPatch(NO_TERMS))
 
 /** The lines that name their subject. */
-const namings: ReadonlySet<string> = new Set(projectNaming)
+const namings: ReadonlySet<string> = new Set([...projectNaming, ACCOUNT_RENAME])
 
 type SwitchColumn = 'suspended_at_ms' | 'replays_off_at_ms' | 'revoked_at_ms' | 'closed_at_ms'
 type Switched = { readonly column: SwitchColumn; readonly isSet: boolean }
@@ -36,6 +37,9 @@ export type SwitchedAccount = {
   replays_off_at_ms: bigint | null
   /** The default limits of its new keys. */
   key_defaults: string | null
+  closed_at_ms: bigint | null
+  name: string
+  first_name: string | null
 }
 export type SwitchedKey = { id: bigint; account_id: bigint; public_id: string; revoked_at_ms: bigint | null }
 export type SwitchedProject = {
@@ -80,7 +84,7 @@ export class SwitchLines {
     return terms === NO_DEFAULTS ? null : terms
   }
 
-  /** The current name of a project. */
+  /** The current name of a project, or of an account that was renamed. */
   name(publicId: string): string | undefined {
     return this.#names.get(publicId)
   }
@@ -140,9 +144,15 @@ function problemOfAccount(
     suspended_at_ms: suspended,
     replays_off_at_ms: replaysOff,
     key_defaults: keyDefaults,
+    closed_at_ms: closed,
+    name,
+    first_name: firstName,
   }: SwitchedAccount,
   lines: SwitchLines,
 ): string | undefined {
+  const renamed = lines.name(id)
+  if (renamed === undefined ? firstName !== null : renamed !== name) return 'it was renamed'
+  if (lines.at(id, 'closed_at_ms') !== closed) return closed === null ? 'it is open' : 'it is closed'
   if (lines.at(id, 'suspended_at_ms') !== suspended)
     return suspended === null ? 'it is not suspended' : 'it is suspended'
   if (lines.at(id, 'replays_off_at_ms') !== replaysOff)

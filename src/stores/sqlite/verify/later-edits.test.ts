@@ -22,8 +22,8 @@ beforeAll(async () => {
 
 /**
  * "ada" (account 1) is suspended and has no replays. Her jobs are 1 (processing), 2 (completed, with an idempotency
- * key), 3 (failed, and watched), 4 (finished late) and 5 (archived). "ben" (account 2) was suspended and resumed, and
- * has a revoked key (2), another key (3) that was rotated, a key (4) in his project 2, and job 6 with an idempotency key.
+ * key), 3 (failed, and watched), 4 (finished late) and 5 (archived). "ben" (account 2) was suspended and resumed,
+ * and renamed twice. He has a revoked key (2), another key (3) that was rotated, a key (4) in his project 2, and job 6 with an idempotency key.
  * His project 1 was renamed and closed. "ada" may send 60 requests a minute, key 3 10 and 5 with the model "x", and has a
  * budget that was removed again. The keys of project 2 may send 20. The admin token 1 ("ben") is revoked, and the admin
  * token 2 ("cleo") is not. The catalog has the revisions 1 (provider
@@ -65,6 +65,8 @@ async function useBooks(store: TestSqlite) {
   const editor = { actor: 'test', atMs: NOW + 5 }
   await accounts.updateAccount('acct_ben', { suspended: true }, editor)
   await accounts.updateAccount('acct_ben', { suspended: false }, editor)
+  await accounts.updateAccount('acct_ben', { name: 'benny' }, editor)
+  await accounts.updateAccount('acct_ben', { name: 'ben' }, editor)
   await accounts.updateAccount('acct_ada', { suspended: true, replays: false }, editor)
   const [benKey] = await apiKeys.list(ben.accountId)
   await apiKeys.update(benKey!.publicId, { revoked: true }, editor)
@@ -276,6 +278,26 @@ const edits: readonly (readonly [name: string, edit: string, message: RegExp])[]
     'replays switched off',
     'UPDATE accounts SET replays_off_at_ms = 5 WHERE id = 2',
     /"ben" \(acct_ben\): its replays are off, but/,
+  ],
+  [
+    'an account closed',
+    'UPDATE accounts SET closed_at_ms = 5 WHERE id = 1',
+    /"ada" \(acct_ada\): it is closed, but the audit log/,
+  ],
+  [
+    'the name of a renamed account',
+    `UPDATE accounts SET name = 'x' WHERE id = 2`,
+    /"x" \(acct_ben\): it was renamed, but the audit log/,
+  ],
+  [
+    'the name of an account, with a first name',
+    `UPDATE accounts SET name = 'x', first_name = 'ada' WHERE id = 1`,
+    /"x" \(acct_ada\): it was renamed, but the audit log/,
+  ],
+  [
+    'the first name of a renamed account',
+    `UPDATE accounts SET first_name = 'x' WHERE id = 2`,
+    /"ben" \(acct_ben\) was changed after/,
   ],
   [
     'a key that works again',
