@@ -1,3 +1,4 @@
+import { accessMutants } from './areas/access.ts'
 import { adminTokenMutants } from './areas/admin-tokens.ts'
 import { backupMutants } from './areas/backups.ts'
 import { bodyMutants } from './areas/bodies.ts'
@@ -18,6 +19,7 @@ import type { Mutant } from './mutant.ts'
 export const areas = {
   money: moneyMutants,
   limits: limitMutants,
+  access: accessMutants,
   'admin-tokens': adminTokenMutants,
   usage: usageMutants,
   requests: requestMutants,

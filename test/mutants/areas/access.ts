@@ -1,0 +1,68 @@
+import type { Mutant } from '../mutant.ts'
+
+const SECRETS = 'src/domain/accounts/key-secrets.ts'
+const SECRET_TESTS = 'src/domain/accounts/key-secrets.test.ts'
+const KEYS = 'src/stores/sqlite/api-keys.ts'
+const KEY_TESTS = 'src/stores/sqlite/api-keys.test.ts'
+const ACCOUNTS = 'src/stores/sqlite/accounts.ts'
+const ACCOUNT_TESTS = 'src/stores/sqlite/accounts.test.ts'
+
+/** Faults in who may use a key or an account. */
+export const accessMutants: readonly Mutant[] = [
+  {
+    name: 'a key is rotated while it has two secrets that work',
+    file: SECRETS,
+    text: 'if (ending !== undefined)',
+    replacement: 'if (ending !== undefined && nowMs < 0)',
+    tests: [SECRET_TESTS, KEY_TESTS],
+  },
+  {
+    name: 'revoking the new secret leaves the end of the old one',
+    file: SECRETS,
+    text: 'return [ended, { number: ending.number, endsAtMs: null }]',
+    replacement: 'return [ended]',
+    tests: [SECRET_TESTS],
+  },
+  {
+    name: 'a secret that was ended at once works again if the clock is set back',
+    file: SECRETS,
+    text: '(end.isFinal || end.atMs <= nowMs)',
+    replacement: 'end.atMs <= nowMs',
+    tests: [SECRET_TESTS],
+  },
+  {
+    name: 'an ended secret is admitted',
+    file: 'src/gateway/admission/admit-caller.ts',
+    text: 'if (secretEnd === undefined || !hasEnded(secretEnd, nowMs)) return',
+    replacement: 'if (secretEnd === undefined || nowMs > 0) return',
+    tests: ['src/http/incoming-request.test.ts'],
+  },
+  {
+    name: 'a secret in memory does not learn its end',
+    file: KEYS,
+    text: 'this.#keptKeys.clear()\n    return this.#key(key.publicId)',
+    replacement: 'return this.#key(key.publicId)',
+    tests: [KEY_TESTS],
+  },
+  {
+    name: 'an account with a running request is closed',
+    file: ACCOUNTS,
+    text: 'openRequests: books.textHolds,',
+    replacement: 'openRequests: 0,',
+    tests: [ACCOUNT_TESTS],
+  },
+  {
+    name: 'a closed account takes a credit',
+    file: 'src/stores/books/credit-rows.ts',
+    text: "if (books.current.isClosed) throw closedRefusal('credits')",
+    replacement: '',
+    tests: [ACCOUNT_TESTS],
+  },
+  {
+    name: 'a closed account gets a key',
+    file: KEYS,
+    text: "is_closed === 1n) throw closedRefusal('keys')",
+    replacement: "is_closed === 2n) throw closedRefusal('keys')",
+    tests: [ACCOUNT_TESTS],
+  },
+]
