@@ -92,7 +92,7 @@ export const limitMutants: readonly Mutant[] = [
     file: 'src/gateway/admission/admit-caller.ts',
     text: 'caller.project !== undefined && caller.project.closedAtMs !== null',
     replacement: 'false',
-    tests: ['test/scenarios/projects.test.ts'],
+    tests: ['src/http/incoming-request.test.ts'],
   },
   {
     name: 'a key is created in the project of another account',
