@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { aKeyIn, aProject } from '../../test/support/account-builders.ts'
 import { fakeClock } from '../../test/support/fake-clock.ts'
 import {
   aCharge,
@@ -513,6 +514,29 @@ describe('requests of a key whose budget is reserved', () => {
     await queue.release(running)
     await settled()
 
+    expect([before, seen]).toEqual([[], ['large held', 'small held']])
+  })
+
+  test('requests of the keys of a project wait in one order for its reserved budget, and delay no other key', async () => {
+    const { store, queue, accountId, place } = await aQueue()
+    const limits = { budgets: { day: usd('5') } }
+    const project = await aProject(store, { accountId, limits })
+    const [first, second] = [await aKeyIn(store, project), await aKeyIn(store, project)]
+    const client = { signal: new AbortController().signal }
+    const placeFor = ({ id: apiKeyId }: { readonly id: number }, amount: NanoUsd) =>
+      queue.place(aTextHold({ accountId, apiKeyId, projectId: project.id, amount }), client)
+    const running = heldBy(await placeFor(first, usd('4')))
+    const large = placeFor(first, usd('3'))
+    await settled()
+    const seen = watch({ large, small: placeFor(second, usd('1')) })
+    const outside = await place(usd('1'))
+    await settled()
+    const before = [...seen]
+
+    await queue.release(running)
+    await settled()
+
+    expect(outside.outcome).toBe('held')
     expect([before, seen]).toEqual([[], ['large held', 'small held']])
   })
 

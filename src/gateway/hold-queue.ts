@@ -224,11 +224,12 @@ function mayFit({ amount }: TextHoldRequest, refusal: LimitRefusal): boolean {
 
 /** The queues of the scopes that a request passes. */
 function queuesOf(
-  { accountId, demand: { apiKeyId, model } }: TextHoldRequest,
+  { accountId, demand: { apiKeyId, projectId, model } }: TextHoldRequest,
   queues: ReadonlyMap<string, WaitQueue>,
 ): readonly WaitQueue[] {
   const scopes: readonly Scope[] = [
     { kind: 'account', id: accountId, model: '' },
+    ...(projectId === undefined ? [] : [{ kind: 'project', id: projectId, model: '' } as const]),
     { kind: 'account_model', id: accountId, model },
     { kind: 'key', id: apiKeyId, model: '' },
     { kind: 'key_model', id: apiKeyId, model },

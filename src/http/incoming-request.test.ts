@@ -68,6 +68,25 @@ test('the log line of a request names its account and its key, also if the accou
   expect(record).toEqual({ accountId: 'acct_1', apiKeyId: 'key_1' })
 })
 
+test.each([
+  ['open', null, 'admitted'],
+  ['closed', 1, 'project_closed'],
+])(
+  'a key of a project that is %s is admitted or refused with its own code',
+  async (_, closedAtMs, expected) => {
+    const project = { id: 1, publicId: 'proj_1', accountId: 1, name: 'web', createdAtMs: 0, closedAtMs }
+    const authenticate = async () => ({ ...known, project })
+
+    const admitted = admitCaller('good', {}, { ...ports, apiKeys: { authenticate } })
+
+    const answer = admitted.then(
+      () => 'admitted',
+      (error: { code: string }) => error.code,
+    )
+    expect(await answer).toBe(expected)
+  },
+)
+
 /** Whether a secret that ends at an instant is admitted, and the refusal. */
 async function admittedUntil(secretEnd: Authenticated['secretEnd']): Promise<unknown> {
   const authenticate = async () => ({ ...known, ...(secretEnd === undefined ? {} : { secretEnd }) })

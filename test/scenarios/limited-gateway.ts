@@ -22,6 +22,8 @@ export type LimitedGateway = ScriptedGateway & {
   /** A new account with 1000 USD, and a key with these limits. */
   aKey(limits?: object): Promise<Holder>
   aKeyOf(accountId: string, limits?: object): Promise<Holder>
+  /** Two keys of a new project with these limits. */
+  keysOfProject(terms: object): Promise<readonly [Holder, Holder]>
   send(holder: Pick<Holder, 'key'>, asked: Asked, headers?: Record<string, string>): Promise<Response>
   /** Holds back every answer until the returned function is called. */
   gate(): () => void
@@ -67,15 +69,21 @@ export async function startLimitedGateway(
     })
   }
   reply(Promise.resolve())
-  const aKeyOf = async (accountId: string, limits: object = {}) => {
+  const aKeyOf = async (accountId: string, limits: object = {}, fields: object = {}) => {
     const path = `accounts/${accountId}/keys`
-    const { id: keyId, key } = await gateway.admin<{ id: string; key: string }>('POST', path, {})
+    const { id: keyId, key } = await gateway.admin<{ id: string; key: string }>('POST', path, fields)
     if (Object.keys(limits).length > 0) await gateway.admin('PATCH', `keys/${keyId}`, limits)
     return { accountId, keyId, key }
   }
   return {
     ...gateway,
     aKeyOf,
+    async keysOfProject(terms) {
+      const { id } = await gateway.account({ grant: '1000' })
+      await gateway.admin('POST', `accounts/${id}/projects`, { name: 'web', ...terms })
+      const inProject = () => aKeyOf(id, {}, { project: 'web' })
+      return [await inProject(), await inProject()]
+    },
     async aKey(limits) {
       const { id } = await gateway.account({ grant: '1000' })
       return aKeyOf(id, limits)

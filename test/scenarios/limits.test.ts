@@ -84,6 +84,43 @@ describe.each(Object.entries(billableRoutes))('%s', (name, request) => {
     expect(refused.headers.get('x-should-retry')).toBe('false')
     expect(await refusalOf(refused)).toMatchObject({ status: 429, code: 'tokens_per_minute' })
   })
+
+  test('a request is refused while a request of another key of its project has the only slot', async () => {
+    const [first, second] = await gateway.keysOfProject({ limits: { concurrent_requests: 1 } })
+    const open = gateway.gate()
+    const running = gateway.send(first, { ...chat({ model: 'dollar' }) })
+    await until('a request runs', () => gateway.upstream.requests.length === 1)
+
+    const refused = await gateway.send(second, request())
+
+    expect(await refusalOf(refused)).toMatchObject({
+      status: 429,
+      code: 'concurrent_requests',
+      message: expect.stringContaining('The project of this API key may have 1 open requests'),
+    })
+    open()
+    await (await running).text()
+    const next = await gateway.send(second, request())
+    await next.text()
+    expect(next.status).toBeLessThan(300)
+  })
+
+  test.each([
+    ['requests_per_minute', 429, { limits: { requests_per_minute: 1 } }],
+    ['budget_exceeded', 402, { budgets: { month: '0' } }],
+    ...(isMedia ? [] : [['tokens_per_minute', 429, { limits: { tokens_per_minute: 1 } }] as const]),
+  ])('a request is refused by the project of its key with %s', async (code, status, terms) => {
+    const [first, second] = await gateway.keysOfProject(terms)
+    await fetch(`${gateway.url}/v1/models`, { headers: { 'x-api-key': first.key } })
+
+    const refused = await gateway.send(second, request())
+
+    expect(await refusalOf(refused)).toMatchObject({
+      status,
+      code,
+      message: expect.stringContaining('The project of this API key'),
+    })
+  })
 })
 
 /** Every limit and budget beside the requests of a minute, with no room left. */

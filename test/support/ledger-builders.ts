@@ -99,10 +99,12 @@ export function aTextHold(terms: {
   readonly accountId: number
   readonly amount: NanoUsd
   readonly apiKeyId?: number
+  readonly projectId?: number
   readonly tokens?: number
 }) {
-  const { accountId, amount, apiKeyId = 1, tokens = 0 } = terms
-  return { id: anId(), accountId, amount, demand: { apiKeyId, model: 'gpt-x', tokens, amount } }
+  const { accountId, amount, apiKeyId = 1, projectId, tokens = 0 } = terms
+  const ofKey = { apiKeyId, ...(projectId !== undefined && { projectId }) }
+  return { id: anId(), accountId, amount, demand: { ...ofKey, model: 'gpt-x', tokens, amount } }
 }
 
 /** Places a hold that must not be refused. */

@@ -169,6 +169,8 @@ export type Hold = {
 /** Who makes a text request, and what it takes of the limits of its scopes until it ends. */
 export type HoldDemand = {
   readonly apiKeyId: number
+  /** The project of the key; absent for a key without one. A store knows it from the key. */
+  readonly projectId?: number
   readonly model: string
   /** The estimated input and the output ceiling. */
   readonly tokens: number

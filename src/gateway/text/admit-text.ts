@@ -60,7 +60,14 @@ export async function admitText<Dialect extends TextDialect>(
   if (moderator !== undefined && dialect.moderatedText !== undefined)
     await moderate(dialect.moderatedText(request), moderator, record)
   const { amount } = quote
-  const demand = { apiKeyId: caller.apiKey.id, model: model.id, tokens: tokensOf(quote), amount }
+  const { id: apiKeyId, projectId } = caller.apiKey
+  const demand = {
+    apiKeyId,
+    ...(projectId !== undefined && { projectId }),
+    model: model.id,
+    tokens: tokensOf(quote),
+    amount,
+  }
   const { hold, rates } = await admitSpend({ amount, text: { request, quote } }, record, () =>
     holds.place({ id, accountId: caller.account.id, amount, demand }, client),
   )

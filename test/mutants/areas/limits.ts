@@ -5,6 +5,7 @@ const USAGE = 'src/domain/limits/scope-usage.ts'
 const STEPS = 'src/stores/sqlite/limits/limit-steps.ts'
 const UNIT_TESTS = 'src/domain/limits/admission.test.ts'
 const PROPERTIES = 'test/properties/limits.test.ts'
+const PROJECT_TESTS = 'src/stores/sqlite/projects.test.ts'
 const STORE_TESTS = 'src/stores/sqlite/limits/limits.test.ts'
 
 /** Faults in limits and budgets. */
@@ -71,5 +72,40 @@ export const limitMutants: readonly Mutant[] = [
     text: 'isCompensated ? { ...charge, cost: ZERO } : charge',
     replacement: 'charge',
     tests: [STORE_TESTS],
+  },
+  {
+    name: 'a request does not pass the limits of the project of its key',
+    file: 'src/stores/sqlite/limits/account-limits.ts',
+    text: 'if (project !== undefined) scopes.push(project)',
+    replacement: '',
+    tests: [PROJECT_TESTS],
+  },
+  {
+    name: 'the budget of a project counts what all keys of the account spent before',
+    file: 'src/stores/sqlite/limits/limit-rows.ts',
+    text: "const projectId = kind === 'project' ? id : null",
+    replacement: 'const projectId = null',
+    tests: [PROJECT_TESTS],
+  },
+  {
+    name: 'a key of a closed project is accepted',
+    file: 'src/gateway/admission/admit-caller.ts',
+    text: 'caller.project !== undefined && caller.project.closedAtMs !== null',
+    replacement: 'false',
+    tests: ['src/http/incoming-request.test.ts'],
+  },
+  {
+    name: 'a key is created in the project of another account',
+    file: 'src/stores/sqlite/api-keys.ts',
+    text: 'project === null || Number(project.account_id) !== accountId',
+    replacement: 'project === null',
+    tests: [PROJECT_TESTS],
+  },
+  {
+    name: 'the default of the gateway comes before that of the account',
+    file: 'src/stores/sqlite/limits/key-defaults.ts',
+    text: 'patchTerms(this.of(GATEWAY), this.of(accountId))',
+    replacement: 'patchTerms(this.of(accountId), this.of(GATEWAY))',
+    tests: ['src/stores/sqlite/limits/key-defaults.test.ts'],
   },
 ]
