@@ -3,7 +3,7 @@ import { HOLD_RENEW_EVERY_MS } from '../domain/ledger/hold.ts'
 import { checkBooksRegularly } from '../gateway/check-books.ts'
 import type { Verification } from '../gateway/ports/ledger.ts'
 import type { Reconcile } from '../gateway/ports/reconcile.ts'
-import { renewHoldsRegularly } from '../gateway/renew-holds.ts'
+import { repeatRegularly } from '../gateway/repeat-regularly.ts'
 import { startReconciler } from '../reconciler/reconciler.ts'
 import { errorFields } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -11,6 +11,9 @@ import type { Parts } from './parts.ts'
 
 /** The interval between two checks of the ledger. */
 const CHECK_BOOKS_EVERY_MS = 3_600_000
+
+/** `last used` of a key is at most this much behind. */
+const WRITE_KEY_USES_EVERY_MS = 10_000
 
 /** The pause before the work of an upgrade is tried again after it failed, such as on a full disk. */
 const UPGRADE_RETRY_MS = 60_000
@@ -25,15 +28,15 @@ export function countedPasses({ admin }: Parts, metrics: Metrics): Reconcile {
 }
 
 /**
- * Starts the background work: checks of the ledger, renewals of holds, the end of an upgrade, and the reconciler. Returns a function that
- * stops it and abandons late answers.
+ * Starts the background work: checks of the ledger, renewals of holds, writes of the days on which keys were used, the end
+ * of an upgrade, and the reconciler. Returns a function that stops it and abandons late answers.
  */
 export function startBackground(
   { admin, clock, log, text, onReconcileFailed, finishUpgrade }: Parts,
   { metrics, reconcile }: { readonly metrics: Metrics; readonly reconcile: Reconcile },
   { reconcileEveryMs }: Config,
 ): () => Promise<void> {
-  const { ledger } = admin
+  const { ledger, apiKeys } = admin
   const checks = {
     ledger,
     clock,
@@ -50,12 +53,24 @@ export function startBackground(
   }
   const stopChecking = checkBooksRegularly(checks, CHECK_BOOKS_EVERY_MS)
   const onRenewalFailed = (error: unknown) => log.error('the holds could not be renewed', errorFields(error))
-  const stopRenewing = renewHoldsRegularly({ ledger, clock, onFailed: onRenewalFailed }, HOLD_RENEW_EVERY_MS)
+  const stopRenewing = repeatRegularly(
+    () => ledger.renewHolds(),
+    { clock, onFailed: onRenewalFailed },
+    HOLD_RENEW_EVERY_MS,
+  )
+  const onUsesFailed = (error: unknown) =>
+    log.error('the days of use of keys could not be written', errorFields(error))
+  const stopWriting = repeatRegularly(
+    () => apiKeys.writeUses(),
+    { clock, onFailed: onUsesFailed },
+    WRITE_KEY_USES_EVERY_MS,
+  )
   const stopUpgrading = finishUpgradeOf({ finishUpgrade, clock, log })
   const stopReconciling = startReconciler(reconcile, { clock, onFailed: onReconcileFailed }, reconcileEveryMs)
   return async () => {
     stopChecking()
     stopRenewing()
+    stopWriting()
     stopUpgrading()
     text.lateAnswers.abandon()
     await stopReconciling()

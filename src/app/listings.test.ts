@@ -34,7 +34,7 @@ const CALLABLE = {
   isVariableSet: (variable: string) => variable === 'SET',
 }
 
-const caller = (sandboxOnly: boolean) => ({ account: { sandboxOnly } }) as Authenticated
+const caller = (sandboxOnly: boolean) => ({ account: { sandboxOnly }, apiKey: {} }) as Authenticated
 const ids = ({ models }: Catalog) => [...models.keys()]
 
 test.each([

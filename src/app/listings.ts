@@ -1,6 +1,7 @@
 import type { Catalog } from '../domain/catalog/catalog.ts'
 import {
   EMPTY_CATALOG,
+  ofKey,
   ofSandbox,
   withCallable,
   withoutSandbox,
@@ -10,7 +11,7 @@ import type { CatalogStore } from '../gateway/ports/catalog.ts'
 import type { Listings } from '../http/catalog/routes.ts'
 
 /**
- * The catalogs to list. Each account sees the models that it can call; the public lists show those of a regular
+ * The catalogs to list. Each key sees the models that it can call; the public lists show those of a regular
  * account. A model that cannot be called now, such as one whose provider's key is not set, is not listed.
  */
 export function listings(
@@ -24,7 +25,9 @@ export function listings(
   const sandboxOnly = isSandboxOn ? oncePerCatalog(ofSandbox) : () => EMPTY_CATALOG
   return {
     forAll: () => regular(store.current()),
-    forCaller: ({ account }) => (account.sandboxOnly ? sandboxOnly : regular)(store.current()),
+    // Lists of restricted keys are made for each request: every key has its own, and they are seldom read.
+    forCaller: ({ account, apiKey }) =>
+      ofKey((account.sandboxOnly ? sandboxOnly : regular)(store.current()), apiKey.settings),
   }
 }
 

@@ -53,7 +53,7 @@ export function openHandler(
   const reconcile = countedPasses(parts, metrics)
   const forwarding = new Forwarding(config)
   const ports: RoutePorts = {
-    caller: parts.caller,
+    caller: { ...parts.caller, forwarding },
     bodyMemory: memory,
     text: { ...parts.text, holds },
     coalescer: replays.coalescer,

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
-import { admitCaller, admitRead, type AdmitCallerPorts } from '../gateway/admission/admit-caller.ts'
+import type { KeyRoute } from '../domain/accounts/key-settings.ts'
+import { admitRead, findCaller } from '../gateway/admission/admit-caller.ts'
 import { answerMessage } from '../gateway/text/answer-message.ts'
 import { countTokens } from '../gateway/text/count-tokens.ts'
 import { answerText } from '../gateway/text/run-text.ts'
@@ -20,10 +21,10 @@ import {
 import { ADMIN_PATH, adminApi } from '../http/admin/admin-api.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 import { modelsRoutes, type Listings } from '../http/catalog/routes.ts'
+import { callerOf, type CallerPorts, type Keyed } from '../http/caller.ts'
 import { BODY_TIMES, presentedKey, type IncomingRequest } from '../http/incoming-request.ts'
 import { descriptionRoutes } from '../http/description/routes.ts'
 import { live, ready, metricsRoute, type Readiness } from '../http/operating/monitoring.ts'
-import type { Handler, HttpReply, RequestContext } from '../http/request-context.ts'
 import { messagesReplies } from '../http/reply-style.ts'
 import type { Route } from '../http/routes.ts'
 import { messagesRoute, replayedRoute, textRoute } from '../http/text/text-route.ts'
@@ -42,7 +43,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 
 /** The parts that the routes use, each under its name. */
 export type RoutePorts = {
-  readonly caller: AdmitCallerPorts
+  readonly caller: CallerPorts
   /** The memory for request bodies. Its owners are API keys. */
   readonly bodyMemory: ByteBudget
   readonly text: TextPorts
@@ -77,7 +78,7 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
     ...textRoutes(ports, config, listed),
     ...imageRoutes(media, config, keyed),
     ...videoRoutes(media, config, keyed),
-    ...modelsRoutes(listed, keyed),
+    ...modelsRoutes(listed, keyed, knownCaller(caller)),
     { path: '/v1/balance', name: 'balance', methods: { GET: keyed(caller => readBalance(caller, ledger)) } },
     { path: '/v1/credits', name: 'credits', methods: { GET: keyed(caller => readCredits(caller, ledger)) } },
     { path: '/v1/key', name: 'key', methods: { GET: keyed(caller => readKey(caller, limits)) } },
@@ -132,41 +133,50 @@ function metricsReaders({ isMetricsPublic, metricsKey }: Config, access: AdminAc
 function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): readonly Route[] {
   const { caller, bodyMemory, text, coalescer } = ports
   const bodyLimits = { ...BODY_TIMES, bytesMax: config.bodyBytesMax }
-  const route = { caller, bodyMemory, bodyLimits, tagsHeader: tagsHeaderOf(config) }
+  const tagsHeader = tagsHeaderOf(config)
+  const route = (group: KeyRoute) => ({ caller, group, bodyMemory, bodyLimits, tagsHeader })
   const replays = {
     coalescer,
     mayReplay: replaySwitch(text.catalog),
     idempotencyHeader: `x-${config.brand}-idempotency`,
   }
-  const replayed = (dialect: TextDialect | StreamDialect) => ({
-    POST: replayedRoute(route, dialect, call => answerText(call, dialect, text, config), replays),
+  const replayed = (group: KeyRoute, dialect: TextDialect | StreamDialect) => ({
+    POST: replayedRoute(route(group), dialect, call => answerText(call, dialect, text, config), replays),
   })
   return [
-    { path: '/v1/chat/completions', name: 'chat', methods: replayed(chatDialect) },
-    { path: '/v1/responses', name: 'responses', methods: replayed(responsesDialect) },
-    { path: '/v1/embeddings', name: 'embeddings', methods: replayed(embeddingsDialect) },
+    { path: '/v1/chat/completions', name: 'chat', methods: replayed('chat_completions', chatDialect) },
+    { path: '/v1/responses', name: 'responses', methods: replayed('responses', responsesDialect) },
+    { path: '/v1/embeddings', name: 'embeddings', methods: replayed('embeddings', embeddingsDialect) },
     {
       path: '/v1/messages',
       name: 'messages',
-      methods: { POST: messagesRoute(route, call => answerMessage(call, text, config)) },
+      methods: { POST: messagesRoute(route('messages'), call => answerMessage(call, text, config)) },
       style: messagesReplies,
     },
     {
       path: '/v1/messages/count_tokens',
       name: 'count_tokens',
-      methods: { POST: textRoute(route, call => countTokens(call, forAll(), ports.admin.limits)) },
+      methods: {
+        POST: textRoute(route('messages'), call => countTokens(call, forAll(), ports.admin.limits)),
+      },
       style: messagesReplies,
     },
   ]
 }
 
-type KeyedHandler = (caller: Authenticated, context: RequestContext) => Promise<HttpReply>
-
 /** Wraps a read that needs an API key. It counts as a request of the key. */
-function keyedRoute(ports: AdmitCallerPorts, limits: Limits): (handle: KeyedHandler) => Handler {
-  return handle => async context => {
-    const caller = await admitCaller(presentedKey(context.request), context.record, ports)
+function keyedRoute(ports: CallerPorts, limits: Limits): Keyed {
+  return (handle, route) => async context => {
+    const caller = await callerOf(context, route, ports)
     await admitRead(caller, context.record, limits)
     return handle(caller, context)
+  }
+}
+
+/** Finds the caller of a request that may come without a key. */
+function knownCaller(ports: CallerPorts): (request: IncomingRequest) => Promise<Authenticated | undefined> {
+  return async request => {
+    const key = presentedKey(request)
+    return key === undefined ? undefined : findCaller(key, ports)
   }
 }

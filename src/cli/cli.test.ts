@@ -519,16 +519,83 @@ describe('on a stopped data folder', () => {
     ]
 
     expect(byText.out).toStartWith(`key      ${prefix}…\nid       key_`)
-    expect(byText.out).toMatch(
-      /account {2}ada \(acct_\w+\)\nproject {2}none\n.*\nstate {4}active\nlimits {3}none\n$/,
+    expect(byText.out).toMatch(/account {2}ada \(acct_\w+\)\nproject {2}none\n/)
+    expect(byText.out).toEndWith(
+      'expires  never\nused     never\nstate    active\nmodels   all\nroutes   all\nfrom     all addresses\nlimits   none\n',
     )
     expect(byPrefix.out).toBe(byText.out)
-    expect(set.out).toMatch(/^Limits of key_\w+:\n/)
+    expect(set.out).toEndWith('\nlimits   60 requests per minute\n')
     expect(revoked.out).toStartWith(`Revoked ${prefix}… (key_`)
     expect(after.out).toContain('state    revoked 20')
     expect(refused.map(({ code }) => code)).toEqual([1, 1, 1, 2, 2, 2])
     for (const { out, err } of [byText, set, revoked, after, ...refused])
       expect(out + err).not.toMatch(/tg_live_[0-9A-Za-z]{5}/)
+  })
+
+  test('keys are created and changed with what they may use, and disabled and enabled', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'restricted-keys') }
+    await tollgate(['accounts', 'create', 'ada'], folder)
+    const restricted = [
+      '--model',
+      'gpt-*',
+      '--model',
+      'claude-x',
+      '--route',
+      'messages',
+      '--address',
+      '10.0.0.0/8',
+    ]
+    const create = [
+      'keys',
+      'create',
+      'ada',
+      '--name',
+      'ci',
+      '--rpm',
+      '60',
+      '--expires',
+      '2099-01-31',
+      ...restricted,
+    ]
+    const key = (await tollgate(create, folder)).out.trim()
+
+    const shown = await tollgate(['keys', 'show', key], folder)
+    const changes = [
+      '--model',
+      'none',
+      '--address',
+      'none',
+      '--expires',
+      'none',
+      '--rpm',
+      'none',
+      '--route',
+      'images',
+    ]
+    const set = await tollgate(['keys', 'set', key, ...changes], folder)
+    const perModel = await tollgate(['keys', 'set', key, '--rpm', '5', '--for-model', 'gpt-x'], folder)
+    const disabled = await tollgate(['keys', 'disable', key], folder)
+    const listed = await tollgate(['keys', 'list', 'ada'], folder)
+    const enabled = await tollgate(['keys', 'enable', key], folder)
+    const refused = [
+      await tollgate(['keys', 'set', key, '--route', 'chat'], folder),
+      await tollgate(['keys', 'set', key, '--address', '10.0.0.1/8'], folder),
+      await tollgate(['keys', 'set', key, '--expires', 'soon'], folder),
+      await tollgate(['keys', 'set', key], folder),
+    ]
+
+    expect(shown.out).toEndWith(
+      'expires  2099-01-31T00:00:00.000Z\nused     never\nstate    active\nmodels   gpt-*, claude-x\nroutes   messages\nfrom     10.0.0.0/8\nlimits   60 requests per minute\n',
+    )
+    expect(set.out).toEndWith(
+      'expires  never\nused     never\nstate    active\nmodels   all\nroutes   images\nfrom     all addresses\nlimits   none\n',
+    )
+    expect(perModel.out).toEndWith('\nlimits   5 requests per minute with gpt-x\n')
+    expect(disabled.out).toMatch(/^Disabled tg_live_\w{4}… \(key_\w+\)\. /)
+    expect(listed.out).toMatch(/ – +– +disabled 20\d\d-/)
+    expect(enabled.out).toMatch(/^Enabled tg_live_\w{4}… .* accepted again\.\n$/)
+    expect(refused.map(({ code }) => code)).toEqual([2, 2, 2, 2])
+    expect(refused[1]!.err).toContain('write 10.0.0.0/8, which begins at its first address')
   })
 
   test('projects are created with limits, renamed, listed and closed, and keys are created in them', async () => {
@@ -538,7 +605,7 @@ describe('on a stopped data folder', () => {
     const { id } = JSON.parse((await tollgate(create, folder)).out) as { id: string }
 
     const key = (await tollgate(['keys', 'create', 'ada', '--project', 'web'], folder)).out.trim()
-    const set = await tollgate(['projects', 'set', id, '--rpm', '60'], folder)
+    const set = await tollgate(['projects', 'set', id, '--rpm', '60', '--tpm', 'none'], folder)
     const renamed = await tollgate(['projects', 'rename', id, 'site'], folder)
     const shownKey = await tollgate(['keys', 'show', key], folder)
     const closed = await tollgate(['projects', 'close', id], folder)

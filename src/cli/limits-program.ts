@@ -3,7 +3,6 @@ import { RATE_MAX } from '../domain/limits/rate-bucket.ts'
 import { budgetPeriods } from '../domain/limits/scope.ts'
 import { parseUsd } from '../domain/money.ts'
 import { setKeyDefaults, showKeyDefaults } from './commands/key-defaults.ts'
-import { findKey } from './commands/keys.ts'
 import { NONE, setLimits, type BudgetOptions, type LimitOptions } from './commands/limits.ts'
 import type { Runner } from './program.ts'
 
@@ -20,9 +19,14 @@ export function withLimits(command: Command): Command {
     )
 }
 
-const thingOf = { keys: 'a key', accounts: 'an account', projects: 'a project' } as const
+/** Adds the option that makes the limits those of a model. */
+export function forOneModel(command: Command): Command {
+  return command.option('--for-model <model>', 'the limits and budgets are only for requests with this model')
+}
 
-/** Adds `set` to the commands of accounts, projects or keys. */
+const thingOf = { accounts: 'an account', projects: 'a project' } as const
+
+/** Adds `set` to the commands of accounts or projects. */
 export function addSet(
   parent: Command,
   of: { readonly kind: keyof typeof thingOf; readonly argument: string; readonly words: string },
@@ -31,7 +35,7 @@ export function addSet(
   const { kind, argument, words } = of
   const set = withLimits(parent.command('set'))
   // A project has no limits for single models.
-  if (kind !== 'projects') set.option('--model <model>', 'only for requests with this model')
+  if (kind !== 'projects') forOneModel(set)
   set
     .argument(`<${argument}>`, words)
     .description(`Change the limits and budgets of ${thingOf[kind]}, and show them.`)
@@ -40,10 +44,7 @@ export function addSet(
       `\n  $ tollgate ${kind} set <${argument}> --rpm 60 --budget month=20 --budget day=none`,
     )
     .action((name: string, options: LimitOptions) =>
-      runner.admin(async ask => {
-        const found = kind === 'keys' ? (await findKey(ask, name)).id : name
-        return setLimits(ask, { kind, name: found }, options)
-      }),
+      runner.admin(ask => setLimits(ask, { kind, name }, options)),
     )
 }
 

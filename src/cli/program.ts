@@ -16,16 +16,14 @@ import {
 } from './commands/accounts.ts'
 import { doctor, listAudit, reconcile, verify, type Acceptance } from './commands/checks.ts'
 import { listJobs, listLosses, showJob, type JobFilters, type LossFilters } from './commands/jobs.ts'
-import { createKey, listKeys, revokeKey, showKey, type KeyOptions } from './commands/keys.ts'
-import type { LimitOptions } from './commands/limits.ts'
 import { balance, debit, grant, refund, statement } from './commands/money.ts'
 import { reconcileCosts } from './commands/reconcile-costs.ts'
 import type { Admin } from './connect.ts'
-import { addKeyDefaults, addSet, withLimits } from './limits-program.ts'
+import { addKeys } from './keys-program.ts'
+import { addKeyDefaults, addSet } from './limits-program.ts'
 import { addProjects } from './projects-program.ts'
 import type { Outcome } from './outcome.ts'
 import { addRequests } from './requests-program.ts'
-import { addRotation } from './rotation-program.ts'
 import { addUsage } from './usage-program.ts'
 
 /** Runs the actions of the commands. */
@@ -200,46 +198,6 @@ function addAccounts(program: Command, runner: Runner): void {
     .action((account: string, state: string) =>
       runner.admin(ask => switchReplays(ask, { account, isOn: state === 'on' })),
     )
-}
-
-const KEY_NAMES =
-  'its id (key_…), its first 12 characters (tg_live_…), the key itself, or "-" to read one of them from standard input'
-
-function addKeys(program: Command, runner: Runner): void {
-  const keys = program.command('keys').description('Create, list, show, rotate and revoke API keys.')
-  withLimits(keys.command('create <account>'))
-    .description(
-      'Create a key and print it. It is not shown again. Limits that are not given are the defaults: see "key-defaults".',
-    )
-    .option('--name <name>', 'a name for the key, shown in lists')
-    .option('--project <project>', 'a project of the account, by its name or id; it never changes')
-    .addHelpText(
-      'after',
-      '\nOnly the key is printed to standard output:\n  $ KEY=$(tollgate keys create ada)',
-    )
-    .action((account: string, options: KeyOptions & LimitOptions) =>
-      runner.admin(ask => createKey(ask, { account, ...options })),
-    )
-  keys
-    .command('list <account>')
-    .description('List the keys of an account, including revoked keys, by their first 12 characters.')
-    .action((account: string) => runner.admin(ask => listKeys(ask, account)))
-  keys
-    .command('show')
-    .argument('<key>', KEY_NAMES)
-    .description('Show a key and its account.')
-    .action((key: string) => runner.admin(ask => showKey(ask, key)))
-  addSet(
-    keys,
-    { kind: 'keys', argument: 'key', words: 'its id (key_…) or its first 12 characters (tg_live_…)' },
-    runner,
-  )
-  addRotation(keys, KEY_NAMES, runner)
-  keys
-    .command('revoke')
-    .argument('<key>', KEY_NAMES)
-    .description('Revoke a key immediately and permanently.')
-    .action((key: string) => runner.admin(ask => revokeKey(ask, key)))
 }
 
 function addMoney(program: Command, runner: Runner): void {

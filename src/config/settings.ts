@@ -267,7 +267,8 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     default: 'off',
     meaning:
       'The addresses of the reverse proxies, such as `127.0.0.1, 10.0.0.0/8`. Their headers name the client for ' +
-      'the log, and the host and scheme for links to clips. `off` trusts none.',
+      'the log and for keys that are restricted to addresses, and the host and scheme for links to clips. ' +
+      '`off` trusts none.',
     ...subnets,
   },
   proxyHeader: {

@@ -41,6 +41,23 @@ export class Forwarding {
     return client
   }
 
+  /**
+   * The address of the client for a decision about access. Undefined if a trusted proxy does not name the client in a
+   * way that can be read: the address of the proxy must not count as the client's.
+   */
+  certainClient(request: ForwardedRequest): string | undefined {
+    let client = plainAddress(request.remoteAddress)
+    if (!this.#isTrusted(client)) return client
+    const hops = this.#hops(request).toReversed()
+    if (hops.length === 0) return undefined
+    for (const { client: before } of hops) {
+      if (before === undefined) return undefined
+      client = before
+      if (!this.#isTrusted(client)) break
+    }
+    return client
+  }
+
   /** The host and scheme that the client used, as far as a trusted proxy names them. */
   publicOrigin(request: ForwardedRequest): Pick<Hop, 'host' | 'scheme'> {
     if (!this.#isTrusted(plainAddress(request.remoteAddress))) return {}

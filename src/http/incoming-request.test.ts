@@ -6,17 +6,21 @@ import { presentedKey } from './incoming-request.ts'
 const NOW = Date.parse('2027-01-16T00:00:00Z')
 const known = {
   account: { publicId: 'acct_1', suspendedAtMs: null },
-  apiKey: { publicId: 'key_1' },
+  apiKey: { publicId: 'key_1', disabledAtMs: null },
 } as Authenticated
+const arrival = { route: undefined, clientAddress: () => undefined }
 const ports = {
   hashKey: (key: string) => `hash of ${key}`,
   limits: { recentRefusal: async () => undefined },
-  apiKeys: { authenticate: async (hash: string) => (hash === 'hash of good' ? known : undefined) },
   clock: { now: () => NOW },
+  apiKeys: {
+    authenticate: async (hash: string) => (hash === 'hash of good' ? known : undefined),
+    noteUse: () => undefined,
+  },
 }
 
 const outcome = (headers: Readonly<Record<string, string>>) =>
-  admitCaller(presentedKey({ header: name => headers[name] ?? null }), {}, ports).then(
+  admitCaller({ key: presentedKey({ header: name => headers[name] ?? null }), ...arrival }, {}, ports).then(
     () => 'known',
     (error: Error) => error.message,
   )
@@ -59,9 +63,9 @@ test('the log line of a request names its account and its key, also if the accou
   const suspended = { ...known, account: { ...known.account, suspendedAtMs: 1 } }
   const record: CallerRecord = {}
 
-  const admitted = admitCaller('good', record, {
+  const admitted = admitCaller({ key: 'good', ...arrival }, record, {
     ...ports,
-    apiKeys: { authenticate: async () => suspended },
+    apiKeys: { ...ports.apiKeys, authenticate: async () => suspended },
   })
 
   expect(await admitted.catch((error: { code: string }) => error.code)).toBe('account_suspended')
@@ -90,7 +94,8 @@ test.each([
 /** Whether a secret that ends at an instant is admitted, and the refusal. */
 async function admittedUntil(secretEnd: Authenticated['secretEnd']): Promise<unknown> {
   const authenticate = async () => ({ ...known, ...(secretEnd === undefined ? {} : { secretEnd }) })
-  return admitCaller('good', {}, { ...ports, apiKeys: { authenticate } }).then(
+  const apiKeys = { ...ports.apiKeys, authenticate }
+  return admitCaller({ key: 'good', ...arrival }, {}, { ...ports, apiKeys }).then(
     () => 'admitted',
     (error: unknown) => error,
   )

@@ -1,4 +1,5 @@
 import { GatewayError } from '../domain/errors.ts'
+import { parseTime } from '../domain/rfc-3339.ts'
 import type { Page, TimeRange } from '../gateway/ports/ledger.ts'
 
 const LIMIT_DEFAULT = 50
@@ -52,9 +53,6 @@ export function pageOf<Line, Row>(
 
 export const MS_PER_DAY = 86_400_000
 const DAYS_MAX = 92
-/** A `+` in a query is read as a space unless it is escaped. */
-const RFC_3339 =
-  /^(\d{4}-\d{2}-\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+ -](?:[01]\d|2[0-3]):[0-5]\d)$/
 const EXAMPLE = 'such as 2026-11-01T00:00:00Z'
 
 /**
@@ -91,11 +89,9 @@ function startOfMonth(atMs: number): number {
 }
 
 export function readTime(name: string, text: string): number {
-  const date = RFC_3339.exec(text)?.[1]
-  const atMs = Date.parse(text.replace(' ', '+').toUpperCase())
-  // A date that does not exist, such as 30 February, could be read as one of the next month.
-  const isDate = date !== undefined && new Date(`${date}T00:00:00Z`).toISOString().startsWith(date)
-  if (isDate && atMs >= 0) return atMs
+  // A `+` in a query is read as a space unless it is escaped.
+  const atMs = parseTime(text.replace(' ', '+'))
+  if (atMs !== undefined) return atMs
   throw wrongParameter(name, `must be a time in RFC 3339, ${EXAMPLE}`)
 }
 

@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'bun:test'
+import type { KeyPatch } from '../../src/domain/accounts/api-key.ts'
 import { NO_LIMITS } from '../../src/domain/limits/limits-row.ts'
 import { usd } from '../../src/domain/money.ts'
-import { at, base64, make, makeKey, makeWithKey, REVOKED } from '../support/account-builders.ts'
+import { aKeyOf, at, base64, make, makeKey, makeWithKey, REVOKED } from '../support/account-builders.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { NOW } from '../support/ledger-builders.ts'
 import { rejection } from '../support/rejection.ts'
 import type { StoreKind } from '../support/test-store.ts'
+
+const DAY_MS = 86_400_000
+
+const iso = (atMs: number) => new Date(atMs).toISOString()
 
 /** What the API keys of any store must do. */
 export function apiKeysConform(kind: StoreKind): void {
@@ -112,6 +117,99 @@ export function apiKeysConform(kind: StoreKind): void {
       expect(actions).toEqual(['key.create', 'account.create'])
     })
 
+    test('a key is created with its settings and limits in one step', async () => {
+      const { store, reopen } = await kind.open()
+      const account = await make(store.accounts, 'ada')
+      const limits = { limits: { requests_per_minute: 60 } }
+      const settings = { models: ['gpt-*'], expiresAtMs: NOW + 5 }
+
+      const apiKey = await store.apiKeys.create({ ...aKeyOf(account), settings, limits })
+
+      const owner = { accountId: account.id, apiKeyId: apiKey.id }
+      expect(apiKey.settings).toEqual(settings)
+      expect(await store.limits.of(owner)).toEqual({ ...limits, budgets: {}, perModel: {} })
+      const lines = (await store.auditLog.list({ limit: 9 })).slice(0, 2)
+      expect(lines.map(({ action, subject, detail }) => [action, subject, detail])).toEqual([
+        ['key.limits', apiKey.publicId, '{"limits":{"requests_per_minute":60},"budgets":{},"per_model":{}}'],
+        ['key.create', apiKey.publicId, `{"models":["gpt-*"],"expires_at":"${iso(NOW + 5)}"}`],
+      ])
+      const reopened = await reopen()
+      expect(await reopened.apiKeys.list(account.id)).toEqual([apiKey])
+      expect((await reopened.ledger.verify()).problems).toEqual([])
+    })
+
+    test('a key whose limits are refused is not created', async () => {
+      const { store } = await kind.open()
+      const account = await make(store.accounts, 'ada')
+      const terms = { limits: { requests_per_minute: 1 } }
+      const models = Array.from({ length: 101 }, (_, index) => [`m${index}`, terms] as const)
+      const limits = { perModel: Object.fromEntries(models) }
+
+      const error = await rejection(store.apiKeys.create({ ...aKeyOf(account), limits }))
+      const apiKey = await store.apiKeys.create(aKeyOf(account))
+
+      expect(error).toMatchObject({ code: 'invalid_field' })
+      expect(await store.apiKeys.list(account.id)).toEqual([apiKey])
+      expect((await store.ledger.verify()).problems).toEqual([])
+    })
+
+    test('settings of a key change one by one, each change has an audit line, and a repeat changes nothing', async () => {
+      const { store, reopen } = await kind.open()
+      const { apiKey, hash } = await makeWithKey(store)
+      const { publicId } = apiKey
+      await store.apiKeys.authenticate(hash)
+      const edit = (patch: KeyPatch, atMs: number) => store.apiKeys.update(publicId, patch, at(atMs))
+      const second = { settings: { models: null, expiresAtMs: NOW + 9 }, disabled: true }
+
+      await edit({ settings: { models: ['a'], routes: ['images'] } }, NOW + 1)
+      await edit(second, NOW + 2)
+      const changed = await edit(second, NOW + 3)
+
+      const settings = { routes: ['images' as const], expiresAtMs: NOW + 9 }
+      expect(changed).toEqual({ ...apiKey, settings, disabledAtMs: NOW + 2 })
+      expect(await store.apiKeys.authenticate(hash)).toMatchObject({ apiKey: changed })
+      const lines = (await store.auditLog.list({ limit: 9 })).slice(0, 3)
+      expect(lines).toMatchObject([
+        { action: 'key.disable', atMs: NOW + 2 },
+        { action: 'key.update', atMs: NOW + 2, detail: `{"models":null,"expires_at":"${iso(NOW + 9)}"}` },
+        { action: 'key.update', atMs: NOW + 1, detail: '{"models":["a"],"routes":["images"]}' },
+      ])
+      const reopened = await reopen()
+      expect(await reopened.apiKeys.authenticate(hash)).toMatchObject({ apiKey: changed })
+      expect((await reopened.ledger.verify()).problems).toEqual([])
+    })
+
+    test('a key without settings left is as it was, and a disabled key can be enabled', async () => {
+      const { store } = await kind.open()
+      const { apiKey } = await makeWithKey(store)
+      const edit = (patch: KeyPatch) => store.apiKeys.update(apiKey.publicId, patch, at(NOW + 1))
+      await edit({ settings: { models: ['a'] }, disabled: true })
+
+      const changed = await edit({ settings: { models: null }, disabled: false })
+
+      expect(changed).toEqual(apiKey)
+      expect(await store.apiKeys.list(apiKey.accountId)).toEqual([apiKey])
+      expect((await store.ledger.verify()).problems).toEqual([])
+    })
+
+    test('the day of use of a key is written once a day, and never goes back', async () => {
+      const { store, reopen } = await kind.open()
+      const { apiKey, hash } = await makeWithKey(store)
+      const day = Math.floor(NOW / DAY_MS)
+      const use = async (atMs: number) => {
+        const { apiKey: known } = (await store.apiKeys.authenticate(hash))!
+        store.apiKeys.noteUse(known, atMs)
+        await store.apiKeys.writeUses()
+        return (await store.apiKeys.list(apiKey.accountId))[0]!.lastUsedDay
+      }
+
+      const days = [await use(NOW), await use(NOW + 1), await use(NOW + DAY_MS), await use(NOW - DAY_MS)]
+
+      expect([apiKey.lastUsedDay, ...days]).toEqual([null, day, day, day + 1, day + 1])
+      const [reopened] = await (await reopen()).apiKeys.list(apiKey.accountId)
+      expect(reopened!.lastUsedDay).toBe(day + 1)
+    })
+
     test('a key is still known after a restart', async () => {
       const { store, reopen } = await kind.open()
       const { account, apiKey, hash } = await makeWithKey(store)
@@ -153,6 +251,21 @@ export function apiKeysConform(kind: StoreKind): void {
 
       expect(before).toMatchObject({ apiKey })
       expect([here, there]).toEqual([undefined, undefined])
+    })
+
+    test('two nodes have the settings of a key within 1 s after one of them changed them', async () => {
+      const { clock, store, other } = await openTwo()
+      const { apiKey, hash } = await makeWithKey(store)
+      await other.apiKeys.authenticate(hash)
+      const patch: KeyPatch = { settings: { routes: ['images'] }, disabled: true }
+
+      await store.apiKeys.update(apiKey.publicId, patch, at(NOW))
+      const here = await store.apiKeys.authenticate(hash)
+      clock.advance(VISIBLE_MS)
+      const there = await other.apiKeys.authenticate(hash)
+
+      const changed = { disabledAtMs: NOW, settings: { routes: ['images'] } }
+      expect([here!.apiKey, there!.apiKey]).toMatchObject([changed, changed])
     })
 
     test('two nodes know a key within 1 s after one of them created it', async () => {

@@ -6,7 +6,7 @@ import type {
   SubmitOutcome,
 } from '../../src/gateway/ports/media-provider.ts'
 import { forbiddenRange } from '../../src/providers/fetch-untrusted/address-guard.ts'
-import { parseAddress } from '../../src/providers/fetch-untrusted/ip-address.ts'
+import { parseAddress } from '../../src/domain/ip-address.ts'
 import { untrustedUrl } from '../../src/providers/fetch-untrusted/fetch-untrusted.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { accepted, aSubmitCall, unconfirmed } from '../support/media-calls.ts'

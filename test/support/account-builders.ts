@@ -3,6 +3,7 @@ import type { ApiKey } from '../../src/domain/accounts/api-key.ts'
 import type { Project } from '../../src/domain/accounts/project.ts'
 import type { Accounts, Editor } from '../../src/gateway/ports/accounts.ts'
 import type { LimitsPatch } from '../../src/domain/limits/limits-row.ts'
+import type { ApiKeys } from '../../src/gateway/ports/api-keys.ts'
 import type { TermsPatch } from '../../src/domain/limits/scope.ts'
 import { anAudit, anId, NOW } from './ledger-builders.ts'
 import type { TestStore } from './test-store.ts'
@@ -19,19 +20,22 @@ export function make(accounts: Accounts, name: string): Promise<Account> {
   return accounts.createAccount({ publicId: `acct_${anId().key}`, name, sandboxOnly: false, audit })
 }
 
+/** The request for a key of an account. */
+export function aKeyOf(
+  { id: accountId }: Account,
+  hash: Uint8Array = crypto.getRandomValues(new Uint8Array(32)),
+): Parameters<ApiKeys['create']>[0] {
+  const publicId = `key_${anId().key}`
+  const audit = anAudit({ action: 'key.create', subject: publicId })
+  return { publicId, accountId, name: 'default', hash, prefix: 'tg_live_abcd', audit }
+}
+
 export function makeKey(
   { apiKeys }: Pick<TestStore, 'apiKeys'>,
   account: Account,
   hash: Uint8Array,
 ): Promise<ApiKey> {
-  return apiKeys.create({
-    publicId: `key_${anId().key}`,
-    accountId: account.id,
-    name: 'default',
-    hash,
-    prefix: 'tg_live_abcd',
-    audit: anAudit({ action: 'key.create' }),
-  })
+  return apiKeys.create(aKeyOf(account, hash))
 }
 
 export function aProject(

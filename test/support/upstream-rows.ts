@@ -87,6 +87,8 @@ export function anAdmittedRequest(
     secrets: [],
     createdAtMs: 0,
     revokedAtMs: null,
+    disabledAtMs: null,
+    lastUsedDay: null,
   }
   return {
     call: {

@@ -1,7 +1,7 @@
 import { adminPath, type Ask } from '../ask.ts'
 import { readInput, STANDARD } from './catalog.ts'
 import { secretText } from './key-secrets.ts'
-import { bodyOf, limitLines, type LimitedReply, type LimitOptions } from './limits.ts'
+import { limitLines, type LimitedReply } from './limits.ts'
 import { table, type Outcome } from '../outcome.ts'
 
 export type SecretReply = {
@@ -20,20 +20,29 @@ export type KeyReply = {
   readonly secrets: readonly SecretReply[]
   readonly created_at: string
   readonly revoked_at: string | null
+  readonly disabled_at: string | null
+  readonly expires_at: string | null
+  readonly models: readonly string[] | null
+  readonly routes: readonly string[] | null
+  readonly allowed_addresses: readonly string[] | null
+  readonly last_used_on: string | null
 }
 
-/** The options of a new key, beside its limits. */
-export type KeyOptions = { readonly name?: string; readonly project?: string }
+/** What a key may use, in the fields of the admin API. Null removes a restriction. */
+export type KeyOptions = Partial<Pick<KeyReply, 'expires_at' | 'models' | 'routes' | 'allowed_addresses'>> & {
+  readonly name?: string | undefined
+  readonly project?: string | undefined
+}
 
 /** Creates a key. The output is only the key, so that a script can capture it. It is shown only once. */
 export async function createKey(
   ask: Ask,
-  { account, name, project, ...limits }: { readonly account: string } & KeyOptions & LimitOptions,
+  { account, fields }: { readonly account: string; readonly fields: KeyOptions },
 ): Promise<Outcome> {
   const key = await ask<KeyReply & { readonly key: string }>({
     method: 'POST',
     path: adminPath('accounts', account, 'keys'),
-    json: { name, project, ...bodyOf(limits) },
+    json: fields,
   })
   return {
     value: key,
@@ -42,8 +51,10 @@ export async function createKey(
   }
 }
 
+const KEY_COLUMNS = ['KEY', 'ID', 'NAME', 'PROJECT', 'CREATED', 'EXPIRES', 'LAST USED', 'STATE']
+
 /** Lists the keys of an account, including revoked ones, without their texts. */
-export async function listKeys(ask: Ask, account: string): Promise<Outcome> {
+export async function listKeys(ask: Ask, account: string, nowMs: number): Promise<Outcome> {
   const { data } = await ask<{ readonly data: readonly KeyReply[] }>({
     method: 'GET',
     path: adminPath('accounts', account, 'keys'),
@@ -54,12 +65,11 @@ export async function listKeys(ask: Ask, account: string): Promise<Outcome> {
     key.name,
     key.project ?? '–',
     key.created_at,
-    stateOf(key),
+    key.expires_at ?? '–',
+    key.last_used_on ?? '–',
+    stateOf(key, nowMs),
   ])
-  return {
-    value: { data },
-    text: data.length === 0 ? 'No keys.' : table(['KEY', 'ID', 'NAME', 'PROJECT', 'CREATED', 'STATE'], rows),
-  }
+  return { value: { data }, text: data.length === 0 ? 'No keys.' : table(KEY_COLUMNS, rows) }
 }
 
 type FoundKey = KeyReply & {
@@ -69,8 +79,8 @@ type FoundKey = KeyReply & {
   readonly account_name: string | null
 }
 
-/** Shows the key with an id, first characters or a text, and its account. */
-export async function showKey(ask: Ask, name: string): Promise<Outcome> {
+/** Shows the key with an id, first characters or a text, its account, and what it may use. */
+export async function showKey(ask: Ask, name: string, nowMs: number): Promise<Outcome> {
   const key = await findKey(ask, name)
   const limited = await ask<LimitedReply>({ method: 'GET', path: adminPath('keys', key.id) })
   const limits = limitLines(limited)
@@ -82,17 +92,47 @@ export async function showKey(ask: Ask, name: string): Promise<Outcome> {
     ['account', `${key.account_name ?? '–'} (${key.account ?? '–'})`],
     ['project', key.project ?? 'none'],
     ['created', key.created_at],
-    ['state', stateOf(key)],
+    ['expires', key.expires_at ?? 'never'],
+    ['used', key.last_used_on === null ? 'never' : `last on ${key.last_used_on}`],
+    ['state', stateOf(key, nowMs)],
     ...(key.secrets.length === 1 ? [] : [['secrets', key.secrets.map(secretText).join('; ')]]),
     ...(asked?.has_ended === true
       ? [['asked', `${secretText(asked)}, so requests with it are refused`]]
       : []),
+    ['models', key.models?.join(', ') ?? 'all'],
+    ['routes', key.routes?.join(', ') ?? 'all'],
+    ['from', key.allowed_addresses?.join(', ') ?? 'all addresses'],
     ['limits', limits.length === 0 ? 'none' : limits.join('; ')],
   ]
   return {
     value: { ...limited, ...key },
     text: lines.map(([word = '', value]) => `${word.padEnd(7)}  ${value}`).join('\n'),
   }
+}
+
+/** Changes what a key may use, in one step, and shows it. */
+export async function setKey(
+  ask: Ask,
+  { key: name, fields }: { readonly key: string; readonly fields: KeyOptions },
+  nowMs: number,
+): Promise<Outcome> {
+  const { id } = await findKey(ask, name)
+  await ask({ method: 'PATCH', path: adminPath('keys', id), json: fields })
+  return showKey(ask, id, nowMs)
+}
+
+/** Disables a key, or enables it again. Repeating it changes nothing. */
+export async function switchKey(
+  ask: Ask,
+  { key: name, isDisabled }: { readonly key: string; readonly isDisabled: boolean },
+): Promise<Outcome> {
+  const { id } = await findKey(ask, name)
+  const json = { disabled: isDisabled }
+  const key = await ask<KeyReply>({ method: 'PATCH', path: adminPath('keys', id), json })
+  const text = isDisabled
+    ? `Disabled ${key.prefix}… (${id}). Requests with this key are now refused.`
+    : `Enabled ${key.prefix}… (${id}). ${key.revoked_at === null ? 'Requests with this key are accepted again.' : 'It was revoked, so its requests are still refused.'}`
+  return { value: key, text }
 }
 
 /** Revokes a key with effect from the next request. Repeating it changes nothing. */
@@ -112,8 +152,11 @@ export function findKey(ask: Ask, name: string): Promise<FoundKey> {
 }
 
 /** Whether a key works, and the end of the secret before its current one as long as it works. */
-function stateOf({ revoked_at: revokedAt, secrets }: KeyReply): string {
+function stateOf(key: KeyReply, nowMs: number): string {
+  const { revoked_at: revokedAt, disabled_at: disabledAt, expires_at: expiresAt, secrets } = key
   if (revokedAt !== null) return `revoked ${revokedAt}`
+  if (disabledAt !== null) return `disabled ${disabledAt}`
+  if (expiresAt !== null && Date.parse(expiresAt) <= nowMs) return 'expired'
   const ending = secrets.filter(({ ends_at: endsAt, has_ended: hasEnded }) => endsAt !== null && !hasEnded)
   return ['active', ...ending.map(secretText)].join('; ')
 }

@@ -5,7 +5,7 @@ import type { Outcome } from '../outcome.ts'
 /** Null removes a budget. */
 export type BudgetOptions = Readonly<Partial<Record<BudgetPeriod, string | null>>>
 
-/** The word that removes a limit or a budget. */
+/** The word that removes a limit, a budget or a restriction. */
 export const NONE = 'none'
 
 type LimitOption = number | typeof NONE
@@ -17,7 +17,7 @@ export type LimitOptions = {
   readonly concurrent?: LimitOption
   readonly budget?: BudgetOptions
   /** The model that the limits are for; all models without it. */
-  readonly model?: string
+  readonly forModel?: string
 }
 
 /** The limits and budgets of a scope. */
@@ -37,10 +37,10 @@ export type LimitedReply = Terms & {
   >
 }
 
-/** Changes the limits of an account, a project or a key, and shows all of them. */
+/** Changes the limits of an account or a project, and shows all of them. */
 export async function setLimits(
   ask: Ask,
-  of: { readonly kind: 'accounts' | 'projects' | 'keys'; readonly name: string },
+  of: { readonly kind: 'accounts' | 'projects'; readonly name: string },
   options: LimitOptions,
 ): Promise<Outcome> {
   const changed = await ask<LimitedReply>({
@@ -91,20 +91,21 @@ const nameOf = {
 } as const satisfies Record<BudgetPeriod, string>
 
 /** The body of a request that changes limits. */
-export function bodyOf({ rpm, tpm, concurrent, budget, model }: LimitOptions): object {
+export function bodyOf({ rpm, tpm, concurrent, budget, forModel }: LimitOptions): object {
   const limits = {
-    ...(rpm !== undefined && { requests_per_minute: orNull(rpm) }),
-    ...(tpm !== undefined && { tokens_per_minute: orNull(tpm) }),
-    ...(concurrent !== undefined && { concurrent_requests: orNull(concurrent) }),
+    ...(rpm !== undefined && { requests_per_minute: nullOf(rpm) }),
+    ...(tpm !== undefined && { tokens_per_minute: nullOf(tpm) }),
+    ...(concurrent !== undefined && { concurrent_requests: nullOf(concurrent) }),
   }
   const terms = {
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(budget !== undefined && { budgets: budget }),
   }
-  if (model === undefined || Object.keys(terms).length === 0) return terms
-  return { per_model: { [model]: terms } }
+  if (forModel === undefined || Object.keys(terms).length === 0) return terms
+  return { per_model: { [forModel]: terms } }
 }
 
-function orNull(limit: LimitOption): number | null {
-  return limit === NONE ? null : limit
+/** Null for `none`. An option cannot be null, because commander would read it as one without a value. */
+export function nullOf<Value>(value: Value | typeof NONE): Value | null {
+  return value === NONE ? null : value
 }

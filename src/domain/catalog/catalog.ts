@@ -1,3 +1,5 @@
+import { mayUseModel } from '../accounts/key-access.ts'
+import type { KeySettings } from '../accounts/key-settings.ts'
 import type { AnyModelSettings, Model, ModelDraft, ModelKind, Upstream } from './model.ts'
 import { variablesOf, type Provider, type ProviderSettings } from './provider.ts'
 
@@ -51,6 +53,12 @@ export function withoutSandbox(catalog: Catalog): Catalog {
  */
 export function ofSandbox(catalog: Catalog): Catalog {
   return withModels(catalog, model => model.upstreams.some(upstream => isOnSandbox(catalog, upstream)))
+}
+
+/** The catalog with only the models that a key may call. */
+export function ofKey(catalog: Catalog, settings: KeySettings | undefined): Catalog {
+  if (settings?.models === undefined && settings?.routes === undefined) return catalog
+  return withModels(catalog, model => mayUseModel(settings, model))
 }
 
 /** What a deployment can call: the providers for each kind of model, and the keys that it has. */

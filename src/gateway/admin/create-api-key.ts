@@ -1,5 +1,5 @@
 import type { Account } from '../../domain/accounts/account.ts'
-import type { ApiKey } from '../../domain/accounts/api-key.ts'
+import type { ApiKey, KeyPatch } from '../../domain/accounts/api-key.ts'
 import type { Project } from '../../domain/accounts/project.ts'
 import { apiKeyPrefix, apiKeyText, KEY_BYTES } from '../../domain/accounts/api-key-text.ts'
 import { formatId, type Id } from '../../domain/ids.ts'
@@ -16,7 +16,7 @@ const UNNAMED = 'default'
  * Creates an API key for an account. `text` is the key itself. It is returned only here, and the store keeps its hash.
  */
 export async function createApiKey(
-  request: {
+  request: Pick<KeyPatch, 'settings' | 'limits'> & {
     readonly account: Account
     readonly project?: Project | undefined
     readonly name?: string | undefined
@@ -36,14 +36,16 @@ export async function createApiKey(
   const name = checkedName(request.name ?? UNNAMED)
   const text = apiKeyText(ports.randomBytes(KEY_BYTES))
   const publicId = formatId('key', ports.newId())
+  const { account, settings, limits } = request
   const apiKey = await ports.apiKeys.create({
     publicId,
-    accountId: request.account.id,
+    accountId: account.id,
     projectId: request.project?.id,
     name,
     hash: ports.sha256(text),
     prefix: apiKeyPrefix(text),
-    limits: request.limits,
+    ...(settings !== undefined && { settings }),
+    ...(limits !== undefined && { limits }),
     audit: auditOf({ actor: request.actor, action: 'key.create', subject: publicId }, ports.clock),
   })
   return { apiKey, text }

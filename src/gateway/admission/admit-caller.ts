@@ -1,4 +1,5 @@
 import { closedAccountError, type Account } from '../../domain/accounts/account.ts'
+import { keyRefusal, type Arrival } from '../../domain/accounts/key-access.ts'
 import { hasEnded } from '../../domain/accounts/key-secrets.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { StrictestRates } from '../../domain/limits/admission.ts'
@@ -12,7 +13,7 @@ import { limitError } from './refuse-limits.ts'
 export type HashKey = (key: string) => string
 
 export type AdmitCallerPorts = {
-  readonly apiKeys: Pick<ApiKeys, 'authenticate'>
+  readonly apiKeys: Pick<ApiKeys, 'authenticate' | 'noteUse'>
   readonly hashKey: HashKey
   readonly limits: Pick<Limits, 'recentRefusal'>
   readonly clock: Pick<Clock, 'now'>
@@ -29,11 +30,11 @@ const KEY_LENGTH_MAX = 256
 
 /**
  * Admits the holder of an API key, before the body of the request is read. `key` is the key's text; undefined if the
- * request has none. Throws `invalid_api_key`, `secret_ended`, `account_closed`, `account_suspended`,
- * `project_closed`, or `requests_per_minute` while an earlier refusal holds.
+ * request has none. Throws `invalid_api_key`, `secret_ended`, `account_closed`, `account_suspended`, `project_closed`, the
+ * errors of `keyRefusal`, or `requests_per_minute` while an earlier refusal holds.
  */
 export async function admitCaller(
-  key: string | undefined,
+  { key, ...arrival }: Arrival & { readonly key: string | undefined },
   record: CallerRecord,
   { apiKeys, hashKey, limits, clock }: AdmitCallerPorts,
 ): Promise<Authenticated> {
@@ -42,13 +43,14 @@ export async function admitCaller(
       'invalid_api_key',
       'No API key was given. Send it as "Authorization: Bearer <key>", or as "x-api-key: <key>" or "api-key: <key>".',
     )
-  const caller = key.length > KEY_LENGTH_MAX ? undefined : await apiKeys.authenticate(hashKey(key))
+  const caller = await findCaller(key, { apiKeys, hashKey })
   if (caller === undefined)
     throw new GatewayError('invalid_api_key', 'This API key is unknown or was revoked.')
   record.accountId = caller.account.publicId
   record.apiKeyId = caller.apiKey.publicId
   if (caller.project !== undefined) record.projectId = caller.project.publicId
-  refuseEndedSecret(caller, clock.now())
+  const nowMs = clock.now()
+  refuseEndedSecret(caller, nowMs)
   refuseAccount(caller.account)
   if (caller.project !== undefined && caller.project.closedAtMs !== null)
     throw new GatewayError(
@@ -56,6 +58,9 @@ export async function admitCaller(
       'The project of this API key was closed. Use a key of another project.',
       { shouldRetry: false },
     )
+  const forbidden = keyRefusal(caller.apiKey, arrival, nowMs)
+  if (forbidden !== undefined) throw forbidden
+  apiKeys.noteUse(caller.apiKey, nowMs)
   const limited = await limits.recentRefusal({ accountId: caller.account.id, apiKeyId: caller.apiKey.id })
   if (limited !== undefined) throw readRefused(limited, record)
   return caller
@@ -77,6 +82,14 @@ function refuseAccount({ closedAtMs, suspendedAtMs }: Account): void {
     throw new GatewayError('account_suspended', 'This account is suspended. Contact support.', {
       shouldRetry: false,
     })
+}
+
+/** The account and key of a key's text, whether or not they are in use; undefined for one that is unknown or revoked. */
+export async function findCaller(
+  key: string,
+  { apiKeys, hashKey }: Pick<AdmitCallerPorts, 'apiKeys' | 'hashKey'>,
+): Promise<Authenticated | undefined> {
+  return key.length > KEY_LENGTH_MAX ? undefined : apiKeys.authenticate(hashKey(key))
 }
 
 /** Admits a request that holds nothing: it counts as a request of the minute of its key. Throws `requests_per_minute`. */

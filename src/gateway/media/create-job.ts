@@ -1,3 +1,5 @@
+import { mayUseModel } from '../../domain/accounts/key-access.ts'
+import type { Catalog } from '../../domain/catalog/catalog.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { MediaModel, Upstream } from '../../domain/catalog/model.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
@@ -9,6 +11,7 @@ import { admitSpend } from '../admission/admit-spend.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Jobs, NewJob } from '../ports/jobs.ts'
 import type { MediaProvider } from '../ports/media-provider.ts'
+import { modelNotFound } from '../text/model-not-found.ts'
 import type { JobRunner } from './job-runner.ts'
 import type { MediaCall } from './media-call.ts'
 
@@ -25,19 +28,27 @@ export type CreateJobSettings = {
   readonly isOpenAiMediaOn: boolean
 }
 
+type FirstJobPorts = Pick<CreateJobPorts, 'jobs' | 'clock'> & {
+  readonly catalog: { current(): Catalog }
+  readonly isSandboxOn: boolean
+}
+
 /**
  * The job that an earlier request with this idempotency key created, even if the catalog or the balance has changed
  * since. Undefined for a request without a key or with a new one. Throws `idempotency_key_reuse` if the key was used
- * for another request.
+ * for another request, and `model_not_found` if the API key may not call the model of the job.
  */
 export async function firstJob(
   { caller, idempotency, record }: Pick<MediaCall, 'caller' | 'idempotency' | 'record'>,
-  { jobs, clock }: Pick<CreateJobPorts, 'jobs' | 'clock'>,
+  { jobs, clock, catalog, isSandboxOn }: FirstJobPorts,
 ): Promise<Job | undefined> {
   if (idempotency === undefined) return undefined
   const known = await jobs.findByKey(caller.account.id, idempotency.key, clock.now())
   if (known === undefined) return undefined
   if (known.fingerprint !== idempotency.fingerprint) throw keyReused()
+  const { kind, model: id } = known.job
+  if (!mayUseModel(caller.apiKey.settings, { kind, id }))
+    throw modelNotFound(id, { catalog: catalog.current(), caller, isSandboxOn, kind })
   record.isReplay = true
   return known.job
 }

@@ -1,3 +1,4 @@
+import { mayUseModel } from '../../domain/accounts/key-access.ts'
 import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
 import type { ImageModel, MediaModel, Upstream, VideoModel } from '../../domain/catalog/model.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
@@ -26,8 +27,8 @@ type ResolvedMediaModel<Model extends MediaModel = MediaModel> = {
 
 /**
  * The media row that a model name means, and the one upstream that gets the job: a submission has no failover. Throws
- * `model_not_found` for a name that is unknown, switched off or another kind's, and for one whose provider the account
- * may not call or the gateway cannot; `ref_video_mismatch` where the row is not served by `onlyProvider`.
+ * `model_not_found` for a name that is unknown, switched off, another kind's or not for this key, and for one whose
+ * provider the account may not call or the gateway cannot; `ref_video_mismatch` where the row is not served by `onlyProvider`.
  */
 export function resolveMediaModel<Kind extends JobKind>(
   name: string,
@@ -43,6 +44,7 @@ export function resolveMediaModel<Kind extends JobKind>(
   const model = findModel(catalog, name)
   const notFound = () => modelNotFound(name, { catalog, caller, isSandboxOn, kind })
   if (model === undefined || !model.enabled || model.kind !== kind) throw notFound()
+  if (!mayUseModel(caller.apiKey.settings, model)) throw notFound()
   const destinations = model.upstreams.flatMap(upstream => {
     const provider = catalog.providers.get(upstream.provider)
     if (provider === undefined || !serves(provider, kind)) return []

@@ -2,6 +2,7 @@ import type { Account } from '../../domain/accounts/account.ts'
 import type { ApiKey, KeyPatch } from '../../domain/accounts/api-key.ts'
 import type { Project } from '../../domain/accounts/project.ts'
 import type { SecretEnd } from '../../domain/accounts/key-secrets.ts'
+import type { KeySettingsPatch } from '../../domain/accounts/key-settings.ts'
 import type { LimitsPatch } from '../../domain/limits/limits-row.ts'
 import type { Editor } from './accounts.ts'
 import type { Audit } from './audit.ts'
@@ -9,8 +10,9 @@ import type { Audit } from './audit.ts'
 /** The API keys of accounts. The texts of their secrets are never stored, only the SHA-256 of each. */
 export interface ApiKeys {
   /**
-   * Creates a key with the default limits of its account and of the gateway, where `limits` does not say otherwise. Throws
-   * `invalid_field` if the project was closed or belongs to another account, and for limits of too many models.
+   * Creates a key with its settings and limits in one step, so that it is never without them. Limits that `limits` does
+   * not name are the defaults of its account or of the gateway. Throws `invalid_field` if the project was closed or
+   * belongs to another account, and for limits of too many models. Then there is no key.
    */
   create(request: {
     readonly publicId: string
@@ -22,6 +24,7 @@ export interface ApiKeys {
     readonly hash: Uint8Array
     /** The first 12 characters of the key, which lists show. */
     readonly prefix: string
+    readonly settings?: KeySettingsPatch
     /** Replaces the defaults that it names. Null removes one. */
     readonly limits?: LimitsPatch | undefined
     readonly audit: Audit
@@ -63,10 +66,23 @@ export interface ApiKeys {
   revokeSecret(publicId: string, prefix: string, by: Editor): Promise<ApiKey>
 
   /**
-   * The account, the key and the project of a secret; undefined for one that is unknown or whose key is revoked. Unknown ones take no
-   * memory and little time, so that a flood of them cannot exhaust the store.
+   * The account, the key and the project of a secret; undefined for one that is unknown or whose key is revoked. A key
+   * that is disabled or expired is known. Unknown secrets take no memory and little time, so that a flood of them cannot
+   * exhaust the store.
    */
   authenticate(hash: string): Promise<Authenticated | undefined>
+
+  /**
+   * Remembers that a key was used on the day of this time, for `writeUses`. Returns at once. A day that is not later
+   * than the one that is stored changes nothing.
+   */
+  noteUse(key: ApiKey, atMs: number): void
+
+  /**
+   * Writes the days that `noteUse` remembered on this node, at most once for each key and day. Closing the node writes
+   * them too. If it fails, a later call writes them.
+   */
+  writeUses(): Promise<void>
 }
 
 /** How a key can be found: by its id, the SHA-256 of its text, or its first 12 characters. */

@@ -431,6 +431,8 @@ function aCall(body: object): TextCall {
     secrets: [],
     createdAtMs: 0,
     revokedAtMs: null,
+    disabledAtMs: null,
+    lastUsedDay: null,
   }
   return {
     id: { key: 1n, tail: 2n },

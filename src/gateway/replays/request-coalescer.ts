@@ -1,3 +1,4 @@
+import { mayUseModel } from '../../domain/accounts/key-access.ts'
 import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
 import type { Model } from '../../domain/catalog/model.ts'
 import { GatewayError } from '../../domain/errors.ts'
@@ -310,7 +311,8 @@ export function laggedReaderError(
 
 /**
  * Returns a function that says whether identical requests may share an answer: neither their account nor the row of
- * their model has switched replays off. It reads a request's model only if some row has.
+ * their model has switched replays off, and their key may call the model. A request whose key may not is refused on its
+ * way to the model. It reads a request's model only if some row has switched replays off, or the key has models.
  */
 export function replaySwitch(
   store: Pick<CatalogStore, 'current'>,
@@ -324,10 +326,13 @@ export function replaySwitch(
       known = catalog
       isAnyOff = catalog.models.values().some(isOff)
     }
-    if (!isAnyOff) return true
+    const { settings } = caller.apiKey
+    const isRestricted = settings?.models !== undefined
+    if (!isAnyOff && !isRestricted) return true
     const name = findJsonObject(body.text)?.['model']
     const model = typeof name === 'string' ? findModel(catalog, name) : undefined
-    return model === undefined || !isOff(model)
+    if (model === undefined) return !isRestricted
+    return !isOff(model) && mayUseModel(settings, model)
   }
 }
 

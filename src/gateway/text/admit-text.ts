@@ -1,3 +1,4 @@
+import { mayUseModel } from '../../domain/accounts/key-access.ts'
 import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
 import { rulesOf } from '../../domain/catalog/field-rule.ts'
 import type { TextModel, Upstream } from '../../domain/catalog/model.ts'
@@ -149,7 +150,7 @@ type ResolvedModel = { readonly model: TextModel; readonly destinations: readonl
 
 /**
  * Finds the catalog row of a model name and its upstreams that have the route. Throws `model_not_found` if the name is
- * unknown, its row is off or of another kind; a client cannot distinguish these. Throws `route_not_supported` if no
+ * unknown, its row is off or of another kind, or the key may not call it; a client cannot distinguish these. Throws `route_not_supported` if no
  * upstream has the route, or none of their providers serves text. An upstream without the route is called with the
  * converted request if there is one. If none is left because the request cannot be converted, throws the reason.
  */
@@ -168,6 +169,7 @@ export function resolveModel(
   const model = findModel(catalog, name)
   const notFound = () => modelNotFound(name, { catalog, caller, isSandboxOn, kind: dialect.serves })
   if (model === undefined || !model.enabled || model.kind !== dialect.serves) throw notFound()
+  if (!mayUseModel(caller.apiKey.settings, model)) throw notFound()
   const destinations: Destination[] = []
   let isReachable = false
   for (const upstream of model.upstreams) {

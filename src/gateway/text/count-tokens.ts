@@ -1,3 +1,4 @@
+import { mayUseModel } from '../../domain/accounts/key-access.ts'
 import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
 import { parseJsonObject } from '../../protocol/json/parse-json.ts'
 import { readCountTokensRequest } from '../../protocol/messages/count-tokens.ts'
@@ -8,7 +9,7 @@ import type { TextCall } from './text-call.ts'
 import type { CompleteAnswer } from './text-result.ts'
 
 /**
- * Estimates the input tokens of a messages request for any enabled model of the catalog. Nothing is charged. Rejects
+ * Estimates the input tokens of a messages request for any enabled model of the catalog that the key may call. Nothing is charged. Rejects
  * with `model_not_found` for any other name, and with the errors of `readCountTokensRequest`.
  */
 export async function countTokens(
@@ -18,7 +19,7 @@ export async function countTokens(
 ): Promise<CompleteAnswer> {
   const { model: name, inputTokens } = readCountTokensRequest(parseJsonObject(body))
   const model = findModel(catalog, name)
-  if (model === undefined || !model.enabled)
+  if (model === undefined || !model.enabled || !mayUseModel(caller.apiKey.settings, model))
     throw modelNotFound(name, { catalog, caller, isSandboxOn: true, kind: undefined })
   record.model = model.id
   await admitRead(caller, record, limits)

@@ -31,7 +31,7 @@ function on(provider: string) {
 
 function messageFor(name: string, change: Partial<ModelSearch> & { readonly sandboxOnly?: boolean } = {}) {
   const { sandboxOnly = false, ...search } = change
-  const caller = { account: { sandboxOnly } } as Authenticated
+  const caller = { account: { sandboxOnly }, apiKey: {} } as Authenticated
   return modelNotFound(name, { catalog, caller, isSandboxOn: true, kind: 'chat', ...search }).message
 }
 

@@ -1,3 +1,4 @@
+import { mayUseModel } from '../../domain/accounts/key-access.ts'
 import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
 import type { Model, ModelKind } from '../../domain/catalog/model.ts'
 import { nearest } from '../../domain/catalog/rows/nearest.ts'
@@ -23,19 +24,19 @@ const nounOf = {
   video: 'a video model',
 } as const satisfies Record<ModelKind, string>
 
-/** The models that the error may name: models of this account, and the kind of model that the route serves. */
+/** The models that the error may name: models of this key, and the kind of model that the route serves. */
 export type ModelSearch = {
   readonly catalog: Catalog
-  readonly caller: Pick<Authenticated, 'account'>
+  readonly caller: Authenticated
   readonly isSandboxOn: boolean
   /** Undefined for a route that serves every kind. */
   readonly kind: ModelKind | undefined
 }
 
 /**
- * The error for a name that is unknown, switched off or of another kind. For a model of another kind that the account
- * may call, it names the route. Otherwise it suggests a near name. The error is the same for an unknown model and for
- * one that is off.
+ * The error for a name that is unknown, switched off, of another kind, or not for this key. For a model of another kind
+ * that the key may call, it names the route. Otherwise it suggests a near name. The error is the same for an unknown
+ * model, one that is off and one that the key may not call.
  */
 export function modelNotFound(name: string, search: ModelSearch): GatewayError {
   const { catalog, kind, caller } = search
@@ -66,10 +67,11 @@ function namesOf(search: ModelSearch): readonly string[] {
   return names
 }
 
-function mayCall({ enabled, upstreams }: Model, { catalog, caller, isSandboxOn }: ModelSearch): boolean {
+function mayCall(model: Model, { catalog, caller, isSandboxOn }: ModelSearch): boolean {
   return (
-    enabled &&
-    upstreams.some(upstream => {
+    model.enabled &&
+    mayUseModel(caller.apiKey.settings, model) &&
+    model.upstreams.some(upstream => {
       const provider = catalog.providers.get(upstream.provider)
       if (provider === undefined) return false
       return provider.kind === 'sandbox' ? isSandboxOn : !caller.account.sandboxOnly

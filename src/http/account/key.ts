@@ -1,10 +1,14 @@
+import { encodeKeySettings } from '../../domain/accounts/key-settings.ts'
 import type { Authenticated } from '../../gateway/ports/api-keys.ts'
 import type { Limits } from '../../gateway/ports/limits.ts'
 import type { Project } from '../../domain/accounts/project.ts'
 import { limitsOf, termsOf } from '../limits-json.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 
-/** `GET /v1/key`: the key of the request, with its limits and those of its project and its account. */
+/**
+ * `GET /v1/key`: the key of the request, with its limits and those of its project and its account. The addresses that may
+ * use it are only for the operator.
+ */
 export async function readKey(
   { account, apiKey, project }: Authenticated,
   limits: Pick<Limits, 'of' | 'budgets'>,
@@ -15,11 +19,16 @@ export async function readKey(
     project === undefined ? null : projectJson(project, limits),
     limitsOf({ accountId, apiKeyId: undefined }, limits),
   ])
+  const { models, routes, expires_at } = encodeKeySettings(apiKey.settings ?? {})
   return jsonReply(200, {
     object: 'key',
     id: apiKey.publicId,
     name: apiKey.name,
     created_at: new Date(apiKey.createdAtMs).toISOString(),
+    expires_at,
+    disabled_at: null,
+    models,
+    routes,
     ...ofKey,
     project: ofProject,
     account: ofAccount,

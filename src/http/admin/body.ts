@@ -1,4 +1,6 @@
-import { rowsRefusal } from '../../domain/catalog/rows/problem.ts'
+import type { KeyPatch } from '../../domain/accounts/api-key.ts'
+import { decodeKeySettings, keySettingFields } from '../../domain/accounts/key-settings.ts'
+import { rowsRefusal, type Checked } from '../../domain/catalog/rows/problem.ts'
 import {
   decodeLimitsPatch,
   decodeTermsPatch,
@@ -97,14 +99,38 @@ function parsed(text: string): unknown {
 
 /** The members of a body that change limits. Throws `invalid_field` if there are none, and for a wrong one. */
 export function limitsField(fields: Fields): LimitsPatch {
-  if (Object.keys(fields).length === 0)
-    throw new GatewayError(
-      'invalid_field',
-      `The body changes nothing. Its fields are ${limitFields.join(', ')}.`,
-    )
-  const patch = decodeLimitsPatch(fields)
-  if (!patch.ok) throw rowsRefusal(patch.problems)
-  return patch.value
+  refuseEmpty(fields, limitFields)
+  return valueOf(decodeLimitsPatch(fields))
+}
+
+/** The fields that change what a key may use. */
+export const keyTermFields = [...keySettingFields, ...limitFields] as const
+
+/** The members of a body that say what a key may use. Throws `invalid_field` for a wrong one. */
+export function keyTerms(fields: Fields): Pick<KeyPatch, 'settings' | 'limits'> {
+  const settings = membersOf(fields, keySettingFields)
+  const limits = membersOf(fields, limitFields)
+  return {
+    ...(settings !== undefined && { settings: valueOf(decodeKeySettings(settings)) }),
+    ...(limits !== undefined && { limits: valueOf(decodeLimitsPatch(limits)) }),
+  }
+}
+
+/** Throws `invalid_field` for a body without members. */
+export function refuseEmpty(fields: Fields, known: readonly string[]): void {
+  if (Object.keys(fields).length > 0) return
+  throw new GatewayError('invalid_field', `The body changes nothing. Its fields are ${known.join(', ')}.`)
+}
+
+/** Those of the members that have one of the names; undefined if there are none. */
+function membersOf(fields: Fields, names: readonly string[]): Fields | undefined {
+  const named = Object.entries(fields).filter(([name]) => names.includes(name))
+  return named.length === 0 ? undefined : Object.fromEntries(named)
+}
+
+function valueOf<Value>(decoded: Checked<Value>): Value {
+  if (!decoded.ok) throw rowsRefusal(decoded.problems)
+  return decoded.value
 }
 
 /** What `readFields` says about limits for single models, in a body whose subject has none. */
@@ -117,7 +143,5 @@ export const ELSEWHERE = {
  * is the place of the value in the body.
  */
 export function termsField(value: unknown, thing: string, path: readonly string[] = []): TermsPatch {
-  const patch = decodeTermsPatch(value, thing, path)
-  if (!patch.ok) throw rowsRefusal(patch.problems)
-  return patch.value
+  return valueOf(decodeTermsPatch(value, thing, path))
 }

@@ -1,12 +1,20 @@
 import type { ApiKey } from '../../domain/accounts/api-key.ts'
+import { encodeKeySettings } from '../../domain/accounts/key-settings.ts'
 import { GatewayError } from '../../domain/errors.ts'
-import { limitFields, type LimitsPatch } from '../../domain/limits/limits-row.ts'
 import { createApiKey } from '../../gateway/admin/create-api-key.ts'
 import { findKey, findKeyOfPath, secretNamed } from '../../gateway/admin/find-key.ts'
 import { limitsOf } from '../limits-json.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { accountOf } from './accounts.ts'
-import { limitsField, optionalTextField, readFields, textField, type Fields } from './body.ts'
+import {
+  flagField,
+  keyTermFields,
+  keyTerms,
+  optionalTextField,
+  readFields,
+  refuseEmpty,
+  textField,
+} from './body.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { instant } from './instant.ts'
 import { secretBodies } from './key-secrets.ts'
@@ -21,43 +29,45 @@ export async function listKeys({ params }: AdminCall, ports: AdminPorts): Promis
 
 /** A key with its limits. */
 export async function getKey({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  const key = await findKeyOfPath(params['id'] ?? '', ports)
-  const limits = await limitsOf({ accountId: key.accountId, apiKeyId: key.id }, ports.limits)
-  return adminReply({ ...(await keyReply(key, ports)), ...limits })
+  return limitedReply(await findKeyOfPath(params['id'] ?? '', ports), ports)
 }
 
-/** Changes the limits of a key, from the next request on. Repeating it changes nothing. */
-export async function patchKey(call: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  const limits = limitsField(await readFields(call.request, limitFields))
-  const { publicId } = await findKeyOfPath(call.params['id'] ?? '', ports)
-  await ports.apiKeys.update(publicId, { limits }, { actor: call.actor, atMs: ports.clock.now() })
-  return getKey(call, ports)
+async function limitedReply(key: ApiKey, ports: AdminPorts, more: object = {}): Promise<BufferedReply> {
+  const limits = await limitsOf({ accountId: key.accountId, apiKeyId: key.id }, ports.limits)
+  return adminReply({ ...(await keyReply(key, ports)), ...limits, ...more })
+}
+
+const changeFields = ['disabled', ...keyTermFields]
+
+/** Changes what a key may use, from the next request on, in one step. Repeating it changes nothing. */
+export async function patchKey(
+  { request, params, actor }: AdminCall,
+  ports: AdminPorts,
+): Promise<BufferedReply> {
+  const fields = await readFields(request, changeFields)
+  refuseEmpty(fields, changeFields)
+  const switched = 'disabled' in fields ? { disabled: flagField(fields, 'disabled') } : {}
+  const patch = { ...switched, ...keyTerms(fields) }
+  const { publicId } = await findKeyOfPath(params['id'] ?? '', ports)
+  const key = await ports.apiKeys.update(publicId, patch, { actor, atMs: ports.clock.now() })
+  return limitedReply(key, ports)
 }
 
 /**
- * Creates a key, in a project if the body names one, and with the default limits that the body does not replace. Only
- * this reply has its text.
+ * Creates a key with its settings, in a project if the body names one, and with the default limits that the body does not
+ * replace. Only this reply has its text.
  */
 export async function postKey(
   { request, params, actor }: AdminCall,
   ports: AdminPorts,
 ): Promise<BufferedReply> {
   const account = await accountOf(params, ports)
-  const fields = await readFields(request, ['name', 'project', ...limitFields])
+  const fields = await readFields(request, ['name', 'project', ...keyTermFields])
   const name = optionalTextField(fields, 'name', 'the name of the key')
   const named = optionalTextField(fields, 'project', 'the id or the name of a project of the account')
   const project = named === undefined ? undefined : await projectOfAccount(account, named, ports)
-  const limits = limitsIn(fields)
-  const { apiKey, text } = await createApiKey({ account, project, name, limits, actor }, ports)
-  const owner = { accountId: account.id, apiKeyId: apiKey.id }
-  const terms = await limitsOf(owner, ports.limits)
-  return adminReply({ ...(await keyReply(apiKey, ports)), ...terms, key: text })
-}
-
-/** Replaces the default limits that it names. */
-function limitsIn(fields: Fields): LimitsPatch | undefined {
-  const named = Object.entries(fields).filter(([name]) => limitFields.some(known => known === name))
-  return named.length === 0 ? undefined : limitsField(Object.fromEntries(named))
+  const created = await createApiKey({ account, project, name, actor, ...keyTerms(fields) }, ports)
+  return limitedReply(created.apiKey, ports, { key: created.text })
 }
 
 /** The key with an id, first characters or a text, and its account. A text is in the body, because paths get into logs. */
@@ -103,6 +113,10 @@ async function projectIds(accountId: number, { projects }: AdminPorts): Promise<
   return new Map((await projects.list(accountId)).map(({ id, publicId }) => [id, publicId]))
 }
 
+const MS_PER_DAY = 86_400_000
+/** Of 2026-11-23. */
+const DATE_LENGTH = 10
+
 function keyBody(key: ApiKey, projects: ReadonlyMap<number, string>, nowMs: number): object {
   return {
     id: key.publicId,
@@ -112,5 +126,9 @@ function keyBody(key: ApiKey, projects: ReadonlyMap<number, string>, nowMs: numb
     secrets: secretBodies(key.secrets, nowMs),
     created_at: instant(key.createdAtMs),
     revoked_at: key.revokedAtMs === null ? null : instant(key.revokedAtMs),
+    disabled_at: key.disabledAtMs === null ? null : instant(key.disabledAtMs),
+    ...encodeKeySettings(key.settings ?? {}),
+    last_used_on:
+      key.lastUsedDay === null ? null : instant(key.lastUsedDay * MS_PER_DAY).slice(0, DATE_LENGTH),
   }
 }

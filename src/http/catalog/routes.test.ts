@@ -83,7 +83,7 @@ let catalog = aCatalog(ROWS)
 const keyed = (handle: (caller: never, context: never) => unknown): Handler => {
   return async context => {
     if (context.request.header('authorization') === null) throw new GatewayError('invalid_api_key', 'No key.')
-    return handle({ account: { sandboxOnly: false } } as never, context as never) as never
+    return handle({ account: { sandboxOnly: false }, apiKey: {} } as never, context as never) as never
   }
 }
 const server = startServer({
@@ -91,15 +91,18 @@ const server = startServer({
   port: 0,
   clock: fakeClock(),
   onHandlerError: () => {},
-  handler: requestHandler(modelsRoutes({ forAll: () => catalog, forCaller: () => catalog }, keyed), {
-    nextId: () => ({ key: 1n, tail: 1n }),
-    elapsed: () => 0,
-    now: () => 0,
-    observe: () => {},
-    costHeader: 'x-acme-cost-usd',
-    replayHeader: 'x-acme-replay',
-    cors: new Cors({ origins: '*', exposedHeaders: [] }),
-  }),
+  handler: requestHandler(
+    modelsRoutes({ forAll: () => catalog, forCaller: () => catalog }, keyed, async () => undefined),
+    {
+      nextId: () => ({ key: 1n, tail: 1n }),
+      elapsed: () => 0,
+      now: () => 0,
+      observe: () => {},
+      costHeader: 'x-acme-cost-usd',
+      replayHeader: 'x-acme-replay',
+      cors: new Cors({ origins: '*', exposedHeaders: [] }),
+    },
+  ),
 })
 afterAll(() => server.abort())
 beforeEach(() => {

@@ -1,8 +1,9 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { Authenticated } from '../../gateway/ports/api-keys.ts'
 import { modelNotFound } from '../../gateway/text/model-not-found.ts'
+import type { Keyed } from '../caller.ts'
 import { isKnown, type IncomingRequest } from '../incoming-request.ts'
-import { jsonReply, type Handler, type HttpReply, type RequestContext } from '../request-context.ts'
+import { jsonReply, type Handler, type HttpReply } from '../request-context.ts'
 import type { Route } from '../routes.ts'
 import { listModels, oneModel, type PreparedJson, publicMediaModels, publicModels } from './model-lists.ts'
 
@@ -12,12 +13,25 @@ export type Listings = {
   readonly forCaller: (caller: Authenticated) => Catalog
 }
 
-type Keyed = (handle: (caller: Authenticated, context: RequestContext) => Promise<HttpReply>) => Handler
-
 const ONE_MODEL = '/v1/models/'
 
+/** Finds the caller of a request that needs no key. Undefined without a key, and for one that is not known. */
+type FindCaller = (request: IncomingRequest) => Promise<Authenticated | undefined>
+
 /** The routes that read the catalog: the models (with a key), and the two public price lists. */
-export function modelsRoutes({ forAll, forCaller }: Listings, keyed: Keyed): readonly Route[] {
+export function modelsRoutes(
+  { forAll, forCaller }: Listings,
+  keyed: Keyed,
+  findCaller: FindCaller,
+): readonly Route[] {
+  const publicList =
+    (list: (catalog: Catalog) => PreparedJson): Handler =>
+    async ({ request }) => {
+      const caller = await findCaller(request)
+      return caller === undefined
+        ? publicReply(request, list(forAll()), 'public')
+        : publicReply(request, list(forCaller(caller)), 'private')
+    }
   return [
     {
       path: '/v1/models',
@@ -32,12 +46,12 @@ export function modelsRoutes({ forAll, forCaller }: Listings, keyed: Keyed): rea
     {
       path: '/cabinet/api/public/models',
       name: 'public.models',
-      methods: { GET: async ({ request }) => publicReply(request, publicModels(forAll())) },
+      methods: { GET: publicList(publicModels) },
     },
     {
       path: '/cabinet/api/public/media-models',
       name: 'public.media_models',
-      methods: { GET: async ({ request }) => publicReply(request, publicMediaModels(forAll())) },
+      methods: { GET: publicList(publicMediaModels) },
     },
   ]
 }
@@ -63,11 +77,19 @@ function preparedReply({ body }: PreparedJson): HttpReply {
   return { status: 200, headers: { 'content-type': 'application/json' }, body }
 }
 
-/** Web pages of any origin may read it. It may be cached for 30 seconds. */
-function publicReply(request: IncomingRequest, { etag, body }: PreparedJson): HttpReply {
+/**
+ * Web pages of any origin may read it. It may be cached for 30 seconds, but the list for one key must not be given to
+ * another one.
+ */
+function publicReply(
+  request: IncomingRequest,
+  { etag, body }: PreparedJson,
+  cache: 'public' | 'private',
+): HttpReply {
   const headers = {
     'content-type': 'application/json',
-    'cache-control': 'public, max-age=30',
+    'cache-control': `${cache}, max-age=30`,
+    vary: 'authorization, x-api-key, api-key',
     'access-control-allow-origin': '*',
     etag,
   }

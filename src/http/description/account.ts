@@ -1,4 +1,5 @@
 import { booksTouchedBy } from '../../domain/ledger/operation.ts'
+import { keySettingsExample, ownKeySettings } from './key-settings.ts'
 import { limitMembers, limitsExample, noLimitsExample, termMembers } from './limits.ts'
 import { ok, pageParameters, usageParameters, type Paths } from './operation.ts'
 import {
@@ -91,6 +92,7 @@ export const accountSchemas: Members = {
     id: idOf('key'),
     name: text,
     created_at: dateTime,
+    ...ownKeySettings,
     ...limitMembers,
     project: about(
       'The project of the key.',
@@ -197,12 +199,16 @@ export const accountPaths: Paths = {
     get: {
       ...common,
       id: 'readKey',
-      summary: 'The key of the request, with its limits and those of its project and its account',
+      summary: 'The key of the request, with what it may use, and the limits of its project and its account',
       replies: ok('The key.', ref('OwnKey'), {
         object: 'key',
         id: 'key_01m7yafb7z000c1awn4tmfekz0',
         name: 'default',
         created_at: '2026-11-21T05:50:09.183Z',
+        expires_at: keySettingsExample.expires_at,
+        disabled_at: null,
+        models: keySettingsExample.models,
+        routes: keySettingsExample.routes,
         ...limitsExample,
         project: null,
         account: noLimitsExample,

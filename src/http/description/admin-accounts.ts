@@ -3,6 +3,7 @@ import { creditSources } from '../../gateway/admin/credit-account.ts'
 import { NAME_LENGTH_MAX } from '../../gateway/admin/create-account.ts'
 import { NOTE_LENGTH_MAX } from '../admin/money-fields.ts'
 import { booksTouchedBy } from '../../domain/ledger/operation.ts'
+import { keyMembers, keySettingChanges, keySettingsExample, prefix } from './key-settings.ts'
 import {
   limitChanges,
   limitMembers,
@@ -54,9 +55,6 @@ export function nameWithout(...beginnings: readonly string[]): Schema {
 const name = nameWithout('acct_')
 const note: Schema = about('For the audit log.', nullable({ type: 'string', maxLength: NOTE_LENGTH_MAX }))
 
-/** The first characters of a key. */
-export const prefix: Schema = { type: 'string', pattern: '^tg_live_[0-9A-Za-z_-]{4}$' }
-
 export const adminAccountSchemas: Members = {
   Account: object({
     id: idOf('acct'),
@@ -82,33 +80,10 @@ export const adminAccountSchemas: Members = {
     ...limitMembers,
     key_defaults: about('What its new keys may use.', object(terms)),
   }),
-  LimitedKey: object({
-    id: text,
-    name: text,
-    prefix: text,
-    project: about('The id of its project.', nullable(idOf('proj'))),
-    secrets: listOf(ref('KeySecret')),
-    created_at: dateTime,
-    revoked_at: nullable(dateTime),
-    ...limitMembers,
-  }),
-  ApiKey: object({
-    id: idOf('key'),
-    name: text,
-    prefix,
-    project: about('The id of its project.', nullable(idOf('proj'))),
-    secrets: listOf(ref('KeySecret')),
-    created_at: dateTime,
-    revoked_at: nullable(dateTime),
-  }),
+  LimitedKey: object({ ...keyMembers, ...limitMembers }),
+  ApiKey: object(keyMembers),
   FoundKey: object({
-    id: idOf('key'),
-    name: text,
-    prefix,
-    project: about('The id of its project.', nullable(idOf('proj'))),
-    secrets: listOf(ref('KeySecret')),
-    created_at: dateTime,
-    revoked_at: nullable(dateTime),
+    ...keyMembers,
     found_secret: about(
       'The first characters of the secret that was asked for. Null for an id.',
       nullable(prefix),
@@ -135,6 +110,7 @@ export const adminAccountSchemas: Members = {
     {
       name: nullable(name),
       project: about('The id or the name of an open project of the account.', nullable(text)),
+      ...keySettingChanges,
       ...limitChanges,
     },
   ),
@@ -161,7 +137,14 @@ export const adminAccountSchemas: Members = {
   ),
   KeyDefaults: object(terms),
   KeyDefaultsChange: closed({}, termChanges),
-  KeyChange: closed({}, limitChanges),
+  KeyChange: closed(
+    {},
+    {
+      disabled: about('True refuses the key until it is false.', flag),
+      ...keySettingChanges,
+      ...limitChanges,
+    },
+  ),
 }
 
 export const account = {
@@ -183,6 +166,9 @@ export const key = {
   secrets: [{ prefix: 'tg_live_Ab3d', created_at: AT, ends_at: null, has_ended: false }],
   created_at: AT,
   revoked_at: null,
+  disabled_at: null,
+  ...keySettingsExample,
+  last_used_on: '2026-11-23',
 }
 const noDefaults = { limits: noLimits, budgets: noBudgets }
 const defaults = { limits: limitsExample.limits, budgets: limitsExample.budgets }
@@ -291,22 +277,13 @@ export const adminAccountPaths: Paths = {
       summary: 'Create a key',
       description:
         'Only this reply has the text of the key. A key never changes its project. Limits that the body does not name are the defaults of the account, or else those of the gateway, at this moment; null is no limit in spite of a default.',
-      body: bodyOf('NewKey', { name: 'laptop' }, { isRequired: false }),
-      replies: ok(
-        'The key with its text.',
-        object({
-          id: idOf('key'),
-          name: text,
-          prefix,
-          project: nullable(idOf('proj')),
-          secrets: listOf(ref('KeySecret')),
-          created_at: dateTime,
-          revoked_at: nullable(dateTime),
-          ...limitMembers,
-          key: text,
-        }),
-        { ...key, ...noLimitsExample, key: 'tg_live_Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z' },
-      ),
+      body: bodyOf('NewKey', { name: 'laptop', models: ['gpt-*'] }, { isRequired: false }),
+      replies: ok('The key with its text.', object({ ...keyMembers, ...limitMembers, key: text }), {
+        ...key,
+        last_used_on: null,
+        ...limitsExample,
+        key: 'tg_live_Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z',
+      }),
       errors: ['not_found', 'invalid_field', 'already_closed'],
     },
   },
@@ -366,8 +343,9 @@ export const adminAccountPaths: Paths = {
     patch: {
       ...common,
       id: 'changeKey',
-      summary: 'Change the limits of a key',
-      description: 'Null removes a limit or a budget, and an absent one stays. What was spent before counts.',
+      summary: 'Change what a key may use, or disable it',
+      description:
+        'All changes are made in one step. Null removes a setting, a limit or a budget, and an absent one stays. What was spent before counts for budgets.',
       parameters: [keyParameter],
       body: bodyOf('KeyChange', { limits: { requests_per_minute: 60 }, budgets: { month: '20' } }),
       replies: ok('The key.', ref('LimitedKey'), { ...key, ...limitsExample }),

@@ -1,13 +1,12 @@
 import { OLD_SECRET_MS_MAX } from '../../gateway/admin/rotate-api-key.ts'
-import { bodyOf, common, key, keyParameter, prefix } from './admin-accounts.ts'
+import { bodyOf, common, key, keyParameter } from './admin-accounts.ts'
+import { keyMembers, prefix } from './key-settings.ts'
 import { ok, type Parameter, type Paths } from './operation.ts'
 import {
   about,
   closed,
   dateTime,
   flag,
-  idOf,
-  listOf,
   nullable,
   object,
   ref,
@@ -26,13 +25,7 @@ export const adminKeySecretSchemas: Members = {
     has_ended: about('True if requests with it are refused.', flag),
   }),
   RotatedKey: object({
-    id: idOf('key'),
-    name: text,
-    prefix,
-    project: about('The id of its project.', nullable(idOf('proj'))),
-    secrets: about('The newest first.', listOf(ref('KeySecret'))),
-    created_at: dateTime,
-    revoked_at: nullable(dateTime),
+    ...keyMembers,
     key: about('The text of the new secret. It is shown only once.', text),
   }),
   Rotation: closed(

@@ -44,6 +44,10 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
   account_closed: 'This account is closed. Contact support.',
   secret_ended:
     'This secret of the API key was rotated out at 2027-01-16T00:00:00.000Z. Use the new secret of the key.',
+  key_disabled: 'This API key is disabled. Use another key, or ask for it to be enabled.',
+  key_expired: 'This API key expired at 2027-01-01T00:00:00.000Z.',
+  address_not_allowed: 'This API key may not be used from this address.',
+  route_not_allowed: 'This API key may not use images. It may use chat_completions, embeddings.',
   insufficient_balance:
     'This request must hold 0.049182 USD: for about 9 input tokens and up to 4096 output tokens, the limit of the model, because `max_tokens` is not set. The available balance is 0.001 USD. Set `max_tokens` to 80 or less, or add funds.',
   budget_exceeded:
@@ -117,6 +121,10 @@ const ofAccess: Readonly<Record<Operation['access'], readonly ErrorCode[]>> = {
     'account_closed',
     'account_suspended',
     'project_closed',
+    'key_disabled',
+    'key_expired',
+    'address_not_allowed',
+    'route_not_allowed',
     'requests_per_minute',
     'books_inconsistent',
   ],

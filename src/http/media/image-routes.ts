@@ -5,9 +5,8 @@ import type { CreateJobSettings } from '../../gateway/media/create-job.ts'
 import { noteJob, type MediaCall } from '../../gateway/media/media-call.ts'
 import { readJob } from '../../gateway/media/read-job.ts'
 import { waitForJob, type WaitPorts } from '../../gateway/media/wait-for-job.ts'
-import type { Authenticated } from '../../gateway/ports/api-keys.ts'
 import type { Jobs } from '../../gateway/ports/jobs.ts'
-import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
+import type { Keyed } from '../caller.ts'
 import { mediaReplies } from '../reply-style.ts'
 import type { Route } from '../routes.ts'
 import { createdImageReply, imageReply } from './job-replies.ts'
@@ -20,8 +19,6 @@ export type ImageRoutePorts = CreateImagePorts &
   WaitPorts &
   MediaRoutePorts &
   ResultPorts & { readonly jobs: Jobs; readonly runner: JobRunner }
-
-type Keyed = (handle: (caller: Authenticated, context: RequestContext) => Promise<HttpReply>) => Handler
 
 /** The fields that the gateway reads, beside the inputs. The description of the API has each of them. */
 export const imageFields: ReadonlySet<string> = new Set([
@@ -68,7 +65,7 @@ export function imageRoutes(
       ports,
     )
     return imageReply(job, ports)
-  })
+  }, 'images')
   return [
     { path: '/v1/images/generations', name: 'images', methods: route('images'), style: mediaReplies },
     { path: '/v1/images/edits', name: 'images.edits', methods: route('images.edits'), style: mediaReplies },

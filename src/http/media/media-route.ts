@@ -1,19 +1,19 @@
 import { GatewayError } from '../../domain/errors.ts'
-import { admitCaller, type AdmitCallerPorts } from '../../gateway/admission/admit-caller.ts'
 import type { ByteBudget } from '../../gateway/byte-budgets/byte-budget.ts'
 import type { MediaCall } from '../../gateway/media/media-call.ts'
 import { receiveMedia, type BodyForm, type ReceiveMediaPorts } from '../../gateway/media/receive-media.ts'
 import type { BodyLimits } from '../../http1/server/request-body.ts'
 import { invalidForm } from '../../protocol/media/media-body.ts'
 import { multipartBoundary } from '../../protocol/media/multipart-splitter.ts'
-import { presentedKey, type IncomingRequest } from '../incoming-request.ts'
+import { callerOf, type CallerPorts } from '../caller.ts'
+import type { IncomingRequest } from '../incoming-request.ts'
 import { sentTags, type Handler, type HttpReply } from '../request-context.ts'
 
 const KEY_CHARS_MAX = 255
 
 /** The ports and settings with which the route reads a request. */
 export type MediaRequestPorts = {
-  readonly caller: AdmitCallerPorts
+  readonly caller: CallerPorts
   /** Its owners are API keys. */
   readonly bodyMemory: ByteBudget
   readonly bodyLimits: BodyLimits
@@ -31,7 +31,7 @@ export function mediaRoute(
 ): Handler {
   return async context => {
     const { request, id, record } = context
-    const caller = await admitCaller(presentedKey(request), record, ports.caller)
+    const caller = await callerOf(context, form.kind === 'image' ? 'images' : 'videos', ports.caller)
     const tagged = sentTags(context, ports.tagsHeader)
     const boundary = formBoundary(request, form)
     const memory = (context.bodyMemory = ports.bodyMemory.open(caller.apiKey.id))

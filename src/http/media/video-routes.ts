@@ -6,12 +6,12 @@ import type { JobRunner } from '../../gateway/media/job-runner.ts'
 import { noteJob, type MediaCall } from '../../gateway/media/media-call.ts'
 import { readClip, readJob } from '../../gateway/media/read-job.ts'
 import { waitForJob, waitForSubmission } from '../../gateway/media/wait-for-job.ts'
-import type { Authenticated } from '../../gateway/ports/api-keys.ts'
 import { readVideoRequest } from '../../protocol/media/media-requests.ts'
 import type { Forwarding } from '../forwarding.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
+import type { Keyed } from '../caller.ts'
 import { mediaReplies } from '../reply-style.ts'
-import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
+import type { HttpReply } from '../request-context.ts'
 import type { Route } from '../routes.ts'
 import { clipReply } from './clip-reply.ts'
 import { createdVideoReply, videoReply, type Creation } from './job-replies.ts'
@@ -34,8 +34,6 @@ export type VideoRoutePorts = CreateVideoPorts &
 
 type VideoRouteSettings = BaseUrlSettings &
   CreateJobSettings & { readonly videoWaitMs: number; readonly videoRetentionMs: number | undefined }
-
-type Keyed = (handle: (caller: Authenticated, context: RequestContext) => Promise<HttpReply>) => Handler
 
 /** The fields that the gateway reads, beside the inputs. The description of the API has each of them. */
 export const videoFields: ReadonlySet<string> = new Set([
@@ -76,19 +74,21 @@ export function videoRoutes(
   const read = keyed(async ({ account }, { request }) => {
     const job = await readJob(request.path.slice(VIDEOS.length), 'video', { accountId: account.id }, ports)
     return replies(request, ports, settings).read(job)
-  })
+  }, 'videos')
   const list = keyed(({ account }, { request }) => {
     const shown = shownTo(request, ports, settings)
     return listVideos(request, { accountId: account.id }, { ...shown, jobs: ports.jobs })
-  })
-  const remove = keyed(({ account }, { request }) =>
-    deletedVideoReply(request.path.slice(VIDEOS.length), { accountId: account.id }, ports),
+  }, 'videos')
+  const remove = keyed(
+    ({ account }, { request }) =>
+      deletedVideoReply(request.path.slice(VIDEOS.length), { accountId: account.id }, ports),
+    'videos',
   )
   const content = keyed(async ({ account }, { request }) => {
     if (isOpenAiMediaOn) refuseVariants(request)
     const id = request.path.slice(VIDEOS.length, -CONTENT.length)
     return clipReply(await readClip(id, { accountId: account.id }, ports), request, ports)
-  })
+  }, 'videos')
   return [
     create('/v1/videos', 'videos', isOpenAiMediaOn ? { GET: list } : {}),
     create('/v1/video/generations', 'videos.generations'),

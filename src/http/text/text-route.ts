@@ -1,17 +1,20 @@
+import type { KeyRoute } from '../../domain/accounts/key-settings.ts'
 import type { BodyLimits } from '../../http1/server/request-body.ts'
 import type { ByteBudget } from '../../gateway/byte-budgets/byte-budget.ts'
-import { admitCaller, type AdmitCallerPorts } from '../../gateway/admission/admit-caller.ts'
 import type { RequestCoalescer } from '../../gateway/replays/request-coalescer.ts'
 import type { TextCall } from '../../gateway/text/text-call.ts'
 import type { StreamedAnswer, TextResult, CompleteAnswer } from '../../gateway/text/text-result.ts'
 import { messagesErrorBody } from '../../protocol/messages/errors.ts'
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
 import type { UpstreamError } from '../../protocol/upstream-error.ts'
-import { presentedKey, readText } from '../incoming-request.ts'
+import { callerOf, type CallerPorts } from '../caller.ts'
+import { readText } from '../incoming-request.ts'
 import { sentTags, type Handler, type HttpReply, type RequestContext } from '../request-context.ts'
 
 type TextRoutePorts = {
-  readonly caller: AdmitCallerPorts
+  readonly caller: CallerPorts
+  /** The group of routes to which the route belongs. */
+  readonly group: KeyRoute
   readonly bodyLimits: BodyLimits
   /** Its owners are API keys. */
   readonly bodyMemory: ByteBudget
@@ -69,7 +72,7 @@ export function messagesRoute(ports: TextRoutePorts, answer: Answer): Handler {
 /** Authenticates a request and reads its body. */
 async function readCall(context: RequestContext, ports: TextRoutePorts): Promise<TextCall> {
   const { request, id, record } = context
-  const caller = await admitCaller(presentedKey(request), record, ports.caller)
+  const caller = await callerOf(context, ports.group, ports.caller)
   const tagged = sentTags(context, ports.tagsHeader)
   context.bodyMemory = ports.bodyMemory.open(caller.apiKey.id)
   const body = await readText(request, ports.bodyLimits, context.bodyMemory)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'bun:test'
 import { forbiddenRange, isPrivateHost, systemResolver, type ForbiddenRange } from './address-guard.ts'
-import { formatAddress, parseAddress } from './ip-address.ts'
+import { formatAddress, parseAddress } from '../../domain/ip-address.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 
 const rangeOf = (text: string, { allowsPrivate = false } = {}) =>

@@ -1,4 +1,4 @@
-import { ipv4Of, parseAddress, type IpAddress } from './ip-address.ts'
+import { ipv4Of, parseAddress, type IpAddress } from '../../domain/ip-address.ts'
 
 /** Why the gateway must not connect to an address that a client or a provider named. */
 export type ForbiddenRange = keyof typeof ranges

@@ -1,6 +1,6 @@
 import { forbiddenRange, type Resolver } from './address-guard.ts'
 import { FetchError, RefusedError, networkError, type FetchLimits } from './fetch-limits.ts'
-import { formatAddress, parseAddress, type IpAddress } from './ip-address.ts'
+import { formatAddress, parseAddress, type IpAddress } from '../../domain/ip-address.ts'
 
 /** One is tried after another while connections fail. Names with more addresses have them for load, not for repeats. */
 const ADDRESSES_MAX = 4

@@ -2,6 +2,7 @@ import type { Account, AccountSwitches } from '../../domain/accounts/account.ts'
 import type { ApiKey } from '../../domain/accounts/api-key.ts'
 import type { Project } from '../../domain/accounts/project.ts'
 import { currentSecret, type KeySecret, type SecretEnd } from '../../domain/accounts/key-secrets.ts'
+import { readKeySettings } from '../../domain/accounts/key-settings.ts'
 
 export type AccountRow = {
   id: bigint
@@ -25,6 +26,9 @@ export type ApiKeyRow = {
   created_at_ms: bigint
   revoked_at_ms: bigint | null
   project_id: bigint | null
+  disabled_at_ms: bigint | null
+  settings: string | null
+  last_used_day: bigint | null
 }
 
 export type ProjectRow = {
@@ -74,6 +78,7 @@ export function switchesFrom(row: AccountRow): AccountSwitches {
 
 export function apiKeyFrom(row: ApiKeyRow, rotations: RotationRows): ApiKey {
   const secrets = secretsFrom(row, rotations)
+  const settings = row.settings === null ? undefined : readKeySettings(row.settings)
   return {
     id: Number(row.id),
     publicId: row.public_id,
@@ -84,6 +89,9 @@ export function apiKeyFrom(row: ApiKeyRow, rotations: RotationRows): ApiKey {
     secrets,
     createdAtMs: Number(row.created_at_ms),
     revokedAtMs: row.revoked_at_ms === null ? null : Number(row.revoked_at_ms),
+    disabledAtMs: row.disabled_at_ms === null ? null : Number(row.disabled_at_ms),
+    ...(settings === undefined ? {} : { settings }),
+    lastUsedDay: row.last_used_day === null ? null : Number(row.last_used_day),
   }
 }
 

@@ -248,7 +248,7 @@ export const apiKeysTable = {
     created_at_ms: 'integer',
   },
   named: { project_id: 'integer?' },
-  later: ['revoked_at_ms'],
+  later: ['revoked_at_ms', 'disabled_at_ms', 'settings', 'last_used_day'],
 } as const satisfies HashedTableDefinition
 
 export const holdsTable = {

@@ -1,7 +1,8 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { closedRefusal } from '../../domain/accounts/account.ts'
-import { patchRevocation, type ApiKey, type KeyPatch } from '../../domain/accounts/api-key.ts'
+import { patchKey, settingsDetail, type ApiKey, type KeyPatch } from '../../domain/accounts/api-key.ts'
 import { revokeSecret, rotateSecret, rotationDetail, type NewEnd } from '../../domain/accounts/key-secrets.ts'
+import { writeKeySettings } from '../../domain/accounts/key-settings.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { patchLimits } from '../../domain/limits/limits-row.ts'
 import type { Editor } from '../../gateway/ports/accounts.ts'
@@ -18,6 +19,7 @@ import type { SqliteAuditLog } from './audit-log.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Tables } from './hashed-table.ts'
 import { KeySecretRows } from './key-secrets.ts'
+import { KeyUses } from './key-uses.ts'
 import type { KeyDefaultRows } from './limits/key-defaults.ts'
 import type { ChangeLimits } from './limits/limits.ts'
 
@@ -31,6 +33,7 @@ export class SqliteApiKeys implements ApiKeys {
   readonly #keptKeys: ApiKeyCache
   readonly #changeLimits: ChangeLimits
   readonly #keyDefaults: KeyDefaultRows
+  readonly #uses: KeyUses
 
   constructor(parts: {
     readonly database: Database
@@ -49,18 +52,11 @@ export class SqliteApiKeys implements ApiKeys {
     this.#keptKeys = parts.keptKeys
     this.#changeLimits = parts.changeLimits
     this.#keyDefaults = parts.keyDefaults
+    this.#uses = new KeyUses(parts)
   }
 
-  create({
-    publicId,
-    accountId,
-    projectId,
-    name,
-    hash,
-    prefix,
-    limits,
-    audit,
-  }: Parameters<ApiKeys['create']>[0]): Promise<ApiKey> {
+  create(request: Parameters<ApiKeys['create']>[0]): Promise<ApiKey> {
+    const { publicId, accountId, projectId, name, hash, prefix, settings, limits, audit } = request
     return this.#groupCommit.run(() => {
       this.#refuseClosed(accountId)
       if (projectId !== undefined) this.#refuseProject(accountId, projectId)
@@ -74,7 +70,9 @@ export class SqliteApiKeys implements ApiKeys {
         created_at_ms: audit.atMs,
       })
       if (id === null) throw new Error(`The API key ${publicId} is in use.`)
-      this.#auditLog.append(audit)
+      this.#auditLog.append(settings === undefined ? audit : { ...audit, detail: settingsDetail(settings) })
+      if (settings !== undefined)
+        this.#writeChanges(patchKey(this.#key(publicId), { settings }, audit.atMs).key)
       const defaults = { ...this.#keyDefaults.ofNewKey(accountId), perModel: {} }
       const line = { action: 'key.limits', subject: publicId }
       const owner = { accountId, apiKeyId: Number(id) }
@@ -95,17 +93,17 @@ export class SqliteApiKeys implements ApiKeys {
 
   update(publicId: string, patch: KeyPatch, { actor, atMs }: Editor): Promise<ApiKey> {
     return this.#groupCommit.run(() => {
-      const key = this.#key(publicId)
-      const owner = { accountId: key.accountId, apiKeyId: key.id }
+      const before = this.#key(publicId)
+      const owner = { accountId: before.accountId, apiKeyId: before.id }
       const limits = this.#changeLimits(owner, patch.limits, { action: 'key.limits', subject: publicId })
-      const { actions, revokedAtMs } = patchRevocation(key, patch, atMs)
-      const lines = [...limits, ...actions.map(action => ({ action, subject: publicId }))]
+      const { key, changes } = patchKey(before, patch, atMs)
+      const lines = [...limits, ...changes.map(change => ({ ...change, subject: publicId }))]
       for (const line of lines) this.#auditLog.append({ ...line, actor, atMs })
-      if (actions.length === 0) return key
-      this.#sql.revoke.run(revokedAtMs, key.id)
+      if (changes.length === 0) return before
+      this.#writeChanges(key)
       // No other code runs before the commit, so no key can be read and kept in between.
       this.#keptKeys.clear()
-      return { ...key, revokedAtMs }
+      return key
     })
   }
 
@@ -142,6 +140,19 @@ export class SqliteApiKeys implements ApiKeys {
 
   authenticate(hash: string): Promise<Authenticated | undefined> {
     return Promise.resolve(this.#keptKeys.find(hash))
+  }
+
+  noteUse(key: ApiKey, atMs: number): void {
+    this.#uses.note(key, atMs)
+  }
+
+  writeUses(): Promise<void> {
+    return this.#uses.write()
+  }
+
+  /** Inside a step. */
+  #writeChanges({ id, revokedAtMs, disabledAtMs, settings }: ApiKey): void {
+    this.#sql.change.run(revokedAtMs, disabledAtMs, writeKeySettings(settings), id)
   }
 
   /** Inside a step, so that no account gets a key while it is closed. */
@@ -198,7 +209,9 @@ function statements(database: Database) {
       'SELECT closed_at_ms IS NOT NULL AS is_closed FROM accounts WHERE id = ?',
     ),
     projectById: database.prepare<ProjectRow, [number]>('SELECT * FROM projects WHERE id = ?'),
-    revoke: database.prepare('UPDATE api_keys SET revoked_at_ms = ? WHERE id = ?'),
+    change: database.prepare(
+      'UPDATE api_keys SET revoked_at_ms = ?, disabled_at_ms = ?, settings = ? WHERE id = ?',
+    ),
   } satisfies Record<string, Statement>
 }
 

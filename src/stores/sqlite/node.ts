@@ -56,12 +56,13 @@ export function openNode(
   const freedHints = hints.add()
   const changeLimits = limitChanges({ ...shared, owner })
   const keyDefaults = new KeyDefaultRows(shared)
+  const apiKeys = new SqliteApiKeys({ ...shared, groupCommit, changeLimits, keyDefaults })
   return {
     name,
     newId: idSource({ clock, random64, after: lastKey }),
     ledger: createLedger({ ...shared, groupCommit, owner, freedHints }),
     accounts: new SqliteAccounts({ ...shared, groupCommit, changeLimits, keyDefaults }),
-    apiKeys: new SqliteApiKeys({ ...shared, groupCommit, changeLimits, keyDefaults }),
+    apiKeys,
     adminTokens: new SqliteAdminTokens({ ...shared, groupCommit }),
     projects: new SqliteProjects({ ...shared, groupCommit, changeLimits }),
     attempts: createAttempts({ ...shared, groupCommit }),
@@ -83,6 +84,8 @@ export function openNode(
     leases: new SqliteLeases({ taken: shared.takenLeases, clock }),
     finishUpgrade: () => new UsageRebuild({ database: shared.database, groupCommit }).run(),
     close() {
+      // A day of use that cannot be written is lost.
+      apiKeys.writeUses().catch(() => undefined)
       groupCommit.close()
       hints.remove(freedHints)
       text.forget(owner)

@@ -1,5 +1,11 @@
 import { ACCOUNT_RENAME, type SwitchAction } from '../../../domain/accounts/account.ts'
-import type { KeyAction } from '../../../domain/accounts/api-key.ts'
+import type { KeySwitchAction } from '../../../domain/accounts/api-key.ts'
+import {
+  decodeKeySettings,
+  patchKeySettings,
+  writeKeySettings,
+  type KeySettings,
+} from '../../../domain/accounts/key-settings.ts'
 import { projectNameIn, projectNaming, type ProjectSwitch } from '../../../domain/accounts/project.ts'
 import { encodeLimitsPatch } from '../../../domain/limits/limits-row.ts'
 import { NO_TERMS } from '../../../domain/limits/scope.ts'
@@ -13,9 +19,11 @@ const switches: Readonly<Record<string, Switched>> = {
   'account.replays_on': { column: 'replays_off_at_ms', isSet: false },
   'account.close': { column: 'closed_at_ms', isSet: true },
   'key.revoke': { column: 'revoked_at_ms', isSet: true },
+  'key.disable': { column: 'disabled_at_ms', isSet: true },
+  'key.enable': { column: 'disabled_at_ms', isSet: false },
   'token.revoke': { column: 'revoked_at_ms', isSet: true },
   'project.close': { column: 'closed_at_ms', isSet: true },
-} satisfies Record<SwitchAction | KeyAction | ProjectSwitch | 'token.revoke', Switched>
+} satisfies Record<SwitchAction | KeySwitchAction | ProjectSwitch | 'token.revoke', Switched>
 
 /** The ending of the actions that change the limits of new keys. The details are those limits after the change. */
 const KEY_DEFAULTS_ACTION = '.key_defaults'
@@ -26,7 +34,15 @@ const NO_DEFAULTS = JSON.stringify(encodeLimitsPatch(NO_TERMS))
 /** The lines that name their subject. */
 const namings: ReadonlySet<string> = new Set([...projectNaming, ACCOUNT_RENAME])
 
-type SwitchColumn = 'suspended_at_ms' | 'replays_off_at_ms' | 'revoked_at_ms' | 'closed_at_ms'
+/** The lines whose detail changes the settings of a key. */
+const settingsActions: ReadonlySet<string> = new Set(['key.create', 'key.update'])
+
+type SwitchColumn =
+  | 'suspended_at_ms'
+  | 'replays_off_at_ms'
+  | 'revoked_at_ms'
+  | 'disabled_at_ms'
+  | 'closed_at_ms'
 type Switched = { readonly column: SwitchColumn; readonly isSet: boolean }
 
 export type SwitchLine = { id: bigint; action: string; subject: string; at_ms: bigint; detail: string | null }
@@ -41,7 +57,14 @@ export type SwitchedAccount = {
   name: string
   first_name: string | null
 }
-export type SwitchedKey = { id: bigint; account_id: bigint; public_id: string; revoked_at_ms: bigint | null }
+export type SwitchedKey = {
+  id: bigint
+  account_id: bigint
+  public_id: string
+  revoked_at_ms: bigint | null
+  disabled_at_ms: bigint | null
+  settings: string | null
+}
 export type SwitchedProject = {
   id: bigint
   account_id: bigint
@@ -53,21 +76,24 @@ export type SwitchedProject = {
 export type SwitchedToken = { id: bigint; public_id: string; name: string; revoked_at_ms: bigint | null }
 
 /**
- * The latest switch of each account, key, project and admin token, from the audit log, and the names of projects. An
- * account must be suspended, and have its replays off, since the latest line that says so, a key must be revoked and a
- * project closed since its line, and a project must have the name of its latest line. The steps write the column and the
- * line together, and commit hashes cover the lines.
+ * The latest switch of each account, key, project and admin token, from the audit log, the names of projects, and the
+ * settings of keys. An account must be suspended, and have its replays off, since the latest line that says so, a key must
+ * be revoked or disabled and a project closed since its line, and a project must have the name of its latest line. The
+ * settings of a key are the sum of the changes in its lines. The steps write the column and the line together, and commit
+ * hashes cover the lines.
  */
 export class SwitchLines {
   /** The time of the line that switched a column on; null if the latest one switched it off. */
   readonly #latest = new Map<string, bigint | null>()
   readonly #names = new Map<string, string | undefined>()
   readonly #keyDefaults = new Map<string, string | null>()
+  readonly #settings = new Map<string, KeySettings | undefined>()
 
   /** Adds a line, in the order of the log. */
   add({ action, subject, at_ms, detail }: SwitchLine): void {
     if (namings.has(action)) this.#names.set(subject, projectNameIn(detail))
     if (action.endsWith(KEY_DEFAULTS_ACTION)) this.#keyDefaults.set(subject, detail)
+    if (detail !== null && settingsActions.has(action)) this.#patchSettings(subject, detail)
     const switched = switches[action]
     if (switched === undefined) return
     this.#latest.set(`${switched.column} ${subject}`, switched.isSet ? at_ms : null)
@@ -87,6 +113,17 @@ export class SwitchLines {
   /** The current name of a project, or of an account that was renamed. */
   name(publicId: string): string | undefined {
     return this.#names.get(publicId)
+  }
+
+  /** The settings of a key, as the store writes them; null for a key that nothing restricts. */
+  settingsOf(publicId: string): string | null {
+    return writeKeySettings(this.#settings.get(publicId))
+  }
+
+  #patchSettings(publicId: string, detail: string): void {
+    const patch = decodeKeySettings(parsed(detail))
+    // A detail that was edited has a finding of its own.
+    if (patch.ok) this.#settings.set(publicId, patchKeySettings(this.#settings.get(publicId), patch.value))
   }
 }
 
@@ -118,13 +155,29 @@ export function findingsOfAccount(row: SwitchedAccount, lines: SwitchLines): rea
 }
 
 /** `lines` has all lines that were written before the key was read. */
-export function findingsOfApiKey(
-  { account_id: accountId, public_id: key, revoked_at_ms: revoked }: SwitchedKey,
+export function findingsOfApiKey(row: SwitchedKey, lines: SwitchLines): readonly Finding[] {
+  const problem = problemOfApiKey(row, lines)
+  if (problem === undefined) return []
+  const message = `API key ${row.public_id} ${problem}, but the audit log says otherwise`
+  return [findingOf(row.account_id, message)]
+}
+
+function problemOfApiKey(
+  { public_id: id, revoked_at_ms: revoked, disabled_at_ms: disabled, settings }: SwitchedKey,
   lines: SwitchLines,
-): readonly Finding[] {
-  if (lines.at(key, 'revoked_at_ms') === revoked) return []
-  const state = revoked === null ? 'is not revoked' : 'is revoked'
-  return [findingOf(accountId, `API key ${key} ${state}, but the audit log says otherwise`)]
+): string | undefined {
+  if (lines.at(id, 'revoked_at_ms') !== revoked) return revoked === null ? 'is not revoked' : 'is revoked'
+  if (lines.at(id, 'disabled_at_ms') !== disabled) return disabled === null ? 'is enabled' : 'is disabled'
+  if (lines.settingsOf(id) === settings) return undefined
+  return settings === null ? 'is not restricted' : `is restricted to ${settings}`
+}
+
+function parsed(detail: string): unknown {
+  try {
+    return JSON.parse(detail)
+  } catch {
+    return undefined
+  }
 }
 
 /** `lines` has all lines that were written before the token was read. */

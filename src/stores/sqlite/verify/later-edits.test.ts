@@ -23,7 +23,7 @@ beforeAll(async () => {
 /**
  * "ada" (account 1) is suspended and has no replays. Her jobs are 1 (processing), 2 (completed, with an idempotency
  * key), 3 (failed, and watched), 4 (finished late) and 5 (archived). "ben" (account 2) was suspended and resumed,
- * and renamed twice. He has a revoked key (2), another key (3) that was rotated, a key (4) in his project 2, and job 6 with an idempotency key.
+ * and renamed twice. He has a revoked key (2), a disabled and rotated key for image routes (3), a key (4) in his project 2, and job 6 with an idempotency key.
  * His project 1 was renamed and closed. "ada" may send 60 requests a minute, key 3 10 and 5 with the model "x", and has a
  * budget that was removed again. The keys of project 2 may send 20. The admin token 1 ("ben") is revoked, and the admin
  * token 2 ("cleo") is not. The catalog has the revisions 1 (provider
@@ -78,6 +78,8 @@ async function useBooks(store: TestSqlite) {
   const ofKey = { ...limits(10), budgets: { day: usd('5') }, perModel: { x: limits(5) } }
   await apiKeys.update('key_spare', { limits: ofKey }, editor)
   await apiKeys.update('key_spare', { limits: { budgets: null } }, editor)
+  await apiKeys.update('key_spare', { settings: { routes: ['images'], models: ['gpt-*'] } }, editor)
+  await apiKeys.update('key_spare', { settings: { models: null }, disabled: true }, editor)
   await store.catalog.replace(aCatalog('2.5', ['x', 'y']), at('catalog.replace', '1', NOW + 10))
   await store.catalog.replace(aCatalog('3.5', ['x', 'y']), at('catalog.replace', '2', NOW + 20))
   await store.catalog.replace(aCatalog('3.5', ['x']), at('catalog.replace', '3', NOW + 30))
@@ -453,6 +455,31 @@ const edits: readonly (readonly [name: string, edit: string, message: RegExp])[]
     /"ben" .*the end 2 of a secret of API key 3 was inserted/,
   ],
   [
+    'an enabled key',
+    'UPDATE api_keys SET disabled_at_ms = NULL WHERE id = 3',
+    /"ben" .*API key key_spare is enabled, but/,
+  ],
+  [
+    'a disabled key',
+    'UPDATE api_keys SET disabled_at_ms = 5 WHERE id = 1',
+    /"ada" .*API key key_\w+ is disabled, but/,
+  ],
+  [
+    'a key whose restrictions were removed',
+    'UPDATE api_keys SET settings = NULL WHERE id = 3',
+    /"ben" .*API key key_spare is not restricted, but/,
+  ],
+  [
+    'a key that was restricted',
+    `UPDATE api_keys SET settings = '{"models":["x"]}' WHERE id = 1`,
+    /"ada" .*API key key_\w+ is restricted to \{"models":\["x"\]\}, but/,
+  ],
+  [
+    'the routes of a key',
+    `UPDATE api_keys SET settings = replace(settings, 'images', 'videos') WHERE id = 3`,
+    /"ben" .*API key key_spare is restricted to .*"videos".*, but/,
+  ],
+  [
     'the audit line of a suspension',
     `DELETE FROM audit_log WHERE action = 'account.suspend' AND subject = 'acct_ada'`,
     /wrote into "audit_log" is missing/,
@@ -565,6 +592,7 @@ const unfound: readonly (readonly [name: string, edit: string])[] = [
   ['the state that a provider reported', `UPDATE jobs SET upstream_status = 'x' WHERE row_id = 1`],
   ['the latest problem of a running job', `UPDATE jobs SET problem = 'x' WHERE row_id = 1`],
   ['when an admin token was last used', 'UPDATE admin_tokens SET last_used_day = 5 WHERE id = 2'],
+  ['the day on which a key was used', 'UPDATE api_keys SET last_used_day = 5 WHERE id = 3'],
   ['the check of the secret key', 'UPDATE catalog_state SET key_check = NULL'],
 ]
 

@@ -5,7 +5,7 @@ import { sqlite } from '../../test/support/test-store.ts'
 import { turn } from '../../test/support/turn.ts'
 import { HOLD_RENEW_EVERY_MS, HOLD_TTL_MS } from '../domain/ledger/hold.ts'
 import { usd } from '../domain/money.ts'
-import { renewHoldsRegularly } from './renew-holds.ts'
+import { repeatRegularly } from './repeat-regularly.ts'
 
 async function setUp() {
   const clock = fakeClock(NOW)
@@ -19,7 +19,7 @@ async function setUp() {
 describe('the renewal of holds', () => {
   test('the renewal of holds keeps the holds of the node from expiring, until it is stopped', async () => {
     const { clock, ledger, onFailed } = await setUp()
-    const stop = renewHoldsRegularly({ ledger, clock, onFailed }, HOLD_RENEW_EVERY_MS)
+    const stop = repeatRegularly(() => ledger.renewHolds(), { clock, onFailed }, HOLD_RENEW_EVERY_MS)
 
     for (let renewals = 0; renewals < 6; renewals += 1) {
       clock.advance(HOLD_RENEW_EVERY_MS)
@@ -35,16 +35,13 @@ describe('the renewal of holds', () => {
   })
 
   test('the renewal of holds reports a failure and tries again', async () => {
-    const { clock, ledger, failures, onFailed } = await setUp()
+    const { clock, failures, onFailed } = await setUp()
     let calls = 0
-    const failing = {
-      ...ledger,
-      renewHolds: () => {
-        calls += 1
-        return Promise.reject(new Error('disk full'))
-      },
+    const failing = () => {
+      calls += 1
+      return Promise.reject(new Error('disk full'))
     }
-    const stop = renewHoldsRegularly({ ledger: failing, clock, onFailed }, HOLD_RENEW_EVERY_MS)
+    const stop = repeatRegularly(failing, { clock, onFailed }, HOLD_RENEW_EVERY_MS)
 
     clock.advance(2 * HOLD_RENEW_EVERY_MS)
     await turn()

@@ -1,0 +1,142 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { decodeKeySettings } from '../domain/accounts/key-settings.ts'
+import { problemSentence } from '../domain/catalog/rows/problem.ts'
+import { expiry } from './arguments.ts'
+import {
+  createKey,
+  listKeys,
+  revokeKey,
+  setKey,
+  showKey,
+  switchKey,
+  type KeyOptions,
+} from './commands/keys.ts'
+import { bodyOf, NONE, nullOf, type LimitOptions } from './commands/limits.ts'
+import { forOneModel, withLimits } from './limits-program.ts'
+import type { Runner } from './program.ts'
+import { addRotation } from './rotation-program.ts'
+
+const KEY_NAMES =
+  'its id (key_…), its first 12 characters (tg_live_…), the key itself, or "-" to read one of them from standard input'
+
+/** Adds the commands of keys. */
+export function addKeys(program: Command, runner: Runner): void {
+  const keys = program
+    .command('keys')
+    .description('Create, list, show, change, rotate, disable and revoke API keys.')
+  withLimits(withSettings(keys.command('create')))
+    .argument('<account>', 'its name or id')
+    .description(
+      'Create a key, with what it may use, and print it. It is not shown again. Limits that are not given are the defaults: see "key-defaults".',
+    )
+    .option('--name <name>', 'a name for the key, shown in lists')
+    .option('--project <project>', 'a project of the account, by its name or id; it never changes')
+    .addHelpText(
+      'after',
+      `
+Only the key is printed to standard output:
+  $ KEY=$(tollgate keys create ada)
+  $ tollgate keys create ada --model 'gpt-*' --route chat_completions --expires 90d --budget month=20`,
+    )
+    .action((account: string, { name, project, ...options }: CreateOptions) =>
+      runner.admin(ask => createKey(ask, { account, fields: { name, project, ...fieldsOf(options) } })),
+    )
+  keys
+    .command('list <account>')
+    .description('List the keys of an account, including revoked keys, by their first 12 characters.')
+    .action((account: string) => runner.admin(ask => listKeys(ask, account, Date.now())))
+  keys
+    .command('show')
+    .argument('<key>', KEY_NAMES)
+    .description('Show a key, its account, and what it may use.')
+    .action((key: string) => runner.admin(ask => showKey(ask, key, Date.now())))
+  forOneModel(withLimits(withSettings(keys.command('set'))))
+    .argument('<key>', KEY_NAMES)
+    .description('Change what a key may use, in one step, and show it.')
+    .addHelpText(
+      'after',
+      `
+The options replace what was there before; ${NONE} removes it.
+  $ tollgate keys set key_… --rpm 60 --budget month=20 --model 'gpt-*' --address ${NONE}`,
+    )
+    .action((key: string, options: TermOptions) =>
+      runner.admin(ask => setKey(ask, { key, fields: fieldsOf(options) }, Date.now())),
+    )
+  addRotation(keys, KEY_NAMES, runner)
+  keys
+    .command('disable')
+    .argument('<key>', KEY_NAMES)
+    .description('Refuse a key until it is enabled. Running requests and jobs are settled.')
+    .action((key: string) => runner.admin(ask => switchKey(ask, { key, isDisabled: true })))
+  keys
+    .command('enable')
+    .argument('<key>', KEY_NAMES)
+    .description('Accept a disabled key again.')
+    .action((key: string) => runner.admin(ask => switchKey(ask, { key, isDisabled: false })))
+  keys
+    .command('revoke')
+    .argument('<key>', KEY_NAMES)
+    .description('Revoke a key immediately and permanently.')
+    .action((key: string) => runner.admin(ask => revokeKey(ask, key)))
+}
+
+type List = readonly string[] | typeof NONE
+type Expiry = ((nowMs: number) => string) | typeof NONE
+
+type TermOptions = LimitOptions & {
+  readonly model?: List
+  readonly route?: List
+  readonly address?: List
+  readonly expires?: Expiry
+}
+type CreateOptions = TermOptions & { readonly name?: string; readonly project?: string }
+
+/** Adds the options of what a key may be used for. */
+function withSettings(command: Command): Command {
+  return command
+    .option(
+      '--model <pattern>',
+      "a model that it may call, such as gpt-x or 'gpt-*'; can be given several times",
+      listOf('models'),
+    )
+    .option(
+      '--route <route>',
+      'chat_completions, responses, messages, embeddings, images or videos; can be given several times',
+      listOf('routes'),
+    )
+    .option(
+      '--address <range>',
+      'where requests may come from, such as 10.0.0.0/8 or 2001:db8::/32; can be given several times',
+      listOf('allowed_addresses'),
+    )
+    .option(
+      '--expires <time>',
+      'a day such as 2027-01-31, a time, or a number of days such as 90d',
+      expiryOrNone,
+    )
+}
+
+function fieldsOf({ model, route, address, expires, ...limits }: TermOptions): KeyOptions {
+  return {
+    ...(model !== undefined && { models: nullOf(model) }),
+    ...(route !== undefined && { routes: nullOf(route) }),
+    ...(address !== undefined && { allowed_addresses: nullOf(address) }),
+    ...(expires !== undefined && { expires_at: expires === NONE ? null : expires(Date.now()) }),
+    ...bodyOf(limits),
+  }
+}
+
+/** An item beside the earlier ones of the command, or `none`. */
+function listOf(field: 'models' | 'routes' | 'allowed_addresses') {
+  return (text: string, earlier: List = []): List => {
+    if (text === NONE) return NONE
+    const items = [...(earlier === NONE ? [] : earlier), text]
+    const read = decodeKeySettings({ [field]: items })
+    if (read.ok) return items
+    throw new InvalidArgumentError(read.problems.map(problem => problemSentence(problem)).join(' '))
+  }
+}
+
+function expiryOrNone(text: string): Expiry {
+  return text === NONE ? NONE : expiry(text)
+}
