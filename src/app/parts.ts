@@ -121,12 +121,7 @@ export async function openParts(
       onReconcileFailed,
     }),
     onReconcileFailed,
-    caller: {
-      apiKeys: node.apiKeys,
-      limits: node.limits,
-      hashKey: key => Bun.SHA256.hash(key, 'base64'),
-      clock,
-    },
+    caller: callerPortsOf(node, clock),
     text: textPortsOf({ node, clock, log, moderator, providers, refusedFields, idleStreams, tokenizer }),
     media,
     books: node,
@@ -153,6 +148,10 @@ function openLogOf({ logLevel }: Config, clock: Clock, isOffline: boolean): Log 
     clock,
     defer: flush => setTimeout(flush, LOG_DELAY_MS),
   })
+}
+
+function callerPortsOf({ apiKeys, limits }: Node, clock: Clock): AdmitCallerPorts {
+  return { apiKeys, limits, hashKey: key => Bun.SHA256.hash(key, 'base64'), clock }
 }
 
 function adminPortsOf(parts: {

@@ -11,7 +11,7 @@ import type {
 /** The records that may wait. At 30,000 requests a second they wait for a quarter of a second; beyond, they are lost. */
 export const QUEUE_MAX = 8192
 /** A batch is made into text in one turn of the event loop, which takes about a third of a millisecond. */
-export const BATCH_MAX = 256
+const BATCH_MAX = 256
 /** A kill loses the records of at most this time, and of the batch that is being written. */
 export const WRITE_EVERY_MS = 250
 /** How often old records are deleted while nothing is written. */

@@ -79,9 +79,9 @@ test.each([
   'a key of a project that is %s is admitted or refused with its own code',
   async (_, closedAtMs, expected) => {
     const project = { id: 1, publicId: 'proj_1', accountId: 1, name: 'web', createdAtMs: 0, closedAtMs }
-    const authenticate = async () => ({ ...known, project })
+    const apiKeys = { ...ports.apiKeys, authenticate: async () => ({ ...known, project }) }
 
-    const admitted = admitCaller('good', {}, { ...ports, apiKeys: { authenticate } })
+    const admitted = admitCaller({ key: 'good', ...arrival }, {}, { ...ports, apiKeys })
 
     const answer = admitted.then(
       () => 'admitted',

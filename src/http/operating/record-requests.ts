@@ -34,7 +34,7 @@ export function recordRequests(
 const NO_ATTEMPTS: readonly RecordedAttempt[] = []
 
 /** Names every member, so that nothing of a request is kept by accident. */
-export function recordedRequest(
+function recordedRequest(
   { context, route, status, durationMs, firstByteMs }: FinishedRequest,
   caller: { readonly accountId: string; readonly apiKeyId: string },
 ): RecordedRequest {
