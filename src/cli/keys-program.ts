@@ -67,12 +67,12 @@ The options replace what was there before; ${NONE} removes it.
     .command('disable')
     .argument('<key>', KEY_NAMES)
     .description('Refuse a key until it is enabled. Running requests and jobs are settled.')
-    .action((key: string) => runner.admin(ask => switchKey(ask, { key, isDisabled: true })))
+    .action((key: string) => runner.admin(ask => switchKey(ask, { key, isDisabled: true }, Date.now())))
   keys
     .command('enable')
     .argument('<key>', KEY_NAMES)
     .description('Accept a disabled key again.')
-    .action((key: string) => runner.admin(ask => switchKey(ask, { key, isDisabled: false })))
+    .action((key: string) => runner.admin(ask => switchKey(ask, { key, isDisabled: false }, Date.now())))
   keys
     .command('revoke')
     .argument('<key>', KEY_NAMES)

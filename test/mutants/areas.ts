@@ -5,6 +5,7 @@ import { bodyMutants } from './areas/bodies.ts'
 import { anchorMutants } from './areas/anchor.ts'
 import { failoverMutants } from './areas/failover.ts'
 import { jobMutants } from './areas/jobs.ts'
+import { keyMutants } from './areas/keys.ts'
 import { limitMutants } from './areas/limits.ts'
 import { moneyMutants } from './areas/money.ts'
 import { reconcilerMutants } from './areas/reconciler.ts'
@@ -20,6 +21,7 @@ export const areas = {
   money: moneyMutants,
   limits: limitMutants,
   access: accessMutants,
+  keys: keyMutants,
   'admin-tokens': adminTokenMutants,
   usage: usageMutants,
   requests: requestMutants,

@@ -125,13 +125,14 @@ export async function setKey(
 export async function switchKey(
   ask: Ask,
   { key: name, isDisabled }: { readonly key: string; readonly isDisabled: boolean },
+  nowMs: number,
 ): Promise<Outcome> {
   const { id } = await findKey(ask, name)
   const json = { disabled: isDisabled }
   const key = await ask<KeyReply>({ method: 'PATCH', path: adminPath('keys', id), json })
   const text = isDisabled
     ? `Disabled ${key.prefix}… (${id}). Requests with this key are now refused.`
-    : `Enabled ${key.prefix}… (${id}). ${key.revoked_at === null ? 'Requests with this key are accepted again.' : 'It was revoked, so its requests are still refused.'}`
+    : `Enabled ${key.prefix}… (${id}). Its state is: ${stateOf(key, nowMs)}.`
   return { value: key, text }
 }
 

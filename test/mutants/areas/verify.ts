@@ -336,8 +336,8 @@ export const verifyMutants: readonly Mutant[] = [
   {
     name: 'verify accepts another time of a revocation',
     file: 'src/stores/books/verify/switches.ts',
-    text: "if (lines.at(key, 'revoked_at_ms') === revoked) return []",
-    replacement: "if ((lines.at(key, 'revoked_at_ms') === null) === (revoked === null)) return []",
+    text: "if (lines.at(id, 'revoked_at_ms') !== revoked) return",
+    replacement: "if ((lines.at(id, 'revoked_at_ms') === null) !== (revoked === null)) return",
     tests: ['src/stores/sqlite/verify/later-edits.test.ts'],
   },
   {

@@ -1,0 +1,51 @@
+import type { Mutant } from '../mutant.ts'
+
+const ACCESS = 'src/domain/accounts/key-access.ts'
+const ACCESS_TESTS = 'src/domain/accounts/key-access.test.ts'
+const SCENARIOS = 'test/scenarios/key-settings.test.ts'
+
+/** Faults in what a key may be used for. */
+export const keyMutants: readonly Mutant[] = [
+  {
+    name: 'a key is still accepted at the time at which it expires',
+    file: ACCESS,
+    text: 'nowMs >= expiresAtMs',
+    replacement: 'nowMs > expiresAtMs',
+    tests: [ACCESS_TESTS],
+  },
+  {
+    name: 'a client whose address is unknown may use a key for some addresses',
+    file: ACCESS,
+    text: "!isInRanges(clientAddress() ?? '', allowedAddresses)",
+    replacement: "!isInRanges(clientAddress() ?? '10.0.0.1', allowedAddresses)",
+    tests: [ACCESS_TESTS],
+  },
+  {
+    name: 'an IPv6 address is compared with IPv4 ranges',
+    file: 'src/domain/accounts/address-range.ts',
+    text: 'version === address.version && ',
+    replacement: '',
+    tests: ['src/domain/accounts/address-range.test.ts'],
+  },
+  {
+    name: 'the address of a proxy counts as that of a client that it does not name',
+    file: 'src/http/forwarding.ts',
+    text: 'if (before === undefined) return undefined',
+    replacement: 'if (before === undefined) return client',
+    tests: [SCENARIOS],
+  },
+  {
+    name: 'a kept answer is given to a key that may not call its model',
+    file: 'src/gateway/replays/request-coalescer.ts',
+    text: 'return !isOff(model) && mayUseModel(settings, model)',
+    replacement: 'return !isOff(model)',
+    tests: [SCENARIOS],
+  },
+  {
+    name: 'an earlier job is given to a key that may not call its model',
+    file: 'src/gateway/media/create-job.ts',
+    text: 'if (!mayUseModel(caller.apiKey.settings, { kind, id }))',
+    replacement: 'if (id === undefined)',
+    tests: [SCENARIOS],
+  },
+]
