@@ -216,7 +216,10 @@ function createTables(database: Database): void {
   database.run(`PRAGMA user_version = ${FORM}`)
 }
 
-/** Each ends with the row number, as all indexes of SQLite do. */
+/**
+ * Each ends with the row number, as all indexes of SQLite do. None is by cost or duration: their values come in no order,
+ * so each new row would write a page of its own. A list in such an order reads all rows of its filter.
+ */
 const INDEXES: readonly (readonly [name: string, columns: string, where?: string])[] = [
   ['id', 'id'],
   ['time', 'at_ms'],
@@ -226,8 +229,6 @@ const INDEXES: readonly (readonly [name: string, columns: string, where?: string
   ['code', 'error_code, at_ms', 'error_code IS NOT NULL'],
   ['failure', 'at_ms', IS_FAILED],
   ['job', 'job_id', 'job_id IS NOT NULL'],
-  ['cost', 'coalesce(cost, -1)'],
-  ['duration', 'duration_us'],
 ]
 
 function insertBatch(file: OpenedFile, { rows, alikeRefusals }: RowBatch): void {

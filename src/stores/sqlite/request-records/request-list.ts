@@ -6,7 +6,7 @@ import { recordedRequestOf, type StoredRequestRow } from './request-rows.ts'
 /** The value by which a list is sorted, from high to low. Rows with the same value are sorted by their number. */
 const sortValues = {
   newest: 'at_ms',
-  // The same expression as in the index. A request without a cost comes after one that was free.
+  // A request without a cost comes after one that was free.
   cost: 'coalesce(cost, -1)',
   duration: 'duration_us',
 } as const satisfies Record<RequestSort, string>
@@ -29,7 +29,10 @@ export function readRequestCursor({
   return place
 }
 
-/** Reads one page. Every filter but the tag has an index; a tag is looked for in the rows that the rest leaves. */
+/**
+ * Reads one page. Every filter but the tag has an index; a tag is looked for in the rows that the rest leaves, and a
+ * list by cost or duration sorts them all.
+ */
 export function listRequests(database: Database, query: RequestQuery): RequestPage {
   const { sort = 'newest', limit } = query
   const { sql, values } = conditionsOf(query)
