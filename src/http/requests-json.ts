@@ -43,9 +43,12 @@ export function recordJson(record: RecordedRequest) {
   }
 }
 
-/** The page of a request. `isForOperator` adds sentences about the providers. */
-export function requestPage(found: FoundRequest, { isForOperator }: { readonly isForOperator: boolean }) {
-  const { outcome, why } = explainRequest(found, { isForOperator })
+/** Only the operator sees the providers, and the notes of money movements. */
+type Reader = { readonly isForOperator: boolean }
+
+/** The page of a request. */
+export function requestPage(found: FoundRequest, reader: Reader) {
+  const { outcome, why } = explainRequest(found, reader)
   const { record, trace, job } = found
   return {
     id: found.id,
@@ -54,19 +57,19 @@ export function requestPage(found: FoundRequest, { isForOperator }: { readonly i
     why,
     request: record === undefined ? null : recordJson(record),
     hold: holdJson(found),
-    charge: trace?.charge === undefined ? null : chargeJson(trace.charge),
+    charge: trace?.charge === undefined ? null : chargeJson(trace.charge, reader),
     job: job === undefined ? null : jobJson(job),
   }
 }
 
 /** The page of a credit or a debit. `amount_usd` is negative for a debit, as in the statement. */
-export function movementPage({ kind, id, amount, note, atMs }: MoneyTrace) {
+export function movementPage({ kind, id, amount, note, atMs }: MoneyTrace, { isForOperator }: Reader) {
   return {
     id: formatId('op', id),
     object: 'movement_page',
     kind,
     amount_usd: formatUsd(kind === 'debit' ? subtractUsd(ZERO, amount) : amount),
-    note,
+    ...(isForOperator && { note }),
     created_at: new Date(atMs).toISOString(),
   }
 }
@@ -93,7 +96,7 @@ function holdJson({ record, trace }: FoundRequest) {
   }
 }
 
-function chargeJson(charge: TracedCharge) {
+function chargeJson(charge: TracedCharge, { isForOperator }: Reader) {
   return {
     ...usageJson(charge),
     shortfall_usd: formatUsd(charge.shortfall),
@@ -102,7 +105,7 @@ function chargeJson(charge: TracedCharge) {
     refunds: charge.refunds.map(({ id, amount, note, atMs }) => ({
       id: formatId('op', id),
       amount_usd: formatUsd(amount),
-      note,
+      ...(isForOperator && { note }),
       created_at: new Date(atMs).toISOString(),
     })),
   }

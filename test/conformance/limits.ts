@@ -90,6 +90,18 @@ export function limitsConform(kind: StoreKind): void {
     expect(await limits.of(ofAccount)).toEqual({ limits: {}, budgets: { month: usd('20') }, perModel: {} })
   })
 
+  test('a model with the name of a member of every object can have limits, and lose them', async () => {
+    const { store, change, ofKey } = await openLimited(kind)
+    const models = ['constructor', 'toString']
+
+    for (const model of models) await change({ per_model: { [model]: { budgets: { day: '5' } } } })
+    const given = await store.limits.of(ofKey)
+    for (const model of models) await change({ per_model: { [model]: null } })
+
+    expect(Object.keys(given.perModel).toSorted()).toEqual(models)
+    expect(await store.limits.of(ofKey)).toEqual({ limits: {}, budgets: {}, perModel: {} })
+  })
+
   describe('requests of a minute', () => {
     test('requests are refused above the limit of a minute, with the exact wait, until it is over', async () => {
       const { request, change, clock } = await openLimited(kind)

@@ -132,9 +132,22 @@ test('a request is found by the ids of its charge and its refund in the statemen
     charge: {
       cost_usd: '0.00008',
       refunded_usd: '0.00008',
-      refunds: [{ id: refund!.id, amount_usd: '0.00008', note: 'an apology' }],
+      refunds: [{ id: refund!.id, amount_usd: '0.00008' }],
     },
   })
+})
+
+test('the notes of refunds and debits are only for operators', async () => {
+  const id = await aChargedRequest()
+  await gateway.admin('POST', `charges/${id}/refund`, { note: 'threatened us' })
+  await gateway.admin('POST', `accounts/${ada.id}/debits`, { amount_usd: '1', note: 'fraud' })
+  const [debit, refund] = await movements()
+
+  const pages = [await own(debit!.id), await own(refund!.id)]
+
+  expect(JSON.stringify(pages)).not.toMatch(/note|threatened us|fraud/)
+  expect(await forAdmin(debit!.id)).toMatchObject({ note: 'fraud' })
+  expect(await forAdmin(id)).toMatchObject({ charge: { refunds: [{ note: 'threatened us' }] } })
 })
 
 test('a late answer shows that its charge was given back, and why', async () => {

@@ -208,6 +208,7 @@ describe('a project', () => {
     ['PATCH', 'projects/proj_none', { name: 'x' }, 404, 'There is no project "proj_none"'],
     ['PATCH', 'projects/{project}', {}, 400, 'changes nothing'],
     ['PATCH', 'projects/{project}', { closed: true }, 400, '"closed" is not a field of this request'],
+    ['PATCH', 'projects/{project}', { toString: 1 }, 400, '"toString" is not a field of this request'],
     [
       'PATCH',
       'projects/{project}',

@@ -8,6 +8,7 @@ import {
   encodeLimitsPatch,
   NO_LIMITS,
   patchLimits,
+  termsOfModel,
   type LimitTerms,
 } from './limits-row.ts'
 
@@ -106,6 +107,22 @@ test.each([
   expect(problem!.message).toContain(message)
   expect(problem!.remedy).toContain(remedy)
 })
+
+test.each(['constructor', 'toString', 'valueOf'])(
+  'a model with the name "%s" has its own limits, and none before it gets them',
+  name => {
+    const removed = patchLimits(SET, patchOf({ per_model: { [name]: null } }))
+    const limited = patchLimits(
+      SET,
+      patchOf({ per_model: { [name]: { limits: { requests_per_minute: 3 } } } }),
+    )
+
+    expect(removed).toEqual(SET)
+    expect(encodeLimits(limited)['per_model']).toHaveProperty([name, 'limits', 'requests_per_minute'], 3)
+    expect(patchLimits(limited, patchOf({ per_model: { [name]: null } }))).toEqual(SET)
+    expect(termsOfModel(SET, name)).toEqual({ limits: {}, budgets: {} })
+  },
+)
 
 test('at most a hundred models can have their own limits', () => {
   const models = Array.from({ length: 101 }, (_, index) => [`m${index}`, { budgets: { day: '1' } }] as const)

@@ -56,6 +56,11 @@ export function limitTermsOf(rows: readonly ScopeTerms[], { kind, id }: ScopeOwn
   }
 }
 
+/** The own terms of a model. Its name can be that of a member that every object has. */
+export function termsOfModel({ perModel }: Pick<LimitTerms, 'perModel'>, model: string): Terms {
+  return Object.hasOwn(perModel, model) ? (perModel[model] ?? NO_TERMS) : NO_TERMS
+}
+
 /** Checks a change of limits in the format of the admin API. Null removes a member, and an absent one stays. */
 export function decodeLimitsPatch(value: unknown): Checked<LimitsPatch> {
   return checked(problems => {
@@ -81,7 +86,7 @@ export function patchLimits(terms: LimitTerms, patch: LimitsPatch): LimitTerms {
   const { perModel: changes = {} } = patch
   const perModel = changes === null ? {} : { ...terms.perModel }
   for (const [model, change] of Object.entries(changes ?? {})) {
-    const changed = change === null ? NO_TERMS : patchTerms(perModel[model] ?? NO_TERMS, change)
+    const changed = change === null ? NO_TERMS : patchTerms(termsOfModel({ perModel }, model), change)
     if (isLimiting(changed)) perModel[model] = changed
     else delete perModel[model]
   }

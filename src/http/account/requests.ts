@@ -45,10 +45,8 @@ export async function readOwnRequest(
   ports: RequestPagePorts,
 ): Promise<HttpReply> {
   const found = await findRequest(lastSegment(path), account, ports)
-  return jsonReply(
-    200,
-    found.kind === 'request' ? requestPage(found, { isForOperator: false }) : movementPage(found),
-  )
+  const reader = { isForOperator: false }
+  return jsonReply(200, found.kind === 'request' ? requestPage(found, reader) : movementPage(found, reader))
 }
 
 function lastSegment(path: string): string {

@@ -51,11 +51,11 @@ export async function readFields(
     throw new GatewayError('invalid_json', `The body must be a JSON object with ${quoted(known)}.`)
   }
   const stray = Object.keys(body).find(name => !known.includes(name))
-  if (stray !== undefined)
-    throw wrongField(
-      stray,
-      elsewhere[stray] ?? `is not a field of this request; the fields are ${quoted(known)}`,
-    )
+  if (stray !== undefined) {
+    // The name can be that of a member that every object has.
+    const place = Object.hasOwn(elsewhere, stray) ? elsewhere[stray] : undefined
+    throw wrongField(stray, place ?? `is not a field of this request; the fields are ${quoted(known)}`)
+  }
   return body as Fields
 }
 

@@ -39,7 +39,7 @@ export async function getRequest({ params }: AdminCall, ports: AdminPorts): Prom
   const found = await findRequest(params['request'] ?? '', undefined, ports)
   if (found.kind !== 'request') {
     const account = await ports.accounts.findAccountById(found.accountId)
-    return adminReply({ ...movementPage(found), ...ownerBody(account) })
+    return adminReply({ ...movementPage(found, { isForOperator: true }), ...ownerBody(account) })
   }
   return adminReply(await requestBody(found, ports))
 }

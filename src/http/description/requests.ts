@@ -75,12 +75,15 @@ const arithmetic = object({
   is_at_most: about('The tokens of images cost more than the highest price, which is the total.', flag),
 })
 
+const refundMembers: Members = { id: idOf('op'), amount_usd: usd, created_at: dateTime }
+const noteMember: Members = { note: about('Only for operators.', nullable(text)) }
+
 const chargePageMembers: Members = {
   ...chargeMembers,
   shortfall_usd: about('The amount by which the cost exceeded the hold.', usd),
   pricing: words(['tariff', 'free', 'upstream_cost']),
   arithmetic: about('How the cost was computed. Null without a tariff.', nullable(arithmetic)),
-  refunds: listOf(object({ id: idOf('op'), amount_usd: usd, note: nullable(text), created_at: dateTime })),
+  refunds: listOf(object(refundMembers)),
 }
 
 const jobPageMembers: Members = {
@@ -116,7 +119,6 @@ const movementMembers: Members = {
   object: always('movement_page'),
   kind: words(['top_up', 'grant', 'debit']),
   amount_usd: usd,
-  note: nullable(text),
   created_at: dateTime,
 }
 
@@ -145,7 +147,15 @@ export const requestSchemas: Members = {
     ...ownerMembers,
     request: nullable(ref('AdminRequest')),
     charge: nullable(
-      object({ ...chargePageMembers, provider: text, provider_cost_usd: nullable(usd) }, attributionMembers),
+      object(
+        {
+          ...chargePageMembers,
+          refunds: listOf(object({ ...refundMembers, ...noteMember })),
+          provider: text,
+          provider_cost_usd: nullable(usd),
+        },
+        attributionMembers,
+      ),
     ),
     undelivered_attempts: about(
       'Calls of upstreams whose answers did not reach the client.',
@@ -178,7 +188,7 @@ export const requestSchemas: Members = {
       }),
     ),
   }),
-  AdminMovementPage: object({ ...movementMembers, ...ownerMembers }),
+  AdminMovementPage: object({ ...movementMembers, ...noteMember, ...ownerMembers }),
 }
 
 const AT = '2026-11-21T05:50:09.183Z'

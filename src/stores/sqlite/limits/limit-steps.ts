@@ -11,11 +11,12 @@ import {
   isSameLimits,
   limitTermsOf,
   patchLimits,
+  termsOfModel,
   type LimitsPatch,
   type LimitTerms,
 } from '../../../domain/limits/limits-row.ts'
 import { currentSpend } from '../../../domain/limits/periods.ts'
-import { budgetPeriods, kindWithModel, NO_TERMS, type Scope } from '../../../domain/limits/scope.ts'
+import { budgetPeriods, kindWithModel, type Scope } from '../../../domain/limits/scope.ts'
 import {
   usageUnder,
   withCost,
@@ -159,7 +160,7 @@ export class LimitSteps {
     for (const model of new Set([...Object.keys(before.perModel), ...Object.keys(after.perModel)])) {
       const withModel = kindWithModel[kind]
       if (withModel === undefined) throw new RangeError('A project has no limits for a model.')
-      this.#rows.write(accountId, { kind: withModel, id, model }, after.perModel[model] ?? NO_TERMS)
+      this.#rows.write(accountId, { kind: withModel, id, model }, termsOfModel(after, model))
     }
     this.#changed.set(books, nowMs)
     return true
