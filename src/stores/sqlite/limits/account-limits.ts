@@ -22,6 +22,7 @@ export type ProjectOf = (apiKeyId: number) => number | undefined
 
 /** The scopes of one account that have limits, in memory. */
 export class AccountLimits {
+  readonly all: readonly LiveScope[]
   #account: LiveScope | undefined
   readonly #projects = new Map<number, LiveScope>()
   readonly #accountModels = new Map<string, LiveScope>()
@@ -30,14 +31,10 @@ export class AccountLimits {
 
   readonly #projectOf: ProjectOf
 
-  private constructor(projectOf: ProjectOf) {
+  constructor(scopes: readonly LiveScope[], projectOf: ProjectOf) {
+    this.all = scopes
     this.#projectOf = projectOf
-  }
-
-  static of(scopes: Iterable<LiveScope>, projectOf: ProjectOf): AccountLimits {
-    const limits = new AccountLimits(projectOf)
-    for (const live of scopes) limits.#add(live)
-    return limits
+    for (const live of scopes) this.#add(live)
   }
 
   /** The scopes that a request passes, in the order in which they are asked. */
