@@ -1,4 +1,5 @@
 import type { StrictestRates } from '../../domain/limits/admission.ts'
+import type { Id } from '../../domain/ids.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
 import type { RecordedAttempt } from '../ports/request-records.ts'
@@ -43,6 +44,8 @@ export type TextRecord = {
   moderationProblem?: string
   /** True if the request got the answer of an identical request. */
   isReplay?: boolean
+  /** The request that paid for a replayed answer. */
+  replayOf?: Id
   /** What is left of the strictest limits of the caller. */
   rates?: StrictestRates
 }

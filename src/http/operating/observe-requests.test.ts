@@ -54,6 +54,7 @@ test('the line of a request has all its details', () => {
     moderation: 'unavailable',
     moderationProblem: 'slow too',
     isReplay: true,
+    replayOf: { key: 1n, tail: 2n },
     rates: {},
     errorCode: 'upstream_error',
     failure: undefined,
