@@ -31,10 +31,15 @@ export class AccountLimits {
 
   readonly #projectOf: ProjectOf
 
-  constructor(scopes: readonly LiveScope[], projectOf: ProjectOf) {
-    this.all = scopes
+  private constructor(all: readonly LiveScope[], projectOf: ProjectOf) {
+    this.all = all
     this.#projectOf = projectOf
-    for (const live of scopes) this.#add(live)
+  }
+
+  static of(scopes: readonly LiveScope[], projectOf: ProjectOf): AccountLimits {
+    const limits = new AccountLimits(scopes, projectOf)
+    for (const live of scopes) limits.#add(live)
+    return limits
   }
 
   /** The scopes that a request passes, in the order in which they are asked. */

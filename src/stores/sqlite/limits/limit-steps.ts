@@ -248,7 +248,7 @@ export class LimitSteps {
       const usage = usageUnder(terms, facts, limits?.find(scope)?.usage)
       return { scope, terms, usage, refused: undefined }
     })
-    return new AccountLimits(live, projectOf)
+    return AccountLimits.of(live, projectOf)
   }
 
   #adopt(): void {
