@@ -83,7 +83,9 @@ export function replaysConform(open: OpenReplays): void {
   test('answers with different content types and models are each found with their own', async () => {
     const { replays } = await open({ ttlMs: 60_000 })
     const types = ['application/json', 'text/event-stream; charset=utf-8', 'application/json', 'text/plain']
-    const answers = types.map((contentType, index) => ({ ...anAnswer(), contentType, model: `m${index}` }))
+    const answers = types.map((contentType, index) =>
+      Object.assign(anAnswer(), { contentType, model: `m${index}` }),
+    )
 
     for (const [index, answer] of answers.entries()) await replays.keep(aFingerprint(`${index}`), answer)
 

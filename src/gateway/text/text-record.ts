@@ -2,7 +2,7 @@ import type { StrictestRates } from '../../domain/limits/admission.ts'
 import type { Id } from '../../domain/ids.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
-import type { RecordedAttempt } from '../ports/request-records.ts'
+import type { RecordedAttempt, RefusedBy } from '../ports/request-records.ts'
 import type { Moderation } from '../ports/moderator.ts'
 
 /**
@@ -48,6 +48,8 @@ export type TextRecord = {
   replayOf?: Id
   /** What is left of the strictest limits of the caller. */
   rates?: StrictestRates
+  /** The limit or budget that refused the request. */
+  refusedBy?: RefusedBy
 }
 
 /** A provider of the catalog and how it failed. */

@@ -58,6 +58,7 @@ function recordedRequest(
       ...amountOf('required', amounts['required_usd']),
       ...amountOf('available', amounts['available_usd'] ?? amounts['remaining_usd']),
     }),
+    ...(record.refusedBy !== undefined && { refusedBy: record.refusedBy }),
     attempts: isReplay ? NO_ATTEMPTS : (record.attempts ?? NO_ATTEMPTS),
     ...(record.cost !== undefined && !isReplay && { cost: record.cost }),
     ...(record.jobId !== undefined && { jobId: record.jobId }),
