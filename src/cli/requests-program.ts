@@ -14,6 +14,7 @@ export function addRequests(program: Command, runner: Runner): void {
     .option('--failed', 'only requests with an error')
     .option('--account <account>', 'only of this account, by its name or id')
     .option('--key <key>', 'only of this key, by its id, its first 12 characters or the key itself')
+    .option('--project <id>', 'only of the keys of this project, by its id')
     .option('--model <model>', 'only for this model')
     .option('--code <code>', 'only with this error code, such as insufficient_balance')
     .option('--tag <name=value>', 'only with this tag, such as team=search', tagOf)

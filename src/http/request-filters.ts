@@ -6,6 +6,7 @@ import { readPage, readTimeRange, refuseUnknown } from './list-query.ts'
 export const requestSorts = ['newest', 'cost', 'duration'] as const satisfies readonly RequestSort[]
 
 const CODE = /^[\w.-]{1,200}$/
+const PROJECT = /^proj_[0-9a-z]{1,64}$/
 const MODEL_CHARS_MAX = 200
 const USER_CHARS_MAX = 512
 const TAG = /^([^=,]{1,128})=([^,]{1,512})$/
@@ -15,6 +16,7 @@ const known = [
   'limit',
   'cursor',
   'key',
+  'project',
   'model',
   'code',
   'failed',
@@ -50,6 +52,9 @@ export function readRequestQuery(
 function readFilter(query: URLSearchParams): RequestFilter {
   const model = readText(query, 'model', MODEL_CHARS_MAX)
   const userId = readText(query, 'user', USER_CHARS_MAX)
+  const projectId = query.get('project') ?? undefined
+  if (projectId !== undefined && !PROJECT.test(projectId))
+    throw wrong('project', 'must be the id of a project (proj_…)')
   const errorCode = query.get('code') ?? undefined
   if (errorCode !== undefined && !CODE.test(errorCode))
     throw wrong('code', 'must be the code of an error, such as insufficient_balance')
@@ -57,6 +62,7 @@ function readFilter(query: URLSearchParams): RequestFilter {
   return {
     ...(model === undefined ? {} : { model }),
     ...(userId === undefined ? {} : { userId }),
+    ...(projectId === undefined ? {} : { projectId }),
     ...(errorCode === undefined ? {} : { errorCode }),
     ...(tag === undefined ? {} : { tag }),
     ...(readFailed(query) ? { isFailed: true } : {}),

@@ -25,6 +25,7 @@ export function differing(from: Fingerprint): readonly Fingerprint[] {
 
 export function anAnswer(body: string | Uint8Array<ArrayBuffer> = '{"id":"1"}'): KeptAnswer {
   return {
+    first: { id: { key: 3n, tail: -4n } },
     contentType: 'application/json',
     model: 'gpt-x',
     body: typeof body === 'string' ? new TextEncoder().encode(body) : body,
@@ -47,6 +48,16 @@ export function replaysConform(open: OpenReplays): void {
 
     expect(await replays.find(aFingerprint('a'))).toEqual(answer)
     expect(await replays.find(aFingerprint('b'))).toBeUndefined()
+  })
+
+  test('an answer is found with the id and the end user of the request that paid for it', async () => {
+    const { replays } = await open({ ttlMs: 60_000 })
+    const id = { key: (1n << 63n) - 1n, tail: -(1n << 63n) }
+    const answer = { ...anAnswer(), first: { id, userId: 'zoë' } }
+
+    await replays.keep(aFingerprint('a'), answer)
+
+    expect(await replays.find(aFingerprint('a'))).toEqual(answer)
   })
 
   test('an answer does not change if the bytes it was kept from change', async () => {
@@ -72,8 +83,9 @@ export function replaysConform(open: OpenReplays): void {
   test('answers with different content types and models are each found with their own', async () => {
     const { replays } = await open({ ttlMs: 60_000 })
     const types = ['application/json', 'text/event-stream; charset=utf-8', 'application/json', 'text/plain']
-    const { body } = anAnswer()
-    const answers = types.map((contentType, index) => ({ contentType, model: `m${index}`, body }))
+    const answers = types.map((contentType, index) =>
+      Object.assign(anAnswer(), { contentType, model: `m${index}` }),
+    )
 
     for (const [index, answer] of answers.entries()) await replays.keep(aFingerprint(`${index}`), answer)
 

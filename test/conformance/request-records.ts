@@ -38,6 +38,7 @@ const whole = aRecordedRequest({
   firstByteMs: 1.5,
   held: usd('9000000000.000000001'),
   required: usd('0.5'),
+  refusedBy: { scope: 'key_model', limit: 'month_budget' },
   available: usd('0'),
   attempts: [{ provider: 'first', reason: 'server' }, { provider: 'second' }],
   cost: usd('0.000000001'),

@@ -98,6 +98,9 @@ class Run {
   #open: Open[] = []
   /** What each key was charged, ever. */
   readonly #charged: NanoUsd[] = [ZERO, ZERO]
+  #latestChargeMs = 0
+  /** A start with a clock before the latest charges counts these in the period of the start, until a check corrects it. */
+  #isSetBack = false
 
   private constructor(opened: Awaited<ReturnType<typeof sqlite.open>>, terms: ScopeTerms, clock: FakeClock) {
     this.#opened = opened
@@ -133,7 +136,7 @@ class Run {
       await this.#free(0)
     }
     const { problems } = await this.#node.ledger.verify()
-    expect(problems).toEqual([])
+    expect(problems.filter(({ stopsNothing }) => !(this.#isSetBack && stopsNothing))).toEqual([])
   }
 
   get #node(): TestStore {
@@ -198,6 +201,7 @@ class Run {
     const { hold, model, key } = ended
     const charge = aCharge(this.#keys[key]!, { tokens: dollars, model, atMs: this.#clock.now() })
     await this.#node.ledger.captureHold(hold, charge)
+    this.#latestChargeMs = Math.max(this.#latestChargeMs, charge.atMs)
     this.#charged[key] = addUsd(this.#charged[key]!, usd(String(dollars)))
   }
 
@@ -221,6 +225,7 @@ class Run {
   /** The requests die with their process, and jobs go on. */
   async #kill(): Promise<void> {
     this.#nodes = [await this.#opened.reopen()]
+    this.#isSetBack ||= this.#clock.now() < this.#latestChargeMs
     this.#open = this.#open.filter(({ kind }) => kind === 'media')
   }
 

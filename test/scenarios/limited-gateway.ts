@@ -138,7 +138,9 @@ const responses = (more: object): Asked => ({
   body: { model: 'gpt-x', input: text(), max_output_tokens: 5, ...more },
 })
 
-/** A request on every billable route. */
+const video = (path: string): Asked => ({ path, body: { model: 'film', prompt: text() } })
+
+/** A request on every billable route. The names of media are those of their routes. */
 export const billableRoutes = {
   'chat JSON': () => chat({ model: 'gpt-x' }),
   'chat stream': () => chat({ model: 'streamed', stream: true }),
@@ -151,5 +153,9 @@ export const billableRoutes = {
   'native messages stream': () => messages({ model: 'claude', stream: true }),
   embeddings: () => ({ path: '/v1/embeddings', body: { model: 'embed', input: text() } }),
   images: () => ({ path: '/v1/images/generations', body: { model: 'draw', prompt: text() } }),
-  videos: () => ({ path: '/v1/videos', body: { model: 'film', prompt: text() } }),
+  'images.edits': () => ({ path: '/v1/images/edits', body: { model: 'draw', prompt: text() } }),
+  videos: () => video('/v1/videos'),
+  'videos.generations': () => video('/v1/video/generations'),
+  'videos.extend': () => video('/v1/videos/extend'),
+  'videos.storyboard': () => video('/v1/videos/storyboard'),
 }

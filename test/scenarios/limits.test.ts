@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => gateway.stop())
 
 describe.each(Object.entries(billableRoutes))('%s', (name, request) => {
-  const isMedia = name === 'images' || name === 'videos'
+  const isMedia = /^(images|videos)/.test(name)
 
   test('a request is refused above the requests of a minute', async () => {
     const holder = await gateway.aKey({ limits: { requests_per_minute: 1 } })

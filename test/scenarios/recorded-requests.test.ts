@@ -91,17 +91,20 @@ test('a refused request shows what it had to hold, and what was left', async () 
   ])
 })
 
-test('a replay shows that it was free', async () => {
+test('a replay shows that it was free, which request paid, and the same end user', async () => {
   gateway.upstream.reply(chatAnswer())
-  const body = { messages: [{ role: 'user', content: `the same ${(asked += 1)}` }] }
-  await send(body)
+  const user = `u-${(asked += 1)}`
+  const body = { user, messages: [{ role: 'user', content: 'the same' }] }
+  const first = await send(body)
   const id = await send(body)
 
   expect(await own(id)).toMatchObject({
     outcome: 'replayed',
-    why: ['It got the answer of an identical request. A replay is free and takes nothing of a limit.'],
+    why: [`It got the answer of ${first}. A replay is free and takes nothing of a limit.`],
+    request: { replay_of: first, user },
     charge: null,
   })
+  expect(await ids(`user=${user}`)).toEqual([id, first])
 })
 
 test('a stream that broke shows that a part was charged', async () => {

@@ -61,8 +61,8 @@ function summaryOf(problems: readonly VerifyProblem[]): {
     return { heading: 'The books do not match their anchor.', section: 'If the database lost commits' }
   if (problems.every(({ concerns }) => concerns === 'nothing'))
     return {
-      heading: 'The books balance, but stored results of paid jobs are damaged.',
-      section: 'If a stored result is damaged',
+      heading: 'The books balance. These problems stop no requests.',
+      section: 'If a problem stops no requests',
     }
   const first = problems.find(({ entry_id }) => entry_id !== null)
   const place = first === undefined ? '' : ` The first wrong entry is ${first.entry_id}.`

@@ -5,6 +5,7 @@ import { findKey } from './keys.ts'
 export type RequestFilters = {
   readonly account?: string
   readonly key?: string
+  readonly project?: string
   readonly model?: string
   readonly code?: string
   readonly failed?: true
@@ -23,12 +24,14 @@ type RequestRow = {
   readonly created_at: string
   readonly account_name: string | null
   readonly key: string
+  readonly project: string | null
   readonly route: string
   readonly model: string | null
   readonly status: number
   readonly error_code: string | null
   readonly duration_ms: number
   readonly first_byte_ms: number | null
+  readonly refused_by: { readonly scope: string; readonly limit: string } | null
   readonly cost_usd: string | null
   readonly is_replay: boolean
   readonly tags: Readonly<Record<string, string>>
@@ -202,14 +205,16 @@ function requestText(page: RequestPageReply): string {
 }
 
 function replyLines(request: RequestRow): readonly (readonly string[])[] {
-  const { first_byte_ms: firstByte, error_code: code, tags, user } = request
+  const { first_byte_ms: firstByte, error_code: code, project, refused_by: refusedBy, tags, user } = request
   const named = Object.entries(tags).map(([name, value]) => `${name}=${value}`)
   return [
     ['key', request.key],
+    ...(project === null ? [] : [['project', project]]),
     ['created', request.created_at],
     ['route', request.route],
     ['model', request.model ?? '–'],
     ['reply', code === null ? String(request.status) : `${request.status} ${code}`],
+    ...(refusedBy === null ? [] : [['refused by', `${refusedBy.limit} of the ${refusedBy.scope}`]]),
     [
       'duration',
       `${request.duration_ms} ms${firstByte === null ? '' : `, first byte after ${firstByte} ms`}`,

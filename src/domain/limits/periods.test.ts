@@ -33,5 +33,5 @@ test('a clock that is set back spends from the later period', () => {
 
   const later = withSpend(spent, 'day', { cost: usd('1'), atMs: monday })
 
-  expect(later).toEqual({ ...periodAt('day', tuesday), spent: usd('4') })
+  expect(later).toEqual({ ...periodAt('day', tuesday), spent: usd('4'), spentBefore: usd('1') })
 })

@@ -10,7 +10,11 @@ const DAYS_AFTER_MONDAY = 3
 export type Period = { readonly startMs: number; readonly endMs: number }
 
 /** What was spent in a period. No job resets it: a period that is over counts as nothing. */
-export type PeriodSpend = Period & { readonly spent: NanoUsd }
+export type PeriodSpend = Period & {
+  readonly spent: NanoUsd
+  /** The part that was recorded before the start, after the clock was set back. The sums on disk have it on earlier days. */
+  readonly spentBefore: NanoUsd
+}
 
 /** The period that contains an instant. `total` starts in 1970 and never ends. */
 export function periodAt(period: BudgetPeriod, atMs: number): Period {
@@ -42,7 +46,7 @@ export function currentSpend(
   nowMs: number,
 ): PeriodSpend {
   if (stored !== undefined && nowMs < stored.endMs) return stored
-  return { ...periodAt(period, nowMs), spent: ZERO }
+  return { ...periodAt(period, nowMs), spent: ZERO, spentBefore: ZERO }
 }
 
 /** Counts a cost in the period in which it is recorded. */
@@ -52,7 +56,8 @@ export function withSpend(
   { cost, atMs }: { readonly cost: NanoUsd; readonly atMs: number },
 ): PeriodSpend {
   const current = currentSpend(stored, period, atMs)
-  return { ...current, spent: addUsd(current.spent, cost) }
+  const spentBefore = atMs < current.startMs ? addUsd(current.spentBefore, cost) : current.spentBefore
+  return { ...current, spent: addUsd(current.spent, cost), spentBefore }
 }
 
 function days(firstDay: number, count: number): Period {

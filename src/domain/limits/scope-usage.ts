@@ -53,7 +53,7 @@ export function usageUnder(
   for (const period of budgetPeriods) {
     if (budgets[period] === undefined) continue
     const current = currentSpend(before?.spent[period], period, nowMs)
-    spent[period] = { ...current, spent: spentSince(current.startMs) }
+    spent[period] = { ...current, spent: addUsd(spentSince(current.startMs), current.spentBefore) }
   }
   const openTokens = open.reduce((sum, demand) => sum + demand.tokens, 0)
   return {

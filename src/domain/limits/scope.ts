@@ -4,7 +4,8 @@ import type { NanoUsd } from '../money.ts'
  * What limits and budgets apply to. A request passes all scopes of its key, in this order, and the first one that
  * refuses is named. All scopes of a key belong to one account.
  */
-export type ScopeKind = 'account' | 'project' | 'account_model' | 'key' | 'key_model'
+export const scopeKinds = ['account', 'project', 'account_model', 'key', 'key_model'] as const
+export type ScopeKind = (typeof scopeKinds)[number]
 
 export type Scope = {
   readonly kind: ScopeKind

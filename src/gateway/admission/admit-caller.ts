@@ -7,7 +7,8 @@ import { ZERO } from '../../domain/money.ts'
 import type { ApiKeys, Authenticated } from '../ports/api-keys.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Limited, Limits } from '../ports/limits.ts'
-import { limitError } from './refuse-limits.ts'
+import type { RefusedBy } from '../ports/request-records.ts'
+import { limitError, refusedBy } from './refuse-limits.ts'
 
 /** The hash under which a key is stored. */
 export type HashKey = (key: string) => string
@@ -22,8 +23,8 @@ export type AdmitCallerPorts = {
 /** The caller of a request, for its log line. */
 export type CallerRecord = RatesRecord & { accountId?: string; apiKeyId?: string; projectId?: string }
 
-/** What is left of the strictest limits of the caller, for the headers of its reply. */
-export type RatesRecord = { rates?: StrictestRates }
+/** What is left of the strictest limits of the caller, for the headers of its reply, and which one refused it. */
+export type RatesRecord = { rates?: StrictestRates; refusedBy?: RefusedBy }
 
 /** Longer texts are not hashed, because no key is longer. */
 const KEY_LENGTH_MAX = 256
@@ -105,5 +106,6 @@ export async function admitRead(
 
 function readRefused({ refusal, rates }: Limited, record: RatesRecord): GatewayError {
   record.rates = rates
+  record.refusedBy = refusedBy(refusal)
   return limitError(refusal, { amount: ZERO })
 }

@@ -6,7 +6,7 @@ import type { TextRequest } from '../../protocol/text-dialect.ts'
 import type { Limited } from '../ports/limits.ts'
 import { affordableCeiling, type Quote } from '../text/quote-text.ts'
 import type { RatesRecord } from './admit-caller.ts'
-import { limitError } from './refuse-limits.ts'
+import { limitError, refusedBy } from './refuse-limits.ts'
 
 /** What a text request or a job takes from its account. */
 export type Spend = {
@@ -35,6 +35,7 @@ export async function admitSpend<
   if ('rates' in placed && placed.rates !== undefined) record.rates = placed.rates
   if (!isRefused(placed)) return placed as Admitted<Placed>
   if (placed.outcome === 'refused') throw moneyRefusal(spend, placed)
+  record.refusedBy = refusedBy(placed.refusal)
   const { amount, text } = spend
   const affordable = text && { affordableCeiling: (left: NanoUsd) => affordableCeiling(text.quote, left) }
   throw limitError(placed.refusal, { amount, ...affordable })

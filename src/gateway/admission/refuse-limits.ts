@@ -2,6 +2,7 @@ import { GatewayError, type ErrorExtras } from '../../domain/errors.ts'
 import type { LimitRefusal } from '../../domain/limits/admission.ts'
 import type { Scope } from '../../domain/limits/scope.ts'
 import { formatUsd, type NanoUsd } from '../../domain/money.ts'
+import type { RefusedBy } from '../ports/request-records.ts'
 import { formatInstant } from '../../protocol/rate-limit-headers.ts'
 
 const MS_PER_S = 1000
@@ -17,6 +18,12 @@ type Asked = {
   readonly amount: NanoUsd
   /** The largest output ceiling that an amount can pay for. Absent for a job. */
   readonly affordableCeiling?: (amount: NanoUsd) => number | undefined
+}
+
+/** The refusal in the record of its request. */
+export function refusedBy(refusal: LimitRefusal): RefusedBy {
+  const { scope, limit } = refusal
+  return { scope: scope.kind, limit: limit === 'budget' ? `${refusal.period}_budget` : limit }
 }
 
 /** The error for a request that a limit or a budget refuses. It names the scope, the limit and when to retry. */

@@ -1,5 +1,6 @@
 import type { Id } from '../../domain/ids.ts'
 import type { Job, JobState } from '../../domain/jobs/job.ts'
+import type { RefusedBy } from '../ports/request-records.ts'
 import type { StrictestRates } from '../../domain/limits/admission.ts'
 import type { Attribution } from '../../domain/ledger/attribution.ts'
 import type { NanoUsd } from '../../domain/money.ts'
@@ -47,6 +48,8 @@ export type MediaRecord = {
   isReplay?: boolean
   /** What is left of the strictest limits of the caller. */
   rates?: StrictestRates
+  /** The limit or budget that refused the request. */
+  refusedBy?: RefusedBy
 }
 
 /** Records the state of a request's job at the time of the reply. */

@@ -1,5 +1,15 @@
+import type { Id } from '../../domain/ids.ts'
+
+/** The request that an answer was made for, and that paid for it. */
+export type FirstRequest = {
+  readonly id: Id
+  /** The end user that it names. Identical requests name the same one. */
+  readonly userId?: string
+}
+
 /** The answer to a request, kept for identical requests. */
 export type KeptAnswer = {
+  readonly first: FirstRequest
   readonly contentType: string
   /** The catalog name of the model that answered. */
   readonly model: string

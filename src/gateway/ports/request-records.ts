@@ -1,3 +1,4 @@
+import { rateLimits, type BudgetPeriod, type RateLimit, type ScopeKind } from '../../domain/limits/scope.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { TimeRange } from './ledger.ts'
 
@@ -31,6 +32,8 @@ export type RecordedRequest = {
   /** Of a request that the balance or a budget refused: what it had to hold, and what was left for it. */
   readonly required?: NanoUsd
   readonly available?: NanoUsd
+  /** Of a request that a limit or a budget refused: which one, of what. */
+  readonly refusedBy?: RefusedBy
   /** The calls of upstreams in their order. The one whose answer the client got has no reason. */
   readonly attempts: readonly RecordedAttempt[]
   /** What the request was charged. Absent for a replay, and for a job that had not ended with the reply. */
@@ -51,6 +54,17 @@ export type RecordedRequest = {
    */
   readonly alikeRefusals: number
 }
+
+/** The limits of a scope, and its budgets by their periods. */
+export const recordedLimits = [
+  ...rateLimits,
+  'day_budget',
+  'week_budget',
+  'month_budget',
+  'total_budget',
+] as const satisfies readonly (RateLimit | `${BudgetPeriod}_budget`)[]
+
+export type RefusedBy = { readonly scope: ScopeKind; readonly limit: (typeof recordedLimits)[number] }
 
 export type RecordedAttempt = {
   readonly provider: string

@@ -22,6 +22,9 @@ type Change = Partial<Omit<TextCall, 'client'>>
 const PATIENCE_MS = 300_000
 const HOUR_MS = 3_600_000
 
+/** The request that paid for a kept answer. */
+const FIRST = { id: { key: 7n, tail: 8n }, userId: 'eve' }
+
 const FAILURE: TextResult = { kind: 'error', error: new GatewayError('upstream_error', 'It failed.') }
 
 function anAnswer(body: string): CompleteAnswer {
@@ -107,7 +110,7 @@ function setUp(replays: Replays = noReplays) {
     })
     // A test may look at a rejection later.
     result.catch(() => undefined)
-    return { result, client, record: call.record }
+    return { result, client, record: call.record, id: call.id }
   }
   return { clock, ask, calls, budget }
 }
@@ -134,11 +137,11 @@ describe('with a replay store that answers later', () => {
 
     const asked = [ask(), ask()]
     await turn()
-    await store.found({ contentType: 'application/json', model: 'gpt-x', body: 'kept' })
+    await store.found({ first: FIRST, contentType: 'application/json', model: 'gpt-x', body: 'kept' })
 
     for (const { result, record } of asked) {
       expect(await result).toMatchObject({ kind: 'answer', body: 'kept', isReplay: true })
-      expect(record).toMatchObject({ isReplay: true, model: 'gpt-x' })
+      expect(record).toMatchObject({ isReplay: true, model: 'gpt-x', replayOf: FIRST.id, userId: 'eve' })
     }
     expect(calls).toHaveLength(0)
   })
@@ -195,7 +198,7 @@ describe.each([
     await store.kept()
 
     const next = ask()
-    await store.found({ contentType: 'text/plain', model: 'gpt-x', body: 'kept' })
+    await store.found({ first: FIRST, contentType: 'text/plain', model: 'gpt-x', body: 'kept' })
 
     expect(await bodyOf(await next.result)).toBe('kept')
     expect(calls).toHaveLength(1)
@@ -216,7 +219,26 @@ describe('a follower', () => {
       rateLimits: [],
       retryAfter: undefined,
       isReplay: true,
+      first: { id: first.id },
     })
+  })
+
+  test.each([
+    ['an answer', anAnswer],
+    ['a stream', aWholeStream],
+  ])('a follower of %s records the request that pays, and its end user', async (_, answerWith) => {
+    const { ask, calls } = setUp()
+    const first = ask({ id: { key: 5n, tail: 6n } })
+    await turn()
+    const second = ask()
+    // The body of the first request is read before the model is called.
+    first.record.userId = 'eve'
+
+    calls[0]!.resolve(answerWith('the answer'))
+    await second.result
+
+    expect(second.record).toMatchObject({ isReplay: true, replayOf: { key: 5n, tail: 6n }, userId: 'eve' })
+    expect(first.record).not.toHaveProperty('replayOf')
   })
 
   test('a follower of a stream gets it without the rate limits and the Retry-After of the first request', async () => {

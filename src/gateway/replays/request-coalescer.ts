@@ -13,6 +13,7 @@ import type { Clock } from '../ports/clock.ts'
 import {
   fingerprintKey,
   type Fingerprint,
+  type FirstRequest,
   type KeptAnswer,
   type ReplayBudget,
   type Replays,
@@ -110,7 +111,7 @@ export class RequestCoalescer {
 
   /** The followers get the answer now. New requests join this one until the answer is kept. */
   #shareAnswer(run: Run, { contentType, model, body }: CompleteAnswer): void {
-    const answer = { contentType, model, body }
+    const answer = { first: firstOf(run), contentType, model, body }
     run.request.settle(() => replayOf(answer))
     if (isSmall(body)) void this.#ports.replays.keep(run.fingerprint, answer).then(() => this.#forget(run))
     else this.#forget(run)
@@ -124,7 +125,7 @@ export class RequestCoalescer {
     const leader = openReader() as StreamReader
     run.request.settle(() => {
       const follower = openReader()
-      return follower && { ...replayed(answer), body: follower, ended: follower.ended }
+      return follower && { ...answer, ...REPLAY, first: firstOf(run), body: follower, ended: follower.ended }
     })
     void this.#keepStream(run, stream, answer)
     return { ...answer, body: leader }
@@ -138,7 +139,7 @@ export class RequestCoalescer {
     const body = stream.copy()
     if (body !== undefined && isSmall(body) && isWhole) {
       const { contentType, model } = answer
-      await this.#ports.replays.keep(run.fingerprint, { contentType, model, body })
+      await this.#ports.replays.keep(run.fingerprint, { first: firstOf(run), contentType, model, body })
     }
     stream.close()
   }
@@ -181,17 +182,23 @@ const NOT_WHOLE = Promise.resolve({ isWhole: false })
 /** Rate limits and `Retry-After` were for the first request. */
 const REPLAY = { rateLimits: [], retryAfter: undefined, isReplay: true } as const
 
-function replayOf({ contentType, model, body }: KeptAnswer): CompleteAnswer {
-  return { ...REPLAY, kind: 'answer', contentType, model, body, usage: null, cost: null }
+function replayOf(answer: KeptAnswer): CompleteAnswer {
+  return { ...REPLAY, kind: 'answer', ...answer, usage: null, cost: null }
 }
 
-function replayed(answer: StreamedAnswer): StreamedAnswer {
-  return { ...answer, ...REPLAY }
+/** Its end user is known when its body was read, which replays do not need. */
+function firstOf({ call: { id, record } }: Run): FirstRequest {
+  return { id, ...(record.userId !== undefined && { userId: record.userId }) }
 }
 
 function reportReplay(result: TextResult, { record }: TextCall): TextResult {
   record.isReplay = true
-  if (result.kind === 'answer' || result.kind === 'stream') record.model = result.model
+  if (result.kind === 'answer' || result.kind === 'stream') {
+    const { model, first } = result
+    record.model = model
+    if (first !== undefined) record.replayOf = first.id
+    if (first?.userId !== undefined) record.userId = first.userId
+  }
   return result
 }
 

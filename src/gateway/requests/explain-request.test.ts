@@ -99,10 +99,18 @@ const cases: Readonly<Record<string, [Partial<FoundRequest>, RequestOutcome, rea
     ],
   ],
   'refused by a limit, with others': [
-    { record: aRecord({ status: 429, errorCode: 'requests_per_minute', alikeRefusals: 41 }) },
+    {
+      record: aRecord({
+        status: 429,
+        errorCode: 'requests_per_minute',
+        refusedBy: { scope: 'project', limit: 'requests_per_minute' },
+        alikeRefusals: 41,
+      }),
+    },
     'refused',
     [
       'The reply was 429 with the code requests_per_minute.',
+      'It was refused by the limit "requests per minute" of its project.',
       'In the same minute, 41 more requests of this key were refused with this code. They are only counted.',
       NOTHING,
     ],

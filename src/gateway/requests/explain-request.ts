@@ -1,7 +1,7 @@
 import { isFinal, type Job } from '../../domain/jobs/job.ts'
 import { describeUsd, ZERO } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
-import type { RecordedRequest } from '../ports/request-records.ts'
+import type { RecordedRequest, RefusedBy } from '../ports/request-records.ts'
 import type { RequestTrace, TracedCharge } from '../ports/traces.ts'
 import type { FoundRequest } from './find-request.ts'
 
@@ -65,11 +65,12 @@ function outcomeOf({ record, trace, job }: FoundRequest): RequestOutcome {
 
 function replyLines(record: RecordedRequest | undefined): readonly string[] {
   if (record === undefined) return []
-  const { status, errorCode, clientDisconnected, isReplay, replayOf, alikeRefusals } = record
+  const { status, errorCode, refusedBy, clientDisconnected, isReplay, replayOf, alikeRefusals } = record
   const lines: string[] = []
   if (status >= 400 && status !== CLIENT_CLOSED)
     lines.push(`The reply was ${status}${errorCode === undefined ? '' : ` with the code ${errorCode}`}.`)
-  else if (status < 400 && errorCode !== undefined)
+  if (refusedBy !== undefined) lines.push(`It was refused by ${limitText(refusedBy)}.`)
+  if (status < 400 && errorCode !== undefined)
     lines.push(`The stream broke after it had begun, with the code ${errorCode}.`)
   if (clientDisconnected || status === CLIENT_CLOSED)
     lines.push('The client disconnected before the reply had ended.')
@@ -83,6 +84,18 @@ function replyLines(record: RecordedRequest | undefined): readonly string[] {
     )
   return lines
 }
+
+function limitText({ scope, limit }: RefusedBy): string {
+  return `the limit "${limit.replaceAll('_', ' ')}" of its ${scopeTexts[scope]}`
+}
+
+const scopeTexts = {
+  account: 'account',
+  project: 'project',
+  account_model: 'account with this model',
+  key: 'API key',
+  key_model: 'API key with this model',
+} as const satisfies Record<RefusedBy['scope'], string>
 
 function moneyLines({ record, trace, job }: FoundRequest, outcome: RequestOutcome): readonly string[] {
   const charge = trace?.charge

@@ -1,7 +1,8 @@
 import type { StrictestRates } from '../../domain/limits/admission.ts'
+import type { Id } from '../../domain/ids.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
-import type { RecordedAttempt } from '../ports/request-records.ts'
+import type { RecordedAttempt, RefusedBy } from '../ports/request-records.ts'
 import type { Moderation } from '../ports/moderator.ts'
 
 /**
@@ -43,8 +44,12 @@ export type TextRecord = {
   moderationProblem?: string
   /** True if the request got the answer of an identical request. */
   isReplay?: boolean
+  /** The request that paid for a replayed answer. */
+  replayOf?: Id
   /** What is left of the strictest limits of the caller. */
   rates?: StrictestRates
+  /** The limit or budget that refused the request. */
+  refusedBy?: RefusedBy
 }
 
 /** A provider of the catalog and how it failed. */

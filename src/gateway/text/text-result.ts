@@ -3,6 +3,7 @@ import type { NanoUsd } from '../../domain/money.ts'
 import type { Usage } from '../../domain/pricing/usage.ts'
 import type { UpstreamError } from '../../protocol/upstream-error.ts'
 import type { ByteStream } from '../ports/byte-stream.ts'
+import type { FirstRequest } from '../ports/replays.ts'
 import type { RateLimits } from '../ports/text-provider.ts'
 
 /** The result of a text request. */
@@ -19,6 +20,8 @@ type Answer = {
   readonly retryAfter: string | undefined
   /** True for the answer of an identical earlier request. The earlier request paid for it. */
   readonly isReplay?: true
+  /** That earlier request. Only of a replay. */
+  readonly first?: FirstRequest
 }
 
 /** An answer that is complete: text, or the bytes of a stream that was replayed. */

@@ -1,5 +1,7 @@
 import { jobIdPrefix, jobTransitions } from '../../domain/jobs/job.ts'
 import { attemptTransitions } from '../../domain/ledger/attempt.ts'
+import { scopeKinds } from '../../domain/limits/scope.ts'
+import { recordedLimits } from '../../gateway/ports/request-records.ts'
 import { requestSorts } from '../request-filters.ts'
 import { requestOutcomes } from '../../gateway/requests/explain-request.ts'
 import { itemWords } from '../requests-json.ts'
@@ -35,6 +37,7 @@ const recordMembers: Members = {
   object: always('request'),
   created_at: about('When it arrived.', dateTime),
   key: idOf('key'),
+  project: about('The project of the key.', nullable(idOf('proj'))),
   route: text,
   model: about('Null if it was refused before its model was found.', nullable(text)),
   status: about('The status of the reply; 499 if the client disconnected before it.', { type: 'integer' }),
@@ -44,6 +47,10 @@ const recordMembers: Members = {
   held_usd: nullable(usd),
   required_usd: about('What a request that was refused for money had to hold.', nullable(usd)),
   available_usd: about('What was left for it.', nullable(usd)),
+  refused_by: about(
+    'The limit or budget that refused it, of its account, project or key, or one of these with the model.',
+    nullable(object({ scope: words(scopeKinds), limit: words(recordedLimits) })),
+  ),
   cost_usd: about('Null if nothing was charged when the reply ended.', nullable(usd)),
   job: about('The job that it made or got again.', nullable(jobId)),
   is_replay: flag,
@@ -197,6 +204,7 @@ const request = {
   object: 'request',
   created_at: AT,
   key: 'key_01m7yafb7z000c1awn4tmfekz0',
+  project: null,
   route: 'chat',
   model: 'sandbox-chat',
   status: 200,
@@ -206,6 +214,7 @@ const request = {
   held_usd: '0.041',
   required_usd: null,
   available_usd: null,
+  refused_by: null,
   cost_usd: '0.000115',
   job: null,
   is_replay: false,
@@ -244,6 +253,7 @@ const page = {
 }
 
 const filters: readonly Parameter[] = [
+  parameter('project', 'Only requests of the keys of this project, by its id.', idOf('proj')),
   parameter('model', 'Only requests for this model.', text),
   parameter('code', 'Only requests with this error code.', text, 'insufficient_balance'),
   parameter('failed', 'Only requests with an error code or a status from 400.', words(['true', 'false'])),

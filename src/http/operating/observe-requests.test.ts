@@ -54,7 +54,9 @@ test('the line of a request has all its details', () => {
     moderation: 'unavailable',
     moderationProblem: 'slow too',
     isReplay: true,
+    replayOf: { key: 1n, tail: 2n },
     rates: {},
+    refusedBy: { scope: 'key', limit: 'day_budget' },
     errorCode: 'upstream_error',
     failure: undefined,
   }

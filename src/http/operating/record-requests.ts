@@ -1,4 +1,4 @@
-import { idTimeMs } from '../../domain/ids.ts'
+import { formatId, idTimeMs } from '../../domain/ids.ts'
 import { parseUsd } from '../../domain/money.ts'
 import type { RecordedAttempt, RecordedRequest, RequestRecords } from '../../gateway/ports/request-records.ts'
 import type { RequestRecord } from '../request-context.ts'
@@ -58,10 +58,12 @@ function recordedRequest(
       ...amountOf('required', amounts['required_usd']),
       ...amountOf('available', amounts['available_usd'] ?? amounts['remaining_usd']),
     }),
+    ...(record.refusedBy !== undefined && { refusedBy: record.refusedBy }),
     attempts: isReplay ? NO_ATTEMPTS : (record.attempts ?? NO_ATTEMPTS),
     ...(record.cost !== undefined && !isReplay && { cost: record.cost }),
     ...(record.jobId !== undefined && { jobId: record.jobId }),
     isReplay,
+    ...(record.replayOf !== undefined && { replayOf: formatId('req', record.replayOf) }),
     clientDisconnected: record.clientDisconnected === true,
     ...(record.tags !== undefined && { tags: Object.fromEntries(record.tags) }),
     ...(record.userId !== undefined && { userId: record.userId }),

@@ -14,13 +14,17 @@ const SPARE_SLABS_MAX = 4
 // A record begins at a multiple of 8 bytes. Its head has these fields as doubles,
 const EXPIRES_AT_MS = 0
 const API_KEY_ID = 1
-// and these as 32-bit words. The content type, the model and the body follow the head.
+// these as 64-bit integers,
+const ID_KEY = 10
+const ID_TAIL = 11
+// and these as 32-bit words. The content type, the model, the end user and the body follow the head.
 const SIZE = 4
 const ROUTE = 5
 const TYPE_BYTES = 6
 const MODEL_BYTES = 7
 const BODY_BYTES = 8
-const HEAD_BYTES = 80
+const USER_BYTES = 24
+const HEAD_BYTES = 104
 /** Where the digest is in the head: SHA-256 in base64. */
 const DIGEST_AT = 36
 const DIGEST_BYTES = 44
@@ -59,7 +63,7 @@ export class AnswerLog {
   /** Undefined if the budget has no room or the record is larger than a slab. Then nothing is written. */
   append(
     fingerprint: Fingerprint,
-    { contentType, model, body }: KeptAnswer,
+    { first, contentType, model, body }: KeptAnswer,
     expiresAtMs: number,
   ): RecordOffset | undefined {
     // Under overload the budget is full most of the time. This check is cheaper than measuring the record.
@@ -67,8 +71,9 @@ export class AnswerLog {
     this.#budget.give(body.length)
     const typeBytes = Buffer.byteLength(contentType)
     const modelBytes = Buffer.byteLength(model)
+    const userBytes = Buffer.byteLength(first.userId ?? '')
     const bodyBytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-    const size = aligned(HEAD_BYTES + typeBytes + modelBytes + bodyBytes)
+    const size = aligned(HEAD_BYTES + typeBytes + modelBytes + userBytes + bodyBytes)
     if (size > SLAB_BYTES) return undefined
     const left = SLAB_BYTES - (this.#end % SLAB_BYTES)
     const position = size <= left ? this.#end : this.#end + left
@@ -77,21 +82,26 @@ export class AnswerLog {
     if (this.isEmpty) this.#drop(position)
     else if (position !== this.#end) this.#endSlab(left)
     this.#end = position + size
-    const { bytes, words, doubles } = this.#slabOf(position)
+    const { bytes, words, doubles, integers } = this.#slabOf(position)
     const at = position % SLAB_BYTES
     doubles[at / 8 + EXPIRES_AT_MS] = expiresAtMs
     doubles[at / 8 + API_KEY_ID] = fingerprint.apiKeyId
+    integers[at / 8 + ID_KEY] = first.id.key
+    integers[at / 8 + ID_TAIL] = first.id.tail
     words[at / 4 + SIZE] = size
     words[at / 4 + ROUTE] = this.#numberOf(fingerprint.route)
     words[at / 4 + TYPE_BYTES] = typeBytes
     words[at / 4 + MODEL_BYTES] = modelBytes
     words[at / 4 + BODY_BYTES] = bodyBytes
+    words[at / 4 + USER_BYTES] = userBytes
     bytes.write(fingerprint.digest, at + DIGEST_AT, 'latin1')
     const modelAt = at + HEAD_BYTES + typeBytes
     bytes.write(contentType, at + HEAD_BYTES)
+    const userAt = modelAt + modelBytes
     bytes.write(model, modelAt)
-    if (typeof body === 'string') bytes.write(body, modelAt + modelBytes)
-    else bytes.set(body, modelAt + modelBytes)
+    if (first.userId !== undefined) bytes.write(first.userId, userAt)
+    if (typeof body === 'string') bytes.write(body, userAt + userBytes)
+    else bytes.set(body, userAt + userBytes)
     return position
   }
 
@@ -118,14 +128,19 @@ export class AnswerLog {
 
   /** Returns a copy, because the record may be dropped before the reader is done. */
   answer(position: RecordOffset): KeptAnswer {
-    const { bytes } = this.#slabOf(position)
+    const { bytes, integers } = this.#slabOf(position)
+    const idAt = (position % SLAB_BYTES) / 8
     const typeAt = (position % SLAB_BYTES) + HEAD_BYTES
     const modelAt = typeAt + this.#word(position, TYPE_BYTES)
-    const bodyAt = modelAt + this.#word(position, MODEL_BYTES)
+    const userAt = modelAt + this.#word(position, MODEL_BYTES)
+    const bodyAt = userAt + this.#word(position, USER_BYTES)
     const bodyEnd = bodyAt + this.#word(position, BODY_BYTES)
+    const id = { key: integers[idAt + ID_KEY] ?? 0n, tail: integers[idAt + ID_TAIL] ?? 0n }
+    const userId = userAt === bodyAt ? {} : { userId: decoder.decode(bytes.subarray(userAt, bodyAt)) }
     return {
+      first: { id, ...userId },
       contentType: decoder.decode(bytes.subarray(typeAt, modelAt)),
-      model: decoder.decode(bytes.subarray(modelAt, bodyAt)),
+      model: decoder.decode(bytes.subarray(modelAt, userAt)),
       body: new Uint8Array(bytes.subarray(bodyAt, bodyEnd)),
     }
   }
@@ -170,12 +185,22 @@ export class AnswerLog {
   }
 }
 
-/** The same memory as bytes, words and doubles. */
-type Slab = { readonly bytes: Buffer; readonly words: Int32Array; readonly doubles: Float64Array }
+/** The same memory as bytes, words, doubles and 64-bit integers. */
+type Slab = {
+  readonly bytes: Buffer
+  readonly words: Int32Array
+  readonly doubles: Float64Array
+  readonly integers: BigInt64Array
+}
 
 function freshSlab(): Slab {
   const buffer = new ArrayBuffer(SLAB_BYTES)
-  return { bytes: Buffer.from(buffer), words: new Int32Array(buffer), doubles: new Float64Array(buffer) }
+  return {
+    bytes: Buffer.from(buffer),
+    words: new Int32Array(buffer),
+    doubles: new Float64Array(buffer),
+    integers: new BigInt64Array(buffer),
+  }
 }
 
 function aligned(size: number): number {

@@ -94,6 +94,11 @@ export class BooksOfAccounts {
     return this.#kept.get(accountId) ?? this.#load(accountId)
   }
 
+  /** Those in memory whose limits were read, and that have some. */
+  limited(): readonly AccountBooks[] {
+    return [...this.#kept.values()].filter(({ limits }) => (limits ?? null) !== null)
+  }
+
   /** Inside a step: the state that the step may change. */
   stage(books: AccountBooks): StagedBooks {
     if (books.staged !== null) return books.staged

@@ -127,7 +127,7 @@ export function createLedger(parts: {
       return sums.page()
     },
     findCharge: async id => usageList.find(id),
-    verify: results => verifyBooks(database, results),
+    verify: blobs => verifyBooks(database, { blobs, live: { ...parts.steps, nowMs: () => owner.nowMs() } }),
   }
 }
 

@@ -39,6 +39,20 @@ export const limitMutants: readonly Mutant[] = [
     tests: ['src/domain/limits/periods.test.ts'],
   },
   {
+    name: 'a charge before the period, after the clock was set back, counts as a wrong budget',
+    file: 'src/domain/limits/periods.ts',
+    text: 'atMs < current.startMs ? addUsd(current.spentBefore, cost) : current.spentBefore',
+    replacement: 'current.spentBefore',
+    tests: [STORE_TESTS],
+  },
+  {
+    name: 'a wrong budget in memory is reported and not corrected',
+    file: STEPS,
+    text: 'if (wrong.length > 0) books.limits = this.#load(books, nowMs)',
+    replacement: 'void nowMs',
+    tests: [STORE_TESTS],
+  },
+  {
     name: 'a bucket fills beyond its limit',
     file: 'src/domain/limits/rate-bucket.ts',
     text: 'parts: Math.min(parts + passedMs * perMinute, perMinute * PARTS)',

@@ -4,7 +4,7 @@ import type { HashText } from '../jobs/job-facts.ts'
 /** More problems would not help the operator. */
 const PROBLEMS_MAX = 100
 /** Each damaged result is the charge of another customer, so that the operator needs all of them. */
-const DAMAGED_RESULTS_MAX = 1000
+const BESIDE_BOOKS_MAX = 1000
 /** Digits of a SHA-256 that the id of a problem has. */
 const ID_DIGITS = 12
 
@@ -51,7 +51,7 @@ export class FoundProblems {
   /** The ids of the problems that the operator accepted. */
   readonly #accepted: ReadonlySet<string>
   readonly #ofBooks: Problem[] = []
-  readonly #ofResults: Problem[] = []
+  readonly #besideBooks: Problem[] = []
   #isEverything = false
   readonly #accounts = new Set<number>()
 
@@ -66,7 +66,7 @@ export class FoundProblems {
   }
 
   get problems(): readonly Problem[] {
-    return [...this.#ofBooks, ...this.#ofResults]
+    return [...this.#ofBooks, ...this.#besideBooks]
   }
 
   /** The accounts whose books have a problem that the operator did not accept. */
@@ -78,7 +78,7 @@ export class FoundProblems {
     for (const finding of findings) {
       const problem = this.#problemFrom(finding)
       if (problem.stopsNothing) {
-        if (this.#ofResults.length < DAMAGED_RESULTS_MAX) this.#ofResults.push(problem)
+        if (this.#besideBooks.length < BESIDE_BOOKS_MAX) this.#besideBooks.push(problem)
         continue
       }
       if (!problem.isAccepted) this.#stop(problem)

@@ -8,7 +8,8 @@ import {
   type LimitTerms,
   type ScopeTerms,
 } from '../../../domain/limits/limits-row.ts'
-import type { ScopeKind, ScopeOwner } from '../../../domain/limits/scope.ts'
+import type { BudgetPeriod, Scope, ScopeKind, ScopeOwner } from '../../../domain/limits/scope.ts'
+import { describeUsd, type NanoUsd } from '../../../domain/money.ts'
 import { findingOf, type Finding } from './findings.ts'
 
 /** The ending of the actions that change limits: `account.limits`, `project.limits`, `key.limits`. */
@@ -45,6 +46,33 @@ export class LimitLines {
 
   of(publicId: string): LimitTerms {
     return this.#terms.get(publicId) ?? NO_LIMITS
+  }
+}
+
+/** A budget whose sum in memory differs from the charges of its period. */
+export type WrongBudget = {
+  readonly scope: Scope
+  readonly period: BudgetPeriod
+  readonly counted: NanoUsd
+  readonly charged: NanoUsd
+}
+
+/**
+ * The books are right, and the sum in memory was corrected when it was found. So it stops nothing, and the next check
+ * does not find it. `owner` is the public id of the account, project or key.
+ */
+export function findingOfBudget(
+  accountId: number,
+  { scope: { kind, model }, period, counted, charged }: WrongBudget,
+  owner: string,
+): Finding {
+  const of = kind.startsWith('account') ? '' : ` of ${owner}`
+  const budget = `its ${period} budget${of}${model === '' ? '' : ` for model "${model}"`}`
+  const sums = `counted ${describeUsd(counted)}, but the charges are ${describeUsd(charged)}`
+  return {
+    ...findingOf(accountId, `${budget} ${sums}. The count in memory was corrected`),
+    key: [`budget ${owner} ${model} ${period}`],
+    stopsNothing: true,
   }
 }
 

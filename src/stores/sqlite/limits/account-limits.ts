@@ -22,6 +22,7 @@ export type ProjectOf = (apiKeyId: number) => number | undefined
 
 /** The scopes of one account that have limits, in memory. */
 export class AccountLimits {
+  readonly all: readonly LiveScope[]
   #account: LiveScope | undefined
   readonly #projects = new Map<number, LiveScope>()
   readonly #accountModels = new Map<string, LiveScope>()
@@ -30,12 +31,13 @@ export class AccountLimits {
 
   readonly #projectOf: ProjectOf
 
-  private constructor(projectOf: ProjectOf) {
+  private constructor(all: readonly LiveScope[], projectOf: ProjectOf) {
+    this.all = all
     this.#projectOf = projectOf
   }
 
-  static of(scopes: Iterable<LiveScope>, projectOf: ProjectOf): AccountLimits {
-    const limits = new AccountLimits(projectOf)
+  static of(scopes: readonly LiveScope[], projectOf: ProjectOf): AccountLimits {
+    const limits = new AccountLimits(scopes, projectOf)
     for (const live of scopes) limits.#add(live)
     return limits
   }

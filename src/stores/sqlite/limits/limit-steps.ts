@@ -37,6 +37,7 @@ import {
   type ScopedDemand,
 } from './account-limits.ts'
 import { LimitRows } from './limit-rows.ts'
+import type { WrongBudget } from '../../books/verify/limits.ts'
 
 const UNLIMITED: ReadOutcome = { outcome: 'taken', rates: {} }
 
@@ -178,6 +179,25 @@ export class LimitSteps {
       const resetsAtMs = endMs === Infinity ? undefined : endMs
       return [{ period, allowed, spent, reserved, remaining, resetsAtMs }]
     })
+  }
+
+  /**
+   * Outside of a step: compares what the budgets of an account have spent with its charges. If one differs, the limits are
+   * read again, which corrects it. Returns the scopes with a wrong budget.
+   */
+  correctBudgets(books: AccountBooks, nowMs: number): readonly WrongBudget[] {
+    const scopes = books.limits?.all ?? []
+    const wrong = scopes.flatMap(({ scope, usage }) =>
+      budgetPeriods.flatMap(period => {
+        const current = usage.spent[period]
+        if (current === undefined) return []
+        const { spent: counted, spentBefore, startMs } = current
+        const charged = addUsd(this.#rows.spentSince(books.accountId, scope, startMs), spentBefore)
+        return counted === charged ? [] : [{ scope, period, counted, charged }]
+      }),
+    )
+    if (wrong.length > 0) books.limits = this.#load(books, nowMs)
+    return wrong
   }
 
   #taken(scopes: readonly LiveScope[], decision: LimitDecision, nowMs: number): ReadOutcome {

@@ -10,7 +10,7 @@ import {
   NOW,
 } from '../../../../test/support/ledger-builders.ts'
 import { rejection } from '../../../../test/support/rejection.ts'
-import { aSqliteStore, sqlite } from '../../../../test/support/test-store.ts'
+import { aSqliteStore, sqlite, type TestSqlite } from '../../../../test/support/test-store.ts'
 import { NO_LIMITS } from '../../../domain/limits/limits-row.ts'
 import { usd, ZERO } from '../../../domain/money.ts'
 
@@ -37,6 +37,69 @@ test('a patch with a budget changes nothing while an upgrade still adds up earli
   expect(await auditLog.list({ limit: 9 })).toHaveLength(1)
   database.run('UPDATE usage_rebuild SET charges_to = 0')
   expect(await update()).toMatchObject({ replays: false })
+})
+
+describe('a check of the budgets in memory', () => {
+  test('a budget whose count in memory is wrong is reported once, stops nothing, and is corrected', async () => {
+    const store = aSqliteStore()
+    const payer = await anAccount(store, { funds: usd('100') })
+    const { apiKeyId } = payer
+    await spend(store, payer, 3)
+    // The limits are first read while the sums on disk are wrong.
+    store.database.run('UPDATE usage_days SET cost = cost - 2000000000')
+    const budgets = { day: usd('10') }
+    await changeLimits(store, payer, { budgets, perModel: { 'gpt-x': { budgets } } })
+    const before = await store.limits.budgets(payer)
+    store.database.run('UPDATE usage_days SET cost = cost + 2000000000')
+
+    const { problems, affected } = await store.ledger.verify()
+    const again = await store.ledger.verify()
+
+    const key = (await store.apiKeys.list(payer.accountId)).find(({ id }) => id === apiKeyId)!.publicId
+    expect(before[0]).toMatchObject({ spent: usd('1') })
+    expect(problems).toMatchObject([
+      {
+        accountId: payer.accountId,
+        stopsNothing: true,
+        message: expect.stringContaining(
+          `its day budget of ${key} counted 1.00 USD, but the charges are 3.00 USD.`,
+        ),
+      },
+      {
+        message: expect.stringContaining(`its day budget of ${key} for model "gpt-x" counted 1.00 USD`),
+      },
+    ])
+    expect(affected).toEqual([])
+    expect(again.problems).toEqual([])
+    expect((await store.limits.budgets(payer))[0]).toMatchObject({ spent: usd('3'), remaining: usd('7') })
+  })
+
+  test('what is charged while the clock is set back is no problem, and stays counted', async () => {
+    const store = aSqliteStore()
+    const payer = await anAccount(store, { funds: usd('100') })
+    await changeLimits(store, payer, { budgets: { day: usd('10') } })
+    await spend(store, payer, 3)
+    await spend(store, payer, 2, NOW - 2 * 86_400_000)
+
+    const { problems } = await store.ledger.verify()
+    await changeLimits(store, payer, { budgets: { day: usd('20') } })
+
+    expect(problems).toEqual([])
+    expect((await store.limits.budgets(payer))[0]).toMatchObject({ spent: usd('5') })
+  })
+
+  async function spend(
+    store: TestSqlite,
+    payer: { accountId: number; apiKeyId: number },
+    dollars: number,
+    atMs = NOW,
+  ) {
+    const amount = usd('4')
+    const demand = { apiKeyId: payer.apiKeyId, model: 'gpt-x', tokens: 0, amount }
+    const outcome = await store.ledger.placeHold(aHold({ ...payer, kind: 'text', amount, demand }))
+    if (outcome.outcome !== 'held') throw new Error('The hold was refused.')
+    await store.ledger.captureHold(outcome.hold, aCharge(payer.apiKeyId, { tokens: dollars, atMs }))
+  }
 })
 
 describe('a commit that fails', () => {

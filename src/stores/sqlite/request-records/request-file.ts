@@ -20,7 +20,7 @@ export type RowBatch = {
 }
 
 /** The form of the table. A file with another form is put aside, because its records are only kept for days. */
-const FORM = 1
+const FORM = 2
 
 const PAGE_BYTES = 4096
 /** The part of `bytesMax` for the write-ahead log: a batch changes a few thousand pages at most. */

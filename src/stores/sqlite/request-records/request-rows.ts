@@ -1,5 +1,5 @@
 import { nanoUsd, type NanoUsd } from '../../../domain/money.ts'
-import type { RecordedAttempt, RecordedRequest } from '../../../gateway/ports/request-records.ts'
+import type { RecordedAttempt, RecordedRequest, RefusedBy } from '../../../gateway/ports/request-records.ts'
 
 /**
  * A record as the columns of its row, without the row's own number. Batches go to the worker as JSON, which has no
@@ -20,6 +20,8 @@ export type RequestRow = {
   readonly held: string | null
   readonly required: string | null
   readonly available: string | null
+  readonly refused_scope: string | null
+  readonly refused_limit: string | null
   readonly attempts: string
   readonly cost: string | null
   readonly job_id: string | null
@@ -47,6 +49,8 @@ export const REQUEST_COLUMNS = {
   held: 'INTEGER',
   required: 'INTEGER',
   available: 'INTEGER',
+  refused_scope: 'TEXT',
+  refused_limit: 'TEXT',
   attempts: 'TEXT NOT NULL',
   cost: 'INTEGER',
   job_id: 'TEXT',
@@ -77,6 +81,8 @@ export function requestRowOf(record: RecordedRequest): RequestRow {
     held: amountText(record.held),
     required: amountText(record.required),
     available: amountText(record.available),
+    refused_scope: record.refusedBy?.scope ?? null,
+    refused_limit: record.refusedBy?.limit ?? null,
     attempts: JSON.stringify(record.attempts),
     cost: amountText(record.cost),
     job_id: record.jobId ?? null,
@@ -122,6 +128,7 @@ export function recordedRequestOf(row: StoredRequestRow): RecordedRequest {
     ...(row.held !== null && { held: nanoUsd(row.held) }),
     ...(row.required !== null && { required: nanoUsd(row.required) }),
     ...(row.available !== null && { available: nanoUsd(row.available) }),
+    ...refusedByOf(row),
     attempts: JSON.parse(row.attempts) as readonly RecordedAttempt[],
     ...(row.cost !== null && { cost: nanoUsd(row.cost) }),
     ...(row.job_id !== null && { jobId: row.job_id }),
@@ -132,4 +139,12 @@ export function recordedRequestOf(row: StoredRequestRow): RecordedRequest {
     ...(row.user_id !== null && { userId: row.user_id }),
     alikeRefusals: Number(row.alike_refusals),
   }
+}
+
+/** The two columns are written together. */
+function refusedByOf({
+  refused_scope: scope,
+  refused_limit: limit,
+}: StoredRequestRow): Pick<RecordedRequest, 'refusedBy'> {
+  return scope === null || limit === null ? {} : { refusedBy: { scope, limit } as RefusedBy }
 }

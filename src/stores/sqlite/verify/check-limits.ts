@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { Finding } from '../../books/verify/findings.ts'
 import {
+  findingOfBudget,
   findingsOfLimits,
   LIMITS_ACTION,
   LimitLines,
@@ -8,6 +9,9 @@ import {
   type LimitLine,
   type StoredLimits,
 } from '../../books/verify/limits.ts'
+import type { BooksOfAccounts } from '../account-books.ts'
+import type { LimitSteps } from '../limits/limit-steps.ts'
+import { isUsageRebuilt } from '../usage-days.ts'
 import { inPieces } from './in-pieces.ts'
 
 const LINES_A_TURN = 256
@@ -34,6 +38,34 @@ export function* checkLimits(database: Database): Generator<readonly Finding[]> 
       findingsOfLimits({ id, owners: owners.all(id), rows: limits.all(id) }, log.lines),
     )
   }
+}
+
+/** The limits in memory of the accounts of a running store. */
+export type LiveLimits = {
+  readonly limits: Pick<LimitSteps, 'correctBudgets'>
+  readonly booksOfAccounts: Pick<BooksOfAccounts, 'limited'>
+  readonly nowMs: () => number
+}
+
+/**
+ * Compares the budgets in memory with the sums of the charges, an account a turn, and corrects them. Sums of an upgrade
+ * that is not finished are not compared.
+ */
+export function* checkBudgets(
+  database: Database,
+  { limits, booksOfAccounts, nowMs }: LiveLimits,
+): Generator<readonly Finding[]> {
+  if (!isUsageRebuilt(database)) return
+  const owner = database.prepare<{ public_id: string }, [string, number]>(
+    `SELECT public_id FROM accounts WHERE ?1 LIKE 'account%' AND id = ?2
+      UNION ALL SELECT public_id FROM projects WHERE ?1 = 'project' AND id = ?2
+      UNION ALL SELECT public_id FROM api_keys WHERE ?1 LIKE 'key%' AND id = ?2`,
+  )
+  for (const books of booksOfAccounts.limited())
+    yield limits.correctBudgets(books, nowMs()).map(wrong => {
+      const { kind, id } = wrong.scope
+      return findingOfBudget(books.accountId, wrong, owner.get(kind, id)?.public_id ?? `${kind} ${id}`)
+    })
 }
 
 /** Reads the lines of changed limits in their order. */

@@ -378,6 +378,16 @@ const edits: readonly (readonly [name: string, edit: string, message: RegExp])[]
     /"ben" .*the limits of project proj_\w+ are not those/,
   ],
   [
+    'the limits that a new key copied from the defaults',
+    `UPDATE limits SET terms = replace(terms, '30', '31') WHERE kind = 'key'`,
+    /"ben" .*the limits of API key key_\w+ are not those/,
+  ],
+  [
+    'limits of a project that does not exist',
+    `UPDATE limits SET scope_id = 9 WHERE kind = 'project'`,
+    /"ben" .*it has limits of a key or project that is not its own/,
+  ],
+  [
     'the default limits of new keys',
     `UPDATE key_defaults SET terms = replace(terms, '30', '31') WHERE account_id = 0`,
     /The default limits of new keys are not those/,
