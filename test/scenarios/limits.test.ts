@@ -40,7 +40,7 @@ describe.each(Object.entries(billableRoutes))('%s', (name, request) => {
       status: 429,
       type: 'rate_limit_error',
       code: 'requests_per_minute',
-      message: 'This API key may send 1 requests a minute. Retry in 60 s.',
+      message: 'This API key may send 1 request a minute. Retry in 60 s.',
     })
   })
 
@@ -96,7 +96,7 @@ describe.each(Object.entries(billableRoutes))('%s', (name, request) => {
     expect(await refusalOf(refused)).toMatchObject({
       status: 429,
       code: 'concurrent_requests',
-      message: expect.stringContaining('The project of this API key may have 1 open requests'),
+      message: expect.stringContaining('The project of this API key may have 1 open request or job'),
     })
     open()
     await (await running).text()

@@ -51,6 +51,14 @@ test.each([
   },
 )
 
+test.each([
+  [{ limit: 'requests_per_minute', allowed: 1, waitMs: 500 }, 'This API key may send 1 request a minute.'],
+  [{ limit: 'concurrent_requests', allowed: 1 }, 'This API key may have 1 open request or job.'],
+  [{ limit: 'concurrent_requests', allowed: 2 }, 'This API key may have 2 open requests and jobs.'],
+] as const)('the limit %j is written in the singular or the plural', (refusal, words) => {
+  expect(limitError({ scope: KEY, ...refusal }, asked).message).toStartWith(words)
+})
+
 test('a request with more tokens than a minute allows must not be repeated', () => {
   const { message, extras } = limitError(
     { scope: KEY, limit: 'tokens_per_minute', allowed: 1000, asked: 4200, waitMs: undefined },

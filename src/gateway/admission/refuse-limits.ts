@@ -32,7 +32,7 @@ export function limitError(refusal: LimitRefusal, asked: Asked): GatewayError {
   const who = describeScope(scope)
   switch (limit) {
     case 'requests_per_minute': {
-      const message = `${who} may send ${refusal.allowed} requests a minute.`
+      const message = `${who} may send ${counted(refusal.allowed, 'request', 'requests')} a minute.`
       return new GatewayError(
         limit,
         `${message} ${retrySentence(refusal.waitMs)}`,
@@ -40,7 +40,7 @@ export function limitError(refusal: LimitRefusal, asked: Asked): GatewayError {
       )
     }
     case 'tokens_per_minute': {
-      const message = `${who} may use ${refusal.allowed} tokens a minute, and this request can use ${refusal.asked}.`
+      const message = `${who} may use ${counted(refusal.allowed, 'token', 'tokens')} a minute, and this request can use ${refusal.asked}.`
       return refusal.waitMs === undefined
         ? new GatewayError(limit, `${message} Send a smaller request.`, { shouldRetry: false })
         : new GatewayError(limit, `${message} ${retrySentence(refusal.waitMs)}`, retryExtras(refusal.waitMs))
@@ -48,7 +48,7 @@ export function limitError(refusal: LimitRefusal, asked: Asked): GatewayError {
     case 'concurrent_requests':
       return new GatewayError(
         limit,
-        `${who} may have ${refusal.allowed} open requests and jobs. Retry when one has ended.`,
+        `${who} may have ${counted(refusal.allowed, 'open request or job', 'open requests and jobs')}. Retry when one has ended.`,
         { retryAfter: SLOT_RETRY_AFTER_S, shouldRetry: true },
       )
     case 'budget':
@@ -96,6 +96,10 @@ function describeScope({ kind, model }: Scope): string {
     case 'key_model':
       return `This API key with the model "${model}"`
   }
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`
 }
 
 function retryExtras(waitMs: number): ErrorExtras {

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { aRecordedRequest, requestRecordsConform } from '../../../../test/conformance/request-records.ts'
 import { aDataFolder } from '../../../../test/support/data-folder.ts'
+import type { GatewayError } from '../../../domain/errors.ts'
 import type { RecordedRequest, RequestRecordStore } from '../../../gateway/ports/request-records.ts'
 import { openRequestStore } from './open-request-store.ts'
 import { removeRequestFile } from './request-file.ts'
@@ -149,6 +150,32 @@ describe('the records in SQLite', () => {
     expect((await store.list({ limit: 2 })).requests).toEqual([aRecordedRequest()])
     expect(damages).toHaveLength(1)
     expect(existsSync(`${path}.damaged`)).toBe(true)
+  })
+
+  test('a batch waits for the list that is being read, and not for those that wait', async () => {
+    const { store } = open()
+    await write(store, manyRequests(0, 2000))
+    const ended: string[] = []
+    const end = (name: string) => () => ended.push(name)
+
+    await Promise.all([
+      ...['first list', 'second list', 'third list'].map(name => store.list({ limit: 5 }).then(end(name))),
+      write(store, [aRecordedRequest()]).then(end('batch')),
+    ])
+
+    expect(ended).toHaveLength(4)
+    expect(ended.indexOf('batch')).toBeLessThan(ended.indexOf('second list'))
+  })
+
+  test('a list is read after one that failed', async () => {
+    const folder = aDataFolder()
+    const { store, path } = open(folder)
+    mkdirSync(path)
+
+    const lists = [store.list({ limit: 5 }), store.list({ limit: 5 })]
+    const codes = await Promise.all(lists.map(list => list.catch((error: GatewayError) => error.code)))
+
+    expect(codes).toEqual(['unavailable', 'unavailable'])
   })
 
   test('switching the records off removes their files', async () => {
