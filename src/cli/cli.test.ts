@@ -426,16 +426,19 @@ describe('on a stopped data folder', () => {
     expect((await tollgate(['balance', 'ada'], folder)).out).toStartWith('available  13 USD')
   })
 
-  test('a revoked key is listed as revoked', async () => {
+  test('a renamed and revoked key is listed with its new name and its state', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'keys') }
     await tollgate(['accounts', 'create', 'ada'], folder)
     const { id } = JSON.parse((await tollgate(['keys', 'create', 'ada', '--json'], folder)).out) as {
       id: string
     }
 
+    const renamed = await tollgate(['keys', 'rename', id, 'laptop'], folder)
     const revoked = await tollgate(['keys', 'revoke', id], folder)
     const listed = await tollgate(['keys', 'list', 'ada'], folder)
 
+    expect(renamed.out).toBe(`The key ${id} is now named laptop.\n`)
+    expect(listed.out).toContain(' laptop ')
     expect(revoked.code).toBe(0)
     expect(listed.out).toMatch(/ revoked 20\d\d-/)
   })

@@ -5,6 +5,7 @@ import { expiry } from './arguments.ts'
 import {
   createKey,
   listKeys,
+  renameKey,
   revokeKey,
   setKey,
   showKey,
@@ -23,7 +24,7 @@ const KEY_NAMES =
 export function addKeys(program: Command, runner: Runner): void {
   const keys = program
     .command('keys')
-    .description('Create, list, show, change, rotate, disable and revoke API keys.')
+    .description('Create, list, show, change, rename, rotate, disable and revoke API keys.')
   withLimits(withSettings(keys.command('create')))
     .argument('<account>', 'its name or id')
     .description(
@@ -62,6 +63,12 @@ The options replace what was there before; ${NONE} removes it.
     .action((key: string, options: TermOptions) =>
       runner.admin(ask => setKey(ask, { key, fields: fieldsOf(options) }, Date.now())),
     )
+  keys
+    .command('rename')
+    .argument('<key>', KEY_NAMES)
+    .argument('<name>', 'the new name, shown in lists')
+    .description('Give a key another name.')
+    .action((key: string, name: string) => runner.admin(ask => renameKey(ask, { key, name })))
   addRotation(keys, KEY_NAMES, runner)
   keys
     .command('disable')

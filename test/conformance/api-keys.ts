@@ -179,6 +179,31 @@ export function apiKeysConform(kind: StoreKind): void {
       expect((await reopened.ledger.verify()).problems).toEqual([])
     })
 
+    test('a renamed key keeps everything else, each rename has an audit line, and a repeat changes nothing', async () => {
+      const { store, reopen } = await kind.open()
+      const { apiKey, hash } = await makeWithKey(store)
+      await store.apiKeys.authenticate(hash)
+      const rename = (name: string, atMs: number) => store.apiKeys.update(apiKey.publicId, { name }, at(atMs))
+
+      const renamed = await rename('web', NOW + 1)
+      const again = await rename('web', NOW + 2)
+      const known = await store.apiKeys.authenticate(hash)
+      const back = await rename('default', NOW + 3)
+
+      expect(renamed).toEqual({ ...apiKey, name: 'web' })
+      expect(again).toEqual(renamed)
+      expect(known).toMatchObject({ apiKey: renamed })
+      expect(back).toEqual(apiKey)
+      const lines = (await store.auditLog.list({ limit: 9 })).filter(({ action }) => action === 'key.rename')
+      expect(lines).toMatchObject([
+        { atMs: NOW + 3, detail: '{"name":"default","was":"web"}' },
+        { atMs: NOW + 1, detail: '{"name":"web","was":"default"}' },
+      ])
+      const reopened = await reopen()
+      expect(await reopened.apiKeys.list(apiKey.accountId)).toEqual([apiKey])
+      expect((await reopened.ledger.verify()).problems).toEqual([])
+    })
+
     test('a key without settings left is as it was, and a disabled key can be enabled', async () => {
       const { store } = await kind.open()
       const { apiKey } = await makeWithKey(store)

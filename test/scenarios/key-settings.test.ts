@@ -306,6 +306,7 @@ describe('the operator', () => {
     const created = await gateway.admin('GET', `keys/${holder.keyId}`)
     const own = await (await send(holder, { path: '/v1/key', body: undefined })).json()
     const changed = await change(holder, {
+      name: ' desktop ',
       models: null,
       routes: ['images'],
       limits: { requests_per_minute: null },
@@ -319,6 +320,7 @@ describe('the operator', () => {
     expect(own).not.toHaveProperty('allowed_addresses')
     expect(changed).toMatchObject({
       ...settings,
+      name: 'desktop',
       models: null,
       routes: ['images'],
       limits: { requests_per_minute: null },
@@ -329,6 +331,7 @@ describe('the operator', () => {
     expect(data.filter(({ subject }) => subject === holder.keyId).map(({ action }) => action)).toEqual([
       'key.disable',
       'key.update',
+      'key.rename',
       'key.limits',
       'key.limits',
       'key.create',
@@ -343,6 +346,8 @@ describe('the operator', () => {
     [{ allowed_addresses: ['10.0.0.1/8'] }, 'allowed_addresses[0]'],
     [{ limits: { requests_per_minute: '60' } }, 'limits.requests_per_minute'],
     [{ disabled: 'yes' }, 'disabled'],
+    [{ name: 7 }, 'name'],
+    [{ name: ' ' }, 'name'],
     [{ disabled: null }, 'disabled'],
     [{ expires: '2100-01-01T00:00:00Z' }, 'expires'],
     [{}, undefined],

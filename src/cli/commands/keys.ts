@@ -121,6 +121,16 @@ export async function setKey(
   return showKey(ask, id, nowMs)
 }
 
+/** Gives a key another name. */
+export async function renameKey(
+  ask: Ask,
+  { key: named, name }: { readonly key: string; readonly name: string },
+): Promise<Outcome> {
+  const { id } = await findKey(ask, named)
+  const key = await ask<KeyReply>({ method: 'PATCH', path: adminPath('keys', id), json: { name } })
+  return { value: key, text: `The key ${id} is now named ${key.name}.` }
+}
+
 /** Disables a key, or enables it again. Repeating it changes nothing. */
 export async function switchKey(
   ask: Ask,

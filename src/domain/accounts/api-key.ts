@@ -1,4 +1,5 @@
 import type { LimitsPatch } from '../limits/limits-row.ts'
+import { renameDetail } from './account.ts'
 import type { KeySecret } from './key-secrets.ts'
 import {
   encodeKeySettingsPatch,
@@ -32,6 +33,7 @@ export type ApiKey = {
 
 /** The parts of a key that an operator can change. A part that is left out stays as it is. */
 export type KeyPatch = {
+  readonly name?: string
   /** Nothing ends a revocation. */
   readonly revoked?: true
   readonly disabled?: boolean
@@ -44,24 +46,32 @@ export type KeyPatch = {
 /** The audit actions that turn a switch of a key on or off. */
 export type KeySwitchAction = 'key.revoke' | 'key.disable' | 'key.enable'
 
+/** The audit action of a rename. Its detail has the names. */
+export const KEY_RENAME = 'key.rename'
+
 /** The action of an audit line, with its detail. */
-type KeyChange = { readonly action: KeySwitchAction | 'key.update'; readonly detail?: string }
+type KeyChange = {
+  readonly action: KeySwitchAction | 'key.update' | typeof KEY_RENAME
+  readonly detail?: string
+}
 
 /** A key after a patch, without its limits, and an audit line for each part that the patch changes. */
 export function patchKey(
-  { revokedAtMs, disabledAtMs, settings, ...rest }: ApiKey,
+  { name, revokedAtMs, disabledAtMs, settings, ...rest }: ApiKey,
   patch: KeyPatch,
   atMs: number,
 ): { readonly key: ApiKey; readonly changes: readonly KeyChange[] } {
-  const { revoked = revokedAtMs !== null, disabled = disabledAtMs !== null } = patch
+  const { name: newName = name, revoked = revokedAtMs !== null, disabled = disabledAtMs !== null } = patch
   const changed = patch.settings === undefined ? settings : patchKeySettings(settings, patch.settings)
   const changes: KeyChange[] = []
+  if (newName !== name) changes.push({ action: KEY_RENAME, detail: renameDetail(newName, name) })
   if (patch.settings !== undefined && writeKeySettings(changed) !== writeKeySettings(settings))
     changes.push({ action: 'key.update', detail: settingsDetail(patch.settings) })
   if (disabled !== (disabledAtMs !== null)) changes.push({ action: disabled ? 'key.disable' : 'key.enable' })
   if (revoked && revokedAtMs === null) changes.push({ action: 'key.revoke' })
   const key = {
     ...rest,
+    name: newName,
     revokedAtMs: revoked ? (revokedAtMs ?? atMs) : null,
     disabledAtMs: disabled ? (disabledAtMs ?? atMs) : null,
     ...(changed === undefined ? {} : { settings: changed }),

@@ -1,6 +1,7 @@
 import type { ApiKey } from '../../domain/accounts/api-key.ts'
 import { encodeKeySettings } from '../../domain/accounts/key-settings.ts'
 import { GatewayError } from '../../domain/errors.ts'
+import { checkedName } from '../../gateway/admin/create-account.ts'
 import { createApiKey } from '../../gateway/admin/create-api-key.ts'
 import { findKey, findKeyOfPath, secretNamed } from '../../gateway/admin/find-key.ts'
 import { limitsOf } from '../limits-json.ts'
@@ -37,9 +38,9 @@ async function limitedReply(key: ApiKey, ports: AdminPorts, more: object = {}): 
   return adminReply({ ...(await keyReply(key, ports)), ...limits, ...more })
 }
 
-const changeFields = ['disabled', ...keyTermFields]
+const changeFields = ['name', 'disabled', ...keyTermFields]
 
-/** Changes what a key may use, from the next request on, in one step. Repeating it changes nothing. */
+/** Changes the name of a key and what it may use, from the next request on, in one step. Repeating it changes nothing. */
 export async function patchKey(
   { request, params, actor }: AdminCall,
   ports: AdminPorts,
@@ -47,7 +48,8 @@ export async function patchKey(
   const fields = await readFields(request, changeFields)
   refuseEmpty(fields, changeFields)
   const switched = 'disabled' in fields ? { disabled: flagField(fields, 'disabled') } : {}
-  const patch = { ...switched, ...keyTerms(fields) }
+  const renamed = 'name' in fields ? { name: checkedName(textField(fields, 'name', 'the new name')) } : {}
+  const patch = { ...renamed, ...switched, ...keyTerms(fields) }
   const { publicId } = await findKeyOfPath(params['id'] ?? '', ports)
   const key = await ports.apiKeys.update(publicId, patch, { actor, atMs: ports.clock.now() })
   return limitedReply(key, ports)

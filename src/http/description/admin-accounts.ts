@@ -140,6 +140,7 @@ export const adminAccountSchemas: Members = {
   KeyChange: closed(
     {},
     {
+      name,
       disabled: about('True refuses the key until it is false.', flag),
       ...keySettingChanges,
       ...limitChanges,
@@ -343,7 +344,7 @@ export const adminAccountPaths: Paths = {
     patch: {
       ...common,
       id: 'changeKey',
-      summary: 'Change what a key may use, or disable it',
+      summary: 'Change the name of a key or what it may use, or disable it',
       description:
         'All changes are made in one step. Null removes a setting, a limit or a budget, and an absent one stays. What was spent before counts for budgets.',
       parameters: [keyParameter],

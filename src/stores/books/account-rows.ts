@@ -29,6 +29,7 @@ export type ApiKeyRow = {
   disabled_at_ms: bigint | null
   settings: string | null
   last_used_day: bigint | null
+  first_name: string | null
 }
 
 export type ProjectRow = {

@@ -248,7 +248,8 @@ export const apiKeysTable = {
     created_at_ms: 'integer',
   },
   named: { project_id: 'integer?' },
-  later: ['revoked_at_ms', 'disabled_at_ms', 'settings', 'last_used_day'],
+  firstIn: { name: 'first_name' },
+  later: ['revoked_at_ms', 'disabled_at_ms', 'settings', 'last_used_day', 'first_name'],
 } as const satisfies HashedTableDefinition
 
 export const holdsTable = {

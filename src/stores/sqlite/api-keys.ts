@@ -151,8 +151,8 @@ export class SqliteApiKeys implements ApiKeys {
   }
 
   /** Inside a step. */
-  #writeChanges({ id, revokedAtMs, disabledAtMs, settings }: ApiKey): void {
-    this.#sql.change.run(revokedAtMs, disabledAtMs, writeKeySettings(settings), id)
+  #writeChanges({ id, name, revokedAtMs, disabledAtMs, settings }: ApiKey): void {
+    this.#sql.change.run({ id, name, revokedAtMs, disabledAtMs, settings: writeKeySettings(settings) })
   }
 
   /** Inside a step, so that no account gets a key while it is closed. */
@@ -209,8 +209,11 @@ function statements(database: Database) {
       'SELECT closed_at_ms IS NOT NULL AS is_closed FROM accounts WHERE id = ?',
     ),
     projectById: database.prepare<ProjectRow, [number]>('SELECT * FROM projects WHERE id = ?'),
+    // The first name is kept from the first rename on.
     change: database.prepare(
-      'UPDATE api_keys SET revoked_at_ms = ?, disabled_at_ms = ?, settings = ? WHERE id = ?',
+      `UPDATE api_keys SET first_name = iif(name = $name, first_name, ifnull(first_name, name)), name = $name,
+          revoked_at_ms = $revokedAtMs, disabled_at_ms = $disabledAtMs, settings = $settings
+        WHERE id = $id`,
     ),
   } satisfies Record<string, Statement>
 }

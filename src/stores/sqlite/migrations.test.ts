@@ -272,6 +272,7 @@ const UNDO_0023 = `
   ALTER TABLE usage_days_by_account RENAME TO usage_days;
   DROP TABLE usage_rebuild;
   DROP TABLE limits;
+  ALTER TABLE api_keys DROP COLUMN first_name;
   ALTER TABLE api_keys DROP COLUMN disabled_at_ms;
   ALTER TABLE api_keys DROP COLUMN settings;
   ALTER TABLE api_keys DROP COLUMN last_used_day;

@@ -7,6 +7,13 @@ const SCENARIOS = 'test/scenarios/key-settings.test.ts'
 /** Faults in what a key may be used for. */
 export const keyMutants: readonly Mutant[] = [
   {
+    name: 'a second rename replaces the first name of a key',
+    file: 'src/stores/sqlite/api-keys.ts',
+    text: 'ifnull(first_name, name)',
+    replacement: 'name',
+    tests: ['src/stores/sqlite/api-keys.test.ts'],
+  },
+  {
     name: 'a key is still accepted at the time at which it expires',
     file: ACCESS,
     text: 'nowMs >= expiresAtMs',

@@ -1,5 +1,5 @@
 import { ACCOUNT_RENAME, type SwitchAction } from '../../../domain/accounts/account.ts'
-import type { KeySwitchAction } from '../../../domain/accounts/api-key.ts'
+import { KEY_RENAME, type KeySwitchAction } from '../../../domain/accounts/api-key.ts'
 import {
   decodeKeySettings,
   patchKeySettings,
@@ -32,7 +32,7 @@ const KEY_DEFAULTS_ACTION = '.key_defaults'
 const NO_DEFAULTS = JSON.stringify(encodeLimitsPatch(NO_TERMS))
 
 /** The lines that name their subject. */
-const namings: ReadonlySet<string> = new Set([...projectNaming, ACCOUNT_RENAME])
+const namings: ReadonlySet<string> = new Set([...projectNaming, ACCOUNT_RENAME, KEY_RENAME])
 
 /** The lines whose detail changes the settings of a key. */
 const settingsActions: ReadonlySet<string> = new Set(['key.create', 'key.update'])
@@ -64,6 +64,8 @@ export type SwitchedKey = {
   revoked_at_ms: bigint | null
   disabled_at_ms: bigint | null
   settings: string | null
+  name: string
+  first_name: string | null
 }
 export type SwitchedProject = {
   id: bigint
@@ -110,7 +112,7 @@ export class SwitchLines {
     return terms === NO_DEFAULTS ? null : terms
   }
 
-  /** The current name of a project, or of an account that was renamed. */
+  /** The current name of a project, or of an account or key that was renamed. */
   name(publicId: string): string | undefined {
     return this.#names.get(publicId)
   }
@@ -163,13 +165,22 @@ export function findingsOfApiKey(row: SwitchedKey, lines: SwitchLines): readonly
 }
 
 function problemOfApiKey(
-  { public_id: id, revoked_at_ms: revoked, disabled_at_ms: disabled, settings }: SwitchedKey,
+  { public_id: id, revoked_at_ms: revoked, disabled_at_ms: disabled, settings, ...names }: SwitchedKey,
   lines: SwitchLines,
 ): string | undefined {
+  if (!isNamed(names, lines.name(id))) return 'was renamed'
   if (lines.at(id, 'revoked_at_ms') !== revoked) return revoked === null ? 'is not revoked' : 'is revoked'
   if (lines.at(id, 'disabled_at_ms') !== disabled) return disabled === null ? 'is enabled' : 'is disabled'
   if (lines.settingsOf(id) === settings) return undefined
   return settings === null ? 'is not restricted' : `is restricted to ${settings}`
+}
+
+/** The name of an account or key must be that of its latest rename. Without one, there is no first name beside it. */
+function isNamed(
+  { name, first_name: firstName }: { readonly name: string; readonly first_name: string | null },
+  renamed: string | undefined,
+): boolean {
+  return renamed === undefined ? firstName === null : renamed === name
 }
 
 function parsed(detail: string): unknown {
@@ -198,13 +209,11 @@ function problemOfAccount(
     replays_off_at_ms: replaysOff,
     key_defaults: keyDefaults,
     closed_at_ms: closed,
-    name,
-    first_name: firstName,
+    ...names
   }: SwitchedAccount,
   lines: SwitchLines,
 ): string | undefined {
-  const renamed = lines.name(id)
-  if (renamed === undefined ? firstName !== null : renamed !== name) return 'it was renamed'
+  if (!isNamed(names, lines.name(id))) return 'it was renamed'
   if (lines.at(id, 'closed_at_ms') !== closed) return closed === null ? 'it is open' : 'it is closed'
   if (lines.at(id, 'suspended_at_ms') !== suspended)
     return suspended === null ? 'it is not suspended' : 'it is suspended'

@@ -31,7 +31,8 @@ export function* checkSwitches(database: Database): Generator<readonly Finding[]
     yield rows.flatMap(row => findingsOfAccount(row, log.lines))
   }
   const keys = database.prepare<SwitchedKey, [bigint, number]>(
-    'SELECT id, account_id, public_id, revoked_at_ms, disabled_at_ms, settings FROM api_keys WHERE id > ? ORDER BY id LIMIT ?',
+    `SELECT id, account_id, public_id, revoked_at_ms, disabled_at_ms, settings, name, first_name FROM api_keys
+      WHERE id > ? ORDER BY id LIMIT ?`,
   )
   for (const rows of inPieces(keys, ROWS_A_TURN, row => row.id)) {
     log.readAll()

@@ -80,6 +80,7 @@ async function useBooks(store: TestSqlite) {
   await apiKeys.update('key_spare', { limits: { budgets: null } }, editor)
   await apiKeys.update('key_spare', { settings: { routes: ['images'], models: ['gpt-*'] } }, editor)
   await apiKeys.update('key_spare', { settings: { models: null }, disabled: true }, editor)
+  await apiKeys.update('key_spare', { name: 'other' }, editor)
   await store.catalog.replace(aCatalog('2.5', ['x', 'y']), at('catalog.replace', '1', NOW + 10))
   await store.catalog.replace(aCatalog('3.5', ['x', 'y']), at('catalog.replace', '2', NOW + 20))
   await store.catalog.replace(aCatalog('3.5', ['x']), at('catalog.replace', '3', NOW + 30))
@@ -300,6 +301,21 @@ const edits: readonly (readonly [name: string, edit: string, message: RegExp])[]
     'the first name of a renamed account',
     `UPDATE accounts SET first_name = 'x' WHERE id = 2`,
     /"ben" \(acct_ben\) was changed after/,
+  ],
+  [
+    'the name of a renamed key',
+    `UPDATE api_keys SET name = 'x' WHERE id = 3`,
+    /"ben" .*API key key_spare was renamed, but the audit log/,
+  ],
+  [
+    'the name of a key, with a first name',
+    `UPDATE api_keys SET first_name = name, name = 'x' WHERE id = 1`,
+    /"ada" .*API key key_\w+ was renamed, but the audit log/,
+  ],
+  [
+    'the first name of a renamed key',
+    `UPDATE api_keys SET first_name = 'x' WHERE id = 3`,
+    /"ben" .*API key key_\w+ was changed after/,
   ],
   [
     'a key that works again',
