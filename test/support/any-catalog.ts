@@ -190,21 +190,20 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
       fc.constantFrom('two\nlines', ' edge \n\n', '\ttab', '# no comment'),
     ),
     ownedBy: anyText(1, 10),
-    upstreams: fc.uniqueArray(
-      fc.record({
-        provider: fc.constantFrom(...providers),
-        model: fc.oneof(fc.stringMatching(/^[!-~]{1,20}$/), fc.constantFrom('1', 'null', '~', 'a: b', '- a')),
-        order: fc.integer({ min: 1, max: 1000 }),
-        weight: fc.integer({ min: 1, max: 1000 }),
-      }),
-      { selector: upstream => JSON.stringify(upstream), minLength: 1, maxLength: 3 },
-    ),
     createdAtMs: fc.constant(1),
   }
   const tokens = fc.integer({ min: 1, max: 100_000_000 })
+  const imageTariff = fc.oneof(
+    fc.record({ perImage: anyPrice() }),
+    anyTokenPrices().chain(prices =>
+      anyPrice().map(maxPerImage => Object.assign({}, prices, { maxPerImage })),
+    ),
+  )
+  const videoTariff = fc.record({ perSecond: anyPrice() })
   const chat = fc.record(
     {
       ...common,
+      upstreams: anyUpstreams(providers, anyTieredTariff(anyPrice(), anyPrice())),
       kind: fc.constant('chat'),
       pricing: anyPricing(anyPrice()),
       maxOutputTokens: tokens,
@@ -238,6 +237,7 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
   const embedding = fc.record(
     {
       ...common,
+      upstreams: anyUpstreams(providers, anyTieredTariff(anyPrice(), fc.constant(ZERO))),
       kind: fc.constant('embedding'),
       pricing: anyPricing(fc.constant(ZERO)),
       contextWindow: tokens,
@@ -249,13 +249,9 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
   const image = fc.record(
     {
       ...common,
+      upstreams: anyUpstreams(providers, imageTariff),
       kind: fc.constant('image'),
-      pricing: fc.oneof(
-        fc.record({ perImage: anyPrice() }),
-        anyTokenPrices().chain(prices =>
-          anyPrice().map(maxPerImage => Object.assign({}, prices, { maxPerImage })),
-        ),
-      ),
+      pricing: imageTariff,
       providerPrices: anyTokenPrices(),
       params: anyParams(),
       fixedParams: anyFixedParams(),
@@ -267,8 +263,9 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
     .record(
       {
         ...common,
+        upstreams: anyUpstreams(providers, videoTariff),
         kind: fc.constant('video'),
-        pricing: fc.record({ perSecond: anyPrice() }),
+        pricing: videoTariff,
         params: anyParams(),
         outputTypes: fc.subarray([...extraOutputTypes.video], { minLength: 1 }),
         video: anyVideo(),
@@ -279,6 +276,25 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
   return fc.oneof(chat, withPreset, withInputs, embedding, image, video).map(row => {
     const model = row as Model | ModelDraft
     return isFinished(model) ? model : Object.assign(model, { enabled: false })
+  })
+}
+
+/** With a cost of the kind's own shape, or without. */
+function anyUpstreams(providers: readonly string[], cost: fc.Arbitrary<object>) {
+  const upstream = fc.record(
+    {
+      provider: fc.constantFrom(...providers),
+      model: fc.oneof(fc.stringMatching(/^[!-~]{1,20}$/), fc.constantFrom('1', 'null', '~', 'a: b', '- a')),
+      order: fc.integer({ min: 1, max: 1000 }),
+      weight: fc.integer({ min: 1, max: 1000 }),
+      cost,
+    },
+    { requiredKeys: ['provider', 'model', 'order', 'weight'] },
+  )
+  return fc.uniqueArray(upstream, {
+    selector: ({ provider, model }) => `${provider} ${model}`,
+    minLength: 1,
+    maxLength: 3,
   })
 }
 

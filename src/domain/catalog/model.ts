@@ -1,5 +1,5 @@
 import type { ImageTokenPrices } from '../pricing/image-tokens.ts'
-import type { ImageTariff, TextPricing, VideoTariff } from '../pricing/tariff.ts'
+import type { ImageTariff, TextPricing, TextTariff, VideoTariff } from '../pricing/tariff.ts'
 import type { TextTimeouts } from './text-timeouts.ts'
 import type { FieldRules } from './field-rule.ts'
 import type { ExtraOutputType } from '../jobs/output-types.ts'
@@ -12,22 +12,24 @@ export type ModelKind = (typeof modelKinds)[number]
 /**
  * Where a model's requests go. Upstreams with a lower `order` are tried first; within an order, `weight` is the share.
  */
-export type Upstream = {
+export type Upstream<Cost = TextTariff | ImageTariff | VideoTariff> = {
   readonly provider: string
   /** The provider's own name for the model. */
   readonly model: string
   readonly order: number
   readonly weight: number
+  /** The prices at which the provider bills the operator, for a cost that it does not report. For the operator only. */
+  readonly cost?: Cost
 }
 
-type CommonSettings = {
+type CommonSettings<Cost> = {
   /** The logical model name, in requests and replies. */
   readonly id: string
   readonly enabled: boolean
   readonly displayName: string
   readonly description: string
   readonly ownedBy: string
-  readonly upstreams: readonly Upstream[]
+  readonly upstreams: readonly Upstream<Cost>[]
 }
 
 /** The kinds of parts that the messages of a request can have. */
@@ -59,7 +61,7 @@ export type ChatOptions = {
   readonly heartbeats?: true
 }
 
-type ChatSettings = CommonSettings &
+type ChatSettings = CommonSettings<TextTariff> &
   TextTimeouts &
   FieldRules &
   ChatOptions & {
@@ -72,7 +74,7 @@ type ChatSettings = CommonSettings &
     readonly replays?: false
   }
 
-type EmbeddingSettings = CommonSettings &
+type EmbeddingSettings = CommonSettings<TextTariff> &
   TextTimeouts &
   FieldRules & {
     readonly kind: 'embedding'
@@ -98,7 +100,7 @@ type MediaSettings = {
   readonly outputTypes?: readonly ExtraOutputType[]
 }
 
-type ImageSettings = CommonSettings &
+type ImageSettings = CommonSettings<ImageTariff> &
   MediaSettings & {
     readonly kind: 'image'
     readonly pricing: ImageTariff
@@ -106,7 +108,7 @@ type ImageSettings = CommonSettings &
     readonly providerPrices?: ImageTokenPrices
   }
 
-type VideoSettings = CommonSettings &
+type VideoSettings = CommonSettings<VideoTariff> &
   Omit<MediaSettings, 'fixedParams'> & {
     readonly kind: 'video'
     readonly engine: EngineName

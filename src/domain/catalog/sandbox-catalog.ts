@@ -109,6 +109,6 @@ function chat(
   }
 }
 
-function upstream(model: string): readonly Upstream[] {
+function upstream(model: string): readonly Upstream<never>[] {
   return [{ provider: PROVIDER, model, order: 1, weight: 1 }]
 }

@@ -126,8 +126,14 @@ export type JobInput =
  */
 export type MediaQuote =
   /** The request's `count` is held for. */
-  | { readonly kind: 'images'; readonly tariff: ImageTariff }
-  | { readonly kind: 'video'; readonly tariff: VideoTariff; readonly heldMs: number }
+  | { readonly kind: 'images'; readonly tariff: ImageTariff; readonly providerTariff?: ImageTariff }
+  | {
+      readonly kind: 'video'
+      readonly tariff: VideoTariff
+      readonly heldMs: number
+      /** The `cost` of the upstream: what the provider bills, if it does not report it. */
+      readonly providerTariff?: VideoTariff
+    }
 
 export type Job = Attribution & {
   readonly id: Id
@@ -174,7 +180,8 @@ export type Job = Attribution & {
   /** The price of a result that the provider made and the customer did not get. It was booked as a loss. */
   readonly loss: NanoUsd | null
   /**
-   * The cost of the job that the provider reported, also if it failed. Null if it reported none. For the operator only.
+   * The cost of the job, also if it failed: as the provider reported it, or else at the prices of the row. Null if it is
+   * not known. For the operator only.
    */
   readonly providerCost: NanoUsd | null
 }

@@ -46,7 +46,10 @@ function isByCost(line: UsageLine): boolean {
   return line.cost === 0n || line.provenance === 'reported'
 }
 
-/** Earlier versions did not record the provider's cost. Their charges show it if they are not zero. */
+/**
+ * Whether the provider reported a cost: the charge is not zero then, unless the cost is. A recorded cost that is not
+ * zero beside a charge of zero is of the row's own prices.
+ */
 function hasCost({ providerCost, cost }: UsageLine): boolean {
-  return providerCost !== null || cost > 0n
+  return cost > 0n || providerCost === 0n
 }

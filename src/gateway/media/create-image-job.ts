@@ -63,7 +63,11 @@ export async function createImageJob(
       provider: provider.id,
       upstreamModel: upstream.model,
       request: { prompt, params, count, images, videos: [], ...outputTypesOfRow(model) },
-      quote: { kind: 'images', tariff: model.pricing },
+      quote: {
+        kind: 'images',
+        tariff: model.pricing,
+        ...(upstream.cost && { providerTariff: upstream.cost }),
+      },
       held: chargeForImages(count, model.pricing),
       createdAtMs: nowMs,
       deadlineAtMs: nowMs + settings.jobTtlMs,

@@ -71,7 +71,12 @@ export async function createVideoJob(
       provider: provider.id,
       upstreamModel: upstream.model,
       request: { ...inputsOf(call, request, { model, source, fields }), durationMs },
-      quote: { kind: 'video', tariff: model.pricing, heldMs },
+      quote: {
+        kind: 'video',
+        tariff: model.pricing,
+        heldMs,
+        ...(upstream.cost && { providerTariff: upstream.cost }),
+      },
       held: chargeForVideo(heldMs, model.pricing),
       createdAtMs: nowMs,
       deadlineAtMs: nowMs + settings.jobTtlMs,

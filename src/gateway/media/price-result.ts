@@ -64,19 +64,35 @@ function clipDuration({
 }
 
 /**
- * What a job cost the operator, as a member of a step: the provider's own amount, or else its tokens at the
- * `provider_prices` of the model's row. Empty if the provider reports no cost, or no row names a rate: nothing is
- * guessed. The customer's price does not depend on it, so the current catalog is good enough.
+ * What a job cost the operator, as a member of a step: the provider's own amount, or else the result at the `cost` of
+ * its upstream when the job was created, or else its tokens at the `provider_prices` of the model's row, as it is now.
+ * Empty if the provider reports no cost and no row names a rate: nothing is guessed. So a job without a result has no
+ * cost by the result.
  */
 export function providerCostOf(
-  { model: name }: Pick<Job, 'model'>,
+  { model: name, quote }: Pick<Job, 'model' | 'quote'>,
   { providerCost, tokens }: Billed,
   { catalog }: { readonly catalog: { current(): Catalog } },
+  made?: Priced,
 ): { readonly providerCost?: NanoUsd } {
   if (providerCost !== undefined) return { providerCost }
+  const costOfResult = made && costAtQuote(quote, made, tokens)
+  if (costOfResult !== undefined) return { providerCost: costOfResult }
   const model = catalog.current().models.get(name)
   const prices = model?.kind === 'image' ? model.providerPrices : undefined
   return prices === undefined || !hasTokens(tokens)
     ? {}
     : { providerCost: priceOfImageTokens(tokens, prices) }
+}
+
+/** The cost of the quantities that are charged. Undefined if the upstream's row had none when the job was created. */
+function costAtQuote(
+  quote: Job['quote'],
+  { count = 0, chargedMs = 0 }: Priced,
+  tokens: ImageTokens | undefined,
+): NanoUsd | undefined {
+  if (quote.providerTariff === undefined) return undefined
+  return quote.kind === 'images'
+    ? chargeForImages(count, quote.providerTariff, tokens)
+    : chargeForVideo(chargedMs, quote.providerTariff)
 }

@@ -1,6 +1,6 @@
 import { mayUseModel } from '../../domain/accounts/key-access.ts'
 import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
-import type { ImageModel, MediaModel, Upstream, VideoModel } from '../../domain/catalog/model.ts'
+import type { ImageModel, MediaModel, VideoModel } from '../../domain/catalog/model.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { JobKind } from '../../domain/jobs/job.ts'
@@ -21,7 +21,7 @@ type ModelOf<Kind extends JobKind> = Kind extends 'image' ? ImageModel : VideoMo
 
 type ResolvedMediaModel<Model extends MediaModel = MediaModel> = {
   readonly model: Model
-  readonly upstream: Upstream
+  readonly upstream: Model['upstreams'][number]
   readonly provider: Provider
 }
 

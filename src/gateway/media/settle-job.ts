@@ -65,11 +65,15 @@ function endJob(
   ports: SettleJobPorts,
 ): Promise<Changed> {
   const { jobs } = ports
-  const facts = { ...providerCostOf(job, result, ports), atMs: ports.clock.now() }
-  if (stored.outcome === 'lost')
-    return jobs.fail(job.id, { ...RESULT_LOST, loss: priceResult(job, result).cost, ...facts })
-  const price = priceResult(job, { ...result, outputs: stored.files, clipMs: stored.clipMs })
-  return jobs.complete(job.id, { outputs: stored.files, ...price, ...facts })
+  const isLost = stored.outcome === 'lost'
+  const price = priceResult(
+    job,
+    isLost ? result : { ...result, outputs: stored.files, clipMs: stored.clipMs },
+  )
+  const facts = { ...providerCostOf(job, result, ports, price), atMs: ports.clock.now() }
+  return isLost
+    ? jobs.fail(job.id, { ...RESULT_LOST, loss: price.cost, ...facts })
+    : jobs.complete(job.id, { outputs: stored.files, ...price, ...facts })
 }
 
 /** Stores a result that the next poll can get again. Gives up a link that keeps giving something else. */
@@ -112,7 +116,7 @@ export async function bookLateResult(
   },
 ): Promise<boolean> {
   if (result.outputs.length === 0) return false
-  const { cost } = priceResult(job, result)
-  const facts = { ...providerCostOf(job, result, ports), atMs: ports.clock.now() }
-  return ports.jobs.bookLateCompletion(job.id, { cost, ...facts })
+  const price = priceResult(job, result)
+  const facts = { ...providerCostOf(job, result, ports, price), atMs: ports.clock.now() }
+  return ports.jobs.bookLateCompletion(job.id, { cost: price.cost, ...facts })
 }

@@ -53,7 +53,7 @@ export type Attempt = AttemptId &
         readonly state: 'abandoned'
         /** Null if it was given up before the upstream reported its usage. */
         readonly usage: Usage | null
-        /** The cost of the attempt that the provider reported. Null if it reported none. */
+        /** What the attempt cost: as the provider reported it, or else at the prices of the row. Null if not known. */
         readonly providerCost: NanoUsd | null
       }
     | { readonly state: 'timed_out' }
@@ -63,7 +63,7 @@ export type Bill = {
   readonly usage: Usage
   /** The cost of the usage at the prices the request was admitted with. */
   readonly cost: NanoUsd
-  /** The cost of the attempt that the provider reported. Null if it reported none. */
+  /** What the attempt cost: as the provider reported it, or else at the prices of the row. Null if not known. */
   readonly providerCost: NanoUsd | null
   /** True if an impossible part of the reported usage was clamped. */
   readonly isClamped: boolean

@@ -193,7 +193,10 @@ export type Charge = TextCharge | ImagesCharge | VideoCharge
 
 type CommonCharge = Attribution & {
   readonly cost: NanoUsd
-  /** The cost of the result that the provider reported. Null if it reported none. For the operator only. */
+  /**
+   * The cost of the result: the one that the provider reported, or else the result at the prices of the row's upstream.
+   * Null if neither is known. For the operator only.
+   */
   readonly providerCost: NanoUsd | null
   readonly route: string
   readonly apiKeyId: number

@@ -3,6 +3,7 @@ import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
 import { rulesOf } from '../../domain/catalog/field-rule.ts'
 import type { TextModel, Upstream } from '../../domain/catalog/model.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
+import type { TextTariff } from '../../domain/pricing/tariff.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { findRefusedField } from '../../protocol/field-rules.ts'
 import { mediaWords } from '../../protocol/media-inputs.ts'
@@ -139,7 +140,8 @@ function piecesOf(text: string): string[] {
 
 /** The target of one call: an upstream of a catalog row, its provider, and the adapter that calls it. */
 export type Destination = {
-  readonly upstream: Upstream
+  /** As it was at admission. Its cost does not change for this request either. */
+  readonly upstream: Upstream<TextTariff>
   readonly provider: Provider
   readonly adapter: TextProvider
   /** How the upstream is called, if not in the dialect of the client's route. */

@@ -2,13 +2,20 @@ import { describe, expect, test } from 'bun:test'
 import { aDestination } from '../../../test/support/upstream-rows.ts'
 import type { TextModel } from '../../domain/catalog/model.ts'
 import { usd, ZERO } from '../../domain/money.ts'
-import { parseExactUsd } from '../../domain/pricing/exact-usd.ts'
+import { parseExactUsd, type ExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { FACTOR_ONE } from '../../domain/pricing/service-tiers.ts'
-import type { TextPricing } from '../../domain/pricing/tariff.ts'
+import type { TextPricing, TextTariff } from '../../domain/pricing/tariff.ts'
 import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
 import { NO_PRICED_FEATURES } from '../../protocol/request-features.ts'
 import type { TextRequest } from '../../protocol/text-dialect.ts'
-import { affordableCeiling, priceInterrupted, priceText, quoteText, usageLimits } from './quote-text.ts'
+import {
+  affordableCeiling,
+  priceInterrupted,
+  priceText,
+  quoteText,
+  usageLimits,
+  type ProviderBill,
+} from './quote-text.ts'
 
 /** 0.001 USD for an input token, 0.002 USD for an output token and 0.01 USD for a request. */
 const TARIFF = { input: usd('1000'), output: usd('2000'), perRequest: usd('0.01') }
@@ -159,15 +166,19 @@ const used = (usage: Partial<Usage>, change = {}) => ({
   ...change,
 })
 
+function bill(reported: ExactUsd | null, prices?: TextTariff): ProviderBill {
+  return { reported, prices }
+}
+
 describe('the price of', () => {
   test('the price of a reported usage is exact, even above the worst case', () => {
-    const price = priceText(quote(tariff), used({ input: 1000, output: 1 }), null)
+    const price = priceText(quote(tariff), used({ input: 1000, output: 1 }), bill(null))
 
     expect(price).toMatchObject({ cost: usd('1.012'), tariff: TARIFF, isClamped: false })
   })
 
   test('the price of a free row is 0', () => {
-    const price = priceText(quote(free), used({ input: 9 }), exact('7'))
+    const price = priceText(quote(free), used({ input: 9 }), bill(exact('7')))
 
     expect(price).toMatchObject({ cost: ZERO, tariff: null, isCostUnreported: false })
   })
@@ -179,7 +190,7 @@ describe('the price of', () => {
     ['limited to the worst case', '1', '0.22', true],
     ['at least 0', '-1', '0', true],
   ])('the price of an upstream’s own cost is that cost, %s', (_, reported, cost, isClamped) => {
-    const price = priceText(quote(upstreamCost), used({ input: 1 }), exact(reported))
+    const price = priceText(quote(upstreamCost), used({ input: 1 }), bill(exact(reported)))
 
     expect(price).toMatchObject({ cost: usd(cost), tariff: null, isClamped })
   })
@@ -190,7 +201,9 @@ describe('the price of', () => {
     ['not limited to the worst case', '5', '5'],
   ])('the price of any row has the upstream’s own cost for the books, %s', (_, reported, recorded) => {
     for (const pricing of [tariff, free, upstreamCost])
-      expect(priceText(quote(pricing), used({ input: 1 }), exact(reported)).providerCost).toBe(usd(recorded))
+      expect(priceText(quote(pricing), used({ input: 1 }), bill(exact(reported))).providerCost).toBe(
+        usd(recorded),
+      )
   })
 
   test.each([
@@ -198,18 +211,39 @@ describe('the price of', () => {
     ['is negative', exact('-1')],
     ['is above a million dollars', exact('1000000.1')],
   ])('the price of an upstream’s own cost that %s is not in the books', (_, reported) => {
-    expect(priceText(quote(tariff), used({ input: 1 }), reported).providerCost).toBeNull()
+    expect(priceText(quote(tariff), used({ input: 1 }), bill(reported)).providerCost).toBeNull()
+  })
+
+  test('the price of any row has the cost at the prices of the upstream for the books, rounded up once', () => {
+    const prices = { input: usd('0.0001'), output: usd('0.0002') }
+
+    for (const pricing of [tariff, free, upstreamCost]) {
+      const price = priceText(quote(pricing), used({ input: 1, output: 1 }), bill(null, prices))
+      expect(price.providerCost).toBe(usd('0.000000001'))
+    }
+  })
+
+  test.each([
+    ['counts, also if it is 0', exact('0'), '0'],
+    ['does not count if it is negative', exact('-1'), '3'],
+    ['does not count above a million dollars', exact('1000000.1'), '3'],
+  ])('the price of an upstream’s own cost %s beside the prices of the upstream', (_, reported, recorded) => {
+    const prices = { input: usd('3000000'), output: ZERO }
+
+    const price = priceText(quote(tariff), used({ input: 1 }), bill(reported, prices))
+
+    expect(price.providerCost).toBe(usd(recorded))
   })
 
   test('the price of an upstream’s own cost that was not reported is 0 and is marked as unreported', () => {
-    const price = priceText(quote(upstreamCost), used({ input: 1 }), null)
+    const price = priceText(quote(upstreamCost), used({ input: 1 }), bill(null))
 
     expect(price).toMatchObject({ cost: ZERO, isCostUnreported: true })
   })
 
   test('the price of a clamped usage stays clamped', () => {
     for (const pricing of [tariff, free, upstreamCost]) {
-      const price = priceText(quote(pricing), used({ input: 1 }, { isClamped: true }), exact('1e-9'))
+      const price = priceText(quote(pricing), used({ input: 1 }, { isClamped: true }), bill(exact('1e-9')))
       expect(price.isClamped).toBe(true)
     }
   })
@@ -217,7 +251,7 @@ describe('the price of', () => {
 
 describe('the price of an interrupted stream', () => {
   test('the price of an interrupted stream whose upstream reported no cost is that of its usage at the ceiling tariff, which is recorded', () => {
-    const priced = priceInterrupted(quote(upstreamCost), used({ input: 5, output: 3 }), null)
+    const priced = priceInterrupted(quote(upstreamCost), used({ input: 5, output: 3 }), bill(null))
 
     expect(priced).toMatchObject({
       metered: { usage: { input: 5, output: 3 } },
@@ -226,13 +260,13 @@ describe('the price of an interrupted stream', () => {
   })
 
   test('the price of an interrupted stream whose upstream reported a cost is that cost, at most the worst case', () => {
-    const { price } = priceInterrupted(quote(upstreamCost), used({ input: 5 }), exact('1'))
+    const { price } = priceInterrupted(quote(upstreamCost), used({ input: 5 }), bill(exact('1')))
 
     expect(price).toMatchObject({ cost: usd('0.22'), tariff: null, isClamped: true })
   })
 
   test('the price of an interrupted stream at a tariff records what its upstream says that it costs, rounded up', () => {
-    const { price } = priceInterrupted(quote(tariff), used({ input: 5 }), exact('0.0000000001'))
+    const { price } = priceInterrupted(quote(tariff), used({ input: 5 }), bill(exact('0.0000000001')))
 
     expect(price).toMatchObject({ cost: usd('0.015'), providerCost: usd('0.000000001') })
   })
@@ -240,7 +274,7 @@ describe('the price of an interrupted stream', () => {
   test('the price of an interrupted stream leaves out what exceeds the worst case, from the last bucket on', () => {
     const many = used({ input: 6, cachedInput: 6, output: 60, reasoning: 60, serverToolUses: 1 })
 
-    const { metered, price } = priceInterrupted(quote(tariff), many, null)
+    const { metered, price } = priceInterrupted(quote(tariff), many, bill(null))
 
     expect(metered).toMatchObject({ isClamped: true })
     expect(metered.usage).toEqual({ ...NO_USAGE, input: 6, cachedInput: 4, output: 60, reasoning: 40 })
@@ -250,7 +284,7 @@ describe('the price of an interrupted stream', () => {
   test('the price of an interrupted stream keeps a usage of more tokens than the worst case whose price is not higher', () => {
     const many = used({ cachedInput: 20, output: 1 })
 
-    const { metered, price } = priceInterrupted(quote(tariff), many, null)
+    const { metered, price } = priceInterrupted(quote(tariff), many, bill(null))
 
     expect(metered.usage).toEqual(many.usage)
     expect(price).toMatchObject({ cost: usd('0.032'), isClamped: false })
@@ -260,15 +294,27 @@ describe('the price of an interrupted stream', () => {
     const ceiling = { ...TARIFF, serviceTiers: { priority: 2_000_000_000n } }
     const held = quote({ ...upstreamCost, ceiling }, { pricedFeatures: () => featuresOfTier('default') })
 
-    const { metered, price } = priceInterrupted(held, used({ output: 100, serviceTier: 'priority' }), null)
+    const { metered, price } = priceInterrupted(
+      held,
+      used({ output: 100, serviceTier: 'priority' }),
+      bill(null),
+    )
 
     expect(held.amount).toBe(usd('0.22'))
     expect(metered.usage).toEqual({ ...NO_USAGE, output: 100 })
     expect(price).toMatchObject({ cost: usd('0.21'), isClamped: true })
   })
 
+  test('the price of an interrupted stream has the provider’s cost of the usage that is charged', () => {
+    const many = used({ input: 6, output: 200 })
+
+    const { price } = priceInterrupted(quote(tariff), many, bill(null, TARIFF))
+
+    expect(price).toMatchObject({ cost: usd('0.216'), providerCost: usd('0.216'), isClamped: true })
+  })
+
   test('the price of an interrupted stream of a free row is 0', () => {
-    const { price } = priceInterrupted(quote(free), used({ input: 5 }), null)
+    const { price } = priceInterrupted(quote(free), used({ input: 5 }), bill(null))
 
     expect(price).toMatchObject({ cost: ZERO, tariff: null })
   })

@@ -195,9 +195,17 @@ export type MeteredUsage = {
   readonly assumedCached?: number
 }
 
+/** What the provider bills for an answer. */
+export type ProviderBill = {
+  /** The cost that it reported; null if it did not. */
+  readonly reported: ExactUsd | null
+  /** The prices at which it bills, from the row of the model. They count only without a reported cost. */
+  readonly prices: TextTariff | undefined
+}
+
 export type TextPrice = {
   readonly cost: NanoUsd
-  /** The upstream's own cost, for the operator's books. Null if it reported none that is possible. */
+  /** The provider's cost, for the operator's books; see `recordedCost`. */
   readonly providerCost: NanoUsd | null
   /** The tariff of the charge; null for a free row, and if the charge is the upstream's own cost. */
   readonly tariff: TextTariff | null
@@ -211,14 +219,24 @@ export type TextPrice = {
  * upstream's own cost is charged up to the worst case, because its ceiling tariff is the most that the operator
  * promised.
  */
-export function priceText(quote: Quote, metered: MeteredUsage, reportedCost: ExactUsd | null): TextPrice {
-  return { ...customerPrice(quote, metered, reportedCost), providerCost: recordedCost(reportedCost) }
+export function priceText(quote: Quote, metered: MeteredUsage, bill: ProviderBill): TextPrice {
+  return {
+    ...customerPrice(quote, metered, bill.reported),
+    providerCost: recordedCost(bill, metered.usage),
+  }
 }
 
-/** An upstream's own cost as the books record it. Null if it reported none, or one that is not possible. */
-export function recordedCost(reportedCost: ExactUsd | null): NanoUsd | null {
-  if (reportedCost === null || reportedCost.units < 0n) return null
-  const cost = roundUpToNanoUsd(reportedCost)
+/**
+ * The provider's cost of a usage as the books record it: the one that it reported, or else the usage at its prices, each
+ * rounded up once to a nano-USD. Null if it reported none that is possible and has no prices, or the usage is not known.
+ */
+export function recordedCost({ reported, prices }: ProviderBill, usage: Usage | null): NanoUsd | null {
+  if (reported !== null && reported.units >= 0n) {
+    const cost = roundUpToNanoUsd(reported)
+    if (cost <= RECORDED_COST_MAX) return cost
+  }
+  if (prices === undefined || usage === null) return null
+  const cost = chargeForTokens(usage, prices)
   return cost > RECORDED_COST_MAX ? null : cost
 }
 
@@ -252,12 +270,12 @@ function customerPrice(
 export function priceInterrupted(
   quote: Quote,
   metered: MeteredUsage,
-  reportedCost: ExactUsd | null,
+  bill: ProviderBill,
 ): { readonly metered: MeteredUsage; readonly price: TextPrice } {
   const { pricing, amount } = quote
   const tariff = ceilingTariff(pricing)
-  if (tariff === null || (pricing.kind === 'upstream_cost' && reportedCost !== null))
-    return { metered, price: priceText(quote, metered, reportedCost) }
+  if (tariff === null || (pricing.kind === 'upstream_cost' && bill.reported !== null))
+    return { metered, price: priceText(quote, metered, bill) }
   const isWithin = chargeForTokens(metered.usage, tariff) <= amount
   // Tokens are left out, not money, so that the charge can be computed again from its usage.
   const usage = isWithin ? metered.usage : usageWithinHold(metered.usage, tariff, quote)
@@ -266,7 +284,7 @@ export function priceInterrupted(
     metered: { ...metered, usage, isClamped },
     price: {
       cost: chargeForTokens(usage, tariff),
-      providerCost: recordedCost(reportedCost),
+      providerCost: recordedCost(bill, usage),
       tariff,
       isClamped,
       isCostUnreported: false,

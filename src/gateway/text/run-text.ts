@@ -7,7 +7,7 @@ import { attemptResult, type AttemptResult } from '../upstreams/attempt-result.t
 import { callWithFailover, failOverWithinMs, readTimeoutMs } from '../upstreams/call-with-failover.ts'
 import { LATE_MS } from '../upstreams/late-answers.ts'
 import { admitText, passedRateLimits, type AdmittedRequest, type Destination } from './admit-text.ts'
-import { isCostCertain, meterUsage, reportedCostOf, settleText } from './settle-text.ts'
+import { isCostCertain, meterUsage, providerBillOf, settleText } from './settle-text.ts'
 import { priceText, reportedUsageLimits } from './quote-text.ts'
 import { refuseText, unrepeatable } from './refuse-text.ts'
 import { streamText } from './stream-text.ts'
@@ -64,7 +64,7 @@ export async function runText(
     const price = priceText(
       admitted.quote,
       metered,
-      reportedCostOf(answer, outcome.reportedCost, attempt.destination),
+      providerBillOf(answer, outcome.reportedCost, attempt.destination),
     )
     const cost = await settleText(admitted, attempt, { metered, price }, ports)
     isCharged = true

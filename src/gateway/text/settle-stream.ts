@@ -3,7 +3,7 @@ import type { StreamCharge, StreamReading } from '../../protocol/text-dialect.ts
 import type { StreamEnd } from '../ports/text-provider.ts'
 import type { AttemptRecord } from '../upstreams/attempt-records.ts'
 import type { AdmittedRequest } from './admit-text.ts'
-import { meterUsage, reportedCostOf, settleText, type SettleTextPorts } from './settle-text.ts'
+import { meterUsage, providerBillOf, settleText, type SettleTextPorts } from './settle-text.ts'
 import type { OpenedStream } from './open-stream.ts'
 import { priceInterrupted, priceText } from './quote-text.ts'
 import type { StreamEnding } from './text-result.ts'
@@ -94,11 +94,11 @@ export class StreamSettlement {
     // A row that charges the upstream's own cost has no tariff, and its streams do not name a cost.
     const isPriced = quote.pricing.kind !== 'upstream_cost'
     const usage = await meterUsage(reading, admitted, attempt, this.#ports)
-    const reportedCost = reportedCostOf(reading, opened.reportedCost, attempt.destination)
+    const bill = providerBillOf(reading, opened.reportedCost, attempt.destination)
     const charged =
       isFinished || !(isPriced || reading.endedWell)
-        ? priceInterrupted(quote, usage, reportedCost)
-        : { metered: usage, price: priceText(quote, usage, reportedCost) }
+        ? priceInterrupted(quote, usage, bill)
+        : { metered: usage, price: priceText(quote, usage, bill) }
     const cost = await settleText(admitted, attempt, charged, this.#ports)
     if (reading.endedWell && reading.usage !== null)
       this.#ports.recentPrompts.note(admitted, attempt.destination, reading.usage)

@@ -4,7 +4,7 @@ import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-
 import { parseExactUsd, roundUpToNanoUsd } from '../../domain/pricing/exact-usd.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import { RecentPrompts } from './recent-prompts.ts'
-import { meterUsage, reportedCostOf, type MeterPorts } from './settle-text.ts'
+import { meterUsage, providerBillOf, type MeterPorts } from './settle-text.ts'
 
 /** A request with an output ceiling of 100 tokens, and an answer without a usage. */
 const admitted = anAdmittedRequest([aDestination('main')])
@@ -87,9 +87,10 @@ test.each([
 ] as const)(
   'of a cost in the header of %p %s and one of 0.5 in the answer, %s counts',
   (header, costUnit, cost) => {
-    const { provider } = aDestination('main')
-    const reported = reportedCostOf({ reportedCost: parseExactUsd('0.5')! }, header, {
+    const { provider, upstream } = aDestination('main')
+    const { reported } = providerBillOf({ reportedCost: parseExactUsd('0.5')! }, header, {
       provider: { ...provider, costUnit },
+      upstream,
     })
 
     expect(roundUpToNanoUsd(reported!)).toBe(roundUpToNanoUsd(parseExactUsd(cost)!))

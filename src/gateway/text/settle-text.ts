@@ -10,7 +10,7 @@ import type { Tokenizer } from '../ports/tokenizer.ts'
 import type { AttemptRecord } from '../upstreams/attempt-records.ts'
 import type { AdmittedRequest, Destination } from './admit-text.ts'
 import type { IdleStreams } from './idle-streams.ts'
-import { usageLimits, type MeteredUsage, type TextPrice } from './quote-text.ts'
+import { usageLimits, type MeteredUsage, type ProviderBill, type TextPrice } from './quote-text.ts'
 import type { RecentPrompts } from './recent-prompts.ts'
 import { attributionOfCall } from './text-call.ts'
 
@@ -150,14 +150,14 @@ async function estimatePartlyCached(
 }
 
 /**
- * The operator's cost as the upstream reported it; null if it did not. The provider's configured header comes first: if
- * an operator configured one, the provider bills by it.
+ * What the upstream bills the operator: the cost that it reported, and the prices of its row. The provider's configured
+ * header comes first: if an operator configured one, the provider bills by it.
  */
-export function reportedCostOf(
+export function providerBillOf(
   produced: { readonly reportedCost: ExactUsd | null },
   header: string | null,
-  { provider: { costUnit = 'usd' } }: Pick<Destination, 'provider'>,
-): ExactUsd | null {
+  { provider: { costUnit = 'usd' }, upstream }: Pick<Destination, 'provider' | 'upstream'>,
+): ProviderBill {
   const inHeader = header === null ? undefined : parseExactUsd(header, costUnits[costUnit])
-  return inHeader ?? produced.reportedCost
+  return { reported: inHeader ?? produced.reportedCost, prices: upstream.cost }
 }

@@ -6,8 +6,8 @@ import type { Clock } from '../ports/clock.ts'
 import type { RecordedAttempt } from '../ports/request-records.ts'
 import type { Tokenizer } from '../ports/tokenizer.ts'
 import type { AdmittedRequest, Destination } from '../text/admit-text.ts'
-import { estimateInput, reportedCostOf } from '../text/settle-text.ts'
-import { recordedCost } from '../text/quote-text.ts'
+import { estimateInput, providerBillOf } from '../text/settle-text.ts'
+import { recordedCost, type ProviderBill } from '../text/quote-text.ts'
 import { attributionOfCall } from '../text/text-call.ts'
 import type { TextRecord, UpstreamFailureReason } from '../text/text-record.ts'
 import { wasGivenUp, type AttemptResult, type CallResult } from './attempt-result.ts'
@@ -90,7 +90,7 @@ function recordUnpaidWork(
   if (isBilledRefusal(attempt)) {
     admitted.call.record.isRefusalBilled = true
     estimateInput(admitted, tokenizer)
-      .then(usage => keep({ usage, providerCost: null }))
+      .then(usage => keep({ usage, providerCost: recordedCost(unreported(attempt.destination), usage) }))
       .catch(onSettleFailed)
     return
   }
@@ -106,9 +106,14 @@ function billedFor({ destination, result }: AttemptRecord<CallResult>): Billed |
   if (result.kind !== 'answer') return undefined
   const { answer, outcome } = result
   const { usage } = answer
-  const providerCost = recordedCost(reportedCostOf(answer, outcome.reportedCost, destination))
+  const providerCost = recordedCost(providerBillOf(answer, outcome.reportedCost, destination), usage)
   const isUsed = usage !== null && inputTokens(usage) + outputTokens(usage) > 0
   return isUsed || (providerCost ?? ZERO) > 0n ? { usage, providerCost } : undefined
+}
+
+/** The bill of a refusal, which reports no cost. */
+function unreported({ upstream }: Destination): ProviderBill {
+  return { reported: null, prices: upstream.cost }
 }
 
 /**

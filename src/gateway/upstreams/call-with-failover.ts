@@ -1,3 +1,4 @@
+import type { Upstream } from '../../domain/catalog/model.ts'
 import { mayRetry } from '../../domain/catalog/provider.ts'
 import type { TextTimeouts } from '../../domain/catalog/text-timeouts.ts'
 import { pause } from '../ports/clock.ts'
@@ -139,7 +140,7 @@ function firstToClose(open: readonly Destination[], circuitBreakers: CircuitBrea
  * Chooses one of the upstreams with the lowest order, at random by weight. `random` is at least 0 and below 1.
  * Undefined if there are no upstreams.
  */
-export function chooseUpstream<Choice extends Pick<Destination, 'upstream'>>(
+export function chooseUpstream<Choice extends { readonly upstream: Pick<Upstream, 'order' | 'weight'> }>(
   destinations: readonly Choice[],
   random: () => number,
 ): Choice | undefined {

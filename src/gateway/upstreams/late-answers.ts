@@ -2,7 +2,7 @@ import type { AttemptId, Attempts, Bill } from '../ports/attempts.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LateCall, ProviderOutcome } from '../ports/text-provider.ts'
 import type { AdmittedRequest } from '../text/admit-text.ts'
-import { reportedCostOf } from '../text/settle-text.ts'
+import { providerBillOf } from '../text/settle-text.ts'
 import { priceText, reportedUsageLimits } from '../text/quote-text.ts'
 import { storedAttempt, type AttemptRecord } from './attempt-records.ts'
 import { attemptResult } from './attempt-result.ts'
@@ -108,8 +108,8 @@ function billing(
     const result = attemptResult(outcome, dialect, limits)
     if (result.kind !== 'answer' || result.answer.usage === null) return null
     const { usage, isClamped } = result.answer
-    const reportedCost = reportedCostOf(result.answer, result.outcome.reportedCost, destination)
-    const price = priceText(quote, { usage, provenance: 'reported', isClamped }, reportedCost)
+    const bill = providerBillOf(result.answer, result.outcome.reportedCost, destination)
+    const price = priceText(quote, { usage, provenance: 'reported', isClamped }, bill)
     const { cost, providerCost } = price
     return { usage, cost, providerCost, isClamped: price.isClamped }
   }

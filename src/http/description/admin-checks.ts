@@ -43,7 +43,10 @@ const jobMembers = {
   upstream_id: nullable(text),
   held_usd: usd,
   cost_usd: nullable(usd),
-  provider_cost_usd: about('The cost of the job that the provider reported.', nullable(usd)),
+  provider_cost_usd: about(
+    'The cost of the job: as the provider reported it, or by the `cost` of the row.',
+    nullable(usd),
+  ),
   created_at: dateTime,
   changed_at: dateTime,
 }
@@ -60,7 +63,7 @@ export const adminCheckSchemas: Members = {
     {
       ...chargeMembers,
       provider_cost_usd: about(
-        'The cost that the provider reported. Null if it reported none. Customers do not see it.',
+        'The cost that the provider reported, or by the `cost` of the row. Null if it is not known. Customers do not see it.',
         nullable(usd),
       ),
       ...payerMembers,
@@ -90,7 +93,10 @@ export const adminCheckSchemas: Members = {
     model: text,
     provider: text,
     loss_usd: about('The price of work that no customer pays for.', usd),
-    provider_cost_usd: about('The cost that the provider reported.', nullable(usd)),
+    provider_cost_usd: about(
+      'The cost that the provider reported, or by the `cost` of the row.',
+      nullable(usd),
+    ),
     at: dateTime,
   }),
   Job: object(jobMembers, attributionMembers),

@@ -199,23 +199,20 @@ function providerRow(kind: ProviderKind, place: Place): Schema {
 
 function modelRow(kind: ModelKind, place: Place): Schema {
   const tariff = ref(place === 'reply' ? 'Tariff' : 'NewTariff')
-  const textPricing = { anyOf: [words(['free', 'upstream_cost']), tariff] }
-  const pricing = {
-    chat: textPricing,
-    embedding: textPricing,
-    image: {
-      anyOf: [
-        closed({ per_image: price }),
-        row(
-          { ...tokenPrices, max_per_image: price },
-          new Set([...requiredTokenPrices, 'max_per_image']),
-          place,
-        ),
-      ],
-    },
-    video: closed({ per_second: price }),
-  }[kind]
-  const upstreams = listOf(ref(place === 'reply' ? 'Upstream' : 'NewUpstream'), { minItems: 1, maxItems: 16 })
+  const images = {
+    anyOf: [
+      closed({ per_image: price }),
+      row(
+        { ...tokenPrices, max_per_image: price },
+        new Set([...requiredTokenPrices, 'max_per_image']),
+        place,
+      ),
+    ],
+  }
+  const tariffs = { chat: tariff, embedding: tariff, image: images, video: closed({ per_second: price }) }
+  const isText = kind === 'chat' || kind === 'embedding'
+  const pricing = isText ? { anyOf: [words(['free', 'upstream_cost']), tariff] } : tariffs[kind]
+  const upstreams = listOf(upstream(tariffs[kind], place), { minItems: 1, maxItems: 16 })
   const outputTypes =
     kind === 'image' || kind === 'video'
       ? { output_types: listOf(words(extraOutputTypes[kind]), { minItems: 1 }) }
@@ -247,10 +244,12 @@ function tariff(place: Place): Schema {
   return row({ ...prices, tiers, [SERVICE_TIERS]: serviceTiers }, new Set(), place)
 }
 
-function upstream(place: Place): Schema {
+/** `tariff` is the shape of its cost. */
+function upstream(tariff: Schema, place: Place): Schema {
   const rank = { type: 'integer', minimum: 1, maximum: 1000 }
+  const cost = about('What the provider bills you, for a cost that it does not report.', tariff)
   return row(
-    { provider: text, model: text, order: rank, weight: rank },
+    { provider: text, model: text, order: rank, weight: rank, cost },
     new Set(['provider', 'model']),
     place,
   )
@@ -265,8 +264,6 @@ const modelRows = (place: Place): Schema => ({ anyOf: modelKinds.map(kind => mod
 export const rowSchemas: Members = {
   Tariff: tariff('reply'),
   NewTariff: tariff('request'),
-  Upstream: upstream('reply'),
-  NewUpstream: upstream('request'),
   ProviderRow: providerRows('reply'),
   NewProviderRow: providerRows('request'),
   FileProviderRow: providerRows('catalog'),

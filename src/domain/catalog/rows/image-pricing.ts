@@ -20,11 +20,14 @@ const tokenPricesExample = 'text_input_per_mtok: "5", image_input_per_mtok: "10"
 /** The remedy for an image row without a price. */
 export const imagePricingRemedy = 'write {per_image: "0.04"}, or prices for tokens and max_per_image'
 
-/** Reads the `pricing` of an image row: a price for each image, or prices for the tokens of the answer. */
-export function readImagePricing(row: Row): ImageTariff | undefined {
-  const value = fieldOf(row, 'pricing')
+/**
+ * Reads the `pricing` of an image row, or the `cost` of an upstream: a price for each image, or prices for the tokens of
+ * the answer.
+ */
+export function readImagePricing(row: Row, field: 'pricing' | 'cost' = 'pricing'): ImageTariff | undefined {
+  const value = fieldOf(row, field)
   if (value === undefined) return undefined
-  const pricing = openRow(value, placeOf(row, 'pricing'), imagePricingRemedy)
+  const pricing = openRow(value, placeOf(row, field), imagePricingRemedy)
   if (pricing === undefined) return undefined
   const tokenFields = [...Object.values(imageTokenFields), MAX_PER_IMAGE]
   refuseUnknownFields(pricing, 'this pricing', [PER_IMAGE, ...tokenFields])

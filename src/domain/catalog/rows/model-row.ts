@@ -1,6 +1,6 @@
-import { isFinished, modelKinds, type AnyModelSettings, type ModelKind, type Upstream } from '../model.ts'
+import { isFinished, modelKinds, type AnyModelSettings, type ModelKind } from '../model.ts'
 import { chatOptionFields, readChatOptions, withoutPreset, withPreset, writeChatOptions } from './chat-row.ts'
-import { flag, list, number, requiredOneOf, requiredText, text } from './fields.ts'
+import { flag, number, requiredOneOf, requiredText, text } from './fields.ts'
 import { readFixedParams, writeFixedParams } from './fixed-params.ts'
 import {
   imagePricingRemedy,
@@ -41,13 +41,11 @@ import {
   type Place,
   type Row,
 } from './row.ts'
+import { readUpstreams, writeUpstreams } from './upstream-row.ts'
 import { formatUsd } from '../../money.ts'
 
-const UPSTREAMS_MAX = 16
 /** More than any model has. Keeps the token count of a worst case an exact integer. */
 const TOKENS = { min: 1, max: 100_000_000, whole: true }
-const RANK = { min: 1, max: 1000, whole: true }
-const DEFAULT_RANK = 1
 const DEFAULT_OWNER = 'system'
 
 const commonFields = [
@@ -91,10 +89,6 @@ export const modelId = {
   remedy: 'write a name of letters, digits and any of . _ : @ + - with single slashes inside',
 }
 const ID_LENGTH_MAX = 128
-const upstreamName = {
-  pattern: /^[^\s\p{Cc}\p{Cs}](?:[^\p{Cc}\p{Cs}]{0,254}[^\s\p{Cc}\p{Cs}])?$/u,
-  remedy: "write the provider's own name of the model, in quotes if it is a number",
-}
 const line = {
   pattern: /^[^\p{Cc}\p{Cs}]{1,200}$/u,
   remedy: 'write one line of at most 200 characters, in quotes if it is a number',
@@ -123,7 +117,7 @@ export function encodeModel(model: AnyModelSettings): Record<string, unknown> {
       description: model.description === '' ? undefined : model.description,
       owned_by: model.ownedBy === DEFAULT_OWNER ? undefined : model.ownedBy,
     }),
-    upstreams: model.upstreams.map(writeUpstream),
+    upstreams: writeUpstreams(model),
     ...writeKind(model),
   }
 }
@@ -145,14 +139,14 @@ export function readModel(value: unknown, place: Place): AnyModelSettings | unde
   const displayName = text(row, 'display_name', line) ?? id
   const description = text(row, 'description', paragraph) ?? ''
   const ownedBy = text(row, 'owned_by', line) ?? DEFAULT_OWNER
-  const upstreams = readUpstreams(row)
+  const upstreams = readUpstreams(row, kind)
   const own = readKind(kind === 'chat' ? withPreset(row) : row, kind)
   if (id === undefined || displayName === undefined || upstreams === undefined || own === undefined) {
     return undefined
   }
-  const model = { id, displayName, description, ownedBy, upstreams, ...own }
-  const finished = { ...model, enabled } as AnyModelSettings
-  return isFinished(finished) ? finished : { ...model, enabled: false }
+  // The compiler does not see that the costs of the upstreams are of this kind.
+  const model = { id, displayName, description, ownedBy, upstreams, ...own, enabled } as AnyModelSettings
+  return isFinished(model) ? model : { ...model, enabled: false }
 }
 
 /** Without these, a row could be served for free, or without a limit on its cost. */
@@ -265,34 +259,5 @@ function writeKind(model: AnyModelSettings): Record<string, unknown> {
         ...writeVideoSettings(model),
         ...definedOnly({ output_types: model.outputTypes }),
       }
-  }
-}
-
-function readUpstreams(row: Row): readonly Upstream[] | undefined {
-  const remedy = 'write at least one, such as [{provider: main, model: gpt-x}]'
-  if (fieldOf(row, 'upstreams') === undefined) reportMissing(row, 'upstreams', remedy)
-  return list(row, 'upstreams', { max: UPSTREAMS_MAX, remedy }, (value, place) => {
-    const upstream = openRow(value, place, 'write {provider: …, model: …}')
-    if (upstream === undefined) return undefined
-    refuseUnknownFields(upstream, 'an upstream', ['provider', 'model', 'order', 'weight'])
-    const provider = requiredText(upstream, 'provider', {
-      pattern: /./,
-      remedy: 'write the id of a provider',
-    })
-    const model = requiredText(upstream, 'model', upstreamName)
-    const order = number(upstream, 'order', RANK) ?? DEFAULT_RANK
-    const weight = number(upstream, 'weight', RANK) ?? DEFAULT_RANK
-    return provider === undefined || model === undefined ? undefined : { provider, model, order, weight }
-  })
-}
-
-function writeUpstream({ provider, model, order, weight }: Upstream): Record<string, unknown> {
-  return {
-    provider,
-    model,
-    ...definedOnly({
-      order: order === DEFAULT_RANK ? undefined : order,
-      weight: weight === DEFAULT_RANK ? undefined : weight,
-    }),
   }
 }

@@ -46,7 +46,7 @@ export const tariffFields = {
   perFileSearch: 'per_file_search',
 } as const satisfies Record<keyof TextPrices, string>
 
-type TextKind = 'chat' | 'embedding'
+export type TextKind = 'chat' | 'embedding'
 
 const example = {
   chat: '{input_per_mtok: "2.5", output_per_mtok: "10"}',
@@ -74,7 +74,9 @@ export function readTextPricing(row: Row, kind: TextKind): TextPricing | undefin
   return tariff === undefined ? undefined : { kind: 'tariff', tariff }
 }
 
-type TariffFields = Readonly<Record<string, string | readonly object[] | Readonly<Record<string, string>>>>
+export type TariffFields = Readonly<
+  Record<string, string | readonly object[] | Readonly<Record<string, string>>>
+>
 
 /** `markup` and `ceiling_pricing` are only used with `upstream_cost`. */
 export type PricingFields = {
@@ -102,15 +104,22 @@ export function writeTextPricing(pricing: TextPricing, kind: TextKind): PricingF
 /** The remedy for a video row without a price. */
 export const videoPricingRemedy = 'write {per_second: "0.04"}'
 
-/** Reads a video row's price; undefined when it has none. */
-export function readVideoPricing(row: Row): VideoTariff | undefined {
-  const value = fieldOf(row, 'pricing')
+/** Reads a video row's price, or the `cost` of an upstream; undefined when it has none. */
+export function readVideoPricing(row: Row, field: 'pricing' | 'cost' = 'pricing'): VideoTariff | undefined {
+  const value = fieldOf(row, field)
   if (value === undefined) return undefined
-  const pricing = openRow(value, placeOf(row, 'pricing'), videoPricingRemedy)
+  const pricing = openRow(value, placeOf(row, field), videoPricingRemedy)
   if (pricing === undefined) return undefined
   refuseUnknownFields(pricing, 'this pricing', ['per_second'])
   const perSecond = readPrice(pricing, 'per_second', { isRequired: true })
   return perSecond === undefined ? undefined : { perSecond }
+}
+
+/** Reads the `cost` of a text upstream: a tariff. Its provider bills what this says, so it has no other form. */
+export function readTextCost(row: Row, kind: TextKind): TextTariff | undefined {
+  const value = fieldOf(row, 'cost')
+  if (value === undefined) return undefined
+  return readTextTariff(value, placeOf(row, 'cost'), { kind, remedy: `write ${example[kind]}` })
 }
 
 function readUpstreamCost(row: Row, kind: TextKind): TextPricing | undefined {
@@ -243,7 +252,11 @@ function writeServiceTiers(tiers: ServiceTiers): Readonly<Record<string, string>
   return Object.fromEntries(Object.entries(tiers).map(([name, factor]) => [name, formatUsd(nanoUsd(factor))]))
 }
 
-function writeTextTariff({ tiers, serviceTiers, ...prices }: TextTariff, kind: TextKind): TariffFields {
+/** A tariff as fields of a row, with prices in their canonical form. */
+export function writeTextTariff(
+  { tiers, serviceTiers, ...prices }: TextTariff,
+  kind: TextKind,
+): TariffFields {
   const row = writePrices(prices)
   // An embedding has no output, so its row omits an output price of zero.
   if (kind === 'embedding' && prices.output === ZERO) delete row[tariffFields.output]

@@ -73,6 +73,48 @@ describe('a model row', () => {
     expect(decoded.ok ? [] : decoded.problems.map(({ path }) => formatPath(path))).toEqual([place])
   })
 
+  test.each([
+    ['chat', { input_per_mtok: '1', output_per_mtok: '4', service_tiers: { flex: '0.5' } }],
+    ['embedding', { input_per_mtok: '0.01' }],
+    ['image', { per_image: '0.03' }],
+    [
+      'image',
+      {
+        text_input_per_mtok: '5',
+        image_input_per_mtok: '10',
+        image_output_per_mtok: '40',
+        max_per_image: '0.2',
+      },
+    ],
+    ['video', { per_second: '0.05' }],
+  ])('an upstream of a %s row may have a cost in the shape of the pricing', (kind, cost) => {
+    const upstream = { provider: 'main', model: 'x', cost }
+    const engine = kind === 'video' ? { engine: 'family-a' } : {}
+    const decoded = decodeModel({ id: 'x', kind, enabled: false, upstreams: [upstream], ...engine })
+
+    expect(decoded.ok && encodeModel(decoded.value)['upstreams']).toEqual([upstream])
+  })
+
+  test.each([
+    ['chat', 'free', 'upstreams[0].cost is "free"; write {input_per_mtok: "2.5", output_per_mtok: "10"}'],
+    ['chat', { input_per_mtok: '1' }, /^upstreams\[0\]\.cost\.output_per_mtok is missing/],
+    ['image', { per_second: '1' }, /^upstreams\[0\]\.cost\.per_second is not a field of this pricing/],
+    ['video', { per_second: 0.1 }, 'upstreams[0].cost.per_second is a number; write it in quotes: "0.1"'],
+    ['embedding', { input_per_mtok: '-1' }, /^upstreams\[0\]\.cost\.input_per_mtok is "-1"/],
+  ])(
+    'an upstream of a %s row with the cost %p is rejected with the field and a remedy',
+    (kind, cost, said) => {
+      const engine = kind === 'video' ? { engine: 'family-a' } : {}
+      const upstreams = [{ provider: 'main', model: 'x', cost }]
+      const decoded = decodeModel({ id: 'x', kind, enabled: false, upstreams, ...engine })
+
+      const [problem] = decoded.ok ? [] : decoded.problems
+      const text = problem && `${formatPath(problem.path)} ${problem.message}; ${problem.remedy}`
+      if (typeof said === 'string') expect(text).toBe(said)
+      else expect(text).toMatch(said)
+    },
+  )
+
   test('a model row may lack its price and output ceiling while disabled, and cannot be enabled without them', () => {
     const draft = decodeModel({ id: 'x', kind: 'chat', upstreams, enabled: false })
     if (!draft.ok) throw new Error('The draft was rejected.')

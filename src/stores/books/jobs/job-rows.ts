@@ -10,7 +10,7 @@ import type {
   StoredFile,
 } from '../../../domain/jobs/job.ts'
 import { nanoUsd } from '../../../domain/money.ts'
-import type { ImageTariff } from '../../../domain/pricing/tariff.ts'
+import type { ImageTariff, VideoTariff } from '../../../domain/pricing/tariff.ts'
 import type { NewJob } from '../../../gateway/ports/jobs.ts'
 import { attributionColumns, attributionFrom, type AttributionColumns } from '../attribution-columns.ts'
 
@@ -153,16 +153,40 @@ function requestIdFrom({ request_key: key, request_tail: tail }: JobRow): Id | n
 
 /** Prices are written as their digits: JSON has no exact integers of this size. */
 function quoteText(quote: MediaQuote): string {
-  return quote.kind === 'images'
-    ? JSON.stringify(imageQuote(quote.tariff))
-    : JSON.stringify({ per_second: String(quote.tariff.perSecond), held_ms: quote.heldMs })
+  if (quote.kind === 'images') {
+    const { tariff, providerTariff: cost } = quote
+    return JSON.stringify({ ...imageQuote(tariff), ...(cost && { cost: imageQuote(cost) }) })
+  }
+  const { tariff, heldMs, providerTariff: cost } = quote
+  return JSON.stringify({ ...videoQuote(tariff), held_ms: heldMs, ...(cost && { cost: videoQuote(cost) }) })
 }
 
 function quoteFrom(text: string): MediaQuote {
-  const quote = JSON.parse(text) as ImageQuote | { per_second: string; held_ms: number }
-  return !('per_second' in quote)
-    ? { kind: 'images', tariff: imageTariff(quote) }
-    : { kind: 'video', tariff: { perSecond: nanoUsd(BigInt(quote.per_second)) }, heldMs: quote.held_ms }
+  const quote = JSON.parse(text) as
+    | (ImageQuote & { readonly cost?: ImageQuote })
+    | (VideoQuote & { readonly held_ms: number; readonly cost?: VideoQuote })
+  if (!('per_second' in quote))
+    return {
+      kind: 'images',
+      tariff: imageTariff(quote),
+      ...(quote.cost && { providerTariff: imageTariff(quote.cost) }),
+    }
+  return {
+    kind: 'video',
+    tariff: videoTariff(quote),
+    heldMs: quote.held_ms,
+    ...(quote.cost && { providerTariff: videoTariff(quote.cost) }),
+  }
+}
+
+type VideoQuote = { readonly per_second: string }
+
+function videoQuote({ perSecond }: VideoTariff): VideoQuote {
+  return { per_second: String(perSecond) }
+}
+
+function videoTariff({ per_second: perSecond }: VideoQuote): VideoTariff {
+  return { perSecond: nanoUsd(BigInt(perSecond)) }
 }
 
 type ImageQuote =

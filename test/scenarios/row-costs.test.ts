@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { chatAnswer, json, sse } from '../support/upstream-replies.ts'
+import { images, imageModel, startScriptedImages } from './image-gateway.ts'
+import {
+  chatModel,
+  expectSoundBooks,
+  startScriptedGateway,
+  type ScriptedGateway,
+} from './scripted-gateway.ts'
+import { until } from './until.ts'
+import { DONE, FINISH, HEL, ROLE, usage as usageFrame } from './stream-frames.ts'
+
+/** A tenth of the prices of `chatModel`, and 0.000000001 USD for a request. */
+const COST = { input_per_mtok: '0.2', output_per_mtok: '1', per_request: '0.000000001' }
+const upstream = { provider: 'main', model: 'x', cost: COST }
+/** 10 × 0.2 + 5 × 1 per million, and the request. */
+const OF_TEN_AND_FIVE = '0.000007001'
+const counts = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+
+type Charge = { readonly cost_usd: string; readonly provider_cost_usd: string | null }
+
+let gateway: ScriptedGateway
+
+beforeAll(async () => {
+  gateway = await startScriptedGateway({
+    providers: baseUrl => [
+      { id: 'spare', kind: 'openai-compatible', base_url: baseUrl, retries: 0 },
+      { id: 'filter', kind: 'openai-compatible', base_url: baseUrl, bills_refused: 'content_filter' },
+    ],
+    models: [
+      chatModel('costed', { upstreams: [upstream] }),
+      chatModel('edited', { upstreams: [upstream] }),
+      chatModel('gift', { pricing: 'free', upstreams: [upstream] }),
+      chatModel('switched', {
+        upstreams: [
+          upstream,
+          { provider: 'spare', model: 'y', order: 2, cost: { ...COST, input_per_mtok: '0' } },
+        ],
+      }),
+      chatModel('filtered', { upstreams: [{ ...upstream, provider: 'filter' }] }),
+    ],
+  })
+})
+afterAll(() => gateway.stop())
+
+async function chat(key: string, model: string, request: object = {}): Promise<Response> {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }], ...request }),
+  })
+  await response.text()
+  return response
+}
+
+async function chargesOf(account: { readonly id: string }): Promise<readonly Charge[]> {
+  const { data } = await gateway.admin<{ data: readonly Charge[] }>('GET', `usage?account=${account.id}`)
+  return data
+}
+
+async function lossesOf(account: { readonly id: string }): Promise<readonly object[]> {
+  const { data } = await gateway.admin<{ data: readonly { account: string }[] }>('GET', 'losses')
+  return data.filter(line => line.account === account.id)
+}
+
+describe('the cost of a charge at the prices of its upstream', () => {
+  test.each([
+    ['an answer', 'costed', false, '0.00007'],
+    ['a stream', 'costed', true, '0.00007'],
+    ['an answer of a free model', 'gift', false, '0'],
+  ])(
+    'the cost of a charge at the prices of its upstream is recorded for %s, rounded up once',
+    async (_, model, stream, cost) => {
+      const account = await gateway.account({ grant: '10' })
+      gateway.upstream.reply(
+        stream ? sse([ROLE, HEL, FINISH, usageFrame(counts), DONE]) : chatAnswer({ usage: counts }),
+      )
+
+      await chat(account.key, model, { stream })
+
+      expect(await chargesOf(account)).toMatchObject([{ cost_usd: cost, provider_cost_usd: OF_TEN_AND_FIVE }])
+      await expectSoundBooks(gateway, account)
+    },
+  )
+
+  test('the cost of a charge at the prices of its upstream does not replace the cost that the provider reports', async () => {
+    const account = await gateway.account({ grant: '10' })
+    gateway.upstream.reply(chatAnswer({ usage: { ...counts, cost: 0.5 } }))
+
+    await chat(account.key, 'costed')
+
+    expect(await chargesOf(account)).toMatchObject([{ provider_cost_usd: '0.5' }])
+  })
+
+  test('the cost of a charge at the prices of its upstream does not change if the row is edited while the request runs', async () => {
+    const account = await gateway.account({ grant: '10' })
+    const taken = gateway.upstream.hold()
+    const running = chat(account.key, 'edited')
+    const exchange = await taken
+    const dearer = { ...upstream, cost: { input_per_mtok: '100', output_per_mtok: '100' } }
+    await gateway.admin('PUT', 'models/edited', { ...chatModel('edited'), upstreams: [dearer] })
+
+    await chatAnswer({ usage: counts })(exchange)
+    await running
+
+    expect(await chargesOf(account)).toMatchObject([{ provider_cost_usd: OF_TEN_AND_FIVE }])
+  })
+
+  test('the cost of a charge at the prices of its upstream follows from an estimated usage too', async () => {
+    const account = await gateway.account({ grant: '10' })
+    gateway.upstream.reply(chatAnswer({ usage: null }))
+
+    await chat(account.key, 'costed')
+
+    const [charge] = await chargesOf(account)
+    expect(charge).toMatchObject({
+      source: 'estimated',
+      provider_cost_usd: expect.stringMatching(/^0\.0000/),
+    })
+  })
+})
+
+describe('work that is billed and not sold', () => {
+  test('work that is billed and not sold has the cost of its own upstream: an empty answer before another upstream', async () => {
+    const account = await gateway.account({ grant: '10' })
+    const empty = { id: 'c', object: 'chat.completion', choices: [], usage: counts }
+    gateway.upstream.reply(json(empty), chatAnswer({ usage: counts }))
+
+    await chat(account.key, 'switched')
+
+    expect(await chargesOf(account)).toMatchObject([{ provider: 'spare', provider_cost_usd: '0.000005001' }])
+    expect(await lossesOf(account)).toMatchObject([
+      { reason: 'abandoned', provider: 'main', provider_cost_usd: OF_TEN_AND_FIVE },
+    ])
+    await expectSoundBooks(gateway, account)
+  })
+
+  test('work that is billed and not sold has a cost by its estimate: a prompt that the content filter refused', async () => {
+    const account = await gateway.account({ grant: '10' })
+    const error = { message: 'Filtered.', type: null, param: 'prompt', code: 'content_filter' }
+    gateway.upstream.reply(json({ error }, { status: 400 }))
+
+    const { status } = await chat(account.key, 'filtered')
+
+    expect(status).toBe(400)
+    // It is recorded in the background.
+    await until('the attempt was not recorded', async () => (await lossesOf(account)).length > 0)
+    expect(await lossesOf(account)).toMatchObject([
+      { reason: 'abandoned', provider_cost_usd: expect.stringMatching(/^0\.0000/) },
+    ])
+  })
+})
+
+describe('the cost of a job at the prices of its upstream', () => {
+  let media: Awaited<ReturnType<typeof startScriptedImages>>
+
+  beforeAll(async () => {
+    const at = (cost: object) => [{ provider: 'box', model: 'image', cost }]
+    const tokens = { text_input_per_mtok: '2', image_input_per_mtok: '4', image_output_per_mtok: '16' }
+    media = await startScriptedImages({
+      models: [
+        imageModel('draw-costed', { upstreams: at({ per_image: '0.03' }) }),
+        imageModel('draw-by-tokens', { upstreams: at({ ...tokens, max_per_image: '0.2' }) }),
+      ],
+    })
+  })
+  afterAll(async () => {
+    await media.verify()
+    await media.stop()
+  })
+
+  const newest = async () => {
+    const { data } = await media.admin<{ data: readonly Charge[] }>('GET', 'usage?limit=1')
+    return data[0]
+  }
+
+  test.each([
+    ['by the images that are charged', 'draw-costed', {}, '0.06'],
+    [
+      'by the tokens of the answer',
+      'draw-by-tokens',
+      { tokens: { textInput: 50, imageInput: 0, textOutput: 0, imageOutput: 4160 } },
+      '0.06666',
+    ],
+    ['by the highest price of the images without tokens', 'draw-by-tokens', {}, '0.4'],
+  ])('the cost of a job at the prices of its upstream is %s', async (_, model, change, cost) => {
+    const ada = await media.account({ grant: '100' })
+    media.media.submitted = images(['one', 'two'], change)
+
+    await media.created(ada.key, { model, n: 2 })
+
+    expect(await newest()).toMatchObject({ cost_usd: '0.08', provider_cost_usd: cost })
+  })
+
+  test('the cost of a job at the prices of its upstream is that of its creation', async () => {
+    const ada = await media.account({ grant: '100' })
+    media.media.submitted = undefined
+    const { id } = await media.running(ada.key, { model: 'draw-costed' })
+    const dearer = [{ provider: 'box', model: 'image', cost: { per_image: '9' } }]
+    await media.admin('PUT', 'models/draw-costed', imageModel('draw-costed', { upstreams: dearer }))
+    media.media.polled = images(['one'])
+
+    await media.poll(ada.key, id)
+
+    expect(await newest()).toMatchObject({ provider_cost_usd: '0.03' })
+  })
+
+  test('the cost of a job at the prices of its upstream is recorded for a result that is lost', async () => {
+    const ada = await media.account({ grant: '100' })
+    const outputs = [{ from: 'bytes' as const, bytes: new TextEncoder().encode('<html>') }]
+    media.media.submitted = { outcome: 'finished', result: { outputs, isCounted: true } }
+
+    await media.create(ada.key, { model: 'draw-by-tokens' })
+
+    const { data } = await media.admin<{ data: readonly object[] }>('GET', 'losses?limit=1')
+    expect(data).toMatchObject([{ reason: 'result_lost', loss_usd: '0.04', provider_cost_usd: '0.2' }])
+  })
+})
+
+describe('customers', () => {
+  /** Amounts and members that only the operator may see. */
+  const SECRET = /provider_cost|"cost":|margin|0\.000007001|per_request|0\.2"|0\.000000001/
+
+  test('customers see no cost of a provider on any route that they can read', async () => {
+    const account = await gateway.account({ grant: '10' })
+    gateway.upstream.reply(chatAnswer({ usage: counts }))
+    const answered = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${account.key}` },
+      body: JSON.stringify({ model: 'costed', messages: [{ role: 'user', content: 'Hello' }] }),
+    })
+    const headers = JSON.stringify([...answered.headers])
+    const id = answered.headers.get('x-request-id') ?? ''
+    const document = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as {
+      readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+    }
+    const paths = Object.keys(document.paths)
+      .filter(path => document.paths[path]?.['get'] !== undefined && !path.includes('{job_id}'))
+      .map(path => path.replace('{model}', 'costed').replace(/\{[^}]+\}/, id))
+    const read = async (path: string) => {
+      const response = await fetch(gateway.url + path, { headers: { 'x-api-key': account.key } })
+      return [path, response.status, await response.text()] as const
+    }
+
+    const seen = await Promise.all(paths.map(read))
+
+    expect(paths).toContain('/v1/usage')
+    expect(paths).toContain(`/v1/requests/${id}`)
+    expect(seen.find(([path]) => path === '/v1/usage')?.[2]).toContain('0.00007')
+    expect(`${headers}${await answered.text()}`).not.toMatch(SECRET)
+    for (const [path, , body] of seen.filter(([path]) => path !== '/openapi.json'))
+      expect([path, body.match(SECRET)]).toEqual([path, null])
+  })
+})
