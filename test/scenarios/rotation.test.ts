@@ -112,6 +112,18 @@ test('lists name both secrets with their ends, and a key is found by an ended on
   expect(JSON.stringify([listed, byText, byPrefix])).not.toContain(key)
 })
 
+test('the list of requests finds a key by the first characters of an ended secret', async () => {
+  const holder = await gateway.aKey()
+  const { key } = await rotate(holder, { old_ends_at: 'now' })
+  const listed = (prefix: string) =>
+    fetch(`${gateway.url}/v1/requests?key=${prefix}`, { headers: { 'x-api-key': key } })
+
+  const replies = await Promise.all([key, holder.key].map(text => listed(prefixOf(text))))
+  await Promise.all(replies.map(reply => reply.text()))
+
+  expect(replies.map(({ status }) => status)).toEqual([200, 200])
+})
+
 test('a key with two secrets is not rotated before one of them is revoked', async () => {
   const holder = await gateway.aKey()
   const lost = await rotate(holder)

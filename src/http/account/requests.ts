@@ -58,7 +58,9 @@ async function ownKey(name: string, accountId: number, apiKeys: Pick<ApiKeys, 'l
   if (isApiKeyText(name) && name.length > KEY_PREFIX_LENGTH)
     throw wrongKey('must not be the text of a key, because URLs get into logs')
   const keys = await apiKeys.list(accountId)
-  const [key, ...others] = keys.filter(({ publicId, prefix }) => name === publicId || name === prefix)
+  const [key, ...others] = keys.filter(
+    ({ publicId, secrets }) => name === publicId || secrets.some(({ prefix }) => name === prefix),
+  )
   if (key !== undefined && others.length === 0) return key.publicId
   throw wrongKey(
     `must be the id (key_…) or the first ${KEY_PREFIX_LENGTH} characters of one key of this account`,
