@@ -46,8 +46,8 @@ export async function makeCustomer(gateway: GatewayProcess): Promise<Customer> {
 
 /**
  * Checks that every reported cost is in the ledger, the ledger is sound, nothing is held, and the balance is the
- * granted amount minus the charges, which are also the sums of all budgets. Adds the charges of this round to `charged`, which has those of all earlier rounds.
- * Throws if a check fails.
+ * granted amount minus the charges, which are also the sums of all budgets. Adds the charges of this round to
+ * `charged`, which has those of all earlier rounds. Throws if a check fails.
  */
 export async function checkReported(
   gateway: GatewayProcess,

@@ -8,8 +8,9 @@ import type { ApiKeys, KeyName } from '../ports/api-keys.ts'
 const ELLIPSIS = /(…|\.\.\.)$/
 
 /**
- * Finds a key by its id, or by the first 12 characters or the text of one of its secrets. Throws `not_found`, or `invalid_field` if several
- * keys begin with these characters. No message repeats what was asked for, because it may be the text of a key.
+ * Finds a key by its id, or by the first 12 characters or the text of one of its secrets. Throws `not_found`, or
+ * `invalid_field` if several keys begin with these characters. No message repeats what was asked for, because it may be
+ * the text of a key.
  */
 export async function findKey(
   name: string,

@@ -28,7 +28,8 @@ type ResolvedMediaModel<Model extends MediaModel = MediaModel> = {
 /**
  * The media row that a model name means, and the one upstream that gets the job: a submission has no failover. Throws
  * `model_not_found` for a name that is unknown, switched off, another kind's or not for this key, and for one whose
- * provider the account may not call or the gateway cannot; `ref_video_mismatch` where the row is not served by `onlyProvider`.
+ * provider the account may not call or the gateway cannot; `ref_video_mismatch` where the row is not served by
+ * `onlyProvider`.
  */
 export function resolveMediaModel<Kind extends JobKind>(
   name: string,

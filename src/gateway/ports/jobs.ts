@@ -21,8 +21,8 @@ import type { HoldOutcome } from './ledger.ts'
 export interface Jobs {
   /**
    * Records a job of this node as `queued` and holds its money, which is released or captured with the job. Refuses,
-   * and writes nothing, if a limit, a budget or the balance does not cover it. A repeat, by the job's id or by its idempotency key, gets the
-   * first job.
+   * and writes nothing, if a limit, a budget or the balance does not cover it. A repeat, by the job's id or by its
+   * idempotency key, gets the first job.
    */
   create(job: NewJob): Promise<Created>
 

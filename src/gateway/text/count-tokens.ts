@@ -9,8 +9,8 @@ import type { TextCall } from './text-call.ts'
 import type { CompleteAnswer } from './text-result.ts'
 
 /**
- * Estimates the input tokens of a messages request for any enabled model of the catalog that the key may call. Nothing is charged. Rejects
- * with `model_not_found` for any other name, and with the errors of `readCountTokensRequest`.
+ * Estimates the input tokens of a messages request for any enabled model of the catalog that the key may call. Nothing
+ * is charged. Rejects with `model_not_found` for any other name, and with the errors of `readCountTokensRequest`.
  */
 export async function countTokens(
   { body, caller, record }: TextCall,

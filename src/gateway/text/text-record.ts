@@ -6,8 +6,8 @@ import type { RecordedAttempt, RefusedBy } from '../ports/request-records.ts'
 import type { Moderation } from '../ports/moderator.ts'
 
 /**
- * The facts about a finished request, for the log line, the metrics and the headers with its limits. The request path only writes it: no decision
- * and no book entry depends on it.
+ * The facts about a finished request, for the log line, the metrics and the headers with its limits. The request path
+ * only writes it: no decision and no book entry depends on it.
  */
 export type TextRecord = {
   model?: string

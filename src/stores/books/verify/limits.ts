@@ -31,8 +31,8 @@ export type LimitedOwner = { kind: ScopeOwner['kind']; id: bigint; public_id: st
 export type StoredLimits = { kind: ScopeKind; scope_id: bigint; model: string; terms: string }
 
 /**
- * What the limits of each account, project and key must be: their changes in the audit log, in order. The step that changes the
- * limits writes the line, and commit hashes cover it.
+ * What the limits of each account, project and key must be: their changes in the audit log, in order. The step that
+ * changes the limits writes the line, and commit hashes cover it.
  */
 export class LimitLines {
   readonly #terms = new Map<string, LimitTerms>()

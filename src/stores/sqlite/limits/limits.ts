@@ -43,8 +43,8 @@ function unlessDamaged<Result>(ask: () => Result, instead: Result): Result {
 export type AuditedChange = Omit<Audit, 'actor' | 'atMs'>
 
 /**
- * Inside a step: applies a patch to the limits of an account, a project or a key. Returns the audit line if it changes them, with
- * the patch as its detail. Budgets of a new owner need no sums of earlier charges.
+ * Inside a step: applies a patch to the limits of an account, a project or a key. Returns the audit line if it changes
+ * them, with the patch as its detail. Budgets of a new owner need no sums of earlier charges.
  */
 export type ChangeLimits = (
   owner: LimitOwner,

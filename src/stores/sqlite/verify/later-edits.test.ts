@@ -23,11 +23,11 @@ beforeAll(async () => {
 /**
  * "ada" (account 1) is suspended and has no replays. Her jobs are 1 (processing), 2 (completed, with an idempotency
  * key), 3 (failed, and watched), 4 (finished late) and 5 (archived). "ben" (account 2) was suspended and resumed,
- * and renamed twice. He has a revoked key (2), a disabled and rotated key for image routes (3), a key (4) in his project 2, and job 6 with an idempotency key.
- * His project 1 was renamed and closed. "ada" may send 60 requests a minute, key 3 10 and 5 with the model "x", and has a
- * budget that was removed again. The keys of project 2 may send 20. The admin token 1 ("ben") is revoked, and the admin
- * token 2 ("cleo") is not. The catalog has the revisions 1 (provider
- * "main" with a stored key, models "x" and "y"), 2 (another price of "x") and 3 ("y" was removed).
+ * and renamed twice. He has a revoked key (2), a disabled and rotated key for image routes (3), a key (4) in his
+ * project 2, and job 6 with an idempotency key. His project 1 was renamed and closed. "ada" may send 60 requests a
+ * minute, key 3 10 and 5 with the model "x", and has a budget that was removed again. The keys of project 2 may send
+ * 20. The admin token 1 ("ben") is revoked, and the admin token 2 ("cleo") is not. The catalog has the revisions 1
+ * (provider "main" with a stored key, models "x" and "y"), 2 (another price of "x") and 3 ("y" was removed).
  */
 async function useBooks(store: TestSqlite) {
   const { accounts, apiKeys, jobs } = store
