@@ -9,6 +9,13 @@ const SCENARIO = 'test/scenarios/explained-requests.test.ts'
 /** Faults in what the page of a request shows, and to whom. */
 export const requestMutants: readonly Mutant[] = [
   {
+    name: 'a customer sees the notes of refunds',
+    file: 'src/http/requests-json.ts',
+    text: '      ...(isForOperator && { note }),\n      created_at',
+    replacement: '      note,\n      created_at',
+    tests: [SCENARIO],
+  },
+  {
     name: 'an account sees the charges of other accounts',
     file: FIND,
     text: 'numbers.every(number => number === undefined || number === asker.id)',
