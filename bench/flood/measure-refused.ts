@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { Database } from 'bun:sqlite'
 import { openLoad } from '../load.ts'
 import { readRssMb } from '../proc.ts'
 import type { Gateway } from '../peers/gateway.ts'
@@ -17,10 +19,14 @@ export type RefusedSample = {
   /** The latency of the other key before the flood, and during it. */
   readonly aloneP99Ms: number
   readonly p99Ms: number
+  /** The records in the file after this flood, those of earlier ones included, and the size of its files. */
+  readonly records: number
+  readonly recordsKb: number
 }
 
 type Options = { readonly requests: number; readonly connections: number }
 
+const BYTES_PER_KB = 1024
 /** The requests of the other key in one piece of its measurement. */
 const OTHERS_AT_ONCE = 500
 
@@ -82,7 +88,10 @@ async function measure(
     }
     const { refused } = flood
     const lateMb = readRssMb(gateway.pid)
+    // The list of the operator waits until all records are written.
+    await gateway.admin('GET', 'requests?limit=1')
     return {
+      ...recordsIn(gateway.dataDir),
       refused,
       refusedPerS: refused / ((performance.now() - startedAtMs) / 1000),
       earlyMb: earlyMb ?? lateMb,
@@ -96,10 +105,35 @@ async function measure(
   }
 }
 
+/** What is in the file of request records, whose size counts with its write-ahead log. */
+function recordsIn(dataDir: string): Pick<RefusedSample, 'records' | 'recordsKb'> {
+  const path = join(dataDir, 'requests.sqlite')
+  const database = new Database(path, { readonly: true })
+  try {
+    const { records = 0 } =
+      database.query<{ records: number }, []>('SELECT count(*) AS records FROM requests').get() ?? {}
+    const sizes = ['', '-wal'].map(suffix => Bun.file(path + suffix).size)
+    return { records, recordsKb: sizes.reduce((sum, size) => sum + size, 0) / BYTES_PER_KB }
+  } finally {
+    database.close()
+  }
+}
+
 export function refusedTable(samples: readonly RefusedSample[]): string {
   return table(
-    ['refusals', 'requests', 'a second', 'MB early', 'MB at the end', 'p99 ms alone', 'p99 ms', 'ratio'],
-    samples.map(({ flood, refused, refusedPerS, earlyMb, lateMb, aloneP99Ms, p99Ms }) => [
+    [
+      'refusals',
+      'requests',
+      'a second',
+      'MB early',
+      'MB at the end',
+      'p99 ms alone',
+      'p99 ms',
+      'ratio',
+      'records',
+      'KB',
+    ],
+    samples.map(({ flood, refused, refusedPerS, earlyMb, lateMb, aloneP99Ms, p99Ms, records, recordsKb }) => [
       flood,
       `${refused}`,
       refusedPerS.toFixed(0),
@@ -108,6 +142,8 @@ export function refusedTable(samples: readonly RefusedSample[]): string {
       aloneP99Ms.toFixed(2),
       p99Ms.toFixed(2),
       (p99Ms / aloneP99Ms).toFixed(2),
+      `${records}`,
+      recordsKb.toFixed(0),
     ]),
   )
 }

@@ -7,6 +7,7 @@ import type { Peer, Surroundings } from './peer.ts'
 
 /** The gateway, with its admin API. */
 export type Gateway = Peer & {
+  readonly dataDir: string
   /** The key of a new account with a balance that no run can spend. Both have these limits. */
   newKey(name: string, limits?: object): Promise<string>
   /** Sends a request without a body, and returns the JSON. Throws unless the status is 2xx. */
@@ -33,13 +34,14 @@ export async function startGateway(
   const adminKey = crypto.randomUUID()
   const catalog = join(processes.folder, `${name}.yaml`)
   writeFileSync(catalog, JSON.stringify(catalogFor(upstreamPort, additional)))
+  const dataDir = join(processes.folder, `${name}-data`)
   const running = processes.start({
     name,
     command: [join(import.meta.dir, '../../bin/tollgate'), 'serve'],
     environment: {
       TOLLGATE_HOST: '127.0.0.1',
       TOLLGATE_PORT: String(port),
-      TOLLGATE_DATA_DIR: join(processes.folder, `${name}-data`),
+      TOLLGATE_DATA_DIR: dataDir,
       TOLLGATE_CATALOG: catalog,
       TOLLGATE_ADMIN_KEY: adminKey,
       TOLLGATE_SANDBOX: 'off',
@@ -62,6 +64,7 @@ export async function startGateway(
   const key = await makeKey('bench', name === 'limited' ? LIMITS : undefined)
   return {
     name,
+    dataDir,
     pid: running.pid,
     port,
     headers: { authorization: `Bearer ${key}` },
