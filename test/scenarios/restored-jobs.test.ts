@@ -84,8 +84,8 @@ async function admin<Answer>(method: string, path: string, body?: unknown): Prom
 function createJob(): void {
   const init = {
     method: 'POST',
-    headers: { 'x-api-key': ada.key, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'film', duration: 5, prompt: 'A' }),
+    headers: { 'x-api-key': ada.key, 'content-type': 'application/json', 'x-service-tags': 'team=red' },
+    body: JSON.stringify({ model: 'film', duration: 5, prompt: 'A', user: 'ada-17' }),
   }
   void fetch(`${gateway.url}/v1/videos`, init).catch(() => 'stopped')
 }
@@ -145,6 +145,24 @@ test('a job whose submit was under way at the backup is not submitted again afte
   expect(await stateOfJob()).toBe('unknown_submit')
   expect(await money()).toMatchObject({ available_usd: '0.5', held_usd: '0.5' })
   await admin('POST', 'reconcile')
+  expect(submits).toBe(1)
+  await expectSound()
+})
+
+test('a job that was open at a kill -9 is charged once, with the tags and the user of its request', async () => {
+  submitted.resolve(Response.json(ACCEPTED))
+  createJob()
+  await untilJobIs('processing')
+
+  await gateway.kill()
+  isFinished = true
+  await start()
+
+  await untilJobIs('completed')
+  const usage = await fetch(`${gateway.url}/v1/usage`, { headers: { 'x-api-key': ada.key } })
+  const { data } = (await usage.json()) as { data: readonly object[] }
+  expect(data).toMatchObject([{ route: 'videos', tags: { team: 'red' }, user: 'ada-17' }])
+  expect(data).toHaveLength(1)
   expect(submits).toBe(1)
   await expectSound()
 })
