@@ -226,7 +226,7 @@ function anyProvider(): fc.Arbitrary<Provider> {
   return fc.oneof(sandbox, compatible, anthropic, oneKey, withCredits, twoKeys)
 }
 
-function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
+export function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
   const common = {
     id: fc.oneof(
       fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,6}(?:\/[A-Za-z0-9._:@+-]{1,4}){0,2}$/),
