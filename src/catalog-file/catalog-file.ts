@@ -53,6 +53,8 @@ function refused(problems: readonly (RowProblem & FilePosition)[]): ParsedCatalo
 
 /** Fields whose value is written on one line. */
 const flowFields = new Set(['pricing', 'ceiling_pricing', 'fixed_params'])
+/** The field of a price list with one price a line. */
+const PRICES = 'prices'
 
 /**
  * Writes the catalog as a file. Importing the file gives the same catalog. The file has no secrets: it has a
@@ -62,10 +64,13 @@ export function formatCatalogFile(catalog: Catalog): string {
   const document = new Document(encodeCatalog(catalog), { aliasDuplicateObjects: false, compat: 'yaml-1.1' })
   visit(document, {
     Pair(_, { key, value }) {
-      if (isCollection(value) && isScalar(key) && flowFields.has(String(key.value))) value.flow = true
+      if (!isCollection(value) || !isScalar(key)) return
+      if (flowFields.has(String(key.value))) value.flow = true
+      if (key.value !== PRICES || !isMap(value)) return
+      for (const { value: price } of value.items) if (isCollection(price)) price.flow = true
     },
     Seq(_, list) {
-      // Upstreams and value sets are written on one line. The items of the two lists of rows have an id.
+      // Upstreams and value sets are written on one line. The items of the lists of rows have an id.
       list.flow = !list.items.some(item => isMap(item) && item.has('id'))
     },
   })

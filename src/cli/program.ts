@@ -21,6 +21,7 @@ import { reconcileCosts } from './commands/reconcile-costs.ts'
 import type { Admin } from './connect.ts'
 import { addKeys } from './keys-program.ts'
 import { addKeyDefaults, addSet } from './limits-program.ts'
+import { addPrices } from './prices-program.ts'
 import { addProjects } from './projects-program.ts'
 import type { Outcome } from './outcome.ts'
 import { addRequests } from './requests-program.ts'
@@ -82,6 +83,7 @@ export function buildProgram(runner: Runner, version: string): Command {
   addMoney(program, runner)
   addUsage(program, runner)
   addCatalog(program, runner)
+  addPrices(program, runner)
   addRequests(program, runner)
   addJobs(program, runner)
   addChecks(program, runner)

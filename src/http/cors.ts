@@ -35,7 +35,8 @@ export class Cors {
     if (allowed === undefined) return
     headers['access-control-allow-origin'] = allowed
     headers['access-control-expose-headers'] = this.#exposed
-    if (allowed !== '*') headers['vary'] = 'origin'
+    if (allowed !== '*')
+      headers['vary'] = headers['vary'] === undefined ? 'origin' : `${headers['vary']}, origin`
   }
 
   /**

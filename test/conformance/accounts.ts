@@ -157,6 +157,44 @@ export function accountsConform(kind: StoreKind): void {
     })
   })
 
+  describe('the price list of an account', () => {
+    const LIST = { id: 'partner', factor: 800_000_000n, prices: new Map() }
+
+    test('the price list of an account is there for its next request on every node, with a line in the audit log', async () => {
+      const { store, other } = await kind.open()
+      await store.catalog.putPriceList(LIST, anAudit())
+      const account = await make(store.accounts, 'ada')
+
+      const changed = await store.accounts.updateAccount(account.publicId, { priceList: 'partner' }, at(NOW))
+      const again = await store.accounts.updateAccount(account.publicId, { priceList: 'partner' }, at(NOW))
+      const found = await other.accounts.findAccount('ada')
+      const none = await store.accounts.updateAccount(account.publicId, { priceList: null }, at(NOW))
+
+      const lines = await store.auditLog.list({ limit: 2 })
+      expect([changed, again, found, none].map(each => each?.priceList)).toEqual([
+        'partner',
+        'partner',
+        'partner',
+        undefined,
+      ])
+      expect(lines.map(({ action, detail }) => [action, detail])).toEqual([
+        ['account.price_list', '{"price_list":null,"was":"partner"}'],
+        ['account.price_list', '{"price_list":"partner","was":null}'],
+      ])
+    })
+
+    test('the price list of an account is one that exists, or the whole change is refused', async () => {
+      const { store } = await kind.open()
+      const account = await make(store.accounts, 'ada')
+
+      const patch = { name: 'bob', priceList: 'partner' }
+      const error = await rejection(store.accounts.updateAccount(account.publicId, patch, at(NOW)))
+
+      expect(error).toMatchObject({ code: 'invalid_field', extras: { param: 'price_list' } })
+      expect(await namesOf(store.accounts)).toEqual(['ada'])
+    })
+  })
+
   describe('audit log', () => {
     test('the audit log has a line for each change, newest first, and none for a refused call or one that changed nothing', async () => {
       const { store } = await kind.open()

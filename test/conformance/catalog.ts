@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Catalog, CatalogSettings } from '../../src/domain/catalog/catalog.ts'
 import type { AnyModelSettings, ModelSettings } from '../../src/domain/catalog/model.ts'
+import type { ListPrice, PriceList } from '../../src/domain/catalog/price-list.ts'
 import type { ProviderSettings } from '../../src/domain/catalog/provider.ts'
 import { usd } from '../../src/domain/money.ts'
 import { GatewayError } from '../../src/domain/errors.ts'
@@ -17,6 +18,7 @@ export function catalogConforms(kind: StoreKind): void {
     return {
       store: opened.store.catalog,
       other: opened.other.catalog,
+      accounts: opened.store.accounts,
       /** The actions and subjects of the audit log, oldest first. */
       audited: async () => {
         const lines = await opened.store.auditLog.list({ limit: 100 })
@@ -477,6 +479,105 @@ export function catalogConforms(kind: StoreKind): void {
       expect(viewOf(await store.refresh())).toEqual(viewOf(edited))
     })
 
+    test('a catalog store keeps price lists in the catalog, on every node and over a restart', async () => {
+      const { store, other, reopen } = await open()
+      await store.replace({ providers: [aProvider('main')], models: [aModel('x')] }, at(1))
+
+      await store.putPriceList(aPriceList('partner', { x: { kind: 'free' } }), at(2))
+      const edited = await store.putPriceList(aPriceList('friend'), at(3))
+
+      expect([...edited.priceLists.keys()]).toEqual(['partner', 'friend'])
+      expect((await other.refresh()).priceLists).toEqual(edited.priceLists)
+      expect((await reopen()).current().priceLists).toEqual(edited.priceLists)
+    })
+
+    test('a catalog store leaves no trace of a price list that is stored again', async () => {
+      const { store, audited } = await open()
+      const before = await store.putPriceList(aPriceList('partner'), at(1, 'price_list.put', 'partner'))
+
+      const after = await store.putPriceList(aPriceList('partner'), at(2, 'price_list.put', 'partner'))
+
+      expect(after).toBe(before)
+      expect(await audited()).toEqual(['price_list.put partner'])
+    })
+
+    test('a catalog store keeps its price lists when a catalog without any replaces it, unless it says that there are none', async () => {
+      const { store } = await open()
+      const rows = { providers: [aProvider('main')], models: [aModel('x')] }
+      await store.putPriceList(aPriceList('partner'), at(1))
+
+      const kept = await store.replace(rows, at(2))
+      const removed = await store.replace({ ...rows, priceLists: [] }, at(3))
+
+      expect([...kept.priceLists.keys()]).toEqual(['partner'])
+      expect([...removed.priceLists.keys()]).toEqual([])
+    })
+
+    test('a catalog store has the price lists of each revision in its history', async () => {
+      const { store } = await open()
+      await store.putPriceList(aPriceList('partner'), at(1))
+      await store.deletePriceList('partner', at(2))
+
+      const changes = (await store.history({ limit: 2 })).map(row => row.changes)
+
+      expect(changes).toEqual([
+        [{ kind: 'price_list', id: 'partner', change: 'removed' }],
+        [{ kind: 'price_list', id: 'partner', change: 'added' }],
+      ])
+      expect((await store.at(1))?.priceLists).toEqual([aPriceList('partner')])
+      expect((await store.at(2))?.priceLists).toEqual([])
+      expect(await store.deletePriceList('partner', at(3))).toBe(false)
+    })
+
+    test('a catalog store refuses a price of a model that it does not have, and any edit that leaves such a price', async () => {
+      const { store } = await open()
+      await store.replace({ providers: [aProvider('main')], models: [aModel('x'), aModel('y')] }, at(1))
+      await store.putPriceList(aPriceList('partner', { x: { kind: 'free' } }), at(2))
+      const before = store.current()
+
+      const refusals = [
+        await refusal(store.putPriceList(aPriceList('friend', { z: { kind: 'free' } }), at(3))),
+        await refusal(store.deleteModel('x', at(3))),
+        await refusal(store.replace({ providers: [aProvider('main')], models: [aModel('y')] }, at(3))),
+        await refusal(store.putModel(aVideo('x'), at(3))),
+      ]
+
+      expect(refusals.map(([code, param]) => [code, param])).toEqual([
+        ['invalid_field', 'prices.z'],
+        ['invalid_field', 'id'],
+        ['invalid_field', 'price_lists[0].prices.x'],
+        ['invalid_field', 'price_lists[0].prices.x'],
+      ])
+      expect(store.current()).toBe(before)
+    })
+
+    test('a catalog store does not remove the price list of an open account, by any edit', async () => {
+      const { store, accounts } = await open()
+      await store.putPriceList(aPriceList('partner'), at(1))
+      const ada = await accounts.createAccount({
+        publicId: 'acct_ada',
+        name: 'ada',
+        sandboxOnly: false,
+        audit: at(2),
+      })
+      await accounts.updateAccount(ada.publicId, { priceList: 'partner' }, at(3))
+      const none = { providers: [], models: [], priceLists: [] }
+
+      const refusals = [
+        await refusal(store.deletePriceList('partner', at(4))),
+        await refusal(store.replace(none, at(4))),
+        await refusal(Promise.resolve().then(() => store.preview(none, 4))),
+      ]
+
+      expect(new Set(refusals.map(([code, , message]) => `${code} ${message}`))).toEqual(
+        new Set([
+          'invalid_field Price list "partner" is the list of these accounts: "ada". Give them another list, or none, before you remove it.',
+        ]),
+      )
+      await accounts.closeAccount(ada.publicId, at(5))
+      expect(await store.deletePriceList('partner', at(6))).toBe(true)
+    })
+
     test('a catalog store keeps the edits of two nodes at the same time, each with a revision of its own', async () => {
       const { store, other } = await open()
 
@@ -523,6 +624,28 @@ function aModel(
     maxOutputTokens: 4096,
     ...own,
   }
+}
+
+function aVideo(id: string): ModelSettings {
+  return {
+    id,
+    kind: 'video',
+    enabled: true,
+    displayName: id,
+    description: '',
+    ownedBy: 'system',
+    upstreams: [{ provider: 'main', model: id, order: 1, weight: 1 }],
+    pricing: { perSecond: usd('0.1') },
+    engine: 'family-g',
+    params: {},
+    fixedParams: {},
+    holdDurationSeconds: 8,
+  }
+}
+
+/** A list with a factor of 0.8. */
+function aPriceList(id: string, prices: Readonly<Record<string, ListPrice>> = {}): PriceList {
+  return { id, factor: 800_000_000n, prices: new Map(Object.entries(prices)) }
 }
 
 function aDraft(id: string): AnyModelSettings {

@@ -33,7 +33,7 @@ test('a catalog is unchanged after encoding and decoding its JSON rows', () => {
   )
 })
 
-function settingsOf({ providers, models, drafts }: Catalog) {
+function settingsOf({ providers, models, drafts, priceLists }: Catalog) {
   return {
     providers: [...providers.values()].map(provider =>
       Object.assign({}, provider, provider.secret.from === 'literal' ? { secret: { from: 'keep' } } : {}),
@@ -41,6 +41,7 @@ function settingsOf({ providers, models, drafts }: Catalog) {
     models: [...models.values(), ...drafts.values()].map(row =>
       Object.fromEntries(Object.entries(row).filter(([field]) => field !== 'createdAtMs')),
     ),
+    ...(priceLists.size > 0 && { priceLists: [...priceLists.values()] }),
   }
 }
 

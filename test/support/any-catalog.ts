@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import type { Catalog } from '../../src/domain/catalog/catalog.ts'
 import { allowsDuration, engineNames, engines, secondsMax } from '../../src/domain/catalog/engines.ts'
-import { isFinished, type Model, type ModelDraft } from '../../src/domain/catalog/model.ts'
+import { isFinished, type Model, type ModelDraft, type ModelKind } from '../../src/domain/catalog/model.ts'
+import type { ListPrice, PriceList } from '../../src/domain/catalog/price-list.ts'
 import { stepsOf, type FieldRule } from '../../src/domain/catalog/field-rule.ts'
 import { mediaKinds } from '../../src/domain/catalog/media-kinds.ts'
 import {
@@ -16,7 +17,7 @@ import { extraOutputTypes } from '../../src/domain/jobs/output-types.ts'
 import { nanoUsd, ZERO } from '../../src/domain/money.ts'
 import type { ServiceTiers } from '../../src/domain/pricing/service-tiers.ts'
 import type { ImageTokenPrices } from '../../src/domain/pricing/image-tokens.ts'
-import type { TextPricing, TextTariff } from '../../src/domain/pricing/tariff.ts'
+import type { ImageTariff, TextPricing, TextTariff } from '../../src/domain/pricing/tariff.ts'
 
 const requiredOfProvider = [
   'id',
@@ -45,7 +46,14 @@ export const anyCatalog: fc.Arbitrary<Catalog> = fc
             }),
     }),
   )
-  .map(({ providers, rows }) => {
+  .chain(({ providers, rows }) =>
+    fc.record({
+      providers: fc.constant(providers),
+      rows: fc.constant(rows),
+      priceLists: fc.uniqueArray(anyPriceList(rows), { selector: ({ id }) => id, maxLength: 3 }),
+    }),
+  )
+  .map(({ providers, rows, priceLists }) => {
     const models = rows.filter((row): row is Model => isFinished(row))
     const drafts = rows.filter((row): row is ModelDraft => !isFinished(row))
     return {
@@ -54,8 +62,49 @@ export const anyCatalog: fc.Arbitrary<Catalog> = fc
       providers: new Map(providers.map(provider => [provider.id, provider])),
       models: new Map(models.map(model => [model.id, model])),
       drafts: new Map(drafts.map(draft => [draft.id, draft])),
+      priceLists: new Map(priceLists.map(list => [list.id, list])),
     }
   })
+
+/** A factor, prices for some of these models, or both. */
+export function anyPriceList(
+  models: readonly Pick<Model | ModelDraft, 'id' | 'kind'>[],
+): fc.Arbitrary<PriceList> {
+  const factor = fc.bigInt(1n, 10_000_000_000n)
+  return fc.subarray([...models]).chain(named =>
+    fc
+      .record({
+        id: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,7}$/).filter(id => id !== 'none'),
+        factor: named.length === 0 ? factor : fc.option(factor, { nil: undefined }),
+        prices: fc.tuple(
+          ...named.map(({ id, kind }) => anyListPrice(kind).map(price => [id, price] as const)),
+        ),
+      })
+      .map(({ id, factor: all, prices }) => {
+        const list = { id, prices: new Map(prices) }
+        return all === undefined ? list : Object.assign(list, { factor: all })
+      }),
+  )
+}
+
+function anyListPrice(kind: ModelKind): fc.Arbitrary<ListPrice> {
+  const price = anyPrice()
+  const free = fc.constant<ListPrice>({ kind: 'free' })
+  const tokens = anyTieredTariff(price, price).map((tariff): ListPrice => ({ kind: 'chat', tariff }))
+  switch (kind) {
+    case 'chat':
+      return fc.oneof(free, tokens)
+    case 'embedding':
+      return fc.oneof(
+        free,
+        anyTieredTariff(price, fc.constant(ZERO)).map((tariff): ListPrice => ({ kind: 'embedding', tariff })),
+      )
+    case 'image':
+      return anyImageTariff().map((tariff): ListPrice => ({ kind: 'image', tariff }))
+    case 'video':
+      return price.map((perSecond): ListPrice => ({ kind: 'video', tariff: { perSecond } }))
+  }
+}
 
 function anyProvider(): fc.Arbitrary<Provider> {
   const id = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,7}$/)
@@ -177,7 +226,7 @@ function anyProvider(): fc.Arbitrary<Provider> {
   return fc.oneof(sandbox, compatible, anthropic, oneKey, withCredits, twoKeys)
 }
 
-function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
+export function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
   const common = {
     id: fc.oneof(
       fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,6}(?:\/[A-Za-z0-9._:@+-]{1,4}){0,2}$/),
@@ -193,12 +242,7 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
     createdAtMs: fc.constant(1),
   }
   const tokens = fc.integer({ min: 1, max: 100_000_000 })
-  const imageTariff = fc.oneof(
-    fc.record({ perImage: anyPrice() }),
-    anyTokenPrices().chain(prices =>
-      anyPrice().map(maxPerImage => Object.assign({}, prices, { maxPerImage })),
-    ),
-  )
+  const imageTariff = anyImageTariff()
   const videoTariff = fc.record({ perSecond: anyPrice() })
   const chat = fc.record(
     {
@@ -350,6 +394,15 @@ function anyTokenPrices(): fc.Arbitrary<ImageTokenPrices> {
   return fc.record(
     { textInput: price, imageInput: price, textOutput: price, imageOutput: price },
     { requiredKeys: ['textInput', 'imageInput', 'imageOutput'] },
+  )
+}
+
+function anyImageTariff(): fc.Arbitrary<ImageTariff> {
+  return fc.oneof(
+    fc.record({ perImage: anyPrice() }),
+    anyTokenPrices().chain(prices =>
+      anyPrice().map(maxPerImage => Object.assign({}, prices, { maxPerImage })),
+    ),
   )
 }
 

@@ -13,6 +13,7 @@ export type AccountReply = {
   readonly suspended_at: string | null
   readonly closed_at: string | null
   readonly replays: boolean
+  readonly price_list: string | null
   readonly created_at: string | null
 }
 type Page<Row> = { readonly data: readonly Row[]; readonly next: string | null }
@@ -73,6 +74,7 @@ export async function showAccount(ask: Ask, account: string): Promise<Outcome> {
     ['held', usdText(found.held_usd)],
     ['models', found.sandbox_only ? 'only those of the sandbox' : 'all'],
     ['replays', found.replays ? 'on' : 'off'],
+    ['prices', found.price_list ?? 'those of the catalog'],
     ['created', found.created_at ?? UNREADABLE],
   ]
   return { value: found, text: lines.map(([word = '', value]) => `${word.padEnd(9)}  ${value}`).join('\n') }

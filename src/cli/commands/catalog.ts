@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileReason } from '../../config/file-reason.ts'
+import { rowWords, type RowKind } from '../../domain/catalog/catalog-changes.ts'
 import { adminPath, askOf, askText, LONG_TIMEOUT_MS, withQuery, type Ask } from '../ask.ts'
 import type { Admin } from '../connect.ts'
 import { CliError, table, type Outcome } from '../outcome.ts'
@@ -98,7 +99,7 @@ export async function catalogHistory(
 }
 
 type ChangedRow = {
-  readonly kind: 'provider' | 'model'
+  readonly kind: RowKind
   readonly id: string
   readonly change: 'added' | 'changed' | 'removed'
 }
@@ -110,7 +111,7 @@ const NAMES_SHOWN_MAX = 5
 function changedNames(changes: readonly ChangedRow[], count: number): string {
   const names = changes
     .slice(0, NAMES_SHOWN_MAX)
-    .map(({ kind, id, change }) => `${sign[change]} ${kind} ${id}`)
+    .map(({ kind, id, change }) => `${sign[change]} ${rowWords[kind]} ${id}`)
   const others = count > names.length ? ` and ${count - names.length} more` : ''
   return names.length === 0 ? 'only the order' : names.join(', ') + others
 }
@@ -197,7 +198,7 @@ export async function listModels(ask: Ask): Promise<Outcome> {
 }
 
 /** The prices of a row under their names in the catalog. Tiers are named only, because they have many prices. */
-function priceText({ pricing, markup }: ModelRow): string {
+export function priceText({ pricing, markup }: Pick<ModelRow, 'pricing' | 'markup'>): string {
   if (pricing === undefined) return '–'
   if (pricing === 'upstream_cost') return `the cost of the provider × ${markup ?? '1'}`
   if (typeof pricing === 'string') return pricing
@@ -269,7 +270,7 @@ type ChangesReply = {
   readonly dry_run: true
   readonly revision: number
   readonly changes: readonly {
-    readonly kind: 'provider' | 'model'
+    readonly kind: RowKind
     readonly id: string
     readonly change: 'added' | 'changed' | 'removed'
     readonly fields: readonly { readonly field: string; readonly before: unknown; readonly after: unknown }[]
@@ -291,7 +292,7 @@ function changesText({ revision, changes, is_reordered, removals }: ChangesReply
       : `Nothing would change. The catalog stays at revision ${revision}.`
   }
   const lines = changes.flatMap(({ kind, id, change, fields, loses_key: losesKey }) => [
-    `${sign[change]} ${kind} ${id}${losesKey ? ' (loses its stored key)' : ''}`,
+    `${sign[change]} ${rowWords[kind]} ${id}${losesKey ? ' (loses its stored key)' : ''}`,
     ...fields.map(({ field, before, after }) => `    ${field}: ${shown(before)} → ${shown(after)}`),
   ])
   const count = (wanted: string) => changes.filter(({ change }) => change === wanted).length

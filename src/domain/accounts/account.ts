@@ -18,6 +18,8 @@ export type Account = {
   readonly closedAtMs?: number
   /** False if identical requests of its keys never share an answer. */
   readonly replays?: false
+  /** The id of its price list. Absent: it has the prices of the catalog. */
+  readonly priceList?: string
 }
 
 /** The parts of an account that an operator can change. A part that is left out stays as it is. */
@@ -26,6 +28,8 @@ export type AccountPatch = {
   /** Its keys are refused while it is suspended. Running work is settled. */
   readonly suspended?: boolean
   readonly replays?: boolean
+  /** The id of a price list; null for the prices of the catalog. */
+  readonly priceList?: string | null
   /** What it may use. */
   readonly limits?: LimitsPatch
   /** What its new keys may use. */
@@ -52,6 +56,14 @@ export const ACCOUNT_RENAME = 'account.rename'
 /** The detail of the audit line of a rename. */
 export function renameDetail(name: string, was: string): string {
   return JSON.stringify({ name, was })
+}
+
+/** The audit action of another price list. Its detail has the ids. */
+export const ACCOUNT_PRICE_LIST = 'account.price_list'
+
+/** The detail of the audit line of another price list. */
+export function priceListDetail(priceList: string | null, was: string | null): string {
+  return JSON.stringify({ price_list: priceList, was })
 }
 
 /** The switches of an account after a patch, and the action of each switch that it changes. */

@@ -1,14 +1,22 @@
 import type { Catalog } from './catalog.ts'
 import type { Model, ModelDraft } from './model.ts'
 import type { Provider } from './provider.ts'
+import type { PriceList } from './price-list.ts'
+import { encodePriceList } from './rows/price-list-row.ts'
 import { encodeModel } from './rows/model-row.ts'
 import { encodeProvider } from './rows/provider-row.ts'
 
 /** A field of a row, such as `pricing.input_per_mtok`. A value is undefined if the row does not have the field. */
 export type FieldChange = { readonly field: string; readonly before: unknown; readonly after: unknown }
 
+/** The kinds of rows of a catalog, and the words for them. */
+export const rowWords = { provider: 'provider', model: 'model', price_list: 'price list' } as const
+export type RowKind = keyof typeof rowWords
+/** In the order of lists of changes. */
+export const rowKinds = ['provider', 'model', 'price_list'] as const satisfies readonly RowKind[]
+
 export type RowChange = {
-  readonly kind: 'provider' | 'model'
+  readonly kind: RowKind
   readonly id: string
   readonly change: 'added' | 'changed' | 'removed'
   /** The fields that differ; none unless the row is changed. Secrets are not shown. */
@@ -18,7 +26,7 @@ export type RowChange = {
 }
 
 export type CatalogChanges = {
-  /** Providers before models, each in the order of the new catalog, and removed ones last. */
+  /** Providers, models, price lists; each in the order of the new catalog, and removed ones last. */
   readonly rows: readonly RowChange[]
   /** Whether rows that both catalogs have are in another order. */
   readonly isReordered: boolean
@@ -31,8 +39,12 @@ export function catalogChanges(before: Catalog, after: Catalog): CatalogChanges 
     rows: [
       ...changesOf(before.providers, after.providers, providerChange),
       ...changesOf(models.before, models.after, modelChange),
+      ...changesOf(before.priceLists, after.priceLists, priceListChange),
     ],
-    isReordered: isReordered(before.providers, after.providers) || isReordered(models.before, models.after),
+    isReordered:
+      isReordered(before.providers, after.providers) ||
+      isReordered(models.before, models.after) ||
+      isReordered(before.priceLists, after.priceLists),
   }
 }
 
@@ -43,7 +55,7 @@ export function catalogChanges(before: Catalog, after: Catalog): CatalogChanges 
 export function removalsIn({ rows }: CatalogChanges, before: Catalog): readonly string[] {
   return rows.flatMap(({ kind, id, change, losesKey }) => {
     if (change === 'removed' && !isOfSandbox(before, kind, id)) {
-      return [`${kind} ${JSON.stringify(id)}${losesKey ? ' with its stored key' : ''}`]
+      return [`${rowWords[kind]} ${JSON.stringify(id)}${losesKey ? ' with its stored key' : ''}`]
     }
     return change === 'changed' && losesKey ? [`the stored key of provider ${JSON.stringify(id)}`] : []
   })
@@ -57,7 +69,7 @@ export function changesSentence({ rows }: CatalogChanges): string | undefined {
   const parts = (['added', 'changed', 'removed'] as const).flatMap(change => {
     const names = rows
       .filter(row => row.change === change)
-      .map(({ kind, id }) => `${kind} ${JSON.stringify(id)}`)
+      .map(({ kind, id }) => `${rowWords[kind]} ${JSON.stringify(id)}`)
     if (names.length === 0) return []
     const others = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : ''
     return [`${change} ${names.slice(0, NAMED_MAX).join(', ')}${others}`]
@@ -105,6 +117,14 @@ function modelChange(before: Model | ModelDraft | undefined, after: Model | Mode
   return { kind: 'model', fields, losesKey: false }
 }
 
+function priceListChange(before: PriceList | undefined, after: PriceList | undefined): Change {
+  const fields =
+    before === undefined || after === undefined
+      ? []
+      : fieldChanges(encodePriceList(before), encodePriceList(after))
+  return { kind: 'price_list', fields, losesKey: false }
+}
+
 /** The differing members of two rows. Mappings are compared member by member, lists as a whole. */
 function fieldChanges(before: Members, after: Members, prefix = ''): FieldChange[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
@@ -135,6 +155,7 @@ function allModels({ models, drafts }: Catalog): Rows<Model | ModelDraft> {
 function isOfSandbox(catalog: Catalog, kind: RowChange['kind'], id: string): boolean {
   const isBox = (provider: string) => catalog.providers.get(provider)?.kind === 'sandbox'
   if (kind === 'provider') return isBox(id)
+  if (kind === 'price_list') return false
   const model = catalog.models.get(id) ?? catalog.drafts.get(id)
   return model?.upstreams.every(({ provider }) => isBox(provider)) ?? false
 }

@@ -1,6 +1,7 @@
 import { mayUseModel } from '../accounts/key-access.ts'
 import type { KeySettings } from '../accounts/key-settings.ts'
 import type { AnyModelSettings, Model, ModelDraft, ModelKind, Upstream } from './model.ts'
+import type { PriceList } from './price-list.ts'
 import { variablesOf, type Provider, type ProviderSettings } from './provider.ts'
 
 /** All providers and models at one revision. It is frozen: an edit makes a new catalog. */
@@ -13,12 +14,15 @@ export type Catalog = {
   readonly models: ReadonlyMap<string, Model>
   /** Rows that cannot be served yet. Only the operator sees them. */
   readonly drafts: ReadonlyMap<string, ModelDraft>
+  readonly priceLists: ReadonlyMap<string, PriceList>
 }
 
 /** A whole catalog as an operator writes it. */
 export type CatalogSettings = {
   readonly providers: readonly ProviderSettings[]
   readonly models: readonly AnyModelSettings[]
+  /** Absent: the stored lists stay. */
+  readonly priceLists?: readonly PriceList[]
 }
 
 export const EMPTY_CATALOG: Catalog = {
@@ -27,6 +31,7 @@ export const EMPTY_CATALOG: Catalog = {
   providers: new Map(),
   models: new Map(),
   drafts: new Map(),
+  priceLists: new Map(),
 }
 
 /**

@@ -1,6 +1,7 @@
 import { mayUseModel } from '../../domain/accounts/key-access.ts'
-import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
+import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { ImageModel, MediaModel, VideoModel } from '../../domain/catalog/model.ts'
+import { findPricedModel } from '../../domain/catalog/price-list.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { JobKind } from '../../domain/jobs/job.ts'
@@ -26,10 +27,10 @@ type ResolvedMediaModel<Model extends MediaModel = MediaModel> = {
 }
 
 /**
- * The media row that a model name means, and the one upstream that gets the job: a submission has no failover. Throws
- * `model_not_found` for a name that is unknown, switched off, another kind's or not for this key, and for one whose
- * provider the account may not call or the gateway cannot; `ref_video_mismatch` where the row is not served by
- * `onlyProvider`.
+ * The media row that a model name means, with the prices of the account, and the one upstream that gets the job: a
+ * submission has no failover. Throws `model_not_found` for a name that is unknown, switched off, another kind's or not
+ * for this key, and for one whose provider the account may not call or the gateway cannot; `ref_video_mismatch` where
+ * the row is not served by `onlyProvider`.
  */
 export function resolveMediaModel<Kind extends JobKind>(
   name: string,
@@ -42,7 +43,7 @@ export function resolveMediaModel<Kind extends JobKind>(
   },
 ): ResolvedMediaModel<ModelOf<Kind>> {
   const { catalog, caller, isSandboxOn, serves, random, onlyProvider } = context
-  const model = findModel(catalog, name)
+  const model = findPricedModel(catalog, caller.account, name)
   const notFound = () => modelNotFound(name, { catalog, caller, isSandboxOn, kind })
   if (model === undefined || !model.enabled || model.kind !== kind) throw notFound()
   if (!mayUseModel(caller.apiKey.settings, model)) throw notFound()

@@ -2,6 +2,7 @@ import type { Audit } from './audit.ts'
 import type { RowChange } from '../../domain/catalog/catalog-changes.ts'
 import type { Catalog, CatalogSettings } from '../../domain/catalog/catalog.ts'
 import type { AnyModelSettings } from '../../domain/catalog/model.ts'
+import type { PriceList } from '../../domain/catalog/price-list.ts'
 import type { ProviderSettings } from '../../domain/catalog/provider.ts'
 import type { Page } from './ledger.ts'
 
@@ -12,8 +13,9 @@ import type { Page } from './ledger.ts'
  * read it yet, so that no edit of another node is lost.
  *
  * Callers validate values (`domain/catalog/rows`); the store validates references. It refuses a model whose provider
- * does not exist, the deletion of a provider that a model uses, and a secret to keep if there is none, with
- * `invalid_field`.
+ * does not exist, the deletion of a provider that a model uses or of a model that a price list names, a price list that
+ * names an unknown model or one of another kind, the deletion of a price list of an open account, and a secret to keep
+ * if there is none, with `invalid_field`.
  */
 export interface CatalogStore {
   /** The catalog of this node's copy. Synchronous, because every request reads it. Never an older one than before. */
@@ -28,6 +30,10 @@ export interface CatalogStore {
   putModel(model: AnyModelSettings, audit: Audit): Promise<Catalog>
   /** False if there was none. */
   deleteModel(id: string, audit: Audit): Promise<boolean>
+  /** Creates or replaces a price list; a new one is listed last. */
+  putPriceList(list: PriceList, audit: Audit): Promise<Catalog>
+  /** False if there was none. */
+  deletePriceList(id: string, audit: Audit): Promise<boolean>
   /** Replaces the whole catalog, or nothing if a part of it is wrong or if `check` throws. */
   replace(catalog: CatalogSettings, audit: Audit, check?: CheckChange): Promise<Catalog>
   /** What `replace` would make of `current()`. Throws the error that `replace` would reject with. */
@@ -44,7 +50,7 @@ export type CheckChange = (before: Catalog, after: Catalog) => void
 /** One edit of the catalog. The other members are those of its audit line. */
 export type CatalogRevision = Omit<Audit, 'detail'> & {
   readonly revision: number
-  /** The rows that it added, changed and removed: providers before models, without rows that only moved. */
+  /** The rows that it added, changed and removed: providers, models, price lists; without rows that only moved. */
   readonly changes: readonly Pick<RowChange, 'kind' | 'id' | 'change'>[]
   /** The place in the list, for the page after it. */
   readonly cursor: string

@@ -1,7 +1,8 @@
 import { mayUseModel } from '../../domain/accounts/key-access.ts'
-import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
+import type { Catalog } from '../../domain/catalog/catalog.ts'
 import { rulesOf } from '../../domain/catalog/field-rule.ts'
 import type { TextModel, Upstream } from '../../domain/catalog/model.ts'
+import { findPricedModel } from '../../domain/catalog/price-list.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { TextTariff } from '../../domain/pricing/tariff.ts'
 import { GatewayError } from '../../domain/errors.ts'
@@ -151,11 +152,11 @@ export type Destination = {
 type ResolvedModel = { readonly model: TextModel; readonly destinations: readonly Destination[] }
 
 /**
- * Finds the catalog row of a model name and its upstreams that have the route. Throws `model_not_found` if the name is
- * unknown, its row is off or of another kind, or the key may not call it; a client cannot distinguish these. Throws
- * `route_not_supported` if no upstream has the route, or none of their providers serves text. An upstream without the
- * route is called with the converted request if there is one. If none is left because the request cannot be converted,
- * throws the reason.
+ * Finds the catalog row of a model name, with the prices of the account, and its upstreams that have the route. Throws
+ * `model_not_found` if the name is unknown, its row is off or of another kind, or the key may not call it; a client
+ * cannot distinguish these. Throws `route_not_supported` if no upstream has the route, or none of their providers serves
+ * text. An upstream without the route is called with the converted request if there is one. If none is left because the
+ * request cannot be converted, throws the reason.
  */
 export function resolveModel(
   name: string,
@@ -169,7 +170,7 @@ export function resolveModel(
   conversion?: Conversion,
 ): ResolvedModel {
   const { catalog, caller, providers, isSandboxOn } = context
-  const model = findModel(catalog, name)
+  const model = findPricedModel(catalog, caller.account, name)
   const notFound = () => modelNotFound(name, { catalog, caller, isSandboxOn, kind: dialect.serves })
   if (model === undefined || !model.enabled || model.kind !== dialect.serves) throw notFound()
   if (!mayUseModel(caller.apiKey.settings, model)) throw notFound()

@@ -36,25 +36,39 @@ export async function postAccount({ request, actor }: AdminCall, ports: AdminPor
 }
 
 /**
- * Changes the name, the replays and the limits of an account, from the next request on, and the defaults of its new keys.
+ * Changes the name, the replays, the price list and the limits of an account, from the next request on, and the defaults of its new keys.
  * Repeating it changes nothing.
  */
 export async function patchAccount(
   { request, params, actor }: AdminCall,
   ports: AdminPorts,
 ): Promise<BufferedReply> {
-  const known = ['name', 'replays', 'key_defaults', ...limitFields]
-  const { name, replays, key_defaults: keyDefaults, ...fields } = await readFields(request, known)
-  const hasOthers = name !== undefined || replays !== undefined || keyDefaults !== undefined
+  const known = ['name', 'replays', 'price_list', 'key_defaults', ...limitFields]
+  const {
+    name,
+    replays,
+    price_list: priceList,
+    key_defaults: keyDefaults,
+    ...fields
+  } = await readFields(request, known)
+  const hasOthers = [name, replays, priceList, keyDefaults].some(field => field !== undefined)
   const patch = {
     ...(name !== undefined && { name: checkedName(textField({ name }, 'name', 'the new name')) }),
     ...(replays !== undefined && { replays: flagField({ replays }, 'replays') }),
+    ...(priceList !== undefined && { priceList: priceListIn(priceList) }),
     ...(keyDefaults !== undefined && { keyDefaults: keyDefaultsIn(keyDefaults) }),
     ...((!hasOthers || Object.keys(fields).length > 0) && { limits: limitsField(fields) }),
   }
   const { publicId } = await accountOf(params, ports)
   const changed = await ports.accounts.updateAccount(publicId, patch, { actor, atMs: ports.clock.now() })
   return adminReply(await limitedAccountBody(changed, ports))
+}
+
+/** Null gives the account the prices of the catalog. */
+function priceListIn(value: unknown): string | null {
+  return value === null
+    ? null
+    : textField({ price_list: value }, 'price_list', 'the id of a price list, or null')
 }
 
 /** Null removes all defaults. */
@@ -102,6 +116,7 @@ async function accountBody(account: Account, { ledger }: AdminPorts): Promise<ob
     suspended_at: account.suspendedAtMs === null ? null : instantOrNull(account.suspendedAtMs),
     closed_at: account.closedAtMs === undefined ? null : instantOrNull(account.closedAtMs),
     replays: account.replays !== false,
+    price_list: account.priceList ?? null,
     created_at: instantOrNull(account.createdAtMs),
   }
 }

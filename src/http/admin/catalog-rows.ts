@@ -102,7 +102,7 @@ function salesTerms(model: AnyModelSettings): string {
 }
 
 /** Adds the id of the path to a row without one. Throws `invalid_field` if the ids differ. */
-function rowOf(body: unknown, id: string): unknown {
+export function rowOf(body: unknown, id: string): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const row = { id, ...body }
   if (row.id !== id) throw wrongField('id', `must be ${JSON.stringify(id)}, as in the path, or left out`)

@@ -6,9 +6,9 @@ import { encodeCatalog } from '../../domain/catalog/rows/catalog-rows.ts'
 import { refuseRemovals } from '../../gateway/admin/refuse-removals.ts'
 import type { Audit } from '../../gateway/ports/audit.ts'
 import type { BufferedReply } from '../request-context.ts'
-import { wrongField } from './body.ts'
 import { adminReply, type AdminPorts } from './call.ts'
 import { instant } from './instant.ts'
+import { readSwitch } from './query.ts'
 
 /**
  * Replaces the whole catalog. `?allow_removals=false` refuses a change that removes rows or stored keys.
@@ -68,10 +68,4 @@ function changeBody({ kind, id, change, fields, losesKey }: RowChange): object {
     fields: fields.map(({ field, before = null, after = null }) => ({ field, before, after })),
     loses_key: losesKey,
   }
-}
-
-function readSwitch(query: URLSearchParams, name: string, otherwise: boolean): boolean {
-  const text = query.get(name) ?? String(otherwise)
-  if (text !== 'true' && text !== 'false') throw wrongField(name, 'must be true or false')
-  return text === 'true'
 }

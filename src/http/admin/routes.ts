@@ -26,6 +26,13 @@ import {
   postKeyRevocation,
   postKeySearch,
 } from './keys.ts'
+import {
+  deletePriceList,
+  getPriceList,
+  getPriceListChanges,
+  listPriceLists,
+  putPriceList,
+} from './price-lists.ts'
 import { getRequest, listRequests } from './requests.ts'
 import { getKeyDefaults, patchKeyDefaults } from './key-defaults.ts'
 import { postRotation, postSecretRevocation } from './key-secrets.ts'
@@ -56,6 +63,12 @@ export const routes: readonly AdminRoute[] = [
       DELETE: full(deleteModel),
     },
   },
+  { path: 'price-lists', methods: { GET: reading(listPriceLists) } },
+  {
+    path: 'price-lists/{list}',
+    methods: { GET: reading(getPriceList), PUT: full(putPriceList), DELETE: full(deletePriceList) },
+  },
+  { path: 'price-lists/{list}/changes', methods: { GET: reading(getPriceListChanges) } },
   { path: 'catalog', methods: { GET: reading(getCatalog), PUT: full(putCatalog) } },
   { path: 'catalog/history', methods: { GET: reading(getCatalogHistory) } },
   { path: 'catalog/rollback', methods: { POST: full(postCatalogRollback) } },

@@ -18,7 +18,10 @@ const ONE_MODEL = '/v1/models/'
 /** Finds the caller of a request that needs no key. Undefined without a key, and for one that is not known. */
 type FindCaller = (request: IncomingRequest) => Promise<Authenticated | undefined>
 
-/** The routes that read the catalog: the models (with a key), and the two public price lists. */
+/**
+ * The routes that read the catalog: the models (with a key), and the two public lists of prices. Each has the prices of
+ * the account of the key, and the public ones have the default prices without a key that is known.
+ */
 export function modelsRoutes(
   { forAll, forCaller }: Listings,
   keyed: Keyed,
@@ -61,7 +64,8 @@ function readModel({ path }: IncomingRequest, catalog: Catalog, caller: Authenti
   const model = oneModel(catalog, name)
   // The catalog has only models that can be called here.
   if (model === undefined) throw modelNotFound(name, { catalog, caller, isSandboxOn: true, kind: undefined })
-  return jsonReply(200, model)
+  const reply = jsonReply(200, model)
+  return { ...reply, headers: { ...reply.headers, ...PRIVATE } }
 }
 
 /** A name may have its slashes escaped or not. SDKs escape them. */
@@ -73,8 +77,14 @@ function modelName(path: string): string {
   }
 }
 
+/** The headers in which a request can have a key. */
+const VARY = 'authorization, x-api-key, api-key'
+
+/** The prices of one account. A client may keep them, but no shared cache. */
+const PRIVATE = { 'cache-control': 'private', vary: VARY }
+
 function preparedReply({ body }: PreparedJson): HttpReply {
-  return { status: 200, headers: { 'content-type': 'application/json' }, body }
+  return { status: 200, headers: { 'content-type': 'application/json', ...PRIVATE }, body }
 }
 
 /**
@@ -89,7 +99,7 @@ function publicReply(
   const headers = {
     'content-type': 'application/json',
     'cache-control': `${cache}, max-age=30`,
-    vary: 'authorization, x-api-key, api-key',
+    vary: VARY,
     'access-control-allow-origin': '*',
     etag,
   }

@@ -65,6 +65,7 @@ export const adminAccountSchemas: Members = {
     suspended_at: nullable(dateTime),
     closed_at: nullable(dateTime),
     replays: flag,
+    price_list: about('Null for the prices of the catalog.', nullable(text)),
     created_at: nullable(dateTime),
   }),
   LimitedAccount: object({
@@ -76,6 +77,7 @@ export const adminAccountSchemas: Members = {
     suspended_at: nullable(dateTime),
     closed_at: nullable(dateTime),
     replays: flag,
+    price_list: about('Null for the prices of the catalog.', nullable(text)),
     created_at: nullable(dateTime),
     ...limitMembers,
     key_defaults: about('What its new keys may use.', object(terms)),
@@ -131,6 +133,7 @@ export const adminAccountSchemas: Members = {
     {
       name,
       replays: about('False switches replays off.', flag),
+      price_list: about('The name of a price list; null for the prices of the catalog.', nullable(text)),
       key_defaults: about('Null removes all.', nullable(closed({}, termChanges))),
       ...limitChanges,
     },
@@ -157,6 +160,7 @@ export const account = {
   suspended_at: null,
   closed_at: null,
   replays: true,
+  price_list: null,
   created_at: AT,
 }
 export const key = {
@@ -254,7 +258,8 @@ export const adminAccountPaths: Paths = {
     patch: {
       ...ofAccount,
       id: 'changeAccount',
-      summary: 'Change the name, the replays or the limits of an account, or the defaults of its new keys',
+      summary:
+        'Change the name, the replays, the price list or the limits of an account, or the defaults of its new keys',
       body: bodyOf('AccountChange', { replays: false }),
       replies: ok('The account.', ref('LimitedAccount'), {
         ...account,

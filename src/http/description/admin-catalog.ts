@@ -1,3 +1,4 @@
+import { rowKinds } from '../../domain/catalog/catalog-changes.ts'
 import { bodyOf } from './admin-accounts.ts'
 import { json, ok, pageParameters, type Operation, type Parameter, type Paths } from './operation.ts'
 import {
@@ -36,6 +37,8 @@ const NO_KEY = 'It cannot be called: provider "main": the environment variable M
 const catalog = { revision: 2, updated_at: AT, providers: [provider], models: [model] }
 const rows = { providers: [provider], models: [model] }
 const rowMembers = { providers: listOf(ref('ProviderRow')), models: listOf(ref('ModelRow')) }
+/** Absent in a reply without price lists. A body without it keeps the stored ones. */
+const listMembers = { price_lists: listOf(ref('PriceListRow')) }
 const members = {
   revision: count,
   updated_at: dateTime,
@@ -51,13 +54,17 @@ const variables = {
 }
 
 export const adminCatalogSchemas: Members = {
-  Catalog: object(members),
-  ReplacedCatalog: object({ ...members, ...variables }),
-  CatalogFile: closed(rowMembers),
-  NewCatalogFile: closed({ providers: listOf(ref('FileProviderRow')), models: listOf(ref('FileModelRow')) }),
+  Catalog: object(members, listMembers),
+  ReplacedCatalog: object({ ...members, ...variables }, listMembers),
+  CatalogFile: closed(rowMembers, listMembers),
+  NewCatalogFile: closed(
+    { providers: listOf(ref('FileProviderRow')), models: listOf(ref('FileModelRow')) },
+    listMembers,
+  ),
   NewCatalog: closed(
     { providers: listOf(ref('FileProviderRow')), models: listOf(ref('FileModelRow')) },
     {
+      ...listMembers,
       revision: about('Ignored.', anything),
       updated_at: about('Ignored.', anything),
       missing_variables: about('Ignored.', anything),
@@ -69,7 +76,7 @@ export const adminCatalogSchemas: Members = {
     revision: count,
     changes: listOf(
       object({
-        kind: words(['provider', 'model']),
+        kind: words(rowKinds),
         id: text,
         change: words(['added', 'changed', 'removed']),
         fields: listOf(object({ field: text, before: anything, after: anything })),
@@ -93,7 +100,7 @@ export const adminCatalogSchemas: Members = {
       'The rows that it changed, at most 100.',
       listOf(
         object({
-          kind: words(['provider', 'model']),
+          kind: words(rowKinds),
           id: text,
           change: words(['added', 'changed', 'removed']),
         }),
@@ -187,7 +194,7 @@ function rowPaths(kind: 'provider' | 'model', example: object, extra: Paths[stri
         id: kind === 'provider' ? 'main' : 'gpt-x',
         deleted: true,
       }),
-      errors: kind === 'provider' ? ['not_found', 'invalid_field'] : ['not_found'],
+      errors: ['not_found', 'invalid_field'],
     },
     ...extra,
   }

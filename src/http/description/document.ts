@@ -1,6 +1,7 @@
 import type { AdminScope } from '../../domain/admin/admin-token.ts'
 import { TAGS_MAX } from '../../domain/ledger/attribution.ts'
 import { ADMIN_PATH } from '../admin/admin-api.ts'
+import { priceListPaths, priceListSchemas } from './price-lists.ts'
 import { routes } from '../admin/routes.ts'
 import { messagesReplies, plainReplies } from '../reply-style.ts'
 import { accountPaths, accountSchemas } from './account.ts'
@@ -67,6 +68,7 @@ const schemas: Members = {
   ...adminAccountStateSchemas,
   ...adminKeySecretSchemas,
   ...adminCatalogSchemas,
+  ...priceListSchemas,
   ...adminCheckSchemas,
   ...adminBackupSchemas,
   ...adminTokenSchemas,
@@ -146,6 +148,7 @@ export function adminDocument(): ApiDocument {
     ...adminKeySecretPaths,
     ...adminTokenPaths,
     ...adminCatalogPaths,
+    ...priceListPaths,
     ...adminCheckPaths,
     ...adminRequestPaths,
     ...adminBackupPaths,

@@ -14,6 +14,7 @@ export type AccountRow = {
   replays_off_at_ms: bigint | null
   closed_at_ms: bigint | null
   first_name: string | null
+  price_list: string | null
 }
 
 export type ApiKeyRow = {
@@ -67,6 +68,7 @@ export function accountFrom(row: AccountRow): Account {
     suspendedAtMs,
     ...(row.closed_at_ms === null ? {} : { closedAtMs: Number(row.closed_at_ms) }),
     ...(replaysOffAtMs === null ? {} : { replays: false }),
+    ...(row.price_list === null ? {} : { priceList: row.price_list }),
   }
 }
 

@@ -1,7 +1,9 @@
 import type { Database, Statement } from 'bun:sqlite'
 import {
+  ACCOUNT_PRICE_LIST,
   ACCOUNT_RENAME,
   patchSwitches,
+  priceListDetail,
   renameDetail,
   requireEmptyBooks,
   type Account,
@@ -19,6 +21,9 @@ import type { GroupCommit } from './group-commit.ts'
 import type { Tables } from './hashed-table.ts'
 import type { KeyDefaultRows } from './limits/key-defaults.ts'
 import type { ChangeLimits } from './limits/limits.ts'
+
+/** The parts of an audit line of a change. */
+type ChangeLine = { readonly action: string; readonly subject: string; readonly detail: string }
 
 /** The accounts of one node. */
 export class SqliteAccounts implements Accounts {
@@ -105,14 +110,16 @@ export class SqliteAccounts implements Accounts {
         subject: publicId,
       })
       const renamed = this.#rename(row, patch.name)
+      const repriced = this.#setPriceList(row, patch.priceList)
       const lines = [
         ...limits,
         ...defaults,
         ...renamed,
+        ...repriced,
         ...actions.map(action => ({ action, subject: publicId })),
       ]
       for (const line of lines) this.#auditLog.append({ ...line, actor, atMs })
-      if (actions.length === 0 && renamed.length === 0) return accountFrom(row)
+      if (actions.length + renamed.length + repriced.length === 0) return accountFrom(row)
       this.#sql.setSwitches.run(suspendedAtMs, replaysOffAtMs, row.id)
       // No other code runs before the commit, so no key can be read and kept in between.
       this.#keptKeys.clear()
@@ -141,14 +148,25 @@ export class SqliteAccounts implements Accounts {
   }
 
   /** Inside a step: gives the account another name, and returns the audit line of that; none if the name stays. */
-  #rename(
-    { id, public_id: subject, name: was }: AccountRow,
-    name = was,
-  ): readonly { readonly action: string; readonly subject: string; readonly detail: string }[] {
+  #rename({ id, public_id: subject, name: was }: AccountRow, name = was): readonly ChangeLine[] {
     if (name === was) return []
     this.#refuseName(name)
     this.#sql.rename.run(name, id)
     return [{ action: ACCOUNT_RENAME, subject, detail: renameDetail(name, was) }]
+  }
+
+  /** Inside a step: gives the account a price list, and returns the audit line of that; none if it has it already. */
+  #setPriceList(
+    { id, public_id: subject, price_list: was }: AccountRow,
+    priceList = was,
+  ): readonly ChangeLine[] {
+    if (priceList === was) return []
+    if (priceList !== null && this.#sql.priceListById.get(priceList) === null)
+      throw new GatewayError('invalid_field', `There is no price list ${JSON.stringify(priceList)}.`, {
+        param: 'price_list',
+      })
+    this.#sql.setPriceList.run(priceList, id)
+    return [{ action: ACCOUNT_PRICE_LIST, subject, detail: priceListDetail(priceList, was) }]
   }
 
   #refuseName(name: string): void {
@@ -176,6 +194,8 @@ function statements(database: Database) {
     rename: database.prepare(
       'UPDATE accounts SET first_name = ifnull(first_name, name), name = ? WHERE id = ?',
     ),
+    priceListById: database.prepare<{ id: string }, [string]>('SELECT id FROM price_lists WHERE id = ?'),
+    setPriceList: database.prepare('UPDATE accounts SET price_list = ? WHERE id = ?'),
     openHolds: database.prepare<{ open: bigint }, [bigint]>(
       "SELECT count(*) AS open FROM holds WHERE account_id = ? AND state = 'open'",
     ),

@@ -1,12 +1,12 @@
 import type { Database } from 'bun:sqlite'
 import type { CatalogSettings } from '../../domain/catalog/catalog.ts'
-import type { RowChange } from '../../domain/catalog/catalog-changes.ts'
+import { rowKinds, type RowChange, type RowKind } from '../../domain/catalog/catalog-changes.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { Audit } from '../../gateway/ports/audit.ts'
 import type { CatalogRevision } from '../../gateway/ports/catalog.ts'
 import type { Page } from '../../gateway/ports/ledger.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from '../books/cursors.ts'
-import { readModelContent, readProvider } from './catalog-tables.ts'
+import { readModelContent, readPriceListContent, readProvider } from './catalog-tables.ts'
 import type { SecretBox } from './secrets/secret-box.ts'
 
 /** A row of a table of versions. */
@@ -19,6 +19,7 @@ export type CatalogHistory = {
   /** Inside a step: adds a row that the revision changed. Without content, the revision removed the row. */
   addProvider(revision: number, version: ProviderVersion): void
   addModel(revision: number, version: Version): void
+  addPriceList(revision: number, version: Version): void
   /** The revisions, newest first. */
   list(page: Page): readonly CatalogRevision[]
   /**
@@ -46,6 +47,9 @@ export function catalogHistory(database: Database, box: SecretBox): CatalogHisto
   const insertModel = database.prepare(
     'INSERT INTO model_versions (id, revision, position, content) VALUES (?, ?, ?, ?)',
   )
+  const insertPriceList = database.prepare(
+    'INSERT INTO price_list_versions (id, revision, position, content) VALUES (?, ?, ?, ?)',
+  )
   const select = database.prepare<RevisionRow, [bigint, number]>(
     'SELECT * FROM catalog_revisions WHERE revision < ? ORDER BY revision DESC LIMIT ?',
   )
@@ -56,27 +60,11 @@ export function catalogHistory(database: Database, box: SecretBox): CatalogHisto
     latestIn('provider_versions'),
   )
   const modelsAt = database.prepare<Version & { content: string }, [number]>(latestIn('model_versions'))
+  const priceListsAt = database.prepare<Version & { content: string }, [number]>(
+    latestIn('price_list_versions'),
+  )
 
-  const changesIn = (kind: 'provider' | 'model') => {
-    const table = `${kind}_versions`
-    const secret = kind === 'provider' ? 'sealed_secret' : 'NULL AS sealed_secret'
-    const find = database.prepare<ChangedVersion, [number, number]>(
-      `SELECT version.*, before.content AS content_before, before.sealed_secret AS secret_before
-      FROM (SELECT id, revision, position, content, ${secret} FROM ${table}) AS version
-      LEFT JOIN (SELECT id, revision, content, ${secret} FROM ${table}) AS before
-        ON before.id = version.id AND before.revision =
-          (SELECT max(revision) FROM ${table} WHERE id = version.id AND revision < version.revision)
-      WHERE version.revision BETWEEN ? AND ? ORDER BY version.content IS NULL, version.position, version.id`,
-    )
-    return (first: number, last: number) =>
-      find.all(first, last).flatMap(version => {
-        const change = changeOf(version, box)
-        return change === undefined
-          ? []
-          : [{ revision: Number(version.revision), kind, id: version.id, change }]
-      })
-  }
-  const [providerChanges, modelChanges] = [changesIn('provider'), changesIn('model')]
+  const changesOfKinds = rowKinds.map(kind => changesIn(kind, database, box))
 
   return {
     begin: (revision, { actor, action, subject, atMs }) =>
@@ -84,13 +72,15 @@ export function catalogHistory(database: Database, box: SecretBox): CatalogHisto
     addProvider: (revision, { id, position, content, sealed_secret }) =>
       void insertProvider.run(id, revision, position, content, sealed_secret),
     addModel: (revision, { id, position, content }) => void insertModel.run(id, revision, position, content),
+    addPriceList: (revision, { id, position, content }) =>
+      void insertPriceList.run(id, revision, position, content),
     list({ limit, before }) {
       const rows = select.all(before === undefined ? ROW_ID_MAX : readCursor(before).value, limit)
       const [newest, oldest] = [rows.at(0), rows.at(-1)]
       if (newest === undefined || oldest === undefined) return []
       const range = [Number(oldest.revision), Number(newest.revision)] as const
       const changes = Map.groupBy(
-        [...providerChanges(...range), ...modelChanges(...range)],
+        changesOfKinds.flatMap(changes => changes(...range)),
         row => row.revision,
       )
       return rows.map(row =>
@@ -106,6 +96,7 @@ export function catalogHistory(database: Database, box: SecretBox): CatalogHisto
         return {
           providers: providersAt.all(revision).map(row => readProvider(row, box)),
           models: modelsAt.all(revision).map(readModelContent),
+          priceLists: priceListsAt.all(revision).map(readPriceListContent),
         }
       } catch (cause) {
         const reason = cause instanceof Error ? cause.message : String(cause)
@@ -113,6 +104,27 @@ export function catalogHistory(database: Database, box: SecretBox): CatalogHisto
       }
     },
   }
+}
+
+/** Reads the changes of rows of a kind in a range of revisions. */
+function changesIn(kind: RowKind, database: Database, box: SecretBox) {
+  const table = `${kind}_versions`
+  const secret = kind === 'provider' ? 'sealed_secret' : 'NULL AS sealed_secret'
+  const find = database.prepare<ChangedVersion, [number, number]>(
+    `SELECT version.*, before.content AS content_before, before.sealed_secret AS secret_before
+    FROM (SELECT id, revision, position, content, ${secret} FROM ${table}) AS version
+    LEFT JOIN (SELECT id, revision, content, ${secret} FROM ${table}) AS before
+      ON before.id = version.id AND before.revision =
+        (SELECT max(revision) FROM ${table} WHERE id = version.id AND revision < version.revision)
+    WHERE version.revision BETWEEN ? AND ? ORDER BY version.content IS NULL, version.position, version.id`,
+  )
+  return (first: number, last: number) =>
+    find.all(first, last).flatMap(version => {
+      const change = changeOf(version, box)
+      return change === undefined
+        ? []
+        : [{ revision: Number(version.revision), kind, id: version.id, change }]
+    })
 }
 
 /** A version of a row, with the version before it. All members of that are null if there is none. */

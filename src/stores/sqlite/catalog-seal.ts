@@ -10,6 +10,7 @@ type SealRow = { revision: bigint; history_sha256: string }
 const NO_SEAL = ''
 const PROVIDER = 'provider'
 const MODEL = 'model'
+const PRICE_LIST = 'price_list'
 
 /**
  * The seals of the revisions of the catalog. A seal is a SHA-256 over the seal before it and all rows of the revision,
@@ -20,6 +21,7 @@ export class CatalogSeals {
   readonly #revisionsAfter: Statement<RevisionRow, [number | bigint]>
   readonly #providers: Statement<VersionRow, [bigint]>
   readonly #models: Statement<VersionRow, [bigint]>
+  readonly #priceLists: Statement<VersionRow, [bigint]>
   readonly #sealBefore: Statement<SealRow, [number]>
   readonly #sealOf: Statement<SealRow, [bigint]>
   readonly #bytes = new CanonicalBytes()
@@ -33,6 +35,9 @@ export class CatalogSeals {
     )
     this.#models = database.prepare(
       'SELECT id, position, content, NULL AS sealed_secret FROM model_versions WHERE revision = ? ORDER BY id',
+    )
+    this.#priceLists = database.prepare(
+      'SELECT id, position, content, NULL AS sealed_secret FROM price_list_versions WHERE revision = ? ORDER BY id',
     )
     const seals = 'SELECT revision, history_sha256 FROM audit_log WHERE'
     this.#sealBefore = database.prepare(`${seals} revision < ? ORDER BY revision DESC LIMIT 1`)
@@ -67,6 +72,8 @@ export class CatalogSeals {
     for (const [kind, rows] of [
       [PROVIDER, this.#providers.all(revision)],
       [MODEL, this.#models.all(revision)],
+      // A revision without price lists has the seal that it had before there were any.
+      [PRICE_LIST, this.#priceLists.all(revision)],
     ] as const) {
       for (const { id, position, content, sealed_secret } of rows) {
         bytes.clear()

@@ -1,7 +1,9 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import { isFinished, type AnyModelSettings, type Model, type ModelDraft } from '../../domain/catalog/model.ts'
+import type { PriceList } from '../../domain/catalog/price-list.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { decodeModel, encodeModel } from '../../domain/catalog/rows/model-row.ts'
+import { decodePriceList, encodePriceList } from '../../domain/catalog/rows/price-list-row.ts'
 import { problemSentence, type Checked } from '../../domain/catalog/rows/problem.ts'
 import { decodeStoredProvider, encodeProvider } from '../../domain/catalog/rows/provider-row.ts'
 import type { Audit } from '../../gateway/ports/audit.ts'
@@ -9,10 +11,11 @@ import type { CatalogHistory } from './catalog-history.ts'
 import type { Database } from './database.ts'
 import type { SecretBox, SecretKey } from './secrets/secret-box.ts'
 
-/** A catalog as the two stored lists: finished models before drafts, each in the order of the list. */
+/** A catalog as the stored lists: finished models before drafts, each in the order of the list. */
 export type CatalogLists = {
   readonly providers: readonly Provider[]
   readonly models: readonly (Model | ModelDraft)[]
+  readonly priceLists: readonly PriceList[]
 }
 
 export type CatalogTables = {
@@ -39,7 +42,7 @@ export type CatalogTables = {
 const CHECK = 'tollgate'
 
 type StateRow = { revision: bigint; updated_at_ms: bigint; key_check: Uint8Array | null }
-type ModelRow = ModelContent & { created_at_ms: bigint }
+type ModelRow = RowContent & { created_at_ms: bigint }
 
 export function catalogTables(
   database: Database,
@@ -59,6 +62,10 @@ export function catalogTables(
     'INSERT OR REPLACE INTO models (id, position, content, created_at_ms) VALUES (?, ?, ?, ?)',
   )
   const deleteModel = database.prepare('DELETE FROM models WHERE id = ?')
+  const putPriceList = database.prepare(
+    'INSERT OR REPLACE INTO price_lists (id, position, content) VALUES (?, ?, ?)',
+  )
+  const deletePriceList = database.prepare('DELETE FROM price_lists WHERE id = ?')
 
   /** The stored check was sealed with a key that is lost. Edits replace it, because they keep the new key. */
   let isCheckLost = false
@@ -100,6 +107,15 @@ export function catalogTables(
         putModel.run(row.id, position, content, row.createdAtMs)
         history.addModel(revision, { id: row.id, position, content })
       }
+      for (const { id } of removed(from.priceLists, after.priceLists)) {
+        deletePriceList.run(id)
+        history.addPriceList(revision, { id, position: 0, content: null })
+      }
+      for (const [position, list] of changed(from.priceLists, to.priceLists)) {
+        const content = JSON.stringify(encodePriceList(list))
+        putPriceList.run(list.id, position, content)
+        history.addPriceList(revision, { id: list.id, position, content })
+      }
       putState.run(after.revision, after.updatedAtMs, box.seal(CHECK, CHECK))
       if (isCheckLost) putCheck.run(box.seal(CHECK, CHECK))
     },
@@ -116,6 +132,9 @@ function catalogReads(database: Database, box: SecretBox) {
   const selectModels = database.prepare<ModelRow, []>(
     'SELECT id, content, created_at_ms FROM models ORDER BY position',
   )
+  const selectPriceLists = database.prepare<RowContent, []>(
+    'SELECT id, content FROM price_lists ORDER BY position',
+  )
 
   const state = (): StateRow => {
     const stored = selectState.get()
@@ -130,6 +149,7 @@ function catalogReads(database: Database, box: SecretBox) {
       {
         providers: providers().map(row => readProvider(row, box)),
         models: selectModels.all().map(readModel),
+        priceLists: selectPriceLists.all().map(readPriceListContent),
       },
       { revision: Number(revision), updatedAtMs: Number(updated_at_ms) },
     )
@@ -138,7 +158,7 @@ function catalogReads(database: Database, box: SecretBox) {
 }
 
 export function catalogOf(
-  { providers, models }: CatalogLists,
+  { providers, models, priceLists }: CatalogLists,
   { revision, updatedAtMs }: Pick<Catalog, 'revision' | 'updatedAtMs'>,
 ): Catalog {
   const finished = new Map<string, Model>()
@@ -153,11 +173,16 @@ export function catalogOf(
     providers: new Map(providers.map(provider => [provider.id, provider])),
     models: finished,
     drafts,
+    priceLists: new Map(priceLists.map(list => [list.id, list])),
   }
 }
 
-export function listsOf({ providers, models, drafts }: Catalog): CatalogLists {
-  return { providers: [...providers.values()], models: [...models.values(), ...drafts.values()] }
+export function listsOf({ providers, models, drafts, priceLists }: Catalog): CatalogLists {
+  return {
+    providers: [...providers.values()],
+    models: [...models.values(), ...drafts.values()],
+    priceLists: [...priceLists.values()],
+  }
 }
 
 function removed<Row extends { readonly id: string }>(
@@ -194,8 +219,8 @@ function wrongKey(): Error {
 
 /** A stored provider: its row as JSON, and its literal key, encrypted. */
 export type ProviderContent = { id: string; content: string; sealed_secret: Uint8Array | null }
-/** A stored model: its row as JSON. */
-export type ModelContent = { id: string; content: string }
+/** A stored model or price list: its row as JSON. */
+export type RowContent = { id: string; content: string }
 
 /**
  * Reads a stored provider. A key that cannot be decrypted is lost. Throws an Error for the operator if the row cannot
@@ -209,8 +234,13 @@ export function readProvider(row: ProviderContent, box: SecretBox): Provider {
 }
 
 /** Reads a stored model. Throws an Error for the operator if the row cannot be read. */
-export function readModelContent({ id, content }: ModelContent): AnyModelSettings {
+export function readModelContent({ id, content }: RowContent): AnyModelSettings {
   return valid(`model "${id}"`, decodeModel(JSON.parse(content)))
+}
+
+/** Reads a stored price list. Throws an Error for the operator if the row cannot be read. */
+export function readPriceListContent({ id, content }: RowContent): PriceList {
+  return valid(`price list "${id}"`, decodePriceList(JSON.parse(content)))
 }
 
 /** The literal key of a provider; undefined if it has none, and if it cannot be decrypted. */

@@ -1,8 +1,10 @@
 import type { Catalog, CatalogSettings } from '../../domain/catalog/catalog.ts'
 import type { AnyModelSettings, Model, ModelDraft } from '../../domain/catalog/model.ts'
+import type { PriceList } from '../../domain/catalog/price-list.ts'
 import type { Provider, ProviderSettings } from '../../domain/catalog/provider.ts'
 import { inconsistenciesOf, refuseUnknownProviders } from '../../domain/catalog/rows/catalog-rows.ts'
 import { encodeModel } from '../../domain/catalog/rows/model-row.ts'
+import { encodePriceList, kindsOf, refuseUnfitPrices } from '../../domain/catalog/rows/price-list-row.ts'
 import { rowsRefusal, type Path, type RowProblem } from '../../domain/catalog/rows/problem.ts'
 import { encodeProvider } from '../../domain/catalog/rows/provider-row.ts'
 import { GatewayError } from '../../domain/errors.ts'
@@ -30,8 +32,15 @@ type LoadedParts = {
   readonly tables: CatalogTables
   readonly auditLog: SqliteAuditLog
   readonly seals: CatalogSeals
+  readonly usersOf: UsersOf
   readonly committed: Catalog
 }
+
+/** The names of some open accounts that have a price list. */
+type UsersOf = (priceList: string) => readonly string[]
+
+/** As many as a refusal names, and one more. */
+const USERS_READ = 6
 
 /** The copy of the stored catalog in memory, which all nodes of a store share. */
 export class CatalogState {
@@ -39,15 +48,17 @@ export class CatalogState {
   readonly #tables: CatalogTables
   readonly #auditLog: SqliteAuditLog
   readonly #seals: CatalogSeals
+  readonly #usersOf: UsersOf
   #committed: Catalog
   /** The catalog in the running transaction; undefined outside of one, and before its first edit. */
   #staged: Catalog | undefined
 
-  private constructor({ history, tables, auditLog, seals, committed }: LoadedParts) {
+  private constructor({ history, tables, auditLog, seals, usersOf, committed }: LoadedParts) {
     this.history = history
     this.#tables = tables
     this.#auditLog = auditLog
     this.#seals = seals
+    this.#usersOf = usersOf
     this.#committed = committed
   }
 
@@ -59,7 +70,11 @@ export class CatalogState {
     const box = secretBox(secretKey.bytes, secretKey.keep)
     const history = catalogHistory(database, box)
     const tables = catalogTables(database, box, { isNew: secretKey.isNew, history })
+    const users = database.prepare<{ name: string }, [string, number]>(
+      'SELECT name FROM accounts WHERE price_list = ? AND closed_at_ms IS NULL ORDER BY id LIMIT ?',
+    )
     const state = new CatalogState({
+      usersOf: priceList => users.all(priceList, USERS_READ).map(({ name }) => name),
       history,
       tables,
       auditLog,
@@ -90,6 +105,7 @@ export class CatalogState {
     const before = (this.#staged ??= this.#newest())
     const revision = { revision: before.revision + 1, updatedAtMs: audit.atMs }
     const after = catalogOf(change(before), revision)
+    this.refuseUsedLists(before, after)
     check?.(before, after)
     if (isSameCatalog(before, after)) return before
     this.#tables.write(before, after, audit)
@@ -97,6 +113,14 @@ export class CatalogState {
     this.#auditLog.append({ ...audit, detail }, this.#seals.seal(after.revision))
     this.#staged = after
     return after
+  }
+
+  /** Throws `invalid_field` if `after` lacks a price list that an account has. */
+  refuseUsedLists(before: Catalog, after: Catalog): void {
+    for (const id of before.priceLists.keys()) {
+      const users = after.priceLists.has(id) ? [] : this.#usersOf(id)
+      if (users.length > 0) throw listInUse(id, users)
+    }
   }
 
   #newest(): Catalog {
@@ -120,12 +144,15 @@ export function createCatalogStore(state: CatalogState, groupCommit: GroupCommit
     refresh: async () => state.refresh(),
     putProvider: (settings, audit) => edit(audit, catalog => withProvider(settings, catalog)),
     putModel: (settings, audit) => edit(audit, catalog => withModel(settings, catalog, audit)),
+    putPriceList: (list, audit) => edit(audit, catalog => withPriceList(list, catalog)),
     replace: (settings, audit, check) =>
       groupCommit.run(() => state.edit(audit, catalog => storedLists(settings, catalog, audit.atMs), check)),
     preview(settings, atMs) {
       const { current } = state
       const revision = { revision: current.revision + 1, updatedAtMs: atMs }
-      return catalogOf(storedLists(settings, current, atMs), revision)
+      const after = catalogOf(storedLists(settings, current, atMs), revision)
+      state.refuseUsedLists(current, after)
+      return after
     },
     history: async page => state.history.list(page),
     at: async revision => state.history.at(revision),
@@ -144,7 +171,17 @@ export function createCatalogStore(state: CatalogState, groupCommit: GroupCommit
       await edit(audit, catalog => {
         isThere = catalog.models.has(id) || catalog.drafts.has(id)
         const lists = listsOf(catalog)
+        refusePriced(id, lists.priceLists)
         return { ...lists, models: lists.models.filter(model => model.id !== id) }
+      })
+      return isThere
+    },
+    async deletePriceList(id, audit) {
+      let isThere = false
+      await edit(audit, catalog => {
+        isThere = catalog.priceLists.has(id)
+        const lists = listsOf(catalog)
+        return { ...lists, priceLists: lists.priceLists.filter(list => list.id !== id) }
       })
       return isThere
     },
@@ -162,18 +199,39 @@ function withModel(settings: AnyModelSettings, catalog: Catalog, audit: Audit): 
   refuseUnknownProviders(settings, new Set(catalog.providers.keys()), { path: [], problems })
   if (problems.length > 0) throw rowsRefusal(problems)
   const lists = listsOf(catalog)
-  return { ...lists, models: put(lists.models, storedModel(settings, catalog, audit.atMs)) }
+  // The kind of a model may change, and a price list can have a price for it.
+  return consistent({
+    ...lists,
+    models: put(lists.models, storedModel(settings, catalog, audit.atMs)),
+  })
+}
+
+function withPriceList(list: PriceList, catalog: Catalog): CatalogLists {
+  const lists = listsOf(catalog)
+  const problems: RowProblem[] = []
+  refuseUnfitPrices(list, kindsOf(lists.models), { path: [], problems })
+  if (problems.length > 0) throw rowsRefusal(problems)
+  return { ...lists, priceLists: put(lists.priceLists, storedPriceList(list, catalog)) }
 }
 
 function storedLists(settings: CatalogSettings, catalog: Catalog, atMs: number): CatalogLists {
-  const problems = inconsistenciesOf(settings)
+  const { priceLists = [...catalog.priceLists.values()] } = settings
+  const problems = inconsistenciesOf({ ...settings, priceLists })
   if (problems.length > 0) throw rowsRefusal(problems)
   return {
     providers: settings.providers.map((provider, index) =>
       storedProvider(provider, catalog, ['providers', index]),
     ),
     models: settings.models.map(model => storedModel(model, catalog, atMs)),
+    priceLists: priceLists.map(list => storedPriceList(list, catalog)),
   }
+}
+
+/** Throws `invalid_field` if a price list has a price that its model cannot have. */
+function consistent(lists: CatalogLists): CatalogLists {
+  const problems = inconsistenciesOf(lists)
+  if (problems.length > 0) throw rowsRefusal(problems)
+  return lists
 }
 
 /** The stored object itself if the settings are the same, because an edit recognizes unchanged rows by identity. */
@@ -205,6 +263,12 @@ function storedModel(settings: AnyModelSettings, catalog: Catalog, atMs: number)
   return { ...settings, createdAtMs: before.createdAtMs }
 }
 
+function storedPriceList(list: PriceList, catalog: Catalog): PriceList {
+  const before = catalog.priceLists.get(list.id)
+  if (before === undefined) return list
+  return JSON.stringify(encodePriceList(before)) === JSON.stringify(encodePriceList(list)) ? before : list
+}
+
 function put<Row extends { readonly id: string }>(rows: readonly Row[], row: Row): readonly Row[] {
   const index = rows.findIndex(({ id }) => id === row.id)
   return index < 0 ? [...rows, row] : rows.with(index, row)
@@ -213,7 +277,11 @@ function put<Row extends { readonly id: string }>(rows: readonly Row[], row: Row
 function isSameCatalog(left: Catalog, right: Catalog): boolean {
   const before = listsOf(left)
   const after = listsOf(right)
-  return isSameList(before.providers, after.providers) && isSameList(before.models, after.models)
+  return (
+    isSameList(before.providers, after.providers) &&
+    isSameList(before.models, after.models) &&
+    isSameList(before.priceLists, after.priceLists)
+  )
 }
 
 function isSameList<Row>(left: readonly Row[], right: readonly Row[]): boolean {
@@ -247,7 +315,7 @@ function originOf({ baseUrl }: Pick<Provider, 'baseUrl'>): string | undefined {
 function refuseInUse(id: string, models: readonly (Model | ModelDraft)[]): void {
   const users = models.filter(({ upstreams }) => upstreams.some(({ provider }) => provider === id))
   if (users.length === 0) return
-  const shown = users.slice(0, 5).map(user => `"${user.id}"`)
+  const shown = users.slice(0, NAMED_MAX).map(user => `"${user.id}"`)
   const others = users.length > shown.length ? ` and ${users.length - shown.length} more` : ''
   throw new GatewayError(
     'invalid_field',
@@ -255,3 +323,28 @@ function refuseInUse(id: string, models: readonly (Model | ModelDraft)[]): void 
     { param: 'id' },
   )
 }
+
+function refusePriced(id: string, priceLists: readonly PriceList[]): void {
+  const users = priceLists.filter(({ prices }) => prices.has(id))
+  if (users.length === 0) return
+  const shown = users.slice(0, NAMED_MAX).map(list => `"${list.id}"`)
+  const others = users.length > shown.length ? ` and ${users.length - shown.length} more` : ''
+  throw new GatewayError(
+    'invalid_field',
+    `Model "${id}" has its own price in these price lists: ${shown.join(', ')}${others}. Remove that price first.`,
+    { param: 'id' },
+  )
+}
+
+function listInUse(id: string, users: readonly string[]): GatewayError {
+  const shown = users.slice(0, NAMED_MAX).map(name => JSON.stringify(name))
+  const others = users.length > shown.length ? ' and others' : ''
+  return new GatewayError(
+    'invalid_field',
+    `Price list "${id}" is the list of these accounts: ${shown.join(', ')}${others}. Give them another list, or none, before you remove it.`,
+    { param: 'price_lists' },
+  )
+}
+
+/** A refusal names no more rows. */
+const NAMED_MAX = 5

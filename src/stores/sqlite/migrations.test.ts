@@ -252,7 +252,15 @@ const UNDO_0025 = ['charges', 'attempts', 'jobs']
   .map(table => `ALTER TABLE ${table} DROP COLUMN tags; ALTER TABLE ${table} DROP COLUMN user_id;`)
   .join('\n')
 
+const UNDO_PRICE_LISTS = `
+  DROP INDEX accounts_by_price_list;
+  ALTER TABLE accounts DROP COLUMN price_list;
+  DROP TABLE price_list_versions;
+  DROP TABLE price_lists;
+`
+
 const UNDO_0024 = `
+  ${UNDO_PRICE_LISTS}
   ${UNDO_0026}
   ${UNDO_ROTATION}
   ${UNDO_0025};

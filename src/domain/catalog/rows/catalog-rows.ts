@@ -1,8 +1,17 @@
 import type { Catalog, CatalogSettings } from '../catalog.ts'
-import type { AnyModelSettings } from '../model.ts'
+import { modelKinds, type AnyModelSettings, type ModelKind } from '../model.ts'
+import type { PriceList } from '../price-list.ts'
 import { encodeModel, readModel } from './model-row.ts'
 import { nearest } from './nearest.ts'
 import { checked, formatPath, report, type Checked, type RowProblem } from './problem.ts'
+import {
+  encodePriceList,
+  kindsOf,
+  PRICE_LISTS,
+  readPriceList,
+  refuseUnfitPrices,
+  type ModelKinds,
+} from './price-list-row.ts'
 import { encodeProvider, readProvider } from './provider-row.ts'
 import {
   describe,
@@ -20,6 +29,7 @@ import {
 /** Limits for the cost of one edit. They do not affect requests: a request finds its row by hash. */
 const PROVIDERS_MAX = 1_000
 const MODELS_MAX = 10_000
+const PRICE_LISTS_MAX = 1_000
 
 /** Checks a whole catalog in the format of the catalog file: each row, and the references between rows. */
 export function decodeCatalog(value: unknown): Checked<CatalogSettings> {
@@ -27,10 +37,15 @@ export function decodeCatalog(value: unknown): Checked<CatalogSettings> {
 }
 
 /** The whole catalog in the format of the catalog file. `decodeCatalog` reads it back as the same catalog. */
-export function encodeCatalog(catalog: Catalog): { providers: object[]; models: object[] } {
+export function encodeCatalog({ providers, models, drafts, priceLists }: Catalog): {
+  providers: object[]
+  models: object[]
+  price_lists?: object[]
+} {
   return {
-    providers: [...catalog.providers.values()].map(encodeProvider),
-    models: [...catalog.models.values(), ...catalog.drafts.values()].map(encodeModel),
+    providers: [...providers.values()].map(encodeProvider),
+    models: [...models.values(), ...drafts.values()].map(encodeModel),
+    ...(priceLists.size > 0 && { [PRICE_LISTS]: [...priceLists.values()].map(encodePriceList) }),
   }
 }
 
@@ -51,8 +66,14 @@ export function refuseUnknownProviders(
   }
 }
 
-/** The problems between the rows of a catalog: an id that two rows have, or an unknown provider. */
-export function inconsistenciesOf({ providers, models }: CatalogSettings): readonly RowProblem[] {
+/** A whole catalog with its price lists. */
+type WholeSettings = CatalogSettings & { readonly priceLists: readonly PriceList[] }
+
+/**
+ * The problems between the rows of a catalog: an id that two rows have, an unknown provider, or the price of an unknown
+ * model or of another kind of model.
+ */
+export function inconsistenciesOf({ providers, models, priceLists }: WholeSettings): readonly RowProblem[] {
   const problems: RowProblem[] = []
   const ids = providers.map(({ id }) => id)
   refuseRepeatedIds(ids, { path: ['providers'], problems })
@@ -64,13 +85,20 @@ export function inconsistenciesOf({ providers, models }: CatalogSettings): reado
   for (const [index, model] of models.entries()) {
     refuseUnknownProviders(model, known, { path: ['models', index], problems })
   }
+  refuseRepeatedIds(
+    priceLists.map(({ id }) => id),
+    { path: [PRICE_LISTS], problems },
+  )
+  const kinds = kindsOf(models)
+  for (const [index, list] of priceLists.entries())
+    refuseUnfitPrices(list, kinds, { path: [PRICE_LISTS, index], problems })
   return problems
 }
 
 function readCatalog(value: unknown, place: Place): CatalogSettings | undefined {
   const row = openRow(value, place, 'write "providers:" and "models:", each with a list')
   if (row === undefined) return undefined
-  refuseUnknownFields(row, 'a catalog', ['providers', 'models'])
+  refuseUnknownFields(row, 'a catalog', ['providers', 'models', PRICE_LISTS])
   const providers = readRows(row, 'providers', PROVIDERS_MAX, readProvider)
   const models = readRows(row, 'models', MODELS_MAX, readModel)
   // A model may name a provider whose row has other problems.
@@ -81,7 +109,31 @@ function readCatalog(value: unknown, place: Place): CatalogSettings | undefined 
   }
   refuseRepeatedIds(ids, placeOf(row, 'providers'))
   refuseRepeatedIds(idsOf(row, 'models'), placeOf(row, 'models'))
-  return { providers: providers.map(({ item }) => item), models: models.map(({ item }) => item) }
+  const rows = { providers: providers.map(({ item }) => item), models: models.map(({ item }) => item) }
+  // A file without price lists keeps the stored ones, as every file that is older than them.
+  if (fieldOf(row, PRICE_LISTS) === undefined) return rows
+  const lists = readRows(row, PRICE_LISTS, PRICE_LISTS_MAX, readPriceList)
+  const kinds = writtenKindsOf(row)
+  for (const { index, item } of lists)
+    refuseUnfitPrices(item, kinds, { path: [PRICE_LISTS, index], problems: row.problems })
+  refuseRepeatedIds(idsOf(row, PRICE_LISTS), placeOf(row, PRICE_LISTS))
+  return { ...rows, priceLists: lists.map(({ item }) => item) }
+}
+
+/** The kinds of the models as they were written. A price list may name a model whose row has other problems. */
+function writtenKindsOf(row: Row): ModelKinds {
+  const value = fieldOf(row, 'models')
+  const kinds = new Map<string, ModelKind | undefined>()
+  if (!Array.isArray(value)) return kinds
+  for (const [index, id] of idsOf(row, 'models').entries()) {
+    if (id === undefined) continue
+    const written: unknown = Reflect.get(value[index] as object, 'kind')
+    kinds.set(
+      id,
+      modelKinds.find(known => known === written),
+    )
+  }
+  return kinds
 }
 
 type Read<T> = { readonly index: number; readonly item: T }

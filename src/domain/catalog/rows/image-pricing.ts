@@ -20,17 +20,22 @@ const tokenPricesExample = 'text_input_per_mtok: "5", image_input_per_mtok: "10"
 /** The remedy for an image row without a price. */
 export const imagePricingRemedy = 'write {per_image: "0.04"}, or prices for tokens and max_per_image'
 
+/** The fields of prices for the tokens of an image. */
+const tokenFields: readonly string[] = [...Object.values(imageTokenFields), MAX_PER_IMAGE]
+
+/** The fields of the price of an image model. */
+export const imagePriceFields: readonly string[] = [PER_IMAGE, ...tokenFields]
+
 /**
- * Reads the `pricing` of an image row, or the `cost` of an upstream: a price for each image, or prices for the tokens of
- * the answer.
+ * Reads the price of an image model from a field, such as `pricing` or the `cost` of an upstream: for each image, or for
+ * the tokens of the answer.
  */
-export function readImagePricing(row: Row, field: 'pricing' | 'cost' = 'pricing'): ImageTariff | undefined {
+export function readImagePricing(row: Row, field = 'pricing'): ImageTariff | undefined {
   const value = fieldOf(row, field)
   if (value === undefined) return undefined
   const pricing = openRow(value, placeOf(row, field), imagePricingRemedy)
   if (pricing === undefined) return undefined
-  const tokenFields = [...Object.values(imageTokenFields), MAX_PER_IMAGE]
-  refuseUnknownFields(pricing, 'this pricing', [PER_IMAGE, ...tokenFields])
+  refuseUnknownFields(pricing, 'this pricing', imagePriceFields)
   const hasTokenPrices = tokenFields.some(field => fieldOf(pricing, field) !== undefined)
   if (!hasTokenPrices) {
     const perImage = readPrice(pricing, PER_IMAGE, { isRequired: true })

@@ -48,7 +48,7 @@ export const tariffFields = {
 
 export type TextKind = 'chat' | 'embedding'
 
-const example = {
+export const textPriceExamples = {
   chat: '{input_per_mtok: "2.5", output_per_mtok: "10"}',
   embedding: '{input_per_mtok: "0.02"}',
 } as const satisfies Record<TextKind, string>
@@ -57,7 +57,7 @@ const otherWays = '"free", or "upstream_cost" with a ceiling_pricing'
 
 /** The remedy for a text row without a price. */
 export function textPricingRemedy(kind: TextKind): string {
-  return `write ${example[kind]}, ${otherWays}`
+  return `write ${textPriceExamples[kind]}, ${otherWays}`
 }
 
 /** Reads the `pricing` of a text row with `markup` and `ceiling_pricing`; undefined when it has none. */
@@ -104,8 +104,8 @@ export function writeTextPricing(pricing: TextPricing, kind: TextKind): PricingF
 /** The remedy for a video row without a price. */
 export const videoPricingRemedy = 'write {per_second: "0.04"}'
 
-/** Reads a video row's price, or the `cost` of an upstream; undefined when it has none. */
-export function readVideoPricing(row: Row, field: 'pricing' | 'cost' = 'pricing'): VideoTariff | undefined {
+/** Reads the price of a video model from a field, such as `pricing` or the `cost` of an upstream. */
+export function readVideoPricing(row: Row, field = 'pricing'): VideoTariff | undefined {
   const value = fieldOf(row, field)
   if (value === undefined) return undefined
   const pricing = openRow(value, placeOf(row, field), videoPricingRemedy)
@@ -119,13 +119,13 @@ export function readVideoPricing(row: Row, field: 'pricing' | 'cost' = 'pricing'
 export function readTextCost(row: Row, kind: TextKind): TextTariff | undefined {
   const value = fieldOf(row, 'cost')
   if (value === undefined) return undefined
-  return readTextTariff(value, placeOf(row, 'cost'), { kind, remedy: `write ${example[kind]}` })
+  return readTextTariff(value, placeOf(row, 'cost'), { kind, remedy: `write ${textPriceExamples[kind]}` })
 }
 
 function readUpstreamCost(row: Row, kind: TextKind): TextPricing | undefined {
   const markup = readFactor(row, 'markup') ?? FACTOR_ONE
   const value = fieldOf(row, 'ceiling_pricing')
-  const remedy = `write the highest prices the upstream may have, such as ${example[kind]}`
+  const remedy = `write the highest prices the upstream may have, such as ${textPriceExamples[kind]}`
   if (value === undefined) {
     reportMissing(row, 'ceiling_pricing', remedy)
     return undefined
@@ -135,17 +135,21 @@ function readUpstreamCost(row: Row, kind: TextKind): TextPricing | undefined {
 }
 
 /** Reads a factor, in billionths; undefined when it is absent. */
-function readFactor(row: Row, field: string): bigint | undefined {
+export function readFactor(
+  row: Row,
+  field: string,
+  { max = FACTOR_MAX, example = '1.2' } = {},
+): bigint | undefined {
   const value = fieldOf(row, field)
   if (value === undefined) return undefined
   const factor = typeof value === 'string' ? parseUsd(value) : undefined
-  if (factor !== undefined && factor > 0n && factor <= FACTOR_MAX) return factor
-  const remedy = 'write a factor in quotes, such as "1.2", above 0 and at most 1000'
+  if (factor !== undefined && factor > 0n && factor <= max) return factor
+  const remedy = `write a factor in quotes, such as "${example}", above 0 and at most ${max / FACTOR_ONE}`
   reportField(row, field, { message: describe(value), remedy })
   return FACTOR_ONE
 }
 
-function readTextTariff(
+export function readTextTariff(
   value: unknown,
   place: Place,
   { kind, remedy }: { readonly kind: TextKind; readonly remedy: string },

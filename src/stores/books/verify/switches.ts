@@ -1,4 +1,4 @@
-import { ACCOUNT_RENAME, type SwitchAction } from '../../../domain/accounts/account.ts'
+import { ACCOUNT_PRICE_LIST, ACCOUNT_RENAME, type SwitchAction } from '../../../domain/accounts/account.ts'
 import { KEY_RENAME, type KeySwitchAction } from '../../../domain/accounts/api-key.ts'
 import {
   decodeKeySettings,
@@ -56,6 +56,7 @@ export type SwitchedAccount = {
   closed_at_ms: bigint | null
   name: string
   first_name: string | null
+  price_list: string | null
 }
 export type SwitchedKey = {
   id: bigint
@@ -90,12 +91,14 @@ export class SwitchLines {
   readonly #names = new Map<string, string | undefined>()
   readonly #keyDefaults = new Map<string, string | null>()
   readonly #settings = new Map<string, KeySettings | undefined>()
+  readonly #priceLists = new Map<string, string | null>()
 
   /** Adds a line, in the order of the log. */
   add({ action, subject, at_ms, detail }: SwitchLine): void {
     if (namings.has(action)) this.#names.set(subject, projectNameIn(detail))
     if (action.endsWith(KEY_DEFAULTS_ACTION)) this.#keyDefaults.set(subject, detail)
     if (detail !== null && settingsActions.has(action)) this.#patchSettings(subject, detail)
+    if (action === ACCOUNT_PRICE_LIST) this.#priceLists.set(subject, priceListIn(detail))
     const switched = switches[action]
     if (switched === undefined) return
     this.#latest.set(`${switched.column} ${subject}`, switched.isSet ? at_ms : null)
@@ -110,6 +113,11 @@ export class SwitchLines {
   keyDefaults(subject: string): string | null {
     const terms = this.#keyDefaults.get(subject) ?? null
     return terms === NO_DEFAULTS ? null : terms
+  }
+
+  /** The id of the price list of an account; null for none. */
+  priceList(publicId: string): string | null {
+    return this.#priceLists.get(publicId) ?? null
   }
 
   /** The current name of a project, or of an account or key that was renamed. */
@@ -209,6 +217,7 @@ function problemOfAccount(
     replays_off_at_ms: replaysOff,
     key_defaults: keyDefaults,
     closed_at_ms: closed,
+    price_list: priceList,
     ...names
   }: SwitchedAccount,
   lines: SwitchLines,
@@ -219,6 +228,18 @@ function problemOfAccount(
     return suspended === null ? 'it is not suspended' : 'it is suspended'
   if (lines.at(id, 'replays_off_at_ms') !== replaysOff)
     return replaysOff === null ? 'its replays are on' : 'its replays are off'
+  if (lines.priceList(id) !== priceList)
+    return priceList === null ? 'it has no price list' : `it has the price list "${priceList}"`
   if (lines.keyDefaults(id) !== keyDefaults) return 'its new keys have other limits'
   return undefined
+}
+
+/** The price list that a line gives an account. A detail that cannot be read names none. */
+function priceListIn(detail: string | null): string | null {
+  try {
+    const { price_list: id }: { price_list?: unknown } = JSON.parse(detail ?? '{}')
+    return typeof id === 'string' ? id : null
+  } catch {
+    return null
+  }
 }

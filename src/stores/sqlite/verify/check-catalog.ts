@@ -18,6 +18,12 @@ export function* checkCatalog(database: Database): Generator<readonly Finding[]>
     table: 'providers',
   })
   yield* checkRows(database, { kind: 'Model', current: MODELS, versions: 'model_versions', table: 'models' })
+  yield* checkRows(database, {
+    kind: 'Price list',
+    current: PRICE_LISTS,
+    versions: 'price_list_versions',
+    table: 'price_lists',
+  })
 }
 
 /** One revision a turn: its rows never change after its commit. */
@@ -116,10 +122,13 @@ const MODELS = `row.content IS latest.content AND row.position IS latest.positio
       WHERE first.revision = (SELECT min(revision) FROM model_versions WHERE id = row.id AND revision >
         ifnull((SELECT max(revision) FROM model_versions WHERE id = row.id AND content IS NULL), 0)))`
 
+const PRICE_LISTS = 'row.content IS latest.content AND row.position IS latest.position'
+
 const STATE = `SELECT catalog_state.revision, updated_at_ms, newest.revision AS newest, newest.at_ms,
     (SELECT min(revision) FROM (
       SELECT revision FROM audit_log WHERE revision IS NOT NULL
-      UNION SELECT revision FROM provider_versions UNION SELECT revision FROM model_versions)
+      UNION SELECT revision FROM provider_versions UNION SELECT revision FROM model_versions
+      UNION SELECT revision FROM price_list_versions)
       WHERE revision NOT IN (SELECT revision FROM catalog_revisions)) AS lost
   FROM catalog_state LEFT JOIN catalog_revisions AS newest
     ON newest.revision = (SELECT max(revision) FROM catalog_revisions)`

@@ -22,7 +22,7 @@ export function* checkSwitches(database: Database): Generator<readonly Finding[]
   const log = new SwitchLog(database)
   while (log.read()) yield []
   const accounts = database.prepare<SwitchedAccount, [bigint, number]>(
-    `SELECT id, public_id, suspended_at_ms, replays_off_at_ms, closed_at_ms, name, first_name,
+    `SELECT id, public_id, suspended_at_ms, replays_off_at_ms, closed_at_ms, name, first_name, price_list,
         (SELECT terms FROM key_defaults WHERE account_id = accounts.id) AS key_defaults
       FROM accounts WHERE id > ? ORDER BY id LIMIT ?`,
   )

@@ -27,7 +27,8 @@ beforeAll(async () => {
  * project 2, and job 6 with an idempotency key. His project 1 was renamed and closed. "ada" may send 60 requests a
  * minute, key 3 10 and 5 with the model "x", and has a budget that was removed again. The keys of project 2 may send
  * 20. The admin token 1 ("ben") is revoked, and the admin token 2 ("cleo") is not. The catalog has the revisions 1
- * (provider "main" with a stored key, models "x" and "y"), 2 (another price of "x") and 3 ("y" was removed).
+ * (provider "main" with a stored key, models "x" and "y"), 2 (another price of "x"), 3 ("y" was removed) and 4
+ * (the price list "partner", which "ada" has).
  */
 async function useBooks(store: TestSqlite) {
   const { accounts, apiKeys, jobs } = store
@@ -84,6 +85,9 @@ async function useBooks(store: TestSqlite) {
   await store.catalog.replace(aCatalog('2.5', ['x', 'y']), at('catalog.replace', '1', NOW + 10))
   await store.catalog.replace(aCatalog('3.5', ['x', 'y']), at('catalog.replace', '2', NOW + 20))
   await store.catalog.replace(aCatalog('3.5', ['x']), at('catalog.replace', '3', NOW + 30))
+  const list = { id: 'partner', factor: 800_000_000n, prices: new Map() }
+  await store.catalog.putPriceList(list, at('price_list.put', 'partner', NOW + 40))
+  await accounts.updateAccount('acct_ada', { priceList: 'partner' }, editor)
 }
 
 function aToken({ adminTokens }: TestSqlite, name: string) {
@@ -281,6 +285,16 @@ const edits: readonly (readonly [name: string, edit: string, message: RegExp])[]
     'replays switched off',
     'UPDATE accounts SET replays_off_at_ms = 5 WHERE id = 2',
     /"ben" \(acct_ben\): its replays are off, but/,
+  ],
+  [
+    'the price list of an account',
+    'UPDATE accounts SET price_list = NULL WHERE id = 1',
+    /"ada" \(acct_ada\): it has no price list, but the audit log/,
+  ],
+  [
+    'a price list that nobody gave',
+    `UPDATE accounts SET price_list = 'partner' WHERE id = 2`,
+    /"ben" \(acct_ben\): it has the price list "partner", but the audit log/,
   ],
   [
     'an account closed',
@@ -561,6 +575,18 @@ const edits: readonly (readonly [name: string, edit: string, message: RegExp])[]
     /Model "z" is not what the history/,
   ],
   [
+    'the factor of a price list',
+    `UPDATE price_lists SET content = replace(content, '0.8', '0.1')`,
+    /Price list "partner" is not what the history/,
+  ],
+  [
+    'the factor of a price list and its history',
+    `UPDATE price_lists SET content = replace(content, '0.8', '0.1');
+      UPDATE price_list_versions SET content = replace(content, '0.8', '0.1')`,
+    /Revision 4 of the catalog was changed/,
+  ],
+  ['a deleted price list', 'DELETE FROM price_lists', /Price list "partner" is missing/],
+  [
     'the address of a provider',
     `UPDATE providers SET content = replace(content, 'example', 'evil')`,
     /Provider "main" is not what the history/,
@@ -587,8 +613,8 @@ const edits: readonly (readonly [name: string, edit: string, message: RegExp])[]
   ],
   [
     'an inserted revision',
-    `INSERT INTO catalog_revisions SELECT 4, actor, action, subject, at_ms FROM catalog_revisions WHERE revision = 3`,
-    /Revision 4 of the catalog was inserted/,
+    `INSERT INTO catalog_revisions SELECT 5, actor, action, subject, at_ms FROM catalog_revisions WHERE revision = 3`,
+    /Revision 5 of the catalog was inserted/,
   ],
   [
     'a version of an unknown revision',
@@ -598,7 +624,7 @@ const edits: readonly (readonly [name: string, edit: string, message: RegExp])[]
   [
     'the revision of the catalog',
     'UPDATE catalog_state SET revision = 7',
-    /The catalog is at revision 7, but its newest revision is 3/,
+    /The catalog is at revision 7, but its newest revision is 4/,
   ],
   [
     'when the catalog changed',
