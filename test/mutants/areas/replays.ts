@@ -117,8 +117,8 @@ export const replayMutants: readonly Mutant[] = [
   {
     name: 'a replay has the rate limits of the first answer',
     file: COALESCER,
-    text: 'return { ...answer, ...REPLAY }',
-    replacement: 'return { ...answer, isReplay: true }',
+    text: 'return follower && { ...answer, ...REPLAY, first',
+    replacement: 'return follower && { ...answer, isReplay: true, first',
     tests: [COALESCER_TESTS],
   },
   {
