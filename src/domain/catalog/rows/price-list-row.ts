@@ -30,7 +30,7 @@ import {
 } from './row.ts'
 
 export const PRICE_LISTS = 'price_lists'
-export const priceListFields = ['id', 'factor', 'prices']
+const priceListFields = ['id', 'factor', 'prices']
 
 /** Stands for no list where one is assigned. */
 const NO_LIST = 'none'
