@@ -13,6 +13,7 @@ export type AccountReply = {
   readonly suspended_at: string | null
   readonly closed_at: string | null
   readonly replays: boolean
+  readonly alert_below_usd: string | null
   readonly created_at: string | null
 }
 type Page<Row> = { readonly data: readonly Row[]; readonly next: string | null }
@@ -73,6 +74,7 @@ export async function showAccount(ask: Ask, account: string): Promise<Outcome> {
     ['held', usdText(found.held_usd)],
     ['models', found.sandbox_only ? 'only those of the sandbox' : 'all'],
     ['replays', found.replays ? 'on' : 'off'],
+    ['alert', found.alert_below_usd === null ? 'off' : `below ${found.alert_below_usd} USD`],
     ['created', found.created_at ?? UNREADABLE],
   ]
   return { value: found, text: lines.map(([word = '', value]) => `${word.padEnd(9)}  ${value}`).join('\n') }
@@ -132,6 +134,24 @@ export async function switchReplays(
     json: { replays: isOn },
   })
   return { value: switched, text: `Replays of ${switched.name} are ${switched.replays ? 'on' : 'off'}.` }
+}
+
+/** Sets the balance below which webhooks are told. Null for never. */
+export async function alertAccount(
+  ask: Ask,
+  { account, belowUsd }: { readonly account: string; readonly belowUsd: string | null },
+): Promise<Outcome> {
+  const changed = await ask<AccountReply>({
+    method: 'PATCH',
+    path: adminPath('accounts', account),
+    json: { alert_below_usd: belowUsd },
+  })
+  const { name, alert_below_usd: below } = changed
+  const text =
+    below === null
+      ? `Webhooks are not told of a low balance of ${name}.`
+      : `Webhooks are told when the balance of ${name} falls below ${below} USD.`
+  return { value: changed, text }
 }
 
 /** All rows of a list, page by page. */

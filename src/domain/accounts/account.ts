@@ -18,6 +18,8 @@ export type Account = {
   readonly closedAtMs?: number
   /** False if identical requests of its keys never share an answer. */
   readonly replays?: false
+  /** The balance below which webhooks are told. Absent for none. */
+  readonly alertBelow?: NanoUsd
 }
 
 /** The parts of an account that an operator can change. A part that is left out stays as it is. */
@@ -26,6 +28,8 @@ export type AccountPatch = {
   /** Its keys are refused while it is suspended. Running work is settled. */
   readonly suspended?: boolean
   readonly replays?: boolean
+  /** Webhooks are told when the balance falls below it. Null for none. */
+  readonly alertBelow?: NanoUsd | null
   /** What it may use. */
   readonly limits?: LimitsPatch
   /** What its new keys may use. */

@@ -55,6 +55,8 @@ export function nameWithout(...beginnings: readonly string[]): Schema {
 const name = nameWithout('acct_')
 const note: Schema = about('For the audit log.', nullable({ type: 'string', maxLength: NOTE_LENGTH_MAX }))
 
+const ALERT = about('Webhooks are told when the balance falls below it. Null for none.', nullable(usd))
+
 export const adminAccountSchemas: Members = {
   Account: object({
     id: idOf('acct'),
@@ -65,6 +67,7 @@ export const adminAccountSchemas: Members = {
     suspended_at: nullable(dateTime),
     closed_at: nullable(dateTime),
     replays: flag,
+    alert_below_usd: ALERT,
     created_at: nullable(dateTime),
   }),
   LimitedAccount: object({
@@ -76,6 +79,7 @@ export const adminAccountSchemas: Members = {
     suspended_at: nullable(dateTime),
     closed_at: nullable(dateTime),
     replays: flag,
+    alert_below_usd: ALERT,
     created_at: nullable(dateTime),
     ...limitMembers,
     key_defaults: about('What its new keys may use.', object(terms)),
@@ -131,6 +135,7 @@ export const adminAccountSchemas: Members = {
     {
       name,
       replays: about('False switches replays off.', flag),
+      alert_below_usd: about('Null removes the alert.', nullable(usd)),
       key_defaults: about('Null removes all.', nullable(closed({}, termChanges))),
       ...limitChanges,
     },
@@ -157,6 +162,7 @@ export const account = {
   suspended_at: null,
   closed_at: null,
   replays: true,
+  alert_below_usd: null,
   created_at: AT,
 }
 export const key = {
@@ -254,7 +260,8 @@ export const adminAccountPaths: Paths = {
     patch: {
       ...ofAccount,
       id: 'changeAccount',
-      summary: 'Change the name, the replays or the limits of an account, or the defaults of its new keys',
+      summary:
+        'Change the name, the replays, the alert or the limits of an account, or the defaults of its new keys',
       body: bodyOf('AccountChange', { replays: false }),
       replies: ok('The account.', ref('LimitedAccount'), {
         ...account,

@@ -36,6 +36,7 @@ const landed: Readonly<Record<string, string>> = {
   '0027_rotation.sql': '5b0ce8ee3f8bfae5d4b209ebee23afbebaa12575611560f7f270bf01c3f2ffe9',
   '0028_key_settings.sql': '2d97e31279ef692945975b1adacebc27213e0bc6505d7be2e83d082712728d3e',
   '0029_key_names.sql': 'dcfba3c3d71624c471161c4dad4f7d19b0ba4e23eccd2c5722cddf3f017394b5',
+  '0030_webhooks.sql': '9582baae49bbf6eb9074671c9f8a98cd3fd42e767a99c006e8a4d1951c46a454',
 }
 
 test('a migration that has landed is never edited, renamed or removed', () => {

@@ -252,7 +252,15 @@ const UNDO_0025 = ['charges', 'attempts', 'jobs']
   .map(table => `ALTER TABLE ${table} DROP COLUMN tags; ALTER TABLE ${table} DROP COLUMN user_id;`)
   .join('\n')
 
+const UNDO_0030 = `
+  DROP TABLE balance_alerts;
+  DROP TABLE webhook_messages;
+  DROP TABLE webhook_events;
+  DROP TABLE webhooks;
+`
+
 const UNDO_0024 = `
+  ${UNDO_0030}
   ${UNDO_0026}
   ${UNDO_ROTATION}
   ${UNDO_0025};
