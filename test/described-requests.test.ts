@@ -62,6 +62,7 @@ const withQuery = operations.filter(operation => queryOf(operation).length > 0)
 let gateway: TestGateway
 let key: string
 let chargeId: string
+let webhookId: string
 
 beforeAll(async () => {
   gateway = await startTestGateway()
@@ -73,6 +74,7 @@ beforeAll(async () => {
   await gateway.admin('PUT', 'providers/main', row('/admin/api/providers/{provider}'))
   await gateway.admin('PUT', 'models/gpt-x', row('/admin/api/models/{model}'))
   await gateway.admin('PUT', 'models/all-sets', IMAGE_MODEL)
+  webhookId = (await gateway.admin<{ id: string }>('POST', 'webhooks', { url: 'https://example.com/' })).id
   const answer = await gateway.chat(key, {
     model: 'sandbox-chat',
     messages: [{ role: 'user', content: 'Hi' }],
@@ -90,7 +92,11 @@ function exampleOf({ requestBody }: Described): Readonly<Record<string, unknown>
 /** Sends a request whose path has the examples of its parameters. */
 async function send({ method, path, parameters }: Described, query: object, body?: unknown) {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    name === 'charge' ? chargeId : String(parameters.find(each => each.name === name)?.example),
+    name === 'charge'
+      ? chargeId
+      : name === 'webhook'
+        ? webhookId
+        : String(parameters.find(each => each.name === name)?.example),
   )
   const isAdmin = path.startsWith('/admin/')
   const url = `${gateway.url}${filled}?${new URLSearchParams(Object.entries(query))}`

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { HOLD_RENEW_EVERY_MS } from '../domain/ledger/hold.ts'
+import { booksProblemEvent } from '../domain/webhooks/event.ts'
 import { checkBooksRegularly } from '../gateway/check-books.ts'
 import type { Verification } from '../gateway/ports/ledger.ts'
 import type { Reconcile } from '../gateway/ports/reconcile.ts'
@@ -29,26 +30,37 @@ export function countedPasses({ admin }: Parts, metrics: Metrics): Reconcile {
 
 /**
  * Starts the background work: checks of the ledger, renewals of holds, writes of the days on which keys were used, the end
- * of an upgrade, and the reconciler. Returns a function that stops it and abandons late answers.
+ * of an upgrade, the messages of webhooks, and the reconciler. Returns a function that stops it and abandons late answers.
  */
 export function startBackground(
-  { admin, clock, log, text, onReconcileFailed, finishUpgrade }: Parts,
+  { admin, clock, log, text, books, webhookDeliverer, onReconcileFailed, finishUpgrade }: Parts,
   { metrics, reconcile }: { readonly metrics: Metrics; readonly reconcile: Reconcile },
   { reconcileEveryMs }: Config,
 ): () => Promise<void> {
-  const { ledger, apiKeys } = admin
+  const { ledger, apiKeys, webhooks } = admin
+  const tell = (problem: Parameters<typeof booksProblemEvent>[0]) => {
+    webhooks
+      .report(booksProblemEvent(problem))
+      .catch((error: unknown) => log.error('the event could not be recorded', errorFields(error)))
+  }
+  const { problem: anchorProblem } = books.anchor
+  if (anchorProblem !== undefined) tell({ id: 'anchor', message: anchorProblem, atMs: clock.now() })
   const checks = {
     ledger,
     clock,
     report(result: Verification) {
       const open = result.problems.filter(({ isAccepted }) => !isAccepted)
       metrics.countLedgerCheck({ problems: open.length, atMs: clock.now() })
-      for (const { id, entryId, message } of open)
+      for (const { id, entryId, message } of open) {
         log.error('the books are wrong', { id, entry: entryId, problem: message })
+        tell({ id, message, atMs: clock.now() })
+      }
     },
     onFailed(error: unknown) {
       metrics.countFailedLedgerCheck()
       log.error('the books could not be checked', errorFields(error))
+      const { stop } = books.guard
+      if (stop !== undefined) tell({ id: 'stopped', message: stop, atMs: clock.now() })
     },
   }
   const stopChecking = checkBooksRegularly(checks, CHECK_BOOKS_EVERY_MS)
@@ -66,6 +78,7 @@ export function startBackground(
     WRITE_KEY_USES_EVERY_MS,
   )
   const stopUpgrading = finishUpgradeOf({ finishUpgrade, clock, log })
+  webhookDeliverer.start()
   const stopReconciling = startReconciler(reconcile, { clock, onFailed: onReconcileFailed }, reconcileEveryMs)
   return async () => {
     stopChecking()
@@ -73,7 +86,7 @@ export function startBackground(
     stopWriting()
     stopUpgrading()
     text.lateAnswers.abandon()
-    await stopReconciling()
+    await Promise.all([stopReconciling(), webhookDeliverer.stop()])
   }
 }
 

@@ -98,6 +98,7 @@ function gaugesOf(
     stoppedAccounts: () => books.guard.stoppedAccounts,
     bodyMemory: memory,
     records: admin.records,
+    webhooks: admin.webhooks,
     inputSpool: media.inputSpool,
   }
 }

@@ -19,6 +19,7 @@ import { LateAnswers } from '../gateway/upstreams/late-answers.ts'
 import { RefusedFields } from '../gateway/upstreams/refused-fields.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 import type { AdmitCallerPorts } from '../gateway/admission/admit-caller.ts'
+import type { WebhookDeliverer } from '../reconciler/deliver-webhooks.ts'
 import { reconcileJobs } from '../reconciler/reconcile-jobs.ts'
 import { reconcileOnce } from '../reconciler/reconciler.ts'
 import { boundedWriter, errorFields, openLog, type Log } from '../telemetry/log.ts'
@@ -30,6 +31,7 @@ import { openMedia, type MediaParts } from './media.ts'
 import { openNode, type Node } from './open-node.ts'
 import { openRecords } from './open-records.ts'
 import { openProviders } from './open-providers.ts'
+import { openWebhookDeliverer } from './open-webhook-deliverer.ts'
 import { secretOf } from './secret-of.ts'
 import { systemClock } from './system-clock.ts'
 
@@ -43,6 +45,8 @@ export type Parts = {
   readonly text: Omit<TextPorts, 'holds'>
   readonly media: MediaParts
   readonly books: Pick<Node, 'anchor' | 'guard' | 'anchorFailures'>
+  /** Delivers the messages of webhooks. Only a server starts it. */
+  readonly webhookDeliverer: WebhookDeliverer
   /** Begins to delete old records of requests. */
   readonly startRecords: () => void
   readonly heldNow: () => Promise<Readonly<Record<HoldKind, NanoUsd>>>
@@ -125,6 +129,7 @@ export async function openParts(
     text: textPortsOf({ node, clock, log, moderator, providers, refusedFields, idleStreams, tokenizer }),
     media,
     books: node,
+    webhookDeliverer: openWebhookDeliverer({ node, clock, log, sockets, config }),
     startRecords: recording.start,
     heldNow: () => node.ledger.heldNow(),
     probeStore: node.probe,
@@ -168,8 +173,7 @@ function adminPortsOf(parts: {
   readonly onReconcileFailed: (error: unknown) => void
 }): AdminPorts {
   const { node, clock, moderator, providers, refusedFields, idleStreams, onReconcileFailed: onFailed } = parts
-  const { accounts, adminTokens, apiKeys, ledger, catalog, auditLog, newId, limits, projects, keyDefaults } =
-    node
+  const { accounts, adminTokens, apiKeys, ledger, catalog, auditLog, newId, limits, projects } = node
   const { isSandboxOn, unknownSubmitTtlMs } = parts.config
   const settings = describeConfig()
   const { imageRetentionMs: imageMs, videoRetentionMs: videoMs = null } = parts.config
@@ -180,7 +184,9 @@ function adminPortsOf(parts: {
     adminTokens,
     apiKeys,
     projects,
-    keyDefaults,
+    keyDefaults: node.keyDefaults,
+    webhooks: node.webhooks,
+    webhooksMayBePrivate: parts.config.mayWebhooksBePrivate,
     ledger,
     limits,
     anchor: node.anchor,

@@ -6,6 +6,7 @@ import type { Ask } from './ask.ts'
 import { addCatalog } from './catalog-program.ts'
 import { backUp, type RestoreOptions } from './commands/backup.ts'
 import {
+  alertAccount,
   closeAccount,
   createAccount,
   listAccounts,
@@ -26,6 +27,7 @@ import { addProjects } from './projects-program.ts'
 import type { Outcome } from './outcome.ts'
 import { addRequests } from './requests-program.ts'
 import { addUsage } from './usage-program.ts'
+import { addWebhooks } from './webhooks-program.ts'
 
 /** Runs the actions of the commands. */
 export type Runner = {
@@ -86,6 +88,7 @@ export function buildProgram(runner: Runner, version: string): Command {
   addPrices(program, runner)
   addRequests(program, runner)
   addJobs(program, runner)
+  addWebhooks(program, runner)
   addChecks(program, runner)
   addBackups(program, runner)
   return program
@@ -184,6 +187,15 @@ function addAccounts(program: Command, runner: Runner): void {
     .command('close <account>')
     .description('Close an account for good. It must have no money and no running work; its books stay.')
     .action((account: string) => runner.admin(ask => closeAccount(ask, account)))
+  accounts
+    .command('alert <account>')
+    .description('Tell webhooks when the balance of an account falls below an amount; off for never.')
+    .argument('<usd>', 'an amount in dollars such as 5, or off', text =>
+      text === 'off' ? text : amount(text),
+    )
+    .action((account: string, below: string) =>
+      runner.admin(ask => alertAccount(ask, { account, belowUsd: below === 'off' ? null : below })),
+    )
   accounts
     .command('suspend <account>')
     .description('Refuse the keys of an account from the next request on. Running requests are settled.')

@@ -42,6 +42,7 @@ test('an empty environment gives the defaults, frozen', () => {
     imageRetentionMs: 604_800_000,
     videoRetentionMs: undefined,
     arePrivateAddressesAllowed: false,
+    mayWebhooksBePrivate: false,
     holdWaitMs: 5000,
     textHolds: 'hold',
     trustedProxies: [],

@@ -45,6 +45,8 @@ export type Config = {
   readonly videoRetentionMs: number | undefined
   /** For inputs and results, not for the operator's own base URLs. */
   readonly arePrivateAddressesAllowed: boolean
+  /** For those of the operator. Webhooks of accounts are always public. */
+  readonly mayWebhooksBePrivate: boolean
   /** 0 does not wait. */
   readonly holdWaitMs: number
   readonly textHolds: 'hold' | 'check'

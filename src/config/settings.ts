@@ -247,6 +247,14 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
       'always be private.',
     ...onOff,
   },
+  mayWebhooksBePrivate: {
+    name: 'TOLLGATE_ALLOW_PRIVATE_WEBHOOKS',
+    default: 'off',
+    meaning:
+      "`on` lets the operator's webhooks be in private networks, also without TLS. Webhooks of accounts are always " +
+      'public, with TLS.',
+    ...onOff,
+  },
   holdWaitMs: {
     name: 'TOLLGATE_HOLD_WAIT_S',
     default: '5',

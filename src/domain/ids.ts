@@ -10,7 +10,19 @@ export type Id = {
   readonly tail: bigint
 }
 
-export type IdPrefix = 'req' | 'acct' | 'proj' | 'key' | 'hold' | 'img' | 'vid' | 'op' | 'tok'
+export type IdPrefix =
+  | 'req'
+  | 'acct'
+  | 'proj'
+  | 'key'
+  | 'hold'
+  | 'img'
+  | 'vid'
+  | 'op'
+  | 'tok'
+  | 'whk'
+  | 'evt'
+  | 'msg'
 
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz'
 const DIGITS = 26

@@ -42,6 +42,8 @@ const statusOf = {
   key_revoked: 409,
   rotation_running: 409,
   last_secret: 409,
+  too_many_webhooks: 409,
+  webhook_off: 409,
   removals_not_allowed: 409,
   idempotency_key_reuse: 409,
   video_not_ready: 409,

@@ -4,6 +4,7 @@ import type { HoldKind } from '../domain/ledger/books.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { ByteBudget } from '../gateway/byte-budgets/byte-budget.ts'
 import type { RequestRecords } from '../gateway/ports/request-records.ts'
+import type { Webhooks } from '../gateway/ports/webhooks.ts'
 import { dollars } from './dollars.ts'
 
 /** Functions that are called when the metrics are read. */
@@ -18,6 +19,7 @@ export type Gauges = BooksGauges & {
   readonly bodyMemory: Pick<ByteBudget, 'reserved' | 'waiting'>
   readonly inputSpool: Pick<ByteBudget, 'reserved' | 'waiting'>
   readonly records: Pick<RequestRecords, 'counts'>
+  readonly webhooks: Pick<Webhooks, 'counts'>
 }
 
 /** Metrics of the current state. */
@@ -27,6 +29,7 @@ export function registerGauges(gauges: Gauges, registry: Registry): void {
   for (const number of numbers(gauges)) registerNumber(number, registry)
   registerBooksGauges(gauges, registry)
   registerRecords(gauges, registry)
+  registerWebhooks(gauges, registry)
 }
 
 function registerHeld({ held }: Gauges, registry: Registry): Gauge {
@@ -124,6 +127,29 @@ function registerRecords({ records }: Gauges, registry: Registry): Counter {
       this.inc({ outcome: 'suppressed' }, suppressed)
     },
   })
+}
+
+function registerWebhooks({ webhooks }: Gauges, registry: Registry): void {
+  const registers = [registry]
+  const waiting = new Gauge({
+    name: 'tollgate_webhook_messages_waiting',
+    help: 'Messages of webhooks that were not delivered yet.',
+    registers,
+    async collect() {
+      this.set((await webhooks.counts()).waiting)
+    },
+  })
+  const dropped = new Counter({
+    name: 'tollgate_webhook_messages_dropped_total',
+    help: 'Messages that were dropped, because the queue of their webhook was full.',
+    registers,
+    async collect() {
+      const counts = await webhooks.counts()
+      this.reset()
+      this.inc(counts.dropped)
+    },
+  })
+  void [waiting, dropped]
 }
 
 function registerNumber({ name, help, read }: NumberGauge, registry: Registry): Gauge {

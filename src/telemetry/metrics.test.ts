@@ -21,6 +21,7 @@ const open = () =>
       bodyMemory: { reserved: 11, waiting: 12 },
       inputSpool: { reserved: 13, waiting: 14 },
       records: { counts: { written: 15, dropped: 16, suppressed: 17 } },
+      webhooks: { counts: async () => ({ waiting: 18, dropped: 19 }) },
     },
     openJobMetrics(),
     { open: () => 21, max: 1024 },
@@ -104,6 +105,8 @@ test('the work of the reconciler is summed by outcome', async () => {
       'tollgate_request_records_total{outcome="written"} 15',
       'tollgate_request_records_total{outcome="dropped"} 16',
       'tollgate_request_records_total{outcome="suppressed"} 17',
+      'tollgate_webhook_messages_waiting 18',
+      'tollgate_webhook_messages_dropped_total 19',
       'tollgate_open_circuit_breakers 1',
     ]),
   )

@@ -26,8 +26,8 @@ type Case = {
 let gateway: ScriptedGateway
 let spare: Upstream
 
-/** The ledger check, the renewal of holds, the reconciler, and the connection sweep of the server. */
-const BACKGROUND_TIMERS = 4
+/** The ledger check, the renewal of holds, the reconciler, the webhooks, and the connection sweep of the server. */
+const BACKGROUND_TIMERS = 5
 
 beforeAll(async () => {
   spare = startUpstream()

@@ -14,6 +14,7 @@ import type { Limits } from '../../src/gateway/ports/limits.ts'
 import type { Ledger } from '../../src/gateway/ports/ledger.ts'
 import type { Projects } from '../../src/gateway/ports/projects.ts'
 import type { Traces } from '../../src/gateway/ports/traces.ts'
+import type { WebhookQueue, Webhooks } from '../../src/gateway/ports/webhooks.ts'
 import type { StoreNode } from '../../src/gateway/ports/store-node.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/stores/sqlite/store.ts'
 import { aDataFolder } from './data-folder.ts'
@@ -35,6 +36,8 @@ export type TestStore = {
   readonly leases: Leases
   readonly limits: Limits
   readonly traces: Traces
+  readonly webhooks: Webhooks
+  readonly webhookQueue: WebhookQueue
 }
 
 export type OpenOptions = {

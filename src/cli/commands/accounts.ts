@@ -14,6 +14,7 @@ export type AccountReply = {
   readonly closed_at: string | null
   readonly replays: boolean
   readonly price_list: string | null
+  readonly alert_below_usd: string | null
   readonly created_at: string | null
 }
 type Page<Row> = { readonly data: readonly Row[]; readonly next: string | null }
@@ -75,6 +76,7 @@ export async function showAccount(ask: Ask, account: string): Promise<Outcome> {
     ['models', found.sandbox_only ? 'only those of the sandbox' : 'all'],
     ['replays', found.replays ? 'on' : 'off'],
     ['prices', found.price_list ?? 'those of the catalog'],
+    ['alert', found.alert_below_usd === null ? 'off' : `below ${found.alert_below_usd} USD`],
     ['created', found.created_at ?? UNREADABLE],
   ]
   return { value: found, text: lines.map(([word = '', value]) => `${word.padEnd(9)}  ${value}`).join('\n') }
@@ -134,6 +136,24 @@ export async function switchReplays(
     json: { replays: isOn },
   })
   return { value: switched, text: `Replays of ${switched.name} are ${switched.replays ? 'on' : 'off'}.` }
+}
+
+/** Sets the balance below which webhooks are told. Null for never. */
+export async function alertAccount(
+  ask: Ask,
+  { account, belowUsd }: { readonly account: string; readonly belowUsd: string | null },
+): Promise<Outcome> {
+  const changed = await ask<AccountReply>({
+    method: 'PATCH',
+    path: adminPath('accounts', account),
+    json: { alert_below_usd: belowUsd },
+  })
+  const { name, alert_below_usd: below } = changed
+  const text =
+    below === null
+      ? `Webhooks are not told of a low balance of ${name}.`
+      : `Webhooks are told when the balance of ${name} falls below ${below} USD.`
+  return { value: changed, text }
 }
 
 /** All rows of a list, page by page. */

@@ -20,6 +20,8 @@ export type Account = {
   readonly replays?: false
   /** The id of its price list. Absent: it has the prices of the catalog. */
   readonly priceList?: string
+  /** The balance below which webhooks are told. Absent for none. */
+  readonly alertBelow?: NanoUsd
 }
 
 /** The parts of an account that an operator can change. A part that is left out stays as it is. */
@@ -30,6 +32,8 @@ export type AccountPatch = {
   readonly replays?: boolean
   /** The id of a price list; null for the prices of the catalog. */
   readonly priceList?: string | null
+  /** Webhooks are told when the balance falls below it. Null for none. */
+  readonly alertBelow?: NanoUsd | null
   /** What it may use. */
   readonly limits?: LimitsPatch
   /** What its new keys may use. */

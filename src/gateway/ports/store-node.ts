@@ -13,6 +13,7 @@ import type { Ledger } from './ledger.ts'
 import type { Limits } from './limits.ts'
 import type { Projects } from './projects.ts'
 import type { Traces } from './traces.ts'
+import type { WebhookQueue, Webhooks } from './webhooks.ts'
 
 /**
  * The ports of one node over a store that several nodes may share. Each node has its own ids and queue of writes, and
@@ -36,6 +37,8 @@ export interface StoreNode {
   readonly leases: Leases
   readonly limits: Limits
   readonly traces: Traces
+  readonly webhooks: Webhooks
+  readonly webhookQueue: WebhookQueue
   /**
    * Does the work that an upgrade of the store left for later, in short turns while the node serves. Resolves when
    * nothing is left. Repeating it continues.

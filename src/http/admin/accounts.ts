@@ -4,6 +4,7 @@ import type { TermsPatch } from '../../domain/limits/scope.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { addUsd, formatUsd } from '../../domain/money.ts'
 import { checkedName, createAccount } from '../../gateway/admin/create-account.ts'
+import { optionalUsdField } from './money-fields.ts'
 import { flagField, limitsField, readFields, termsField, textField } from './body.ts'
 import { limitsOf } from '../limits-json.ts'
 import type { BufferedReply } from '../request-context.ts'
@@ -36,26 +37,31 @@ export async function postAccount({ request, actor }: AdminCall, ports: AdminPor
 }
 
 /**
- * Changes the name, the replays, the price list and the limits of an account, from the next request on, and the defaults of its new keys.
+ * Changes the name, the replays, the price list, the alert and the limits of an account, from the next request on, and
+ * the defaults of its new keys.
  * Repeating it changes nothing.
  */
 export async function patchAccount(
   { request, params, actor }: AdminCall,
   ports: AdminPorts,
 ): Promise<BufferedReply> {
-  const known = ['name', 'replays', 'price_list', 'key_defaults', ...limitFields]
+  const known = ['name', 'replays', 'price_list', 'alert_below_usd', 'key_defaults', ...limitFields]
   const {
     name,
     replays,
     price_list: priceList,
+    alert_below_usd: alert,
     key_defaults: keyDefaults,
     ...fields
   } = await readFields(request, known)
-  const hasOthers = [name, replays, priceList, keyDefaults].some(field => field !== undefined)
+  const hasOthers = [name, replays, priceList, alert, keyDefaults].some(field => field !== undefined)
   const patch = {
     ...(name !== undefined && { name: checkedName(textField({ name }, 'name', 'the new name')) }),
     ...(replays !== undefined && { replays: flagField({ replays }, 'replays') }),
     ...(priceList !== undefined && { priceList: priceListIn(priceList) }),
+    ...(alert !== undefined && {
+      alertBelow: optionalUsdField({ alert_below_usd: alert }, 'alert_below_usd') ?? null,
+    }),
     ...(keyDefaults !== undefined && { keyDefaults: keyDefaultsIn(keyDefaults) }),
     ...((!hasOthers || Object.keys(fields).length > 0) && { limits: limitsField(fields) }),
   }
@@ -117,6 +123,7 @@ async function accountBody(account: Account, { ledger }: AdminPorts): Promise<ob
     closed_at: account.closedAtMs === undefined ? null : instantOrNull(account.closedAtMs),
     replays: account.replays !== false,
     price_list: account.priceList ?? null,
+    alert_below_usd: account.alertBelow === undefined ? null : formatUsd(account.alertBelow),
     created_at: instantOrNull(account.createdAtMs),
   }
 }

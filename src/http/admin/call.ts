@@ -25,6 +25,7 @@ import type { Projects } from '../../gateway/ports/projects.ts'
 import type { Reconcile } from '../../gateway/ports/reconcile.ts'
 import type { RequestRecords } from '../../gateway/ports/request-records.ts'
 import type { Traces } from '../../gateway/ports/traces.ts'
+import type { Webhooks } from '../../gateway/ports/webhooks.ts'
 import type { RefusedFields } from '../../gateway/upstreams/refused-fields.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type BufferedReply } from '../request-context.ts'
@@ -51,6 +52,9 @@ export type AdminPorts = {
   /** How long records are kept. Undefined if none are. */
   readonly recordsKeptDays: number | undefined
   readonly traces: Traces
+  readonly webhooks: Webhooks
+  /** Whether webhooks of the operator may be in private networks. */
+  readonly webhooksMayBePrivate: boolean
   readonly clock: Clock
   readonly newId: () => Id
   /** Cryptographically secure random bytes. */

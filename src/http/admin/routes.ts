@@ -40,6 +40,17 @@ import { listLosses, listUsage } from './usage.ts'
 import { getDoctor, postBackup, postReconciliation, postVerification } from './maintenance.ts'
 import { getProjectUsage } from './project-usage.ts'
 import { getProject, listProjects, patchProject, postProject, postProjectClosing } from './projects.ts'
+import {
+  deleteWebhook,
+  getWebhook,
+  listDeliveries,
+  listWebhooks,
+  patchWebhook,
+  postRedelivery,
+  postWebhook,
+  postWebhookRotation,
+  postWebhookTest,
+} from './webhooks.ts'
 import type { AdminHandler } from './call.ts'
 import type { AdminEndpoint, AdminRoute } from './match-route.ts'
 
@@ -101,6 +112,15 @@ export const routes: readonly AdminRoute[] = [
   { path: 'usage', methods: { GET: reading(listUsage) } },
   { path: 'tokens', methods: { GET: full(listTokens), POST: full(postToken) } },
   { path: 'tokens/{token}', methods: { GET: full(getToken), DELETE: full(deleteToken) } },
+  { path: 'webhooks', methods: { GET: reading(listWebhooks), POST: full(postWebhook) } },
+  {
+    path: 'webhooks/{webhook}',
+    methods: { GET: reading(getWebhook), PATCH: full(patchWebhook), DELETE: full(deleteWebhook) },
+  },
+  { path: 'webhooks/{webhook}/rotate', methods: { POST: full(postWebhookRotation) } },
+  { path: 'webhooks/{webhook}/test', methods: { POST: full(postWebhookTest) } },
+  { path: 'webhooks/{webhook}/deliveries', methods: { GET: reading(listDeliveries) } },
+  { path: 'webhooks/{webhook}/deliveries/{delivery}/redeliver', methods: { POST: full(postRedelivery) } },
   { path: 'audit', methods: { GET: reading(listAudit) } },
   { path: 'reconcile', methods: { POST: full(postReconciliation) } },
   { path: 'verify', methods: { POST: full(postVerification) } },

@@ -55,6 +55,8 @@ export function nameWithout(...beginnings: readonly string[]): Schema {
 const name = nameWithout('acct_')
 const note: Schema = about('For the audit log.', nullable({ type: 'string', maxLength: NOTE_LENGTH_MAX }))
 
+const ALERT = about('Webhooks are told when the balance falls below it. Null for none.', nullable(usd))
+
 export const adminAccountSchemas: Members = {
   Account: object({
     id: idOf('acct'),
@@ -66,6 +68,7 @@ export const adminAccountSchemas: Members = {
     closed_at: nullable(dateTime),
     replays: flag,
     price_list: about('Null for the prices of the catalog.', nullable(text)),
+    alert_below_usd: ALERT,
     created_at: nullable(dateTime),
   }),
   LimitedAccount: object({
@@ -78,6 +81,7 @@ export const adminAccountSchemas: Members = {
     closed_at: nullable(dateTime),
     replays: flag,
     price_list: about('Null for the prices of the catalog.', nullable(text)),
+    alert_below_usd: ALERT,
     created_at: nullable(dateTime),
     ...limitMembers,
     key_defaults: about('What its new keys may use.', object(terms)),
@@ -134,6 +138,7 @@ export const adminAccountSchemas: Members = {
       name,
       replays: about('False switches replays off.', flag),
       price_list: about('The name of a price list; null for the prices of the catalog.', nullable(text)),
+      alert_below_usd: about('Null removes the alert.', nullable(usd)),
       key_defaults: about('Null removes all.', nullable(closed({}, termChanges))),
       ...limitChanges,
     },
@@ -161,6 +166,7 @@ export const account = {
   closed_at: null,
   replays: true,
   price_list: null,
+  alert_below_usd: null,
   created_at: AT,
 }
 export const key = {
@@ -259,7 +265,7 @@ export const adminAccountPaths: Paths = {
       ...ofAccount,
       id: 'changeAccount',
       summary:
-        'Change the name, the replays, the price list or the limits of an account, or the defaults of its new keys',
+        'Change the name, the replays, the price list, the alert or the limits of an account, or the defaults of its new keys',
       body: bodyOf('AccountChange', { replays: false }),
       replies: ok('The account.', ref('LimitedAccount'), {
         ...account,

@@ -11,6 +11,7 @@ import { adminCatalogPaths, adminCatalogSchemas } from './admin-catalog.ts'
 import { adminProjectPaths, adminProjectSchemas } from './admin-projects.ts'
 import { adminKeySecretPaths, adminKeySecretSchemas } from './admin-key-secrets.ts'
 import { adminTokenPaths, adminTokenSchemas } from './admin-tokens.ts'
+import { adminWebhookPaths, adminWebhookSchemas } from './admin-webhooks.ts'
 import { adminBackupPaths, adminBackupSchemas } from './admin-backups.ts'
 import { adminCheckPaths, adminCheckSchemas } from './admin-checks.ts'
 import { catalogPaths, catalogSchemas } from './catalog.ts'
@@ -40,6 +41,7 @@ const tags: Readonly<Record<string, string>> = {
   'Admin: accounts and money': 'Accounts, keys, credits and corrections.',
   'Admin: projects': 'Groups of keys of an account.',
   'Admin: tokens': 'Tokens with some of the rights of the admin key.',
+  'Admin: webhooks': 'Signed messages about events.',
   'Admin: catalog': 'Providers, models and prices.',
   'Admin: reading and checking': 'Usage, jobs, the audit log, and checks of the books.',
 }
@@ -73,6 +75,7 @@ const schemas: Members = {
   ...adminBackupSchemas,
   ...adminTokenSchemas,
   ...adminProjectSchemas,
+  ...adminWebhookSchemas,
 }
 
 const headers = {
@@ -145,6 +148,7 @@ export function adminDocument(): ApiDocument {
     ...adminAccountPaths,
     ...adminAccountStatePaths,
     ...adminProjectPaths,
+    ...adminWebhookPaths,
     ...adminKeySecretPaths,
     ...adminTokenPaths,
     ...adminCatalogPaths,

@@ -66,6 +66,9 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
     'key_01m825x7cx000wt5grz2m9758h has two secrets until 2027-01-16T00:00:00.000Z: tg_live_Ab3d… and, before it, tg_live_9xYz…. Revoke one of the two before you rotate the key again, or wait.',
   last_secret:
     'tg_live_Ab3d… is the only secret of key_01m825x7cx000wt5grz2m9758h that works. Rotate the key, or revoke the key.',
+  too_many_webhooks: 'There are already 20 webhooks of this owner. Remove one first.',
+  webhook_off:
+    'whk_01m7yafb7z000c1awn4tmfekz0 has been off since 2027-01-15T00:00:00.000Z, so it gets no messages. Switch it on first.',
   removals_not_allowed: 'This change would remove model "gpt-x".',
   idempotency_key_reuse: 'This Idempotency-Key was used for another request before.',
   video_not_ready: 'The clip is not ready.',

@@ -1,11 +1,10 @@
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { FetchOutcome, FetchTerms, UntrustedFetch } from '../../gateway/ports/untrusted-fetch.ts'
-import { ClientError } from '../../http1/client/client-error.ts'
 import type { HttpClient, HttpResponse } from '../../http1/client/http-client.ts'
-import { httpRequest } from '../../http1/client/http-request.ts'
 import type { Resolver } from './address-guard.ts'
 import { FetchError, FetchLimits, LimitedBody, RefusedError, networkError, tooLarge } from './fetch-limits.ts'
 import { findTarget, type Target } from './find-target.ts'
+import { sendToTarget } from './send-to-target.ts'
 
 const REDIRECTS_MAX = 5
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
@@ -67,10 +66,10 @@ async function follow(text: string, fetch: Fetch): Promise<HttpResponse> {
   }
 }
 
-/** Tries the addresses of a target, one after another, until one connects. */
-async function request(
+/** Sends a GET, with the operator's key if the host may get it. */
+function request(
   url: URL,
-  { addresses, isPrivate }: Target,
+  target: Target,
   { terms, limits, ports, isAuthorized }: Fetch & { readonly isAuthorized: boolean },
 ): Promise<HttpResponse> {
   const { authorization } = terms
@@ -78,24 +77,12 @@ async function request(
     isAuthorized &&
     authorization?.hosts.includes(url.host) === true &&
     // With plain http to other hosts, anyone on the network path could read the key.
-    (url.protocol === 'https:' || isPrivate)
+    (url.protocol === 'https:' || target.isPrivate)
   const headers = new Headers(isTrusted ? authorization.headers : {})
   headers.set('accept', '*/*')
   headers.set('accept-encoding', 'identity')
   headers.set('user-agent', `tollgate/${ports.version}`)
-  for (const [index, pinnedAddress] of addresses.entries()) {
-    const pinned = pinnedAddress === undefined ? {} : { pinnedAddress }
-    // Uses a new connection, because a pooled one could be to another address.
-    const request = httpRequest({ method: 'GET', url, headers, ...pinned, reuseConnection: false })
-    try {
-      return await ports.http.send(request, { signal: limits.signal })
-    } catch (error) {
-      const isLast = index === addresses.length - 1
-      const isConnected = !(error instanceof ClientError) || error.isRequestSent
-      if (isLast || isConnected || limits.failure !== undefined) throw error
-    }
-  }
-  throw new FetchError('DNS: no address')
+  return sendToTarget(target, { method: 'GET', url, headers }, { http: ports.http, limits })
 }
 
 function opened(

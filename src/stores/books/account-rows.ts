@@ -1,6 +1,7 @@
 import type { Account, AccountSwitches } from '../../domain/accounts/account.ts'
 import type { ApiKey } from '../../domain/accounts/api-key.ts'
 import type { Project } from '../../domain/accounts/project.ts'
+import { nanoUsd } from '../../domain/money.ts'
 import { currentSecret, type KeySecret, type SecretEnd } from '../../domain/accounts/key-secrets.ts'
 import { readKeySettings } from '../../domain/accounts/key-settings.ts'
 
@@ -15,6 +16,8 @@ export type AccountRow = {
   closed_at_ms: bigint | null
   first_name: string | null
   price_list: string | null
+  /** Null if it has no alert. Not every read has it. */
+  alert_below?: bigint | null
 }
 
 export type ApiKeyRow = {
@@ -69,6 +72,7 @@ export function accountFrom(row: AccountRow): Account {
     ...(row.closed_at_ms === null ? {} : { closedAtMs: Number(row.closed_at_ms) }),
     ...(replaysOffAtMs === null ? {} : { replays: false }),
     ...(row.price_list === null ? {} : { priceList: row.price_list }),
+    ...(typeof row.alert_below === 'bigint' && { alertBelow: nanoUsd(row.alert_below) }),
   }
 }
 

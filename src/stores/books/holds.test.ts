@@ -39,6 +39,7 @@ function booksWith({ available, heldText = 0n }: { available: bigint; heldText?:
       latestOperationId: 40n,
       latestChargeId: null,
       isClosed: false,
+      alert: null,
     },
     heldText: nanoUsd(heldText),
     free: nanoUsd(available - heldText),

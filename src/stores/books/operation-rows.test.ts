@@ -18,6 +18,7 @@ function aStage(): StagedBooks {
     latestOperationId: 40n,
     latestChargeId: null,
     isClosed: false,
+    alert: null,
   }
 }
 

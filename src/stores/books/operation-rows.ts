@@ -2,6 +2,7 @@ import type { Id } from '../../domain/ids.ts'
 import type { Balances, Book } from '../../domain/ledger/books.ts'
 import { lossIn, type OperationKind } from '../../domain/ledger/operation.ts'
 import type { Entry, Movement } from '../../domain/ledger/post.ts'
+import type { BalanceAlert } from '../../domain/webhooks/event.ts'
 import { addUsd, nanoUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { NewRow, operationsTable } from './hashed-tables.ts'
 
@@ -16,6 +17,8 @@ export type BooksState = {
   readonly latestChargeId: bigint | null
   /** A closed account takes no credits and no holds. */
   readonly isClosed: boolean
+  /** Null unless the account is told of a low balance. */
+  readonly alert: BalanceAlert | null
 }
 
 /** The state that the steps of a transaction change, one after the other. */
@@ -26,6 +29,7 @@ export type StagedBooks = {
   latestOperationId: bigint | null
   latestChargeId: bigint | null
   isClosed: boolean
+  alert: BalanceAlert | null
 }
 
 /** The books of one account as a step of a transaction sees them. */
@@ -117,7 +121,15 @@ export type BalancesRow = {
   latest_charge_id: bigint | null
 }
 
-export function booksStateFrom(row: BalancesRow, isClosed = false): BooksState {
+/** What the row of the account and its alert add to the row of its balances. */
+export type AccountColumns = { is_closed: bigint; below: bigint | null; is_low: bigint | null }
+
+const NEITHER: AccountColumns = { is_closed: 0n, below: null, is_low: null }
+
+export function booksStateFrom(
+  row: BalancesRow,
+  { is_closed: isClosed, below, is_low: isLow }: AccountColumns = NEITHER,
+): BooksState {
   return {
     balances: {
       available: nanoUsd(row.available),
@@ -133,6 +145,7 @@ export function booksStateFrom(row: BalancesRow, isClosed = false): BooksState {
     operationCount: Number(row.operation_count),
     latestOperationId: row.latest_operation_id,
     latestChargeId: row.latest_charge_id,
-    isClosed,
+    isClosed: isClosed === 1n,
+    alert: below === null ? null : { below: nanoUsd(below), isLow: isLow === 1n },
   }
 }

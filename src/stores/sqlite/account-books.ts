@@ -3,6 +3,7 @@ import { booksInconsistent } from '../../domain/errors.ts'
 import { subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import {
   booksStateFrom,
+  type AccountColumns,
   type AccountState,
   type BalancesRow,
   type BooksState,
@@ -147,15 +148,17 @@ export class BooksOfAccounts {
 
 /** The table `balances`: one row for each account. */
 class BalancesTable {
-  readonly #select: Statement<BalancesRow & { is_closed: bigint }, [number]>
+  readonly #select: Statement<BalancesRow & AccountColumns, [number]>
   readonly #selectAccount: Statement<{ id: bigint }, [number]>
   readonly #update: Statement
 
   constructor(database: Database) {
     this.#selectAccount = database.prepare('SELECT id FROM accounts WHERE id = ?')
     this.#select = database.prepare(
-      `SELECT balances.*, accounts.closed_at_ms IS NOT NULL AS is_closed
-        FROM balances JOIN accounts ON accounts.id = account_id WHERE account_id = ?`,
+      `SELECT balances.*, accounts.closed_at_ms IS NOT NULL AS is_closed, below, is_low
+        FROM balances JOIN accounts ON accounts.id = balances.account_id
+          LEFT JOIN balance_alerts ON balance_alerts.account_id = balances.account_id
+        WHERE balances.account_id = ?`,
     )
     this.#update = database.prepare(
       `UPDATE balances SET available = ?, held_text = ?, held_media = ?, cash = ?, promotions = ?, revenue_text = ?,
@@ -167,7 +170,7 @@ class BalancesTable {
   /** Throws a RangeError for an account that does not exist, and `books_inconsistent` for one without its row. */
   read(accountId: number): BooksState {
     const row = this.#select.get(accountId)
-    if (row !== null) return booksStateFrom(row, row.is_closed === 1n)
+    if (row !== null) return booksStateFrom(row, row)
     const noRow = new RangeError(`There is no account ${accountId}, or its row of balances is missing.`)
     throw this.#selectAccount.get(accountId) === null ? noRow : booksInconsistent('account', noRow)
   }

@@ -10,7 +10,7 @@ import {
   type AccountPatch,
 } from '../../domain/accounts/account.ts'
 import { GatewayError } from '../../domain/errors.ts'
-import { addUsd } from '../../domain/money.ts'
+import { addUsd, formatUsd } from '../../domain/money.ts'
 import type { AccountPage, Accounts, Editor } from '../../gateway/ports/accounts.ts'
 import { accountFrom, switchesFrom, type AccountRow } from '../books/account-rows.ts'
 import type { BooksOfAccounts } from './account-books.ts'
@@ -21,6 +21,7 @@ import type { GroupCommit } from './group-commit.ts'
 import type { Tables } from './hashed-table.ts'
 import type { KeyDefaultRows } from './limits/key-defaults.ts'
 import type { ChangeLimits } from './limits/limits.ts'
+import type { BalanceAlerts } from './webhooks/balance-alerts.ts'
 
 /** The parts of an audit line of a change. */
 type ChangeLine = { readonly action: string; readonly subject: string; readonly detail: string }
@@ -35,6 +36,7 @@ export class SqliteAccounts implements Accounts {
   readonly #changeLimits: ChangeLimits
   readonly #keyDefaults: KeyDefaultRows
   readonly #booksOfAccounts: BooksOfAccounts
+  readonly #balanceAlerts: BalanceAlerts
 
   constructor(parts: {
     readonly database: Database
@@ -44,7 +46,7 @@ export class SqliteAccounts implements Accounts {
     readonly keptKeys: ApiKeyCache
     readonly changeLimits: ChangeLimits
     readonly keyDefaults: KeyDefaultRows
-    readonly steps: { readonly booksOfAccounts: BooksOfAccounts }
+    readonly steps: { readonly booksOfAccounts: BooksOfAccounts; readonly balanceAlerts: BalanceAlerts }
   }) {
     this.#groupCommit = parts.groupCommit
     this.#auditLog = parts.auditLog
@@ -54,6 +56,7 @@ export class SqliteAccounts implements Accounts {
     this.#changeLimits = parts.changeLimits
     this.#keyDefaults = parts.keyDefaults
     this.#booksOfAccounts = parts.steps.booksOfAccounts
+    this.#balanceAlerts = parts.steps.balanceAlerts
   }
 
   createAccount({
@@ -116,10 +119,12 @@ export class SqliteAccounts implements Accounts {
         ...defaults,
         ...renamed,
         ...repriced,
+        ...this.#changeAlert(row, patch.alertBelow, atMs),
         ...actions.map(action => ({ action, subject: publicId })),
       ]
       for (const line of lines) this.#auditLog.append({ ...line, actor, atMs })
-      if (actions.length + renamed.length + repriced.length === 0) return accountFrom(row)
+      if (actions.length + renamed.length + repriced.length === 0)
+        return accountFrom(this.#accountRow(publicId))
       this.#sql.setSwitches.run(suspendedAtMs, replaysOffAtMs, row.id)
       // No other code runs before the commit, so no key can be read and kept in between.
       this.#keptKeys.clear()
@@ -169,6 +174,13 @@ export class SqliteAccounts implements Accounts {
     return [{ action: ACCOUNT_PRICE_LIST, subject, detail: priceListDetail(priceList, was) }]
   }
 
+  /** Inside a step: sets or removes the alert of an account, and returns the audit line of that; none if it stays. */
+  #changeAlert({ id, public_id: subject }: AccountRow, below: AccountPatch['alertBelow'], atMs: number) {
+    if (below === undefined || !this.#balanceAlerts.change(Number(id), below, atMs)) return []
+    const detail = JSON.stringify({ below_usd: below === null ? null : formatUsd(below) })
+    return [{ action: 'account.balance_alert', subject, detail }]
+  }
+
   #refuseName(name: string): void {
     if (this.#sql.accountByName.get(name) === null) return
     throw new GatewayError('already_exists', `There is already an account with the name "${name}".`, {
@@ -184,7 +196,8 @@ export class SqliteAccounts implements Accounts {
 }
 
 function statements(database: Database) {
-  const accounts = 'SELECT * FROM accounts WHERE'
+  const accounts = `SELECT *, (SELECT below FROM balance_alerts WHERE account_id = accounts.id) AS alert_below
+    FROM accounts WHERE`
   return {
     insertBalances: database.prepare('INSERT INTO balances (account_id) VALUES (?)'),
     accountByPublicId: database.prepare<AccountRow, [string]>(`${accounts} public_id = ?`),

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
+import { creditEvent } from '../../domain/webhooks/event.ts'
 import type { Credit } from '../../gateway/ports/ledger.ts'
 import { newCredit, repeatedCredit, type CreditRequest, type CreditRow } from '../books/credit-rows.ts'
 import { grantsOfTokens } from './admin-tokens.ts'
@@ -6,6 +7,7 @@ import type { BooksOfAccounts } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import type { Tables } from './hashed-table.ts'
 import type { Journal } from './journal.ts'
+import type { WebhookEvents } from './webhooks/webhook-events.ts'
 
 type Parts = {
   readonly database: Database
@@ -13,6 +15,7 @@ type Parts = {
   readonly booksOfAccounts: BooksOfAccounts
   readonly journal: Journal
   readonly auditLog: SqliteAuditLog
+  readonly webhookEvents: WebhookEvents
 }
 
 /** The step of `Ledger.credit`. */
@@ -32,7 +35,7 @@ export class Credits {
 
   /** Inside a step: credits the account, or returns the first credit of a repeated id or idempotency key. */
   credit(request: CreditRequest): Credit {
-    const { booksOfAccounts, journal, tables, auditLog } = this.#parts
+    const { booksOfAccounts, journal, tables, auditLog, webhookEvents } = this.#parts
     const { id, accountId, idempotencyKey: key, allowance } = request
     const byId = this.#selectById.get(id.key, id.tail)
     const byKey = key === undefined ? null : this.#selectByKey.get(accountId, key)
@@ -45,6 +48,9 @@ export class Credits {
     journal.move(books, operation)
     tables.credits.insert(row)
     auditLog.append(request.audit)
+    const { amount, source, note } = request
+    const { available } = credit
+    webhookEvents.emit(creditEvent({ accountId, source, amount, available, note, atMs: operation.atMs }))
     return credit
   }
 }

@@ -2,15 +2,22 @@ import { post } from '../../domain/ledger/post.ts'
 import { addOperation, operationRow, type Operation } from '../books/operation-rows.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
 import type { Tables } from './hashed-table.ts'
+import type { BalanceAlerts } from './webhooks/balance-alerts.ts'
 
 /** Writes operations: the only code that changes a balance. */
 export class Journal {
   readonly #books: BooksOfAccounts
   readonly #table: Tables['operations']
+  readonly #alerts: BalanceAlerts
 
-  constructor(parts: { readonly tables: Tables; readonly booksOfAccounts: BooksOfAccounts }) {
+  constructor(parts: {
+    readonly tables: Tables
+    readonly booksOfAccounts: BooksOfAccounts
+    readonly balanceAlerts: BalanceAlerts
+  }) {
     this.#books = parts.booksOfAccounts
     this.#table = parts.tables.operations
+    this.#alerts = parts.balanceAlerts
   }
 
   /** The row id that the next operation gets. */
@@ -30,6 +37,7 @@ export class Journal {
     const id = this.#table.insert(row)
     if (id === null) throw new Error('The row id of the operation is in use.')
     addOperation(this.#books.stage(books), id, kind, entries)
+    if (books.current.alert !== null) this.#alerts.check(books, operation.atMs)
     return id
   }
 

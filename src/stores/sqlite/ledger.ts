@@ -23,6 +23,8 @@ import type { Tariffs } from './tariffs.ts'
 import { LimitSteps } from './limits/limit-steps.ts'
 import { OpenTextHolds, TextHolds, type TextHoldTerms } from './text-holds.ts'
 import type { Transactions } from './transactions.ts'
+import { BalanceAlerts } from './webhooks/balance-alerts.ts'
+import type { WebhookEvents } from './webhooks/webhook-events.ts'
 import { UsageList } from './usage-list.ts'
 import { verifyBooks } from './verify/verify.ts'
 
@@ -38,10 +40,12 @@ export function createLedgerSteps(parts: {
   readonly auditLog: SqliteAuditLog
   readonly tables: Tables
   readonly tariffs: Tariffs
+  readonly webhookEvents: WebhookEvents
 }) {
   const hints = new HintBroadcast()
   const booksOfAccounts = new BooksOfAccounts({ ...parts, hints })
-  const journal = new Journal({ ...parts, booksOfAccounts })
+  const balanceAlerts = new BalanceAlerts({ ...parts, booksOfAccounts })
+  const journal = new Journal({ ...parts, booksOfAccounts, balanceAlerts })
   const textHolds = new OpenTextHolds()
   const limits = new LimitSteps({ ...parts, textHolds })
   const charges = new Charges({ ...parts, booksOfAccounts, limits })
@@ -49,6 +53,7 @@ export function createLedgerSteps(parts: {
   return {
     hints,
     booksOfAccounts,
+    balanceAlerts,
     journal,
     limits,
     text: new TextHolds(shared),

@@ -252,6 +252,13 @@ const UNDO_0025 = ['charges', 'attempts', 'jobs']
   .map(table => `ALTER TABLE ${table} DROP COLUMN tags; ALTER TABLE ${table} DROP COLUMN user_id;`)
   .join('\n')
 
+const UNDO_WEBHOOKS = `
+  DROP TABLE balance_alerts;
+  DROP TABLE webhook_messages;
+  DROP TABLE webhook_events;
+  DROP TABLE webhooks;
+`
+
 const UNDO_PRICE_LISTS = `
   DROP INDEX accounts_by_price_list;
   ALTER TABLE accounts DROP COLUMN price_list;
@@ -260,6 +267,7 @@ const UNDO_PRICE_LISTS = `
 `
 
 const UNDO_0024 = `
+  ${UNDO_WEBHOOKS}
   ${UNDO_PRICE_LISTS}
   ${UNDO_0026}
   ${UNDO_ROTATION}

@@ -21,7 +21,11 @@ import { SqliteProjects } from './projects.ts'
 import type { Tariffs } from './tariffs.ts'
 import { createTraces } from './traces.ts'
 import type { Transactions } from './transactions.ts'
+import type { SecretBox } from './secrets/secret-box.ts'
 import { UsageRebuild } from './usage-days.ts'
+import type { WebhookEvents } from './webhooks/webhook-events.ts'
+import { SqliteWebhookQueue } from './webhooks/webhook-queue.ts'
+import { SqliteWebhooks } from './webhooks/webhooks.ts'
 
 export type NodeSettings = {
   /** Unique among the nodes of a store, and the same at each start: the node's chain of commits has this name. */
@@ -42,6 +46,8 @@ export type SharedState = {
   readonly keptKeys: ApiKeyCache
   readonly catalog: CatalogState
   readonly takenLeases: TakenLeases
+  readonly webhookEvents: WebhookEvents
+  readonly secretBox: SecretBox
 }
 
 export function openNode(
@@ -81,6 +87,8 @@ export function openNode(
     limits: createLimits({ ...shared, owner }),
     traces: createTraces(shared.database),
     keyDefaults: createKeyDefaults({ ...shared, groupCommit, keyDefaults }),
+    webhooks: new SqliteWebhooks({ ...shared, groupCommit }),
+    webhookQueue: new SqliteWebhookQueue({ ...shared, groupCommit }),
     leases: new SqliteLeases({ taken: shared.takenLeases, clock }),
     finishUpgrade: () => new UsageRebuild({ database: shared.database, groupCommit }).run(),
     close() {

@@ -8,9 +8,10 @@ import { GroupCommit } from './group-commit.ts'
 import { openTables } from './hashed-table.ts'
 import { createLedgerSteps } from './ledger.ts'
 import { openNode, type NodeSettings, type SharedState } from './node.ts'
-import type { SecretKey } from './secrets/secret-box.ts'
+import { secretBox, type SecretKey } from './secrets/secret-box.ts'
 import { Tariffs } from './tariffs.ts'
 import { Transactions } from './transactions.ts'
+import { WebhookEvents } from './webhooks/webhook-events.ts'
 import { createWriteProbe } from './write-probe.ts'
 
 /** One database file, open. Its contents are used through nodes. */
@@ -62,15 +63,18 @@ function openShared(database: Database, secretKey: SecretKey): SharedState {
   const tables = openTables({ database, commitLog })
   const auditLog = createAuditLog({ database, tables })
   const tariffs = new Tariffs({ database, transactions, tables })
+  const webhookEvents = new WebhookEvents({ database, transactions })
   return {
     database,
     transactions,
     auditLog,
     tariffs,
     tables,
-    steps: createLedgerSteps({ database, transactions, auditLog, tables, tariffs }),
+    steps: createLedgerSteps({ database, transactions, auditLog, tables, tariffs, webhookEvents }),
     keptKeys: new ApiKeyCache(database),
     catalog: CatalogState.load({ database, transactions, auditLog, secretKey }),
+    webhookEvents,
+    secretBox: secretBox(secretKey.bytes, secretKey.keep),
     takenLeases: new Map(),
   }
 }

@@ -12,6 +12,7 @@ const books = () =>
     latestOperationId: null,
     latestChargeId: null,
     isClosed: false,
+    alert: null,
   })
 
 const aHoldOf = (id: TextHold['id'], of = books()) =>

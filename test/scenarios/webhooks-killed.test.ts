@@ -1,0 +1,64 @@
+import { expect, test } from 'bun:test'
+import { aDataFolder } from '../support/data-folder.ts'
+import type { GatewayProcess } from '../support/gateway-process.ts'
+import { startToKill } from './reported-costs.ts'
+import { until } from './until.ts'
+
+const ROUNDS = 3
+const CALLERS = 8
+const SETTINGS = { TOLLGATE_ALLOW_PRIVATE_WEBHOOKS: 'on' }
+
+function ask(gateway: GatewayProcess, path: string, body: object): Promise<Response> {
+  return fetch(`${gateway.url}/admin/api/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.adminKey}` },
+    body: JSON.stringify(body),
+  })
+}
+
+test('after each kill -9, every credit that was answered is told, and with one id however often', async () => {
+  const dataDir = aDataFolder()
+  /** The notes of credits by the ids of their messages. */
+  const told = new Map<string, Set<string>>()
+  const receiver = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { data } = (await request.json()) as { readonly data: { readonly note: string } }
+      const ids = told.get(data.note) ?? new Set()
+      told.set(data.note, ids.add(request.headers.get('webhook-id') ?? ''))
+      return new Response()
+    },
+  })
+  const answered = new Set<string>()
+  let gateway = await startToKill(dataDir, SETTINGS)
+  await ask(gateway, 'accounts', { name: 'ada' })
+  await ask(gateway, 'webhooks', { url: receiver.url.href, events: ['balance.granted'] })
+
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const running = gateway
+    const caller = async (number: number) => {
+      for (let turn = 0; ; turn += 1) {
+        const note = `${round} ${number} ${turn}`
+        const reply = await ask(running, 'accounts/ada/grants', { amount_usd: '1', note }).catch(
+          () => undefined,
+        )
+        const text = await reply?.text().catch(() => undefined)
+        if (reply?.status !== 200 || text === undefined) return
+        answered.add(note)
+      }
+    }
+    const callers = Array.from({ length: CALLERS }, (_, number) => caller(number))
+    const before = told.size
+    await until('messages arrive', () => told.size > before + 5)
+    await running.kill()
+    await Promise.all(callers)
+    gateway = await startToKill(dataDir, SETTINGS)
+  }
+  await until('every credit is told', () => [...answered].every(note => told.has(note)), 60_000)
+  await gateway.kill()
+  await receiver.stop(true)
+
+  expect(answered.size).toBeGreaterThan(ROUNDS)
+  expect([...told].filter(([, ids]) => ids.size !== 1)).toEqual([])
+}, 300_000)
