@@ -477,6 +477,7 @@ describe('on a stopped data folder', () => {
     const back = await tollgate(['keys', 'revoke-secret', prefix, `${second.slice(0, 12)}…`], folder)
     const ended = await tollgate(['keys', 'show', second], folder)
     const wrong = await tollgate(['keys', 'rotate', prefix, '--old-ends', 'soon'], folder)
+    const tooLate = await tollgate(['keys', 'rotate', prefix, '--old-ends', '99d'], folder)
 
     expect(second).toMatch(/^tg_live_[0-9A-Za-z]{43}$/)
     expect(rotated.err).toContain(`The old secret ${prefix}… ends 20`)
@@ -486,6 +487,8 @@ describe('on a stopped data folder', () => {
     expect(back.out).toMatch(new RegExp(`^Secrets of key_\\w+ that work: ${prefix}…\\.\n$`))
     expect(ended.out).toMatch(/asked {4}tg_live_\w{4}… ended 20.*, so requests with it are refused/)
     expect(wrong).toMatchObject({ code: 2, out: '' })
+    expect(tooLate.code).toBe(2)
+    expect(tooLate.err).toContain('Write 30d or less: an old secret works for at most 30 days.')
     for (const { out, err } of [listed, again, back, ended]) expect(out + err).not.toContain(second)
   })
 
@@ -648,16 +651,47 @@ describe('on a stopped data folder', () => {
     const free = (await tollgate([...create, '--rpm', 'none'], folder)).out.trim()
     const unset = await tollgate(['keys', 'set', free, '--budget', 'month=none', '--tpm', 'none'], folder)
 
-    expect(before.out).toBe('New keys get no limits from the gateway.\n')
+    expect(before.out).toBe('New keys get no defaults from the gateway.\n')
     expect(unset.out).toEndWith('\nlimits   none\n')
     expect(ofGateway.out).toBe(
-      'New keys get these limits from the gateway:\n60 requests per minute\n1 USD a day\n',
+      'New keys get these defaults from the gateway:\n60 requests per minute\n1 USD a day\n',
     )
-    expect(ofAccount.out).toMatch(/^New keys get these limits from acct_\w+:\n30 requests per minute\n$/)
+    expect(ofAccount.out).toMatch(/^New keys get these defaults from acct_\w+:\n30 requests per minute\n$/)
     expect((await tollgate(['key-defaults', 'show', '--account', 'ada'], folder)).out).toBe(ofAccount.out)
     expect((await tollgate(['keys', 'show', key], folder)).out).toContain(
       '\nlimits   30 requests per minute; 20 USD a month (0 spent, 20 left)\n',
     )
+  })
+
+  test('defaults of the settings of new keys are set, shown and removed', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'setting-defaults') }
+    await tollgate(['accounts', 'create', 'ada'], folder)
+    const set = (...options: string[]) => tollgate(['key-defaults', 'set', ...options], folder)
+
+    const changed = await set('--model', 'gpt-*', '--route', 'images', '--expires-in', '90d', '--rpm', '60')
+    const fewer = await set(
+      '--model',
+      'none',
+      '--rpm',
+      'none',
+      '--address',
+      '10.0.0.0/8',
+      '--expires-in',
+      '36h',
+    )
+    const key = (await tollgate(['keys', 'create', 'ada'], folder)).out.trim()
+    const shown = await tollgate(['keys', 'show', key], folder)
+    const wrong = await set('--expires-in', '2027-01-01')
+
+    expect(changed.out).toBe(
+      'New keys get these defaults from the gateway:\n60 requests per minute\nmodels gpt-*\nroutes images\nexpire 90 days after their creation\n',
+    )
+    expect(fewer.out).toBe(
+      'New keys get these defaults from the gateway:\nroutes images\nonly from 10.0.0.0/8\nexpire 36 hours after their creation\n',
+    )
+    expect(shown.out).toMatch(/\nexpires  20\d\d-/)
+    expect(shown.out).toContain('\nmodels   all\nroutes   images\nfrom     10.0.0.0/8\n')
+    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('Write a time from 1s to 3650d') })
   })
 
   test('an error is printed as a sentence, or in the envelope of the API', async () => {
