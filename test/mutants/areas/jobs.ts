@@ -39,10 +39,12 @@ export const jobMutants: readonly Mutant[] = [
   {
     name: 'a job is charged at the price of today (price re-read at settlement)',
     file: 'src/gateway/media/settle-job.ts',
-    text: 'const price = priceResult(job, {',
-    replacement: `const pricing = catalog.current().models.get(job.model)?.pricing as never
+    text: `const price = priceResult(
+    job,`,
+    replacement: `const pricing = ports.catalog.current().models.get(job.model)?.pricing as never
   const quote = { ...job.quote, tariff: pricing ?? job.quote.tariff } as Job['quote']
-  const price = priceResult({ ...job, quote }, {`,
+  const price = priceResult(
+    { ...job, quote },`,
     tests: [SIMULATION],
   },
   {

@@ -219,8 +219,8 @@ export const moneyMutants: readonly Mutant[] = [
   {
     name: 'the cost in an answer counts before the configured header',
     file: 'src/gateway/text/settle-text.ts',
-    text: 'return inHeader ?? produced.reportedCost',
-    replacement: 'return produced.reportedCost ?? inHeader ?? null',
+    text: 'reported: inHeader ?? produced.reportedCost',
+    replacement: 'reported: produced.reportedCost ?? inHeader ?? null',
     tests: ['src/gateway/text/settle-text.test.ts'],
   },
   {
@@ -461,7 +461,7 @@ export const moneyMutants: readonly Mutant[] = [
   {
     name: 'the operator does not see the cost of an interrupted stream',
     file: 'src/gateway/text/quote-text.ts',
-    text: `providerCost: recordedCost(reportedCost),
+    text: `providerCost: recordedCost(bill, usage),
       tariff,`,
     replacement: `providerCost: null,
       tariff,`,
