@@ -35,6 +35,7 @@ const landed: Readonly<Record<string, string>> = {
   '0026_projects.sql': 'eeebc79a616c190c9c3647745c7e45f4a27bda556bf1ab84d85d898cd215b3c2',
   '0027_rotation.sql': '5b0ce8ee3f8bfae5d4b209ebee23afbebaa12575611560f7f270bf01c3f2ffe9',
   '0028_key_settings.sql': '2d97e31279ef692945975b1adacebc27213e0bc6505d7be2e83d082712728d3e',
+  '0029_day_costs.sql': '0470d3328be9f20cc84c3c257c0c37f0bcc5486f7db6890a8b5a762428b05aae',
 }
 
 test('a migration that has landed is never edited, renamed or removed', () => {
