@@ -18,6 +18,7 @@ import type { StoreKind } from '../support/test-store.ts'
 import { compensationsConform } from './ledger/compensations.ts'
 import { correctionsConform } from './ledger/corrections.ts'
 import { creditsConform } from './ledger/credits.ts'
+import { dayUsageConforms } from './ledger/day-usage.ts'
 import { expiryConforms } from './ledger/expiry.ts'
 import { restartsConform } from './ledger/restarts.ts'
 import { statementConforms } from './ledger/statement.ts'
@@ -350,6 +351,7 @@ export function ledgerConforms(kind: StoreKind): void {
   compensationsConform(kind)
   correctionsConform(kind)
   creditsConform(kind)
+  dayUsageConforms(kind)
   expiryConforms(kind)
   restartsConform(kind)
   statementConforms(kind)

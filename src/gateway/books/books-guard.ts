@@ -87,6 +87,7 @@ export function guardedLedger(ledger: Ledger, guards: Guards): Ledger {
     statement: (accountId, page) => ledger.statement(accountId, page),
     usage: (accountId, page) => ledger.usage(accountId, page),
     losses: page => ledger.losses(page),
+    usageOfDay: day => ledger.usageOfDay(day),
     findCharge: id => ledger.findCharge(id),
     refunds: (accountId, page) => ledger.refunds(accountId, page),
     usageTotals: (accountId, between) => ledger.usageTotals(accountId, between),

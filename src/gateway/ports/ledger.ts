@@ -130,9 +130,16 @@ export interface Ledger {
   /**
    * The work that no customer paid for, newest first: failed jobs with a loss or a cost of the provider, and attempts
    * that were abandoned or given back or that the provider bills. The loss of an abandoned attempt is the price of its
-   * usage; zero if that is not known.
+   * usage; zero if that is not known. With `between`, only those of that time: when the attempt was given up, the loss was
+   * booked, or the job failed.
    */
-  losses(page: Page): Promise<readonly LossLine[]>
+  losses(page: LossPage): Promise<readonly LossLine[]>
+
+  /**
+   * The sums of the charges of a day (in UTC, as a number since 1970): one line for each account, key, model and
+   * provider. Throws `unavailable` while an upgrade adds up earlier charges.
+   */
+  usageOfDay(day: number): Promise<readonly DayUsage[]>
 
   /** The charge with an id; undefined if there is none. */
   findCharge(id: Id): Promise<UsageLine | undefined>
@@ -355,6 +362,22 @@ export type UsageLine = Charge & {
   readonly cursor: string
 }
 
+export type LossPage = Page & { readonly between?: TimeRange }
+
+export type DayUsage = {
+  readonly accountId: number
+  readonly apiKeyId: number
+  readonly model: string
+  readonly provider: string
+  readonly charges: number
+  readonly cost: NanoUsd
+  /** The part of the cost that was credited back, because the client got an error. */
+  readonly compensated: NanoUsd
+  /** What the provider bills for the charges, as far as it is known; also for those that were credited back. */
+  readonly providerCost: NanoUsd
+  readonly chargesWithoutCost: number
+}
+
 export type LossLine = {
   /** Of the job, or of the request of an attempt. */
   readonly id: Id
@@ -362,6 +385,7 @@ export type LossLine = {
   readonly cursor: string
   readonly kind: JobKind | 'text'
   readonly accountId: number
+  readonly apiKeyId: number
   readonly model: string
   readonly provider: string
   /** Why the job failed, or the state of the attempt. */

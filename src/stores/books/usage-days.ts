@@ -21,6 +21,9 @@ export type UsageGroup = {
 export type ChargeSums = UsageTotals & {
   /** The part of the cost that was credited back because the client got an error. */
   readonly compensated: NanoUsd
+  /** What the providers bill for the charges, as far as it is known. */
+  readonly providerCost: NanoUsd
+  readonly chargesWithoutCost: number
 }
 
 /** What a transaction adds to a row of `usage_days`. */
@@ -56,6 +59,7 @@ export class UsageDaySums {
       durationMs: charge.kind === 'video' ? charge.durationMs : 0,
       cost: charge.cost,
       compensated: isCompensated ? charge.cost : ZERO,
+      ...costSums(charge.providerCost),
     })
   }
 
@@ -76,6 +80,8 @@ export class UsageDaySums {
     sum.durationMs += sums.durationMs
     sum.cost = addUsd(sum.cost, sums.cost)
     sum.compensated = addUsd(sum.compensated, sums.compensated)
+    sum.providerCost = addUsd(sum.providerCost, sums.providerCost)
+    sum.chargesWithoutCost += sums.chargesWithoutCost
   }
 
   values(): Iterable<UsageDaySum> {
@@ -85,6 +91,13 @@ export class UsageDaySums {
   clear(): void {
     this.#sums.clear()
   }
+}
+
+/** The sums of the provider's cost of one charge, which may be unknown. */
+export function costSums(
+  providerCost: NanoUsd | null,
+): Pick<ChargeSums, 'providerCost' | 'chargesWithoutCost'> {
+  return { providerCost: providerCost ?? ZERO, chargesWithoutCost: providerCost === null ? 1 : 0 }
 }
 
 export const NO_TOTALS: UsageTotals = {

@@ -95,14 +95,16 @@ export class UsageDayTable {
         sum.durationMs,
         sum.cost,
         sum.compensated,
+        sum.providerCost,
+        sum.chargesWithoutCost,
       )
     }
   }
 }
 
 const ADD_TO_DAY = `INSERT INTO usage_days (day, account_id, api_key_id, model, provider, first_charge_id, latest_charge_id,
-    charges, input_tokens, output_tokens, images, duration_ms, cost, compensated)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    charges, input_tokens, output_tokens, images, duration_ms, cost, compensated, provider_cost, charges_without_cost)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (day, account_id, api_key_id, model, provider) DO UPDATE SET
     first_charge_id = min(first_charge_id, excluded.first_charge_id),
     latest_charge_id = max(latest_charge_id, excluded.latest_charge_id),
@@ -112,4 +114,6 @@ const ADD_TO_DAY = `INSERT INTO usage_days (day, account_id, api_key_id, model, 
     images = images + excluded.images,
     duration_ms = duration_ms + excluded.duration_ms,
     cost = cost + excluded.cost,
-    compensated = compensated + excluded.compensated`
+    compensated = compensated + excluded.compensated,
+    provider_cost = provider_cost + excluded.provider_cost,
+    charges_without_cost = charges_without_cost + excluded.charges_without_cost`

@@ -38,6 +38,7 @@ const landed: Readonly<Record<string, string>> = {
   '0029_key_names.sql': 'dcfba3c3d71624c471161c4dad4f7d19b0ba4e23eccd2c5722cddf3f017394b5',
   '0030_price_lists.sql': '6146a55d22d3af22251865bf7c534b4cebf879026c43ad3f294dbcdfa45cd6d2',
   '0031_webhooks.sql': '9582baae49bbf6eb9074671c9f8a98cd3fd42e767a99c006e8a4d1951c46a454',
+  '0032_day_costs.sql': '0470d3328be9f20cc84c3c257c0c37f0bcc5486f7db6890a8b5a762428b05aae',
 }
 
 test('a migration that has landed is never edited, renamed or removed', () => {

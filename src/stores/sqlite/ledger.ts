@@ -9,6 +9,7 @@ import { Charges } from './charges.ts'
 import { Compensations } from './compensations.ts'
 import { Corrections } from './corrections.ts'
 import { Credits } from './credits.ts'
+import { DayUsageReader } from './day-usage.ts'
 import { HintBroadcast, type FreedHints } from './freed-hints.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Tables } from './hashed-table.ts'
@@ -79,6 +80,7 @@ export function createLedger(parts: {
   const refundList = new RefundList(database, turns)
   const usageList = new UsageList({ database, booksOfAccounts, turns })
   const lossList = new LossList(database)
+  const dayUsage = new DayUsageReader(database)
   const mediaHeld = database.prepare<{ held: bigint }, []>(
     "SELECT ifnull(sum(amount), 0) AS held FROM holds WHERE state = 'open'",
   )
@@ -120,6 +122,7 @@ export function createLedger(parts: {
     usage: async (accountId, page) =>
       accountId === undefined ? usageList.ofAll(page) : usageList.ofAccount(accountId, page),
     losses: async page => lossList.page(page),
+    usageOfDay: async day => dayUsage.read(day),
     refunds: (accountId, page) => refundList.list(accountId, page),
     usageTotals: async (accountId, between) => ({
       ...(await usageList.totals(accountId, between)),

@@ -2,30 +2,35 @@ import type { Database, Statement } from 'bun:sqlite'
 import type { FailureReason, JobKind } from '../../domain/jobs/job.ts'
 import type { AttemptState } from '../../domain/ledger/attempt.ts'
 import { nanoUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
-import type { LossLine, Page } from '../../gateway/ports/ledger.ts'
+import type { LossLine, LossPage } from '../../gateway/ports/ledger.ts'
 import { nanoUsdOrNull } from '../books/charge-rows.ts'
-import { unknownCursor } from '../books/cursors.ts'
+import { ROW_ID_MAX, unknownCursor } from '../books/cursors.ts'
 import { priceOfRow } from '../books/tariff-rows.ts'
 import type { UsageColumns } from '../books/usage-columns.ts'
+import { ALWAYS } from './usage-list.ts'
 
 /** Jobs and attempts have rows of their own, so a place in the list is a time, a table and a row. */
 const CURSOR = /^l(\d{1,15})([ja])(\d{1,18})$/
 
+/** The failed jobs with a loss or a cost of the provider. The condition is that of the index. */
+const SELECT_JOBS = `SELECT 'j' AS source, row_id, id_key, id_tail, kind, account_id, api_key_id, model, provider,
+    failure_reason AS reason, loss, provider_cost, ifnull(loss_at_ms, changed_at_ms) AS at_ms
+  FROM jobs INDEXED BY jobs_not_sold
+  WHERE state = 'failed' AND (loss > 0 OR provider_cost > 0)
+    AND ifnull(loss_at_ms, changed_at_ms) >= $fromMs AND ifnull(loss_at_ms, changed_at_ms) <= $atMs
+    AND (ifnull(loss_at_ms, changed_at_ms) < $atMs OR row_id < $row)
+  ORDER BY ifnull(loss_at_ms, changed_at_ms) DESC, row_id DESC LIMIT $limit`
+
 /**
- * The failed jobs with a loss or a cost of the provider, and the attempts that no customer paid for. A late answer was
- * charged and given back, so its price is a loss too. An abandoned attempt is listed also if its usage is not known.
+ * The attempts that no customer paid for. A late answer was charged and given back, so its price is a loss too. An
+ * abandoned attempt is listed also if its usage is not known. The condition is that of the index.
  */
-const SELECT = `SELECT * FROM (
-    SELECT 'j' AS source, row_id, id_key, id_tail, kind, account_id, model, provider, failure_reason AS reason, loss,
-        provider_cost, ifnull(loss_at_ms, changed_at_ms) AS at_ms
-      FROM jobs WHERE state = 'failed' AND (loss > 0 OR provider_cost > 0)
-    UNION ALL
-    SELECT 'a', id, request_key, request_tail, 'text', account_id, model, provider, state,
-        CASE state WHEN 'compensated' THEN cost END, provider_cost, at_ms
-      FROM attempts WHERE provider_cost > 0 OR state = 'abandoned' OR (state = 'compensated' AND cost > 0)
-  )
-  WHERE (at_ms, source, row_id) < ($atMs, $source, $row)
-  ORDER BY at_ms DESC, source DESC, row_id DESC LIMIT $limit`
+const SELECT_ATTEMPTS = `SELECT 'a' AS source, id AS row_id, request_key AS id_key, request_tail AS id_tail, 'text' AS kind, account_id,
+    api_key_id, model, provider, state AS reason, CASE state WHEN 'compensated' THEN cost END AS loss, provider_cost, at_ms
+  FROM attempts INDEXED BY attempts_not_sold
+  WHERE (provider_cost > 0 OR state = 'abandoned' OR (state = 'compensated' AND cost > 0))
+    AND at_ms >= $fromMs AND at_ms <= $atMs AND (at_ms < $atMs OR id < $row)
+  ORDER BY at_ms DESC, id DESC LIMIT $limit`
 
 const SELECT_ABANDONED = `SELECT attempts.*, tariffs.content FROM attempts
   LEFT JOIN tariffs ON tariffs.id = tariff_id WHERE attempts.id = ?`
@@ -36,27 +41,39 @@ type AbandonedRow = Omit<UsageColumns, 'input'> & {
   readonly content: string | null
 }
 
-type Place = { readonly atMs: number; readonly source: string; readonly row: bigint | number }
+type Place = { readonly atMs: number; readonly source: 'j' | 'a'; readonly row: bigint }
 
-/** Behind every row: a job has the last letter of the two tables. */
-const START: Place = { atMs: Number.MAX_SAFE_INTEGER, source: 'j', row: 0 }
+type After = { readonly atMs: number; readonly row: bigint; readonly fromMs: number; readonly limit: number }
 
-/** Reads the work that no customer paid for, newest first. */
+/** Reads the work that no customer paid for, newest first. At the same time, jobs are before attempts. */
 export class LossList {
-  readonly #select: Statement<LossRow, [Place & { readonly limit: number }]>
+  readonly #selectJobs: Statement<LossRow, [After]>
+  readonly #selectAttempts: Statement<LossRow, [After]>
   readonly #selectAbandoned: Statement<AbandonedRow, [bigint]>
 
   constructor(database: Database) {
-    this.#select = database.prepare(SELECT)
+    this.#selectJobs = database.prepare(SELECT_JOBS)
+    this.#selectAttempts = database.prepare(SELECT_ATTEMPTS)
     this.#selectAbandoned = database.prepare(SELECT_ABANDONED)
   }
 
-  page({ limit, before }: Page): readonly LossLine[] {
-    const place = before === undefined ? START : placeOf(before)
-    return this.#select
-      .all({ ...place, limit })
-      .map(row =>
-        lossLineFrom(row, row.reason === 'abandoned' ? this.#priceOf(row) : nanoUsd(row.loss ?? 0n)),
+  page({ limit, before, between = ALWAYS }: LossPage): readonly LossLine[] {
+    const end: Place = { atMs: between.toMs, source: 'j', row: 0n }
+    const asked = before === undefined ? end : placeOf(before)
+    const { atMs, source, row } = asked.atMs < end.atMs ? asked : end
+    const after = { atMs, fromMs: between.fromMs, limit }
+    const jobs = this.#selectJobs.all({ ...after, row: source === 'j' ? row : 0n })
+    // Before the first place of this time, no attempt of it is listed.
+    const isListed = source === 'a' || row > 0n
+    const attempts = this.#selectAttempts.all({
+      ...after,
+      row: source === 'a' ? row : isListed ? ROW_ID_MAX : 0n,
+    })
+    return [...jobs, ...attempts]
+      .toSorted(newestFirst)
+      .slice(0, limit)
+      .map(line =>
+        lossLineFrom(line, line.reason === 'abandoned' ? this.#priceOf(line) : nanoUsd(line.loss ?? 0n)),
       )
   }
 
@@ -71,7 +88,13 @@ export class LossList {
 function placeOf(cursor: string): Place {
   const [, atMs, source, row] = CURSOR.exec(cursor) ?? []
   if (atMs === undefined || source === undefined || row === undefined) throw unknownCursor()
-  return { atMs: Number(atMs), source, row: BigInt(row) }
+  return { atMs: Number(atMs), source: source === 'j' ? 'j' : 'a', row: BigInt(row) }
+}
+
+function newestFirst(left: LossRow, right: LossRow): number {
+  if (left.at_ms !== right.at_ms) return left.at_ms < right.at_ms ? 1 : -1
+  if (left.source !== right.source) return left.source === 'a' ? 1 : -1
+  return left.row_id < right.row_id ? 1 : -1
 }
 
 type LossRow = {
@@ -81,6 +104,7 @@ type LossRow = {
   id_tail: bigint
   kind: JobKind | 'text'
   account_id: bigint
+  api_key_id: bigint
   model: string
   provider: string
   reason: FailureReason | AttemptState
@@ -95,6 +119,7 @@ function lossLineFrom(row: LossRow, loss: NanoUsd): LossLine {
     cursor: `l${row.at_ms}${row.source}${row.row_id}`,
     kind: row.kind,
     accountId: Number(row.account_id),
+    apiKeyId: Number(row.api_key_id),
     model: row.model,
     provider: row.provider,
     reason: row.reason,

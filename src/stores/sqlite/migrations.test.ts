@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { nanoUsd, usd } from '../../domain/money.ts'
+import { nanoUsd, usd, type NanoUsd } from '../../domain/money.ts'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { aJob, jobIn } from '../../../test/support/job-builders.ts'
 import { aCharge, aCredit, anAccount, hold, NOW } from '../../../test/support/ledger-builders.ts'
@@ -278,8 +278,20 @@ const UNDO_0024 = `
   DROP TABLE admin_tokens;
 `
 
+/** Charges stay in `usage_days`, without the costs of their providers. */
+const UNDO_0032 = `
+  DROP INDEX attempts_not_sold;
+  DROP INDEX jobs_not_sold;
+  ALTER TABLE usage_days DROP COLUMN provider_cost;
+  ALTER TABLE usage_days DROP COLUMN charges_without_cost;
+  ALTER TABLE usage_rebuild DROP COLUMN costs_after;
+  ALTER TABLE usage_rebuild DROP COLUMN costs_to;
+  DELETE FROM migrations WHERE number >= 32;
+`
+
 /** The sums of days go back to the table of migration 0014. */
 const UNDO_0023 = `
+  ${UNDO_0032}
   ${UNDO_0024}
   DROP VIEW account_days;
   INSERT INTO usage_days_by_account SELECT day, account_id, min(first_charge_id), max(latest_charge_id), sum(charges),
@@ -338,11 +350,41 @@ test('the sums of earlier charges are moved in turns while others are charged, a
   await store.close()
 })
 
+test('the costs of earlier charges are added to their days in turns while others are charged, and no report has a part of them', async () => {
+  const path = join(aDataFolder(), 'tollgate.db')
+  const earlier = aSqliteStore(path)
+  const ada = await anAccount(earlier, { funds: usd('1000') })
+  await Promise.all(
+    Array.from({ length: 600 }, (_, index) => chargeOne(earlier, ada, index % 2 === 0 ? usd('0.25') : null)),
+  )
+  await earlier.close()
+  tamperFile(path, UNDO_0032)
+  const store = aSqliteStore(path)
+  const usageNow = () => store.ledger.usageOfDay(Math.floor(NOW / 86_400_000))
+
+  const refusal = await usageNow().catch((error: unknown) => error)
+  const done = store.finishUpgrade()
+  await chargeOne(store, ada, usd('0.25'))
+  const { problems } = await store.ledger.verify()
+  await done
+
+  expect(refusal).toMatchObject({ code: 'unavailable' })
+  expect(await usageNow()).toMatchObject([
+    { charges: 601, cost: usd('601'), providerCost: usd('75.25'), chargesWithoutCost: 300 },
+  ])
+  expect([...problems, ...(await store.ledger.verify()).problems]).toEqual([])
+  await store.close()
+})
+
 const ON_THE_DAY = { fromMs: 0, toMs: NOW + 86_400_000 }
 
-async function chargeOne(store: TestSqlite, { accountId, apiKeyId }: Awaited<ReturnType<typeof anAccount>>) {
+async function chargeOne(
+  store: TestSqlite,
+  { accountId, apiKeyId }: Awaited<ReturnType<typeof anAccount>>,
+  providerCost: NanoUsd | null = null,
+) {
   const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('1') })
-  await store.ledger.captureHold(held, aCharge(apiKeyId, { tokens: 1 }))
+  await store.ledger.captureHold(held, { ...aCharge(apiKeyId, { tokens: 1 }), providerCost })
 }
 
 test('the database itself refuses refunds above their charge', () => {

@@ -1,15 +1,24 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { nanoUsd, ZERO } from '../../domain/money.ts'
+import { nanoUsdOrNull } from '../books/charge-rows.ts'
 import { UsageDayTable } from './charges.ts'
 import type { GroupCommit } from './group-commit.ts'
-import { dayOf, totalsOfRow, UsageDaySums, type ChargeMeasures } from '../books/usage-days.ts'
+import {
+  costSums,
+  dayOf,
+  totalsOfRow,
+  UsageDaySums,
+  type ChargeMeasures,
+  type UsageGroup,
+} from '../books/usage-days.ts'
 
 /** The charges that are moved in one transaction. It takes a few milliseconds, and all other work waits for it. */
 const CHARGES_A_TURN = 256
 
 /**
  * Moves the sums of the charges of earlier versions from `usage_days_by_account` to `usage_days`, latest first. The sums
- * of an account are right at any moment, and those of a key or a model when all charges are moved.
+ * of an account are right at any moment, and those of a key or a model when all charges are moved. Charges that an
+ * earlier version wrote into `usage_days` have no costs of providers there: it adds these first.
  */
 export class UsageRebuild {
   readonly #database: Database
@@ -26,7 +35,23 @@ export class UsageRebuild {
 
   /** Moves all charges, in turns that other work comes between. Repeating it, also after a crash, continues. */
   async run(): Promise<void> {
+    while (!areCostsAdded(this.#database)) await this.#groupCommit.run(() => this.#addCosts())
     while (!isUsageRebuilt(this.#database)) await this.#groupCommit.run(() => this.#turn())
+  }
+
+  /** Inside a step. */
+  #addCosts(): void {
+    const { costs, chargesBetween, addCosts, setCostsTo } = this.#sql
+    const { costs_after: after, costs_to: to } = costs.get() ?? { costs_after: 0n, costs_to: 0n }
+    const rows = chargesBetween.all(to, after, CHARGES_A_TURN)
+    const sums = new UsageDaySums()
+    for (const row of rows)
+      sums.addSums(groupOf(row), row.id, { ...totalsOfRow(row), compensated: ZERO, ...costsOf(row) })
+    for (const { group, providerCost, chargesWithoutCost } of sums.values()) {
+      const { day, accountId, apiKeyId, model, provider } = group
+      addCosts.run(providerCost, chargesWithoutCost, day, accountId, apiKeyId, model, provider)
+    }
+    setCostsTo.run(rows.length < CHARGES_A_TURN ? after : (rows.at(-1)?.id ?? 1n) - 1n)
   }
 
   /** Inside a step. */
@@ -36,17 +61,10 @@ export class UsageRebuild {
     const sums = new UsageDaySums()
     for (const row of rows) {
       const totals = totalsOfRow(row)
-      const accountId = Number(row.account_id)
-      const day = dayOf(Number(row.at_ms))
-      const group = {
-        day,
-        accountId,
-        apiKeyId: Number(row.api_key_id),
-        model: row.model,
-        provider: row.provider,
-      }
+      const group = groupOf(row)
+      const { day, accountId } = group
       const compensated = row.is_compensated === 1n ? nanoUsd(row.cost) : ZERO
-      sums.addSums(group, row.id, { ...totals, compensated })
+      sums.addSums(group, row.id, { ...totals, compensated, ...costsOf(row) })
       const { inputTokens, outputTokens, images, durationMs, cost } = totals
       subtract.run(inputTokens, outputTokens, images, durationMs, cost, day, accountId)
       removeEmpty.run(day, accountId)
@@ -62,6 +80,28 @@ export function isUsageRebuilt(database: Database): boolean {
   return row?.charges_to === 0n
 }
 
+/** Whether the rows of `usage_days` have the costs of all of their charges. */
+export function areCostsAdded(database: Database): boolean {
+  const row = database
+    .query<{ is_done: bigint }, []>('SELECT costs_to <= costs_after AS is_done FROM usage_rebuild')
+    .get()
+  return row?.is_done === 1n
+}
+
+function groupOf(row: EarlierCharge): UsageGroup {
+  return {
+    day: dayOf(Number(row.at_ms)),
+    accountId: Number(row.account_id),
+    apiKeyId: Number(row.api_key_id),
+    model: row.model,
+    provider: row.provider,
+  }
+}
+
+function costsOf({ provider_cost: providerCost }: EarlierCharge) {
+  return costSums(nanoUsdOrNull(providerCost))
+}
+
 type EarlierCharge = ChargeMeasures & {
   id: bigint
   account_id: bigint
@@ -70,6 +110,7 @@ type EarlierCharge = ChargeMeasures & {
   provider: string
   at_ms: bigint
   is_compensated: bigint
+  provider_cost: bigint | null
 }
 
 /** SQL for whether a charge was credited back, because the client of its request got an error. */
@@ -90,6 +131,17 @@ function statements(database: Database) {
     removeEmpty: database.prepare(
       'DELETE FROM usage_days_by_account WHERE day = ? AND account_id = ? AND charges = 0',
     ),
+    costs: database.prepare<{ costs_after: bigint; costs_to: bigint }, []>(
+      'SELECT costs_after, costs_to FROM usage_rebuild',
+    ),
+    chargesBetween: database.prepare<EarlierCharge, [bigint, bigint, number]>(
+      `SELECT *, 0 AS is_compensated FROM charges WHERE id <= ? AND id > ? ORDER BY id DESC LIMIT ?`,
+    ),
+    addCosts: database.prepare(
+      `UPDATE usage_days SET provider_cost = provider_cost + ?, charges_without_cost = charges_without_cost + ?
+        WHERE day = ? AND account_id = ? AND api_key_id = ? AND model = ? AND provider = ?`,
+    ),
+    setCostsTo: database.prepare('UPDATE usage_rebuild SET costs_to = ?'),
     setChargesTo: database.prepare('UPDATE usage_rebuild SET charges_to = ?'),
   } satisfies Record<string, Statement>
 }

@@ -26,17 +26,31 @@ export type MeasuredCharge = Required<GroupColumns> &
     at_ms: bigint
     /** 1 if it was credited back, because the client of its request got an error. */
     is_compensated: bigint
+    provider_cost: bigint | null
   }
 
-export type StoredUsage = GroupColumns & UsageDayRow & { compensated: bigint }
+export type StoredUsage = GroupColumns &
+  UsageDayRow & {
+    compensated: bigint
+    /** Absent if the grain has no costs. */
+    provider_cost?: bigint
+    charges_without_cost?: bigint
+  }
 
 /**
  * How finely the usage of a day is compared. While the sums of an earlier version are split by key, model and provider,
- * only the sums of accounts are compared, without what was compensated.
+ * only the sums of accounts are compared, without what was compensated. While the costs of providers for its charges are
+ * added, they are not compared.
  */
-export type UsageGrain = 'group' | 'account'
+export type UsageGrain = 'group_with_costs' | 'group' | 'account'
 
-type Sums = UsageDay & { readonly accountId: number; readonly compensated: bigint }
+type Sums = UsageDay & {
+  readonly accountId: number
+  readonly compensated: bigint
+  /** Zero if the grain has no costs. */
+  readonly providerCost: bigint
+  readonly chargesWithoutCost: number
+}
 
 /** The usage of one day, by what the charges have in common. */
 type Day = Map<string, Sums>
@@ -108,8 +122,9 @@ export function findingsOfDay(
 function storedDay(rows: readonly StoredUsage[]): Day {
   return new Map(
     rows.map(row => {
-      const { compensated } = row
-      return [keyOf(row), { ...usageDayFrom(row), accountId: Number(row.account_id), compensated }]
+      const { compensated, provider_cost: providerCost = 0n, charges_without_cost: withoutCost = 0n } = row
+      const costs = { providerCost, chargesWithoutCost: Number(withoutCost) }
+      return [keyOf(row), { ...usageDayFrom(row), accountId: Number(row.account_id), compensated, ...costs }]
     }),
   )
 }
@@ -126,16 +141,19 @@ function groupOf({ api_key_id: key, model, provider }: GroupColumns): string {
 function addTo(days: Map<number, Day>, day: number, row: MeasuredCharge, grain: UsageGrain): void {
   const sums = days.get(day) ?? new Map<string, Sums>()
   days.set(day, sums)
-  const key = grain === 'group' ? keyOf(row) : `${row.account_id}`
+  const key = grain === 'account' ? `${row.account_id}` : keyOf(row)
   const before = sums.get(key)
   const totals = totalsOfRow(row)
-  const compensated = grain === 'group' && row.is_compensated === 1n ? row.cost : 0n
+  const compensated = grain !== 'account' && row.is_compensated === 1n ? row.cost : 0n
+  const hasCosts = grain === 'group_with_costs'
   sums.set(key, {
     accountId: Number(row.account_id),
     first: before?.first ?? row.id,
     latest: row.id,
     totals: before === undefined ? totals : addTotals(before.totals, totals),
     compensated: (before?.compensated ?? 0n) + compensated,
+    providerCost: (before?.providerCost ?? 0n) + (hasCosts ? (row.provider_cost ?? 0n) : 0n),
+    chargesWithoutCost: (before?.chargesWithoutCost ?? 0) + (hasCosts && row.provider_cost === null ? 1 : 0),
   })
 }
 
@@ -162,6 +180,10 @@ function problemOfUsage(stored: Sums | undefined, sum: Sums | undefined): string
     return `costs ${describeUsd(stored.totals.cost)}, but its charges add up to ${describeUsd(sum.totals.cost)}`
   if (stored.compensated !== sum.compensated)
     return `has ${describeUsd(nanoUsd(stored.compensated))} of compensated charges, but those add up to ${describeUsd(nanoUsd(sum.compensated))}`
+  if (stored.providerCost !== sum.providerCost)
+    return `has ${describeUsd(nanoUsd(stored.providerCost))} of provider costs, but those of its charges add up to ${describeUsd(nanoUsd(sum.providerCost))}`
+  if (stored.chargesWithoutCost !== sum.chargesWithoutCost)
+    return `has ${stored.chargesWithoutCost} charges without a provider cost, but there are ${sum.chargesWithoutCost}`
   return stored.first === sum.first && stored.latest === sum.latest
     ? undefined
     : `names charge rows ${stored.first} and ${stored.latest} as its first and latest, but those are ${sum.first} and ${sum.latest}`

@@ -8,13 +8,13 @@ import {
   type StoredUsage,
   type UsageGrain,
 } from '../../books/verify/usage-days.ts'
-import { IS_COMPENSATED, isUsageRebuilt } from '../usage-days.ts'
+import { areCostsAdded, IS_COMPENSATED, isUsageRebuilt } from '../usage-days.ts'
 
 const CHARGES_A_TURN = 256
 
 /** Reads the charges in their order, and the stored usage of each day when it is compared. */
 export function* checkUsageDays(database: Database): Generator<readonly Finding[]> {
-  const grain = isUsageRebuilt(database) ? 'group' : 'account'
+  const grain = !isUsageRebuilt(database) ? 'account' : areCostsAdded(database) ? 'group_with_costs' : 'group'
   const tables = new UsageTables(database, grain)
   const check = new UsageDaysCheck(grain)
   for (;;) {
@@ -34,7 +34,9 @@ const CHARGES = `SELECT *, ${IS_COMPENSATED} FROM charges`
 
 /** The stored usage of a day. */
 const STORED: Readonly<Record<UsageGrain, string>> = {
-  group: 'SELECT * FROM usage_days WHERE day = ?',
+  group_with_costs: 'SELECT * FROM usage_days WHERE day = ?',
+  group: `SELECT day, account_id, api_key_id, model, provider, first_charge_id, latest_charge_id, charges, input_tokens,
+    output_tokens, images, duration_ms, cost, compensated FROM usage_days WHERE day = ?`,
   account: `SELECT account_id, ${ACCOUNT_SUMS}, 0 AS compensated FROM account_days WHERE day = ? GROUP BY account_id`,
 }
 

@@ -145,7 +145,7 @@ describe('verify finds, in a file that another program edited,', () => {
     ],
     [
       'a day of an account without charges',
-      `INSERT INTO usage_days SELECT day, 3, 2, 'gpt-x', 'main', 1, 1, 1, 1, 1, 0, 0, 1, 0 FROM usage_days
+      `INSERT INTO usage_days SELECT day, 3, 2, 'gpt-x', 'main', 1, 1, 1, 1, 1, 0, 0, 1, 0, 0, 1 FROM usage_days
         WHERE account_id = 2`,
       'Account "cy" (acct_cy): the usage of 2027-01-15 (key 2, model gpt-x, provider main) is stored, but there are no',
     ],
@@ -158,6 +158,16 @@ describe('verify finds, in a file that another program edited,', () => {
       'a day that says that its charges were credited back',
       'UPDATE usage_days SET compensated = cost WHERE account_id = 2',
       'has 2.00 USD of compensated charges, but those add up to 0.00 USD',
+    ],
+    [
+      'a day with another cost of its provider',
+      'UPDATE usage_days SET provider_cost = 1000000000 WHERE account_id = 2',
+      'has 1.00 USD of provider costs, but those of its charges add up to 0.00 USD',
+    ],
+    [
+      'a day that hides that a cost is not known',
+      'UPDATE usage_days SET charges_without_cost = 0 WHERE account_id = 2',
+      'has 0 charges without a provider cost, but there are 1',
     ],
     ['a deleted operation row', 'DELETE FROM operations WHERE id = 1', 'wrote into "operations" is missing'],
     ['a deleted charge row', 'DELETE FROM charges WHERE id = 1', 'wrote into "charges" is missing'],
