@@ -68,3 +68,11 @@ export function timeLimit(text: string): number {
   if (seconds >= 1 && seconds <= TIME_LIMIT_S_MAX) return seconds * 1000
   throw new InvalidArgumentError(`Write a whole number of seconds from 1 to ${TIME_LIMIT_S_MAX}.`)
 }
+
+const SECONDS_OF = { s: 1, m: 60, h: 3600, d: 86_400 } as const
+
+/** A length of time such as 30m, 24h or 7d, in seconds. Undefined for any other text. */
+export function secondsOf(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,7})([smhd])$/.exec(text) ?? []
+  return count === undefined ? undefined : Number(count) * SECONDS_OF[unit as keyof typeof SECONDS_OF]
+}

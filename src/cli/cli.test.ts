@@ -648,16 +648,47 @@ describe('on a stopped data folder', () => {
     const free = (await tollgate([...create, '--rpm', 'none'], folder)).out.trim()
     const unset = await tollgate(['keys', 'set', free, '--budget', 'month=none', '--tpm', 'none'], folder)
 
-    expect(before.out).toBe('New keys get no limits from the gateway.\n')
+    expect(before.out).toBe('New keys get no defaults from the gateway.\n')
     expect(unset.out).toEndWith('\nlimits   none\n')
     expect(ofGateway.out).toBe(
-      'New keys get these limits from the gateway:\n60 requests per minute\n1 USD a day\n',
+      'New keys get these defaults from the gateway:\n60 requests per minute\n1 USD a day\n',
     )
-    expect(ofAccount.out).toMatch(/^New keys get these limits from acct_\w+:\n30 requests per minute\n$/)
+    expect(ofAccount.out).toMatch(/^New keys get these defaults from acct_\w+:\n30 requests per minute\n$/)
     expect((await tollgate(['key-defaults', 'show', '--account', 'ada'], folder)).out).toBe(ofAccount.out)
     expect((await tollgate(['keys', 'show', key], folder)).out).toContain(
       '\nlimits   30 requests per minute; 20 USD a month (0 spent, 20 left)\n',
     )
+  })
+
+  test('defaults of the settings of new keys are set, shown and removed', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'setting-defaults') }
+    await tollgate(['accounts', 'create', 'ada'], folder)
+    const set = (...options: string[]) => tollgate(['key-defaults', 'set', ...options], folder)
+
+    const changed = await set('--model', 'gpt-*', '--route', 'images', '--expires-in', '90d', '--rpm', '60')
+    const fewer = await set(
+      '--model',
+      'none',
+      '--rpm',
+      'none',
+      '--address',
+      '10.0.0.0/8',
+      '--expires-in',
+      '36h',
+    )
+    const key = (await tollgate(['keys', 'create', 'ada'], folder)).out.trim()
+    const shown = await tollgate(['keys', 'show', key], folder)
+    const wrong = await set('--expires-in', '2027-01-01')
+
+    expect(changed.out).toBe(
+      'New keys get these defaults from the gateway:\n60 requests per minute\nmodels gpt-*\nroutes images\nexpire 90 days after their creation\n',
+    )
+    expect(fewer.out).toBe(
+      'New keys get these defaults from the gateway:\nroutes images\nonly from 10.0.0.0/8\nexpire 36 hours after their creation\n',
+    )
+    expect(shown.out).toMatch(/\nexpires  20\d\d-/)
+    expect(shown.out).toContain('\nmodels   all\nroutes   images\nfrom     10.0.0.0/8\n')
+    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('Write a time from 1s to 3650d') })
   })
 
   test('an error is printed as a sentence, or in the envelope of the API', async () => {

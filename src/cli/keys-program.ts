@@ -1,7 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander'
+import { EXPIRES_IN_S_MAX } from '../domain/accounts/key-defaults.ts'
 import { decodeKeySettings } from '../domain/accounts/key-settings.ts'
 import { problemSentence } from '../domain/catalog/rows/problem.ts'
-import { expiry } from './arguments.ts'
+import { expiry, secondsOf } from './arguments.ts'
 import {
   createKey,
   listKeys,
@@ -12,6 +13,7 @@ import {
   switchKey,
   type KeyOptions,
 } from './commands/keys.ts'
+import { setKeyDefaults, showKeyDefaults } from './commands/key-defaults.ts'
 import { bodyOf, NONE, nullOf, type LimitOptions } from './commands/limits.ts'
 import { forOneModel, withLimits } from './limits-program.ts'
 import type { Runner } from './program.ts'
@@ -28,7 +30,7 @@ export function addKeys(program: Command, runner: Runner): void {
   withLimits(withSettings(keys.command('create')))
     .argument('<account>', 'its name or id')
     .description(
-      'Create a key, with what it may use, and print it. It is not shown again. Limits that are not given are the defaults: see "key-defaults".',
+      'Create a key, with what it may use, and print it. It is not shown again. Limits and settings that are not given are the defaults: see "key-defaults".',
     )
     .option('--name <name>', 'a name for the key, shown in lists')
     .option('--project <project>', 'a project of the account, by its name or id; it never changes')
@@ -87,19 +89,66 @@ The options replace what was there before; ${NONE} removes it.
     .action((key: string) => runner.admin(ask => revokeKey(ask, key)))
 }
 
+/** Adds the commands of what new keys begin with. */
+export function addKeyDefaults(program: Command, runner: Runner): void {
+  const defaults = program
+    .command('key-defaults')
+    .description(
+      'Show and change the limits and settings that new keys begin with. Earlier keys keep theirs.',
+    )
+  const ofAccount = ['--account <account>', 'only the new keys of this account, by its name or id'] as const
+  defaults
+    .command('show')
+    .description('Show the defaults of new keys.')
+    .option(...ofAccount)
+    .action((of: { account?: string }) => runner.admin(ask => showKeyDefaults(ask, of)))
+  withLimits(withRestrictions(defaults.command('set').option(...ofAccount)))
+    .description('Change the defaults of new keys, and show them. Those of an account come first.')
+    .option(
+      '--expires-in <time>',
+      'how long after its creation a key expires, such as 12h or 90d',
+      secondsOrNone,
+    )
+    .addHelpText(
+      'after',
+      `
+The options replace what was there before; ${NONE} removes it.
+  $ tollgate key-defaults set --account ada --rpm 60 --budget month=20 --expires-in 90d`,
+    )
+    .action(({ account, expiresIn, ...options }: DefaultOptions) => {
+      const expires = expiresIn === undefined ? {} : { expires_in: nullOf(expiresIn) }
+      return runner.admin(ask =>
+        setKeyDefaults(ask, { account, fields: { ...fieldsOf(options), ...expires } }),
+      )
+    })
+}
+
 type List = readonly string[] | typeof NONE
 type Expiry = ((nowMs: number) => string) | typeof NONE
 
-type TermOptions = LimitOptions & {
+type RestrictionOptions = LimitOptions & {
   readonly model?: List
   readonly route?: List
   readonly address?: List
-  readonly expires?: Expiry
+}
+type TermOptions = RestrictionOptions & { readonly expires?: Expiry }
+type DefaultOptions = RestrictionOptions & {
+  readonly account?: string
+  readonly expiresIn?: number | typeof NONE
 }
 type CreateOptions = TermOptions & { readonly name?: string; readonly project?: string }
 
-/** Adds the options of what a key may be used for. */
+/** Adds the options of what a key may be used for, and until when. */
 function withSettings(command: Command): Command {
+  return withRestrictions(command).option(
+    '--expires <time>',
+    'a day such as 2027-01-31, a time, or a number of days such as 90d',
+    expiryOrNone,
+  )
+}
+
+/** Adds the options of what a key may be used for. */
+function withRestrictions(command: Command): Command {
   return command
     .option(
       '--model <pattern>',
@@ -115,11 +164,6 @@ function withSettings(command: Command): Command {
       '--address <range>',
       'where requests may come from, such as 10.0.0.0/8 or 2001:db8::/32; can be given several times',
       listOf('allowed_addresses'),
-    )
-    .option(
-      '--expires <time>',
-      'a day such as 2027-01-31, a time, or a number of days such as 90d',
-      expiryOrNone,
     )
 }
 
@@ -142,6 +186,14 @@ function listOf(field: 'models' | 'routes' | 'allowed_addresses') {
     if (read.ok) return items
     throw new InvalidArgumentError(read.problems.map(problem => problemSentence(problem)).join(' '))
   }
+}
+
+/** Checked by the gateway, too, in seconds. */
+function secondsOrNone(text: string): number | typeof NONE {
+  if (text === NONE) return NONE
+  const seconds = secondsOf(text)
+  if (seconds !== undefined && seconds >= 1 && seconds <= EXPIRES_IN_S_MAX) return seconds
+  throw new InvalidArgumentError(`Write a time from 1s to 3650d, such as 12h or 90d, or ${NONE}.`)
 }
 
 function expiryOrNone(text: string): Expiry {

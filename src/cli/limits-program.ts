@@ -2,7 +2,6 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { RATE_MAX } from '../domain/limits/rate-bucket.ts'
 import { budgetPeriods } from '../domain/limits/scope.ts'
 import { parseUsd } from '../domain/money.ts'
-import { setKeyDefaults, showKeyDefaults } from './commands/key-defaults.ts'
 import { NONE, setLimits, type BudgetOptions, type LimitOptions } from './commands/limits.ts'
 import type { Runner } from './program.ts'
 
@@ -45,25 +44,6 @@ export function addSet(
     )
     .action((name: string, options: LimitOptions) =>
       runner.admin(ask => setLimits(ask, { kind, name }, options)),
-    )
-}
-
-/** Adds the commands of the limits that new keys begin with. */
-export function addKeyDefaults(program: Command, runner: Runner): void {
-  const defaults = program
-    .command('key-defaults')
-    .description('Show and change the limits that new keys begin with. Earlier keys keep theirs.')
-  const ofAccount = ['--account <account>', 'only the new keys of this account, by its name or id'] as const
-  defaults
-    .command('show')
-    .description('Show the default limits of new keys.')
-    .option(...ofAccount)
-    .action((of: { account?: string }) => runner.admin(ask => showKeyDefaults(ask, of)))
-  withLimits(defaults.command('set').option(...ofAccount))
-    .description('Change the default limits of new keys, and show them. Those of an account come first.')
-    .addHelpText('after', '\n  $ tollgate key-defaults set --account ada --rpm 60 --budget month=20')
-    .action((options: LimitOptions & { account?: string }) =>
-      runner.admin(ask => setKeyDefaults(ask, options)),
     )
 }
 

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { timeOrDay } from './arguments.ts'
+import { secondsOf, timeOrDay } from './arguments.ts'
 import { revokeSecret, rotateKey, type OldEnd } from './commands/key-secrets.ts'
 import type { Runner } from './program.ts'
 
@@ -29,13 +29,11 @@ export function addRotation(keys: Command, keyNames: string, runner: Runner): vo
     .action((name: string, secret: string) => runner.admin(ask => revokeSecret(ask, { name, secret })))
 }
 
-const SECONDS_OF = { s: 1, m: 60, h: 3600, d: 86_400 } as const
-
 /** A time such as now, 30m, 24h or 7d, or an instant, in the form of the admin API. */
 function oldEndOf(text: string): OldEnd {
   if (text === 'now') return { old_ends_at: text }
-  const [, count, unit] = /^(\d{1,7})([smhd])$/.exec(text) ?? []
-  if (count !== undefined) return { old_ends_in: Number(count) * SECONDS_OF[unit as keyof typeof SECONDS_OF] }
+  const seconds = secondsOf(text)
+  if (seconds !== undefined) return { old_ends_in: seconds }
   if (!/^\d{4}-/.test(text))
     throw new InvalidArgumentError('Write now, a time such as 30m, 24h or 7d, or an instant.')
   return { old_ends_at: timeOrDay(text) }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { NO_LIMITS, type LimitsPatch } from '../../src/domain/limits/limits-row.ts'
-import { NO_TERMS, type TermsPatch } from '../../src/domain/limits/scope.ts'
+import { NO_KEY_DEFAULTS, type NewKeyDefaultsPatch } from '../../src/domain/accounts/key-defaults.ts'
+import type { KeySettingsPatch } from '../../src/domain/accounts/key-settings.ts'
 import { usd } from '../../src/domain/money.ts'
-import { aKey, at, make } from '../support/account-builders.ts'
+import { aKey, aKeyOf, at, make } from '../support/account-builders.ts'
 import { NOW } from '../support/ledger-builders.ts'
 import type { StoreKind } from '../support/test-store.ts'
 
@@ -15,13 +16,18 @@ async function openWithAccount(kind: StoreKind) {
   return {
     ...opened,
     accountId,
-    ofGateway: (patch: TermsPatch) => store.keyDefaults.change(patch, at(NOW)),
-    ofAccount: (keyDefaults: TermsPatch) =>
+    ofGateway: (patch: NewKeyDefaultsPatch) => store.keyDefaults.change(patch, at(NOW)),
+    ofAccount: (keyDefaults: NewKeyDefaultsPatch) =>
       store.accounts.updateAccount(account.publicId, { keyDefaults }, at(NOW)),
     /** The limits of a new key. */
     newKey: async (limits?: LimitsPatch) => {
       const { id } = await aKey(store, { accountId, ...(limits && { limits }) })
       return store.limits.of({ accountId, apiKeyId: id })
+    },
+    /** The settings of a new key, as the store has them. */
+    newSettings: async (settings?: KeySettingsPatch) => {
+      await store.apiKeys.create({ ...aKeyOf(account), ...(settings && { settings }) })
+      return (await store.apiKeys.list(accountId)).at(-1)?.settings
     },
   }
 }
@@ -60,6 +66,41 @@ export function keyDefaultsConform(kind: StoreKind): void {
       expect(none).toEqual(NO_LIMITS)
     })
 
+    test('settings of a new key are its own, else those of the account, else those of the gateway; null is none', async () => {
+      const { reopen, accountId, ofGateway, ofAccount, newSettings } = await openWithAccount(kind)
+      await ofGateway({ settings: { models: ['gpt-*'], routes: ['images'], expiresInMs: 1000 } })
+      await ofAccount({ settings: { models: ['claude-*'], expiresInMs: 5000 } })
+
+      const plain = await newSettings()
+      const own = await newSettings({ models: null, routes: ['videos'] })
+      const none = await newSettings({ models: null, routes: null, expiresAtMs: null })
+
+      expect(plain).toEqual({ models: ['claude-*'], routes: ['images'], expiresAtMs: NOW + 5000 })
+      expect(own).toEqual({ routes: ['videos'], expiresAtMs: NOW + 5000 })
+      expect(none).toBeUndefined()
+      const { keyDefaults, ledger, auditLog } = await reopen()
+      const settings = { models: ['claude-*'], expiresInMs: 5000 }
+      expect(await keyDefaults.of(accountId)).toEqual({ ...NO_KEY_DEFAULTS, settings })
+      expect((await ledger.verify()).problems).toEqual([])
+      const created = (await auditLog.list({ limit: 9 })).filter(({ action }) => action === 'key.create')
+      expect(created.at(-1)?.detail).toBe(
+        `{"models":["claude-*"],"routes":["images"],"expires_at":"${new Date(NOW + 5000).toISOString()}"}`,
+      )
+    })
+
+    test('a default of the settings is removed by null, and the last one leaves no row', async () => {
+      const { store, ofGateway, newSettings } = await openWithAccount(kind)
+      await ofGateway({ settings: { routes: ['images'], expiresInMs: 1000 } })
+
+      const fewer = await ofGateway({ settings: { expiresInMs: null } })
+      const none = await ofGateway({ settings: { routes: null } })
+
+      expect(fewer).toEqual({ ...NO_KEY_DEFAULTS, settings: { routes: ['images'] } })
+      expect(none).toEqual(NO_KEY_DEFAULTS)
+      expect(await newSettings()).toBeUndefined()
+      expect((await store.ledger.verify()).problems).toEqual([])
+    })
+
     test('defaults that change later change no key that was created before', async () => {
       const { store, accountId, ofGateway, ofAccount } = await openWithAccount(kind)
       await ofAccount({ limits: { requests_per_minute: 60 } })
@@ -93,8 +134,12 @@ export function keyDefaultsConform(kind: StoreKind): void {
       const { keyDefaults } = await reopen()
 
       const limits = { requests_per_minute: 30 }
-      expect(await keyDefaults.of(accountId)).toEqual({ limits, budgets: { month: usd('5') } })
-      expect(await keyDefaults.of(undefined)).toEqual(NO_TERMS)
+      expect(await keyDefaults.of(accountId)).toEqual({
+        limits,
+        budgets: { month: usd('5') },
+        settings: {},
+      })
+      expect(await keyDefaults.of(undefined)).toEqual(NO_KEY_DEFAULTS)
     })
 
     test('defaults that change, and the limits of a new key, are in the audit log', async () => {

@@ -55,13 +55,14 @@ export function aKey(
   { apiKeys }: Pick<TestStore, 'apiKeys'>,
   of: { readonly accountId: number; readonly projectId?: number; readonly limits?: LimitsPatch },
 ): Promise<ApiKey> {
+  const publicId = `key_${anId().key}`
   return apiKeys.create({
     ...of,
-    publicId: `key_${anId().key}`,
+    publicId,
     name: 'default',
     hash: crypto.getRandomValues(new Uint8Array(32)),
     prefix: 'tg_live_abcd',
-    audit: anAudit({ action: 'key.create' }),
+    audit: anAudit({ action: 'key.create', subject: publicId }),
   })
 }
 

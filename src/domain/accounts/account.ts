@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import type { LimitsPatch } from '../limits/limits-row.ts'
-import type { TermsPatch } from '../limits/scope.ts'
 import { formatUsd, subtractUsd, ZERO, type NanoUsd } from '../money.ts'
+import type { NewKeyDefaultsPatch } from './key-defaults.ts'
 
 export type Account = {
   /** The store's integer key. Never shown to clients. */
@@ -32,8 +32,8 @@ export type AccountPatch = {
   readonly priceList?: string | null
   /** What it may use. */
   readonly limits?: LimitsPatch
-  /** What its new keys may use. */
-  readonly keyDefaults?: TermsPatch
+  /** What its new keys begin with. */
+  readonly keyDefaults?: NewKeyDefaultsPatch
 }
 
 /** Since when each switch of an account is set; null if it is not. */

@@ -23,15 +23,19 @@ export const keyRoutes = [
 ] as const
 export type KeyRoute = (typeof keyRoutes)[number]
 
-/** What a key may be used for, and until when. A setting that is absent restricts nothing. */
-export type KeySettings = {
+/** What a key may be used for. A restriction that is absent restricts nothing. */
+export type Restrictions = {
   /** Ids of models. `*` stands for any characters. */
   readonly models?: readonly string[]
   readonly routes?: readonly KeyRoute[]
-  /** From this time on, requests are refused. Running ones end as usual. */
-  readonly expiresAtMs?: number
   /** Where requests may come from. */
   readonly allowedAddresses?: readonly AddressRange[]
+}
+
+/** What a key may be used for, and until when. A setting that is absent restricts nothing. */
+export type KeySettings = Restrictions & {
+  /** From this time on, requests are refused. Running ones end as usual. */
+  readonly expiresAtMs?: number
 }
 
 /** A change of some settings. Null removes one, and an absent one stays. */
@@ -54,21 +58,25 @@ export function decodeKeySettings(value: unknown): Checked<KeySettingsPatch> {
     const row = openRow(value, { path: [], problems }, remedy)
     if (row === undefined) return undefined
     refuseUnknownFields(row, 'the settings of a key', keySettingFields)
-    return definedOnly({
-      models: listOrNull(row, 'models', 'write a list of models such as ["gpt-*"]', (item, place) =>
-        checkText(item, modelPattern, place),
-      ),
-      routes: listOrNull(row, 'routes', `write a list of ${keyRoutes.join(', ')}`, (item, place) =>
-        checkOneOf(item, keyRoutes, place),
-      ),
-      expiresAtMs: readOrNull(row, 'expires_at', readExpiry),
-      allowedAddresses: listOrNull(
-        row,
-        'allowed_addresses',
-        'write a list of addresses and ranges such as ["10.0.0.0/8"]',
-        readRange,
-      ),
-    })
+    return definedOnly({ ...readRestrictions(row), expiresAtMs: readOrNull(row, 'expires_at', readExpiry) })
+  })
+}
+
+/** The restrictions that a row names. */
+export function readRestrictions(row: Row): Omit<KeySettingsPatch, 'expiresAtMs'> {
+  return definedOnly({
+    models: listOrNull(row, 'models', 'write a list of models such as ["gpt-*"]', (item, place) =>
+      checkText(item, modelPattern, place),
+    ),
+    routes: listOrNull(row, 'routes', `write a list of ${keyRoutes.join(', ')}`, (item, place) =>
+      checkOneOf(item, keyRoutes, place),
+    ),
+    allowedAddresses: listOrNull(
+      row,
+      'allowed_addresses',
+      'write a list of addresses and ranges such as ["10.0.0.0/8"]',
+      readRange,
+    ),
   })
 }
 
@@ -116,7 +124,8 @@ export function readKeySettings(text: string): KeySettings | undefined {
   return patchKeySettings(undefined, decoded.value)
 }
 
-function readOrNull<Value>(
+/** The value of a field: null if the field is null, undefined if it is absent or wrong. */
+export function readOrNull<Value>(
   row: Row,
   field: string,
   read: (value: unknown, place: Place) => Value | undefined,

@@ -1,6 +1,6 @@
 import { checkText } from '../catalog/rows/fields.ts'
 import { modelId } from '../catalog/rows/model-row.ts'
-import { checked, problemSentence, report, type Checked, type Path } from '../catalog/rows/problem.ts'
+import { checked, problemSentence, report, type Checked } from '../catalog/rows/problem.ts'
 import { describe, openRow, placeOf, refuseUnknownFields, type Place, type Row } from '../catalog/rows/row.ts'
 import { GatewayError } from '../errors.ts'
 import { formatUsd, parseUsd, type NanoUsd } from '../money.ts'
@@ -72,9 +72,9 @@ export function decodeLimitsPatch(value: unknown): Checked<LimitsPatch> {
 }
 
 /** Like `decodeLimitsPatch`, for a `thing` that has no limits for single models, such as a project. */
-export function decodeTermsPatch(value: unknown, thing: string, path: Path = []): Checked<TermsPatch> {
+export function decodeTermsPatch(value: unknown, thing: string): Checked<TermsPatch> {
   return checked(problems => {
-    const row = openRow(value, { path, problems }, `write an object with ${termFields.join(', ')}`)
+    const row = openRow(value, { path: [], problems }, `write an object with ${termFields.join(', ')}`)
     if (row === undefined) return undefined
     refuseUnknownFields(row, thing, termFields)
     return readTerms(row)
@@ -148,7 +148,8 @@ function usdOrNull(amount: NanoUsd | null | undefined): string | null {
   return amount === null || amount === undefined ? null : formatUsd(amount)
 }
 
-function readTerms(row: Row): TermsPatch {
+/** The limits and budgets that a row names. */
+export function readTerms(row: Row): TermsPatch {
   return {
     ...member('limits', readMembers(row, 'limits', 'the limits', rateLimits, readRate)),
     ...member('budgets', readMembers(row, 'budgets', 'the budgets', budgetPeriods, readBudget)),

@@ -20,7 +20,7 @@ export async function createApiKey(
     readonly account: Account
     readonly project?: Project | undefined
     readonly name?: string | undefined
-    /** Replaces the default limits that it names. */
+    /** Replaces the defaults that it names, as `settings` does. */
     readonly limits?: LimitsPatch | undefined
     readonly actor: Actor
   },

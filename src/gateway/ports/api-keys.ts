@@ -10,8 +10,8 @@ import type { Audit } from './audit.ts'
 /** The API keys of accounts. The texts of their secrets are never stored, only the SHA-256 of each. */
 export interface ApiKeys {
   /**
-   * Creates a key with its settings and limits in one step, so that it is never without them. Limits that `limits` does
-   * not name are the defaults of its account or of the gateway. Throws `invalid_field` if the project was closed or
+   * Creates a key with its settings and limits in one step, so that it is never without them. Those that the request
+   * does not name are the defaults of its account or of the gateway. Throws `invalid_field` if the project was closed or
    * belongs to another account, and for limits of too many models. Then there is no key.
    */
   create(request: {
@@ -24,6 +24,7 @@ export interface ApiKeys {
     readonly hash: Uint8Array
     /** The first 12 characters of the key, which lists show. */
     readonly prefix: string
+    /** Like `limits`. */
     readonly settings?: KeySettingsPatch
     /** Replaces the defaults that it names. Null removes one. */
     readonly limits?: LimitsPatch | undefined

@@ -1,16 +1,16 @@
 import type { Account } from '../../domain/accounts/account.ts'
-import { encodeTerms, limitFields } from '../../domain/limits/limits-row.ts'
-import type { TermsPatch } from '../../domain/limits/scope.ts'
+import { encodeKeyDefaults } from '../../domain/accounts/key-defaults.ts'
+import { limitFields } from '../../domain/limits/limits-row.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { addUsd, formatUsd } from '../../domain/money.ts'
 import { checkedName, createAccount } from '../../gateway/admin/create-account.ts'
-import { flagField, limitsField, readFields, termsField, textField } from './body.ts'
+import { flagField, limitsField, readFields, textField } from './body.ts'
 import { limitsOf } from '../limits-json.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { absenceOf } from './found.ts'
 import { instantOrNull } from './instant.ts'
-import { KEY_DEFAULTS } from './key-defaults.ts'
+import { keyDefaultsIn } from './key-defaults.ts'
 import { readAdminPage } from './query.ts'
 
 /** One page of accounts with their balances, oldest first. */
@@ -71,11 +71,6 @@ function priceListIn(value: unknown): string | null {
     : textField({ price_list: value }, 'price_list', 'the id of a price list, or null')
 }
 
-/** Null removes all defaults. */
-function keyDefaultsIn(value: unknown): TermsPatch {
-  return value === null ? { limits: null, budgets: null } : termsField(value, KEY_DEFAULTS, ['key_defaults'])
-}
-
 /** Closes an account that is empty, for good. Repeating it changes nothing. */
 export async function postClosing({ params, actor }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const { publicId } = await accountOf(params, ports)
@@ -127,7 +122,7 @@ async function limitedAccountBody(account: Account, ports: AdminPorts): Promise<
   return {
     ...(await accountBody(account, ports)),
     ...(await limits),
-    key_defaults: encodeTerms(defaults),
+    key_defaults: encodeKeyDefaults(defaults),
   }
 }
 

@@ -128,7 +128,8 @@ function membersOf(fields: Fields, names: readonly string[]): Fields | undefined
   return named.length === 0 ? undefined : Object.fromEntries(named)
 }
 
-function valueOf<Value>(decoded: Checked<Value>): Value {
+/** The checked value. Throws `invalid_field` for a wrong one, with its problems. */
+export function valueOf<Value>(decoded: Checked<Value>): Value {
   if (!decoded.ok) throw rowsRefusal(decoded.problems)
   return decoded.value
 }
@@ -139,9 +140,8 @@ export const ELSEWHERE = {
 }
 
 /**
- * The members of a value that change the limits of a `thing` that has none for single models. There may be none. `path`
- * is the place of the value in the body.
+ * The members of a body that change the limits of a `thing` that has none for single models. There may be none.
  */
-export function termsField(value: unknown, thing: string, path: readonly string[] = []): TermsPatch {
-  return valueOf(decodeTermsPatch(value, thing, path))
+export function termsField(fields: Fields, thing: string): TermsPatch {
+  return valueOf(decodeTermsPatch(fields, thing))
 }

@@ -1,29 +1,36 @@
-import { encodeTerms } from '../../domain/limits/limits-row.ts'
-import type { Terms } from '../../domain/limits/scope.ts'
+import {
+  decodeKeyDefaults,
+  encodeKeyDefaults,
+  keyDefaultFields,
+  WITHOUT_DEFAULTS,
+  type NewKeyDefaults,
+  type NewKeyDefaultsPatch,
+} from '../../domain/accounts/key-defaults.ts'
 import type { BufferedReply } from '../request-context.ts'
-import { ELSEWHERE, readFields, termsField, wrongField } from './body.ts'
+import { ELSEWHERE, readFields, refuseEmpty, valueOf } from './body.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 
-/** What messages call the default limits of new keys. */
-export const KEY_DEFAULTS = 'the defaults of new keys'
-
-/** The default limits that the gateway gives new keys. */
+/** The defaults that the gateway gives new keys. */
 export async function getKeyDefaults(_: AdminCall, { keyDefaults }: AdminPorts): Promise<BufferedReply> {
   return defaultsReply(await keyDefaults.of(undefined))
 }
 
-/** Changes the default limits of new keys. Repeating it changes nothing. */
+/** Changes the defaults of new keys. Repeating it changes nothing. */
 export async function patchKeyDefaults(
   { request, actor }: AdminCall,
   { keyDefaults, clock }: AdminPorts,
 ): Promise<BufferedReply> {
-  const fields = await readFields(request, ['limits', 'budgets'], ELSEWHERE)
-  if (Object.keys(fields).length === 0)
-    throw wrongField('limits', 'is missing; the body changes nothing without "limits" or "budgets"')
-  const patch = termsField(fields, KEY_DEFAULTS)
+  const fields = await readFields(request, keyDefaultFields, ELSEWHERE)
+  refuseEmpty(fields, keyDefaultFields)
+  const patch = valueOf(decodeKeyDefaults(fields))
   return defaultsReply(await keyDefaults.change(patch, { actor, atMs: clock.now() }))
 }
 
-function defaultsReply(terms: Terms): BufferedReply {
-  return adminReply(encodeTerms(terms))
+/** The defaults of the new keys of an account, in a body. Null removes all. */
+export function keyDefaultsIn(value: unknown): NewKeyDefaultsPatch {
+  return value === null ? WITHOUT_DEFAULTS : valueOf(decodeKeyDefaults(value, ['key_defaults']))
+}
+
+function defaultsReply(defaults: NewKeyDefaults): BufferedReply {
+  return adminReply(encodeKeyDefaults(defaults))
 }

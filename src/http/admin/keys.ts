@@ -56,7 +56,7 @@ export async function patchKey(
 }
 
 /**
- * Creates a key with its settings, in a project if the body names one, and with the default limits that the body does not
+ * Creates a key with its settings, in a project if the body names one, and with the defaults that the body does not
  * replace. Only this reply has its text.
  */
 export async function postKey(

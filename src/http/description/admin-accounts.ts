@@ -3,7 +3,7 @@ import { creditSources } from '../../gateway/admin/credit-account.ts'
 import { NAME_LENGTH_MAX } from '../../gateway/admin/create-account.ts'
 import { NOTE_LENGTH_MAX } from '../admin/money-fields.ts'
 import { booksTouchedBy } from '../../domain/ledger/operation.ts'
-import { keyMembers, keySettingChanges, keySettingsExample, prefix } from './key-settings.ts'
+import { keyMembers, keySettingChanges, keySettingsExample, prefix, settingDefaults } from './key-settings.ts'
 import {
   limitChanges,
   limitMembers,
@@ -80,7 +80,7 @@ export const adminAccountSchemas: Members = {
     price_list: about('Null for the prices of the catalog.', nullable(text)),
     created_at: nullable(dateTime),
     ...limitMembers,
-    key_defaults: about('What its new keys may use.', object(terms)),
+    key_defaults: about('What its new keys begin with.', object({ ...terms, ...settingDefaults })),
   }),
   LimitedKey: object({ ...keyMembers, ...limitMembers }),
   ApiKey: object(keyMembers),
@@ -134,12 +134,12 @@ export const adminAccountSchemas: Members = {
       name,
       replays: about('False switches replays off.', flag),
       price_list: about('The name of a price list; null for the prices of the catalog.', nullable(text)),
-      key_defaults: about('Null removes all.', nullable(closed({}, termChanges))),
+      key_defaults: about('Null removes all.', nullable(closed({}, { ...termChanges, ...settingDefaults }))),
       ...limitChanges,
     },
   ),
-  KeyDefaults: object(terms),
-  KeyDefaultsChange: closed({}, termChanges),
+  KeyDefaults: object({ ...terms, ...settingDefaults }),
+  KeyDefaultsChange: closed({}, { ...termChanges, ...settingDefaults }),
   KeyChange: closed(
     {},
     {
@@ -175,8 +175,20 @@ export const key = {
   ...keySettingsExample,
   last_used_on: '2026-11-23',
 }
-const noDefaults = { limits: noLimits, budgets: noBudgets }
-const defaults = { limits: limitsExample.limits, budgets: limitsExample.budgets }
+const noDefaults = {
+  limits: noLimits,
+  budgets: noBudgets,
+  models: null,
+  routes: null,
+  expires_in: null,
+  allowed_addresses: null,
+}
+const defaults = {
+  ...noDefaults,
+  limits: limitsExample.limits,
+  budgets: limitsExample.budgets,
+  expires_in: 7_776_000,
+}
 const credit = {
   id: 'op_01m7yafb7z000c1awn4tmfekz0',
   amount_usd: '25',
@@ -282,7 +294,7 @@ export const adminAccountPaths: Paths = {
       id: 'createKey',
       summary: 'Create a key',
       description:
-        'Only this reply has the text of the key. A key never changes its project. Limits that the body does not name are the defaults of the account, or else those of the gateway, at this moment; null is no limit in spite of a default.',
+        'Only this reply has the text of the key. A key never changes its project. Limits and settings that the body does not name are the defaults of the account, or else those of the gateway, at this moment; null is none in spite of a default.',
       body: bodyOf('NewKey', { name: 'laptop', models: ['gpt-*'] }, { isRequired: false }),
       replies: ok('The key with its text.', object({ ...keyMembers, ...limitMembers, key: text }), {
         ...key,
@@ -307,16 +319,20 @@ export const adminAccountPaths: Paths = {
     get: {
       ...common,
       id: 'readKeyDefaults',
-      summary: 'The default limits that the gateway gives new keys',
+      summary: 'The limits and settings that the gateway gives new keys',
       replies: ok('The defaults.', ref('KeyDefaults'), defaults),
       errors: [],
     },
     patch: {
       ...common,
       id: 'changeKeyDefaults',
-      summary: 'Change the default limits that the gateway gives new keys',
-      description: 'Earlier keys keep their limits. Null removes a default, and an absent one stays.',
-      body: bodyOf('KeyDefaultsChange', { limits: { requests_per_minute: 60 }, budgets: { month: '20' } }),
+      summary: 'Change the limits and settings that the gateway gives new keys',
+      description: 'Earlier keys keep theirs. Null removes a default, and an absent one stays.',
+      body: bodyOf('KeyDefaultsChange', {
+        limits: { requests_per_minute: 60 },
+        budgets: { month: '20' },
+        expires_in: 7_776_000,
+      }),
       replies: ok('The defaults.', ref('KeyDefaults'), defaults),
       errors: [],
     },

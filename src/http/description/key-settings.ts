@@ -1,3 +1,4 @@
+import { EXPIRES_IN_S_MAX } from '../../domain/accounts/key-defaults.ts'
 import { keyRoutes } from '../../domain/accounts/key-settings.ts'
 import {
   about,
@@ -40,6 +41,15 @@ export const keyMembers: Members = {
   ...ownKeySettings,
   allowed_addresses: addresses,
   last_used_on: about('The latest day of use, in UTC.', nullable({ type: 'string', format: 'date' })),
+}
+
+/** What new keys begin with, beside their limits. */
+const expiresIn = { type: 'integer', minimum: 1, maximum: EXPIRES_IN_S_MAX } as const
+export const settingDefaults: Members = {
+  models,
+  routes,
+  expires_in: about('Seconds from the creation of a key until it expires.', nullable(expiresIn)),
+  allowed_addresses: addresses,
 }
 
 /** The members of a change of settings. */

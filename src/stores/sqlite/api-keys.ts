@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { closedRefusal } from '../../domain/accounts/account.ts'
 import { patchKey, settingsDetail, type ApiKey, type KeyPatch } from '../../domain/accounts/api-key.ts'
+import { settingsOfNewKey } from '../../domain/accounts/key-defaults.ts'
 import { revokeSecret, rotateSecret, rotationDetail, type NewEnd } from '../../domain/accounts/key-secrets.ts'
 import { writeKeySettings } from '../../domain/accounts/key-settings.ts'
 import { GatewayError } from '../../domain/errors.ts'
@@ -56,7 +57,7 @@ export class SqliteApiKeys implements ApiKeys {
   }
 
   create(request: Parameters<ApiKeys['create']>[0]): Promise<ApiKey> {
-    const { publicId, accountId, projectId, name, hash, prefix, settings, limits, audit } = request
+    const { publicId, accountId, projectId, name, hash, prefix, limits, audit } = request
     return this.#groupCommit.run(() => {
       this.#refuseClosed(accountId)
       if (projectId !== undefined) this.#refuseProject(accountId, projectId)
@@ -70,13 +71,15 @@ export class SqliteApiKeys implements ApiKeys {
         created_at_ms: audit.atMs,
       })
       if (id === null) throw new Error(`The API key ${publicId} is in use.`)
-      this.#auditLog.append(settings === undefined ? audit : { ...audit, detail: settingsDetail(settings) })
-      if (settings !== undefined)
-        this.#writeChanges(patchKey(this.#key(publicId), { settings }, audit.atMs).key)
-      const defaults = { ...this.#keyDefaults.ofNewKey(accountId), perModel: {} }
+      const defaults = this.#keyDefaults.ofNewKey(accountId)
+      const settings = { ...settingsOfNewKey(defaults, audit.atMs), ...request.settings }
+      const isPlain = Object.keys(settings).length === 0
+      this.#auditLog.append(isPlain ? audit : { ...audit, detail: settingsDetail(settings) })
+      if (!isPlain) this.#writeChanges(patchKey(this.#key(publicId), { settings }, audit.atMs).key)
       const line = { action: 'key.limits', subject: publicId }
       const owner = { accountId, apiKeyId: Number(id) }
-      const own = patchLimits(defaults, limits ?? {})
+      const { limits: rates, budgets } = defaults
+      const own = patchLimits({ limits: rates, budgets, perModel: {} }, limits ?? {})
       for (const change of this.#changeLimits(owner, own, line, { isNew: true }))
         this.#auditLog.append({ ...change, actor: audit.actor, atMs: audit.atMs })
       return this.#key(publicId)

@@ -7,6 +7,13 @@ const SCENARIOS = 'test/scenarios/key-settings.test.ts'
 /** Faults in what a key may be used for. */
 export const keyMutants: readonly Mutant[] = [
   {
+    name: 'a default of the account does not replace that of the gateway for new keys',
+    file: 'src/stores/sqlite/limits/key-defaults.ts',
+    text: 'patchKeyDefaults(this.of(GATEWAY), this.of(accountId))',
+    replacement: 'patchKeyDefaults(this.of(accountId), this.of(GATEWAY))',
+    tests: ['src/stores/sqlite/limits/key-defaults.test.ts'],
+  },
+  {
     name: 'a second rename replaces the first name of a key',
     file: 'src/stores/sqlite/api-keys.ts',
     text: 'ifnull(first_name, name)',

@@ -6,9 +6,8 @@ import {
   writeKeySettings,
   type KeySettings,
 } from '../../../domain/accounts/key-settings.ts'
+import { NO_KEY_DEFAULTS, writeKeyDefaults } from '../../../domain/accounts/key-defaults.ts'
 import { projectNameIn, projectNaming, type ProjectSwitch } from '../../../domain/accounts/project.ts'
-import { encodeLimitsPatch } from '../../../domain/limits/limits-row.ts'
-import { NO_TERMS } from '../../../domain/limits/scope.ts'
 import { findingOf, type Finding } from './findings.ts'
 
 /** The switches that an audit line turns on or off. The columns have the time of the line, or null. */
@@ -25,11 +24,11 @@ const switches: Readonly<Record<string, Switched>> = {
   'project.close': { column: 'closed_at_ms', isSet: true },
 } satisfies Record<SwitchAction | KeySwitchAction | ProjectSwitch | 'token.revoke', Switched>
 
-/** The ending of the actions that change the limits of new keys. The details are those limits after the change. */
+/** The ending of the actions that change the defaults of new keys. The details are the defaults after the change. */
 const KEY_DEFAULTS_ACTION = '.key_defaults'
 
 /** The detail of a line that removes all defaults. Their row is removed too. */
-const NO_DEFAULTS = JSON.stringify(encodeLimitsPatch(NO_TERMS))
+const NO_DEFAULTS = writeKeyDefaults(NO_KEY_DEFAULTS)
 
 /** The lines that name their subject. */
 const namings: ReadonlySet<string> = new Set([...projectNaming, ACCOUNT_RENAME, KEY_RENAME])
@@ -51,7 +50,7 @@ export type SwitchedAccount = {
   public_id: string
   suspended_at_ms: bigint | null
   replays_off_at_ms: bigint | null
-  /** The default limits of its new keys. */
+  /** The defaults of its new keys. */
   key_defaults: string | null
   closed_at_ms: bigint | null
   name: string
@@ -109,7 +108,7 @@ export class SwitchLines {
     return this.#latest.get(`${column} ${publicId}`) ?? null
   }
 
-  /** The default limits of the new keys of an account or of the gateway, as JSON; null for none. */
+  /** The defaults of the new keys of an account or of the gateway, as JSON; null for none. */
   keyDefaults(subject: string): string | null {
     const terms = this.#keyDefaults.get(subject) ?? null
     return terms === NO_DEFAULTS ? null : terms
@@ -140,7 +139,7 @@ export class SwitchLines {
 /** `lines` has all lines that were written before the defaults of the gateway were read. */
 export function findingsOfKeyDefaults(terms: string | null, lines: SwitchLines): readonly Finding[] {
   if (lines.keyDefaults('gateway') === terms) return []
-  const message = ['The default limits of new keys are not those that the audit log says.']
+  const message = ['The defaults of new keys are not those that the audit log says.']
   return [{ accountId: null, entryId: null, message }]
 }
 
@@ -230,7 +229,7 @@ function problemOfAccount(
     return replaysOff === null ? 'its replays are on' : 'its replays are off'
   if (lines.priceList(id) !== priceList)
     return priceList === null ? 'it has no price list' : `it has the price list "${priceList}"`
-  if (lines.keyDefaults(id) !== keyDefaults) return 'its new keys have other limits'
+  if (lines.keyDefaults(id) !== keyDefaults) return 'its new keys have other defaults'
   return undefined
 }
 

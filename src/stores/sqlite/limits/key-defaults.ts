@@ -1,12 +1,12 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { decodeTerms, encodeLimitsPatch } from '../../../domain/limits/limits-row.ts'
 import {
-  isLimiting,
-  NO_TERMS,
-  patchTerms,
-  type Terms,
-  type TermsPatch,
-} from '../../../domain/limits/scope.ts'
+  NO_KEY_DEFAULTS,
+  patchKeyDefaults,
+  readKeyDefaults,
+  writeKeyDefaults,
+  type NewKeyDefaults,
+  type NewKeyDefaultsPatch,
+} from '../../../domain/accounts/key-defaults.ts'
 import type { KeyDefaults } from '../../../gateway/ports/key-defaults.ts'
 import type { SqliteAuditLog } from '../audit-log.ts'
 import type { GroupCommit } from '../group-commit.ts'
@@ -18,6 +18,9 @@ const GATEWAY = 0
 /** The subject of the audit lines of the gateway's defaults. */
 const GATEWAY_SUBJECT = 'gateway'
 
+/** Defaults of this text have no row. */
+const NONE = writeKeyDefaults(NO_KEY_DEFAULTS)
+
 /** The table `key_defaults`. All nodes of a store share it. */
 export class KeyDefaultRows {
   readonly #sql: ReturnType<typeof statements>
@@ -26,24 +29,28 @@ export class KeyDefaultRows {
     this.#sql = statements(database)
   }
 
-  of(accountId: number): Terms {
+  of(accountId: number): NewKeyDefaults {
     const row = this.#sql.select.get(accountId)
-    return row === null ? NO_TERMS : decodeTerms(JSON.parse(row.terms))
+    return row === null ? NO_KEY_DEFAULTS : readKeyDefaults(row.terms)
   }
 
   /** Inside a step: what a new key of an account may use, if its creator says nothing else. */
-  ofNewKey(accountId: number): Terms {
-    return patchTerms(this.of(GATEWAY), this.of(accountId))
+  ofNewKey(accountId: number): NewKeyDefaults {
+    return patchKeyDefaults(this.of(GATEWAY), this.of(accountId))
   }
 
   /** Inside a step: returns the audit line if the patch changes the defaults, with the new ones as its detail. */
-  change(accountId: number, patch: TermsPatch | undefined, line: AuditedChange): readonly AuditedChange[] {
+  change(
+    accountId: number,
+    patch: NewKeyDefaultsPatch | undefined,
+    line: AuditedChange,
+  ): readonly AuditedChange[] {
     if (patch === undefined) return []
-    const terms = patchTerms(this.of(accountId), patch)
-    const [before, after] = [this.of(accountId), terms].map(each => JSON.stringify(encodeLimitsPatch(each)))
-    if (before === after || after === undefined) return []
-    if (isLimiting(terms)) this.#sql.upsert.run(accountId, after)
-    else this.#sql.remove.run(accountId)
+    const before = this.of(accountId)
+    const after = writeKeyDefaults(patchKeyDefaults(before, patch))
+    if (after === writeKeyDefaults(before)) return []
+    if (after === NONE) this.#sql.remove.run(accountId)
+    else this.#sql.upsert.run(accountId, after)
     return [{ ...line, detail: after }]
   }
 }

@@ -39,7 +39,10 @@ async function useBooks(store: TestSqlite) {
   const { accountId } = ben
   const old = await aProject(store, { accountId, name: 'old' })
   await store.projects.update(old.publicId, { name: 'older', closed: true }, { actor: 'test', atMs: NOW })
-  await store.keyDefaults.change({ limits: { requests_per_minute: 30 } }, { actor: 'test', atMs: NOW })
+  await store.keyDefaults.change(
+    { limits: { requests_per_minute: 30 }, settings: { models: ['gpt-*'] } },
+    { actor: 'test', atMs: NOW },
+  )
   const keyDefaults = { budgets: { day: usd('5') } }
   await accounts.updateAccount('acct_ada', { keyDefaults }, { actor: 'test', atMs: NOW })
   await accounts.updateAccount('acct_ben', { keyDefaults }, { actor: 'test', atMs: NOW })
@@ -420,17 +423,22 @@ const edits: readonly (readonly [name: string, edit: string, message: RegExp])[]
   [
     'the default limits of new keys',
     `UPDATE key_defaults SET terms = replace(terms, '30', '31') WHERE account_id = 0`,
-    /The default limits of new keys are not those/,
+    /The defaults of new keys are not those/,
+  ],
+  [
+    'the models that new keys may call',
+    `UPDATE key_defaults SET terms = replace(terms, 'gpt-', '') WHERE account_id = 0`,
+    /The defaults of new keys are not those/,
   ],
   [
     'the default limits of the new keys of an account',
     'DELETE FROM key_defaults WHERE account_id = 1',
-    /"ada" \(acct_ada\): its new keys have other limits, but the audit log/,
+    /"ada" \(acct_ada\): its new keys have other defaults, but the audit log/,
   ],
   [
     'default limits that nobody made',
     `INSERT INTO key_defaults VALUES (2, '{"limits":{"requests_per_minute":1},"budgets":{}}')`,
-    /"ben" \(acct_ben\): its new keys have other limits, but the audit log/,
+    /"ben" \(acct_ben\): its new keys have other defaults, but the audit log/,
   ],
   [
     'the name of a project',
