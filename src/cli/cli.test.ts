@@ -477,6 +477,7 @@ describe('on a stopped data folder', () => {
     const back = await tollgate(['keys', 'revoke-secret', prefix, `${second.slice(0, 12)}…`], folder)
     const ended = await tollgate(['keys', 'show', second], folder)
     const wrong = await tollgate(['keys', 'rotate', prefix, '--old-ends', 'soon'], folder)
+    const tooLate = await tollgate(['keys', 'rotate', prefix, '--old-ends', '99d'], folder)
 
     expect(second).toMatch(/^tg_live_[0-9A-Za-z]{43}$/)
     expect(rotated.err).toContain(`The old secret ${prefix}… ends 20`)
@@ -486,6 +487,8 @@ describe('on a stopped data folder', () => {
     expect(back.out).toMatch(new RegExp(`^Secrets of key_\\w+ that work: ${prefix}…\\.\n$`))
     expect(ended.out).toMatch(/asked {4}tg_live_\w{4}… ended 20.*, so requests with it are refused/)
     expect(wrong).toMatchObject({ code: 2, out: '' })
+    expect(tooLate.code).toBe(2)
+    expect(tooLate.err).toContain('Write 30d or less: an old secret works for at most 30 days.')
     for (const { out, err } of [listed, again, back, ended]) expect(out + err).not.toContain(second)
   })
 

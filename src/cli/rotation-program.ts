@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
+import { OLD_SECRET_MS_MAX } from '../domain/accounts/key-secrets.ts'
 import { secondsOf, timeOrDay } from './arguments.ts'
 import { revokeSecret, rotateKey, type OldEnd } from './commands/key-secrets.ts'
 import type { Runner } from './program.ts'
@@ -33,7 +34,11 @@ export function addRotation(keys: Command, keyNames: string, runner: Runner): vo
 function oldEndOf(text: string): OldEnd {
   if (text === 'now') return { old_ends_at: text }
   const seconds = secondsOf(text)
-  if (seconds !== undefined) return { old_ends_in: seconds }
+  if (seconds !== undefined) {
+    if (seconds * 1000 > OLD_SECRET_MS_MAX)
+      throw new InvalidArgumentError('Write 30d or less: an old secret works for at most 30 days.')
+    return { old_ends_in: seconds }
+  }
   if (!/^\d{4}-/.test(text))
     throw new InvalidArgumentError('Write now, a time such as 30m, 24h or 7d, or an instant.')
   return { old_ends_at: timeOrDay(text) }

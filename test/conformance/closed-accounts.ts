@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { usd } from '../../src/domain/money.ts'
-import { at, base64, make, makeKey, makeWithKey } from '../support/account-builders.ts'
+import { aProject, at, base64, make, makeKey, makeWithKey } from '../support/account-builders.ts'
 import { aJob, moveTo, record } from '../support/job-builders.ts'
 import { aCharge, anAccount, anAudit, anId, aHold, hold, NOW } from '../support/ledger-builders.ts'
 import { rejection } from '../support/rejection.ts'
@@ -93,10 +93,12 @@ export function closedAccountsConform(kind: StoreKind): void {
       expect(lines).toHaveLength(1)
     })
 
-    test('a closed account takes no credits, refunds, keys, rotations and holds, and keeps its statement', async () => {
+    test('a closed account takes no credits, refunds, keys, rotations, projects, limits and holds, and keeps its statement', async () => {
       const { store, reopen } = await kind.open()
       const ada = await anAccount(store, { publicId: 'acct_ada', funds: usd('0') })
       const [key] = await store.apiKeys.list(ada.accountId)
+      const project = await aProject(store, { accountId: ada.accountId })
+      const limits = { limits: { requests_per_minute: 1 } }
       const first = await credit(store, ada.accountId)
       const spent = await hold(store.ledger, { accountId: ada.accountId, kind: 'text', amount: usd('5') })
       await store.ledger.captureHold(spent, aCharge(ada.apiKeyId, { tokens: 5 }))
@@ -113,13 +115,18 @@ export function closedAccountsConform(kind: StoreKind): void {
           await rejection(now.ledger.refund(refund)),
           await rejection(makeKey(now, account, new Uint8Array(32).fill(3))),
           await rejection(now.apiKeys.rotate(key!.publicId, rotation, at(NOW))),
+          await rejection(aProject(now, { accountId })),
+          await rejection(now.projects.update(project.publicId, { limits }, at(NOW))),
+          await rejection(now.apiKeys.update(key!.publicId, { limits }, at(NOW))),
+          await rejection(now.accounts.updateAccount('acct_ada', { limits }, at(NOW))),
+          await rejection(now.accounts.updateAccount('acct_ada', { keyDefaults: limits }, at(NOW))),
           await rejection(now.ledger.placeHold(aHold({ accountId, kind: 'text', amount: usd('0') }))),
           await rejection(now.ledger.placeHold(aHold({ accountId, kind: 'media', amount: usd('0') }))),
           await rejection(now.jobs.create(aJob(ada, { held: usd('0') }))),
         ]
 
         expect(refused.map(error => (error as { code?: string }).code)).toEqual([
-          ...Array.from({ length: 4 }, () => 'already_closed'),
+          ...Array.from({ length: 9 }, () => 'already_closed'),
           ...Array.from({ length: 3 }, () => 'account_closed'),
         ])
         expect(await credit(now, accountId)).toEqual(first)

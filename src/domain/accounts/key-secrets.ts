@@ -1,5 +1,8 @@
 import { GatewayError } from '../errors.ts'
 
+/** A secret that works longer beside the new one would be forgotten. */
+export const OLD_SECRET_MS_MAX = 30 * 24 * 3_600_000
+
 /**
  * A secret of a key: the SHA-256 of a text with which clients use the key. A rotation adds one, and the one before it
  * ends later. Limits, spend, replays and jobs belong to the key, so a rotation resets nothing.

@@ -1,13 +1,12 @@
 import type { ApiKey } from '../../domain/accounts/api-key.ts'
 import { apiKeyPrefix, apiKeyText, KEY_BYTES } from '../../domain/accounts/api-key-text.ts'
+import { OLD_SECRET_MS_MAX } from '../../domain/accounts/key-secrets.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { ApiKeys } from '../ports/api-keys.ts'
 import type { Actor } from './operator.ts'
 
 /** How long the old secret works after a rotation, unless the operator says otherwise. */
 export const OLD_SECRET_MS = 24 * 3_600_000
-/** A secret that works longer beside the new one would be forgotten. */
-export const OLD_SECRET_MS_MAX = 30 * 24 * 3_600_000
 
 /**
  * Gives a key a new secret. `text` is the secret itself. It is returned only here, and the store keeps its hash. The

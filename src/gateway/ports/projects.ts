@@ -17,7 +17,10 @@ export type ProjectUsage = UsageTotals & {
 
 /** The projects of accounts. `ApiKeys.create` creates a key in one. */
 export interface Projects {
-  /** Throws `already_exists` if the account has a project of that name, open or closed. */
+  /**
+   * Throws `already_exists` if the account has a project of that name, open or closed, and `already_closed` for a closed
+   * account.
+   */
   create(request: {
     readonly publicId: string
     readonly accountId: number

@@ -279,7 +279,7 @@ export const adminAccountPaths: Paths = {
         key_defaults: noDefaults,
         replays: false,
       }),
-      errors: ['not_found', 'already_exists', 'unavailable'],
+      errors: ['not_found', 'already_exists', 'already_closed', 'unavailable'],
     },
   },
   'accounts/{account}/keys': {
@@ -371,7 +371,7 @@ export const adminAccountPaths: Paths = {
       parameters: [keyParameter],
       body: bodyOf('KeyChange', { limits: { requests_per_minute: 60 }, budgets: { month: '20' } }),
       replies: ok('The key.', ref('LimitedKey'), { ...key, ...limitsExample }),
-      errors: ['not_found', 'invalid_field'],
+      errors: ['not_found', 'invalid_field', 'already_closed'],
     },
   },
   'keys/{id}/revoke': {

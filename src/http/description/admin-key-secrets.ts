@@ -1,4 +1,4 @@
-import { OLD_SECRET_MS_MAX } from '../../gateway/admin/rotate-api-key.ts'
+import { OLD_SECRET_MS_MAX } from '../../domain/accounts/key-secrets.ts'
 import { bodyOf, common, key, keyParameter } from './admin-accounts.ts'
 import { keyMembers, prefix } from './key-settings.ts'
 import { ok, type Parameter, type Paths } from './operation.ts'

@@ -101,7 +101,7 @@ export const adminProjectPaths: Paths = {
       parameters: [accountParameter],
       body: bodyOf('NewProject', { name: 'web', budgets: { month: '20' } }),
       replies: ok('The project.', ref('LimitedProject'), limited),
-      errors: ['not_found', 'already_exists'],
+      errors: ['not_found', 'already_exists', 'already_closed'],
     },
   },
   'projects/{project}': {
@@ -122,7 +122,7 @@ export const adminProjectPaths: Paths = {
       parameters: [projectParameter],
       body: bodyOf('ProjectChange', { limits: { requests_per_minute: 60 }, budgets: { month: '20' } }),
       replies: ok('The project.', ref('LimitedProject'), limited),
-      errors: ['not_found', 'already_exists'],
+      errors: ['not_found', 'already_exists', 'already_closed'],
     },
   },
   'projects/{project}/usage': {

@@ -1,5 +1,4 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { closedRefusal } from '../../domain/accounts/account.ts'
 import { patchKey, settingsDetail, type ApiKey, type KeyPatch } from '../../domain/accounts/api-key.ts'
 import { settingsOfNewKey } from '../../domain/accounts/key-defaults.ts'
 import { revokeSecret, rotateSecret, rotationDetail, type NewEnd } from '../../domain/accounts/key-secrets.ts'
@@ -17,6 +16,7 @@ import {
   type ProjectRow,
 } from '../books/account-rows.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
+import { ClosedAccounts } from './closed-accounts.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Tables } from './hashed-table.ts'
 import { KeySecretRows } from './key-secrets.ts'
@@ -31,6 +31,7 @@ export class SqliteApiKeys implements ApiKeys {
   readonly #tables: Tables
   readonly #sql: ReturnType<typeof statements>
   readonly #secrets: KeySecretRows
+  readonly #closedAccounts: ClosedAccounts
   readonly #keptKeys: ApiKeyCache
   readonly #changeLimits: ChangeLimits
   readonly #keyDefaults: KeyDefaultRows
@@ -50,6 +51,7 @@ export class SqliteApiKeys implements ApiKeys {
     this.#tables = parts.tables
     this.#sql = statements(parts.database)
     this.#secrets = new KeySecretRows(parts.database)
+    this.#closedAccounts = new ClosedAccounts(parts.database)
     this.#keptKeys = parts.keptKeys
     this.#changeLimits = parts.changeLimits
     this.#keyDefaults = parts.keyDefaults
@@ -59,7 +61,7 @@ export class SqliteApiKeys implements ApiKeys {
   create(request: Parameters<ApiKeys['create']>[0]): Promise<ApiKey> {
     const { publicId, accountId, projectId, name, hash, prefix, limits, audit } = request
     return this.#groupCommit.run(() => {
-      this.#refuseClosed(accountId)
+      this.#closedAccounts.refuse(accountId, 'keys')
       if (projectId !== undefined) this.#refuseProject(accountId, projectId)
       const id = this.#tables.apiKeys.insert({
         public_id: publicId,
@@ -117,7 +119,7 @@ export class SqliteApiKeys implements ApiKeys {
   ): Promise<ApiKey> {
     return this.#groupCommit.run(() => {
       const key = this.#key(publicId)
-      this.#refuseClosed(key.accountId)
+      this.#closedAccounts.refuse(key.accountId, 'keys')
       const ends = rotateSecret(key, { oldEndsAtMs, nowMs: atMs })
       const secret = { account_id: key.accountId, api_key_id: key.id, hash, prefix, created_at_ms: atMs }
       if (this.#tables.keySecrets.insert(secret) === null)
@@ -156,11 +158,6 @@ export class SqliteApiKeys implements ApiKeys {
   /** Inside a step. */
   #writeChanges({ id, name, revokedAtMs, disabledAtMs, settings }: ApiKey): void {
     this.#sql.change.run({ id, name, revokedAtMs, disabledAtMs, settings: writeKeySettings(settings) })
-  }
-
-  /** Inside a step, so that no account gets a key while it is closed. */
-  #refuseClosed(accountId: number): void {
-    if (this.#sql.isClosed.get(accountId)?.is_closed === 1n) throw closedRefusal('keys')
   }
 
   /** Inside a step, so that no key gets into a project that is closed at the same time. */
@@ -208,9 +205,6 @@ function statements(database: Database) {
       `${keys} prefix = ?1 OR id IN (SELECT api_key_id FROM api_key_secrets WHERE prefix = ?1) ORDER BY id`,
     ),
     ofAccount: database.prepare<ApiKeyRow, [number]>(`${keys} account_id = ? ORDER BY id`),
-    isClosed: database.prepare<{ is_closed: bigint }, [number]>(
-      'SELECT closed_at_ms IS NOT NULL AS is_closed FROM accounts WHERE id = ?',
-    ),
     projectById: database.prepare<ProjectRow, [number]>('SELECT * FROM projects WHERE id = ?'),
     // The first name is kept from the first rename on.
     change: database.prepare(

@@ -11,6 +11,7 @@ import type { Projects, ProjectUsage } from '../../gateway/ports/projects.ts'
 import { projectFrom, type ProjectRow } from '../books/account-rows.ts'
 import type { ApiKeyCache } from './api-keys.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
+import { ClosedAccounts } from './closed-accounts.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Tables } from './hashed-table.ts'
 import type { ChangeLimits } from './limits/limits.ts'
@@ -22,6 +23,7 @@ export class SqliteProjects implements Projects {
   readonly #auditLog: SqliteAuditLog
   readonly #tables: Tables
   readonly #sql: ReturnType<typeof statements>
+  readonly #closedAccounts: ClosedAccounts
   readonly #keptKeys: ApiKeyCache
   readonly #changeLimits: ChangeLimits
   readonly #usage: ProjectUsageReader
@@ -38,6 +40,7 @@ export class SqliteProjects implements Projects {
     this.#auditLog = parts.auditLog
     this.#tables = parts.tables
     this.#sql = statements(parts.database)
+    this.#closedAccounts = new ClosedAccounts(parts.database)
     this.#keptKeys = parts.keptKeys
     this.#changeLimits = parts.changeLimits
     this.#usage = new ProjectUsageReader(parts.database)
@@ -45,6 +48,7 @@ export class SqliteProjects implements Projects {
 
   create({ publicId, accountId, name, limits, by }: Parameters<Projects['create']>[0]): Promise<Project> {
     return this.#groupCommit.run(() => {
+      this.#closedAccounts.refuse(accountId, 'projects')
       this.#refuseNameInUse(accountId, name)
       const row = { public_id: publicId, account_id: accountId, name, created_at_ms: by.atMs }
       const id = this.#tables.projects.insert(row)

@@ -52,6 +52,20 @@ export const accessMutants: readonly Mutant[] = [
     tests: [ACCOUNT_TESTS],
   },
   {
+    name: 'a closed account takes a project',
+    file: 'src/stores/sqlite/projects.ts',
+    text: "this.#closedAccounts.refuse(accountId, 'projects')",
+    replacement: '',
+    tests: [ACCOUNT_TESTS],
+  },
+  {
+    name: 'a closed account takes limits',
+    file: 'src/stores/sqlite/limits/limits.ts',
+    text: "closedAccounts.refuse(of.accountId, 'limits')",
+    replacement: '',
+    tests: [ACCOUNT_TESTS],
+  },
+  {
     name: 'a closed account takes a credit',
     file: 'src/stores/books/credit-rows.ts',
     text: "if (books.current.isClosed) throw closedRefusal('credits')",

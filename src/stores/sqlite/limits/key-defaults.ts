@@ -9,6 +9,7 @@ import {
 } from '../../../domain/accounts/key-defaults.ts'
 import type { KeyDefaults } from '../../../gateway/ports/key-defaults.ts'
 import type { SqliteAuditLog } from '../audit-log.ts'
+import { ClosedAccounts } from '../closed-accounts.ts'
 import type { GroupCommit } from '../group-commit.ts'
 import type { AuditedChange } from './limits.ts'
 
@@ -24,9 +25,11 @@ const NONE = writeKeyDefaults(NO_KEY_DEFAULTS)
 /** The table `key_defaults`. All nodes of a store share it. */
 export class KeyDefaultRows {
   readonly #sql: ReturnType<typeof statements>
+  readonly #closedAccounts: ClosedAccounts
 
   constructor({ database }: { readonly database: Database }) {
     this.#sql = statements(database)
+    this.#closedAccounts = new ClosedAccounts(database)
   }
 
   of(accountId: number): NewKeyDefaults {
@@ -39,13 +42,17 @@ export class KeyDefaultRows {
     return patchKeyDefaults(this.of(GATEWAY), this.of(accountId))
   }
 
-  /** Inside a step: returns the audit line if the patch changes the defaults, with the new ones as its detail. */
+  /**
+   * Inside a step: returns the audit line if the patch changes the defaults, with the new ones as its detail. Throws
+   * `already_closed` for a closed account.
+   */
   change(
     accountId: number,
     patch: NewKeyDefaultsPatch | undefined,
     line: AuditedChange,
   ): readonly AuditedChange[] {
     if (patch === undefined) return []
+    this.#closedAccounts.refuse(accountId, 'defaults for new keys')
     const before = this.of(accountId)
     const after = writeKeyDefaults(patchKeyDefaults(before, patch))
     if (after === writeKeyDefaults(before)) return []

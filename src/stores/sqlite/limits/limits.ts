@@ -3,6 +3,7 @@ import { GatewayError } from '../../../domain/errors.ts'
 import { encodeLimitsPatch, type LimitsPatch } from '../../../domain/limits/limits-row.ts'
 import type { Audit } from '../../../gateway/ports/audit.ts'
 import type { LimitOwner, Limits } from '../../../gateway/ports/limits.ts'
+import { ClosedAccounts } from '../closed-accounts.ts'
 import type { HoldOwner } from '../hold-owner.ts'
 import type { LedgerSteps } from '../ledger.ts'
 import { isUsageRebuilt } from '../usage-days.ts'
@@ -44,7 +45,8 @@ export type AuditedChange = Omit<Audit, 'actor' | 'atMs'>
 
 /**
  * Inside a step: applies a patch to the limits of an account, a project or a key. Returns the audit line if it changes
- * them, with the patch as its detail. Budgets of a new owner need no sums of earlier charges.
+ * them, with the patch as its detail. Budgets of a new owner need no sums of earlier charges. Throws `already_closed` for
+ * a closed account.
  */
 export type ChangeLimits = (
   owner: LimitOwner,
@@ -63,8 +65,10 @@ export function limitChanges({
   readonly steps: Pick<LedgerSteps, 'limits' | 'booksOfAccounts'>
   readonly owner: HoldOwner
 }): ChangeLimits {
+  const closedAccounts = new ClosedAccounts(database)
   return (of, patch, line, { isNew = false } = {}) => {
     if (patch === undefined) return []
+    closedAccounts.refuse(of.accountId, 'limits')
     if (!isNew && hasBudgets(patch) && !isUsageRebuilt(database))
       throw notAddedUp('Budgets cannot be set yet')
     const isChanged = limits.change(booksOfAccounts.of(of.accountId), of, patch, owner.nowMs())
