@@ -58,6 +58,11 @@ test('a new key expires after the time of the defaults', () => {
   })
 })
 
-test.each([0, -1, 1.5, '60', EXPIRES_IN_S_MAX + 1])('keys that expire after %j seconds are refused', seconds => {
-  expect(() => defaultsOf({ expires_in: seconds })).toThrow(/^expires_in is .*write a whole number of seconds/)
-})
+test.each([0, -1, 1.5, '60', EXPIRES_IN_S_MAX + 1])(
+  'keys that expire after %j seconds are refused',
+  seconds => {
+    expect(() => defaultsOf({ expires_in: seconds })).toThrow(
+      /^expires_in is .*write a whole number of seconds/,
+    )
+  },
+)
