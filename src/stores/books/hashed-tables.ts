@@ -233,7 +233,7 @@ export const accountsTable = {
   name: 'accounts',
   columns: { public_id: 'text', name: 'text', sandbox_only: 'integer', created_at_ms: 'integer' },
   firstIn: { name: 'first_name' },
-  later: ['suspended_at_ms', 'replays_off_at_ms', 'closed_at_ms', 'first_name'],
+  later: ['suspended_at_ms', 'replays_off_at_ms', 'closed_at_ms', 'first_name', 'price_list'],
 } as const satisfies HashedTableDefinition
 
 export const apiKeysTable = {
