@@ -129,6 +129,18 @@ export function closedAccountsConform(kind: StoreKind): void {
           ...Array.from({ length: 9 }, () => 'already_closed'),
           ...Array.from({ length: 3 }, () => 'account_closed'),
         ])
+        const messages = refused.slice(0, 9).map(error => (error as Error).message)
+        expect(messages.map(message => / takes no (.*)\.$/.exec(message)?.[1])).toEqual([
+          'credits',
+          'refunds',
+          'keys',
+          'keys',
+          'projects',
+          'limits',
+          'limits',
+          'limits',
+          'defaults for new keys',
+        ])
         expect(await credit(now, accountId)).toEqual(first)
         expect(await now.ledger.statement(accountId, { limit: 9 })).toHaveLength(2)
       }

@@ -75,8 +75,8 @@ export const accessMutants: readonly Mutant[] = [
   {
     name: 'a closed account gets a key',
     file: KEYS,
-    text: "is_closed === 1n) throw closedRefusal('keys')",
-    replacement: "is_closed === 2n) throw closedRefusal('keys')",
+    text: "this.#closedAccounts.refuse(accountId, 'keys')",
+    replacement: '',
     tests: [ACCOUNT_TESTS],
   },
 ]

@@ -115,11 +115,4 @@ export const limitMutants: readonly Mutant[] = [
     replacement: 'project === null',
     tests: [PROJECT_TESTS],
   },
-  {
-    name: 'the default of the gateway comes before that of the account',
-    file: 'src/stores/sqlite/limits/key-defaults.ts',
-    text: 'patchTerms(this.of(GATEWAY), this.of(accountId))',
-    replacement: 'patchTerms(this.of(accountId), this.of(GATEWAY))',
-    tests: ['src/stores/sqlite/limits/key-defaults.test.ts'],
-  },
 ]
