@@ -580,6 +580,8 @@ describe('on a stopped data folder', () => {
     ]
     const set = await tollgate(['keys', 'set', key, ...changes], folder)
     const perModel = await tollgate(['keys', 'set', key, '--rpm', '5', '--for-model', 'gpt-x'], folder)
+    const budget = ['keys', 'set', key, '--rpm', 'none', '--budget', 'day=5', '--for-model', 'gpt-x']
+    const budgeted = await tollgate(budget, folder)
     const disabled = await tollgate(['keys', 'disable', key], folder)
     const listed = await tollgate(['keys', 'list', 'ada'], folder)
     const enabled = await tollgate(['keys', 'enable', key], folder)
@@ -597,6 +599,7 @@ describe('on a stopped data folder', () => {
       'expires  never\nused     never\nstate    active\nmodels   all\nroutes   images\nfrom     all addresses\nlimits   none\n',
     )
     expect(perModel.out).toEndWith('\nlimits   5 requests per minute with gpt-x\n')
+    expect(budgeted.out).toEndWith('\nlimits   5 USD a day with gpt-x (0 spent, 5 left)\n')
     expect(disabled.out).toMatch(/^Disabled tg_live_\w{4}… \(key_\w+\)\. /)
     expect(listed.out).toMatch(/ – +– +disabled 20\d\d-/)
     expect(enabled.out).toMatch(/^Enabled tg_live_\w{4}… .* Its state is: active\.\n$/)

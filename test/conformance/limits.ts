@@ -256,6 +256,30 @@ export function limitsConform(kind: StoreKind): void {
   })
 
   describe('a budget', () => {
+    test('the budgets of an owner for models have their own use, also after a restart', async () => {
+      const { store, reopen, request, change, charge, ofKey, ofAccount } = await openLimited(kind)
+      await change({
+        per_model: { 'gpt-x': { budgets: { day: '5' } }, 'gpt-y': { limits: { requests_per_minute: 9 } } },
+      })
+      await change({ per_model: { 'gpt-y': { budgets: { total: '7' } } } }, ofAccount)
+      await charge(held(await request()), 2)
+      await request({ amount: usd('1.5') })
+      await request({ model: 'gpt-y' })
+
+      const used = await store.limits.modelBudgets(ofKey)
+      const ofAccountUsed = await store.limits.modelBudgets(ofAccount)
+      const again = await (await reopen()).limits.modelBudgets(ofKey)
+
+      expect([...used.keys(), ...ofAccountUsed.keys()]).toEqual(['gpt-x', 'gpt-y'])
+      expect(used.get('gpt-x')).toMatchObject([
+        { period: 'day', spent: usd('2'), reserved: usd('1.5'), remaining: usd('1.5') },
+      ])
+      expect(ofAccountUsed.get('gpt-y')).toMatchObject([
+        { period: 'total', spent: ZERO, reserved: usd('1'), resetsAtMs: undefined },
+      ])
+      expect(again.get('gpt-x')).toMatchObject([{ spent: usd('2') }])
+    })
+
     test.each(['text', 'media'] as const)(
       'a budget for 10 admits exactly 10 of 200 racing %s requests',
       async holdKind => {

@@ -320,6 +320,28 @@ describe('the slot and the reserve of a request are free after', () => {
 })
 
 describe('the admin API', () => {
+  test('the use of budgets for single models is shown to the operator and to the holder of the key', async () => {
+    const perModel = { dollar: { budgets: { month: '20' } } }
+    const holder = await gateway.aKey({ per_model: perModel })
+    await gateway.admin('PATCH', `accounts/${holder.accountId}`, { per_model: perModel })
+    await (await gateway.send(holder, chat({ model: 'dollar' }))).text()
+
+    const key = await gateway.admin<object>('GET', `keys/${holder.keyId}`)
+    const account = await gateway.admin<object>('GET', `accounts/${holder.accountId}`)
+    const own = await gateway.read<object>(holder.key, '/v1/key')
+
+    const used = {
+      spent_usd: '1',
+      reserved_usd: '0',
+      remaining_usd: '19',
+      resets_at: '2027-02-01T00:00:00.000Z',
+    }
+    const shown = { per_model: { dollar: { budget_usage: { month: used } } }, budget_usage: {} }
+    expect(key).toMatchObject(shown)
+    expect(account).toMatchObject(shown)
+    expect(own).toMatchObject({ ...shown, account: shown })
+  })
+
   test('the admin API changes and shows the limits of keys and accounts, which the holder sees', async () => {
     const holder = await gateway.aKey({ limits: { requests_per_minute: 60 }, budgets: { month: '20' } })
     await gateway.admin('PATCH', `accounts/${holder.accountId}`, { budgets: { day: '5' } })

@@ -26,15 +26,19 @@ export type Terms = {
   readonly budgets: Readonly<Record<BudgetPeriod, string | null>>
 }
 
+/** The limits and budgets of a scope, with the use of the budgets. Defaults of keys have none. */
+type UsedTerms = Terms & {
+  readonly budget_usage?: Readonly<
+    Partial<Record<BudgetPeriod, { readonly spent_usd: string; readonly remaining_usd: string }>>
+  >
+}
+
 /** An account, a project or a key with its limits. */
-export type LimitedReply = Terms & {
+export type LimitedReply = UsedTerms & {
   readonly id: string
   readonly name: string
   /** A project has none. */
-  readonly per_model?: Readonly<Record<string, Terms>>
-  readonly budget_usage: Readonly<
-    Partial<Record<BudgetPeriod, { readonly spent_usd: string; readonly remaining_usd: string }>>
-  >
+  readonly per_model?: Readonly<Record<string, UsedTerms>>
 }
 
 /** Changes the limits of an account or a project, and shows all of them. */
@@ -57,28 +61,25 @@ export async function setLimits(
 /** A line for each limit and budget. */
 export function limitLines({
   per_model: perModel = {},
-  budget_usage: usage = {},
   ...own
-}: Terms & Partial<Pick<LimitedReply, 'per_model' | 'budget_usage'>>): readonly string[] {
-  const spent = (period: BudgetPeriod) => {
+}: UsedTerms & Pick<LimitedReply, 'per_model'>): readonly string[] {
+  return [
+    ...termLines(own),
+    ...Object.entries(perModel).flatMap(([model, terms]) => termLines(terms, ` with ${model}`)),
+  ]
+}
+
+function termLines({ limits, budgets, budget_usage: usage = {} }: UsedTerms, of = ''): readonly string[] {
+  const used = (period: BudgetPeriod) => {
     const status = usage[period]
     return status === undefined ? '' : ` (${status.spent_usd} spent, ${status.remaining_usd} left)`
   }
   return [
-    ...termLines(own, spent),
-    ...Object.entries(perModel).flatMap(([model, terms]) =>
-      termLines(terms, () => '').map(line => `${line} with ${model}`),
-    ),
-  ]
-}
-
-function termLines({ limits, budgets }: Terms, spent: (period: BudgetPeriod) => string): readonly string[] {
-  return [
     ...rateLimits.flatMap(name =>
-      limits[name] === null ? [] : [`${limits[name]} ${name.replaceAll('_', ' ')}`],
+      limits[name] === null ? [] : [`${limits[name]} ${name.replaceAll('_', ' ')}${of}`],
     ),
     ...budgetPeriods.flatMap(period =>
-      budgets[period] === null ? [] : [`${budgets[period]} USD ${nameOf[period]}${spent(period)}`],
+      budgets[period] === null ? [] : [`${budgets[period]} USD ${nameOf[period]}${of}${used(period)}`],
     ),
   ]
 }

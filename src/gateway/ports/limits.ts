@@ -33,8 +33,11 @@ export interface Limits {
   /** What an owner may use, without the limits of the scopes around it. */
   of(owner: LimitOwner): Promise<LimitTerms>
 
-  /** The budgets of an owner, beside those of its models. */
+  /** The budgets of an owner, without those of its models. */
   budgets(owner: LimitOwner): Promise<readonly BudgetStatus[]>
+
+  /** The budgets that an owner has for single models, by the model. A model without a budget is left out. */
+  modelBudgets(owner: LimitOwner): Promise<ReadonlyMap<string, readonly BudgetStatus[]>>
 
   /**
    * The refusal of an earlier request that holds for every request of the key until its wait is over; undefined if there

@@ -1,8 +1,7 @@
 import { encodeKeySettings } from '../../domain/accounts/key-settings.ts'
 import type { Authenticated } from '../../gateway/ports/api-keys.ts'
-import type { Limits } from '../../gateway/ports/limits.ts'
 import type { Project } from '../../domain/accounts/project.ts'
-import { limitsOf, termsOf } from '../limits-json.ts'
+import { limitsOf, termsOf, type LimitReads } from '../limits-json.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 
 /**
@@ -11,7 +10,7 @@ import { jsonReply, type HttpReply } from '../request-context.ts'
  */
 export async function readKey(
   { account, apiKey, project }: Authenticated,
-  limits: Pick<Limits, 'of' | 'budgets'>,
+  limits: LimitReads,
 ): Promise<HttpReply> {
   const accountId = account.id
   const [ofKey, ofProject, ofAccount] = await Promise.all([
@@ -35,7 +34,7 @@ export async function readKey(
   })
 }
 
-async function projectJson(project: Project, limits: Pick<Limits, 'of' | 'budgets'>): Promise<object> {
+async function projectJson(project: Project, limits: LimitReads): Promise<object> {
   const { publicId, accountId, id, name } = project
   const terms = await termsOf({ accountId, apiKeyId: undefined, projectId: id }, limits)
   return { id: publicId, name, ...terms }

@@ -24,23 +24,19 @@ const budgetUsage: Schema = object({
 /** The use of budgets. */
 const budgetUsages = object({}, Object.fromEntries(budgetPeriods.map(period => [period, budgetUsage])))
 
-/** The members of an account or a key that describe its limits. */
-export const limitMembers: Members = {
-  ...terms,
-  per_model: about('Further limits of requests with a model.', {
-    type: 'object',
-    additionalProperties: object(terms),
-  }),
-  budget_usage: about(
-    'The budgets in their current periods. Budgets with a model are left out.',
-    budgetUsages,
-  ),
-}
-
-/** The members of a project that describe its limits. */
+/** The members of a project, and of a model of an account or a key, that describe its limits. */
 export const termMembers: Members = {
   ...terms,
   budget_usage: about('The budgets in their current periods.', budgetUsages),
+}
+
+/** The members of an account or a key that describe its limits. */
+export const limitMembers: Members = {
+  ...termMembers,
+  per_model: about('Further limits of requests with a model.', {
+    type: 'object',
+    additionalProperties: object(termMembers),
+  }),
 }
 
 /** The members of a change of limits without those for single models. */

@@ -39,6 +39,7 @@ const landed: Readonly<Record<string, string>> = {
   '0030_price_lists.sql': '6146a55d22d3af22251865bf7c534b4cebf879026c43ad3f294dbcdfa45cd6d2',
   '0031_webhooks.sql': '9582baae49bbf6eb9074671c9f8a98cd3fd42e767a99c006e8a4d1951c46a454',
   '0032_day_costs.sql': '0470d3328be9f20cc84c3c257c0c37f0bcc5486f7db6890a8b5a762428b05aae',
+  '0033_job_request_index.sql': '0f390d183142ccf4138d70c98c6ac9841dcfda79b67665a3f1e19476817c6d83',
 }
 
 test('a migration that has landed is never edited, renamed or removed', () => {

@@ -278,8 +278,14 @@ const UNDO_0024 = `
   DROP TABLE admin_tokens;
 `
 
+const UNDO_0033 = `
+  DROP INDEX jobs_by_request;
+  DELETE FROM migrations WHERE number >= 33;
+`
+
 /** Charges stay in `usage_days`, without the costs of their providers. */
 const UNDO_0032 = `
+  ${UNDO_0033}
   DROP INDEX attempts_not_sold;
   DROP INDEX jobs_not_sold;
   ALTER TABLE usage_days DROP COLUMN provider_cost;

@@ -1,5 +1,25 @@
-import { describe } from 'bun:test'
+import type { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
 import { tracesConform } from '../../../test/conformance/traces.ts'
-import { sqlite } from '../../../test/support/test-store.ts'
+import { aSqliteStore, sqlite } from '../../../test/support/test-store.ts'
+import { createTraces } from './traces.ts'
 
 describe('sqlite', () => tracesConform(sqlite))
+
+test('an id that does not exist costs a look into each index, and no range of rows is read', () => {
+  const { database } = aSqliteStore()
+  const queries: string[] = []
+  const prepare = (query: string) => {
+    queries.push(query)
+    return database.prepare(query)
+  }
+  createTraces({ prepare } as unknown as Database)
+
+  const plans = queries.flatMap(query =>
+    database.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${query}`).all(),
+  )
+
+  const reads = plans.map(({ detail }) => detail).filter(detail => /^(?:SCAN|SEARCH) /.test(detail))
+  expect(reads).toContainEqual(expect.stringContaining('USING INDEX jobs_by_request'))
+  expect(reads.filter(detail => !/ \(\w+=\?(?: AND \w+=\?)*\)$/.test(detail))).toEqual([])
+})

@@ -13,12 +13,6 @@ import type {
 import { nanoUsdOrNull, usageLineFrom, type ChargeRow } from '../books/charge-rows.ts'
 import { usageFrom, type UsageColumns } from '../books/usage-columns.ts'
 
-/**
- * A job gets its id when its request has been read. The ids of an hour have this many first halves: 48 bits of
- * milliseconds and 16 of sequence.
- */
-const HOUR_OF_KEYS = 3_600_000n << 16n
-
 /** Reads all rows that have an id, each by an index. */
 export function createTraces(database: Database): Traces {
   const read = statements(database)
@@ -47,7 +41,7 @@ export function createTraces(database: Database): Traces {
       const { key, tail } = id
       const found = ofRequest(id)
       if (found !== undefined) return found
-      const made = read.jobOfRequest.get(key, tail, key, key + HOUR_OF_KEYS)
+      const made = read.jobOfRequest.get(key, tail)
       if (made !== null) return ofRequest(idFrom(made))
       const refunded = read.refundedCharge.get(key, tail)
       if (refunded !== null) return ofRequest(idFrom(refunded))
@@ -79,10 +73,8 @@ function statements(database: Database) {
     job: database.prepare<{ account_id: bigint }, IdColumns>(
       'SELECT account_id FROM jobs WHERE id_key = ? AND id_tail = ?',
     ),
-    // No index has the id of the request, so the range of the job's own id bounds the search.
-    jobOfRequest: database.prepare<TracedIdRow, [bigint, bigint, bigint, bigint]>(
-      `SELECT id_key, id_tail FROM jobs
-        WHERE request_key = ? AND request_tail = ? AND id_key >= ? AND id_key < ? LIMIT 1`,
+    jobOfRequest: database.prepare<TracedIdRow, IdColumns>(
+      'SELECT id_key, id_tail FROM jobs WHERE request_key = ? AND request_tail = ? LIMIT 1',
     ),
     refundedCharge: database.prepare<TracedIdRow, IdColumns>(
       `SELECT charges.id_key, charges.id_tail FROM corrections JOIN charges ON charges.id = charge_id

@@ -169,16 +169,20 @@ export class LimitSteps {
 
   budgetsOf(books: AccountBooks, owner: LimitOwner, nowMs: number): readonly BudgetStatus[] {
     const live = this.#limitsOf(books, nowMs)?.find({ ...ownerOf(owner), model: '' })
-    if (live === undefined) return []
-    const reserved = addUsd(live.usage.reserved.text, live.usage.reserved.media)
-    return budgetPeriods.flatMap(period => {
-      const allowed = live.terms.budgets[period]
-      const remaining = leftOf(live, period, nowMs)
-      if (allowed === undefined || remaining === undefined) return []
-      const { spent, endMs } = currentSpend(live.usage.spent[period], period, nowMs)
-      const resetsAtMs = endMs === Infinity ? undefined : endMs
-      return [{ period, allowed, spent, reserved, remaining, resetsAtMs }]
-    })
+    return live === undefined ? [] : budgetsOfScope(live, nowMs)
+  }
+
+  modelBudgetsOf(
+    books: AccountBooks,
+    owner: LimitOwner,
+    nowMs: number,
+  ): ReadonlyMap<string, readonly BudgetStatus[]> {
+    const { kind, id } = ownerOf(owner)
+    const ofModels = (this.#limitsOf(books, nowMs)?.all ?? []).filter(
+      ({ scope }) => scope.kind === kindWithModel[kind] && scope.id === id,
+    )
+    const budgets = ofModels.map(live => [live.scope.model, budgetsOfScope(live, nowMs)] as const)
+    return new Map(budgets.filter(([, statuses]) => statuses.length > 0))
   }
 
   /**
@@ -270,6 +274,18 @@ export class LimitSteps {
 /** The error of an account whose balances or limits cannot be read. It starts no paid work. */
 export function isDamaged(error: unknown): boolean {
   return error instanceof GatewayError && error.code === 'books_inconsistent'
+}
+
+function budgetsOfScope(live: LiveScope, nowMs: number): readonly BudgetStatus[] {
+  const reserved = addUsd(live.usage.reserved.text, live.usage.reserved.media)
+  return budgetPeriods.flatMap(period => {
+    const allowed = live.terms.budgets[period]
+    const remaining = leftOf(live, period, nowMs)
+    if (allowed === undefined || remaining === undefined) return []
+    const { spent, endMs } = currentSpend(live.usage.spent[period], period, nowMs)
+    const resetsAtMs = endMs === Infinity ? undefined : endMs
+    return [{ period, allowed, spent, reserved, remaining, resetsAtMs }]
+  })
 }
 
 function isOf({ kind, id, model }: Scope, demand: ScopedDemand, projectOf: ProjectOf): boolean {

@@ -19,6 +19,7 @@ export function createLimits(parts: {
   return {
     of: async of => limits.termsOf(of),
     budgets: async of => limits.budgetsOf(booksOfAccounts.of(of.accountId), of, owner.nowMs()),
+    modelBudgets: async of => limits.modelBudgetsOf(booksOfAccounts.of(of.accountId), of, owner.nowMs()),
     async recentRefusal({ accountId, apiKeyId }) {
       const recent = () => limits.recentRefusal(booksOfAccounts.of(accountId), apiKeyId, owner.nowMs())
       return unlessDamaged(recent, undefined)
