@@ -2,7 +2,8 @@ import { GroupSums } from '../books/usage-groups.ts'
 import type { Database } from 'bun:sqlite'
 import { sumsIn } from '../../domain/ledger/books.ts'
 import { addUsd, nanoUsd } from '../../domain/money.ts'
-import type { Balance, Ledger } from '../../gateway/ports/ledger.ts'
+import type { Balance, HoldOutcome, Ledger } from '../../gateway/ports/ledger.ts'
+import type { Limited } from '../../gateway/ports/limits.ts'
 import { BooksOfAccounts, type AccountBooks } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import { Charges } from './charges.ts'
@@ -74,7 +75,7 @@ export function createLedger(parts: {
   readonly freedHints: FreedHints
 }): Ledger {
   const { database, groupCommit, owner } = parts
-  const { text, media, credits, corrections, compensations, booksOfAccounts } = parts.steps
+  const { text, media, credits, corrections, compensations, booksOfAccounts, limits } = parts.steps
   const statement = new Statement({ database, booksOfAccounts })
   const turns = new ReadTurns()
   const refundList = new RefundList(database, turns)
@@ -85,7 +86,18 @@ export function createLedger(parts: {
     "SELECT ifnull(sum(amount), 0) AS held FROM holds WHERE state = 'open'",
   )
 
-  const placeText = (hold: TextHoldTerms) => text.place(hold, owner)
+  const placeText = (hold: TextHoldTerms): HoldOutcome | Promise<HoldOutcome> => {
+    const outcome = text.place(hold, owner)
+    return outcome.outcome === 'limited' ? told(hold, outcome) : outcome
+  }
+  /** A refused request commits nothing, so the first refusal of a budget is told in a step of its own. */
+  const told = async ({ accountId }: TextHoldTerms, limited: Limited) => {
+    const books = booksOfAccounts.of(accountId)
+    const { refusal } = limited
+    if (limits.isNews(books, refusal, owner.nowMs()))
+      await groupCommit.run(() => limits.tellRefusal(books, refusal, owner.nowMs()))
+    return limited
+  }
   const placeMedia = ({ atMs, ...hold }: Parameters<Ledger['placeHold']>[0]) =>
     groupCommit.run(() => media.place(hold, owner, atMs))
 
