@@ -39,7 +39,7 @@ export async function debianProgram(name: ProgramName, cache = defaultCache()): 
 }
 
 /** One cache for each release, because the libraries of another release do not fit. */
-function defaultCache(): string {
+export function defaultCache(): string {
   const release = existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : ''
   const codename = /^VERSION_CODENAME=(\w+)$/m.exec(release)?.[1] ?? 'unknown'
   const caches = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')

@@ -1,0 +1,162 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { aDataFolder } from '../data-folder.ts'
+import { postgresPrograms, type Major } from './programs.ts'
+
+/** PostgreSQL refuses to run as root. This user owns nothing. */
+const NOBODY = 65_534
+/** Another program can take the free port before the server listens on it. */
+const START_TRIES = 5
+/** For the message of a server that does not start. */
+const LOG_LINES_KEPT = 20
+const READY = 'database system is ready to accept connections'
+
+/** A small server. Its durability is that of production, because the store asks for it. */
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '80',
+  shared_buffers: '32MB',
+  jit: 'off',
+} as const
+
+/**
+ * Runs the server in place of the shell until standard input closes, which happens however the process at its other end
+ * ends.
+ */
+const RUN_UNTIL_CLOSED = `
+exec 3<&0 </dev/null
+(exec 2>/dev/null; cat <&3; kill -QUIT $$) >/dev/null &
+exec "$@" 3<&-
+`
+
+/** A PostgreSQL server that ends with the process that started it. */
+export class PostgresServer {
+  readonly major: Major
+  readonly #run: ServerFiles & { readonly port: number }
+  #process: ChildProcess
+
+  private constructor(major: Major, run: ServerFiles & { readonly port: number }, process: ChildProcess) {
+    this.major = major
+    this.#run = run
+    this.#process = process
+  }
+
+  /** A new server without databases, on a free port of the loopback interface. */
+  static async start(major: Major): Promise<PostgresServer> {
+    const files = makeFiles(await postgresPrograms(major))
+    for (let tries = 1; ; tries += 1) {
+      const run = { ...files, port: await freePort() }
+      try {
+        return new PostgresServer(major, run, await startProcess(run))
+      } catch (error) {
+        if (tries === START_TRIES) throw error
+      }
+    }
+  }
+
+  /** The URL of one of its databases, for the user that owns it. */
+  url(database: string): string {
+    return `postgres://postgres:${this.#run.password}@127.0.0.1:${this.#run.port}/${database}`
+  }
+
+  /** Ends all its processes at once, as a crash does: nothing that waits to be written is written. */
+  async crash(): Promise<void> {
+    const ended = endOf(this.#process)
+    this.#process.stdin?.end()
+    await ended
+  }
+
+  /** Starts it again after a crash, with the same port and data. */
+  async restart(): Promise<void> {
+    this.#process = await startProcess(this.#run)
+  }
+}
+
+type ServerFiles = { readonly programs: string; readonly data: string; readonly password: string }
+
+/** A folder for the data, and the programs where the user of the server can read them. */
+function makeFiles(cached: string): ServerFiles {
+  const folder = aDataFolder()
+  const password = crypto.randomUUID()
+  const [data, passwordFile] = [join(folder, 'data'), join(folder, 'password')]
+  mkdirSync(data)
+  writeFileSync(passwordFile, password)
+  let programs = cached
+  if (isRoot()) {
+    // Only root can read the cache in its home folder. Links cost no time and no space.
+    programs = join(folder, 'programs')
+    if (spawnSync('cp', ['-al', cached, programs]).status !== 0) runToEnd('cp', ['-a', cached, programs])
+    chmodSync(folder, 0o755)
+    for (const path of [data, passwordFile]) chownSync(path, NOBODY, NOBODY)
+  }
+  const options = ['--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256']
+  const locale = ['--encoding=UTF8', '--no-locale']
+  runToEnd(join(programs, 'bin/initdb'), ['-D', data, '--no-sync', ...options, ...locale])
+  return { programs, data, password }
+}
+
+function startProcess({
+  programs,
+  data,
+  port,
+}: ServerFiles & { readonly port: number }): Promise<ChildProcess> {
+  const settings = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ])
+  const server = [join(programs, 'bin/postgres'), '-D', data, ...settings]
+  const child = spawn('sh', ['-c', RUN_UNTIL_CLOSED, 'sh', ...server], {
+    ...asServer(),
+    stdio: ['pipe', 'ignore', 'pipe'],
+    // Ctrl-C is for the test run alone.
+    detached: true,
+  })
+  child.unref()
+  const { promise, resolve, reject } = Promise.withResolvers<ChildProcess>()
+  const log: string[] = []
+  createInterface(child.stderr).on('line', line => {
+    log.push(line)
+    if (log.length > LOG_LINES_KEPT) log.shift()
+    if (line.endsWith(READY)) resolve(child)
+  })
+  child.on('exit', () => {
+    child.stdin.destroy()
+    reject(new Error(`PostgreSQL did not start: ${log.join('\n')}`))
+  })
+  return promise
+}
+
+function runToEnd(command: string, options: readonly string[]): void {
+  const { status, stderr, error } = spawnSync(command, options, { ...asServer(command), encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${command} exited with ${status}: ${stderr}`, { cause: error })
+}
+
+/** The user of the server, and no settings of another one from the environment. */
+function asServer(command = '') {
+  const env = { PATH: process.env['PATH'] ?? '' }
+  return isRoot() && command !== 'cp' ? { env, uid: NOBODY, gid: NOBODY, cwd: '/' } : { env }
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0
+}
+
+function endOf(child: ChildProcess): Promise<unknown> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
+  return new Promise(resolve => child.on('exit', resolve))
+}
+
+function freePort(): Promise<number> {
+  const probe = createServer()
+  const { promise, resolve } = Promise.withResolvers<number>()
+  probe.listen(0, '127.0.0.1', () => {
+    const address = probe.address()
+    const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+    probe.close(() => resolve(port))
+  })
+  return promise
+}
