@@ -161,7 +161,14 @@ test('a webhook of an account must be public and over TLS, and gets no events ab
     code: 'invalid_field',
   })
   const webhook = await gateway.admin<{ events: readonly string[] }>('POST', 'webhooks', own)
-  expect(webhook.events).toEqual(['balance.low', 'balance.granted', 'balance.topped_up', 'webhook.test'])
+  expect(webhook.events).toEqual([
+    'balance.low',
+    'balance.granted',
+    'balance.topped_up',
+    'budget.nearly_spent',
+    'budget.reached',
+    'webhook.test',
+  ])
 })
 
 test.each([

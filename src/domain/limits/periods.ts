@@ -14,7 +14,12 @@ export type PeriodSpend = Period & {
   readonly spent: NanoUsd
   /** The part that was recorded before the start, after the clock was set back. The sums on disk have it on earlier days. */
   readonly spentBefore: NanoUsd
+  /** Absent if nothing was told of this period. */
+  readonly told?: BudgetTold
 }
+
+/** What was told of a budget in a period. Each is told once. */
+export type BudgetTold = { readonly nearlySpent: boolean; readonly reached: boolean }
 
 /** The period that contains an instant. `total` starts in 1970 and never ends. */
 export function periodAt(period: BudgetPeriod, atMs: number): Period {

@@ -1,6 +1,6 @@
 import type { HoldKind } from '../ledger/books.ts'
 import { addUsd, subtractUsd, ZERO, type NanoUsd } from '../money.ts'
-import { currentSpend, withSpend, type PeriodSpend } from './periods.ts'
+import { currentSpend, withSpend, type BudgetTold, type PeriodSpend } from './periods.ts'
 import { fullBucket, notAfter, taken, type RateBucket } from './rate-bucket.ts'
 import { budgetPeriods, type BudgetPeriod, type Terms } from './scope.ts'
 
@@ -35,6 +35,8 @@ export type ScopeFacts = {
   readonly open: readonly Demand[]
   /** The charges since the start of a period. */
   readonly spentSince: (startMs: number) => NanoUsd
+  /** What was told of a period of a budget. */
+  readonly told?: (period: BudgetPeriod, startMs: number) => BudgetTold | undefined
   readonly nowMs: number
 }
 
@@ -45,15 +47,17 @@ export type ScopeFacts = {
  */
 export function usageUnder(
   { limits, budgets }: Terms,
-  { open, spentSince, nowMs }: ScopeFacts,
+  { open, spentSince, told, nowMs }: ScopeFacts,
   before?: ScopeUsage,
 ): ScopeUsage {
   const { requests_per_minute: requests, tokens_per_minute: tokens } = limits
   const spent: Partial<Record<BudgetPeriod, PeriodSpend>> = {}
   for (const period of budgetPeriods) {
     if (budgets[period] === undefined) continue
-    const current = currentSpend(before?.spent[period], period, nowMs)
-    spent[period] = { ...current, spent: addUsd(spentSince(current.startMs), current.spentBefore) }
+    const { startMs, endMs, spentBefore } = currentSpend(before?.spent[period], period, nowMs)
+    const ofPeriod = told?.(period, startMs)
+    const sum = addUsd(spentSince(startMs), spentBefore)
+    spent[period] = { startMs, endMs, spentBefore, spent: sum, ...(ofPeriod && { told: ofPeriod }) }
   }
   const openTokens = open.reduce((sum, demand) => sum + demand.tokens, 0)
   return {

@@ -14,6 +14,14 @@ export const eventTypes = {
     about: 'account',
     meaning: 'An operator credited an account with money that the customer paid.',
   },
+  'budget.nearly_spent': {
+    about: 'account',
+    meaning: 'At least 80 % of a budget is spent. Once in each of its periods.',
+  },
+  'budget.reached': {
+    about: 'account',
+    meaning: 'A budget is spent, or it refused its first request of a period. Once in each of its periods.',
+  },
   'books.problem': {
     about: 'gateway',
     meaning: 'A check of the books found a problem. Each problem is sent once in 30 days.',

@@ -40,6 +40,7 @@ const landed: Readonly<Record<string, string>> = {
   '0031_webhooks.sql': '9582baae49bbf6eb9074671c9f8a98cd3fd42e767a99c006e8a4d1951c46a454',
   '0032_day_costs.sql': '0470d3328be9f20cc84c3c257c0c37f0bcc5486f7db6890a8b5a762428b05aae',
   '0033_job_request_index.sql': '0f390d183142ccf4138d70c98c6ac9841dcfda79b67665a3f1e19476817c6d83',
+  '0034_told_events.sql': '8a0f9a0abb9cb47a52209cf20b4a614b65a146bb87cc762819a3e3aa4d1d75af',
 }
 
 test('a migration that has landed is never edited, renamed or removed', () => {

@@ -2,7 +2,8 @@ import { GroupSums } from '../books/usage-groups.ts'
 import type { Database } from 'bun:sqlite'
 import { sumsIn } from '../../domain/ledger/books.ts'
 import { addUsd, nanoUsd } from '../../domain/money.ts'
-import type { Balance, Ledger } from '../../gateway/ports/ledger.ts'
+import type { Balance, HoldOutcome, Ledger } from '../../gateway/ports/ledger.ts'
+import type { Limited } from '../../gateway/ports/limits.ts'
 import { BooksOfAccounts, type AccountBooks } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import { Charges } from './charges.ts'
@@ -85,7 +86,10 @@ export function createLedger(parts: {
     "SELECT ifnull(sum(amount), 0) AS held FROM holds WHERE state = 'open'",
   )
 
-  const placeText = (hold: TextHoldTerms) => text.place(hold, owner)
+  const placeText = (hold: TextHoldTerms): HoldOutcome | Promise<HoldOutcome> => {
+    const outcome = text.place(hold, owner)
+    return outcome.outcome === 'limited' ? toldRefusal(hold, outcome, parts) : outcome
+  }
   const placeMedia = ({ atMs, ...hold }: Parameters<Ledger['placeHold']>[0]) =>
     groupCommit.run(() => media.place(hold, owner, atMs))
 
@@ -137,6 +141,23 @@ export function createLedger(parts: {
     findCharge: async id => usageList.find(id),
     verify: blobs => verifyBooks(database, { blobs, live: { ...parts.steps, nowMs: () => owner.nowMs() } }),
   }
+}
+
+/** A refused request commits nothing, so the first refusal of a budget is told in a step of its own. */
+async function toldRefusal(
+  { accountId }: TextHoldTerms,
+  limited: Limited,
+  {
+    steps: { booksOfAccounts, limits },
+    groupCommit,
+    owner,
+  }: { readonly steps: LedgerSteps; readonly groupCommit: GroupCommit; readonly owner: HoldOwner },
+): Promise<Limited> {
+  const books = booksOfAccounts.of(accountId)
+  const { refusal } = limited
+  if (limits.isNews(books, refusal, owner.nowMs()))
+    await groupCommit.run(() => limits.tellRefusal(books, refusal, owner.nowMs()))
+  return limited
 }
 
 function balanceOf({ free, heldText, committed: { balances, bookedLosses } }: AccountBooks): Balance {

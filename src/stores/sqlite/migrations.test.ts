@@ -278,7 +278,17 @@ const UNDO_0024 = `
   DROP TABLE admin_tokens;
 `
 
+const UNDO_0034 = `
+  DROP TABLE provider_alerts;
+  DROP INDEX api_keys_by_expiry;
+  DROP TABLE expiry_alerts;
+  DROP TABLE job_alerts;
+  DROP TABLE budget_alerts;
+  DELETE FROM migrations WHERE number >= 34;
+`
+
 const UNDO_0033 = `
+  ${UNDO_0034}
   DROP INDEX jobs_by_request;
   DELETE FROM migrations WHERE number >= 33;
 `

@@ -102,7 +102,10 @@ class JobSteps {
     const books = steps.booksOfAccounts.of(accountId)
     const isCovered = canHold(books.free, job.held)
     const taken = steps.limits.take(books, demandOf(job), { nowMs: atMs, isCovered })
-    if (taken.outcome === 'limited') return taken
+    if (taken.outcome === 'limited') {
+      steps.limits.tellRefusal(books, taken.refusal, atMs)
+      return taken
+    }
     const outcome = steps.media.place({ ...decision.hold, job: id }, owner, atMs)
     if (outcome.outcome !== 'held') return outcome
     const row = table.insert(decision.row)

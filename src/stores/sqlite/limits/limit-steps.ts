@@ -6,6 +6,7 @@ import {
   leftOf,
   strictestRates,
   type LimitDecision,
+  type LimitRefusal,
 } from '../../../domain/limits/admission.ts'
 import {
   isSameLimits,
@@ -25,10 +26,13 @@ import {
   type ScopeUsage,
 } from '../../../domain/limits/scope-usage.ts'
 import { addUsd, ZERO, type NanoUsd } from '../../../domain/money.ts'
+import { budgetNews, withNews } from '../../../domain/webhooks/budget-alert.ts'
 import type { BudgetStatus, Limited, LimitOwner, ReadOutcome } from '../../../gateway/ports/limits.ts'
 import type { AccountBooks } from '../account-books.ts'
 import type { OpenTextHolds } from '../text-holds.ts'
 import type { Transactions } from '../transactions.ts'
+import { BudgetAlerts } from '../webhooks/budget-alerts.ts'
+import type { WebhookEvents } from '../webhooks/webhook-events.ts'
 import {
   AccountLimits,
   ownerOf,
@@ -49,6 +53,7 @@ const UNLIMITED: ReadOutcome = { outcome: 'taken', rates: {} }
 export class LimitSteps {
   readonly #rows: LimitRows
   readonly #textHolds: OpenTextHolds
+  readonly #alerts: BudgetAlerts
   readonly #isInTransaction: () => boolean
   /** The usages before the running transaction. */
   readonly #before = new Map<LiveScope, ScopeUsage>()
@@ -59,8 +64,10 @@ export class LimitSteps {
     readonly database: Database
     readonly transactions: Transactions
     readonly textHolds: OpenTextHolds
+    readonly webhookEvents: WebhookEvents
   }) {
     this.#rows = new LimitRows(parts.database)
+    this.#alerts = new BudgetAlerts(parts)
     this.#textHolds = parts.textHolds
     this.#isInTransaction = () => parts.database.inTransaction
     parts.transactions.join({
@@ -129,7 +136,10 @@ export class LimitSteps {
       this.#set(live, withDebt(live.usage, live.terms, used))
   }
 
-  /** Inside a step, before the charge is written: counts its cost in the current periods. */
+  /**
+   * Inside a step, before the charge is written: counts its cost in the current periods, and tells of budgets that it
+   * nearly spends or reaches.
+   */
   spend(
     books: AccountBooks,
     charge: {
@@ -142,8 +152,22 @@ export class LimitSteps {
     // Loaded even for a cost of zero: limits that are loaded later would count it twice.
     const limits = this.#readable(books, charge.atMs)
     if (limits === null || charge.cost === ZERO) return
-    for (const live of limits.scopesOf(charge))
+    for (const live of limits.scopesOf(charge)) {
       this.#set(live, { ...live.usage, spent: withCost(live.usage.spent, charge) })
+      this.#tell(books, live, { atMs: charge.atMs })
+    }
+  }
+
+  /** Whether a refusal is to be told. A flood of refusals costs one step in a period. */
+  isNews(books: AccountBooks, refusal: LimitRefusal, atMs: number): boolean {
+    const live = refusal.limit === 'budget' ? books.limits?.find(refusal.scope) : undefined
+    return live !== undefined && budgetNews(live, { atMs, refusal }).length > 0
+  }
+
+  /** Inside a step: tells of a budget that refuses its first request of a period. Repeating it tells nothing. */
+  tellRefusal(books: AccountBooks, refusal: LimitRefusal, atMs: number): void {
+    const live = refusal.limit === 'budget' ? books.limits?.find(refusal.scope) : undefined
+    if (live !== undefined) this.#tell(books, live, { atMs, refusal })
   }
 
   termsOf(owner: LimitOwner): LimitTerms {
@@ -223,6 +247,17 @@ export class LimitSteps {
     live.usage = usage
   }
 
+  #tell(
+    { accountId }: AccountBooks,
+    live: LiveScope,
+    after: { readonly atMs: number; readonly refusal?: LimitRefusal },
+  ): void {
+    for (const news of budgetNews(live, after)) {
+      this.#set(live, withNews(live.usage, news))
+      this.#alerts.tell(accountId, live.scope, { news, atMs: after.atMs })
+    }
+  }
+
   #limitsOf(books: AccountBooks, nowMs: number): AccountLimits | null {
     return books.limits === undefined ? (books.limits = this.#load(books, nowMs)) : books.limits
   }
@@ -248,6 +283,7 @@ export class LimitSteps {
       const facts = {
         open: open.filter(demand => isOf(scope, demand, projectOf)),
         spentSince: (startMs: number) => this.#rows.spentSince(accountId, scope, startMs),
+        told: this.#alerts.toldOf(accountId, scope, terms),
         nowMs,
       }
       const usage = usageUnder(terms, facts, limits?.find(scope)?.usage)

@@ -1,11 +1,15 @@
 import { describe, expect, test } from 'bun:test'
+import { eventsConform } from '../../../../test/conformance/events.ts'
 import { webhooksConform } from '../../../../test/conformance/webhooks.ts'
 import { at } from '../../../../test/support/account-builders.ts'
 import { anId, NOW } from '../../../../test/support/ledger-builders.ts'
 import { aSqliteStore, sqlite } from '../../../../test/support/test-store.ts'
 import { QUEUE_MAX } from './webhook-events.ts'
 
-describe('sqlite webhooks', () => webhooksConform(sqlite))
+describe('sqlite webhooks', () => {
+  webhooksConform(sqlite)
+  eventsConform(sqlite)
+})
 
 test('secrets are encrypted, and bound to their webhook', async () => {
   const store = aSqliteStore()
