@@ -53,10 +53,7 @@ async function openTold(kind: StoreKind) {
   const spend = async (dollars: number, store = opened.store) => {
     const outcome = await place(usd('0'), store)
     if (outcome.outcome !== 'held') throw new Error(`The hold was ${outcome.outcome}.`)
-    await store.ledger.captureHold(
-      outcome.hold,
-      aCharge(apiKeyId, { tokens: dollars, atMs: clock.now() }),
-    )
+    await store.ledger.captureHold(outcome.hold, aCharge(apiKeyId, { tokens: dollars, atMs: clock.now() }))
   }
   const limit = (body: object, of: { readonly apiKeyId: number | undefined } = payer) => {
     const decoded = decodeLimitsPatch(body)
@@ -104,7 +101,14 @@ export function eventsConform(kind: StoreKind): void {
         spent_usd: '12',
         resets_at: new Date(TOMORROW).toISOString(),
       }
-      const ofModel = { ...ofDay, scope: 'key_model', model: 'gpt-x', period: 'total', budget_usd: '12', resets_at: null }
+      const ofModel = {
+        ...ofDay,
+        scope: 'key_model',
+        model: 'gpt-x',
+        period: 'total',
+        budget_usd: '12',
+        resets_at: null,
+      }
       expect(await told()).toMatchObject([
         { type: 'budget.nearly_spent', data: ofDay },
         { type: 'budget.reached', data: ofDay },
@@ -156,7 +160,11 @@ export function eventsConform(kind: StoreKind): void {
       if (decoded.ok) await changeLimits(again, payer, decoded.value)
       await spend(1, again)
 
-      expect([before, after, await types(again)]).toEqual([['budget.nearly_spent'], [], ['budget.nearly_spent']])
+      expect([before, after, await types(again)]).toEqual([
+        ['budget.nearly_spent'],
+        [],
+        ['budget.nearly_spent'],
+      ])
     })
 
     test('a charge that cannot be recorded tells nothing, and its repeat does', async () => {

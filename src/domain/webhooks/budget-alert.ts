@@ -17,7 +17,7 @@ export type BudgetNews = {
   readonly spend: PeriodSpend
 }
 
-const NO_NEWS: readonly BudgetNews[] = []
+const NOTHING_TOLD = { nearlySpent: false, reached: false }
 
 /**
  * What is to be told of the budgets of a scope after a charge, or after a refusal: each of both types once in a period.
@@ -28,28 +28,31 @@ export function budgetNews(
   { atMs, refusal }: { readonly atMs: number; readonly refusal?: LimitRefusal },
 ): readonly BudgetNews[] {
   const refused = refusal?.limit === 'budget' && !refusal.isReserved ? refusal.period : undefined
-  let news = NO_NEWS
-  for (const period of budgetPeriods) {
+  return budgetPeriods.flatMap(period => {
     const allowed = terms.budgets[period]
-    if (allowed === undefined) continue
+    if (allowed === undefined) return []
     const spend = currentSpend(usage.spent[period], period, atMs)
-    const { spent, told = { nearlySpent: false, reached: false } } = spend
+    const { spent, told = NOTHING_TOLD } = spend
     const isNear = spent > ZERO && spent * 100n >= allowed * NEARLY_SPENT_PERCENT
     const isReached = (spent > ZERO && spent >= allowed) || refused === period
     const nearlySpent = told.nearlySpent || isNear
-    const of = { period, allowed }
-    if (isNear && !told.nearlySpent)
-      news = [
-        ...news,
-        { ...of, type: 'budget.nearly_spent', spend: { ...spend, told: { ...told, nearlySpent } } },
-      ]
+    const news: BudgetNews[] = []
+    if (nearlySpent && !told.nearlySpent)
+      news.push({
+        type: 'budget.nearly_spent',
+        period,
+        allowed,
+        spend: { ...spend, told: { ...told, nearlySpent } },
+      })
     if (isReached && !told.reached)
-      news = [
-        ...news,
-        { ...of, type: 'budget.reached', spend: { ...spend, told: { nearlySpent, reached: true } } },
-      ]
-  }
-  return news
+      news.push({
+        type: 'budget.reached',
+        period,
+        allowed,
+        spend: { ...spend, told: { nearlySpent, reached: true } },
+      })
+    return news
+  })
 }
 
 /** The usage after something was told. */

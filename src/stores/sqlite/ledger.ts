@@ -75,7 +75,7 @@ export function createLedger(parts: {
   readonly freedHints: FreedHints
 }): Ledger {
   const { database, groupCommit, owner } = parts
-  const { text, media, credits, corrections, compensations, booksOfAccounts, limits } = parts.steps
+  const { text, media, credits, corrections, compensations, booksOfAccounts } = parts.steps
   const statement = new Statement({ database, booksOfAccounts })
   const turns = new ReadTurns()
   const refundList = new RefundList(database, turns)
@@ -88,15 +88,7 @@ export function createLedger(parts: {
 
   const placeText = (hold: TextHoldTerms): HoldOutcome | Promise<HoldOutcome> => {
     const outcome = text.place(hold, owner)
-    return outcome.outcome === 'limited' ? told(hold, outcome) : outcome
-  }
-  /** A refused request commits nothing, so the first refusal of a budget is told in a step of its own. */
-  const told = async ({ accountId }: TextHoldTerms, limited: Limited) => {
-    const books = booksOfAccounts.of(accountId)
-    const { refusal } = limited
-    if (limits.isNews(books, refusal, owner.nowMs()))
-      await groupCommit.run(() => limits.tellRefusal(books, refusal, owner.nowMs()))
-    return limited
+    return outcome.outcome === 'limited' ? toldRefusal(hold, outcome, parts) : outcome
   }
   const placeMedia = ({ atMs, ...hold }: Parameters<Ledger['placeHold']>[0]) =>
     groupCommit.run(() => media.place(hold, owner, atMs))
@@ -149,6 +141,23 @@ export function createLedger(parts: {
     findCharge: async id => usageList.find(id),
     verify: blobs => verifyBooks(database, { blobs, live: { ...parts.steps, nowMs: () => owner.nowMs() } }),
   }
+}
+
+/** A refused request commits nothing, so the first refusal of a budget is told in a step of its own. */
+async function toldRefusal(
+  { accountId }: TextHoldTerms,
+  limited: Limited,
+  {
+    steps: { booksOfAccounts, limits },
+    groupCommit,
+    owner,
+  }: { readonly steps: LedgerSteps; readonly groupCommit: GroupCommit; readonly owner: HoldOwner },
+): Promise<Limited> {
+  const books = booksOfAccounts.of(accountId)
+  const { refusal } = limited
+  if (limits.isNews(books, refusal, owner.nowMs()))
+    await groupCommit.run(() => limits.tellRefusal(books, refusal, owner.nowMs()))
+  return limited
 }
 
 function balanceOf({ free, heldText, committed: { balances, bookedLosses } }: AccountBooks): Balance {
