@@ -974,7 +974,7 @@ describe('on a running server', () => {
     const [refundHead, refundLine, ...chargeLines] = refundedCsv.out.trimEnd().split('\r\n')
     expect(refundHead).toBe(head)
     expect(refundLine).toMatch(
-      /^op_\w+,20\S+,acct_\w+,demo,key_\w+,chat,sandbox-chat,sandbox,{20}-0.000001,,,,req_\w+,,$/,
+      /^op_\w+,20\S+,acct_\w+,demo,key_\w+,chat,sandbox-chat,sandbox,{20}-0.000001,,,,req_\w+,,,$/,
     )
     expect(chargeLines).toEqual([imageLine!, chatLine!])
     const costColumn = refundHead!.split(',').indexOf('cost_usd')

@@ -15,6 +15,7 @@ export function addUsage(program: Command, runner: Runner): void {
     readonly by?: string
     readonly tag?: string
     readonly user?: string
+    readonly project?: string
   }
   program
     .command('usage')
@@ -32,6 +33,10 @@ export function addUsage(program: Command, runner: Runner): void {
     )
     .option('--tag <tags>', 'only requests with these tags, such as team=red or team=red,feature=search')
     .option('--user <user>', 'only requests of this end user')
+    .option(
+      '--project <project>',
+      'only requests with keys of this project, by its id (proj_…); with --account',
+    )
     .option('--csv', 'print all rows as CSV')
     .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
     .option('--cursor <cursor>', 'continue after the previous page')

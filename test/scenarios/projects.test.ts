@@ -21,6 +21,71 @@ beforeEach(async () => {
 })
 afterEach(() => gateway.stop())
 
+describe('the usage of an account by project', () => {
+  test('each line names the project of its key, and a filter selects a project with its totals', async () => {
+    const { account, project } = await aProject()
+    const inProject = await aKey(account, { project: 'web' })
+    const other = await aKey(account, {})
+    for (const key of [inProject, other, inProject]) await (await ask(key)).text()
+    const range = 'from=2027-01-15T00:00:00Z&to=2027-01-16T00:00:00Z'
+    const own = `/v1/usage?${range}`
+    const ofAdmin = `usage?account=${account}&${range}`
+    const only = `project=${project.id}`
+
+    const all = await gateway.read<Usage>(inProject.key, own)
+    const some = await gateway.read<Usage>(other.key, `${own}&${only}`)
+    const listed = await gateway.admin<Usage>('GET', ofAdmin)
+    const selected = await gateway.admin<Usage>('GET', `${ofAdmin}&${only}`)
+
+    const id = project.id
+    expect(all.data.map(line => line.project)).toEqual([id, null, id])
+    expect(listed.data.map(line => line.project)).toEqual([id, null, id])
+    expect(some.data.map(line => line.project)).toEqual([id, id])
+    expect(selected.data.map(line => line.project)).toEqual([id, id])
+    expect(some.totals).toMatchObject({ charges: 2, cost_usd: '2' })
+    expect(selected.totals).toEqual(some.totals)
+  })
+
+  test.each([
+    ['an unknown project', 'from=2027-01-15T00:00:00Z&project=proj_x', 'project'],
+    ['no time range', 'project={project}', 'from'],
+  ])('a filter with %s is refused', async (_, asked, param) => {
+    const { account, project } = await aProject()
+    const { key } = await aKey(account, {})
+    const query = asked.replace('{project}', project.id)
+
+    const refused = await fetch(`${gateway.url}/v1/usage?${query}`, { headers: { 'x-api-key': key } })
+
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toMatchObject({ error: { code: 'invalid_field', param } })
+  })
+
+  test('a customer cannot select a project of another account', async () => {
+    const { project } = await aProject()
+    const { key } = await gateway.account({ grant: '1' })
+    const path = `/v1/usage?from=2027-01-15T00:00:00Z&project=${project.id}`
+
+    const refused = await fetch(`${gateway.url}${path}`, { headers: { 'x-api-key': key } })
+
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toMatchObject({ error: { code: 'invalid_field', param: 'project' } })
+  })
+
+  test('a filter of the operator needs an account', async () => {
+    const path = 'usage?from=2027-01-15T00:00:00Z&project=proj_x'
+
+    const refused = await fetch(`${gateway.url}/admin/api/${path}`, {
+      headers: { authorization: `Bearer ${ADMIN_KEY}` },
+    })
+
+    expect(await refused.json()).toMatchObject({ error: { code: 'invalid_field', param: 'account' } })
+  })
+})
+
+type Usage = {
+  readonly data: readonly { readonly project: string | null }[]
+  readonly totals: object
+}
 type Project = { readonly id: string; readonly name: string; readonly closed_at: string | null }
 type Key = { readonly id: string; readonly key: string; readonly project: string | null }
 

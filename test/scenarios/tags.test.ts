@@ -425,8 +425,8 @@ describe('usage by tag and user', () => {
       const moved = await statement(ask, { account: payer.id, limit: '50' })
 
       expect(listed.text).toMatch(/ TAGS +USER\n.* stage=x,team=red +u2\n.* team=red +u1\n/)
-      expect(csv[0]).toEndWith(',refund_of,tags,user')
-      expect(csv[1]).toEndWith(',,"stage=x,team=red",u2')
+      expect(csv[0]).toEndWith(',refund_of,tags,user,project')
+      expect(csv[1]).toEndWith(',,"stage=x,team=red",u2,')
       expect(moved.text).toMatch(/ charge .* stage=x,team=red +u2\n/)
     })
 
@@ -440,7 +440,7 @@ describe('usage by tag and user', () => {
       const rows = await chunksOf(await usageCsv(ask, { account }))
       const groups = await chunksOf(await usageGroupsCsv(ask, { ...filters(), account, group_by: 'user' }))
 
-      expect(rows[1]).toEndWith(",'-x=1,'=cmd|calc")
+      expect(rows[1]).toEndWith(",'-x=1,'=cmd|calc,")
       expect(groups[1]).toStartWith("'=cmd|calc,1,")
     })
   })

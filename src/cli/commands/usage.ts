@@ -7,6 +7,8 @@ type UsageFilters = {
   readonly to?: string
   readonly tag?: string
   readonly user?: string
+  /** Its id. */
+  readonly project?: string
 }
 
 type UsageReply = {
@@ -29,6 +31,8 @@ export type UsageRow = {
   readonly account: string | null
   readonly account_name: string | null
   readonly key: string | null
+  /** The id of the project of the key. */
+  readonly project: string | null
   readonly route: string
   readonly model: string
   readonly provider: string
@@ -241,6 +245,7 @@ const columns: readonly (readonly [string, ValueOf])[] = [
   ['refund_of', row => (row.object === 'refund' ? row.charge : null)],
   ['tags', row => fromClient(tagsText(row))],
   ['user', row => fromClient(row.user)],
+  ['project', row => row.project],
 ]
 
 function chargeOf(row: UsageRow): ChargeRow | undefined {

@@ -74,13 +74,23 @@ describe('a filter and a grouping', () => {
   ])('a filter selects requests by tags and user: %s', (_, tags, userId, isSelected) => {
     const filter = { tags: readTags(tags, HEADER) ?? new Map(), ...(userId !== undefined && { userId }) }
 
-    expect(isOf(request, filter)).toBe(isSelected)
+    expect(isOf({ ...request, apiKeyId: 1 }, filter)).toBe(isSelected)
   })
 
   test('a request without tags and user is of no tag and of no user', () => {
-    expect(isOf({}, { tags: new Map([['team', 'a']]) })).toBe(false)
-    expect(isOf({}, { tags: new Map(), userId: 'ada' })).toBe(false)
-    expect(isOf({}, { tags: new Map() })).toBe(true)
+    const plain = { apiKeyId: 1 }
+
+    expect(isOf(plain, { tags: new Map([['team', 'a']]) })).toBe(false)
+    expect(isOf(plain, { tags: new Map(), userId: 'ada' })).toBe(false)
+    expect(isOf(plain, { tags: new Map() })).toBe(true)
+  })
+
+  test('a filter with keys selects only requests with one of them', () => {
+    const [one, none] = [new Set([1, 2]), new Set<number>()]
+
+    expect(isOf({ apiKeyId: 1 }, { tags: new Map(), apiKeyIds: one })).toBe(true)
+    expect(isOf({ apiKeyId: 3 }, { tags: new Map(), apiKeyIds: one })).toBe(false)
+    expect(isOf({ apiKeyId: 1 }, { tags: new Map(), apiKeyIds: none })).toBe(false)
   })
 
   test.each([

@@ -46,10 +46,19 @@ export function readTags(text: string | null, param: string): Tags | undefined {
   return tags.size === 0 ? undefined : sorted(tags)
 }
 
-/** Requests with each of these tags, and of this user. */
-export type AttributionFilter = { readonly tags: Tags; readonly userId?: string }
+/** Requests with each of these tags, of this user, and with one of these keys. */
+export type AttributionFilter = {
+  readonly tags: Tags
+  readonly userId?: string
+  /** By the store's integer keys. A project is known through its keys. */
+  readonly apiKeyIds?: ReadonlySet<number>
+}
 
-export function isOf({ tags, userId }: Attribution, filter: AttributionFilter): boolean {
+/** A request with its key, by the store's integer key. */
+export type AttributedRequest = Attribution & { readonly apiKeyId: number }
+
+export function isOf({ tags, userId, apiKeyId }: AttributedRequest, filter: AttributionFilter): boolean {
+  if (filter.apiKeyIds?.has(apiKeyId) === false) return false
   if (filter.userId !== undefined && userId !== filter.userId) return false
   for (const [name, value] of filter.tags) if (tags?.get(name) !== value) return false
   return true

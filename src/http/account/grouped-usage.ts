@@ -11,7 +11,7 @@ import { wrongParameter, type PageQuery } from '../list-query.ts'
 import { sumsJson, totalsJson } from './usage.ts'
 
 /** The parameters of a list of usage that `readSelection` reads. */
-export const selectionParameters = ['group_by', 'tag', 'user'] as const
+export const selectionParameters = ['group_by', 'tag', 'user', 'project'] as const
 
 /** Which charges of a time range are asked for, and how they are grouped. */
 export type UsageSelection = {
@@ -24,31 +24,39 @@ export type UsageSelection = {
 
 /**
  * Reads `?group_by=`, `?tag=team=red` and `?user=`. Several tags must all be there. Undefined without a time range,
- * which all of them need. Throws `invalid_field`.
+ * which all of them need. `apiKeyIds` are the keys of `?project=`. Throws `invalid_field`.
  */
 export function readSelection(
   query: URLSearchParams,
   between: TimeRange | undefined,
+  apiKeyIds: ReadonlySet<number> | undefined,
 ): UsageSelection | undefined {
   const groupBy = query.get('group_by')
   const grouping = groupBy === null ? undefined : readGrouping(groupBy, 'group_by')
-  const matching = readFilter(query)
+  const matching = readFilter(query, apiKeyIds)
   if (between !== undefined) return { between, matching, grouping }
   const param = selectionParameters.find(name => query.has(name))
   if (param === undefined) return undefined
   throw wrongParameter('from', `is missing; "${param}" needs the time at which the range begins`)
 }
 
-function readFilter(query: URLSearchParams): AttributionFilter | undefined {
+function readFilter(
+  query: URLSearchParams,
+  apiKeyIds: ReadonlySet<number> | undefined,
+): AttributionFilter | undefined {
   const [tag, user] = [query.getAll('tag'), query.get('user')]
-  if (tag.length === 0 && user === null) return undefined
+  if (tag.length === 0 && user === null && apiKeyIds === undefined) return undefined
   const tags = readTags(tag.join(','), 'tag')
   if (tag.length > 0 && tags === undefined)
     throw wrongParameter('tag', 'must be a name and a value, such as "team=red"')
   // As ids are kept.
   const userId = userIdFrom(user)
   if (user !== null && userId === undefined) throw wrongParameter('user', 'must be the id of a user')
-  return { tags: tags ?? new Map(), ...(userId !== undefined && { userId }) }
+  return {
+    tags: tags ?? new Map(),
+    ...(userId !== undefined && { userId }),
+    ...(apiKeyIds !== undefined && { apiKeyIds }),
+  }
 }
 
 type GroupedSelection = UsageSelection & { readonly grouping: AttributionGrouping }

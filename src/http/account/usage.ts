@@ -25,27 +25,34 @@ import {
   selectionParameters,
   type UsageSelection,
 } from './grouped-usage.ts'
+import { keysOfProject, projectsOfKeys, type ProjectPorts } from './projects-of-keys.ts'
 
 /**
- * `GET /v1/usage?limit=&cursor=&from=&to=&group_by=&tag=&user=`: the charged requests of the account, newest first, or
- * their sums by tag or user. A time range limits them, and the reply has its totals.
+ * `GET /v1/usage?limit=&cursor=&from=&to=&group_by=&tag=&user=&project=`: the charged requests of the account, newest
+ * first, or their sums by tag or user. A time range limits them, and the reply has its totals.
  */
 export async function readUsage(
   { query, signal }: IncomingRequest,
   { account }: Authenticated,
-  { ledger, clock }: { readonly ledger: Ledger; readonly clock: Clock },
+  ports: { readonly ledger: Ledger; readonly clock: Clock } & ProjectPorts,
 ): Promise<HttpReply> {
+  const { ledger, clock, apiKeys, projects } = ports
   const parameters = new URLSearchParams(query)
   refuseUnknown(parameters, ['limit', 'cursor', 'from', 'to', ...selectionParameters])
   const page = readPage(parameters)
-  const selection = readSelection(parameters, readTimeRange(parameters, clock.now()))
+  const between = readTimeRange(parameters, clock.now())
+  const selection = readSelection(parameters, between, await keysOfProject(parameters, account.id, ports))
   if (isGrouped(selection))
     return jsonReply(200, {
       object: 'list',
       ...(await groupedUsage(account.id, selection, { page, signal }, ledger)),
     })
   const lines = await ledger.usage(account.id, usagePage(page, selection))
-  const listed = pageOf(lines, page.limit, { cursorOf: line => line.cursor, rowOf: usageJson })
+  const projectOf = projectsOfKeys(await apiKeys.list(account.id), await projects.list(account.id))
+  const listed = pageOf(lines, page.limit, {
+    cursorOf: line => line.cursor,
+    rowOf: line => ({ ...usageJson(line), project: projectOf.get(line.apiKeyId) ?? null }),
+  })
   if (selection === undefined) return jsonReply(200, { object: 'list', ...listed })
   const totals = await selectedTotals(account.id, selection, signal, ledger)
   return jsonReply(200, { object: 'list', ...listed, totals: totalsJson(selection.between, totals) })

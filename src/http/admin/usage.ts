@@ -10,6 +10,7 @@ import {
   selectionParameters,
   type UsageSelection,
 } from '../account/grouped-usage.ts'
+import { keysOfProject } from '../account/projects-of-keys.ts'
 import { attributionJson, idPrefixOf, totalsJson, usageJson, usagePage } from '../account/usage.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { pageOf, readTimeRange, rowsBefore, wrongParameter, type PageQuery } from '../list-query.ts'
@@ -23,16 +24,21 @@ import { instant } from './instant.ts'
 /**
  * The charged requests and jobs of one account (`?account=`) or of all accounts, and their refunds, each at the time at
  * which it was made. `?from=` and `?to=` limit the time. With an account and a range, the reply has the totals, and the
- * list can be limited and grouped by tag or user: each customer has its own tags.
+ * list can be limited and grouped by tag, user and project: each customer has its own tags.
  */
 export async function listUsage({ query, request }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const asked = readAdminPage(query, ['account', 'from', 'to', ...selectionParameters])
-  const selection = readSelection(query, readTimeRange(query, ports.clock.now()))
   const { ledger } = ports
   const { signal } = request
   const named = query.get('account')
   const account = named === null ? undefined : await accountOf({ account: named }, ports)
-  if (account === undefined) return adminReply(await pageOfUsage(undefined, asked, selection, ports))
+  const between = readTimeRange(query, ports.clock.now())
+  if (account === undefined) {
+    if (selectionParameters.some(name => query.has(name)))
+      throw wrongParameter('account', 'is missing; "group_by", "tag", "user" and "project" need an account')
+    return adminReply(await pageOfUsage(undefined, asked, readSelection(query, between, undefined), ports))
+  }
+  const selection = readSelection(query, between, await keysOfProject(query, account.id, ports))
   if (isGrouped(selection))
     return adminReply(await groupedUsage(account.id, selection, { page: asked, signal }, ledger))
   const page = await pageOfUsage(account.id, asked, selection, ports)
@@ -47,8 +53,6 @@ async function pageOfUsage(
   selection: UsageSelection | undefined,
   ports: AdminPorts,
 ) {
-  if (accountId === undefined && (selection?.grouping ?? selection?.matching) !== undefined)
-    throw wrongParameter('account', 'is missing; "group_by", "tag" and "user" need an account')
   const entries = await listEntries(accountId, usagePage(asked, selection), ports.ledger)
   const names = await publicNames(entries.map(accountIdOf), ports)
   return pageOf(entries, asked.limit, {
@@ -93,11 +97,16 @@ function refundBody({ id, charge, accountId, amount, note, atMs }: RefundLine, n
   }
 }
 
-function payerBody(accountId: number, apiKeyId: number, { accounts, accountNames, keys }: PublicNames) {
+function payerBody(
+  accountId: number,
+  apiKeyId: number,
+  { accounts, accountNames, keys, projectsOfKeys }: PublicNames,
+) {
   return {
     account: accounts.get(accountId) ?? null,
     account_name: accountNames.get(accountId) ?? null,
     key: keys.get(apiKeyId) ?? null,
+    project: projectsOfKeys.get(apiKeyId) ?? null,
   }
 }
 

@@ -56,6 +56,9 @@ export const attributionMembers = {
   user: about('The end user that the request names. Absent for none.', text),
 } as const satisfies Members
 
+/** The project of a charge. */
+export const projectOfKey = about('The id of the project of its key.', nullable(idOf('proj')))
+
 /** The members of a charged request or job. The admin API adds the account and the key. */
 export const chargeMembers = {
   id: about('The request id of the reply, or the id of the job.', idOf('req', 'img', 'vid')),
@@ -109,7 +112,7 @@ export const accountSchemas: Members = {
     spent: object({ text_usd: usd, media_usd: usd }),
   }),
   Credits: object({ balance: usd, total_used: usd }),
-  Charge: object(chargeMembers, attributionMembers),
+  Charge: object({ ...chargeMembers, project: projectOfKey }, attributionMembers),
   UsageTotals: object({ from: dateTime, to: dateTime, ...sums }),
   UsageGroup: object({
     object: always('usage_group'),
@@ -230,7 +233,7 @@ export const accountPaths: Paths = {
             { totals: ref('UsageTotals'), object: always('list') },
           ),
         },
-        { object: 'list', data: [chargeExample], ...lastPage },
+        { object: 'list', data: [{ ...chargeExample, project: null }], ...lastPage },
       ),
       errors: ['invalid_field'],
     },

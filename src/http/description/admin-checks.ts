@@ -1,6 +1,6 @@
 import { jobTransitions, jobIdPrefix } from '../../domain/jobs/job.ts'
 import { NOTE_LENGTH_MAX } from '../admin/money-fields.ts'
-import { attributionMembers, chargeExample, chargeMembers } from './account.ts'
+import { attributionMembers, chargeExample, chargeMembers, projectOfKey } from './account.ts'
 import { bodyOf } from './admin-accounts.ts'
 import { ok, pageParameters, usageParameters, type Parameter, type Paths } from './operation.ts'
 import {
@@ -56,6 +56,7 @@ const payerMembers = {
   account: nullable(idOf('acct')),
   account_name: nullable(text),
   key: nullable(idOf('key')),
+  project: projectOfKey,
 } as const satisfies Members
 
 export const adminCheckSchemas: Members = {
@@ -258,6 +259,7 @@ export const adminCheckPaths: Paths = {
               account: job.account,
               account_name: 'ada',
               key: job.key,
+              project: null,
             },
           ],
           ...lastPage,

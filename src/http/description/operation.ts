@@ -118,4 +118,11 @@ export const usageParameters: readonly Parameter[] = [
     schema: { type: 'string', minLength: 1 },
     example: 'user-17',
   },
+  {
+    name: 'project',
+    in: 'query',
+    description: 'Only requests with the keys of this project, by its id. It needs `from`.',
+    schema: { type: 'string', pattern: '^proj_' },
+    example: 'proj_01m7yafb7z000c1awn4tmfekz0',
+  },
 ]

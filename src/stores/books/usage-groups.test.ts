@@ -18,8 +18,8 @@ test('each group of a page has all its charges, however many other groups there 
       limit: 64,
       ...(after !== undefined && { after }),
     })
-    for (const user of visits) sums.addCharge({ userId: `user ${user}` }, ONE)
-    sums.addRefund({}, usd('0.5'))
+    for (const user of visits) sums.addCharge({ userId: `user ${user}`, apiKeyId: 1 }, ONE)
+    sums.addRefund({ apiKeyId: 1 }, usd('0.5'))
 
     const page = sums.page()
 

@@ -1,4 +1,4 @@
-import { groupOf, isOf, type Attribution } from '../../domain/ledger/attribution.ts'
+import { groupOf, isOf, type AttributedRequest } from '../../domain/ledger/attribution.ts'
 import { addUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type {
   GroupedUsage,
@@ -31,12 +31,12 @@ export class GroupSums {
     this.#asked = asked
   }
 
-  addCharge(request: Attribution, charge: UsageTotals): void {
+  addCharge(request: AttributedRequest, charge: UsageTotals): void {
     this.#add(request, { ...charge, refunded: ZERO })
   }
 
   /** A refund of a charge of this request. */
-  addRefund(request: Attribution, refunded: NanoUsd): void {
+  addRefund(request: AttributedRequest, refunded: NanoUsd): void {
     this.#add(request, { ...NO_TOTALS, refunded })
   }
 
@@ -51,7 +51,7 @@ export class GroupSums {
     return { groups, hasMore: this.#hasMore, totals: this.#totals }
   }
 
-  #add(request: Attribution, sums: NetTotals): void {
+  #add(request: AttributedRequest, sums: NetTotals): void {
     const { matching, grouping, limit, after } = this.#asked
     if (!isOf(request, matching)) return
     this.#totals = addNet(this.#totals, sums)

@@ -8,7 +8,7 @@ import type {
   UsagePage,
   UsageTotals,
 } from '../../gateway/ports/ledger.ts'
-import { attributionFrom, type AttributionColumns } from '../books/attribution-columns.ts'
+import { attributedFrom, type AttributedColumns } from '../books/attribution-columns.ts'
 import { usageLineFrom, type ChargeRow } from '../books/charge-rows.ts'
 import { readCursor, ROW_ID_MAX } from '../books/cursors.ts'
 import { addTotals, NO_TOTALS, totalsOfRow, type ChargeMeasures } from '../books/usage-days.ts'
@@ -25,11 +25,11 @@ const SELECT = `SELECT *, (SELECT content FROM tariffs WHERE tariffs.id = tariff
 /** The columns that sums need. The other ones take twice as long to read. */
 const SELECT_MEASURES = `SELECT id, previous_id, at_ms, input, cached_input, cache_write, audio_input, output, reasoning,
     audio_output, cache_write_1h, server_tool_uses, search_calls, file_searches, service_tier, images, duration_ms, cost,
-    tags, user_id
+    tags, user_id, api_key_id
   FROM charges`
 
 type MeasuresRow = ChargeMeasures &
-  AttributionColumns & { id: bigint; previous_id: bigint | null; at_ms: bigint }
+  AttributedColumns & { id: bigint; previous_id: bigint | null; at_ms: bigint }
 
 /** Reads charges, newest first. */
 export class UsageList {
@@ -95,7 +95,7 @@ export class UsageList {
     for await (const row of walkCharges(this.#selectOne, chain, this.#turns)) {
       if (lines.length >= limit) break
       if (!isWithin(row, between ?? ALWAYS)) continue
-      if (matching === undefined || isOf(attributionFrom(row), matching)) lines.push(usageLineFrom(row))
+      if (matching === undefined || isOf(attributedFrom(row), matching)) lines.push(usageLineFrom(row))
     }
     return lines
   }
@@ -119,7 +119,7 @@ export class UsageList {
     if (bounds === undefined) return
     for await (const row of this.#measures(accountId, bounds)) {
       if (signal.aborted) throw new Error('The caller disconnected.')
-      if (isWithin(row, between)) sums.addCharge(attributionFrom(row), totalsOfRow(row))
+      if (isWithin(row, between)) sums.addCharge(attributedFrom(row), totalsOfRow(row))
     }
   }
 

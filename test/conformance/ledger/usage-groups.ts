@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import {
   groupOf,
   isOf,
+  type AttributedRequest,
   type Attribution,
   type AttributionFilter,
   type AttributionGrouping,
@@ -29,7 +30,7 @@ export function usageGroupsConform(kind: StoreKind): void {
       for (let index = 0; index < 80; index += 1) {
         const payer = index % 11 === 5 ? other : { accountId, apiKeyId }
         const held = await hold(ledger, { ...payer, kind: 'text', amount: usd('9') })
-        const request = anAttribution(index)
+        const request = { ...anAttribution(index), apiKeyId: payer.apiKeyId }
         const charge = aCharge(payer.apiKeyId, {
           tokens: 1 + (index % 7),
           atMs: NOW + index * HOUR,
@@ -128,7 +129,7 @@ export function usageGroupsConform(kind: StoreKind): void {
 }
 
 type Made = {
-  readonly request: Attribution
+  readonly request: AttributedRequest
   readonly atMs: number
   readonly cost: NanoUsd
   readonly charges: number

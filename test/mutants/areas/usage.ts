@@ -10,6 +10,13 @@ const METER_TESTS = 'src/protocol/chat-stream/meter.test.ts'
 /** Faults in the tokens and costs that upstreams report. */
 export const usageMutants: readonly Mutant[] = [
   {
+    name: 'the usage of a project has the requests of other keys',
+    file: 'src/domain/ledger/attribution.ts',
+    text: 'if (filter.apiKeyIds?.has(apiKeyId) === false) return false',
+    replacement: '',
+    tests: ['src/domain/ledger/attribution.test.ts'],
+  },
+  {
     name: 'a negative count is charged as it is',
     file: USAGE,
     text: 'Number.isInteger(value) && (value as number) >= 0 ?',
