@@ -1,6 +1,6 @@
 import { GatewayError } from '../domain/errors.ts'
 import { parseTime } from '../domain/rfc-3339.ts'
-import type { Page, TimeRange } from '../gateway/ports/ledger.ts'
+import type { Page, TimeRange } from '../gateway/ports/ledger-reports.ts'
 
 const LIMIT_DEFAULT = 50
 /** A page is built in memory. */

@@ -8,15 +8,8 @@ import type { TextTariff } from '../../src/domain/pricing/tariff.ts'
 import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
 import type { Attempt, Bill } from '../../src/gateway/ports/attempts.ts'
 import type { Audit } from '../../src/gateway/ports/audit.ts'
-import type {
-  Charge,
-  ImagesCharge,
-  TextCharge,
-  VideoCharge,
-  Hold,
-  Ledger,
-  HoldDemand,
-} from '../../src/gateway/ports/ledger.ts'
+import type { Charge, ImagesCharge, TextCharge, VideoCharge } from '../../src/gateway/ports/charge.ts'
+import type { Hold, Ledger, HoldDemand } from '../../src/gateway/ports/ledger.ts'
 import type { OpenOptions, StoreKind, TestStore } from './test-store.ts'
 
 export const NOW = 1_800_000_000_000

@@ -1,4 +1,5 @@
-import type { Ledger, RefundLine, UsageLine, UsagePage } from '../ports/ledger.ts'
+import type { Ledger } from '../ports/ledger.ts'
+import type { RefundLine, UsageLine, UsagePage } from '../ports/ledger-reports.ts'
 
 /** A charge, or a refund of one. */
 export type UsageEntry = { readonly cursor: string } & (

@@ -1,27 +1,21 @@
-import type { FailureReason, JobKind } from '../../domain/jobs/job.ts'
 import type { GrantAllowance } from '../../domain/admin/admin-token.ts'
-import type { AttemptState } from '../../domain/ledger/attempt.ts'
-import type { Attribution, AttributionFilter, AttributionGrouping } from '../../domain/ledger/attribution.ts'
 import type { HoldKind } from '../../domain/ledger/books.ts'
 import type { Shortage } from '../../domain/ledger/hold.ts'
-import type { OperationKind } from '../../domain/ledger/operation.ts'
 import type { Id } from '../../domain/ids.ts'
 import type { StrictestRates } from '../../domain/limits/admission.ts'
 import type { NanoUsd } from '../../domain/money.ts'
-import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
-import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
-import type { ImageTariff, TextTariff, VideoTariff } from '../../domain/pricing/tariff.ts'
 import type { AttemptId } from './attempts.ts'
 import type { Audit } from './audit.ts'
 import type { Blobs } from './blobs.ts'
-import type { CallerSignal } from './caller-signal.ts'
+import type { Charge } from './charge.ts'
+import type { LedgerReports } from './ledger-reports.ts'
 import type { Limited } from './limits.ts'
 
 /**
- * The books. Each method is one atomic, durable step, and says what repeating it does. Calls may be concurrent, also on
- * several nodes: a store may commit several together, and each call gets its own outcome.
+ * The books. Each method that changes them is one atomic, durable step, and says what repeating it does. Calls may be
+ * concurrent, also on several nodes: a store may commit several together, and each call gets its own outcome.
  */
-export interface Ledger {
+export interface Ledger extends LedgerReports {
   /**
    * Moves `amount` (more than zero) from `cash` or `promotions` to the account's available balance. With an
    * `idempotencyKey` (unique within the account), repeating it returns the first credit; with another amount or source
@@ -121,44 +115,6 @@ export interface Ledger {
   /** The balance of an account. Waits for no commit. */
   balance(accountId: number): Promise<Balance>
 
-  /** The operations of an account, newest first. */
-  statement(accountId: number, page: Page): Promise<readonly StatementLine[]>
-
-  /** The charges of one account, or of all accounts if it is undefined; newest first. */
-  usage(accountId: number | undefined, page: UsagePage): Promise<readonly UsageLine[]>
-
-  /**
-   * The work that no customer paid for, newest first: failed jobs with a loss or a cost of the provider, and attempts
-   * that were abandoned or given back or that the provider bills. The loss of an abandoned attempt is the price of its
-   * usage; zero if that is not known. With `between`, only those of that time: when the attempt was given up, the loss was
-   * booked, or the job failed.
-   */
-  losses(page: LossPage): Promise<readonly LossLine[]>
-
-  /**
-   * The sums of the charges of a day (in UTC, as a number since 1970): one line for each account, key, model and
-   * provider. Throws `unavailable` while an upgrade adds up earlier charges.
-   */
-  usageOfDay(day: number): Promise<readonly DayUsage[]>
-
-  /** The charge with an id; undefined if there is none. */
-  findCharge(id: Id): Promise<UsageLine | undefined>
-
-  /**
-   * The refunds of one account, or of all accounts if it is undefined; newest first, by the time at which they were
-   * made.
-   */
-  refunds(accountId: number | undefined, page: UsagePage): Promise<readonly RefundLine[]>
-
-  /** The sums of an account's charges in a time range, and of the refunds that were made in it. */
-  usageTotals(accountId: number, between: TimeRange): Promise<NetTotals>
-
-  /**
-   * The same sums, of the requests that `matching` selects, in groups. It reads each charge of the range, in short turns
-   * between which other work runs, and keeps one page of groups. Rejects if the signal fires before it has ended.
-   */
-  usageGroups(accountId: number, asked: GroupedUsage): Promise<UsageGroups>
-
   /**
    * Checks every invariant of the books against the entries, and reports the first entry that is wrong. With `results`,
    * it also checks the stored files of all completed jobs, which can take minutes. Rejects if the books cannot be read.
@@ -194,50 +150,6 @@ export type HoldOutcome =
     }
   | Limited
   | ({ readonly outcome: 'refused' } & Shortage)
-
-/** A charge as it is recorded: with its frozen tariff, it can be recomputed without current prices. */
-export type Charge = TextCharge | ImagesCharge | VideoCharge
-
-type CommonCharge = Attribution & {
-  readonly cost: NanoUsd
-  /**
-   * The cost of the result: the one that the provider reported, or else the result at the prices of the row's upstream.
-   * Null if neither is known. For the operator only.
-   */
-  readonly providerCost: NanoUsd | null
-  readonly route: string
-  readonly apiKeyId: number
-  readonly model: string
-  readonly provider: string
-  readonly atMs: number
-}
-
-export type TextCharge = CommonCharge & {
-  readonly kind: 'text'
-  readonly usage: Usage
-  readonly provenance: Provenance
-  /** True if an impossible part of the reported usage was clamped. */
-  readonly isClamped: boolean
-  /** The cached input of an estimate, which an earlier request suggests. Absent for none, as in most charges. */
-  readonly assumedCached?: number
-  /** Null for free rows and for the upstream's own cost as it reported it. */
-  readonly tariff: TextTariff | null
-}
-
-export type ImagesCharge = CommonCharge & {
-  readonly kind: 'images'
-  readonly images: number
-  /** The tokens of the answer, of a model that is priced by them. */
-  readonly tokens?: ImageTokens
-  readonly tariff: ImageTariff
-}
-
-export type VideoCharge = CommonCharge & {
-  readonly kind: 'video'
-  /** The part of the clip that is charged. */
-  readonly durationMs: number
-  readonly tariff: VideoTariff
-}
 
 export type Captured = {
   readonly cost: NanoUsd
@@ -277,136 +189,6 @@ export type Balance = {
   readonly held: Readonly<Record<HoldKind, NanoUsd>>
   readonly spent: Readonly<Record<HoldKind, NanoUsd>>
   readonly credited: NanoUsd
-}
-
-/**
- * A page of a list. A store refuses a text that is not a cursor with `invalid_field`. A statement also refuses a cursor
- * of an operation that the account does not have, such as one that a restore removed: an empty page would look like the
- * end of the statement.
- */
-export type Page = {
-  readonly limit: number
-  /** The `cursor` of the last line of the page before. */
-  readonly before?: string
-}
-
-/** Only lines of the time `between`, and of requests that `matching` selects, which needs an account. */
-export type UsagePage = Page & { readonly between?: TimeRange; readonly matching?: AttributionFilter }
-
-/** A time range. The start is included, the end is not. */
-export type TimeRange = { readonly fromMs: number; readonly toMs: number }
-
-export type UsageTotals = {
-  /** The number of charged requests and jobs. */
-  readonly charges: number
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly images: number
-  /** Of videos. */
-  readonly durationMs: number
-  readonly cost: NanoUsd
-}
-
-/** Totals, and the sum of the refunds that were made in the same time. */
-export type NetTotals = UsageTotals & { readonly refunded: NanoUsd }
-
-export type GroupedUsage = {
-  readonly between: TimeRange
-  readonly matching: AttributionFilter
-  /** Undefined for no groups, only the totals. */
-  readonly grouping?: AttributionGrouping
-  /** The most groups of a page. */
-  readonly limit: number
-  /** The value of the last group of the page before. */
-  readonly after?: string
-  readonly signal: CallerSignal
-}
-
-export type UsageGroups = {
-  /** In the order of their values. The group without a value is the last one of all. */
-  readonly groups: readonly UsageGroup[]
-  readonly hasMore: boolean
-  /** Of all groups, on every page. */
-  readonly totals: NetTotals
-}
-
-/** The sums of the requests with one value. A refund belongs to the group of its charge. */
-export type UsageGroup = NetTotals & {
-  /** Null for requests without the tag or the user. */
-  readonly value: string | null
-}
-
-/** A line of a charge, or of its hold, has the attribution of the request. */
-export type StatementLine = Attribution & {
-  /** The id of the credit, the charged request or the hold. */
-  readonly id: Id
-  /** 1 for the account's first operation, without gaps. */
-  readonly number: number
-  /** Where the line is in the list; opaque. */
-  readonly cursor: string
-  readonly kind: OperationKind
-  /** The change of the account's available balance: negative if money left it. */
-  readonly amount: NanoUsd
-  /** The request, job or idempotency key the movement belongs to. */
-  readonly ref: string
-  readonly note: string | null
-  readonly atMs: number
-}
-
-export type UsageLine = Charge & {
-  readonly id: Id
-  readonly accountId: number
-  /** The sum of its refunds until now. */
-  readonly refunded: NanoUsd
-  /** Where the line is in the list; opaque. */
-  readonly cursor: string
-}
-
-export type LossPage = Page & { readonly between?: TimeRange }
-
-export type DayUsage = {
-  readonly accountId: number
-  readonly apiKeyId: number
-  readonly model: string
-  readonly provider: string
-  readonly charges: number
-  readonly cost: NanoUsd
-  /** The part of the cost that was credited back, because the client got an error. */
-  readonly compensated: NanoUsd
-  /** What the provider bills for the charges, as far as it is known; also for those that were credited back. */
-  readonly providerCost: NanoUsd
-  readonly chargesWithoutCost: number
-}
-
-export type LossLine = {
-  /** Of the job, or of the request of an attempt. */
-  readonly id: Id
-  /** Where the line is in the list; opaque. */
-  readonly cursor: string
-  readonly kind: JobKind | 'text'
-  readonly accountId: number
-  readonly apiKeyId: number
-  readonly model: string
-  readonly provider: string
-  /** Why the job failed, or the state of the attempt. */
-  readonly reason: FailureReason | AttemptState
-  /** The price of work that was done; zero for work without a price. */
-  readonly loss: NanoUsd
-  readonly providerCost: NanoUsd | null
-  readonly atMs: number
-}
-
-export type RefundLine = {
-  readonly id: Id
-  readonly accountId: number
-  /** Where the line is in the list; opaque. */
-  readonly cursor: string
-  readonly amount: NanoUsd
-  readonly note: string | null
-  readonly atMs: number
-  /** The charge that was refunded. */
-  readonly charge: Attribution &
-    Pick<Charge, 'kind' | 'route' | 'model' | 'provider' | 'apiKeyId'> & { readonly id: Id }
 }
 
 export type Problem = {

@@ -2,7 +2,7 @@ import type { Project, ProjectPatch } from '../../domain/accounts/project.ts'
 import type { TermsPatch } from '../../domain/limits/scope.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Editor } from './accounts.ts'
-import type { UsageTotals } from './ledger.ts'
+import type { UsageTotals } from './ledger-reports.ts'
 
 /** What the sums of a report are grouped by. */
 export const usageGrains = ['day', 'model', 'key'] as const

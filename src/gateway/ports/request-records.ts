@@ -1,6 +1,6 @@
 import { rateLimits, type BudgetPeriod, type RateLimit, type ScopeKind } from '../../domain/limits/scope.ts'
 import type { NanoUsd } from '../../domain/money.ts'
-import type { TimeRange } from './ledger.ts'
+import type { TimeRange } from './ledger-reports.ts'
 
 /**
  * One billable request, as it is kept after its reply has ended. It has no prompt, answer, header or message of an error.

@@ -3,7 +3,7 @@ import type { AttemptState } from '../../domain/ledger/attempt.ts'
 import type { HoldKind } from '../../domain/ledger/books.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Usage } from '../../domain/pricing/usage.ts'
-import type { UsageLine } from './ledger.ts'
+import type { UsageLine } from './ledger-reports.ts'
 
 /** Reads what the books have about one request, so that it can be explained. */
 export interface Traces {

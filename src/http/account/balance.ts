@@ -1,6 +1,7 @@
 import { formatUsd, addUsd } from '../../domain/money.ts'
 import type { Authenticated } from '../../gateway/ports/api-keys.ts'
-import type { Ledger, StatementLine } from '../../gateway/ports/ledger.ts'
+import type { Ledger } from '../../gateway/ports/ledger.ts'
+import type { StatementLine } from '../../gateway/ports/ledger-reports.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 import { formatId } from '../../domain/ids.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'

@@ -6,7 +6,8 @@ import {
   type AttributionGrouping,
 } from '../../domain/ledger/attribution.ts'
 import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
-import type { Ledger, NetTotals, TimeRange, UsageGroup } from '../../gateway/ports/ledger.ts'
+import type { Ledger } from '../../gateway/ports/ledger.ts'
+import type { NetTotals, TimeRange, UsageGroup } from '../../gateway/ports/ledger-reports.ts'
 import { wrongParameter, type PageQuery } from '../list-query.ts'
 import { sumsJson, totalsJson } from './usage.ts'
 

@@ -6,14 +6,9 @@ import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { Authenticated } from '../../gateway/ports/api-keys.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type {
-  Charge,
-  Ledger,
-  NetTotals,
-  TimeRange,
-  UsageLine,
-  UsagePage,
-} from '../../gateway/ports/ledger.ts'
+import type { Charge } from '../../gateway/ports/charge.ts'
+import type { Ledger } from '../../gateway/ports/ledger.ts'
+import type { NetTotals, TimeRange, UsageLine, UsagePage } from '../../gateway/ports/ledger-reports.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { pageOf, readPage, readTimeRange, refuseUnknown, rowsBefore, type PageQuery } from '../list-query.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'

@@ -1,7 +1,7 @@
 import { formatId } from '../../domain/ids.ts'
 import { formatUsd, subtractUsd, ZERO } from '../../domain/money.ts'
 import { listUsage as listEntries, type UsageEntry } from '../../gateway/admin/list-usage.ts'
-import type { RefundLine, UsageLine, LossLine } from '../../gateway/ports/ledger.ts'
+import type { RefundLine, UsageLine, LossLine } from '../../gateway/ports/ledger-reports.ts'
 import {
   groupedUsage,
   isGrouped,

@@ -12,7 +12,8 @@ import {
   type HoldTerms,
 } from '../../domain/ledger/hold.ts'
 import { addUsd, nanoUsd, type NanoUsd } from '../../domain/money.ts'
-import type { Captured, Charge, Hold, HoldOutcome } from '../../gateway/ports/ledger.ts'
+import type { Captured, Hold, HoldOutcome } from '../../gateway/ports/ledger.ts'
+import type { Charge } from '../../gateway/ports/charge.ts'
 import { repeatedCapture, type ChargeBooking, type ChargedRow } from './charge-rows.ts'
 import type { holdsTable, NewRow } from './hashed-tables.ts'
 import { operationIdOf, type AccountState, type Operation } from './operation-rows.ts'

@@ -1,6 +1,7 @@
 import { addUsd, nanoUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
-import type { Charge, UsageTotals } from '../../gateway/ports/ledger.ts'
+import type { Charge } from '../../gateway/ports/charge.ts'
+import type { UsageTotals } from '../../gateway/ports/ledger-reports.ts'
 import { usageFrom, usageOfCharge, type UsageColumns } from './usage-columns.ts'
 
 const MS_PER_DAY = 86_400_000

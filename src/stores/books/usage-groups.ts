@@ -6,7 +6,7 @@ import type {
   UsageGroup,
   UsageGroups,
   UsageTotals,
-} from '../../gateway/ports/ledger.ts'
+} from '../../gateway/ports/ledger-reports.ts'
 import { addTotals, NO_TOTALS } from './usage-days.ts'
 
 type Asked = Pick<GroupedUsage, 'grouping' | 'matching' | 'limit' | 'after'>

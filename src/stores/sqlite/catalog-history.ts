@@ -4,7 +4,7 @@ import { rowKinds, type RowChange, type RowKind } from '../../domain/catalog/cat
 import { GatewayError } from '../../domain/errors.ts'
 import type { Audit } from '../../gateway/ports/audit.ts'
 import type { CatalogRevision } from '../../gateway/ports/catalog.ts'
-import type { Page } from '../../gateway/ports/ledger.ts'
+import type { Page } from '../../gateway/ports/ledger-reports.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from '../books/cursors.ts'
 import { readModelContent, readPriceListContent, readProvider } from './catalog-tables.ts'
 import type { SecretBox } from './secrets/secret-box.ts'

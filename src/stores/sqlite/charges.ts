@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { Id } from '../../domain/ids.ts'
 import { ZERO } from '../../domain/money.ts'
-import type { Charge } from '../../gateway/ports/ledger.ts'
+import type { Charge } from '../../gateway/ports/charge.ts'
 import { chargeRow, type ChargeBooking, type ChargedRow } from '../books/charge-rows.ts'
 import { UsageDaySums } from '../books/usage-days.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'

@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { nanoUsd } from '../../domain/money.ts'
-import type { DayUsage } from '../../gateway/ports/ledger.ts'
+import type { DayUsage } from '../../gateway/ports/ledger-reports.ts'
 import { notAddedUp } from './limits/limits.ts'
 import { areCostsAdded, isUsageRebuilt } from './usage-days.ts'
 

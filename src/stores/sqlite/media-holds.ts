@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { formatId } from '../../domain/ids.ts'
-import type { Captured, Charge, Hold, HoldOutcome } from '../../gateway/ports/ledger.ts'
+import type { Captured, Hold, HoldOutcome } from '../../gateway/ports/ledger.ts'
+import type { Charge } from '../../gateway/ports/charge.ts'
 import {
   captureMediaHold,
   freeMediaHold,

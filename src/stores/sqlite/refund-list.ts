@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
 import { isOf } from '../../domain/ledger/attribution.ts'
-import type { GroupedUsage, RefundLine, TimeRange, UsagePage } from '../../gateway/ports/ledger.ts'
+import type { GroupedUsage, RefundLine, TimeRange, UsagePage } from '../../gateway/ports/ledger-reports.ts'
 import { attributionFrom, type AttributionColumns } from '../books/attribution-columns.ts'
 import { readTimedCursor, ROW_ID_MAX, timedCursorOf } from '../books/cursors.ts'
 import type { GroupSums } from '../books/usage-groups.ts'

@@ -4,7 +4,8 @@ import type { HoldKind } from '../../domain/ledger/books.ts'
 import { canHold } from '../../domain/ledger/hold.ts'
 import { addUsd, subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
-import type { Captured, Charge, Hold, HoldDemand, HoldOutcome } from '../../gateway/ports/ledger.ts'
+import type { Captured, Hold, HoldDemand, HoldOutcome } from '../../gateway/ports/ledger.ts'
+import type { Charge } from '../../gateway/ports/charge.ts'
 import { repeatedCapture } from '../books/charge-rows.ts'
 import {
   anotherHold,

@@ -7,7 +7,7 @@ import type {
   UsageLine,
   UsagePage,
   UsageTotals,
-} from '../../gateway/ports/ledger.ts'
+} from '../../gateway/ports/ledger-reports.ts'
 import { attributedFrom, type AttributedColumns } from '../books/attribution-columns.ts'
 import { usageLineFrom, type ChargeRow } from '../books/charge-rows.ts'
 import { readCursor, ROW_ID_MAX } from '../books/cursors.ts'

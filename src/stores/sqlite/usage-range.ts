@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
-import type { TimeRange, UsageTotals } from '../../gateway/ports/ledger.ts'
+import type { TimeRange, UsageTotals } from '../../gateway/ports/ledger-reports.ts'
 import {
   ACCOUNT_SUMS,
   addTotals,

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import type { Id } from '../../../src/domain/ids.ts'
 import { addUsd, subtractUsd, usd, ZERO } from '../../../src/domain/money.ts'
 import { NO_USAGE } from '../../../src/domain/pricing/usage.ts'
-import type { Charge, Ledger, UsageTotals } from '../../../src/gateway/ports/ledger.ts'
+import type { Charge } from '../../../src/gateway/ports/charge.ts'
+import type { Ledger } from '../../../src/gateway/ports/ledger.ts'
+import type { UsageTotals } from '../../../src/gateway/ports/ledger-reports.ts'
 import {
   aBill,
   aCharge,

@@ -1,7 +1,7 @@
 import { idNumber } from '../../../src/domain/ids.ts'
 import type { Job } from '../../../src/domain/jobs/job.ts'
 import type { JobEvent } from '../../../src/gateway/ports/jobs.ts'
-import type { StatementLine } from '../../../src/gateway/ports/ledger.ts'
+import type { StatementLine } from '../../../src/gateway/ports/ledger-reports.ts'
 import type { StoreNode } from '../../../src/gateway/ports/store-node.ts'
 import { publicId } from '../world.ts'
 

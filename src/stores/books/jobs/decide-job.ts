@@ -5,7 +5,8 @@ import { losing } from '../../../domain/ledger/attempt.ts'
 import { attributionOf } from '../../../domain/ledger/attribution.ts'
 import type { Movement } from '../../../domain/ledger/post.ts'
 import type { NanoUsd } from '../../../domain/money.ts'
-import type { Charge, Hold } from '../../../gateway/ports/ledger.ts'
+import type { Charge } from '../../../gateway/ports/charge.ts'
+import type { Hold } from '../../../gateway/ports/ledger.ts'
 import {
   UpstreamIdTakenError,
   type AcceptedSubmission,
