@@ -1,7 +1,8 @@
 import { adminScopes, type AdminScope, type AdminToken } from '../../domain/admin/admin-token.ts'
 import { nanoUsd } from '../../domain/money.ts'
 import type { NewAdminToken } from '../../gateway/ports/admin-tokens.ts'
-import type { adminTokensTable, NewRow } from './hashed-tables.ts'
+import type { adminTokensTable } from './access-tables.ts'
+import type { NewRow } from './hashed-table.ts'
 
 export type AdminTokenRow = {
   id: bigint

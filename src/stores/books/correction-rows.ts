@@ -5,7 +5,8 @@ import type { HoldKind } from '../../domain/ledger/books.ts'
 import { debiting, refunding } from '../../domain/ledger/correction.ts'
 import { addUsd, nanoUsd, subtractUsd } from '../../domain/money.ts'
 import type { Correction, Debit, Refund } from '../../gateway/ports/ledger.ts'
-import type { correctionsTable, NewRow } from './hashed-tables.ts'
+import type { correctionsTable } from './money-tables.ts'
+import type { NewRow } from './hashed-table.ts'
 import type { AccountState, Operation } from './operation-rows.ts'
 
 /** The columns of an earlier correction that a repeat is compared with. */

@@ -5,7 +5,8 @@ import { formatId } from '../../domain/ids.ts'
 import { crediting, type CreditSource } from '../../domain/ledger/credit.ts'
 import { nanoUsd, addUsd } from '../../domain/money.ts'
 import type { Credit, Ledger } from '../../gateway/ports/ledger.ts'
-import type { creditsTable, NewRow } from './hashed-tables.ts'
+import type { creditsTable } from './money-tables.ts'
+import type { NewRow } from './hashed-table.ts'
 import type { AccountState, Operation } from './operation-rows.ts'
 
 export type CreditRequest = Parameters<Ledger['credit']>[0]

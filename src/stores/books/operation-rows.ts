@@ -4,7 +4,8 @@ import { lossIn, type OperationKind } from '../../domain/ledger/operation.ts'
 import type { Entry, Movement } from '../../domain/ledger/post.ts'
 import type { BalanceAlert } from '../../domain/webhooks/event.ts'
 import { addUsd, nanoUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
-import type { NewRow, operationsTable } from './hashed-tables.ts'
+import type { NewRow } from './hashed-table.ts'
+import type { operationsTable } from './money-tables.ts'
 
 /** The balances of an account's books, and the ends of its chains of operations and charges. */
 export type BooksState = {

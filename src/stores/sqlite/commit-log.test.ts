@@ -7,7 +7,8 @@ import { usd } from '../../domain/money.ts'
 import type { Balance } from '../../gateway/ports/ledger.ts'
 import type { StatementLine } from '../../gateway/ports/ledger-reports.ts'
 import { CanonicalBytes, type SqlValue } from '../books/canonical.ts'
-import { allColumnsOf, formOf, hashedTables, keyOf, selectCovered } from '../books/hashed-tables.ts'
+import { allColumnsOf, formOf, keyOf, selectCovered } from '../books/hashed-table.ts'
+import { hashedTables } from '../books/hashed-tables.ts'
 
 type Commit = { id: bigint; number: bigint; hash: Uint8Array; name: string }
 

@@ -5,15 +5,15 @@ import { CommitLog } from './commit-log.ts'
 import { HashedTable } from './hashed-table.ts'
 import {
   allColumnsOf,
-  chargesTable,
   formOf,
-  hashedTables,
-  jobEventsTable,
   selectCovered,
   type ColumnType,
   type HashedTableDefinition,
   type NewRow,
-} from '../books/hashed-tables.ts'
+} from '../books/hashed-table.ts'
+import { chargesTable } from '../books/money-tables.ts'
+import { hashedTables } from '../books/hashed-tables.ts'
+import { jobEventsTable } from '../books/work-tables.ts'
 import { migrate } from './migrate.ts'
 import { Transactions } from './transactions.ts'
 

@@ -3,27 +3,29 @@ import type { SqlValue } from '../books/canonical.ts'
 import {
   accountsTable,
   adminTokensTable,
-  allColumnsOf,
   apiKeysTable,
-  attemptsTable,
   auditTable,
-  chargesTable,
-  columnsOf,
-  correctionsTable,
-  creditsTable,
-  formOf,
-  holdsTable,
-  jobEventsTable,
-  jobsTable,
-  keyOf,
   keySecretsTable,
-  operationsTable,
   projectsTable,
   secretEndsTable,
-  tariffsTable,
+} from '../books/access-tables.ts'
+import {
+  allColumnsOf,
+  columnsOf,
+  formOf,
+  keyOf,
   type HashedTableDefinition,
   type NewRow,
-} from '../books/hashed-tables.ts'
+} from '../books/hashed-table.ts'
+import { attemptsTable, jobEventsTable, jobsTable } from '../books/work-tables.ts'
+import {
+  chargesTable,
+  correctionsTable,
+  creditsTable,
+  holdsTable,
+  operationsTable,
+  tariffsTable,
+} from '../books/money-tables.ts'
 import type { CommitLog } from './commit-log.ts'
 
 /** The tables that commits cover. All nodes of a store share them, because they count rows. */

@@ -2,14 +2,8 @@ import type { Database } from 'bun:sqlite'
 import { CanonicalBytes, type SqlValue } from '../books/canonical.ts'
 import { commitHasher, hashOf, NO_HASH } from '../books/commit-rows.ts'
 import { ROW_ID_MIN } from '../books/cursors.ts'
-import {
-  columnsOf,
-  creationTables,
-  keyOf,
-  ledgerTables,
-  selectCovered,
-  type HashedTableDefinition,
-} from '../books/hashed-tables.ts'
+import { columnsOf, keyOf, selectCovered, type HashedTableDefinition } from '../books/hashed-table.ts'
+import { creationTables, ledgerTables } from '../books/hashed-tables.ts'
 import { bunHashes } from './hashes.ts'
 
 /** Rows read at once. */

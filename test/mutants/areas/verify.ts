@@ -356,7 +356,7 @@ export const verifyMutants: readonly Mutant[] = [
   },
   {
     name: 'a value of a hashed row can be moved to another column',
-    file: 'src/stores/books/hashed-tables.ts',
+    file: 'src/stores/books/hashed-table.ts',
     text: "(value === null ? [] : [names[index] ?? '', value])",
     replacement: "(value === null ? [] : [names.length > index ? '' : '', value])",
     tests: ['src/stores/sqlite/hashed-table.test.ts'],

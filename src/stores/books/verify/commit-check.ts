@@ -8,7 +8,7 @@ import {
   type Hashes,
   type Sha256,
 } from '../commit-rows.ts'
-import type { HashedTableDefinition } from '../hashed-tables.ts'
+import type { HashedTableDefinition } from '../hashed-table.ts'
 import type { HashedRow } from './covered-rows.ts'
 
 export type StoredCommit = CommitHead & {

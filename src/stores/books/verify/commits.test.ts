@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import { bunHashes } from '../../sqlite/hashes.ts'
 import type { SqlValue } from '../canonical.ts'
 import { CommitRows, NO_HASH } from '../commit-rows.ts'
-import { formOf, tariffsTable } from '../hashed-tables.ts'
+import { formOf } from '../hashed-table.ts'
+import { tariffsTable } from '../money-tables.ts'
 import { CommitsCheck, ROWS_NEEDED, type CommitRow } from './commits.ts'
 
 /** A row of the smallest hashed table: its id, its content and the id of its commit. */

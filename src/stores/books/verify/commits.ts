@@ -1,5 +1,6 @@
 import { NO_HASH, type Hashes } from '../commit-rows.ts'
-import { hashedTables, type HashedTableDefinition } from '../hashed-tables.ts'
+import { hashedTables } from '../hashed-tables.ts'
+import type { HashedTableDefinition } from '../hashed-table.ts'
 import { CommitCheck, type Difference, type StoredCommit } from './commit-check.ts'
 import { CoveredRows, type HashedRow } from './covered-rows.ts'
 import type { Finding, Message } from './findings.ts'

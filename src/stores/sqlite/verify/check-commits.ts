@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { ROW_ID_MIN } from '../../books/cursors.ts'
-import { keyOf, selectCovered } from '../../books/hashed-tables.ts'
+import { keyOf, selectCovered } from '../../books/hashed-table.ts'
 import { CommitsCheck, ROWS_NEEDED, type CommitRow } from '../../books/verify/commits.ts'
 import type { CoveredRows } from '../../books/verify/covered-rows.ts'
 import type { Finding } from '../../books/verify/findings.ts'
