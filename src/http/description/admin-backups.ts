@@ -1,5 +1,4 @@
-import { bodyOf } from './admin-accounts.ts'
-import { ok, type Paths } from './operation.ts'
+import { bodyOf, ok, type Paths } from './operation.ts'
 import { about, closed, count, object, ref, text, type Members } from './schema.ts'
 
 const FILE = '/backups/tollgate-monday.db'

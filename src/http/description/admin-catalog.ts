@@ -1,6 +1,5 @@
 import { rowKinds } from '../../domain/catalog/catalog-changes.ts'
-import { bodyOf } from './admin-accounts.ts'
-import { json, ok, pageParameters, type Operation, type Parameter, type Paths } from './operation.ts'
+import { bodyOf, json, ok, pageParameters, type Operation, type Parameter, type Paths } from './operation.ts'
 import {
   about,
   always,

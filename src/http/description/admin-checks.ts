@@ -1,8 +1,7 @@
 import { jobTransitions, jobIdPrefix } from '../../domain/jobs/job.ts'
 import { NOTE_LENGTH_MAX } from '../admin/money-fields.ts'
 import { attributionMembers, chargeExample, chargeMembers, projectOfKey } from './account.ts'
-import { bodyOf } from './admin-accounts.ts'
-import { ok, pageParameters, usageParameters, type Parameter, type Paths } from './operation.ts'
+import { bodyOf, ok, pageParameters, usageParameters, type Parameter, type Paths } from './operation.ts'
 import {
   about,
   always,

@@ -1,7 +1,8 @@
 import { OLD_SECRET_MS_MAX } from '../../domain/accounts/key-secrets.ts'
-import { bodyOf, common, key, keyParameter } from './admin-accounts.ts'
+import { bodyOf, ok, type Parameter, type Paths } from './operation.ts'
+import { common } from './admin-accounts.ts'
+import { key, keyParameter } from './admin-keys.ts'
 import { keyMembers, prefix } from './key-settings.ts'
-import { ok, type Parameter, type Paths } from './operation.ts'
 import {
   about,
   closed,

@@ -1,7 +1,7 @@
-import { bodyOf, nameWithout } from './admin-accounts.ts'
+import { bodyOf, ok, timeRangeParameters, type Parameter, type Paths } from './operation.ts'
+import { nameWithout } from './admin-accounts.ts'
 import { termChanges, termMembers, termsExample } from './limits.ts'
 import { usageGrains } from '../../gateway/ports/projects.ts'
-import { ok, timeRangeParameters, type Parameter, type Paths } from './operation.ts'
 import {
   about,
   closed,

@@ -1,6 +1,6 @@
 import { adminScopes } from '../../domain/admin/admin-token.ts'
-import { amount, bodyOf, nameWithout } from './admin-accounts.ts'
-import { ok, pageParameters, type Parameter, type Paths } from './operation.ts'
+import { amount, nameWithout } from './admin-accounts.ts'
+import { bodyOf, ok, pageParameters, type Parameter, type Paths } from './operation.ts'
 import {
   about,
   closed,

@@ -1,7 +1,7 @@
 import { eventTypes } from '../../domain/webhooks/event.ts'
 import { messageStates } from '../../domain/webhooks/webhook.ts'
-import { ACCOUNT, bodyOf } from './admin-accounts.ts'
-import { ok, pageParameters, type Parameter, type Paths } from './operation.ts'
+import { ACCOUNT } from './admin-accounts.ts'
+import { bodyOf, ok, pageParameters, type Parameter, type Paths } from './operation.ts'
 import {
   about,
   always,

@@ -9,6 +9,7 @@ import { adminAccountStatePaths, adminAccountStateSchemas } from './admin-accoun
 import { adminAccountPaths, adminAccountSchemas } from './admin-accounts.ts'
 import { adminCatalogPaths, adminCatalogSchemas } from './admin-catalog.ts'
 import { adminProjectPaths, adminProjectSchemas } from './admin-projects.ts'
+import { adminKeyPaths, adminKeySchemas } from './admin-keys.ts'
 import { adminKeySecretPaths, adminKeySecretSchemas } from './admin-key-secrets.ts'
 import { adminTokenPaths, adminTokenSchemas } from './admin-tokens.ts'
 import { adminWebhookPaths, adminWebhookSchemas } from './admin-webhooks.ts'
@@ -68,6 +69,7 @@ const schemas: Members = {
   ...rowSchemas,
   ...adminAccountSchemas,
   ...adminAccountStateSchemas,
+  ...adminKeySchemas,
   ...adminKeySecretSchemas,
   ...adminCatalogSchemas,
   ...priceListSchemas,
@@ -149,6 +151,7 @@ export function adminDocument(): ApiDocument {
     ...adminAccountStatePaths,
     ...adminProjectPaths,
     ...adminWebhookPaths,
+    ...adminKeyPaths,
     ...adminKeySecretPaths,
     ...adminTokenPaths,
     ...adminCatalogPaths,

@@ -1,5 +1,6 @@
 import { EXPIRES_IN_S_MAX } from '../../domain/accounts/key-defaults.ts'
 import { keyRoutes } from '../../domain/accounts/key-settings.ts'
+import { noBudgets, noLimits } from './limits.ts'
 import {
   about,
   dateTime,
@@ -64,5 +65,15 @@ export const keySettingsExample = {
   models: ['gpt-*'],
   routes: ['chat_completions', 'embeddings'],
   expires_at: '2027-01-01T00:00:00.000Z',
+  allowed_addresses: null,
+}
+
+/** What new keys begin with where nothing is set. */
+export const noDefaults = {
+  limits: noLimits,
+  budgets: noBudgets,
+  models: null,
+  routes: null,
+  expires_in: null,
   allowed_addresses: null,
 }

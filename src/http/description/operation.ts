@@ -1,7 +1,7 @@
 import type { AdminScope } from '../../domain/admin/admin-token.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { Method } from '../routes.ts'
-import type { Members, Schema } from './schema.ts'
+import { ref, type Members, type Schema } from './schema.ts'
 
 /** Who may call an operation. */
 export type Access = 'customer' | 'admin' | 'metrics' | 'everyone'
@@ -66,6 +66,15 @@ export function json(schema: Schema, examples: Readonly<Record<string, unknown>>
 /** The reply 200 with one JSON example. */
 export function ok(description: string, schema: Schema, example: unknown): Operation['replies'] {
   return { 200: { description, content: json(schema, { example }) } }
+}
+
+/** A body of a schema of `components`. */
+export function bodyOf(
+  schema: string,
+  example: object,
+  { isRequired = true } = {},
+): NonNullable<Operation['body']> {
+  return { isRequired, content: json(ref(schema), { example }) }
 }
 
 export const pageParameters: readonly Parameter[] = [

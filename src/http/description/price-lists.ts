@@ -1,7 +1,6 @@
 import { priceListName } from '../../domain/catalog/rows/price-list-row.ts'
 import { modelKinds } from '../../domain/catalog/model.ts'
-import { bodyOf } from './admin-accounts.ts'
-import { json, ok, type Parameter, type Paths } from './operation.ts'
+import { bodyOf, json, ok, type Parameter, type Paths } from './operation.ts'
 import {
   about,
   always,
