@@ -8,6 +8,7 @@ import { accountPaths, accountSchemas } from './account.ts'
 import { adminAccountStatePaths, adminAccountStateSchemas } from './admin-account-states.ts'
 import { adminAccountPaths, adminAccountSchemas } from './admin-accounts.ts'
 import { adminCatalogPaths, adminCatalogSchemas } from './admin-catalog.ts'
+import { adminMarginPaths, adminMarginSchemas } from './admin-margins.ts'
 import { adminProjectPaths, adminProjectSchemas } from './admin-projects.ts'
 import { adminKeySecretPaths, adminKeySecretSchemas } from './admin-key-secrets.ts'
 import { adminTokenPaths, adminTokenSchemas } from './admin-tokens.ts'
@@ -76,6 +77,7 @@ const schemas: Members = {
   ...adminTokenSchemas,
   ...adminProjectSchemas,
   ...adminWebhookSchemas,
+  ...adminMarginSchemas,
 }
 
 const headers = {
@@ -149,6 +151,7 @@ export function adminDocument(): ApiDocument {
     ...adminAccountStatePaths,
     ...adminProjectPaths,
     ...adminWebhookPaths,
+    ...adminMarginPaths,
     ...adminKeySecretPaths,
     ...adminTokenPaths,
     ...adminCatalogPaths,
