@@ -1,9 +1,10 @@
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { rowCount, timeOrDay } from './arguments.ts'
+import { marginGroups, showMargins, type MarginOptions } from './commands/margins.ts'
 import { listUsage, listUsageGroups, usageCsv, usageGroupsCsv } from './commands/usage.ts'
 import type { Runner } from './program.ts'
 
-/** Adds the command that lists and adds up charges. */
+/** Adds the commands that list and add up charges, and what they cost the operator. */
 export function addUsage(program: Command, runner: Runner): void {
   type Options = {
     readonly account?: string
@@ -55,4 +56,16 @@ export function addUsage(program: Command, runner: Runner): void {
         return csv === true ? usageGroupsCsv(ask, grouped) : listUsageGroups(ask, { ...grouped, ...page })
       }),
     )
+  program
+    .command('margins')
+    .description(
+      'Show what customers paid and what it cost you. Without --from, of the current month in UTC.',
+    )
+    .addOption(
+      new Option('--by <what>', 'what the sums are grouped by').choices([...marginGroups]).default('model'),
+    )
+    .option('--from <day>', 'the first day, such as 2026-11-01; at most 92 days', timeOrDay)
+    .option('--to <day>', 'the day after the last one', timeOrDay)
+    .option('--csv', 'print CSV')
+    .action((options: MarginOptions) => runner.admin(ask => showMargins(ask, options)))
 }

@@ -430,16 +430,18 @@ describe('usage by tag and user', () => {
       expect(moved.text).toMatch(/ charge .* stage=x,team=red +u2\n/)
     })
 
-    test('a text of a client is never a formula in a spreadsheet', async () => {
+    test('a text of a client or a name of an account is never a formula in a spreadsheet', async () => {
       const saved = ada
       ada = await gateway.account({ grant: '1' })
       await call('-x=1', '=cmd|calc')
       const account = ada.id
       ada = saved
+      await gateway.admin('PATCH', `accounts/${account}`, { name: '@sum(a)' })
 
       const rows = await chunksOf(await usageCsv(ask, { account }))
       const groups = await chunksOf(await usageGroupsCsv(ask, { ...filters(), account, group_by: 'user' }))
 
+      expect(rows[1]).toContain(",'@sum(a),")
       expect(rows[1]).toEndWith(",'-x=1,'=cmd|calc,")
       expect(groups[1]).toStartWith("'=cmd|calc,1,")
     })

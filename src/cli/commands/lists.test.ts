@@ -107,6 +107,16 @@ test('a revision that only changed the order names no rows', async () => {
   expect(await tollgate('catalog', 'history', '--limit', '1')).toMatch(/only the order$/m)
 })
 
+test('margins without charges say so, and print the header of the CSV', async () => {
+  const shown = await tollgate('margins', '--by', 'provider')
+  const csv = await tollgate('margins', '--csv', '--from', '2026-11-01', '--to', '2026-12-01')
+
+  expect(shown.trim()).toBe('No charges.')
+  expect(csv.trim()).toBe(
+    'model,charges,revenue_usd,provider_cost_usd,losses_usd,margin_usd,charges_without_cost,losses_without_cost',
+  )
+})
+
 let files = 0
 
 /** The path of a file with this catalog. */

@@ -159,7 +159,7 @@ const groupColumns = [
 async function* groupChunks(ask: Ask, filters: Grouped, first: GroupsReply): AsyncGenerator<string> {
   yield csvLine([filters.group_by, ...groupColumns])
   for await (const rows of pagesFrom(ask, filters, first))
-    yield rows.map(row => csvLine([fromClient(row.value), ...groupColumns.map(name => row[name])])).join('')
+    yield rows.map(row => csvLine([row.value, ...groupColumns.map(name => row[name])])).join('')
 }
 
 /** All charged requests, jobs and refunds as CSV, newest first. It reads page by page, so that the output can be long. */
@@ -204,7 +204,7 @@ async function* pagesFrom<Row>(
   }
 }
 
-type ValueOf = (row: UsageRow) => string | number | boolean | null
+type ValueOf = (row: UsageRow) => string | number | boolean | null | undefined
 
 const counts = [
   'input_tokens',
@@ -243,8 +243,8 @@ const columns: readonly (readonly [string, ValueOf])[] = [
   ['source', row => chargeOf(row)?.source ?? null],
   ['is_clamped', row => chargeOf(row)?.is_clamped ?? null],
   ['refund_of', row => (row.object === 'refund' ? row.charge : null)],
-  ['tags', row => fromClient(tagsText(row))],
-  ['user', row => fromClient(row.user)],
+  ['tags', tagsText],
+  ['user', row => row.user],
   ['project', row => row.project],
 ]
 
@@ -273,18 +273,20 @@ export function tagsText({ tags = {} }: Attributed): string {
     .join(',')
 }
 
-/** A text that a client chose. A spreadsheet must not read it as a formula. */
-function fromClient(text: string | null = null): string | null {
-  return text !== null && /^[=+\-@]/.test(text) ? `'${text}` : text
-}
-
-/** One line as in RFC 4180. A missing value is empty. */
-export function csvLine(values: readonly (string | number | boolean | null)[]): string {
+/**
+ * One line as in RFC 4180. A missing value is empty. Operators choose the names of accounts, and clients their tags and
+ * users. A spreadsheet would run one that begins like a formula, so it gets an apostrophe. Negative numbers do not.
+ */
+export function csvLine(values: readonly (string | number | boolean | null | undefined)[]): string {
   const cells = values.map(value => {
-    const text = String(value ?? '')
+    const text = textOfCell(String(value ?? ''))
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
   })
   return `${cells.join(',')}\r\n`
+}
+
+function textOfCell(text: string): string {
+  return /^[=+\-@\t]/.test(text) && !/^-\d+(\.\d+)?$/.test(text) ? `'${text}` : text
 }
 
 function measureOf(row: UsageRow): string {

@@ -3,6 +3,7 @@ import { doubtfulKeys } from '../../domain/catalog/doubtful-keys.ts'
 import { unpricedFeatures } from '../../domain/catalog/unpriced-features.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { AuditLog } from '../ports/audit.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Ledger } from '../ports/ledger.ts'
 import type { RequestRecords } from '../ports/request-records.ts'
 import { publicId } from '../media/job-id.ts'
@@ -11,6 +12,7 @@ import type { IdleStreams } from '../text/idle-streams.ts'
 import type { ProbeResult } from '../ports/providers.ts'
 import type { Moderator } from '../ports/moderator.ts'
 import type { RefusedFields } from '../upstreams/refused-fields.ts'
+import { modelsBelowCost } from './sold-below-cost.ts'
 import { ANSWERS_MAX, modelsWithoutCosts } from './unreported-costs.ts'
 
 /** The result of one check. `detail` is a sentence for the operator, without secrets. */
@@ -40,7 +42,8 @@ const HARMLESS = 'Good morning.'
 export async function examine(ports: {
   readonly catalog: { current(): Catalog }
   readonly auditLog: AuditLog
-  readonly ledger: Pick<Ledger, 'usage'>
+  readonly ledger: Pick<Ledger, 'usage' | 'usageOfDay'>
+  readonly clock: Clock
   readonly isSandboxOn: boolean
   readonly probeProvider: ProbeProvider
   readonly idleStreams: IdleStreams
@@ -58,6 +61,7 @@ export async function examine(ports: {
     ...checkPrices(catalog),
     ...checkIdleStreams(ports.idleStreams),
     ...(await checkCosts(catalog, ports.ledger)),
+    ...(await checkMargins(catalog, ports)),
     ...checkDamagedResults(ports.damagedResults),
     ...checkRecords(ports.records),
     ...(ports.moderator === undefined ? [] : [await checkModerator(ports.moderator)]),
@@ -99,6 +103,19 @@ async function checkCosts(catalog: Catalog, ledger: Pick<Ledger, 'usage'>): Prom
     `The last ${ANSWERS_MAX} answers of these models had no cost of their provider, so they were free: ${listOf(models)}. ` +
     'Write the cost_field or the cost_header of the provider in its row, or give the models a tariff.'
   return [{ name: 'reported costs', ok: false, detail }]
+}
+
+/** Warns about models whose price does not cover what their provider bills. It may be intended. */
+async function checkMargins(
+  catalog: Catalog,
+  ports: { readonly ledger: Pick<Ledger, 'usageOfDay'>; readonly clock: Clock },
+): Promise<readonly Check[]> {
+  const models = await modelsBelowCost(catalog, ports)
+  if (models.length === 0) return []
+  const detail =
+    `These models were sold below their cost since yesterday: ${listOf(models)}. ` +
+    'Raise the prices of their rows, or correct the cost of the upstream. tollgate margins shows the sums.'
+  return [{ name: 'margins', ok: true, isWarning: true, detail }]
 }
 
 /** Warns about keys that are probably a mistake. A provider may have any key, so only its own refusal is certain. */

@@ -36,6 +36,7 @@ import {
 import { getRequest, listRequests } from './requests.ts'
 import { getKeyDefaults, patchKeyDefaults } from './key-defaults.ts'
 import { postRotation, postSecretRevocation } from './key-secrets.ts'
+import { getMargins } from './margins.ts'
 import { listLosses, listUsage } from './usage.ts'
 import { getDoctor, postBackup, postReconciliation, postVerification } from './maintenance.ts'
 import { getProjectUsage } from './project-usage.ts'
@@ -107,6 +108,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'jobs', methods: { GET: reading(listJobs) } },
   { path: 'jobs/{job}', methods: { GET: reading(getJob) } },
   { path: 'losses', methods: { GET: reading(listLosses) } },
+  { path: 'margins', methods: { GET: reading(getMargins) } },
   { path: 'requests', methods: { GET: reading(listRequests) } },
   { path: 'requests/{request}', methods: { GET: reading(getRequest) } },
   { path: 'usage', methods: { GET: reading(listUsage) } },

@@ -8,6 +8,7 @@ import { accountPaths, accountSchemas } from './account.ts'
 import { adminAccountStatePaths, adminAccountStateSchemas } from './admin-account-states.ts'
 import { adminAccountPaths, adminAccountSchemas } from './admin-accounts.ts'
 import { adminCatalogPaths, adminCatalogSchemas } from './admin-catalog.ts'
+import { adminMarginPaths, adminMarginSchemas } from './admin-margins.ts'
 import { adminProjectPaths, adminProjectSchemas } from './admin-projects.ts'
 import { adminKeyPaths, adminKeySchemas } from './admin-keys.ts'
 import { adminKeySecretPaths, adminKeySecretSchemas } from './admin-key-secrets.ts'
@@ -78,6 +79,7 @@ const schemas: Members = {
   ...adminTokenSchemas,
   ...adminProjectSchemas,
   ...adminWebhookSchemas,
+  ...adminMarginSchemas,
 }
 
 const headers = {
@@ -152,6 +154,7 @@ export function adminDocument(): ApiDocument {
     ...adminProjectPaths,
     ...adminWebhookPaths,
     ...adminKeyPaths,
+    ...adminMarginPaths,
     ...adminKeySecretPaths,
     ...adminTokenPaths,
     ...adminCatalogPaths,

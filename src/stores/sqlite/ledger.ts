@@ -125,8 +125,15 @@ export function createLedger(parts: {
     statement: async (accountId, page) => statement.ofAccount(accountId, page),
     usage: async (accountId, page) =>
       accountId === undefined ? usageList.ofAll(page) : usageList.ofAccount(accountId, page),
-    losses: async page => lossList.page(page),
-    usageOfDay: async day => dayUsage.read(day),
+    // A report reads many pages and days, with other work between them.
+    async losses(page) {
+      await turns.next()
+      return lossList.page(page)
+    },
+    async usageOfDay(day) {
+      await turns.next()
+      return dayUsage.read(day)
+    },
     refunds: (accountId, page) => refundList.list(accountId, page),
     usageTotals: async (accountId, between) => ({
       ...(await usageList.totals(accountId, between)),

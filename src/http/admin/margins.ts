@@ -1,0 +1,49 @@
+import { GatewayError } from '../../domain/errors.ts'
+import { formatUsd } from '../../domain/money.ts'
+import { marginGroups, marginOf, reportMargins, type Margin } from '../../gateway/admin/margins.ts'
+import { MS_PER_DAY, readDayRange } from '../list-query.ts'
+import type { BufferedReply } from '../request-context.ts'
+import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
+import { instant } from './instant.ts'
+import { readAdminPage } from './query.ts'
+
+/**
+ * What customers paid and what it cost, by model, provider, account, key, project or day (`?by=`), in the order of these.
+ * `?from=` and `?to=` are the starts of days in UTC; without them, the report has the current month. The cursor of a page
+ * is the last group before it, and the totals are those of all groups.
+ */
+export async function getMargins({ query }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+  const { limit, cursor } = readAdminPage(query, ['by', 'from', 'to'])
+  const by = marginGroups.find(group => group === (query.get('by') ?? 'model'))
+  if (by === undefined)
+    throw new GatewayError('invalid_field', `"by" must be one of ${marginGroups.join(', ')}.`, {
+      param: 'by',
+    })
+  const { fromMs, toMs } = readDayRange(query, ports.clock.now())
+  const days = { firstDay: fromMs / MS_PER_DAY, lastDay: toMs / MS_PER_DAY - 1 }
+  const { groups, totals } = await reportMargins({ by, ...days }, ports)
+  // The group without a name is the last one.
+  const after = [...groups].filter(([group]) => cursor === undefined || group === null || group > cursor)
+  const shown = after.slice(0, limit)
+  const hasMore = after.length > limit
+  return adminReply({
+    from: instant(fromMs),
+    to: instant(toMs),
+    data: shown.map(([group, margin]) => ({ [by]: group, ...marginJson(margin) })),
+    has_more: hasMore,
+    next: hasMore ? (shown.at(-1)?.[0] ?? null) : null,
+    totals: marginJson(totals),
+  })
+}
+
+function marginJson(margin: Margin) {
+  return {
+    charges: margin.charges,
+    revenue_usd: formatUsd(margin.revenue),
+    provider_cost_usd: formatUsd(margin.providerCost),
+    losses_usd: formatUsd(margin.losses),
+    margin_usd: formatUsd(marginOf(margin)),
+    charges_without_cost: margin.chargesWithoutCost,
+    losses_without_cost: margin.lossesWithoutCost,
+  }
+}

@@ -1,0 +1,96 @@
+import { marginGroups } from '../../gateway/admin/margins.ts'
+import { ok, pageParameters, timeRangeParameters, type Paths } from './operation.ts'
+import {
+  about,
+  count,
+  dateTime,
+  idOf,
+  nullable,
+  object,
+  pageSchema,
+  ref,
+  text,
+  usd,
+  words,
+  type Members,
+} from './schema.ts'
+
+const margins: Members = {
+  charges: count,
+  revenue_usd: about(
+    'What customers paid, less what was credited back and refunded. It can be negative.',
+    usd,
+  ),
+  provider_cost_usd: about('What the providers bill for the charges, as far as it is known.', usd),
+  losses_usd: about(
+    'What the providers bill for work that no customer paid for, as far as it is known.',
+    usd,
+  ),
+  margin_usd: about('The revenue less both. It is negative if you paid more than your customers.', usd),
+  charges_without_cost: about('The charges whose cost is not known.', count),
+  losses_without_cost: about('The work that no customer paid for and whose cost is not known.', count),
+}
+
+export const adminMarginSchemas: Members = {
+  Margin: object(margins, {
+    model: text,
+    provider: text,
+    account: nullable(idOf('acct')),
+    key: nullable(idOf('key')),
+    project: about('Null for keys without a project.', nullable(idOf('proj'))),
+    day: { type: 'string', format: 'date' },
+  }),
+}
+
+const example = {
+  charges: 2,
+  revenue_usd: '0.00023',
+  provider_cost_usd: '0.00018',
+  losses_usd: '0',
+  margin_usd: '0.00005',
+  charges_without_cost: 0,
+  losses_without_cost: 0,
+}
+
+/** What customers paid, and what it cost the operator. */
+export const adminMarginPaths: Paths = {
+  margins: {
+    get: {
+      tag: 'Admin: reading and checking',
+      access: 'admin',
+      id: 'readMargins',
+      summary: 'What customers paid and what it cost, by model, provider, account, key, project or day',
+      description:
+        'The times are starts of days in UTC. Without them, the report has the current month. Groups are in the order of their names, and the totals are those of all groups.',
+      parameters: [
+        {
+          name: 'by',
+          in: 'query',
+          description: 'What the sums are grouped by; `model` by default.',
+          schema: words(marginGroups),
+        },
+        ...timeRangeParameters,
+        ...pageParameters.filter(({ name }) => name !== 'cursor'),
+        {
+          name: 'cursor',
+          in: 'query',
+          description: 'The `next` of an earlier page. Without it, the first page is returned.',
+          schema: text,
+        },
+      ],
+      replies: ok(
+        'A page of the report. Each sum has its group.',
+        pageSchema(ref('Margin'), { from: dateTime, to: dateTime, totals: object(margins) }),
+        {
+          from: '2026-11-01T00:00:00.000Z',
+          to: '2026-11-24T00:00:00.000Z',
+          data: [{ model: 'gpt-x', ...example }],
+          has_more: false,
+          next: null,
+          totals: example,
+        },
+      ),
+      errors: ['invalid_field', 'unavailable'],
+    },
+  },
+}

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Ask } from '../../src/cli/ask.ts'
+import { showMargins } from '../../src/cli/commands/margins.ts'
+import { chatAnswer } from '../support/upstream-replies.ts'
+import { refusalOf } from './refusal-of.ts'
+import { chatModel, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
+
+type Row = Readonly<Record<string, string | number | null>>
+type Report = { readonly data: readonly Row[]; readonly next: string | null; readonly totals: Row }
+
+let gateway: ScriptedGateway
+
+beforeAll(async () => {
+  const at = (cost: object) => [{ provider: 'main', model: 'x', cost }]
+  gateway = await startScriptedGateway({
+    models: [
+      // Sold for 2 and 10 USD per million tokens.
+      chatModel('good', { upstreams: at({ input_per_mtok: '1', output_per_mtok: '5' }) }),
+      chatModel('bad', { upstreams: at({ input_per_mtok: '4', output_per_mtok: '20' }) }),
+      chatModel('gift', {
+        pricing: 'free',
+        upstreams: at({ input_per_mtok: '1', output_per_mtok: '5' }),
+      }),
+      chatModel('unknown'),
+    ],
+  })
+  gateway.upstream.reply(
+    chatAnswer({ usage: { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 } }),
+  )
+})
+afterAll(() => gateway.stop())
+
+const askAdmin: Ask = ({ method, path }) => gateway.admin(method, path) as never
+const margins = (query = '') => gateway.admin<Report>('GET', `margins${query}`)
+
+async function ask(model: string, account: { readonly key: string }): Promise<void> {
+  await gateway.chat(account.key, { model, messages: [{ role: 'user', content: 'Hello' }] })
+}
+
+test('margins show revenue, costs and the charges without a cost, by model and by account, in pages and as CSV', async () => {
+  const [ada, ben] = [await gateway.account({ grant: '10' }), await gateway.account({ grant: '10' })]
+  await ask('good', ada)
+  await ask('good', ben)
+  await ask('bad', ben)
+  await ask('unknown', ben)
+  await ask('gift', ben)
+  const { data: charges } = await gateway.admin<{ data: readonly { id: string; model: string }[] }>(
+    'GET',
+    `usage?account=${ada.id}`,
+  )
+  await gateway.admin('POST', `charges/${charges[0]!.id}/refund`)
+
+  const byModel = await margins()
+  const byAccount = await margins('?by=account')
+  const shown = await showMargins(askAdmin, { by: 'model' })
+  const csv = await showMargins(askAdmin, { by: 'model', csv: true })
+  const first = await margins('?limit=3')
+  const second = await margins(`?limit=3&cursor=${first.next}`)
+
+  const none = { losses_usd: '0', losses_without_cost: 0, charges_without_cost: 0 }
+  const of = (charges: number, revenue: string, cost: string, margin: string) =>
+    ({ ...none, charges, revenue_usd: revenue, provider_cost_usd: cost, margin_usd: margin }) as const
+  expect(byModel.data).toEqual([
+    { model: 'bad', ...of(1, '0.003', '0.006', '-0.003') },
+    { model: 'gift', ...of(1, '0', '0.0015', '-0.0015') },
+    { model: 'good', ...of(2, '0.003', '0.003', '0') },
+    { model: 'unknown', ...of(1, '0.003', '0', '0.003'), charges_without_cost: 1 },
+  ])
+  expect(byModel.totals).toEqual({ ...of(5, '0.009', '0.0105', '-0.0015'), charges_without_cost: 1 })
+  expect(byAccount.data).toEqual(
+    [
+      { account: ada.id, ...of(1, '0', '0.0015', '-0.0015') },
+      { account: ben.id, ...of(4, '0.009', '0.009', '0'), charges_without_cost: 1 },
+    ].toSorted((left, right) => (left.account < right.account ? -1 : 1)),
+  )
+  expect(shown.text.split('\n').map(line => line.split(/ {2,}/))).toEqual([
+    ['MODEL', 'CHARGES', 'REVENUE USD', 'COST USD', 'LOSSES USD', 'MARGIN USD', 'NO COST'],
+    ['bad', '1', '0.003', '0.006', '0', '-0.003', '0'],
+    ['gift', '1', '0', '0.0015', '0', '-0.0015', '0'],
+    ['good', '2', '0.003', '0.003', '0', '0', '0'],
+    ['unknown', '1', '0.003', '0', '0', '0.003', '1'],
+    [''],
+    ['Revenue: 0.009 USD. Cost: 0.0105 USD. Losses: 0 USD. Margin: -0.0015 USD.'],
+    [expect.stringContaining('The cost of 1 of 5 charges and of 0 losses is not known')],
+  ])
+  expect(csv.text.split('\r\n').slice(0, 2)).toEqual([
+    'model,charges,revenue_usd,provider_cost_usd,losses_usd,margin_usd,charges_without_cost,losses_without_cost',
+    'bad,1,0.003,0.006,0,-0.003,0,0',
+  ])
+  expect([...first.data, ...second.data]).toEqual([...byModel.data])
+  expect([first.totals, second.totals, second.next]).toEqual([byModel.totals, byModel.totals, null])
+})
+
+test('doctor warns about models that were sold below cost since yesterday, and not about free ones', async () => {
+  const marginCheck = async () => {
+    const { checks } = await gateway.admin<{ checks: readonly { name: string; detail: string }[] }>(
+      'GET',
+      'doctor',
+    )
+    return checks.find(({ name }) => name === 'margins')
+  }
+  const account = await gateway.account({ grant: '10' })
+  await ask('bad', account)
+
+  const warning = await marginCheck()
+  gateway.clock.advance(2 * 86_400_000)
+  const later = await marginCheck()
+
+  expect(warning).toMatchObject({ ok: true, is_warning: true })
+  expect(warning?.detail).toMatch(/since yesterday: bad at main \(sold for 0\.\d+ USD, cost 0\.\d+ USD\)\./)
+  expect(later).toBeUndefined()
+})
+
+test.each([
+  ['by=colour', 'by'],
+  ['from=2026-11-01T12:00:00Z', 'from'],
+  ['to=2026-11-01T00:00:00Z', 'from'],
+  ['account=ada', 'account'],
+])('margins with the parameter %s are refused', async (query, param) => {
+  const response = await fetch(`${gateway.url}/admin/api/margins?${query}`, {
+    headers: { authorization: 'Bearer tg_admin_for_tests' },
+  })
+
+  expect(await refusalOf(response)).toMatchObject({ status: 400, code: 'invalid_field', param })
+})
