@@ -604,7 +604,7 @@ describe('on a stopped data folder', () => {
     expect(listed.out).toMatch(/ – +– +disabled 20\d\d-/)
     expect(enabled.out).toMatch(/^Enabled tg_live_\w{4}… .* Its state is: active\.\n$/)
     expect(refused.map(({ code }) => code)).toEqual([2, 2, 2, 2])
-    expect(refused[1]!.err).toContain('write 10.0.0.0/8, which begins at its first address')
+    expect(refused[1]!.err).toContain('Write 10.0.0.0/8, which begins at its first address')
   })
 
   test('projects are created with limits, renamed, listed and closed, and keys are created in them', async () => {
