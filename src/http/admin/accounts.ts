@@ -5,7 +5,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { addUsd, formatUsd, type NanoUsd } from '../../domain/money.ts'
 import { checkedName, createAccount } from '../../gateway/admin/create-account.ts'
 import { CREDIT_MAX } from '../../gateway/admin/credit-account.ts'
-import { flagField, limitsField, readFields, textField, wrongField, type Fields } from './body.ts'
+import { flagField, limitsField, readFields, textField, warningsOf, wrongField, type Fields } from './body.ts'
 import { optionalUsdField } from './money-fields.ts'
 import { limitsOf } from '../limits-json.ts'
 import type { BufferedReply } from '../request-context.ts'
@@ -66,7 +66,9 @@ export async function patchAccount(
   }
   const { publicId } = await accountOf(params, ports)
   const changed = await ports.accounts.updateAccount(publicId, patch, { actor, atMs: ports.clock.now() })
-  return adminReply(await limitedAccountBody(changed, ports))
+  const { limits, keyDefaults: defaults } = patch
+  const warnings = warningsOf({ settings: defaults?.settings, limits }, ports)
+  return adminReply({ ...(await limitedAccountBody(changed, ports)), ...warnings })
 }
 
 /** Null removes the alert. */

@@ -57,6 +57,14 @@ const note: Schema = about('For the audit log.', nullable({ type: 'string', maxL
 
 const ALERT = about('Webhooks are told when the balance falls below it. Null for none.', nullable(usd))
 
+/** Only in replies to changes. */
+const warnings: Members = {
+  warnings: about(
+    'Only in replies to changes: sentences about models that the body names and the catalog does not have.',
+    listOf(text),
+  ),
+}
+
 export const adminAccountSchemas: Members = {
   Account: object({
     id: idOf('acct'),
@@ -71,22 +79,25 @@ export const adminAccountSchemas: Members = {
     alert_below_usd: ALERT,
     created_at: nullable(dateTime),
   }),
-  LimitedAccount: object({
-    id: text,
-    name: text,
-    available_usd: nullable(usd),
-    held_usd: nullable(usd),
-    sandbox_only: flag,
-    suspended_at: nullable(dateTime),
-    closed_at: nullable(dateTime),
-    replays: flag,
-    price_list: about('Null for the prices of the catalog.', nullable(text)),
-    alert_below_usd: ALERT,
-    created_at: nullable(dateTime),
-    ...limitMembers,
-    key_defaults: about('What its new keys begin with.', object({ ...terms, ...settingDefaults })),
-  }),
-  LimitedKey: object({ ...keyMembers, ...limitMembers }),
+  LimitedAccount: object(
+    {
+      id: text,
+      name: text,
+      available_usd: nullable(usd),
+      held_usd: nullable(usd),
+      sandbox_only: flag,
+      suspended_at: nullable(dateTime),
+      closed_at: nullable(dateTime),
+      replays: flag,
+      price_list: about('Null for the prices of the catalog.', nullable(text)),
+      alert_below_usd: ALERT,
+      created_at: nullable(dateTime),
+      ...limitMembers,
+      key_defaults: about('What its new keys begin with.', object({ ...terms, ...settingDefaults })),
+    },
+    warnings,
+  ),
+  LimitedKey: object({ ...keyMembers, ...limitMembers }, warnings),
   ApiKey: object(keyMembers),
   FoundKey: object({
     ...keyMembers,
@@ -143,7 +154,7 @@ export const adminAccountSchemas: Members = {
       ...limitChanges,
     },
   ),
-  KeyDefaults: object({ ...terms, ...settingDefaults }),
+  KeyDefaults: object({ ...terms, ...settingDefaults }, warnings),
   KeyDefaultsChange: closed({}, { ...termChanges, ...settingDefaults }),
   KeyChange: closed(
     {},
@@ -302,7 +313,7 @@ export const adminAccountPaths: Paths = {
       description:
         'Only this reply has the text of the key. A key never changes its project. Limits and settings that the body does not name are the defaults of the account, or else those of the gateway, at this moment; null is none in spite of a default.',
       body: bodyOf('NewKey', { name: 'laptop', models: ['gpt-*'] }, { isRequired: false }),
-      replies: ok('The key with its text.', object({ ...keyMembers, ...limitMembers, key: text }), {
+      replies: ok('The key with its text.', object({ ...keyMembers, ...limitMembers, key: text }, warnings), {
         ...key,
         last_used_on: null,
         ...limitsExample,

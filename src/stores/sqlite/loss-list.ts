@@ -43,12 +43,17 @@ type AbandonedRow = Omit<UsageColumns, 'input'> & {
 
 type Place = { readonly atMs: number; readonly source: 'j' | 'a'; readonly row: bigint }
 
-type After = { readonly atMs: number; readonly row: bigint; readonly fromMs: number; readonly limit: number }
+type LossesAfter = {
+  readonly atMs: number
+  readonly row: bigint
+  readonly fromMs: number
+  readonly limit: number
+}
 
 /** Reads the work that no customer paid for, newest first. At the same time, jobs are before attempts. */
 export class LossList {
-  readonly #selectJobs: Statement<LossRow, [After]>
-  readonly #selectAttempts: Statement<LossRow, [After]>
+  readonly #selectJobs: Statement<LossRow, [LossesAfter]>
+  readonly #selectAttempts: Statement<LossRow, [LossesAfter]>
   readonly #selectAbandoned: Statement<AbandonedRow, [bigint]>
 
   constructor(database: Database) {
