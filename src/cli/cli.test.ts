@@ -585,6 +585,7 @@ describe('on a stopped data folder', () => {
     const disabled = await tollgate(['keys', 'disable', key], folder)
     const listed = await tollgate(['keys', 'list', 'ada'], folder)
     const enabled = await tollgate(['keys', 'enable', key], folder)
+    const past = await tollgate(['keys', 'set', key, '--expires', '2020-01-01'], folder)
     const refused = [
       await tollgate(['keys', 'set', key, '--route', 'chat'], folder),
       await tollgate(['keys', 'set', key, '--address', '10.0.0.1/8'], folder),
@@ -599,12 +600,17 @@ describe('on a stopped data folder', () => {
       'expires  never\nused     never\nstate    active\nmodels   all\nroutes   images\nfrom     all addresses\nlimits   none\n',
     )
     expect(perModel.out).toEndWith('\nlimits   5 requests per minute with gpt-x\n')
+    expect(budgeted.err).toStartWith('There is no model "gpt-x" now.')
     expect(budgeted.out).toEndWith('\nlimits   5 USD a day with gpt-x (0 spent, 5 left)\n')
     expect(disabled.out).toMatch(/^Disabled tg_live_\w{4}… \(key_\w+\)\. /)
     expect(listed.out).toMatch(/ – +– +disabled 20\d\d-/)
     expect(enabled.out).toMatch(/^Enabled tg_live_\w{4}… .* Its state is: active\.\n$/)
+    expect(past).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--expires must be in the future; to end a key now, disable it.'),
+    })
     expect(refused.map(({ code }) => code)).toEqual([2, 2, 2, 2])
-    expect(refused[1]!.err).toContain('write 10.0.0.0/8, which begins at its first address')
+    expect(refused[1]!.err).toContain('Write 10.0.0.0/8, which begins at its first address')
   })
 
   test('projects are created with limits, renamed, listed and closed, and keys are created in them', async () => {

@@ -1,7 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { EXPIRES_IN_S_MAX } from '../domain/accounts/key-defaults.ts'
 import { decodeKeySettings } from '../domain/accounts/key-settings.ts'
-import { problemSentence } from '../domain/catalog/rows/problem.ts'
 import { expiry, secondsOf } from './arguments.ts'
 import {
   createKey,
@@ -16,6 +15,7 @@ import {
 import { setKeyDefaults, showKeyDefaults } from './commands/key-defaults.ts'
 import { bodyOf, NONE, nullOf, type LimitOptions } from './commands/limits.ts'
 import { forOneModel, withLimits } from './limits-program.ts'
+import { needsOptions } from './option-words.ts'
 import type { Runner } from './program.ts'
 import { addRotation } from './rotation-program.ts'
 
@@ -53,7 +53,7 @@ Only the key is printed to standard output:
     .argument('<key>', KEY_NAMES)
     .description('Show a key, its account, and what it may use.')
     .action((key: string) => runner.admin(ask => showKey(ask, key, Date.now())))
-  forOneModel(withLimits(withSettings(keys.command('set'))))
+  needsOptions(forOneModel(withLimits(withSettings(keys.command('set')))), ['forModel'])
     .argument('<key>', KEY_NAMES)
     .description('Change what a key may use, in one step, and show it.')
     .addHelpText(
@@ -102,7 +102,7 @@ export function addKeyDefaults(program: Command, runner: Runner): void {
     .description('Show the defaults of new keys.')
     .option(...ofAccount)
     .action((of: { account?: string }) => runner.admin(ask => showKeyDefaults(ask, of)))
-  withLimits(withRestrictions(defaults.command('set').option(...ofAccount)))
+  needsOptions(withLimits(withRestrictions(defaults.command('set').option(...ofAccount))), ['account'])
     .description('Change the defaults of new keys, and show them. Those of an account come first.')
     .option(
       '--expires-in <time>',
@@ -184,8 +184,13 @@ function listOf(field: 'models' | 'routes' | 'allowed_addresses') {
     const items = [...(earlier === NONE ? [] : earlier), text]
     const read = decodeKeySettings({ [field]: items })
     if (read.ok) return items
-    throw new InvalidArgumentError(read.problems.map(problem => problemSentence(problem)).join(' '))
+    throw new InvalidArgumentError(read.problems.map(({ remedy }) => sentenceOf(remedy)).join(' '))
   }
+}
+
+/** The library for commands writes the option and the wrong text before it. */
+function sentenceOf(remedy: string): string {
+  return `${remedy.slice(0, 1).toUpperCase()}${remedy.slice(1)}${remedy.endsWith('?') ? '' : '.'}`
 }
 
 /** Checked by the gateway, too, in seconds. */

@@ -1,8 +1,10 @@
 import { InvalidArgumentError, type Command } from 'commander'
+import { BUDGET_MAX } from '../domain/limits/limits-row.ts'
 import { RATE_MAX } from '../domain/limits/rate-bucket.ts'
 import { budgetPeriods } from '../domain/limits/scope.ts'
-import { parseUsd } from '../domain/money.ts'
+import { formatUsd, parseUsd } from '../domain/money.ts'
 import { NONE, setLimits, type BudgetOptions, type LimitOptions } from './commands/limits.ts'
+import { needsOptions } from './option-words.ts'
 import type { Runner } from './program.ts'
 
 /** Adds the options of limits and budgets to a command. */
@@ -35,7 +37,7 @@ export function addSet(
   const set = withLimits(parent.command('set'))
   // A project has no limits for single models.
   if (kind !== 'projects') forOneModel(set)
-  set
+  needsOptions(set, ['forModel'])
     .argument(`<${argument}>`, words)
     .description(`Change the limits and budgets of ${thingOf[kind]}, and show them.`)
     .addHelpText(
@@ -60,9 +62,10 @@ function budgetOf(text: string, earlier: BudgetOptions = {}): BudgetOptions {
   const [name, usd = '', ...rest] = text.split('=')
   const period = budgetPeriods.find(known => known === name)
   const parsed = usd === NONE ? null : parseUsd(usd)
-  if (period === undefined || rest.length > 0 || parsed === undefined || (parsed !== null && parsed < 0n))
+  const isAmount = parsed === null || (parsed !== undefined && parsed >= 0n && parsed <= BUDGET_MAX)
+  if (period === undefined || rest.length > 0 || !isAmount)
     throw new InvalidArgumentError(
-      `Write ${budgetPeriods.join(', ')} with an amount in dollars, such as month=20, or month=${NONE}.`,
+      `Write ${budgetPeriods.join(', ')} with an amount in dollars, such as month=20, or month=${NONE}. The most is ${formatUsd(BUDGET_MAX)}.`,
     )
   return { ...earlier, [period]: parsed === null ? null : usd }
 }

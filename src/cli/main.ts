@@ -8,6 +8,7 @@ import { askOf } from './ask.ts'
 import { restore, type RestoreBackup } from './commands/backup.ts'
 import { connect, type Admin, type OpenAdmin } from './connect.ts'
 import { CliError, type Outcome } from './outcome.ts'
+import { inWordsOf } from './option-words.ts'
 import { buildProgram, type Runner } from './program.ts'
 import { serve, type StartApp } from './serve.ts'
 import { storageProblem } from './storage-problem.ts'
@@ -41,12 +42,15 @@ export async function main(argv: readonly string[], cli: Cli): Promise<0 | 1 | 2
     cli.version,
   )
   configureOutput(program, cli, isJson)
+  program.hook('preAction', (_, command) => {
+    run.command = command
+  })
   try {
     await program.parseAsync(argv, { from: 'user' })
     if (run.outcome !== undefined) print(run.outcome, cli, isJson)
     return run.outcome?.exitCode ?? 0
   } catch (error) {
-    return failed(error, cli, isJson)
+    return failed(inWords(error, run.command), cli, isJson)
   } finally {
     if (run.admin !== undefined && !isJson) cli.err(`${placeOf(run.admin)}\n`)
   }
@@ -56,7 +60,7 @@ export async function main(argv: readonly string[], cli: Cli): Promise<0 | 1 | 2
 type GlobalOptions = { readonly timeout?: number }
 
 /** The state of a command line. */
-type Run = { admin?: Admin; outcome?: Outcome }
+type Run = { admin?: Admin; outcome?: Outcome; command?: Command }
 
 /** `timeoutMs` is the operator's limit, which is known once the arguments are read. */
 function runnerOf(cli: Cli, isJson: boolean, run: Run, timeoutMs: () => number | undefined): Runner {
@@ -153,6 +157,16 @@ function print({ value, text, note, chunks }: Outcome, { out, err }: Cli, isJson
 function placeOf({ dataDir, url, created }: Admin): string {
   const server = url === undefined ? '' : ` (server at ${url})`
   return [`Data folder: ${dataDir}${server}`, ...(created === undefined ? [] : [created])].join('\n')
+}
+
+/** The API names its fields. An operator knows options and arguments. */
+function inWords(error: unknown, command: Command | undefined): unknown {
+  if (!(error instanceof CliError) || error.exitCode !== 2 || command === undefined) return error
+  const message = inWordsOf(command, error.message)
+  if (message === error.message) return error
+  const { error: fields } = error.body as { readonly error: object }
+  const body = { ...error.body, error: { ...fields, message } }
+  return new CliError(message, { exitCode: error.exitCode, code: error.code, body })
 }
 
 /** An operator can have typed a key in a wrong place, so no message repeats the text of one. */

@@ -11,6 +11,15 @@ export type Outcome = {
   readonly exitCode?: 0 | 1
 }
 
+/** A reply to a change that may not do what the operator expects. */
+export type Warned = { readonly warnings?: readonly string[] }
+
+/** The note of a reply with its warnings, after another note. */
+export function warned({ warnings = [] }: Warned, note?: string): Pick<Outcome, 'note'> {
+  const lines = [...(note === undefined ? [] : [note]), ...warnings]
+  return lines.length === 0 ? {} : { note: lines.join('\n') }
+}
+
 /** Ends a command with an error. The message is a sentence for the operator. */
 export class CliError extends Error {
   override readonly name = 'CliError'

@@ -1,4 +1,5 @@
-import { Option, type Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import { eventTypes } from '../domain/webhooks/event.ts'
 import { rowCount, secondsIn } from './arguments.ts'
 import {
   createWebhook,
@@ -14,6 +15,7 @@ import {
   type WebhookChange,
   type WebhookTerms,
 } from './commands/webhooks.ts'
+import { needsOptions } from './option-words.ts'
 import type { Runner } from './program.ts'
 
 const WEBHOOK = 'its id (whk_…)'
@@ -45,8 +47,7 @@ export function addWebhooks(program: Command, runner: Runner): void {
     .argument('<webhook>', WEBHOOK)
     .description('Show a webhook, its events and its state.')
     .action((id: string) => runner.admin(ask => showWebhook(ask, id)))
-  webhooks
-    .command('set')
+  needsOptions(webhooks.command('set'))
     .argument('<webhook>', WEBHOOK)
     .description('Change a webhook, or switch it off or on.')
     .option('--url <url>', 'an https:// address')
@@ -103,7 +104,9 @@ function addDeliveries(webhooks: Command, runner: Runner): void {
 
 const EVENT = 'a type of events; can be given several times; by default, all'
 
-/** A type of events, beside the earlier ones of the command. The API checks it. */
+/** A type of events, beside the earlier ones of the command. */
 function eventOf(text: string, earlier: readonly string[] = []): readonly string[] {
+  if (!Object.hasOwn(eventTypes, text))
+    throw new InvalidArgumentError(`Write one of ${Object.keys(eventTypes).join(', ')}.`)
   return [...earlier, text]
 }

@@ -73,7 +73,6 @@ export function readTimeRange(query: URLSearchParams, nowMs: number): TimeRange 
   return range
 }
 
-/** Reads a time in RFC 3339 from 1970 on, in milliseconds. Throws `invalid_field`, which names the parameter or field. */
 /** Like `readTimeRange`, for whole days in UTC: without both, the current month, and without `to`, until today. */
 export function readDayRange(query: URLSearchParams, nowMs: number): TimeRange {
   const { fromMs, toMs } = readTimeRange(query, nowMs) ?? { fromMs: startOfMonth(nowMs), toMs: nowMs }
@@ -88,6 +87,7 @@ function startOfMonth(atMs: number): number {
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth())
 }
 
+/** Reads a time in RFC 3339 from 1970 on, in milliseconds. Throws `invalid_field`, which names the parameter or field. */
 export function readTime(name: string, text: string): number {
   // A `+` in a query is read as a space unless it is escaped.
   const atMs = parseTime(text.replace(' ', '+'))

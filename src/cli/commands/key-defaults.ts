@@ -1,5 +1,5 @@
 import { adminPath, type Ask } from '../ask.ts'
-import type { Outcome } from '../outcome.ts'
+import { warned, type Outcome, type Warned } from '../outcome.ts'
 import type { KeyReply } from './keys.ts'
 import { limitLines, type Terms } from './limits.ts'
 
@@ -8,13 +8,14 @@ type DefaultsOf = { readonly account?: string | undefined }
 
 /** What new keys begin with, in the fields of the admin API. */
 type DefaultsReply = Terms &
+  Warned &
   Pick<KeyReply, 'models' | 'routes' | 'allowed_addresses'> & {
     /** In seconds. */
     readonly expires_in: number | null
   }
 
 /** An account with the defaults of its new keys. */
-type AccountReply = { readonly id: string; readonly key_defaults: DefaultsReply }
+type AccountReply = Warned & { readonly id: string; readonly key_defaults: DefaultsReply }
 
 /** Shows what new keys begin with. */
 export async function showKeyDefaults(ask: Ask, { account }: DefaultsOf): Promise<Outcome> {
@@ -42,7 +43,7 @@ export async function setKeyDefaults(
     path: adminPath('accounts', account),
     json: { key_defaults: fields },
   })
-  return outcomeOf(changed.key_defaults, changed.id)
+  return { ...outcomeOf(changed.key_defaults, changed.id), ...warned(changed) }
 }
 
 function outcomeOf(defaults: DefaultsReply, whose: string): Outcome {
@@ -51,7 +52,7 @@ function outcomeOf(defaults: DefaultsReply, whose: string): Outcome {
     lines.length === 0
       ? `New keys get no defaults from ${whose}.`
       : [`New keys get these defaults from ${whose}:`, ...lines].join('\n')
-  return { value: defaults, text }
+  return { value: defaults, text, ...warned(defaults) }
 }
 
 function settingLines(defaults: DefaultsReply): readonly string[] {

@@ -2,7 +2,7 @@ import { adminPath, type Ask } from '../ask.ts'
 import { readInput, STANDARD } from './catalog.ts'
 import { secretText } from './key-secrets.ts'
 import { limitLines, type LimitedReply } from './limits.ts'
-import { table, type Outcome } from '../outcome.ts'
+import { table, warned, type Outcome, type Warned } from '../outcome.ts'
 
 export type SecretReply = {
   readonly prefix: string
@@ -39,7 +39,7 @@ export async function createKey(
   ask: Ask,
   { account, fields }: { readonly account: string; readonly fields: KeyOptions },
 ): Promise<Outcome> {
-  const key = await ask<KeyReply & { readonly key: string }>({
+  const key = await ask<KeyReply & Warned & { readonly key: string }>({
     method: 'POST',
     path: adminPath('accounts', account, 'keys'),
     json: fields,
@@ -47,7 +47,10 @@ export async function createKey(
   return {
     value: key,
     text: key.key,
-    note: `The id of this key is ${key.id}. The key is not shown again, because only its hash is stored.`,
+    ...warned(
+      key,
+      `The id of this key is ${key.id}. The key is not shown again, because only its hash is stored.`,
+    ),
   }
 }
 
@@ -80,7 +83,7 @@ type FoundKey = KeyReply & {
 }
 
 /** Shows the key with an id, first characters or a text, its account, and what it may use. */
-export async function showKey(ask: Ask, name: string, nowMs: number): Promise<Outcome> {
+export async function showKey(ask: Ask, name: string, nowMs: number): Promise<Outcome & { value: object }> {
   const key = await findKey(ask, name)
   const limited = await ask<LimitedReply>({ method: 'GET', path: adminPath('keys', key.id) })
   const limits = limitLines(limited)
@@ -117,8 +120,9 @@ export async function setKey(
   nowMs: number,
 ): Promise<Outcome> {
   const { id } = await findKey(ask, name)
-  await ask({ method: 'PATCH', path: adminPath('keys', id), json: fields })
-  return showKey(ask, id, nowMs)
+  const changed = await ask<Warned>({ method: 'PATCH', path: adminPath('keys', id), json: fields })
+  const { value, text } = await showKey(ask, id, nowMs)
+  return { value: { ...value, warnings: changed.warnings ?? [] }, text, ...warned(changed) }
 }
 
 /** Gives a key another name. */

@@ -1,6 +1,6 @@
 import { budgetPeriods, rateLimits, type BudgetPeriod, type RateLimit } from '../../domain/limits/scope.ts'
 import { adminPath, type Ask } from '../ask.ts'
-import type { Outcome } from '../outcome.ts'
+import { warned, type Outcome, type Warned } from '../outcome.ts'
 
 /** Null removes a budget. */
 export type BudgetOptions = Readonly<Partial<Record<BudgetPeriod, string | null>>>
@@ -47,7 +47,7 @@ export async function setLimits(
   of: { readonly kind: 'accounts' | 'projects'; readonly name: string },
   options: LimitOptions,
 ): Promise<Outcome> {
-  const changed = await ask<LimitedReply>({
+  const changed = await ask<LimitedReply & Warned>({
     method: 'PATCH',
     path: adminPath(of.kind, of.name),
     json: bodyOf(options),
@@ -55,7 +55,7 @@ export async function setLimits(
   const lines = limitLines(changed)
   const text =
     lines.length === 0 ? `${changed.id} has no limits.` : [`Limits of ${changed.id}:`, ...lines].join('\n')
-  return { value: changed, text }
+  return { value: changed, text, ...warned(changed) }
 }
 
 /** A line for each limit and budget. */

@@ -50,12 +50,12 @@ export function mayUseModel(
 ): boolean {
   if (settings === undefined) return true
   const { models, routes } = settings
-  if (models !== undefined && !models.some(pattern => matches(pattern, id))) return false
+  if (models !== undefined && !models.some(pattern => matchesPattern(pattern, id))) return false
   return routes === undefined || routesOfKind[kind].some(route => routes.includes(route))
 }
 
 /** Whether a name has the parts of a pattern between its `*` in their order. Takes time in proportion to the lengths. */
-function matches(pattern: string, name: string): boolean {
+export function matchesPattern(pattern: string, name: string): boolean {
   const [start = '', ...parts] = pattern.split('*')
   const end = parts.pop()
   if (end === undefined) return name === pattern

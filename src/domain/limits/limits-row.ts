@@ -3,7 +3,7 @@ import { modelId } from '../catalog/rows/model-row.ts'
 import { checked, problemSentence, report, type Checked } from '../catalog/rows/problem.ts'
 import { describe, openRow, placeOf, refuseUnknownFields, type Place, type Row } from '../catalog/rows/row.ts'
 import { GatewayError } from '../errors.ts'
-import { formatUsd, parseUsd, type NanoUsd } from '../money.ts'
+import { formatUsd, nanoUsd, parseUsd, type NanoUsd } from '../money.ts'
 import { RATE_MAX } from './rate-bucket.ts'
 import {
   budgetPeriods,
@@ -29,7 +29,7 @@ const MODELS_MAX = 100
 /** More than all requests that a node can have open. */
 const CONCURRENCY_MAX = 1_000_000
 /** A billion dollars. Sums of budgets stay far below what a 64-bit integer can hold. */
-const BUDGET_MAX = 1_000_000_000_000_000_000n
+export const BUDGET_MAX = nanoUsd(1_000_000_000_000_000_000n)
 
 /** The terms of an account, a project or a key, and its own terms for some models. */
 export type LimitTerms = Terms & { readonly perModel: Readonly<Record<string, Terms>> }

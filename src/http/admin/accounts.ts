@@ -2,9 +2,10 @@ import type { Account } from '../../domain/accounts/account.ts'
 import { encodeKeyDefaults } from '../../domain/accounts/key-defaults.ts'
 import { limitFields } from '../../domain/limits/limits-row.ts'
 import { GatewayError } from '../../domain/errors.ts'
-import { addUsd, formatUsd } from '../../domain/money.ts'
+import { addUsd, formatUsd, type NanoUsd } from '../../domain/money.ts'
 import { checkedName, createAccount } from '../../gateway/admin/create-account.ts'
-import { flagField, limitsField, readFields, textField } from './body.ts'
+import { CREDIT_MAX } from '../../gateway/admin/credit-account.ts'
+import { flagField, limitsField, readFields, textField, warningsOf, wrongField, type Fields } from './body.ts'
 import { optionalUsdField } from './money-fields.ts'
 import { limitsOf } from '../limits-json.ts'
 import type { BufferedReply } from '../request-context.ts'
@@ -59,15 +60,22 @@ export async function patchAccount(
     ...(name !== undefined && { name: checkedName(textField({ name }, 'name', 'the new name')) }),
     ...(replays !== undefined && { replays: flagField({ replays }, 'replays') }),
     ...(priceList !== undefined && { priceList: priceListIn(priceList) }),
-    ...(alert !== undefined && {
-      alertBelow: optionalUsdField({ alert_below_usd: alert }, 'alert_below_usd') ?? null,
-    }),
+    ...(alert !== undefined && { alertBelow: alertIn({ alert_below_usd: alert }) }),
     ...(keyDefaults !== undefined && { keyDefaults: keyDefaultsIn(keyDefaults) }),
     ...((!hasOthers || Object.keys(fields).length > 0) && { limits: limitsField(fields) }),
   }
   const { publicId } = await accountOf(params, ports)
   const changed = await ports.accounts.updateAccount(publicId, patch, { actor, atMs: ports.clock.now() })
-  return adminReply(await limitedAccountBody(changed, ports))
+  const { limits, keyDefaults: defaults } = patch
+  const warnings = warningsOf({ settings: defaults?.settings, limits }, ports)
+  return adminReply({ ...(await limitedAccountBody(changed, ports)), ...warnings })
+}
+
+/** Null removes the alert. */
+function alertIn(fields: Fields): NanoUsd | null {
+  const below = optionalUsdField(fields, 'alert_below_usd') ?? null
+  if (below === null || (below >= 0n && below <= CREDIT_MAX)) return below
+  throw wrongField('alert_below_usd', `must be from 0 to ${formatUsd(CREDIT_MAX)}`)
 }
 
 /** Null gives the account the prices of the catalog. */

@@ -1,5 +1,6 @@
 import type { KeyPatch } from '../../domain/accounts/api-key.ts'
 import { decodeKeySettings, keySettingFields } from '../../domain/accounts/key-settings.ts'
+import { missingModels } from '../../domain/catalog/missing-models.ts'
 import { rowsRefusal, type Checked } from '../../domain/catalog/rows/problem.ts'
 import {
   decodeLimitsPatch,
@@ -11,7 +12,7 @@ import type { TermsPatch } from '../../domain/limits/scope.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { BodyLimits } from '../../http1/server/request-body.ts'
 import { BODY_TIMES } from '../incoming-request.ts'
-import type { AdminRequest } from './call.ts'
+import type { AdminPorts, AdminRequest } from './call.ts'
 
 /** Enough for a catalog of ten thousand rows. */
 const BODY_BYTES_MAX = 8 << 20
@@ -106,15 +107,32 @@ export function limitsField(fields: Fields): LimitsPatch {
 /** The fields that change what a key may use. */
 export const keyTermFields = [...keySettingFields, ...limitFields] as const
 
-/** The members of a body that say what a key may use. Throws `invalid_field` for a wrong one. */
-export function keyTerms(fields: Fields): Pick<KeyPatch, 'settings' | 'limits'> {
-  const settings = membersOf(fields, keySettingFields)
+/**
+ * The members of a body that say what a key may use. Throws `invalid_field` for a wrong one, and for an expiry that has
+ * passed: it is probably a mistake, and `disabled` ends a key at once.
+ */
+export function keyTerms(fields: Fields, nowMs: number): Pick<KeyPatch, 'settings' | 'limits'> {
+  const named = membersOf(fields, keySettingFields)
+  const settings = named && valueOf(decodeKeySettings(named))
   const limits = membersOf(fields, limitFields)
+  if (typeof settings?.expiresAtMs === 'number' && settings.expiresAtMs <= nowMs)
+    throw wrongField('expires_at', 'must be in the future; to end a key now, disable it')
   return {
-    ...(settings !== undefined && { settings: valueOf(decodeKeySettings(settings)) }),
+    ...(settings !== undefined && { settings }),
     ...(limits !== undefined && { limits: valueOf(decodeLimitsPatch(limits)) }),
   }
 }
+
+/** What the reply to a change says about models that the catalog does not have. */
+export function warningsOf(
+  { settings, limits }: { readonly settings?: NamedSettings; readonly limits?: LimitsPatch | undefined },
+  { catalog }: Pick<AdminPorts, 'catalog'>,
+): { readonly warnings: readonly string[] } {
+  const named = { patterns: settings?.models, perModel: limits?.perModel }
+  return { warnings: missingModels(catalog.current(), named) }
+}
+
+type NamedSettings = { readonly models?: readonly string[] | null } | undefined
 
 /** Throws `invalid_field` for a body without members. */
 export function refuseEmpty(fields: Fields, known: readonly string[]): void {

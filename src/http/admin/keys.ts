@@ -15,6 +15,7 @@ import {
   readFields,
   refuseEmpty,
   textField,
+  warningsOf,
 } from './body.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { instant } from './instant.ts'
@@ -49,10 +50,11 @@ export async function patchKey(
   refuseEmpty(fields, changeFields)
   const switched = 'disabled' in fields ? { disabled: flagField(fields, 'disabled') } : {}
   const renamed = 'name' in fields ? { name: checkedName(textField(fields, 'name', 'the new name')) } : {}
-  const patch = { ...renamed, ...switched, ...keyTerms(fields) }
+  const terms = keyTerms(fields, ports.clock.now())
+  const patch = { ...renamed, ...switched, ...terms }
   const { publicId } = await findKeyOfPath(params['id'] ?? '', ports)
   const key = await ports.apiKeys.update(publicId, patch, { actor, atMs: ports.clock.now() })
-  return limitedReply(key, ports)
+  return limitedReply(key, ports, warningsOf(terms, ports))
 }
 
 /**
@@ -68,8 +70,9 @@ export async function postKey(
   const name = optionalTextField(fields, 'name', 'the name of the key')
   const named = optionalTextField(fields, 'project', 'the id or the name of a project of the account')
   const project = named === undefined ? undefined : await projectOfAccount(account, named, ports)
-  const created = await createApiKey({ account, project, name, actor, ...keyTerms(fields) }, ports)
-  return limitedReply(created.apiKey, ports, { key: created.text })
+  const terms = keyTerms(fields, ports.clock.now())
+  const created = await createApiKey({ account, project, name, actor, ...terms }, ports)
+  return limitedReply(created.apiKey, ports, { key: created.text, ...warningsOf(terms, ports) })
 }
 
 /** The key with an id, first characters or a text, and its account. A text is in the body, because paths get into logs. */

@@ -4,7 +4,7 @@ import { NAME_LENGTH_MAX } from '../../gateway/admin/create-account.ts'
 import { NOTE_LENGTH_MAX } from '../admin/money-fields.ts'
 import { booksTouchedBy } from '../../domain/ledger/operation.ts'
 import { noDefaults, settingDefaults } from './key-settings.ts'
-import { limitChanges, limitMembers, noLimitsExample, termChanges, terms } from './limits.ts'
+import { limitChanges, limitMembers, noLimitsExample, termChanges, terms, warnings } from './limits.ts'
 import { bodyOf, ok, pageParameters, type Parameter, type Paths } from './operation.ts'
 import {
   about,
@@ -63,11 +63,14 @@ const accountMembers = {
 
 export const adminAccountSchemas: Members = {
   Account: object(accountMembers),
-  LimitedAccount: object({
-    ...accountMembers,
-    ...limitMembers,
-    key_defaults: about('What its new keys begin with.', object({ ...terms, ...settingDefaults })),
-  }),
+  LimitedAccount: object(
+    {
+      ...accountMembers,
+      ...limitMembers,
+      key_defaults: about('What its new keys begin with.', object({ ...terms, ...settingDefaults })),
+    },
+    warnings,
+  ),
   Credit: object({ id: idOf('op'), amount_usd: usd, available_usd: usd, is_repeat: flag }),
   AdminMovement: object(
     {

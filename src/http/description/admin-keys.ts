@@ -6,7 +6,7 @@ import {
   settingDefaults,
   noDefaults,
 } from './key-settings.ts'
-import { limitChanges, limitMembers, limitsExample, termChanges, terms } from './limits.ts'
+import { limitChanges, limitMembers, limitsExample, termChanges, terms, warnings } from './limits.ts'
 import { ok, type Parameter, type Paths, bodyOf } from './operation.ts'
 import { about, closed, flag, idOf, listOf, nullable, object, ref, text, type Members } from './schema.ts'
 import { ACCOUNT, accountParameter, AT, common, name, ofAccount } from './admin-accounts.ts'
@@ -14,7 +14,7 @@ import { ACCOUNT, accountParameter, AT, common, name, ofAccount } from './admin-
 const KEY = 'key_01m7yafb7z000c1awn4tmfekz0'
 
 export const adminKeySchemas: Members = {
-  LimitedKey: object({ ...keyMembers, ...limitMembers }),
+  LimitedKey: object({ ...keyMembers, ...limitMembers }, warnings),
   ApiKey: object(keyMembers),
   FoundKey: object({
     ...keyMembers,
@@ -35,7 +35,7 @@ export const adminKeySchemas: Members = {
       ...limitChanges,
     },
   ),
-  KeyDefaults: object({ ...terms, ...settingDefaults }),
+  KeyDefaults: object({ ...terms, ...settingDefaults }, warnings),
   KeyDefaultsChange: closed({}, { ...termChanges, ...settingDefaults }),
   KeyChange: closed(
     {},
@@ -91,7 +91,7 @@ export const adminKeyPaths: Paths = {
       description:
         'Only this reply has the text of the key. A key never changes its project. Limits and settings that the body does not name are the defaults of the account, or else those of the gateway, at this moment; null is none in spite of a default.',
       body: bodyOf('NewKey', { name: 'laptop', models: ['gpt-*'] }, { isRequired: false }),
-      replies: ok('The key with its text.', object({ ...keyMembers, ...limitMembers, key: text }), {
+      replies: ok('The key with its text.', object({ ...keyMembers, ...limitMembers, key: text }, warnings), {
         ...key,
         last_used_on: null,
         ...limitsExample,

@@ -1,5 +1,16 @@
 import { budgetPeriods, rateLimits } from '../../domain/limits/scope.ts'
-import { about, closed, dateTime, nullable, object, type Members, type Schema, usd } from './schema.ts'
+import {
+  about,
+  closed,
+  dateTime,
+  listOf,
+  nullable,
+  object,
+  text,
+  type Members,
+  type Schema,
+  usd,
+} from './schema.ts'
 
 const rate: Schema = { type: 'integer', minimum: 1 }
 /** A decimal string of dollars, as `parseUsd` reads it. */
@@ -28,6 +39,14 @@ const budgetUsages = object({}, Object.fromEntries(budgetPeriods.map(period => [
 export const termMembers: Members = {
   ...terms,
   budget_usage: about('The budgets in their current periods.', budgetUsages),
+}
+
+/** Only in replies to changes. */
+export const warnings: Members = {
+  warnings: about(
+    'Only in replies to changes: sentences about models that the body names and the catalog does not have.',
+    listOf(text),
+  ),
 }
 
 /** The members of an account or a key that describe its limits. */
