@@ -1,7 +1,7 @@
 import type { GatewayError } from '../domain/errors.ts'
 import type { StrictestRates } from '../domain/limits/admission.ts'
 import { messagesErrorBody } from '../protocol/messages/errors.ts'
-import { anthropicRateLimits, openAiRateLimits } from '../protocol/rate-limit-headers.ts'
+import { addAnthropicRateLimits, addOpenAiRateLimits } from '../protocol/rate-limit-headers.ts'
 import { errorBody, type ErrorBody } from './errors.ts'
 
 /** How the replies of a route suit the client libraries that call it. */
@@ -9,11 +9,8 @@ export type ReplyStyle = {
   /** The headers with the request id. Client libraries expect different names. */
   readonly requestIdHeaders: readonly string[]
   errorBody(error: GatewayError): ErrorBody
-  /** The headers with what is left of the caller's limits. */
-  readonly rateLimits: (
-    rates: StrictestRates,
-    nowMs: number,
-  ) => readonly (readonly [name: string, value: string])[]
+  /** Adds the headers with what is left of the caller's limits. */
+  readonly addRateLimits: (headers: Record<string, string>, rates: StrictestRates, nowMs: number) => void
   /** The status of an error, if it differs from that of other routes. */
   statusOf?(error: GatewayError): number | undefined
 }
@@ -21,13 +18,13 @@ export type ReplyStyle = {
 export const plainReplies: ReplyStyle = {
   requestIdHeaders: ['x-request-id'],
   errorBody,
-  rateLimits: openAiRateLimits,
+  addRateLimits: addOpenAiRateLimits,
 }
 
 export const messagesReplies: ReplyStyle = {
   requestIdHeaders: ['x-request-id', 'request-id'],
   errorBody: error => messagesErrorBody(errorBody(error)),
-  rateLimits: anthropicRateLimits,
+  addRateLimits: addAnthropicRateLimits,
 }
 
 /** On media routes, a model that cannot be used is a bad request. */

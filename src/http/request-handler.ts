@@ -97,11 +97,11 @@ export async function answer(
  * no route has. They are known by their `anthropic-version`.
  */
 function styleFor(request: RespondableRequest, style: ReplyStyle): ReplyStyle {
-  const { requestIdHeaders, rateLimits } = messagesReplies
+  const { requestIdHeaders, addRateLimits } = messagesReplies
   if (style.requestIdHeaders === requestIdHeaders || request.header('anthropic-version') === null)
     return style
   const errorBody = (error: GatewayError) => messagesErrorBody(style.errorBody(error))
-  return { ...style, requestIdHeaders, rateLimits, errorBody }
+  return { ...style, requestIdHeaders, addRateLimits, errorBody }
 }
 
 function send(
@@ -116,14 +116,14 @@ function send(
 function headersOf(
   { headers, body, cost, isReplay }: HttpReply,
   { request, requestId, record: { rates } }: RequestContext,
-  { requestIdHeaders, rateLimits }: ReplyStyle,
+  { requestIdHeaders, addRateLimits }: ReplyStyle,
   { costHeader, replayHeader, cors, now }: RequestHandlerPorts,
 ): Record<string, string> {
   const all = { ...headers }
   if (body !== null) all['content-type'] ??= 'application/json'
   for (const name of requestIdHeaders) all[name] = requestId
   if (cost !== undefined && cost !== null) all[costHeader] = formatUsd(cost)
-  if (rates !== undefined) for (const [name, value] of rateLimits(rates, now())) all[name] = value
+  if (rates !== undefined) addRateLimits(all, rates, now())
   if (isReplay === true) all[replayHeader] = 'true'
   cors.addTo(all, request)
   return all

@@ -1,5 +1,10 @@
 import { expect, test } from 'bun:test'
-import { anthropicRateLimits, formatInstant, formatReset, openAiRateLimits } from './rate-limit-headers.ts'
+import {
+  addAnthropicRateLimits,
+  addOpenAiRateLimits,
+  formatInstant,
+  formatReset,
+} from './rate-limit-headers.ts'
 
 test.each([
   [0, '0ms'],
@@ -22,20 +27,28 @@ test('an instant is written in whole seconds and never too early', () => {
 const rates = { requests: { limit: 60, remaining: 59, resetMs: 1000 } }
 
 test('clients of OpenAI read the limit, the rest and the time to a full bucket', () => {
-  expect(openAiRateLimits({ ...rates, tokens: { limit: 1000, remaining: 0, resetMs: 60_000 } })).toEqual([
-    ['x-ratelimit-limit-requests', '60'],
-    ['x-ratelimit-remaining-requests', '59'],
-    ['x-ratelimit-reset-requests', '1s'],
-    ['x-ratelimit-limit-tokens', '1000'],
-    ['x-ratelimit-remaining-tokens', '0'],
-    ['x-ratelimit-reset-tokens', '1m0s'],
-  ])
+  const headers = {}
+
+  addOpenAiRateLimits(headers, { ...rates, tokens: { limit: 1000, remaining: 0, resetMs: 60_000 } })
+
+  expect(headers).toEqual({
+    'x-ratelimit-limit-requests': '60',
+    'x-ratelimit-remaining-requests': '59',
+    'x-ratelimit-reset-requests': '1s',
+    'x-ratelimit-limit-tokens': '1000',
+    'x-ratelimit-remaining-tokens': '0',
+    'x-ratelimit-reset-tokens': '1m0s',
+  })
 })
 
 test('clients of Anthropic read the instant of a full bucket', () => {
-  expect(anthropicRateLimits(rates, Date.parse('2026-11-23T07:00:00Z'))).toEqual([
-    ['anthropic-ratelimit-requests-limit', '60'],
-    ['anthropic-ratelimit-requests-remaining', '59'],
-    ['anthropic-ratelimit-requests-reset', '2026-11-23T07:00:01Z'],
-  ])
+  const headers = {}
+
+  addAnthropicRateLimits(headers, rates, Date.parse('2026-11-23T07:00:00Z'))
+
+  expect(headers).toEqual({
+    'anthropic-ratelimit-requests-limit': '60',
+    'anthropic-ratelimit-requests-remaining': '59',
+    'anthropic-ratelimit-requests-reset': '2026-11-23T07:00:01Z',
+  })
 })

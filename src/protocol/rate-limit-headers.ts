@@ -1,28 +1,42 @@
 import type { StrictestRates } from '../domain/limits/admission.ts'
-import type { RateStatus } from '../domain/limits/rate-bucket.ts'
 
-/** Header names with their values. */
-type Headers = readonly (readonly [name: string, value: string])[]
-
-const kinds = ['requests', 'tokens'] as const
 const MS_PER_S = 1000
 const MS_PER_MINUTE = 60_000
 const MINUTES_PER_HOUR = 60
 
-/** The headers by which clients of OpenAI's API see their limits. */
-export function openAiRateLimits(rates: StrictestRates): Headers {
-  return headersOf(
-    rates,
-    'x-ratelimit',
-    (part, kind) => `${part}-${kind}`,
-    ({ resetMs }) => formatReset(resetMs),
-  )
+/** The headers of a reply, by name. */
+type Headers = Record<string, string>
+
+/** Adds the headers by which clients of OpenAI's API see their limits. */
+export function addOpenAiRateLimits(headers: Headers, { requests, tokens }: StrictestRates): void {
+  if (requests !== undefined) {
+    headers['x-ratelimit-limit-requests'] = `${requests.limit}`
+    headers['x-ratelimit-remaining-requests'] = `${requests.remaining}`
+    headers['x-ratelimit-reset-requests'] = formatReset(requests.resetMs)
+  }
+  if (tokens !== undefined) {
+    headers['x-ratelimit-limit-tokens'] = `${tokens.limit}`
+    headers['x-ratelimit-remaining-tokens'] = `${tokens.remaining}`
+    headers['x-ratelimit-reset-tokens'] = formatReset(tokens.resetMs)
+  }
 }
 
-/** The headers by which clients of Anthropic's API see their limits. */
-export function anthropicRateLimits(rates: StrictestRates, nowMs: number): Headers {
-  const resetAt = ({ resetMs }: RateStatus) => formatInstant(nowMs + resetMs)
-  return headersOf(rates, 'anthropic-ratelimit', (part, kind) => `${kind}-${part}`, resetAt)
+/** Adds the headers by which clients of Anthropic's API see their limits. */
+export function addAnthropicRateLimits(
+  headers: Headers,
+  { requests, tokens }: StrictestRates,
+  nowMs: number,
+): void {
+  if (requests !== undefined) {
+    headers['anthropic-ratelimit-requests-limit'] = `${requests.limit}`
+    headers['anthropic-ratelimit-requests-remaining'] = `${requests.remaining}`
+    headers['anthropic-ratelimit-requests-reset'] = formatInstant(nowMs + requests.resetMs)
+  }
+  if (tokens !== undefined) {
+    headers['anthropic-ratelimit-tokens-limit'] = `${tokens.limit}`
+    headers['anthropic-ratelimit-tokens-remaining'] = `${tokens.remaining}`
+    headers['anthropic-ratelimit-tokens-reset'] = formatInstant(nowMs + tokens.resetMs)
+  }
 }
 
 /** A duration as OpenAI writes it: `6m0s`, `1.5s`, `20ms`. */
@@ -38,21 +52,4 @@ export function formatReset(ms: number): string {
 /** RFC 3339 in whole seconds, rounded up: before that instant, something is still missing. */
 export function formatInstant(atMs: number): string {
   return new Date(Math.ceil(atMs / MS_PER_S) * MS_PER_S).toISOString().replace('.000Z', 'Z')
-}
-
-function headersOf(
-  rates: StrictestRates,
-  prefix: string,
-  nameOf: (part: string, kind: string) => string,
-  resetOf: (status: RateStatus) => string,
-): Headers {
-  return kinds.flatMap(kind => {
-    const status = rates[kind]
-    if (status === undefined) return []
-    return [
-      [`${prefix}-${nameOf('limit', kind)}`, `${status.limit}`],
-      [`${prefix}-${nameOf('remaining', kind)}`, `${status.remaining}`],
-      [`${prefix}-${nameOf('reset', kind)}`, resetOf(status)],
-    ] as const
-  })
 }

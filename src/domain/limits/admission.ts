@@ -73,8 +73,11 @@ export function admitRead(states: readonly ScopeState[], nowMs: number): LimitDe
   return { outcome: 'admitted', usages: states.map(({ usage, terms }) => withRead(usage, terms, nowMs)) }
 }
 
-/** The state of the strictest scope for each kind of limit: the one with the least left. Absent without a limit. */
-export type StrictestRates = { readonly requests?: RateStatus; readonly tokens?: RateStatus }
+/** The state of the strictest scope for each kind of limit: the one with the least left. Undefined without a limit. */
+export type StrictestRates = {
+  readonly requests?: RateStatus | undefined
+  readonly tokens?: RateStatus | undefined
+}
 
 export function strictestRates(states: readonly ScopeState[], nowMs: number): StrictestRates {
   let requests: RateStatus | undefined
@@ -83,7 +86,7 @@ export function strictestRates(states: readonly ScopeState[], nowMs: number): St
     requests = stricter(requests, statusOf(usage.requests, terms.limits.requests_per_minute, nowMs))
     tokens = stricter(tokens, statusOf(usage.tokens, terms.limits.tokens_per_minute, nowMs))
   }
-  return { ...(requests && { requests }), ...(tokens && { tokens }) }
+  return { requests, tokens }
 }
 
 /** What is left of a budget, which is below zero after a shortfall. */
@@ -131,15 +134,17 @@ function budgetRefusal(
   if (amount === ZERO) return undefined
   const { scope, terms, usage } = state
   let refusal: ({ readonly scope: Scope } & BudgetRefusal) | undefined
+  const reserved = addUsd(usage.reserved.text, usage.reserved.media)
+  const needed = addUsd(reserved, amount)
   for (const period of budgetPeriods) {
     const allowed = terms.budgets[period]
-    const left = leftOf(state, period, nowMs)
-    if (allowed === undefined || left === undefined || amount <= left) continue
-    const isReserved = kind === 'text' && amount <= addUsd(left, usage.reserved.text)
+    if (allowed === undefined) continue
     const { spent, endMs } = currentSpend(usage.spent[period], period, nowMs)
+    if (addUsd(spent, needed) <= allowed) continue
+    const left = subtractUsd(allowed, addUsd(spent, reserved))
+    const isReserved = kind === 'text' && amount <= addUsd(left, usage.reserved.text)
     const resetsAtMs = endMs === Infinity ? undefined : endMs
     if (refusal !== undefined && !isLater({ isReserved, resetsAtMs }, refusal)) continue
-    const reserved = addUsd(usage.reserved.text, usage.reserved.media)
     const remaining = left < 0n ? ZERO : left
     refusal = {
       scope,

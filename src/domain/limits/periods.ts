@@ -61,8 +61,9 @@ export function withSpend(
   { cost, atMs }: { readonly cost: NanoUsd; readonly atMs: number },
 ): PeriodSpend {
   const current = currentSpend(stored, period, atMs)
-  const spentBefore = atMs < current.startMs ? addUsd(current.spentBefore, cost) : current.spentBefore
-  return { ...current, spent: addUsd(current.spent, cost), spentBefore }
+  const { startMs, endMs } = current
+  const spentBefore = atMs < startMs ? addUsd(current.spentBefore, cost) : current.spentBefore
+  return { startMs, endMs, spent: addUsd(current.spent, cost), spentBefore }
 }
 
 function days(firstDay: number, count: number): Period {

@@ -86,7 +86,7 @@ export function withDemand(usage: ScopeUsage, terms: Terms, demand: Demand, nowM
     requests: takenOf(usage.requests, 1, terms.limits.requests_per_minute, nowMs),
     tokens: takenOf(usage.tokens, demand.tokens, terms.limits.tokens_per_minute, nowMs),
     running: usage.running + 1,
-    reserved: { ...usage.reserved, [kind]: addUsd(usage.reserved[kind], amount) },
+    reserved: withReserve(usage.reserved, kind, addUsd(usage.reserved[kind], amount)),
     spent: usage.spent,
   }
 }
@@ -107,7 +107,7 @@ export function withoutDemand(usage: ScopeUsage, terms: Terms, demand: Demand, u
     requests: usage.requests,
     tokens: takenOf(usage.tokens, used.tokens - tokens, perMinute, used.atMs),
     running: usage.running - 1,
-    reserved: { ...usage.reserved, [kind]: subtractUsd(usage.reserved[kind], amount) },
+    reserved: withReserve(usage.reserved, kind, subtractUsd(usage.reserved[kind], amount)),
     spent: used.cost === ZERO ? usage.spent : withCost(usage.spent, used),
   }
 }
@@ -125,6 +125,14 @@ export function withCost(spent: ScopeUsage['spent'], used: Pick<Used, 'cost' | '
     if (stored !== undefined) sums[period] = withSpend(stored, period, used)
   }
   return sums
+}
+
+function withReserve(
+  { text, media }: ScopeUsage['reserved'],
+  kind: HoldKind,
+  sum: NanoUsd,
+): ScopeUsage['reserved'] {
+  return kind === 'text' ? { text: sum, media } : { text, media: sum }
 }
 
 function takenOf(

@@ -14,40 +14,40 @@ export type RecordedRequest = {
   readonly atMs: number
   readonly accountId: string
   readonly apiKeyId: string
-  readonly projectId?: string
+  readonly projectId?: string | undefined
   /** The name of a route: `chat`, `images.edits`. */
   readonly route: string
   /** The name of a catalog row. Absent if the request was refused before its model was found. */
-  readonly model?: string
+  readonly model?: string | undefined
   /** The HTTP status; 499 if the client disconnected before its reply. A stream that broke has 200 and a code. */
   readonly status: number
   /** Of the gateway or, for a job, of its provider. Absent for a request that succeeded, and for an upstream's refusal. */
-  readonly errorCode?: string
+  readonly errorCode?: string | undefined
   /** From the arrival of the head to the end of the reply. Has up to three decimals. */
   readonly durationMs: number
   /** Until the first byte of the reply was sent. */
   readonly firstByteMs?: number
   /** The amount that was held. Absent if nothing was, as for a replay. */
-  readonly held?: NanoUsd
+  readonly held?: NanoUsd | undefined
   /** Of a request that the balance or a budget refused: what it had to hold, and what was left for it. */
-  readonly required?: NanoUsd
-  readonly available?: NanoUsd
+  readonly required?: NanoUsd | undefined
+  readonly available?: NanoUsd | undefined
   /** Of a request that a limit or a budget refused: which one, of what. */
-  readonly refusedBy?: RefusedBy
+  readonly refusedBy?: RefusedBy | undefined
   /** The calls of upstreams in their order. The one whose answer the client got has no reason. */
   readonly attempts: readonly RecordedAttempt[]
   /** What the request was charged. Absent for a replay, and for a job that had not ended with the reply. */
-  readonly cost?: NanoUsd
+  readonly cost?: NanoUsd | undefined
   /** `img_…` or `vid_…`: the job that the request made or got again. */
-  readonly jobId?: string
+  readonly jobId?: string | undefined
   readonly isReplay: boolean
   /** The request whose answer was replayed, if it is known. */
-  readonly replayOf?: string
+  readonly replayOf?: string | undefined
   readonly clientDisconnected: boolean
   /** Names and values that the client gave for its own reports. They are bounded before they are added. */
-  readonly tags?: Readonly<Record<string, string>>
+  readonly tags?: Readonly<Record<string, string>> | undefined
   /** The client's own name for its end user. */
-  readonly userId?: string
+  readonly userId?: string | undefined
   /**
    * The later refusals of the same key with the same code in the same minute that are only counted. Zero but for the
    * last refusal that was kept.

@@ -1,5 +1,5 @@
 import { formatId, idTimeMs } from '../../domain/ids.ts'
-import { parseUsd } from '../../domain/money.ts'
+import { parseUsd, type NanoUsd } from '../../domain/money.ts'
 import type { RecordedAttempt, RecordedRequest, RequestRecords } from '../../gateway/ports/request-records.ts'
 import type { RequestRecord } from '../request-context.ts'
 import type { FinishedRequest } from '../request-handler.ts'
@@ -40,33 +40,31 @@ function recordedRequest(
 ): RecordedRequest {
   const { record, id, requestId } = context
   const isReplay = record.isReplay === true
-  const errorCode = codeOf(record)
   const { errorExtensions: amounts } = record
   return {
     id: requestId,
     atMs: idTimeMs(id),
-    ...caller,
-    ...(record.projectId !== undefined && { projectId: record.projectId }),
+    accountId: caller.accountId,
+    apiKeyId: caller.apiKeyId,
+    projectId: record.projectId,
     route,
-    ...(record.model !== undefined && { model: record.model }),
+    model: record.model,
     status,
-    ...(errorCode !== undefined && { errorCode }),
+    errorCode: codeOf(record),
     durationMs,
     firstByteMs,
-    ...(record.held !== undefined && !isReplay && { held: record.held }),
-    ...(amounts !== undefined && {
-      ...amountOf('required', amounts['required_usd']),
-      ...amountOf('available', amounts['available_usd'] ?? amounts['remaining_usd']),
-    }),
-    ...(record.refusedBy !== undefined && { refusedBy: record.refusedBy }),
+    held: isReplay ? undefined : record.held,
+    required: amounts && amountOf(amounts['required_usd']),
+    available: amounts && amountOf(amounts['available_usd'] ?? amounts['remaining_usd']),
+    refusedBy: record.refusedBy,
     attempts: isReplay ? NO_ATTEMPTS : (record.attempts ?? NO_ATTEMPTS),
-    ...(record.cost !== undefined && !isReplay && { cost: record.cost }),
-    ...(record.jobId !== undefined && { jobId: record.jobId }),
+    cost: isReplay ? undefined : record.cost,
+    jobId: record.jobId,
     isReplay,
-    ...(record.replayOf !== undefined && { replayOf: formatId('req', record.replayOf) }),
+    replayOf: record.replayOf && formatId('req', record.replayOf),
     clientDisconnected: record.clientDisconnected === true,
-    ...(record.tags !== undefined && { tags: Object.fromEntries(record.tags) }),
-    ...(record.userId !== undefined && { userId: record.userId }),
+    tags: record.tags && Object.fromEntries(record.tags),
+    userId: record.userId,
     alikeRefusals: 0,
   }
 }
@@ -89,7 +87,6 @@ function codeOf({
   return reason === 'broken_stream' ? 'upstream_error' : undefined
 }
 
-function amountOf(name: 'required' | 'available', text: string | number | undefined) {
-  const amount = typeof text === 'string' ? parseUsd(text) : undefined
-  return amount === undefined ? {} : { [name]: amount }
+function amountOf(text: string | number | undefined): NanoUsd | undefined {
+  return typeof text === 'string' ? parseUsd(text) : undefined
 }

@@ -66,13 +66,13 @@ export class TextHolds {
   }
 
   /** Takes the limits of its scopes and the money, or nothing. */
-  place({ demand, ...hold }: TextHoldTerms, owner: HoldOwner): HoldOutcome {
+  place(hold: TextHoldTerms, owner: HoldOwner): HoldOutcome {
     const same = this.#holds.find(hold)
     if (same !== undefined && isTextHoldPlaced(same, hold)) return { outcome: 'held', hold: same }
     const books = this.#parts.booksOfAccounts.of(hold.accountId)
     if (books.current.isClosed) throw closedAccountError()
     const isCovered = canHold(books.free, hold.amount)
-    const scoped = demand && ({ kind: 'text', ...demand } as const)
+    const scoped = hold.demand && scopedDemand(hold.demand)
     // The limits are asked first, so that a limited request never waits for money.
     const taken =
       scoped && books.mayBeLimited
@@ -196,6 +196,10 @@ export class TextHolds {
     for (const { hold, before } of this.#ended) this.#holds.add(hold, before)
     this.#ended = []
   }
+}
+
+function scopedDemand({ apiKeyId, model, tokens, amount }: HoldDemand): ScopedDemand {
+  return { kind: 'text', apiKeyId, model, tokens, amount }
 }
 
 /** A text hold, which is only in memory, with the books of its account. */

@@ -13,8 +13,8 @@ export const limitMutants: readonly Mutant[] = [
   {
     name: 'a budget does not count what is reserved',
     file: ADMISSION,
-    text: 'subtractUsd(allowed, addUsd(spent, addUsd(usage.reserved.text, usage.reserved.media)))',
-    replacement: 'subtractUsd(allowed, spent)',
+    text: 'const needed = addUsd(reserved, amount)',
+    replacement: 'const needed = amount',
     tests: [UNIT_TESTS],
   },
   {
@@ -41,7 +41,7 @@ export const limitMutants: readonly Mutant[] = [
   {
     name: 'a charge before the period, after the clock was set back, counts as a wrong budget',
     file: 'src/domain/limits/periods.ts',
-    text: 'atMs < current.startMs ? addUsd(current.spentBefore, cost) : current.spentBefore',
+    text: 'atMs < startMs ? addUsd(current.spentBefore, cost) : current.spentBefore',
     replacement: 'current.spentBefore',
     tests: [STORE_TESTS],
   },
