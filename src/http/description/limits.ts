@@ -41,7 +41,6 @@ export const termMembers: Members = {
   budget_usage: about('The budgets in their current periods.', budgetUsages),
 }
 
-/** Only in replies to changes. */
 export const warnings: Members = {
   warnings: about(
     'Only in replies to changes: sentences about models that the body names and the catalog does not have.',
