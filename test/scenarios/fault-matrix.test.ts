@@ -26,8 +26,11 @@ type Case = {
 let gateway: ScriptedGateway
 let spare: Upstream
 
-/** The ledger check, the renewal of holds, the reconciler, the webhooks, and the connection sweep of the server. */
-const BACKGROUND_TIMERS = 5
+/**
+ * The ledger check, the renewal of holds, the reconciler, the webhooks, the days on which keys were used, and the
+ * connection sweep of the server.
+ */
+const BACKGROUND_TIMERS = 6
 
 beforeAll(async () => {
   spare = startUpstream()
