@@ -73,7 +73,9 @@ export function readTimeRange(query: URLSearchParams, nowMs: number): TimeRange 
   return range
 }
 
-/** Reads a time in RFC 3339 from 1970 on, in milliseconds. Throws `invalid_field`, which names the parameter or field. */
+/**
+ * Reads a time in RFC 3339 from 1970 on, in milliseconds. Throws `invalid_field`, which names the parameter or field.
+ */
 /** Like `readTimeRange`, for whole days in UTC: without both, the current month, and without `to`, until today. */
 export function readDayRange(query: URLSearchParams, nowMs: number): TimeRange {
   const { fromMs, toMs } = readTimeRange(query, nowMs) ?? { fromMs: startOfMonth(nowMs), toMs: nowMs }

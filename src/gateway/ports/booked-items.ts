@@ -8,8 +8,8 @@ import type { UsageLine } from './ledger-reports.ts'
 /** Finds in the books what is under one id, so that a request can be explained. */
 export interface BookedItems {
   /**
-   * What the books have under an id: of a request, its hold or its charge, of a job, or of a credit or a correction. The
-   * id of a refund finds the request of its charge, and the id of a request that made a job finds the job.
+   * What the books have under an id: of a request, its hold or its charge, of a job, or of a credit or a correction.
+   * The id of a refund finds the request of its charge, and the id of a request that made a job finds the job.
    * Undefined for an id that the books do not have, such as that of a refused request.
    */
   find(id: Id): Promise<BookedItem | undefined>

@@ -34,8 +34,8 @@ export type Asker = { readonly id: number; readonly publicId: string } | undefin
 const prefixes = ['req', 'img', 'vid', 'hold', 'op'] as const satisfies readonly IdPrefix[]
 
 /**
- * Finds a request by its own id, by that of its job, its hold, its charge, or of a refund of it. The id of a credit or a
- * debit finds that. Throws `not_found` for an id that is not known, or that belongs to another account.
+ * Finds a request by its own id, by that of its job, its hold, its charge, or of a refund of it. The id of a credit or
+ * a debit finds that. Throws `not_found` for an id that is not known, or that belongs to another account.
  */
 export async function findRequest(
   text: string,
