@@ -9,6 +9,7 @@ import {
   type ChargeArithmetic,
   type ItemName,
 } from '../domain/pricing/itemize-charge.ts'
+import { bucketNames } from '../domain/pricing/usage.ts'
 import { publicId } from '../gateway/media/job-id.ts'
 import type { RecordedRequest } from '../gateway/ports/request-records.ts'
 import type { BookedMovement, BookedCharge } from '../gateway/ports/booked-items.ts'
@@ -121,14 +122,7 @@ function pricingOf({ tariff, cost }: BookedCharge): 'tariff' | 'free' | 'upstrea
 
 /** The words of the prices in a model of the catalog, without their units. */
 const itemNames = {
-  input: 'input',
-  cachedInput: 'cached_input',
-  cacheWrite: 'cache_write',
-  cacheWrite1h: 'cache_write_1h',
-  audioInput: 'audio_input',
-  output: 'output',
-  reasoning: 'reasoning',
-  audioOutput: 'audio_output',
+  ...bucketNames,
   serverToolUses: 'server_tool_use',
   searchCalls: 'search_call',
   fileSearches: 'file_search',
