@@ -78,8 +78,8 @@ export async function openAdmin(config: Config): Promise<{
 }
 
 /**
- * Throws if `TOLLGATE_ADMIN_KEY` is an admin token of these books: as the admin key, it could do everything. Commands use
- * a token only with a running gateway, which knows what it may do.
+ * Throws if `TOLLGATE_ADMIN_KEY` is an admin token of these books: as the admin key, it could do everything. Commands
+ * use a token only with a running gateway, which knows what it may do.
  */
 async function refuseTokenAsKey({ adminKey }: Config, { adminTokens, sha256 }: AdminPorts): Promise<void> {
   const [token] = adminKey === undefined ? [] : await adminTokens.find({ hash: sha256(adminKey) })

@@ -29,8 +29,9 @@ export function countedPasses({ admin }: Parts, metrics: Metrics): Reconcile {
 }
 
 /**
- * Starts the background work: checks of the ledger, renewals of holds, writes of the days on which keys were used, the end
- * of an upgrade, the messages of webhooks, and the reconciler. Returns a function that stops it and abandons late answers.
+ * Starts the background work: checks of the ledger, renewals of holds, writes of the days on which keys were used, the
+ * end of an upgrade, the messages of webhooks, and the reconciler. Returns a function that stops it and abandons late
+ * answers.
  */
 export function startBackground(
   { admin, clock, log, text, books, webhookDeliverer, onReconcileFailed, finishUpgrade }: Parts,

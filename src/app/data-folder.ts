@@ -18,8 +18,8 @@ export type DataFolder = {
   /** The files of media jobs. */
   readonly blobs: string
   /**
-   * The key that encrypts provider secrets. A new key is written only by `keep`, so that a command that only reads leaves
-   * the folder of a restored backup without one.
+   * The key that encrypts provider secrets. A new key is written only by `keep`, so that a command that only reads
+   * leaves the folder of a restored backup without one.
    */
   secretKey(): { readonly bytes: Uint8Array; readonly isNew: boolean; keep(): void }
   /** The admin key. A new key is written only by `keep`, so that a failed start leaves no key that was never shown. */

@@ -12,9 +12,9 @@ import type { CatalogStore } from '../gateway/ports/catalog.ts'
 import type { Listings } from '../http/catalog/routes.ts'
 
 /**
- * The catalogs to list. Each key sees the models that it can call, with the prices of its account; the public lists show
- * those of a regular account, with the default prices. A model that cannot be called now, such as one whose provider's
- * key is not set, is not listed.
+ * The catalogs to list. Each key sees the models that it can call, with the prices of its account; the public lists
+ * show those of a regular account, with the default prices. A model that cannot be called now, such as one whose
+ * provider's key is not set, is not listed.
  */
 export function listings(
   store: Pick<CatalogStore, 'current'>,

@@ -16,7 +16,9 @@ type OpenRecords = {
   readonly close: () => Promise<void>
 }
 
-/** Opens the records of a data folder. Their file and its worker are opened when the first record is written or read. */
+/**
+ * Opens the records of a data folder. Their file and its worker are opened when the first record is written or read.
+ */
 export function openRecords(
   { requestRecordsMs, requestRecordsMax, requestRecordsBytesMax, refusalRecordsMax }: Config,
   { requests: path }: Pick<DataFolder, 'requests'>,

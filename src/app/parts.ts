@@ -193,7 +193,7 @@ function adminPortsOf(parts: {
     jobs: media.jobs,
     blobs: media.blobs,
     damagedResults: media.damagedResults,
-    traces: node.traces,
+    bookedItems: node.bookedItems,
     explainJob: job => {
       const provider = catalog.current().providers.get(job.provider)
       const keptMs = job.kind === 'image' ? imageMs : videoMs

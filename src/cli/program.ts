@@ -32,8 +32,8 @@ import { addWebhooks } from './webhooks-program.ts'
 /** Runs the actions of the commands. */
 export type Runner = {
   /**
-   * Runs a command that calls the admin API. `mayCreate` creates the data folder if it does not exist. `longWork` is the
-   * work of a command that can take minutes: its time is reported.
+   * Runs a command that calls the admin API. `mayCreate` creates the data folder if it does not exist. `longWork` is
+   * the work of a command that can take minutes: its time is reported.
    */
   admin(
     work: (ask: Ask, admin: Admin, isJson: boolean) => Promise<Outcome>,

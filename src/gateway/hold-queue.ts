@@ -26,9 +26,9 @@ export const RETRY_EVERY_MS = 250
 
 /**
  * Text holds with a bounded wait. A request that would fit after running ones end, in the balance and in every budget,
- * waits for them, in order, so that concurrent requests do not refuse each other. One that could never fit is refused at
- * once. There is a queue for the balance of an account and one for each scope whose budget refuses, so that a key without
- * budget does not delay the other keys of its account.
+ * waits for them, in order, so that concurrent requests do not refuse each other. One that could never fit is refused
+ * at once. There is a queue for the balance of an account and one for each scope whose budget refuses, so that a key
+ * without budget does not delay the other keys of its account.
  */
 export class HoldQueue {
   readonly #ledger: Ledger

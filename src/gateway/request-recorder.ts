@@ -8,7 +8,9 @@ import type {
   RequestRecordStore,
 } from './ports/request-records.ts'
 
-/** The records that may wait. At 30,000 requests a second they wait for a quarter of a second; beyond, they are lost. */
+/**
+ * The records that may wait. At 30,000 requests a second they wait for a quarter of a second; beyond, they are lost.
+ */
 export const QUEUE_MAX = 8192
 /** A batch is made into text in one turn of the event loop, which takes about a third of a millisecond. */
 const BATCH_MAX = 256
@@ -37,8 +39,8 @@ type RecorderPorts = {
 }
 
 /**
- * Records requests in the background: a bounded queue in memory, of which batches go to the store one at a time. A flood
- * of refusals leaves a bounded number of records.
+ * Records requests in the background: a bounded queue in memory, of which batches go to the store one at a time. A
+ * flood of refusals leaves a bounded number of records.
  */
 export class RequestRecorder implements RequestRecords {
   readonly isOn = true
@@ -159,7 +161,9 @@ export class RequestRecorder implements RequestRecords {
   }
 }
 
-/** Whether a request was refused before it held anything. Such requests cost nothing, so a client can send any number. */
+/**
+ * Whether a request was refused before it held anything. Such requests cost nothing, so a client can send any number.
+ */
 function isRefusal({ status, held, cost, jobId, isReplay }: RecordedRequest): boolean {
   return status >= 400 && held === undefined && cost === undefined && jobId === undefined && !isReplay
 }

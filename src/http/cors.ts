@@ -40,8 +40,8 @@ export class Cors {
   }
 
   /**
-   * The endpoint of a preflight request; undefined for any other request. It needs no key. `methodsAt` gives the methods
-   * of a path.
+   * The endpoint of a preflight request; undefined for any other request. It needs no key. `methodsAt` gives the
+   * methods of a path.
    */
   preflight(
     request: CorsRequest & { readonly method: string },

@@ -9,9 +9,10 @@ import {
   type ChargeArithmetic,
   type ItemName,
 } from '../domain/pricing/itemize-charge.ts'
+import { bucketNames } from '../domain/pricing/usage.ts'
 import { publicId } from '../gateway/media/job-id.ts'
 import type { RecordedRequest } from '../gateway/ports/request-records.ts'
-import type { MoneyTrace, TracedCharge } from '../gateway/ports/traces.ts'
+import type { BookedMovement, BookedCharge } from '../gateway/ports/booked-items.ts'
 import { explainRequest } from '../gateway/requests/explain-request.ts'
 import type { FoundRequest } from '../gateway/requests/find-request.ts'
 import { usageJson } from './account/usage.ts'
@@ -51,7 +52,7 @@ type Reader = { readonly isForOperator: boolean }
 /** The page of a request. */
 export function requestPage(found: FoundRequest, reader: Reader) {
   const { outcome, why } = explainRequest(found, reader)
-  const { record, trace, job } = found
+  const { record, booked, job } = found
   return {
     id: found.id,
     object: 'request_page',
@@ -59,13 +60,13 @@ export function requestPage(found: FoundRequest, reader: Reader) {
     why,
     request: record === undefined ? null : recordJson(record),
     hold: holdJson(found),
-    charge: trace?.charge === undefined ? null : chargeJson(trace.charge, reader),
+    charge: booked?.charge === undefined ? null : chargeJson(booked.charge, reader),
     job: job === undefined ? null : jobJson(job),
   }
 }
 
 /** The page of a credit or a debit. `amount_usd` is negative for a debit, as in the statement. */
-export function movementPage({ kind, id, amount, note, atMs }: MoneyTrace, { isForOperator }: Reader) {
+export function movementPage({ kind, id, amount, note, atMs }: BookedMovement, { isForOperator }: Reader) {
   return {
     id: formatId('op', id),
     object: 'movement_page',
@@ -77,9 +78,9 @@ export function movementPage({ kind, id, amount, note, atMs }: MoneyTrace, { isF
 }
 
 /** The books have the hold of a job. That of text is only in the record of its request, which is written at its end. */
-function holdJson({ record, trace }: FoundRequest) {
-  if (trace?.hold !== undefined) {
-    const { amount, state, placedAtMs, endedAtMs } = trace.hold
+function holdJson({ record, booked }: FoundRequest) {
+  if (booked?.hold !== undefined) {
+    const { amount, state, placedAtMs, endedAtMs } = booked.hold
     return {
       amount_usd: formatUsd(amount),
       state,
@@ -88,8 +89,8 @@ function holdJson({ record, trace }: FoundRequest) {
     }
   }
   if (record?.held === undefined) return null
-  const isGivenBack = trace?.attempts.some(({ state }) => state === 'compensated') === true
-  const isCaptured = trace?.charge !== undefined && !isGivenBack
+  const isGivenBack = booked?.attempts.some(({ state }) => state === 'compensated') === true
+  const isCaptured = booked?.charge !== undefined && !isGivenBack
   return {
     amount_usd: formatUsd(record.held),
     state: isCaptured ? 'captured' : 'released',
@@ -98,7 +99,7 @@ function holdJson({ record, trace }: FoundRequest) {
   }
 }
 
-function chargeJson(charge: TracedCharge, { isForOperator }: Reader) {
+function chargeJson(charge: BookedCharge, { isForOperator }: Reader) {
   return {
     ...usageJson(charge),
     shortfall_usd: formatUsd(charge.shortfall),
@@ -114,21 +115,14 @@ function chargeJson(charge: TracedCharge, { isForOperator }: Reader) {
 }
 
 /** A charge without a tariff is for a free model, or has the cost of the provider times the markup of its model. */
-function pricingOf({ tariff, cost }: TracedCharge): 'tariff' | 'free' | 'upstream_cost' {
+function pricingOf({ tariff, cost }: BookedCharge): 'tariff' | 'free' | 'upstream_cost' {
   if (tariff !== null) return 'tariff'
   return cost === ZERO ? 'free' : 'upstream_cost'
 }
 
 /** The words of the prices in a model of the catalog, without their units. */
 const itemNames = {
-  input: 'input',
-  cachedInput: 'cached_input',
-  cacheWrite: 'cache_write',
-  cacheWrite1h: 'cache_write_1h',
-  audioInput: 'audio_input',
-  output: 'output',
-  reasoning: 'reasoning',
-  audioOutput: 'audio_output',
+  ...bucketNames,
   serverToolUses: 'server_tool_use',
   searchCalls: 'search_call',
   fileSearches: 'file_search',
@@ -145,7 +139,7 @@ const itemNames = {
 /** The `item` of each line of the arithmetic. */
 export const itemWords: readonly string[] = Object.values(itemNames)
 
-function arithmeticJson(charge: TracedCharge) {
+function arithmeticJson(charge: BookedCharge) {
   const arithmetic = arithmeticOf(charge)
   if (arithmetic === undefined) return null
   const { items, sum, total, aboveInputTokens, serviceTier, isAtMost } = arithmetic
@@ -168,7 +162,7 @@ function arithmeticJson(charge: TracedCharge) {
   }
 }
 
-function arithmeticOf(charge: TracedCharge): ChargeArithmetic | undefined {
+function arithmeticOf(charge: BookedCharge): ChargeArithmetic | undefined {
   switch (charge.kind) {
     case 'text':
       return charge.tariff === null ? undefined : itemizeTokens(charge.usage, charge.tariff)

@@ -3,7 +3,9 @@ import { GatewayError } from '../domain/errors.ts'
 import { ItemWalk, MemberWalk, keyOf } from './json/json-text.ts'
 import { folded } from './request-fields.ts'
 
-/** A rule whose field, or an object or array around it, is at the current place: `step` is the next step of its path. */
+/**
+ * A rule whose field, or an object or array around it, is at the current place: `step` is the next step of its path.
+ */
 type Open = { readonly rule: FieldRule; readonly step: number }
 
 /** The place of a value in the text, and its path as the client knows it: `tools[1].type`. */

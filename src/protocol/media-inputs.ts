@@ -36,8 +36,8 @@ const DEPTH_MAX = 5
 const TITLE_CHARS_MAX = 200
 
 /**
- * The media in the conversation of a request, except the kinds in `noted`, which `withNotes` replaces. Tools and the inputs
- * of calls may have the same shapes, and are text.
+ * The media in the conversation of a request, except the kinds in `noted`, which `withNotes` replaces. Tools and the
+ * inputs of calls may have the same shapes, and are text.
  */
 export function mediaInputsOf(body: Body, noted?: ReadonlySet<MediaKind>): MediaInputs {
   const places = new Map<MediaKind, string>()
@@ -49,8 +49,8 @@ export function mediaInputsOf(body: Body, noted?: ReadonlySet<MediaKind>): Media
 }
 
 /**
- * The request with each part of these kinds replaced by a text that says what was left out. For requests of the messages
- * route. The given body is not changed.
+ * The request with each part of these kinds replaced by a text that says what was left out. For requests of the
+ * messages route. The given body is not changed.
  */
 export function withNotes(body: Body, kinds: ReadonlySet<MediaKind>): Body {
   if (kinds.size === 0) return body

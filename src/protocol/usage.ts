@@ -306,11 +306,11 @@ const COST: CostField = { path: ['cost'], unitDecimals: 0 }
 const UPSTREAM_COST: CostField = { path: ['cost_details', 'upstream_inference_cost'], unitDecimals: 0 }
 
 /**
- * Reads the provider's own cost in a usage from the digits in the JSON text, because a number may be more precise than a
- * float. Null if there is none. `usage` is the parsed value of the last member `usage` of the object in `json`.
+ * Reads the provider's own cost in a usage from the digits in the JSON text, because a number may be more precise than
+ * a float. Null if there is none. `usage` is the parsed value of the last member `usage` of the object in `json`.
  *
- * Without a `field`, this is the cost as OpenRouter reports it: if the request used the customer's own key
- * (`is_byok`), the cost of the provider behind it is added, because it is billed to that key.
+ * Without a `field`, this is the cost as OpenRouter reports it: if the request used the customer's own key (`is_byok`),
+ * the cost of the provider behind it is added, because it is billed to that key.
  */
 export function findReportedCost(
   usage: unknown,

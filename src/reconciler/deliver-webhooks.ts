@@ -12,7 +12,9 @@ const WEBHOOKS_MAX = 32
 const MESSAGES_MAX = 20
 /** Longer than a turn: no webhook is served by two nodes at the same time. */
 const LEASE_MS = TIMEOUT_MS * MESSAGES_MAX + 60_000
-/** After failures in a row, the other messages of the webhook wait too: a receiver that is down must not keep a place. */
+/**
+ * After failures in a row, the other messages of the webhook wait too: a receiver that is down must not keep a place.
+ */
 const REST_MS = 4000
 const REST_MS_MAX = 60_000
 /** Messages leave within a second. */

@@ -25,7 +25,10 @@ export function jobLine(job: Job): LogFields {
   }
 }
 
-/** The level of the line of a job: `warn` for a fault of its provider. A submission that it rejects is the client's fault. */
+/**
+ * The level of the line of a job: `warn` for a fault of its provider. A submission that it rejects is the client's
+ * fault.
+ */
 export function jobLevel({ state, failure }: Pick<Job, 'state' | 'failure'>): LogLevel {
   if (state === 'unknown_submit') return 'warn'
   return failure !== null && !isClientFault({ failure }) ? 'warn' : 'info'

@@ -1,6 +1,7 @@
 import { Counter, type Registry } from 'prom-client'
 import type { NanoUsd } from '../domain/money.ts'
 import {
+  bucketNames,
   NO_USAGE,
   usageBuckets,
   type Provenance,
@@ -42,18 +43,6 @@ type RequestMetrics = {
 }
 
 const OK = 200
-
-/** The names of the buckets in the catalog. */
-const bucketNames = {
-  input: 'input',
-  cachedInput: 'cached_input',
-  cacheWrite: 'cache_write',
-  cacheWrite1h: 'cache_write_1h',
-  audioInput: 'audio_input',
-  output: 'output',
-  reasoning: 'reasoning',
-  audioOutput: 'audio_output',
-} as const satisfies Record<UsageBucket, string>
 
 /** The metrics of requests. An ordinary request costs a few additions; labels are built when the metrics are read. */
 export function openRequestMetrics(

@@ -18,6 +18,7 @@ import { nanoUsd, ZERO } from '../../src/domain/money.ts'
 import type { ServiceTiers } from '../../src/domain/pricing/service-tiers.ts'
 import type { ImageTokenPrices } from '../../src/domain/pricing/image-tokens.ts'
 import type { ImageTariff, TextPricing, TextTariff } from '../../src/domain/pricing/tariff.ts'
+import type { Usage } from '../../src/domain/pricing/usage.ts'
 
 const requiredOfProvider = [
   'id',
@@ -511,6 +512,23 @@ export function anyServiceTiers(): fc.Arbitrary<ServiceTiers> {
 /** Each finer bucket may have its own price or none. */
 export function anyTariff(price: fc.Arbitrary<bigint>, output = price): fc.Arbitrary<TextTariff> {
   return anyPrices(price, output, ['input', 'output']) as fc.Arbitrary<TextTariff>
+}
+
+/** Any usage whose counts are of `counts`. */
+export function anyUsage(counts: fc.Arbitrary<number>): fc.Arbitrary<Usage> {
+  return fc.record({
+    input: counts,
+    cachedInput: counts,
+    cacheWrite: counts,
+    cacheWrite1h: counts,
+    audioInput: counts,
+    output: counts,
+    reasoning: counts,
+    audioOutput: counts,
+    serverToolUses: counts,
+    searchCalls: counts,
+    fileSearches: counts,
+  })
 }
 
 function anyPrices(

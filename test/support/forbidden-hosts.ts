@@ -90,3 +90,20 @@ export const forbiddenNames: readonly [string, readonly string[]][] = [
   ['broken.test', ['not an address']],
   ['empty.test', ['']],
 ]
+
+/** A server on every address of this machine, which must not be reached: it counts who connects, and sends `reply`. */
+export function forbiddenServer(reply: string) {
+  const listener = Bun.listen({
+    hostname: '::',
+    port: 0,
+    socket: {
+      open(socket) {
+        server.connections += 1
+        socket.end(reply)
+      },
+      data() {},
+    },
+  })
+  const server = { port: listener.port, connections: 0, stop: () => listener.stop(true) }
+  return server
+}

@@ -13,7 +13,7 @@ import type { Leases } from '../../src/gateway/ports/leases.ts'
 import type { Limits } from '../../src/gateway/ports/limits.ts'
 import type { Ledger } from '../../src/gateway/ports/ledger.ts'
 import type { Projects } from '../../src/gateway/ports/projects.ts'
-import type { Traces } from '../../src/gateway/ports/traces.ts'
+import type { BookedItems } from '../../src/gateway/ports/booked-items.ts'
 import type { WebhookQueue, Webhooks } from '../../src/gateway/ports/webhooks.ts'
 import type { StoreNode } from '../../src/gateway/ports/store-node.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/stores/sqlite/store.ts'
@@ -35,7 +35,7 @@ export type TestStore = {
   readonly auditLog: AuditLog
   readonly leases: Leases
   readonly limits: Limits
-  readonly traces: Traces
+  readonly bookedItems: BookedItems
   readonly webhooks: Webhooks
   readonly webhookQueue: WebhookQueue
 }

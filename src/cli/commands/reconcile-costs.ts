@@ -31,7 +31,8 @@ type Days = { readonly from: string; readonly to: string }
 
 /**
  * Compares the charges of a provider with its bill, for each model and day. Reads the charges page by page, and keeps
- * only their sums. Throws a `CliError` for a file that is not a bill, and for a provider that the catalog does not have.
+ * only their sums. Throws a `CliError` for a file that is not a bill, and for a provider that the catalog does not
+ * have.
  */
 export async function reconcileCosts(
   ask: Ask,

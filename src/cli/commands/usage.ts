@@ -162,7 +162,9 @@ async function* groupChunks(ask: Ask, filters: Grouped, first: GroupsReply): Asy
     yield rows.map(row => csvLine([row.value, ...groupColumns.map(name => row[name])])).join('')
 }
 
-/** All charged requests, jobs and refunds as CSV, newest first. It reads page by page, so that the output can be long. */
+/**
+ * All charged requests, jobs and refunds as CSV, newest first. It reads page by page, so that the output can be long.
+ */
 export async function usageCsv(ask: Ask, filters: UsageFilters): Promise<Outcome> {
   // Before anything is written, so that wrong filters print no header.
   const first = await ask<UsageReply>({

@@ -40,7 +40,10 @@ export function readAddressRange(text: string): ReadRange {
   return { ok: true, range: { text: text.toLowerCase(), version: address.version, first, freeBits } }
 }
 
-/** Addresses of one interface are refused. So are IPv4 addresses in the form of IPv6, because a prefix of one is unclear. */
+/**
+ * Addresses of one interface are refused. So are IPv4 addresses in the form of IPv6, because a prefix of one is
+ * unclear.
+ */
 function readAddress(text: string): IpAddress | undefined {
   const address = parseAddress(text)
   if (address === undefined || address.hasZone || text.startsWith('[')) return undefined

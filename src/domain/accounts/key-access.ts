@@ -54,7 +54,9 @@ export function mayUseModel(
   return routes === undefined || routesOfKind[kind].some(route => routes.includes(route))
 }
 
-/** Whether a name has the parts of a pattern between its `*` in their order. Takes time in proportion to the lengths. */
+/**
+ * Whether a name has the parts of a pattern between its `*` in their order. Takes time in proportion to the lengths.
+ */
 export function matchesPattern(pattern: string, name: string): boolean {
   const [start = '', ...parts] = pattern.split('*')
   const end = parts.pop()

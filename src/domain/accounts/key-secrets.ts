@@ -47,8 +47,8 @@ export function currentSecret(secrets: readonly KeySecret[]): KeySecret {
 
 /**
  * The end of the current secret if another one replaces it now, and the ends of earlier ones, which become final. An
- * instant that is not after now ends it at once. Throws `key_revoked`, and `rotation_running` while the secret before it
- * still works: a key has at most two.
+ * instant that is not after now ends it at once. Throws `key_revoked`, and `rotation_running` while the secret before
+ * it still works: a key has at most two.
  */
 export function rotateSecret(
   { publicId, revokedAtMs, secrets }: RotatedKey,

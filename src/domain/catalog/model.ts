@@ -53,8 +53,8 @@ export type ChatOptions = {
    */
   readonly messagesStream?: 'live'
   /**
-   * `ask`: every chat stream asks the provider for its usage. `client`: only if the client does. Absent: as the provider
-   * says.
+   * `ask`: every chat stream asks the provider for its usage. `client`: only if the client does. Absent: as the
+   * provider says.
    */
   readonly streamUsage?: 'ask' | 'client'
   /** Chat streams that are relayed byte for byte get heartbeats too. */

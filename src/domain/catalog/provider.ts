@@ -160,8 +160,8 @@ export type Provider = TextTimeouts & {
 }
 
 /**
- * Whether the provider is asked for the usage of every chat stream of a model. A model's `stream_usage` replaces that of
- * its provider, but does not ask a provider that does not know the field.
+ * Whether the provider is asked for the usage of every chat stream of a model. A model's `stream_usage` replaces that
+ * of its provider, but does not ask a provider that does not know the field.
  */
 export function asksForUsage(
   model: TextModel,

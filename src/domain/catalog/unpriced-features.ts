@@ -63,8 +63,8 @@ const WARNINGS_MAX = 50
 
 /**
  * One sentence for each model and provider with fields that the provider bills beside the tokens, and that the row
- * neither prices nor refuses. Only tariffs can be too low: a free row gives everything away, and the provider's own cost
- * includes everything.
+ * neither prices nor refuses. Only tariffs can be too low: a free row gives everything away, and the provider's own
+ * cost includes everything.
  */
 export function unpricedFeatures(catalog: Catalog): readonly string[] {
   const warnings: string[] = []

@@ -180,8 +180,8 @@ export type Job = Attribution & {
   /** The price of a result that the provider made and the customer did not get. It was booked as a loss. */
   readonly loss: NanoUsd | null
   /**
-   * The cost of the job, also if it failed: as the provider reported it, or else at the prices of the row. Null if it is
-   * not known. For the operator only.
+   * The cost of the job, also if it failed: as the provider reported it, or else at the prices of the row. Null if it
+   * is not known. For the operator only.
    */
   readonly providerCost: NanoUsd | null
 }

@@ -12,7 +12,10 @@ export type Period = { readonly startMs: number; readonly endMs: number }
 /** What was spent in a period. No job resets it: a period that is over counts as nothing. */
 export type PeriodSpend = Period & {
   readonly spent: NanoUsd
-  /** The part that was recorded before the start, after the clock was set back. The sums on disk have it on earlier days. */
+  /**
+   * The part that was recorded before the start, after the clock was set back. The sums on disk have it on earlier
+   * days.
+   */
   readonly spentBefore: NanoUsd
   /** Absent if nothing was told of this period. */
   readonly told?: BudgetTold

@@ -112,7 +112,9 @@ export function withoutDemand(usage: ScopeUsage, terms: Terms, demand: Demand, u
   }
 }
 
-/** The usage after an earlier request of the scope, which gave back what it took, is found to have used tokens: a debt. */
+/**
+ * The usage after an earlier request of the scope, which gave back what it took, is found to have used tokens: a debt.
+ */
 export function withDebt(usage: ScopeUsage, terms: Terms, { tokens, atMs }: Omit<Used, 'cost'>): ScopeUsage {
   return { ...usage, tokens: takenOf(usage.tokens, tokens, terms.limits.tokens_per_minute, atMs) }
 }

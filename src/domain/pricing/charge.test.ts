@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { anyServiceTiers, anyTariff } from '../../../test/support/any-catalog.ts'
+import { anyServiceTiers, anyTariff, anyUsage } from '../../../test/support/any-catalog.ts'
 import { ceiling, product, rational, sum, type Rational } from '../../../test/support/rational.ts'
 import { nanoUsd, usd } from '../money.ts'
 import { chargeForImages, chargeForTokens, chargeForUpstreamCost, chargeForVideo } from './charge.ts'
 import { parseExactUsd } from './exact-usd.ts'
 import type { ImageTokens } from './image-tokens.ts'
 import type { TextTariff } from './tariff.ts'
-import { inputTokens, NO_USAGE, outputTokens, type Usage } from './usage.ts'
+import { inputTokens, NO_USAGE, outputTokens } from './usage.ts'
 import { affordableOutputTokens, usageWithin, worstCasePrice } from './worst-case.ts'
 
 /** None, a few, many, and more than a double can count exactly once they are multiplied with a price. */
@@ -21,19 +21,7 @@ const tokens = fc.oneof(
 const choices = fc.integer({ min: 1, max: 128 })
 const price = fc.oneof(fc.bigInt(0n, 1000n), fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 10n ** 19n))
 const tariffs = anyTariff(price)
-const usages: fc.Arbitrary<Usage> = fc.record({
-  input: tokens,
-  cachedInput: tokens,
-  cacheWrite: tokens,
-  cacheWrite1h: tokens,
-  audioInput: tokens,
-  output: tokens,
-  reasoning: tokens,
-  audioOutput: tokens,
-  serverToolUses: tokens,
-  searchCalls: tokens,
-  fileSearches: tokens,
-})
+const usages = anyUsage(tokens)
 
 const inputPrices = ({ input, cachedInput, cacheWrite, cacheWrite1h, audioInput }: TextTariff) =>
   [

@@ -20,9 +20,9 @@ const NANO_DIGITS = 9
 export const RECORDED_COST_MAX = usd('1000000')
 
 /**
- * Reads a decimal or JSON number, with or without an exponent, without losing a digit. `unitDecimals` is the position of
- * its unit: 0 for dollars, 2 for cents. Undefined for anything else, and for a number that is too long or too large to
- * be a cost.
+ * Reads a decimal or JSON number, with or without an exponent, without losing a digit. `unitDecimals` is the position
+ * of its unit: 0 for dollars, 2 for cents. Undefined for anything else, and for a number that is too long or too large
+ * to be a cost.
  */
 export function parseExactUsd(text: string, unitDecimals = 0): ExactUsd | undefined {
   if (text.length > CHARS_MAX) return undefined

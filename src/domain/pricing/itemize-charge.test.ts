@@ -1,27 +1,15 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { anyServiceTiers, anyTariff } from '../../../test/support/any-catalog.ts'
+import { anyServiceTiers, anyTariff, anyUsage } from '../../../test/support/any-catalog.ts'
 import { usd } from '../money.ts'
 import { chargeForImages, chargeForTokens } from './charge.ts'
 import { formatExactUsd, roundUpToNanoUsd } from './exact-usd.ts'
 import { itemizeImages, itemizeTokens, itemizeVideo, type ChargeArithmetic } from './itemize-charge.ts'
-import { NO_USAGE, type Usage } from './usage.ts'
+import { NO_USAGE } from './usage.ts'
 
 const tokens = fc.oneof(fc.constant(0), fc.nat(1000), fc.nat(100_000_000))
 const price = fc.oneof(fc.bigInt(0n, 1000n), fc.bigInt(0n, 10n ** 12n))
-const usages: fc.Arbitrary<Usage> = fc.record({
-  input: tokens,
-  cachedInput: tokens,
-  cacheWrite: tokens,
-  cacheWrite1h: tokens,
-  audioInput: tokens,
-  output: tokens,
-  reasoning: tokens,
-  audioOutput: tokens,
-  serverToolUses: tokens,
-  searchCalls: tokens,
-  fileSearches: tokens,
-})
+const usages = anyUsage(tokens)
 
 test('the items of a charge for text add up to the charge, with any tariff and service tier', () => {
   fc.assert(

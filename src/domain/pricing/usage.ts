@@ -6,6 +6,18 @@ export const usageBuckets = [...inputBuckets, ...outputBuckets] as const
 
 export type UsageBucket = (typeof usageBuckets)[number]
 
+/** The words for the buckets in the catalog, in replies and in metrics. */
+export const bucketNames = {
+  input: 'input',
+  cachedInput: 'cached_input',
+  cacheWrite: 'cache_write',
+  cacheWrite1h: 'cache_write_1h',
+  audioInput: 'audio_input',
+  output: 'output',
+  reasoning: 'reasoning',
+  audioOutput: 'audio_output',
+} as const satisfies Record<UsageBucket, string>
+
 /**
  * Tokens per bucket: integers of at least 0. `input` and `output` count the tokens that are in no finer bucket, and
  * `cacheWrite` those that are cached for less than an hour.

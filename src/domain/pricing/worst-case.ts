@@ -16,8 +16,8 @@ export type WorstCase = {
 
 /**
  * Prices a worst case: all input at the highest input price, the output ceiling of every choice at the highest output
- * price, times the factor of the service tier, rounded up once to a nano-USD, the price per request, and every call of a
- * tool. With tiers, it uses the highest prices that the input can reach.
+ * price, times the factor of the service tier, rounded up once to a nano-USD, the price per request, and every call of
+ * a tool. With tiers, it uses the highest prices that the input can reach.
  */
 export function worstCasePrice(worst: WorstCase, tariff: TextTariff): NanoUsd {
   if (tariff.tiers === undefined) return priceAt(worst, tariff)

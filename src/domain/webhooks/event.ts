@@ -106,8 +106,8 @@ export type BalanceAlert = {
 }
 
 /**
- * What follows from a balance: the alert to keep, and the event to send. Undefined if nothing changes. The balance counts
- * held money, which can still come back: otherwise each hold could send an event.
+ * What follows from a balance: the alert to keep, and the event to send. Undefined if nothing changes. The balance
+ * counts held money, which can still come back: otherwise each hold could send an event.
  */
 export function balanceAlertAfter(
   { below, isLow }: BalanceAlert,

@@ -17,8 +17,8 @@ const bookOf = { grant: 'promotions', top_up: 'cash' } as const
 
 /**
  * Credits an account. Repeating it with the same `idempotencyKey` returns the first credit, with `isRepeat`; with
- * another amount or source it throws `idempotency_key_reuse`. Throws `invalid_field` if the amount is not above zero, and
- * `grants_per_day_exceeded` for more than an `allowance` has left.
+ * another amount or source it throws `idempotency_key_reuse`. Throws `invalid_field` if the amount is not above zero,
+ * and `grants_per_day_exceeded` for more than an `allowance` has left.
  */
 export async function creditAccount(
   request: {

@@ -14,8 +14,8 @@ const BETWEEN = '.'
  * The charges and the refunds of one account, or of all accounts if it is undefined, newest first. A refund is where it
  * was made, not where its charge is, so that a list of a time that has ended never changes.
  *
- * The cursor of an entry is the place in both lists. A cursor of an earlier version has no place in the list of refunds:
- * that list then begins with the newest one.
+ * The cursor of an entry is the place in both lists. A cursor of an earlier version has no place in the list of
+ * refunds: that list then begins with the newest one.
  */
 export async function listUsage(
   accountId: number | undefined,

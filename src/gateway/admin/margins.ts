@@ -53,9 +53,9 @@ export type MarginReport = {
 }
 
 /**
- * The margins of whole days, both included (in UTC, as numbers since 1970): the sums over the charges of these days, the
- * refunds that were made in them, and the work in them that no customer paid for. Rejects with `unavailable` while an
- * upgrade adds up earlier charges.
+ * The margins of whole days, both included (in UTC, as numbers since 1970): the sums over the charges of these days,
+ * the refunds that were made in them, and the work in them that no customer paid for. Rejects with `unavailable` while
+ * an upgrade adds up earlier charges.
  */
 export async function reportMargins(
   {
@@ -138,7 +138,9 @@ async function* pagesOf<Line extends LossLine | RefundLine>(
   }
 }
 
-/** The names of groups: of a day its date, of accounts, keys and projects their public ids. Each account is read once. */
+/**
+ * The names of groups: of a day its date, of accounts, keys and projects their public ids. Each account is read once.
+ */
 class GroupNames {
   readonly #by: MarginGroup
   readonly #ports: Pick<MarginPorts, 'accounts' | 'apiKeys' | 'projects'>

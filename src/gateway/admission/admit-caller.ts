@@ -31,8 +31,8 @@ const KEY_LENGTH_MAX = 256
 
 /**
  * Admits the holder of an API key, before the body of the request is read. `key` is the key's text; undefined if the
- * request has none. Throws `invalid_api_key`, `secret_ended`, `account_closed`, `account_suspended`, `project_closed`, the
- * errors of `keyRefusal`, or `requests_per_minute` while an earlier refusal holds.
+ * request has none. Throws `invalid_api_key`, `secret_ended`, `account_closed`, `account_suspended`, `project_closed`,
+ * the errors of `keyRefusal`, or `requests_per_minute` while an earlier refusal holds.
  */
 export async function admitCaller(
   { key, ...arrival }: Arrival & { readonly key: string | undefined },
@@ -85,7 +85,9 @@ function refuseAccount({ closedAtMs, suspendedAtMs }: Account): void {
     })
 }
 
-/** The account and key of a key's text, whether or not they are in use; undefined for one that is unknown or revoked. */
+/**
+ * The account and key of a key's text, whether or not they are in use; undefined for one that is unknown or revoked.
+ */
 export async function findCaller(
   key: string,
   { apiKeys, hashKey }: Pick<AdmitCallerPorts, 'apiKeys' | 'hashKey'>,
@@ -93,7 +95,9 @@ export async function findCaller(
   return key.length > KEY_LENGTH_MAX ? undefined : apiKeys.authenticate(hashKey(key))
 }
 
-/** Admits a request that holds nothing: it counts as a request of the minute of its key. Throws `requests_per_minute`. */
+/**
+ * Admits a request that holds nothing: it counts as a request of the minute of its key. Throws `requests_per_minute`.
+ */
 export async function admitRead(
   { account, apiKey }: Authenticated,
   record: RatesRecord,

@@ -51,7 +51,8 @@ export async function fetchResult(
 }
 
 /**
- * Postpones the job's next poll at once and then regularly, beyond the claim of the current one. Returns a function that stops that.
+ * Postpones the job's next poll at once and then regularly, beyond the claim of the current one. Returns a function
+ * that stops that.
  */
 async function postponePolls(
   { id, nextPollAtMs: claimedUntilMs }: Job,

@@ -31,9 +31,9 @@ export const FETCHES_MAX = 40
 /**
  * Ends a job that its provider finished: stores the result, and then completes the job with its charge in one step of
  * the store. The price is the job's own. If a result cannot be fetched now, the job does not change, and the next poll
- * gets the result again. A link that keeps giving something other than an image or a clip ends the job as a lost result.
- * If the money was released before, the price is booked as a loss. Safe to call more than once and on several nodes:
- * the job is charged once.
+ * gets the result again. A link that keeps giving something other than an image or a clip ends the job as a lost
+ * result. If the money was released before, the price is booked as a loss. Safe to call more than once and on several
+ * nodes: the job is charged once.
  */
 export async function settleJob(job: Job, result: MediaResult, ports: SettleJobPorts): Promise<Job> {
   const { jobs, clock } = ports
@@ -86,8 +86,8 @@ async function storeLinked(job: Job, result: MediaResult, ports: SettleJobPorts)
 }
 
 /**
- * Stores the result of a submission. No poll can get it again, so a fetch that fails for now is retried here, as long as
- * the job waits for it.
+ * Stores the result of a submission. No poll can get it again, so a fetch that fails for now is retried here, as long
+ * as the job waits for it.
  */
 async function storeOnlyCopy(job: Job, result: MediaResult, ports: SettleJobPorts): Promise<StoredOutputs> {
   const { jobs, clock } = ports

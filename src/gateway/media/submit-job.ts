@@ -44,9 +44,9 @@ export type SubmitPorts = SettleJobPorts &
 export type SubmitSettings = { readonly unknownSubmitTtlMs: number }
 
 /**
- * Submits a job, once. Fetches the links among the inputs of a video job first. The submission is marked durably before its
- * first byte is sent. A job whose submission is already marked is not submitted again. Resolves with the job after the
- * submission.
+ * Submits a job, once. Fetches the links among the inputs of a video job first. The submission is marked durably before
+ * its first byte is sent. A job whose submission is already marked is not submitted again. Resolves with the job after
+ * the submission.
  */
 export async function submitJob(job: Job, ports: SubmitPorts, settings: SubmitSettings): Promise<Job> {
   const space = ports.inputSpool.open(job.accountId)

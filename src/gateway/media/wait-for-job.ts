@@ -14,8 +14,8 @@ export type WaitPorts = {
 }
 
 /**
- * How long a client waits for the provider's answer to the submission of its job. After that it gets the id of the job, and
- * the job continues. Many clients and proxies do not wait much longer.
+ * How long a client waits for the provider's answer to the submission of its job. After that it gets the id of the job,
+ * and the job continues. Many clients and proxies do not wait much longer.
  */
 const SUBMIT_WAIT_MS = 150_000
 

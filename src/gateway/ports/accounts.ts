@@ -21,11 +21,12 @@ export interface Accounts {
   listAccounts(page: AccountPage): Promise<{ readonly accounts: readonly Account[]; readonly next?: string }>
 
   /**
-   * Changes an account in one step, on this node at once, on other nodes within 1 s. Each part of the patch that changes
-   * something gets its audit line; repeating a patch changes nothing. A budget counts what was spent before it was set.
-   * Throws `already_exists` for a name of another account, a RangeError for an id that no account has, `invalid_field`
-   * for limits of too many models and for an unknown price list, `already_closed` for limits and defaults of a closed
-   * account, and `unavailable` for a budget while an upgrade adds up earlier charges. Then nothing of the patch is done.
+   * Changes an account in one step, on this node at once, on other nodes within 1 s. Each part of the patch that
+   * changes something gets its audit line; repeating a patch changes nothing. A budget counts what was spent before it
+   * was set. Throws `already_exists` for a name of another account, a RangeError for an id that no account has,
+   * `invalid_field` for limits of too many models and for an unknown price list, `already_closed` for limits and
+   * defaults of a closed account, and `unavailable` for a budget while an upgrade adds up earlier charges. Then nothing
+   * of the patch is done.
    */
   updateAccount(publicId: string, patch: AccountPatch, by: Editor): Promise<Account>
 

@@ -18,8 +18,8 @@ export interface AdminTokens {
   }): Promise<{ readonly tokens: readonly AdminToken[]; readonly next?: string }>
 
   /**
-   * The tokens with an id, a hash, first characters or a name, including expired and revoked ones, latest first. Unknown
-   * tokens take no memory and little time, so that a flood of them cannot exhaust the store.
+   * The tokens with an id, a hash, first characters or a name, including expired and revoked ones, latest first.
+   * Unknown tokens take no memory and little time, so that a flood of them cannot exhaust the store.
    */
   find(by: AdminTokenName): Promise<readonly AdminToken[]>
 

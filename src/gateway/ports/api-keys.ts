@@ -11,8 +11,8 @@ import type { Audit } from './audit.ts'
 export interface ApiKeys {
   /**
    * Creates a key with its settings and limits in one step, so that it is never without them. Those that the request
-   * does not name are the defaults of its account or of the gateway. Throws `invalid_field` if the project was closed or
-   * belongs to another account, and for limits of too many models. Then there is no key.
+   * does not name are the defaults of its account or of the gateway. Throws `invalid_field` if the project was closed
+   * or belongs to another account, and for limits of too many models. Then there is no key.
    */
   create(request: {
     readonly publicId: string
@@ -45,8 +45,8 @@ export interface ApiKeys {
 
   /**
    * Adds a secret to a key, which becomes its current one, and sets the end of the one before it, in one step: on this
-   * node at once, on other nodes within 1 s. Of two rotations at once, one is refused. Throws what `rotateSecret` throws,
-   * `already_closed` for a key of a closed account, and a RangeError for an id that no key has.
+   * node at once, on other nodes within 1 s. Of two rotations at once, one is refused. Throws what `rotateSecret`
+   * throws, `already_closed` for a key of a closed account, and a RangeError for an id that no key has.
    */
   rotate(
     publicId: string,
@@ -68,8 +68,8 @@ export interface ApiKeys {
 
   /**
    * The account, the key and the project of a secret; undefined for one that is unknown or whose key is revoked. A key
-   * that is disabled or expired is known. Unknown secrets take no memory and little time, so that a flood of them cannot
-   * exhaust the store.
+   * that is disabled or expired is known. Unknown secrets take no memory and little time, so that a flood of them
+   * cannot exhaust the store.
    */
   authenticate(hash: string): Promise<Authenticated | undefined>
 

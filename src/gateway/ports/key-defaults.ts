@@ -2,8 +2,8 @@ import type { NewKeyDefaults, NewKeyDefaultsPatch } from '../../domain/accounts/
 import type { Editor } from './accounts.ts'
 
 /**
- * The limits and settings that new keys begin with. `ApiKeys.create` copies them, so that a change applies to no earlier
- * key. Where an account and the gateway have a default, that of the account counts.
+ * The limits and settings that new keys begin with. `ApiKeys.create` copies them, so that a change applies to no
+ * earlier key. Where an account and the gateway have a default, that of the account counts.
  */
 export interface KeyDefaults {
   /** The defaults of an account alone, or those of the gateway if it is undefined. */

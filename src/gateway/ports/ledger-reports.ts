@@ -18,8 +18,8 @@ export interface LedgerReports {
   /**
    * The work that no customer paid for, newest first: failed jobs with a loss or a cost of the provider, and attempts
    * that were abandoned or given back or that the provider bills. The loss of an abandoned attempt is the price of its
-   * usage; zero if that is not known. With `between`, only those of that time: when the attempt was given up, the loss was
-   * booked, or the job failed.
+   * usage; zero if that is not known. With `between`, only those of that time: when the attempt was given up, the loss
+   * was booked, or the job failed.
    */
   losses(page: LossPage): Promise<readonly LossLine[]>
 
@@ -42,8 +42,8 @@ export interface LedgerReports {
   usageTotals(accountId: number, between: TimeRange): Promise<NetTotals>
 
   /**
-   * The same sums, of the requests that `matching` selects, in groups. It reads each charge of the range, in short turns
-   * between which other work runs, and keeps one page of groups. Rejects if the signal fires before it has ended.
+   * The same sums, of the requests that `matching` selects, in groups. It reads each charge of the range, in short
+   * turns between which other work runs, and keeps one page of groups. Rejects if the signal fires before it has ended.
    */
   usageGroups(accountId: number, asked: GroupedUsage): Promise<UsageGroups>
 }

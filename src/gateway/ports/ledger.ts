@@ -19,8 +19,8 @@ export interface Ledger extends LedgerReports {
   /**
    * Moves `amount` (more than zero) from `cash` or `promotions` to the account's available balance. With an
    * `idempotencyKey` (unique within the account), repeating it returns the first credit; with another amount or source
-   * it throws `idempotency_key_reuse`. With an `allowance`, the credit is counted against what a token may grant that day,
-   * in the same step, and throws `grants_per_day_exceeded` for more. A repeat counts nothing.
+   * it throws `idempotency_key_reuse`. With an `allowance`, the credit is counted against what a token may grant that
+   * day, in the same step, and throws `grants_per_day_exceeded` for more. A repeat counts nothing.
    */
   credit(request: {
     readonly id: Id
@@ -202,8 +202,8 @@ export type Problem = {
   /** The operator accepted it: the audit log has a line with the action `books.accept` and its id as the subject. */
   readonly isAccepted: boolean
   /**
-   * True for a damaged file of a completed job, and for a budget whose sum in memory was wrong, which the check corrected:
-   * the books are right, and no paid request is refused.
+   * True for a damaged file of a completed job, and for a budget whose sum in memory was wrong, which the check
+   * corrected: the books are right, and no paid request is refused.
    */
   readonly stopsNothing?: true
 }

@@ -27,7 +27,8 @@ export type BudgetStatus = {
 
 /**
  * The limits and budgets of accounts, projects and keys, and of accounts and keys with a model. Patches change them:
- * `Accounts.updateAccount`, `Projects.update` and `ApiKeys.update`. Holds take them: `Ledger.placeHold` and `Jobs.create`.
+ * `Accounts.updateAccount`, `Projects.update` and `ApiKeys.update`. Holds take them: `Ledger.placeHold` and
+ * `Jobs.create`.
  */
 export interface Limits {
   /** What an owner may use, without the limits of the scopes around it. */
@@ -40,8 +41,8 @@ export interface Limits {
   modelBudgets(owner: LimitOwner): Promise<ReadonlyMap<string, readonly BudgetStatus[]>>
 
   /**
-   * The refusal of an earlier request that holds for every request of the key until its wait is over; undefined if there
-   * is none. It takes nothing, so that a flood of refused requests costs little.
+   * The refusal of an earlier request that holds for every request of the key until its wait is over; undefined if
+   * there is none. It takes nothing, so that a flood of refused requests costs little.
    */
   recentRefusal(of: { readonly accountId: number; readonly apiKeyId: number }): Promise<Limited | undefined>
 

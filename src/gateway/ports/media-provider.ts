@@ -15,14 +15,14 @@ export interface MediaProvider {
   readonly pollEveryMsMin: number
 
   /**
-   * The exact size of the results for these parameters. Undefined if it is not certain. Absent if no size ever is. Calls
-   * nothing.
+   * The exact size of the results for these parameters. Undefined if it is not certain. Absent if no size ever is.
+   * Calls nothing.
    */
   sizeOf?(shape: MediaShape): Size | undefined
 
   /**
-   * Asks the provider to make one job. Sends at most one request, and never repeats it. The caller marks the submission as
-   * begun before this call and makes the call once for a job.
+   * Asks the provider to make one job. Sends at most one request, and never repeats it. The caller marks the submission
+   * as begun before this call and makes the call once for a job.
    */
   submit(call: SubmitCall): Promise<SubmitOutcome>
 
@@ -30,9 +30,9 @@ export interface MediaProvider {
   poll(job: AcceptedJob): Promise<PollOutcome>
 
   /**
-   * Asks whether the provider has the job of a submission with an unknown outcome. Finds it by an id that the submission
-   * carried, never by similarity. Changes nothing, so it may be repeated. Absent if the provider has no exact way to
-   * find a job.
+   * Asks whether the provider has the job of a submission with an unknown outcome. Finds it by an id that the
+   * submission carried, never by similarity. Changes nothing, so it may be repeated. Absent if the provider has no
+   * exact way to find a job.
    */
   recover?(job: UnconfirmedJob): Promise<RecoverOutcome>
 }

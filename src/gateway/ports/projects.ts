@@ -18,8 +18,8 @@ export type ProjectUsage = UsageTotals & {
 /** The projects of accounts. `ApiKeys.create` creates a key in one. */
 export interface Projects {
   /**
-   * Throws `already_exists` if the account has a project of that name, open or closed, and `already_closed` for a closed
-   * account.
+   * Throws `already_exists` if the account has a project of that name, open or closed, and `already_closed` for a
+   * closed account.
    */
   create(request: {
     readonly publicId: string
@@ -35,8 +35,8 @@ export interface Projects {
   list(accountId: number): Promise<readonly Project[]>
 
   /**
-   * The sums of the charges of the keys of a project, in one group for each day, model or key, in this order. Days are in
-   * UTC, as numbers since 1970, and both ends are included. Throws `unavailable` while an upgrade adds up earlier
+   * The sums of the charges of the keys of a project, in one group for each day, model or key, in this order. Days are
+   * in UTC, as numbers since 1970, and both ends are included. Throws `unavailable` while an upgrade adds up earlier
    * charges.
    */
   usage(

@@ -3,9 +3,9 @@ import type { NanoUsd } from '../../domain/money.ts'
 import type { TimeRange } from './ledger-reports.ts'
 
 /**
- * One billable request, as it is kept after its reply has ended. It has no prompt, answer, header or message of an error.
- * The hold and the charge of a text request have the same id as the request, under other prefixes; those of a job have
- * the id of the job.
+ * One billable request, as it is kept after its reply has ended. It has no prompt, answer, header or message of an
+ * error. The hold and the charge of a text request have the same id as the request, under other prefixes; those of a
+ * job have the id of the job.
  */
 export type RecordedRequest = {
   /** `req_…`. */
@@ -21,7 +21,9 @@ export type RecordedRequest = {
   readonly model?: string | undefined
   /** The HTTP status; 499 if the client disconnected before its reply. A stream that broke has 200 and a code. */
   readonly status: number
-  /** Of the gateway or, for a job, of its provider. Absent for a request that succeeded, and for an upstream's refusal. */
+  /**
+   * Of the gateway or, for a job, of its provider. Absent for a request that succeeded, and for an upstream's refusal.
+   */
   readonly errorCode?: string | undefined
   /** From the arrival of the head to the end of the reply. Has up to three decimals. */
   readonly durationMs: number
@@ -125,7 +127,8 @@ export interface RequestRecords {
 
   /**
    * A page of records, with all that were added before the call. Rejects with `invalid_field` for a text that is not a
-   * cursor of this sort, with `overloaded` if too many reads wait, and with `unavailable` if the records cannot be read.
+   * cursor of this sort, with `overloaded` if too many reads wait, and with `unavailable` if the records cannot be
+   * read.
    */
   list(query: RequestQuery): Promise<RequestPage>
 
@@ -144,8 +147,8 @@ export interface RequestRecords {
 /** Writes and reads the records, for `RequestRecorder`. It has no queue: each call is one step. */
 export interface RequestRecordStore {
   /**
-   * Writes a batch, or nothing of it. Resolves when the batch survives the end of this process. Never rejects: the result
-   * names the problem, for the operator. Then it deletes some old records, so that the store keeps its bounds.
+   * Writes a batch, or nothing of it. Resolves when the batch survives the end of this process. Never rejects: the
+   * result names the problem, for the operator. Then it deletes some old records, so that the store keeps its bounds.
    */
   write(batch: RecordBatch): Promise<{ readonly problem?: string }>
 

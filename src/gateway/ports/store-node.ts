@@ -12,7 +12,7 @@ import type { Leases } from './leases.ts'
 import type { Ledger } from './ledger.ts'
 import type { Limits } from './limits.ts'
 import type { Projects } from './projects.ts'
-import type { Traces } from './traces.ts'
+import type { BookedItems } from './booked-items.ts'
 import type { WebhookQueue, Webhooks } from './webhooks.ts'
 
 /**
@@ -36,7 +36,7 @@ export interface StoreNode {
   readonly commitChains: CommitChains
   readonly leases: Leases
   readonly limits: Limits
-  readonly traces: Traces
+  readonly bookedItems: BookedItems
   readonly webhooks: Webhooks
   readonly webhookQueue: WebhookQueue
   /**

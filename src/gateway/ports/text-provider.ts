@@ -59,7 +59,9 @@ export type ProviderOutcome =
     }
   /** DNS, TLS or the connection failed, or the connection was closed before the answer was complete. */
   | { readonly outcome: 'unreachable'; readonly reason: string }
-  /** Nothing was sent, because of the operator's settings: the variable of the provider's key is not set, for example. */
+  /**
+   * Nothing was sent, because of the operator's settings: the variable of the provider's key is not set, for example.
+   */
   | { readonly outcome: 'not_configured'; readonly reason: string }
   /** No complete answer arrived in time. `late` is the call if it continues. */
   | { readonly outcome: 'timed_out'; readonly late?: LateCall }

@@ -39,8 +39,8 @@ export interface Webhooks {
   remove(publicId: string, by: Editor): Promise<void>
 
   /**
-   * Queues a test message for one webhook. Throws `webhook_off` for one that is off, `unavailable` if its queue is full,
-   * and a RangeError for an id that no webhook has.
+   * Queues a test message for one webhook. Throws `webhook_off` for one that is off, `unavailable` if its queue is
+   * full, and a RangeError for an id that no webhook has.
    */
   sendTest(publicId: string, atMs: number): Promise<WebhookMessage>
 
@@ -97,7 +97,8 @@ export interface WebhookQueue {
 
   /**
    * Records how an attempt ended, and plans the next one. After three days of failures it switches the webhook off,
-   * ends its waiting messages, and tells the operator, in the same step. Does nothing if the message is no longer waiting.
+   * ends its waiting messages, and tells the operator, in the same step. Does nothing if the message is no longer
+   * waiting.
    */
   record(message: Pick<DueMessage, 'id'>, attempt: Attempt): Promise<void>
 

@@ -8,7 +8,7 @@ import type { Job } from '../../domain/jobs/job.ts'
 import { usd, ZERO } from '../../domain/money.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import type { RecordedRequest, RequestRecords } from '../ports/request-records.ts'
-import type { RequestTrace, Trace, TracedAttempt, TracedCharge } from '../ports/traces.ts'
+import type { BookedRequest, BookedItem, BookedAttempt, BookedCharge } from '../ports/booked-items.ts'
 import { explainRequest, type RequestOutcome } from './explain-request.ts'
 import { findRequest, type FindRequestPorts, type FoundRequest } from './find-request.ts'
 
@@ -32,7 +32,7 @@ function aRecord(change: Partial<RecordedRequest> = {}): RecordedRequest {
   }
 }
 
-function aTrace(change: Partial<RequestTrace> = {}): RequestTrace {
+function aBookedRequest(change: Partial<BookedRequest> = {}): BookedRequest {
   return {
     kind: 'request',
     id: ID,
@@ -45,13 +45,13 @@ function aTrace(change: Partial<RequestTrace> = {}): RequestTrace {
   }
 }
 
-function aTracedCharge(change: Partial<TracedCharge> = {}): TracedCharge {
+function aBookedCharge(change: Partial<BookedCharge> = {}): BookedCharge {
   const usage = { ...NO_USAGE, input: 3, cachedInput: 1, output: 2 }
   const charge = { ...aCharge(7, { usage }), id: ID, accountId: 1, refunded: ZERO, cursor: 'r1' }
-  return { ...charge, shortfall: ZERO, refunds: [], ...change } as TracedCharge
+  return { ...charge, shortfall: ZERO, refunds: [], ...change } as BookedCharge
 }
 
-const attempt: TracedAttempt = {
+const attempt: BookedAttempt = {
   number: 1,
   provider: 'main',
   state: 'compensated',
@@ -71,7 +71,7 @@ function found(change: Partial<FoundRequest>): FoundRequest {
     kind: 'request',
     id: REQ,
     record: undefined,
-    trace: undefined,
+    booked: undefined,
     job: undefined,
     jobEvents: [],
     recordProblem: undefined,
@@ -123,7 +123,7 @@ const cases: Readonly<Record<string, [Partial<FoundRequest>, RequestOutcome, rea
   'answered after a failover': [
     {
       record: aRecord({ attempts: [{ provider: 'main', reason: 'timeout' }, { provider: 'backup' }] }),
-      trace: aTrace({ charge: aTracedCharge() }),
+      booked: aBookedRequest({ charge: aBookedCharge() }),
     },
     'charged',
     [
@@ -134,7 +134,7 @@ const cases: Readonly<Record<string, [Partial<FoundRequest>, RequestOutcome, rea
   'a stream that broke and was charged in part': [
     {
       record: aRecord({ errorCode: 'upstream_error' }),
-      trace: aTrace({ charge: aTracedCharge({ provenance: 'estimated', shortfall: usd('1') }) }),
+      booked: aBookedRequest({ charge: aBookedCharge({ provenance: 'estimated', shortfall: usd('1') }) }),
     },
     'charged',
     [
@@ -155,7 +155,7 @@ const cases: Readonly<Record<string, [Partial<FoundRequest>, RequestOutcome, rea
     ['The reply was 504 with the code upstream_timeout.', NOTHING],
   ],
   'a late answer without a record': [
-    { trace: aTrace({ charge: aTracedCharge(), attempts: [attempt] }) },
+    { booked: aBookedRequest({ charge: aBookedCharge(), attempts: [attempt] }) },
     'given_back',
     [
       '8.00 USD was charged for 4 input tokens and 2 output tokens.',
@@ -210,18 +210,18 @@ test('no sentence for a customer names a provider', () => {
 function portsWith(
   known: {
     readonly records?: readonly RecordedRequest[]
-    readonly traces?: readonly [Id, Trace][]
+    readonly bookedItems?: readonly [Id, BookedItem][]
     readonly jobs?: readonly Job[]
     readonly find?: RequestRecords['find']
   } = {},
 ): FindRequestPorts {
-  const { records = [], traces = [], jobs = [] } = known
+  const { records = [], bookedItems = [], jobs = [] } = known
   const isSame = (left: Id, right: Id) => left.key === right.key && left.tail === right.tail
   return {
     records: {
       find: known.find ?? (async id => records.find(record => record.id === id || record.jobId === id)),
     },
-    traces: { trace: async id => traces.find(([of]) => isSame(of, id))?.[1] },
+    bookedItems: { find: async id => bookedItems.find(([of]) => isSame(of, id))?.[1] },
     jobs: { find: async id => jobs.find(job => isSame(job.id, id)), history: async () => [] },
     recordsKeptDays: 7,
   }
@@ -232,7 +232,7 @@ const ADA = { id: 1, publicId: 'acct_ada' }
 test('a refused request is found by its record alone, and only by its own account', async () => {
   const ports = portsWith({ records: [aRecord({ status: 402 })] })
 
-  expect(await findRequest(REQ, ADA, ports)).toMatchObject({ id: REQ, trace: undefined })
+  expect(await findRequest(REQ, ADA, ports)).toMatchObject({ id: REQ, booked: undefined })
   expect(await findRequest(REQ, undefined, ports)).toMatchObject({ id: REQ })
   expect(await rejection(findRequest(REQ, { id: 2, publicId: 'acct_eve' }, ports))).toMatchObject({
     code: 'not_found',
@@ -246,7 +246,7 @@ test('a request that got the job of an earlier request shows that job', async ()
   const repeat = aRecord({ jobId, isReplay: true })
   const ports = portsWith({
     records: [first, repeat],
-    traces: [[job.id, aTrace({ id: job.id, job: job.id })]],
+    bookedItems: [[job.id, aBookedRequest({ id: job.id, job: job.id })]],
     jobs: [job],
   })
 
@@ -257,7 +257,7 @@ test('a request that got the job of an earlier request shows that job', async ()
 test('the books explain a request whose record cannot be read', async () => {
   const ports = portsWith({
     find: () => Promise.reject(new GatewayError('unavailable', 'The records cannot be read now.')),
-    traces: [[ID, aTrace({ charge: aTracedCharge() })]],
+    bookedItems: [[ID, aBookedRequest({ charge: aBookedCharge() })]],
   })
 
   const page = (await findRequest(REQ, ADA, ports)) as FoundRequest

@@ -2,7 +2,7 @@ import { isFinal, type Job } from '../../domain/jobs/job.ts'
 import { describeUsd, ZERO } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { RecordedRequest, RefusedBy } from '../ports/request-records.ts'
-import type { RequestTrace, TracedCharge } from '../ports/traces.ts'
+import type { BookedRequest, BookedCharge } from '../ports/booked-items.ts'
 import type { FoundRequest } from './find-request.ts'
 
 /** How a request ended, in one word. */
@@ -37,23 +37,23 @@ export function explainRequest(
   found: FoundRequest,
   { isForOperator }: { readonly isForOperator: boolean },
 ): RequestExplanation {
-  const { record, trace, job } = found
+  const { record, booked, job } = found
   const outcome = outcomeOf(found)
   const why = [
     ...replyLines(record),
     ...moneyLines(found, outcome),
     ...(job === undefined ? [] : jobLines(job)),
-    ...(isForOperator ? upstreamLines(record, trace) : []),
+    ...(isForOperator ? upstreamLines(record, booked) : []),
     ...recordLines(found),
   ]
   return { outcome, why }
 }
 
-function outcomeOf({ record, trace, job }: FoundRequest): RequestOutcome {
+function outcomeOf({ record, booked, job }: FoundRequest): RequestOutcome {
   if (record?.isReplay === true) return 'replayed'
   if (job !== undefined && !isFinal(job.state)) return 'running'
-  if (trace?.attempts.some(({ state }) => state === 'compensated') === true) return 'given_back'
-  if (trace?.charge !== undefined) return 'charged'
+  if (booked?.attempts.some(({ state }) => state === 'compensated') === true) return 'given_back'
+  if (booked?.charge !== undefined) return 'charged'
   if (job?.state === 'failed') return 'failed'
   // Only attempts are left of a request whose record is gone: its client got an error.
   if (record === undefined) return 'failed'
@@ -97,8 +97,8 @@ const scopeTexts = {
   key_model: 'API key with this model',
 } as const satisfies Record<RefusedBy['scope'], string>
 
-function moneyLines({ record, trace, job }: FoundRequest, outcome: RequestOutcome): readonly string[] {
-  const charge = trace?.charge
+function moneyLines({ record, booked, job }: FoundRequest, outcome: RequestOutcome): readonly string[] {
+  const charge = booked?.charge
   if (record?.isReplay === true && job === undefined) return []
   if (charge !== undefined) return chargeLines(charge, outcome)
   if (outcome === 'running') return []
@@ -109,7 +109,7 @@ function moneyLines({ record, trace, job }: FoundRequest, outcome: RequestOutcom
   return ['Nothing was charged.']
 }
 
-function chargeLines(charge: TracedCharge, outcome: RequestOutcome): readonly string[] {
+function chargeLines(charge: BookedCharge, outcome: RequestOutcome): readonly string[] {
   const lines = [`${describeUsd(charge.cost)} was charged for ${quantityOf(charge)}.`]
   if (charge.kind === 'text' && charge.provenance === 'estimated')
     lines.push('The tokens are an estimate, because the provider reported none.')
@@ -125,7 +125,7 @@ function chargeLines(charge: TracedCharge, outcome: RequestOutcome): readonly st
   return lines
 }
 
-function quantityOf(charge: TracedCharge): string {
+function quantityOf(charge: BookedCharge): string {
   switch (charge.kind) {
     case 'text':
       return `${inputTokens(charge.usage)} input tokens and ${outputTokens(charge.usage)} output tokens`
@@ -152,12 +152,12 @@ function jobLines({ state, failure, held }: Job): readonly string[] {
 /** For the operator. */
 function upstreamLines(
   record: RecordedRequest | undefined,
-  trace: RequestTrace | undefined,
+  booked: BookedRequest | undefined,
 ): readonly string[] {
   const failed = (record?.attempts ?? []).flatMap(({ provider, reason }) =>
     reason === undefined ? [] : [`${provider} (${reason})`],
   )
-  const late = (trace?.attempts ?? []).map(({ provider, state }) => `${provider} (${state})`)
+  const late = (booked?.attempts ?? []).map(({ provider, state }) => `${provider} (${state})`)
   return [
     ...(failed.length === 0 ? [] : [`Upstreams that failed: ${failed.join(', ')}.`]),
     ...(late.length === 0 ? [] : [`Upstreams whose answers did not reach the client: ${late.join(', ')}.`]),

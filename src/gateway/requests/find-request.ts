@@ -4,7 +4,7 @@ import type { Job } from '../../domain/jobs/job.ts'
 import { publicId } from '../media/job-id.ts'
 import type { JobEvent, Jobs } from '../ports/jobs.ts'
 import type { RecordedRequest, RequestRecords } from '../ports/request-records.ts'
-import type { MoneyTrace, RequestTrace, Traces } from '../ports/traces.ts'
+import type { BookedMovement, BookedRequest, BookedItems } from '../ports/booked-items.ts'
 
 /** All that is known about a request: by its record, by the books, and by its job. At least one of them. */
 export type FoundRequest = {
@@ -12,7 +12,7 @@ export type FoundRequest = {
   /** `req_…`, or the id of its job if its request is not known. */
   readonly id: string
   readonly record: RecordedRequest | undefined
-  readonly trace: RequestTrace | undefined
+  readonly booked: BookedRequest | undefined
   readonly job: Job | undefined
   /** What happened to the job, oldest first. */
   readonly jobEvents: readonly JobEvent[]
@@ -22,7 +22,7 @@ export type FoundRequest = {
 
 export type FindRequestPorts = {
   readonly records: Pick<RequestRecords, 'find'>
-  readonly traces: Traces
+  readonly bookedItems: BookedItems
   readonly jobs: Pick<Jobs, 'find' | 'history'>
   /** How long records are kept, for the message about an unknown id. Undefined if none are kept. */
   readonly recordsKeptDays: number | undefined
@@ -34,36 +34,39 @@ export type Asker = { readonly id: number; readonly publicId: string } | undefin
 const prefixes = ['req', 'img', 'vid', 'hold', 'op'] as const satisfies readonly IdPrefix[]
 
 /**
- * Finds a request by its own id, by that of its job, its hold, its charge, or of a refund of it. The id of a credit or a
- * debit finds that. Throws `not_found` for an id that is not known, or that belongs to another account.
+ * Finds a request by its own id, by that of its job, its hold, its charge, or of a refund of it. The id of a credit or
+ * a debit finds that. Throws `not_found` for an id that is not known, or that belongs to another account.
  */
 export async function findRequest(
   text: string,
   asker: Asker,
   ports: FindRequestPorts,
-): Promise<FoundRequest | MoneyTrace> {
+): Promise<FoundRequest | BookedMovement> {
   const found = await find(text, ports)
   if (found === undefined || !isOf(asker, found)) throw unknownId(ports)
   return found
 }
 
-async function find(text: string, ports: FindRequestPorts): Promise<FoundRequest | MoneyTrace | undefined> {
+async function find(
+  text: string,
+  ports: FindRequestPorts,
+): Promise<FoundRequest | BookedMovement | undefined> {
   const id = readId(text)
   if (id === undefined) return undefined
-  const traced = await ports.traces.trace(id)
-  if (traced !== undefined && traced.kind !== 'request') return traced
+  const item = await ports.bookedItems.find(id)
+  if (item !== undefined && item.kind !== 'request') return item
   const first = await recordOf(formatId('req', id), ports)
-  const jobId = traced?.job ?? readId(first.record?.jobId ?? '')
+  const jobId = item?.job ?? readId(first.record?.jobId ?? '')
   const job = jobId && (await ports.jobs.find(jobId))
   const { record, recordProblem } =
     first.record === undefined && job !== undefined ? await recordOf(publicId(job), ports) : first
-  const trace = traced ?? (job && (await requestTrace(job.id, ports)))
-  if (record === undefined && trace === undefined) return undefined
+  const booked = item ?? (job && (await bookedRequest(job.id, ports)))
+  if (record === undefined && booked === undefined) return undefined
   return {
     kind: 'request',
-    id: record?.id ?? idWithoutRecord(job, trace?.id ?? id),
+    id: record?.id ?? idWithoutRecord(job, booked?.id ?? id),
     record,
-    trace,
+    booked,
     job,
     jobEvents: job === undefined ? [] : await ports.jobs.history(job.id),
     recordProblem,
@@ -92,9 +95,9 @@ async function recordOf(
   }
 }
 
-async function requestTrace(id: Id, { traces }: FindRequestPorts): Promise<RequestTrace | undefined> {
-  const trace = await traces.trace(id)
-  return trace?.kind === 'request' ? trace : undefined
+async function bookedRequest(id: Id, { bookedItems }: FindRequestPorts): Promise<BookedRequest | undefined> {
+  const booked = await bookedItems.find(id)
+  return booked?.kind === 'request' ? booked : undefined
 }
 
 function idWithoutRecord(job: Job | undefined, id: Id): string {
@@ -102,11 +105,11 @@ function idWithoutRecord(job: Job | undefined, id: Id): string {
   return job.requestId === null ? publicId(job) : formatId('req', job.requestId)
 }
 
-function isOf(asker: Asker, found: FoundRequest | MoneyTrace): boolean {
+function isOf(asker: Asker, found: FoundRequest | BookedMovement): boolean {
   if (asker === undefined) return true
   if (found.kind !== 'request') return found.accountId === asker.id
-  const { record, trace, job } = found
-  const numbers = [trace?.accountId, job?.accountId]
+  const { record, booked, job } = found
+  const numbers = [booked?.accountId, job?.accountId]
   return (
     (record === undefined || record.accountId === asker.publicId) &&
     numbers.every(number => number === undefined || number === asker.id)

@@ -154,9 +154,9 @@ type ResolvedModel = { readonly model: TextModel; readonly destinations: readonl
 /**
  * Finds the catalog row of a model name, with the prices of the account, and its upstreams that have the route. Throws
  * `model_not_found` if the name is unknown, its row is off or of another kind, or the key may not call it; a client
- * cannot distinguish these. Throws `route_not_supported` if no upstream has the route, or none of their providers serves
- * text. An upstream without the route is called with the converted request if there is one. If none is left because the
- * request cannot be converted, throws the reason.
+ * cannot distinguish these. Throws `route_not_supported` if no upstream has the route, or none of their providers
+ * serves text. An upstream without the route is called with the converted request if there is one. If none is left
+ * because the request cannot be converted, throws the reason.
  */
 export function resolveModel(
   name: string,

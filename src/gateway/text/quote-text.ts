@@ -227,8 +227,9 @@ export function priceText(quote: Quote, metered: MeteredUsage, bill: ProviderBil
 }
 
 /**
- * The provider's cost of a usage as the books record it: the one that it reported, or else the usage at its prices, each
- * rounded up once to a nano-USD. Null if it reported none that is possible and has no prices, or the usage is not known.
+ * The provider's cost of a usage as the books record it: the one that it reported, or else the usage at its prices,
+ * each rounded up once to a nano-USD. Null if it reported none that is possible and has no prices, or the usage is not
+ * known.
  */
 export function recordedCost({ reported, prices }: ProviderBill, usage: Usage | null): NanoUsd | null {
   if (reported !== null && reported.units >= 0n) {

@@ -54,8 +54,8 @@ export type AbandonPorts = {
 }
 
 /**
- * Ends an attempt whose result the client does not get, and records what the operator may have to pay for it. A call that
- * still runs is cancelled.
+ * Ends an attempt whose result the client does not get, and records what the operator may have to pay for it. A call
+ * that still runs is cancelled.
  */
 export function recordAbandonedAttempt(
   admitted: AdmittedRequest,

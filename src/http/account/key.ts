@@ -5,8 +5,8 @@ import { limitsOf, termsOf, type LimitReads } from '../limits-json.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 
 /**
- * `GET /v1/key`: the key of the request, with its limits and those of its project and its account. The addresses that may
- * use it are only for the operator.
+ * `GET /v1/key`: the key of the request, with its limits and those of its project and its account. The addresses that
+ * may use it are only for the operator.
  */
 export async function readKey(
   { account, apiKey, project }: Authenticated,

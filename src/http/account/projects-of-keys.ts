@@ -4,7 +4,9 @@ import type { ApiKeys } from '../../gateway/ports/api-keys.ts'
 import type { Projects } from '../../gateway/ports/projects.ts'
 import { wrongParameter } from '../list-query.ts'
 
-/** A charge names its key, and the key names its project, so that charges are found by project without a column for it. */
+/**
+ * A charge names its key, and the key names its project, so that charges are found by project without a column for it.
+ */
 export type ProjectPorts = {
   readonly apiKeys: Pick<ApiKeys, 'list'>
   readonly projects: Pick<Projects, 'list'>

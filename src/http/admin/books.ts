@@ -15,8 +15,8 @@ import { amountField, idempotencyKeyOf, noteField } from './money-fields.ts'
 import { readAdminPage } from './query.ts'
 
 /**
- * Credits an account. Repeating it with the same `Idempotency-Key` credits nothing. A token with the scope `grants` gives
- * only grants, up to its amount a day.
+ * Credits an account. Repeating it with the same `Idempotency-Key` credits nothing. A token with the scope `grants`
+ * gives only grants, up to its amount a day.
  */
 export async function postGrant(
   { request, params, actor, rights, allowance }: AdminCall,

@@ -24,7 +24,7 @@ import type { Moderator } from '../../gateway/ports/moderator.ts'
 import type { Projects } from '../../gateway/ports/projects.ts'
 import type { Reconcile } from '../../gateway/ports/reconcile.ts'
 import type { RequestRecords } from '../../gateway/ports/request-records.ts'
-import type { Traces } from '../../gateway/ports/traces.ts'
+import type { BookedItems } from '../../gateway/ports/booked-items.ts'
 import type { Webhooks } from '../../gateway/ports/webhooks.ts'
 import type { RefusedFields } from '../../gateway/upstreams/refused-fields.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
@@ -51,7 +51,7 @@ export type AdminPorts = {
   readonly records: RequestRecords
   /** How long records are kept. Undefined if none are. */
   readonly recordsKeptDays: number | undefined
-  readonly traces: Traces
+  readonly bookedItems: BookedItems
   readonly webhooks: Webhooks
   /** Whether webhooks of the operator may be in private networks. */
   readonly webhooksMayBePrivate: boolean

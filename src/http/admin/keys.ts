@@ -41,7 +41,9 @@ async function limitedReply(key: ApiKey, ports: AdminPorts, more: object = {}): 
 
 const changeFields = ['name', 'disabled', ...keyTermFields]
 
-/** Changes the name of a key and what it may use, from the next request on, in one step. Repeating it changes nothing. */
+/**
+ * Changes the name of a key and what it may use, from the next request on, in one step. Repeating it changes nothing.
+ */
 export async function patchKey(
   { request, params, actor }: AdminCall,
   ports: AdminPorts,
@@ -75,7 +77,9 @@ export async function postKey(
   return limitedReply(created.apiKey, ports, { key: created.text, ...warningsOf(terms, ports) })
 }
 
-/** The key with an id, first characters or a text, and its account. A text is in the body, because paths get into logs. */
+/**
+ * The key with an id, first characters or a text, and its account. A text is in the body, because paths get into logs.
+ */
 export async function postKeySearch({ request }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const fields = await readFields(request, ['key'])
   const name = textField(fields, 'key', 'the id, the first characters or the text of a key')

@@ -8,9 +8,9 @@ import { instant } from './instant.ts'
 import { readAdminPage } from './query.ts'
 
 /**
- * What customers paid and what it cost, by model, provider, account, key, project or day (`?by=`), in the order of these.
- * `?from=` and `?to=` are the starts of days in UTC; without them, the report has the current month. The cursor of a page
- * is the last group before it, and the totals are those of all groups.
+ * What customers paid and what it cost, by model, provider, account, key, project or day (`?by=`), in the order of
+ * these. `?from=` and `?to=` are the starts of days in UTC; without them, the report has the current month. The cursor
+ * of a page is the last group before it, and the totals are those of all groups.
  */
 export async function getMargins({ query }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const { limit, cursor } = readAdminPage(query, ['by', 'from', 'to'])

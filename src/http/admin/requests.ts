@@ -3,7 +3,7 @@ import { formatUsd, type NanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import { findKeyOfPath } from '../../gateway/admin/find-key.ts'
 import type { RecordedRequest } from '../../gateway/ports/request-records.ts'
-import type { TracedAttempt } from '../../gateway/ports/traces.ts'
+import type { BookedAttempt } from '../../gateway/ports/booked-items.ts'
 import { findRequest, type FoundRequest } from '../../gateway/requests/find-request.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { readRequestQuery } from '../request-filters.ts'
@@ -45,8 +45,8 @@ export async function getRequest({ params }: AdminCall, ports: AdminPorts): Prom
 }
 
 async function requestBody(found: FoundRequest, ports: AdminPorts): Promise<object> {
-  const { record, trace, job, jobEvents } = found
-  const number = trace?.accountId ?? job?.accountId
+  const { record, booked, job, jobEvents } = found
+  const number = booked?.accountId ?? job?.accountId
   const account =
     number === undefined
       ? await ports.accounts.findAccount(record?.accountId ?? '')
@@ -59,14 +59,14 @@ async function requestBody(found: FoundRequest, ports: AdminPorts): Promise<obje
     ...ownerBody(account),
     request: record === undefined ? null : recordBody(record, names),
     charge:
-      page.charge === null || trace?.charge === undefined
+      page.charge === null || booked?.charge === undefined
         ? null
         : {
             ...page.charge,
-            provider: trace.charge.provider,
-            provider_cost_usd: usdOrNull(trace.charge.providerCost),
+            provider: booked.charge.provider,
+            provider_cost_usd: usdOrNull(booked.charge.providerCost),
           },
-    undelivered_attempts: (trace?.attempts ?? []).map(attemptBody),
+    undelivered_attempts: (booked?.attempts ?? []).map(attemptBody),
     job:
       page.job === null || job === undefined
         ? null
@@ -98,7 +98,7 @@ function recordBody(record: RecordedRequest, names: ReadonlyMap<string, string>)
 }
 
 /** A call of an upstream whose answer did not reach the client. */
-function attemptBody({ number, provider, state, usage, cost, providerCost, atMs }: TracedAttempt): object {
+function attemptBody({ number, provider, state, usage, cost, providerCost, atMs }: BookedAttempt): object {
   return {
     number,
     provider,

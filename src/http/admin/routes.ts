@@ -56,8 +56,8 @@ import type { AdminHandler } from './call.ts'
 import type { AdminEndpoint, AdminRoute } from './match-route.ts'
 
 /**
- * All paths of the admin API, with the scopes of each method: an admin token needs one of them. `{account}` is the id or
- * the name of an account.
+ * All paths of the admin API, with the scopes of each method: an admin token needs one of them. `{account}` is the id
+ * or the name of an account.
  */
 export const routes: readonly AdminRoute[] = [
   { path: 'providers', methods: { GET: reading(listProviderRows) } },

@@ -15,8 +15,8 @@ const POLICY =
 
 /**
  * The descriptions of the API and of the admin API as documents, and a page that shows the first. Customers need not
- * know the second. `files` reads the viewer on first use. `admitReader` rejects for a request that may not read the admin
- * API.
+ * know the second. `files` reads the viewer on first use. `admitReader` rejects for a request that may not read the
+ * admin API.
  */
 export function descriptionRoutes(
   options: ApiOptions,

@@ -38,8 +38,8 @@ const PROVIDER_ERRORS: ReadonlySet<string> = new Set<ErrorCode>([
 ])
 
 /**
- * The level of the line of a request, by who has to act. `error` is a fault of the gateway, `warn` a fault of a provider
- * or the moderator, even if the client got an answer. Refusals of clients are `info`.
+ * The level of the line of a request, by who has to act. `error` is a fault of the gateway, `warn` a fault of a
+ * provider or the moderator, even if the client got an answer. Refusals of clients are `info`.
  */
 export function levelOf(route: string, record: RequestRecord): LogLevel {
   const { failure, errorCode, jobFault, upstreamFailures = [], moderationProblem } = record

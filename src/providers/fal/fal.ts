@@ -38,8 +38,8 @@ const POLL_EVERY_MS = 2000
 
 /**
  * The queue of fal: images and videos of many models. A poll asks for the status, and for the result of a completed
- * job. The API cannot find a job without its own id, so a submission whose answer is lost is not recovered. Links that the
- * provider returns are not called: each address is built from the base URL and the ids.
+ * job. The API cannot find a job without its own id, so a submission whose answer is lost is not recovered. Links that
+ * the provider returns are not called: each address is built from the base URL and the ids.
  */
 export function fal({ send, clock, secretOf }: FalPorts): MediaProvider {
   function get(job: AcceptedJob, path: string, timeoutMs: number): Promise<MediaReply> {

@@ -1,7 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { bytesOf } from '../../../test/support/byte-streams.ts'
 import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
-import { forbiddenHosts, forbiddenNames, PUBLIC, PUBLIC_V6 } from '../../../test/support/forbidden-hosts.ts'
+import {
+  forbiddenHosts,
+  forbiddenNames,
+  forbiddenServer,
+  PUBLIC,
+  PUBLIC_V6,
+} from '../../../test/support/forbidden-hosts.ts'
 import type { FetchOutcome, FetchTerms } from '../../gateway/ports/untrusted-fetch.ts'
 import { httpClient, type HttpClient } from '../../http1/client/http-client.ts'
 import { httpRequest } from '../../http1/client/http-request.ts'
@@ -13,8 +19,7 @@ import { turn, turns } from '../../../test/support/turn.ts'
 const UNREACHABLE = '93.184.215.99'
 const MEGABYTE = 1024 * 1024
 
-/** On every address of this machine: what must not be reached. */
-let secret: { readonly port: number; connections: number; stop(): void }
+let secret: ReturnType<typeof forbiddenServer>
 let site: ReturnType<typeof Bun.serve>
 let requests: {
   readonly method: string
@@ -25,18 +30,7 @@ let http: HttpClient
 let clock: FakeClock
 
 beforeAll(() => {
-  const listener = Bun.listen({
-    hostname: '::',
-    port: 0,
-    socket: {
-      open(socket) {
-        secret.connections += 1
-        socket.end('HTTP/1.1 200 OK\r\ncontent-length: 6\r\nconnection: close\r\n\r\nsecret')
-      },
-      data() {},
-    },
-  })
-  secret = { port: listener.port, connections: 0, stop: () => listener.stop(true) }
+  secret = forbiddenServer('HTTP/1.1 200 OK\r\ncontent-length: 6\r\nconnection: close\r\n\r\nsecret')
   site = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 0, fetch: answer })
 })
 

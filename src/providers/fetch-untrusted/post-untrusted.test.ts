@@ -1,6 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
-import { forbiddenHosts, forbiddenNames, PUBLIC } from '../../../test/support/forbidden-hosts.ts'
+import {
+  forbiddenHosts,
+  forbiddenNames,
+  forbiddenServer,
+  PUBLIC,
+} from '../../../test/support/forbidden-hosts.ts'
 import type { PostOutcome, PostTerms } from '../../gateway/ports/untrusted-post.ts'
 import { httpClient, type HttpClient } from '../../http1/client/http-client.ts'
 import { Timers } from '../../http1/timers.ts'
@@ -8,26 +13,14 @@ import { until } from '../../http1/testing/until.ts'
 import { untrustedPost } from './post-untrusted.ts'
 import type { Resolver } from './address-guard.ts'
 
-/** On every address of this machine: what must not be reached. */
-let secret: { readonly port: number; connections: number; stop(): void }
+let secret: ReturnType<typeof forbiddenServer>
 let receiver: ReturnType<typeof Bun.serve>
 let requests: { readonly method: string; readonly path: string; readonly body: string }[]
 let http: HttpClient
 let clock: FakeClock
 
 beforeAll(() => {
-  const listener = Bun.listen({
-    hostname: '::',
-    port: 0,
-    socket: {
-      open(socket) {
-        secret.connections += 1
-        socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n')
-      },
-      data() {},
-    },
-  })
-  secret = { port: listener.port, connections: 0, stop: () => listener.stop(true) }
+  secret = forbiddenServer('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n')
   receiver = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',

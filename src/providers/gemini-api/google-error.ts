@@ -70,7 +70,9 @@ function isQuotaOfDay({ details }: GoogleError): boolean {
   return violations.some(({ quotaId }) => typeof quotaId === 'string' && quotaId.includes('PerDay'))
 }
 
-/** Why a submission was not accepted. The API's text about quotas is about the operator's plan, so it is not repeated. */
+/**
+ * Why a submission was not accepted. The API's text about quotas is about the operator's plan, so it is not repeated.
+ */
 export function rejectionOf({ status, body, retryAfterS }: MediaAnswer): Rejection {
   const error = readGoogleError(body)
   const code = error?.status === undefined ? {} : { code: error.status }

@@ -23,8 +23,8 @@ type GeminiImagesPorts = { readonly send: SendMedia; readonly secretOf: SecretOf
 const POLL_EVERY_MS = 60_000
 
 /**
- * The image models of the Gemini API. They return images in the answer to the submission, so there is no job to poll. If
- * the answer is lost, the job cannot be found.
+ * The image models of the Gemini API. They return images in the answer to the submission, so there is no job to poll.
+ * If the answer is lost, the job cannot be found.
  */
 export function geminiImages({ send, secretOf }: GeminiImagesPorts): MediaProvider {
   return {

@@ -135,8 +135,8 @@ const NOTHING_MADE = 'The provider made no image and did not say why.'
 const STOPPED = 'STOP'
 
 /**
- * The model or its filter did not make an image. It may say why in the text of the answer. The tokens are billed all the
- * same.
+ * The model or its filter did not make an image. It may say why in the text of the answer. The tokens are billed all
+ * the same.
  */
 function refused(status: number, { code, message }: Refusal, tokens: Billed): SubmitOutcome {
   const isBlocked = code !== undefined && code !== STOPPED

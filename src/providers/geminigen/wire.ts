@@ -24,7 +24,8 @@ import type { MediaAnswer } from '../media/media-http.ts'
 type Item = Readonly<Record<string, unknown>>
 
 /**
- * The outcome of an answer to a submission. A job that is finished already is accepted too: its first poll has the result.
+ * The outcome of an answer to a submission. A job that is finished already is accepted too: its first poll has the
+ * result.
  */
 export function readSubmitted(answer: MediaAnswer): SubmitOutcome {
   const { status, body } = answer

@@ -27,8 +27,9 @@ type OpenAiImagesPorts = { readonly send: SendMedia; readonly secretOf: SecretOf
 const POLL_EVERY_MS = 60_000
 
 /**
- * Any server that speaks OpenAI's images dialect. It returns images in the answer to the submission, so there is no job to
- * poll. If the answer is lost, the job cannot be found. With an input image the request is an edit, else a generation.
+ * Any server that speaks OpenAI's images dialect. It returns images in the answer to the submission, so there is no job
+ * to poll. If the answer is lost, the job cannot be found. With an input image the request is an edit, else a
+ * generation.
  */
 export function openAiImages({ send, secretOf }: OpenAiImagesPorts): MediaProvider {
   return {

@@ -26,8 +26,8 @@ const POLL_EVERY_MS = 5000
 const VERSION = '2024-11-06'
 
 /**
- * The API of Runway: images and videos. A create cannot carry our id, and there is no list of tasks, so a submission whose
- * answer is lost is not recovered.
+ * The API of Runway: images and videos. A create cannot carry our id, and there is no list of tasks, so a submission
+ * whose answer is lost is not recovered.
  */
 export function runway({ send, secretOf }: RunwayPorts): MediaProvider {
   return {

@@ -42,8 +42,8 @@ export function repeatedCredit(
 }
 
 /**
- * A credit that is not a repeat. `operationId` is the row id that its operation gets, and `granted` what its token granted
- * before. Throws `grants_per_day_exceeded`, and `already_closed` for a closed account.
+ * A credit that is not a repeat. `operationId` is the row id that its operation gets, and `granted` what its token
+ * granted before. Throws `grants_per_day_exceeded`, and `already_closed` for a closed account.
  */
 export function newCredit(
   facts: {

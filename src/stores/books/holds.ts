@@ -157,8 +157,8 @@ export type EndedHold = {
 }
 
 /**
- * Captures a media hold: takes the cost and frees the rest. Writes nothing for a repeat. Throws a RangeError if the hold
- * has expired, was released or was never placed.
+ * Captures a media hold: takes the cost and frees the rest. Writes nothing for a repeat. Throws a RangeError if the
+ * hold has expired, was released or was never placed.
  */
 export function captureMediaHold(
   { found, first, nextOperationId }: HoldFacts & { readonly first: ChargedRow | null },
@@ -179,8 +179,8 @@ export function captureMediaHold(
 }
 
 /**
- * Frees a whole media hold, because it is released or its time is over at `nowMs`. Undefined, to write nothing, if it is
- * not open or its time is not over. The hold of a job has no end.
+ * Frees a whole media hold, because it is released or its time is over at `nowMs`. Undefined, to write nothing, if it
+ * is not open or its time is not over. The hold of a job has no end.
  */
 export function freeMediaHold(
   { found, nextOperationId }: HoldFacts,

@@ -4,8 +4,8 @@ import type { Statement } from 'bun:sqlite'
 type ChainedRow = { readonly id: bigint; readonly previous_id: bigint | null }
 
 /**
- * Rows that are read in one turn of the event loop: at most a few milliseconds, in which requests wait. A walk over many
- * charges takes the more turns.
+ * Rows that are read in one turn of the event loop: at most a few milliseconds, in which requests wait. A walk over
+ * many charges takes the more turns.
  */
 export const ROWS_A_TURN = 100
 

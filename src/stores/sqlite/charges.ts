@@ -11,7 +11,8 @@ import type { Tariffs } from './tariffs.ts'
 import type { Transactions } from './transactions.ts'
 
 /**
- * Writes charges, and their sums into the table `usage_days`: one write for each of its rows and commit, however many charges that has.
+ * Writes charges, and their sums into the table `usage_days`: one write for each of its rows and commit, however many
+ * charges that has.
  */
 export class Charges {
   readonly #books: BooksOfAccounts

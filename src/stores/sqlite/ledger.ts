@@ -3,6 +3,7 @@ import type { Database } from 'bun:sqlite'
 import { sumsIn } from '../../domain/ledger/books.ts'
 import { addUsd, nanoUsd } from '../../domain/money.ts'
 import type { Balance, HoldOutcome, Ledger } from '../../gateway/ports/ledger.ts'
+import type { LedgerReports } from '../../gateway/ports/ledger-reports.ts'
 import type { Limited } from '../../gateway/ports/limits.ts'
 import { BooksOfAccounts, type AccountBooks } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
@@ -76,12 +77,6 @@ export function createLedger(parts: {
 }): Ledger {
   const { database, groupCommit, owner } = parts
   const { text, media, credits, corrections, compensations, booksOfAccounts } = parts.steps
-  const statement = new Statement({ database, booksOfAccounts })
-  const turns = new ReadTurns()
-  const refundList = new RefundList(database, turns)
-  const usageList = new UsageList({ database, booksOfAccounts, turns })
-  const lossList = new LossList(database)
-  const dayUsage = new DayUsageReader(database)
   const mediaHeld = database.prepare<{ held: bigint }, []>(
     "SELECT ifnull(sum(amount), 0) AS held FROM holds WHERE state = 'open'",
   )
@@ -122,6 +117,20 @@ export function createLedger(parts: {
     onFreed: listener => parts.freedHints.listen(listener),
     heldNow: async () => ({ text: text.held(), media: nanoUsd(mediaHeld.get()?.held ?? 0n) }),
     balance: async accountId => balanceOf(booksOfAccounts.of(accountId)),
+    ...ledgerReports(database, booksOfAccounts),
+    verify: blobs => verifyBooks(database, { blobs, live: { ...parts.steps, nowMs: () => owner.nowMs() } }),
+  }
+}
+
+function ledgerReports(database: Database, booksOfAccounts: BooksOfAccounts): LedgerReports {
+  const statement = new Statement({ database, booksOfAccounts })
+  const turns = new ReadTurns()
+  const refundList = new RefundList(database, turns)
+  const usageList = new UsageList({ database, booksOfAccounts, turns })
+  const lossList = new LossList(database)
+  const dayUsage = new DayUsageReader(database)
+
+  return {
     statement: async (accountId, page) => statement.ofAccount(accountId, page),
     usage: async (accountId, page) =>
       accountId === undefined ? usageList.ofAll(page) : usageList.ofAccount(accountId, page),
@@ -146,7 +155,6 @@ export function createLedger(parts: {
       return sums.page()
     },
     findCharge: async id => usageList.find(id),
-    verify: blobs => verifyBooks(database, { blobs, live: { ...parts.steps, nowMs: () => owner.nowMs() } }),
   }
 }
 

@@ -19,7 +19,7 @@ import { createLimits, limitChanges } from './limits/limits.ts'
 import { NodeChain } from './node-chain.ts'
 import { SqliteProjects } from './projects.ts'
 import type { Tariffs } from './tariffs.ts'
-import { createTraces } from './traces.ts'
+import { createBookedItems } from './booked-items.ts'
 import type { Transactions } from './transactions.ts'
 import type { SecretBox } from './secrets/secret-box.ts'
 import { UsageRebuild } from './usage-days.ts'
@@ -85,7 +85,7 @@ export function openNode(
       onCommit: listener => author.onCommit(listener),
     },
     limits: createLimits({ ...shared, owner }),
-    traces: createTraces(shared.database),
+    bookedItems: createBookedItems(shared.database),
     keyDefaults: createKeyDefaults({ ...shared, groupCommit, keyDefaults }),
     webhooks: new SqliteWebhooks({ ...shared, groupCommit }),
     webhookQueue: new SqliteWebhookQueue({ ...shared, groupCommit }),

@@ -53,9 +53,9 @@ export function openSqliteStore(settings: StoreSettings): SqliteStore {
 
 /**
  * Participants write before a commit in the order in which they are made here: the commit log its hash, the books of
- * accounts their balances, the charges the sums of days. So only steps may insert rows that a hash covers. A participant
- * after the commit log may not: the hash would not cover its rows. Balances and sums need no hash, because `verify`
- * compares them with the rows that they are made of.
+ * accounts their balances, the charges the sums of days. So only steps may insert rows that a hash covers. A
+ * participant after the commit log may not: the hash would not cover its rows. Balances and sums need no hash, because
+ * `verify` compares them with the rows that they are made of.
  */
 function openShared(database: Database, secretKey: SecretKey): SharedState {
   const transactions = new Transactions(database)

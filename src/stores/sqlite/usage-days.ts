@@ -16,8 +16,8 @@ import {
 const CHARGES_A_TURN = 256
 
 /**
- * Moves the sums of the charges of earlier versions from `usage_days_by_account` to `usage_days`, latest first. The sums
- * of an account are right at any moment, and those of a key or a model when all charges are moved. Charges that an
+ * Moves the sums of the charges of earlier versions from `usage_days_by_account` to `usage_days`, latest first. The
+ * sums of an account are right at any moment, and those of a key or a model when all charges are moved. Charges that an
  * earlier version wrote into `usage_days` have no costs of providers there: it adds these first.
  */
 export class UsageRebuild {

@@ -39,8 +39,8 @@ export const requestMutants: readonly Mutant[] = [
   {
     name: 'customers read the names of providers',
     file: 'src/gateway/requests/explain-request.ts',
-    text: '...(isForOperator ? upstreamLines(record, trace) : []),',
-    replacement: '...upstreamLines(record, trace),',
+    text: '...(isForOperator ? upstreamLines(record, booked) : []),',
+    replacement: '...upstreamLines(record, booked),',
     tests: [UNIT_TESTS],
   },
   {

@@ -27,8 +27,8 @@ const tokenFields: readonly string[] = [...Object.values(imageTokenFields), MAX_
 export const imagePriceFields: readonly string[] = [PER_IMAGE, ...tokenFields]
 
 /**
- * Reads the price of an image model from a field, such as `pricing` or the `cost` of an upstream: for each image, or for
- * the tokens of the answer.
+ * Reads the price of an image model from a field, such as `pricing` or the `cost` of an upstream: for each image, or
+ * for the tokens of the answer.
  */
 export function readImagePricing(row: Row, field = 'pricing'): ImageTariff | undefined {
   const value = fieldOf(row, field)

@@ -28,7 +28,9 @@ export async function pngOf(painting: Painting): Promise<Uint8Array<ArrayBuffer>
   ])
 }
 
-/** Each row after the byte that names its filter. Most rows equal the one above, so that their differences stay zero. */
+/**
+ * Each row after the byte that names its filter. Most rows equal the one above, so that their differences stay zero.
+ */
 function scanlines({ width, height, row }: Painting): Uint8Array<ArrayBuffer> {
   const lines = new Uint8Array(height * (width + 1))
   let above = new Uint8Array(width)

@@ -105,7 +105,9 @@ export class CommitsCheck {
   }
 }
 
-/** Rows are appended, so the commits of a table never step back: the next row belongs to a later commit, or is stray. */
+/**
+ * Rows are appended, so the commits of a table never step back: the next row belongs to a later commit, or is stray.
+ */
 function isLater(rows: CoveredRows, { id }: StoredCommit): boolean {
   const [row, after] = [rows.peek(), rows.peek(1)]
   return row !== undefined && row.commitId > id && (after === undefined || after.commitId >= row.commitId)

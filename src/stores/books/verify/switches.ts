@@ -79,10 +79,10 @@ export type SwitchedToken = { id: bigint; public_id: string; name: string; revok
 
 /**
  * The latest switch of each account, key, project and admin token, from the audit log, the names of projects, and the
- * settings of keys. An account must be suspended, and have its replays off, since the latest line that says so, a key must
- * be revoked or disabled and a project closed since its line, and a project must have the name of its latest line. The
- * settings of a key are the sum of the changes in its lines. The steps write the column and the line together, and commit
- * hashes cover the lines.
+ * settings of keys. An account must be suspended, and have its replays off, since the latest line that says so, a key
+ * must be revoked or disabled and a project closed since its line, and a project must have the name of its latest line.
+ * The settings of a key are the sum of the changes in its lines. The steps write the column and the line together, and
+ * commit hashes cover the lines.
  */
 export class SwitchLines {
   /** The time of the line that switched a column on; null if the latest one switched it off. */

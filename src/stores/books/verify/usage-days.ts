@@ -39,8 +39,8 @@ export type StoredUsage = GroupColumns &
 
 /**
  * How finely the usage of a day is compared. While the sums of an earlier version are split by key, model and provider,
- * only the sums of accounts are compared, without what was compensated. While the costs of providers for its charges are
- * added, they are not compared.
+ * only the sums of accounts are compared, without what was compensated. While the costs of providers for its charges
+ * are added, they are not compared.
  */
 export type UsageGrain = 'group_with_costs' | 'group' | 'account'
 

@@ -99,8 +99,8 @@ export class LimitSteps {
   }
 
   /**
-   * The refusal of an earlier request that holds for every request of the key until its wait is over. A flood of refused
-   * requests is answered by it.
+   * The refusal of an earlier request that holds for every request of the key until its wait is over. A flood of
+   * refused requests is answered by it.
    */
   recentRefusal(books: AccountBooks, apiKeyId: number, nowMs: number): Limited | undefined {
     const scopes = this.#limitsOf(books, nowMs)?.scopesOf({ apiKeyId, model: '' }) ?? []
@@ -210,8 +210,8 @@ export class LimitSteps {
   }
 
   /**
-   * Outside of a step: compares what the budgets of an account have spent with its charges. If one differs, the limits are
-   * read again, which corrects it. Returns the scopes with a wrong budget.
+   * Outside of a step: compares what the budgets of an account have spent with its charges. If one differs, the limits
+   * are read again, which corrects it. Returns the scopes with a wrong budget.
    */
   correctBudgets(books: AccountBooks, nowMs: number): readonly WrongBudget[] {
     const scopes = books.limits?.all ?? []

@@ -46,8 +46,8 @@ export type AuditedChange = Omit<Audit, 'actor' | 'atMs'>
 
 /**
  * Inside a step: applies a patch to the limits of an account, a project or a key. Returns the audit line if it changes
- * them, with the patch as its detail. Budgets of a new owner need no sums of earlier charges. Throws `already_closed` for
- * a closed account.
+ * them, with the patch as its detail. Budgets of a new owner need no sums of earlier charges. Throws `already_closed`
+ * for a closed account.
  */
 export type ChangeLimits = (
   owner: LimitOwner,

@@ -217,8 +217,8 @@ function createTables(database: Database): void {
 }
 
 /**
- * Each ends with the row number, as all indexes of SQLite do. None is by cost or duration: their values come in no order,
- * so each new row would write a page of its own. A list in such an order reads all rows of its filter.
+ * Each ends with the row number, as all indexes of SQLite do. None is by cost or duration: their values come in no
+ * order, so each new row would write a page of its own. A list in such an order reads all rows of its filter.
  */
 const INDEXES: readonly (readonly [name: string, columns: string, where?: string])[] = [
   ['id', 'id'],

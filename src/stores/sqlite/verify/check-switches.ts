@@ -17,7 +17,10 @@ import { inPieces } from './in-pieces.ts'
 
 const ROWS_A_TURN = 256
 
-/** Reads the audit log, then accounts, keys, admin tokens and projects, each piece with the lines that were written since. */
+/**
+ * Reads the audit log, then accounts, keys, admin tokens and projects, each piece with the lines that were written
+ * since.
+ */
 export function* checkSwitches(database: Database): Generator<readonly Finding[]> {
   const log = new SwitchLog(database)
   while (log.read()) yield []

@@ -4,7 +4,9 @@ import type { BudgetPeriod, Scope, ScopeKind, Terms } from '../../../domain/limi
 import { budgetEvent, type BudgetNews, type ScopeName } from '../../../domain/webhooks/budget-alert.ts'
 import type { WebhookEvents } from './webhook-events.ts'
 
-/** What was told of the budgets of scopes. A row belongs to one period of one budget: another amount is another budget. */
+/**
+ * What was told of the budgets of scopes. A row belongs to one period of one budget: another amount is another budget.
+ */
 export class BudgetAlerts {
   readonly #events: WebhookEvents
   readonly #sql: ReturnType<typeof statements>

@@ -21,8 +21,8 @@ const GATEWAY = 0
 type Receiver = { readonly id: number; readonly accountId: number; readonly events: ReadonlySet<EventType> }
 
 /**
- * Records events with their messages, inside the step of what happened: a process that is killed loses both or none. The
- * webhooks that are on are kept in memory, so an event that none asked for costs one look at a map.
+ * Records events with their messages, inside the step of what happened: a process that is killed loses both or none.
+ * The webhooks that are on are kept in memory, so an event that none asked for costs one look at a map.
  */
 export class WebhookEvents {
   readonly #sql: ReturnType<typeof statements>

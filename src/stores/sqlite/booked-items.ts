@@ -3,21 +3,21 @@ import type { Id } from '../../domain/ids.ts'
 import type { AttemptState } from '../../domain/ledger/attempt.ts'
 import { nanoUsd } from '../../domain/money.ts'
 import type {
-  MoneyTrace,
-  RequestTrace,
-  TracedAttempt,
-  TracedCharge,
-  TracedHold,
-  Traces,
-} from '../../gateway/ports/traces.ts'
+  BookedMovement,
+  BookedRequest,
+  BookedAttempt,
+  BookedCharge,
+  BookedHold,
+  BookedItems,
+} from '../../gateway/ports/booked-items.ts'
 import { nanoUsdOrNull, usageLineFrom, type ChargeRow } from '../books/charge-rows.ts'
 import { usageFrom, type UsageColumns } from '../books/usage-columns.ts'
 
 /** Reads all rows that have an id, each by an index. */
-export function createTraces(database: Database): Traces {
+export function createBookedItems(database: Database): BookedItems {
   const read = statements(database)
 
-  const ofRequest = (id: Id): RequestTrace | undefined => {
+  const ofRequest = (id: Id): BookedRequest | undefined => {
     const { key, tail } = id
     const charge = read.charge.get(key, tail)
     const hold = read.hold.get(key, tail)
@@ -37,7 +37,7 @@ export function createTraces(database: Database): Traces {
   }
 
   return {
-    async trace(id) {
+    async find(id) {
       const { key, tail } = id
       const found = ofRequest(id)
       if (found !== undefined) return found
@@ -60,46 +60,46 @@ function statements(database: Database) {
           (SELECT ifnull(sum(amount), 0) FROM corrections WHERE charge_id = charges.id) AS refunded
         FROM charges WHERE id_key = ? AND id_tail = ?`,
     ),
-    refunds: database.prepare<TracedRefundRow, [bigint]>(
+    refunds: database.prepare<BookedRefundRow, [bigint]>(
       `SELECT id_key, id_tail, corrections.amount, note, at_ms FROM corrections
         JOIN operations ON operations.id = operation_id WHERE charge_id = ? ORDER BY corrections.id`,
     ),
-    hold: database.prepare<TracedHoldRow, IdColumns>(
+    hold: database.prepare<BookedHoldRow, IdColumns>(
       `SELECT account_id, kind, amount, state, placed_at_ms, resolved_at_ms FROM holds WHERE id_key = ? AND id_tail = ?`,
     ),
-    attempts: database.prepare<TracedAttemptRow, IdColumns>(
+    attempts: database.prepare<BookedAttemptRow, IdColumns>(
       'SELECT * FROM attempts WHERE request_key = ? AND request_tail = ? ORDER BY number',
     ),
     job: database.prepare<{ account_id: bigint }, IdColumns>(
       'SELECT account_id FROM jobs WHERE id_key = ? AND id_tail = ?',
     ),
-    jobOfRequest: database.prepare<TracedIdRow, IdColumns>(
+    jobOfRequest: database.prepare<BookedIdRow, IdColumns>(
       'SELECT id_key, id_tail FROM jobs WHERE request_key = ? AND request_tail = ? LIMIT 1',
     ),
-    refundedCharge: database.prepare<TracedIdRow, IdColumns>(
+    refundedCharge: database.prepare<BookedIdRow, IdColumns>(
       `SELECT charges.id_key, charges.id_tail FROM corrections JOIN charges ON charges.id = charge_id
         WHERE corrections.id_key = ? AND corrections.id_tail = ?`,
     ),
-    credit: database.prepare<TracedMoneyRow, IdColumns>(
+    credit: database.prepare<BookedMoneyRow, IdColumns>(
       `SELECT credits.account_id, operations.kind, credits.amount, note, at_ms FROM credits
         JOIN operations ON operations.id = operation_id WHERE id_key = ? AND id_tail = ?`,
     ),
-    debit: database.prepare<TracedMoneyRow, IdColumns>(
+    debit: database.prepare<BookedMoneyRow, IdColumns>(
       `SELECT corrections.account_id, operations.kind, corrections.amount, note, at_ms FROM corrections
         JOIN operations ON operations.id = operation_id WHERE id_key = ? AND id_tail = ?`,
     ),
   }
 }
 
-type TracedIdRow = { id_key: bigint; id_tail: bigint }
+type BookedIdRow = { id_key: bigint; id_tail: bigint }
 
-function idFrom({ id_key: key, id_tail: tail }: TracedIdRow): Id {
+function idFrom({ id_key: key, id_tail: tail }: BookedIdRow): Id {
   return { key, tail }
 }
 
-type TracedRefundRow = TracedIdRow & { amount: bigint; note: string | null; at_ms: bigint }
+type BookedRefundRow = BookedIdRow & { amount: bigint; note: string | null; at_ms: bigint }
 
-function chargeFrom(row: ChargeRow, refunds: readonly TracedRefundRow[]): TracedCharge {
+function chargeFrom(row: ChargeRow, refunds: readonly BookedRefundRow[]): BookedCharge {
   return {
     ...usageLineFrom(row),
     shortfall: nanoUsd(row.shortfall),
@@ -112,16 +112,16 @@ function chargeFrom(row: ChargeRow, refunds: readonly TracedRefundRow[]): Traced
   }
 }
 
-type TracedHoldRow = {
+type BookedHoldRow = {
   account_id: bigint
-  kind: TracedHold['kind']
+  kind: BookedHold['kind']
   amount: bigint
-  state: TracedHold['state']
+  state: BookedHold['state']
   placed_at_ms: bigint
   resolved_at_ms: bigint | null
 }
 
-function holdFrom(row: TracedHoldRow): TracedHold {
+function holdFrom(row: BookedHoldRow): BookedHold {
   return {
     kind: row.kind,
     amount: nanoUsd(row.amount),
@@ -131,7 +131,7 @@ function holdFrom(row: TracedHoldRow): TracedHold {
   }
 }
 
-type TracedAttemptRow = Omit<UsageColumns, 'input'> & {
+type BookedAttemptRow = Omit<UsageColumns, 'input'> & {
   /** Null if the usage is not known. */
   input: bigint | null
   account_id: bigint
@@ -143,7 +143,7 @@ type TracedAttemptRow = Omit<UsageColumns, 'input'> & {
   at_ms: bigint
 }
 
-function attemptFrom(row: TracedAttemptRow): TracedAttempt {
+function attemptFrom(row: BookedAttemptRow): BookedAttempt {
   const { input, number, provider, state } = row
   return {
     number: Number(number),
@@ -156,15 +156,15 @@ function attemptFrom(row: TracedAttemptRow): TracedAttempt {
   }
 }
 
-type TracedMoneyRow = {
+type BookedMoneyRow = {
   account_id: bigint
-  kind: MoneyTrace['kind']
+  kind: BookedMovement['kind']
   amount: bigint
   note: string | null
   at_ms: bigint
 }
 
-function moneyFrom(row: TracedMoneyRow, id: Id): MoneyTrace {
+function moneyFrom(row: BookedMoneyRow, id: Id): BookedMovement {
   return {
     kind: row.kind,
     id,

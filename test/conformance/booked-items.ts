@@ -15,22 +15,22 @@ import {
 } from '../support/ledger-builders.ts'
 import type { StoreKind } from '../support/test-store.ts'
 
-/** What the traces of any store must find. */
-export function tracesConform(kind: StoreKind): void {
-  describe('traces', () => {
+/** What the booked items of any store must have. */
+export function bookedItemsConform(kind: StoreKind): void {
+  describe('booked items', () => {
     async function open() {
       const { store, ...payer } = await openWithFunds(kind, usd('100'))
       return { store, payer, ...store }
     }
 
-    test('the books have no trace of a request that was refused', async () => {
-      const { traces } = await open()
+    test('a request that was refused is not in the books', async () => {
+      const { bookedItems } = await open()
 
-      expect(await traces.trace(anId())).toBeUndefined()
+      expect(await bookedItems.find(anId())).toBeUndefined()
     })
 
-    test('the trace of a charged request has its charge, its shortfall and its refunds in their order', async () => {
-      const { ledger, traces, payer } = await open()
+    test('a booked request has its charge, its shortfall and its refunds in their order', async () => {
+      const { ledger, bookedItems, payer } = await open()
       const { accountId, apiKeyId } = payer
       const held = await hold(ledger, { accountId, kind: 'text', amount: usd('3') })
       await ledger.captureHold(held, aCharge(apiKeyId, { tokens: 5 }))
@@ -39,9 +39,9 @@ export function tracesConform(kind: StoreKind): void {
       await ledger.refund({ ...first, charge: held.id })
       await ledger.refund({ ...second, charge: held.id })
 
-      const trace = await traces.trace(held.id)
+      const booked = await bookedItems.find(held.id)
 
-      expect(trace).toMatchObject({
+      expect(booked).toMatchObject({
         kind: 'request',
         id: held.id,
         accountId,
@@ -59,11 +59,11 @@ export function tracesConform(kind: StoreKind): void {
         },
         attempts: [],
       })
-      expect(await traces.trace(second.id)).toEqual(trace)
+      expect(await bookedItems.find(second.id)).toEqual(booked)
     })
 
-    test('the trace of a late answer has the attempt, and the charge that was given back', async () => {
-      const { attempts, ledger, traces, payer } = await open()
+    test('a booked request with a late answer has the attempt, and the charge that was given back', async () => {
+      const { attempts, ledger, bookedItems, payer } = await open()
       const timedOut = anAttempt(payer)
       const abandoned = {
         ...timedOut,
@@ -77,7 +77,7 @@ export function tracesConform(kind: StoreKind): void {
       await attempts.bill(timedOut, aBill({ tokens: 4 }))
       await ledger.compensate(timedOut, NOW)
 
-      expect(await traces.trace(timedOut.requestId)).toMatchObject({
+      expect(await bookedItems.find(timedOut.requestId)).toMatchObject({
         charge: { cost: usd('4'), refunds: [] },
         attempts: [
           { number: 1, provider: 'main', state: 'compensated', cost: usd('4'), usage: { input: 4 } },
@@ -87,11 +87,11 @@ export function tracesConform(kind: StoreKind): void {
     })
 
     test('a job is found by its id and by that of its request, with its hold and its charge', async () => {
-      const { jobs, traces, payer } = await open()
+      const { jobs, bookedItems, payer } = await open()
       const requestId = anId()
       const job = aJob(payer, { id: anId(), requestId })
       await jobIn('processing', jobs, job)
-      const running = await traces.trace(job.id)
+      const running = await bookedItems.find(job.id)
       await jobs.complete(job.id, aResult())
 
       expect(running).toMatchObject({
@@ -99,17 +99,17 @@ export function tracesConform(kind: StoreKind): void {
         charge: undefined,
         hold: { kind: 'media', amount: HELD, state: 'open', endedAtMs: null },
       })
-      const ended = await traces.trace(requestId)
+      const ended = await bookedItems.find(requestId)
       expect(ended).toMatchObject({
         id: job.id,
         charge: { kind: 'images', cost: COST },
         hold: { state: 'captured', placedAtMs: NOW, endedAtMs: NOW + 5000 },
       })
-      expect(await traces.trace(job.id)).toEqual(ended)
+      expect(await bookedItems.find(job.id)).toEqual(ended)
     })
 
     test('a credit and a debit are found by their own ids', async () => {
-      const { ledger, traces, payer } = await open()
+      const { ledger, bookedItems, payer } = await open()
       const { accountId } = payer
       const credit = { ...aCredit(accountId), amount: usd('2'), note: 'invoice 7' }
       const debit = { id: anId(), accountId, amount: usd('1'), allowNegative: false, audit: anAudit() }
@@ -117,14 +117,14 @@ export function tracesConform(kind: StoreKind): void {
       await ledger.debit(debit)
 
       const found = { accountId, atMs: NOW }
-      expect(await traces.trace(credit.id)).toEqual({
+      expect(await bookedItems.find(credit.id)).toEqual({
         ...found,
         kind: 'top_up',
         id: credit.id,
         amount: usd('2'),
         note: 'invoice 7',
       })
-      expect(await traces.trace(debit.id)).toEqual({
+      expect(await bookedItems.find(debit.id)).toEqual({
         ...found,
         kind: 'debit',
         id: debit.id,

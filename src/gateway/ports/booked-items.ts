@@ -5,35 +5,35 @@ import type { NanoUsd } from '../../domain/money.ts'
 import type { Usage } from '../../domain/pricing/usage.ts'
 import type { UsageLine } from './ledger-reports.ts'
 
-/** Reads what the books have about one request, so that it can be explained. */
-export interface Traces {
+/** Finds in the books what is under one id, so that a request can be explained. */
+export interface BookedItems {
   /**
-   * What the books have under an id: of a request, its hold or its charge, of a job, or of a credit or a correction. The
-   * id of a refund finds the trace of its charge, and the id of a request that made a job the trace of the job.
+   * What the books have under an id: of a request, its hold or its charge, of a job, or of a credit or a correction.
+   * The id of a refund finds the request of its charge, and the id of a request that made a job finds the job.
    * Undefined for an id that the books do not have, such as that of a refused request.
    */
-  trace(id: Id): Promise<Trace | undefined>
+  find(id: Id): Promise<BookedItem | undefined>
 }
 
-export type Trace = RequestTrace | MoneyTrace
+export type BookedItem = BookedRequest | BookedMovement
 
 /** A request or a job. */
-export type RequestTrace = {
+export type BookedRequest = {
   readonly kind: 'request'
   /** The id of its charge, hold and attempts: that of its job, if it made one. */
   readonly id: Id
   readonly accountId: number
   /** Its job, if it made one. */
   readonly job: Id | undefined
-  readonly charge: TracedCharge | undefined
+  readonly charge: BookedCharge | undefined
   /** The hold, if the books keep it. Those of text are only in memory. */
-  readonly hold: TracedHold | undefined
+  readonly hold: BookedHold | undefined
   /** The calls of upstreams whose answers did not reach the client. */
-  readonly attempts: readonly TracedAttempt[]
+  readonly attempts: readonly BookedAttempt[]
 }
 
 /** A credit or a debit. */
-export type MoneyTrace = {
+export type BookedMovement = {
   readonly kind: 'top_up' | 'grant' | 'debit'
   readonly id: Id
   readonly accountId: number
@@ -42,20 +42,20 @@ export type MoneyTrace = {
   readonly atMs: number
 }
 
-export type TracedCharge = UsageLine & {
+export type BookedCharge = UsageLine & {
   /** The amount by which the cost exceeded its hold. */
   readonly shortfall: NanoUsd
-  readonly refunds: readonly TracedRefund[]
+  readonly refunds: readonly BookedRefund[]
 }
 
-export type TracedRefund = {
+export type BookedRefund = {
   readonly id: Id
   readonly amount: NanoUsd
   readonly note: string | null
   readonly atMs: number
 }
 
-export type TracedHold = {
+export type BookedHold = {
   readonly kind: HoldKind
   readonly amount: NanoUsd
   readonly state: 'open' | 'captured' | 'released' | 'expired'
@@ -64,7 +64,7 @@ export type TracedHold = {
   readonly endedAtMs: number | null
 }
 
-export type TracedAttempt = {
+export type BookedAttempt = {
   readonly number: number
   readonly provider: string
   readonly state: AttemptState

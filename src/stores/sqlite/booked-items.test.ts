@@ -1,10 +1,10 @@
 import type { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { tracesConform } from '../../../test/conformance/traces.ts'
+import { bookedItemsConform } from '../../../test/conformance/booked-items.ts'
 import { aSqliteStore, sqlite } from '../../../test/support/test-store.ts'
-import { createTraces } from './traces.ts'
+import { createBookedItems } from './booked-items.ts'
 
-describe('sqlite', () => tracesConform(sqlite))
+describe('sqlite', () => bookedItemsConform(sqlite))
 
 test('an id that does not exist costs a look into each index, and no range of rows is read', () => {
   const { database } = aSqliteStore()
@@ -13,7 +13,7 @@ test('an id that does not exist costs a look into each index, and no range of ro
     queries.push(query)
     return database.prepare(query)
   }
-  createTraces({ prepare } as unknown as Database)
+  createBookedItems({ prepare } as unknown as Database)
 
   const plans = queries.flatMap(query =>
     database.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${query}`).all(),
