@@ -90,7 +90,7 @@ test('margins show revenue, costs and the charges without a cost, by model and b
     ['unknown', '1', '0.003', '0', '0', '0.003', '1'],
     [''],
     ['Revenue: 0.009 USD. Cost: 0.0105 USD. Losses: 0 USD. Margin: -0.0015 USD.'],
-    [expect.stringContaining('The cost of 1 of 5 charges and of 0 losses is not known')],
+    [expect.stringContaining('The cost of 1 of 5 charges is not known, so the margin is lower.')],
   ])
   expect(csv.text.split('\r\n').slice(0, 2)).toEqual([
     'model,charges,revenue_usd,provider_cost_usd,losses_usd,margin_usd,charges_without_cost,losses_without_cost',
