@@ -15,7 +15,7 @@ import type { AdminPorts } from './http/admin/call.ts'
 import { trustedAdminApi } from './http/admin/admin-api.ts'
 import { startServer, type RequestHandler, type RunningServer } from './http1/server/server.ts'
 import { errorFields } from './telemetry/log.ts'
-import { openJobMetrics, type JobMetrics } from './telemetry/job-metrics.ts'
+import { openEarlyMetrics, type EarlyMetrics } from './telemetry/metrics.ts'
 
 /** Parts that a test can replace. */
 export type AppOverrides = {
@@ -42,12 +42,12 @@ const MS_PER_S = 1000
 /** Wires all parts and listens. If the data folder or the address is in use, it closes everything and throws. */
 export async function startApp(config: Config, overrides: AppOverrides = {}): Promise<App> {
   const folder = openDataFolder(config.dataDir)
-  const jobMetrics = openJobMetrics()
-  const parts = await openParts(config, folder, { ...overrides, jobMetrics })
+  const earlyMetrics = openEarlyMetrics()
+  const parts = await openParts(config, folder, { ...overrides, earlyMetrics })
   try {
     await refuseTokenAsKey(config, parts.admin)
     const { aroundHandler = (handler: RequestHandler) => handler } = overrides
-    return await serve(config, folder, { ...parts, jobMetrics, aroundHandler })
+    return await serve(config, folder, { ...parts, earlyMetrics, aroundHandler })
   } catch (error) {
     parts.log.flush()
     await parts.close()
@@ -93,7 +93,7 @@ async function serve(
   config: Config,
   folder: DataFolder,
   parts: Parts & {
-    readonly jobMetrics: JobMetrics
+    readonly earlyMetrics: EarlyMetrics
     readonly aroundHandler: NonNullable<AppOverrides['aroundHandler']>
   },
 ): Promise<App> {

@@ -15,8 +15,7 @@ import { requestHandler, type RequestHandlerPorts } from '../http/request-handle
 import type { RequestHandler } from '../http1/server/server.ts'
 import { memoryReplays } from '../stores/memory/replays.ts'
 import type { Gauges } from '../telemetry/gauges.ts'
-import type { JobMetrics } from '../telemetry/job-metrics.ts'
-import { openMetrics, type Metrics } from '../telemetry/metrics.ts'
+import { openMetrics, type EarlyMetrics, type Metrics } from '../telemetry/metrics.ts'
 import type { ProcessFiles } from '../telemetry/process-metrics.ts'
 import { countedPasses } from './background.ts'
 import type { Parts } from './parts.ts'
@@ -35,7 +34,7 @@ type OpenedHandler = {
 /** Makes the handler of all requests, and opens the parts that only a server needs: holds, replays and metrics. */
 export function openHandler(
   config: Config,
-  parts: Parts & { readonly jobMetrics: JobMetrics },
+  parts: Parts & { readonly earlyMetrics: EarlyMetrics },
   server: {
     readonly adminKey: string
     readonly files: ProcessFiles
@@ -49,7 +48,7 @@ export function openHandler(
   )
   const replays = openReplays(config, clock)
   const memory = bodyMemory(config.bufferedBytesMax, clock)
-  const metrics = openMetrics(gaugesOf(parts, { holds, replays, memory }), parts.jobMetrics, server.files)
+  const metrics = openMetrics(gaugesOf(parts, { holds, replays, memory }), parts.earlyMetrics, server.files)
   const reconcile = countedPasses(parts, metrics)
   const forwarding = new Forwarding(config)
   const ports: RoutePorts = {

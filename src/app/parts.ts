@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { describeConfig, secretFromEnvironment, type Config } from '../config/config.ts'
 import type { HoldKind } from '../domain/ledger/books.ts'
-import type { NanoUsd } from '../domain/money.ts'
+import { ZERO, type NanoUsd } from '../domain/money.ts'
 import { explainJob } from '../gateway/media/explain-job.ts'
 import type { Backups } from '../gateway/ports/backups.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
@@ -15,7 +15,8 @@ import { RecentPrompts } from '../gateway/text/recent-prompts.ts'
 import type { TextPorts } from '../gateway/text/text-ports.ts'
 import { IdleStreams } from '../gateway/text/idle-streams.ts'
 import { CircuitBreakers, RetryBudgets } from '../gateway/upstreams/upstream-health.ts'
-import { LateAnswers } from '../gateway/upstreams/late-answers.ts'
+import { LateAnswers, type BilledAnswer } from '../gateway/upstreams/late-answers.ts'
+import { observedAttempts } from '../gateway/upstreams/observe-unsold.ts'
 import { RefusedFields } from '../gateway/upstreams/refused-fields.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 import type { AdmitCallerPorts } from '../gateway/admission/admit-caller.ts'
@@ -23,7 +24,8 @@ import type { WebhookDeliverer } from '../reconciler/deliver-webhooks.ts'
 import { reconcileJobs } from '../reconciler/reconcile-jobs.ts'
 import { reconcileOnce } from '../reconciler/reconciler.ts'
 import { boundedWriter, errorFields, openLog, type Log } from '../telemetry/log.ts'
-import { openJobMetrics, type JobMetrics } from '../telemetry/job-metrics.ts'
+import { openEarlyMetrics, type EarlyMetrics } from '../telemetry/metrics.ts'
+import type { MarginMetrics } from '../telemetry/margin-metrics.ts'
 import { openTokenizer } from '../tokenizer/tokenizer.ts'
 import { openBackups } from './backup/open-backups.ts'
 import type { DataFolder } from './data-folder.ts'
@@ -69,12 +71,12 @@ export async function openParts(
   folder: DataFolder,
   {
     clock = systemClock,
-    jobMetrics = openJobMetrics(),
+    earlyMetrics: { jobs: jobMetrics, margins } = openEarlyMetrics(),
     mediaProviders = {},
     isOffline = false,
   }: {
     readonly clock?: Clock
-    readonly jobMetrics?: JobMetrics
+    readonly earlyMetrics?: EarlyMetrics
     readonly mediaProviders?: MediaProviders
     /**
      * For a command without a server: standard output is the command's, so only errors are logged, to standard error.
@@ -126,7 +128,7 @@ export async function openParts(
     }),
     onReconcileFailed,
     caller: callerPortsOf(node, clock),
-    text: textPortsOf({ node, clock, log, moderator, providers, refusedFields, idleStreams, tokenizer }),
+    text: textPortsOf({ ...opened, node, clock, log, refusedFields, idleStreams, tokenizer, margins }),
     media,
     books: node,
     webhookDeliverer: openWebhookDeliverer({ node, clock, log, sockets, config }),
@@ -235,9 +237,12 @@ function textPortsOf(parts: {
   readonly refusedFields: RefusedFields
   readonly idleStreams: IdleStreams
   readonly tokenizer: Tokenizer
+  readonly margins: MarginMetrics
 }): Parts['text'] {
-  const { clock, log, moderator, providers, refusedFields, idleStreams, tokenizer } = parts
+  const { clock, log, moderator, providers, refusedFields, idleStreams, tokenizer, margins } = parts
   const { catalog, attempts, ledger } = parts.node
+  // A late answer is charged and given back.
+  const onBilled = (answer: BilledAnswer) => margins.charged({ ...answer, cost: ZERO })
   const onSettleFailed = (error: unknown) =>
     log.error('the end of a request could not be written', errorFields(error))
   return {
@@ -246,9 +251,9 @@ function textPortsOf(parts: {
     secretOf,
     moderator,
     onSettleFailed,
-    attempts,
+    attempts: observedAttempts(attempts, margins.unsold),
     ledger,
-    lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),
+    lateAnswers: new LateAnswers({ attempts, clock, onBilled, onFailed: onSettleFailed }),
     finishingStreams: new FinishingStreams(clock),
     refusedFields,
     idleStreams,

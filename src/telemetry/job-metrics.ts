@@ -3,6 +3,7 @@ import type { Job } from '../domain/jobs/job.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { JobObserver } from '../gateway/media/observe-jobs.ts'
 import { dollars } from './dollars.ts'
+import type { MarginMetrics } from './margin-metrics.ts'
 
 /** The metrics of image and video jobs. */
 export type JobMetrics = JobObserver & {
@@ -16,7 +17,7 @@ export type JobMetrics = JobObserver & {
   readonly text: () => Promise<string>
 }
 
-export function openJobMetrics(): JobMetrics {
+export function openJobMetrics(margins: Pick<MarginMetrics, 'charged' | 'unsold'>): JobMetrics {
   const registry = new Registry()
   const registers = [registry]
   const costs = new Map<string, bigint>()
@@ -53,14 +54,25 @@ export function openJobMetrics(): JobMetrics {
   const countLoss = (model: string, loss: NanoUsd | null) => {
     if (loss !== null) losses.inc({ model }, dollars(loss))
   }
+  const countUnsold = ({
+    model,
+    provider,
+    providerCost,
+  }: Pick<Job, 'model' | 'provider' | 'providerCost'>) => {
+    if (providerCost !== null) margins.unsold({ model, provider, providerCost })
+  }
   return {
-    changed({ kind, model, state, failure, cost, loss }: Job) {
+    changed({ kind, model, provider, state, failure, cost, loss, providerCost }: Job) {
       changes.inc({ kind, model, state, reason: failure?.reason ?? '' })
-      if (cost !== null) costs.set(model, (costs.get(model) ?? 0n) + cost)
+      if (cost !== null) {
+        costs.set(model, (costs.get(model) ?? 0n) + cost)
+        margins.charged({ model, provider, cost, providerCost })
+      } else if (state === 'failed') countUnsold({ model, provider, providerCost })
       countLoss(model, loss)
     },
-    finishedLate({ model, loss }) {
+    finishedLate({ model, provider, loss, providerCost }) {
       late.inc({ model })
+      countUnsold({ model, provider, providerCost })
       countLoss(model, loss)
     },
     countUnknownStatus: provider => unknownStatuses.inc({ provider }),

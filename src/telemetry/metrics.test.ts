@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { NO_JOBS } from '../gateway/ports/reconcile.ts'
+import type { Job } from '../domain/jobs/job.ts'
 import { usd } from '../domain/money.ts'
 import { NO_USAGE } from '../domain/pricing/usage.ts'
-import { openJobMetrics } from './job-metrics.ts'
-import { openMetrics } from './metrics.ts'
+import { openEarlyMetrics, openMetrics } from './metrics.ts'
 
 const open = () =>
   openMetrics(
@@ -23,7 +23,7 @@ const open = () =>
       records: { counts: { written: 15, dropped: 16, suppressed: 17 } },
       webhooks: { counts: async () => ({ waiting: 18, dropped: 19 }) },
     },
-    openJobMetrics(),
+    openEarlyMetrics(),
     { open: () => 21, max: 1024 },
   )
 
@@ -54,6 +54,26 @@ test('requests, tokens and cost are summed by their labels, however often they a
     ]),
   )
   expect(text).not.toContain('bucket="reasoning"')
+})
+
+test('jobs and lost results count by model and provider with what they cost', async () => {
+  const early = openEarlyMetrics()
+  const job = { kind: 'image', model: 'draw', provider: 'pics', loss: null } as Job
+  const failure = { reason: 'result_lost' } as Job['failure']
+
+  early.jobs.changed({ ...job, state: 'processing', cost: null, providerCost: null })
+  early.jobs.changed({ ...job, state: 'completed', cost: usd('3'), providerCost: usd('0.5') })
+  early.jobs.changed({ ...job, state: 'completed', cost: usd('3'), providerCost: null })
+  early.jobs.changed({ ...job, state: 'failed', cost: null, failure, providerCost: usd('0.25') })
+  early.jobs.finishedLate?.({ ...job, state: 'failed', providerCost: usd('0.125') })
+
+  const series = (await early.margins.text()).split('\n').filter(line => line.startsWith('tollgate'))
+  expect(series).toEqual([
+    'tollgate_revenue_usd_total{model="draw",provider="pics"} 6',
+    'tollgate_provider_cost_usd_total{model="draw",provider="pics"} 0.5',
+    'tollgate_unsold_cost_usd_total{model="draw",provider="pics"} 0.375',
+    'tollgate_charges_without_cost_total{model="draw",provider="pics"} 1',
+  ])
 })
 
 test('overdrafts, unreported costs, billed refusals and replays are counted', async () => {

@@ -10,6 +10,7 @@ import {
 } from '../domain/pricing/usage.ts'
 import type { UpstreamFailure } from '../gateway/text/text-record.ts'
 import { dollars } from './dollars.ts'
+import type { MarginMetrics } from './margin-metrics.ts'
 
 /** The facts that the metrics need about a finished request. */
 export type RequestMeasure = {
@@ -23,6 +24,8 @@ export type RequestMeasure = {
     readonly provenance?: Provenance
     readonly isClamped?: boolean
     readonly cost?: NanoUsd
+    /** Null if it is not known. */
+    readonly providerCost?: NanoUsd | null
     /** The job that a media request made or got again. Its cost is counted when the job ends. */
     readonly jobId?: string
     readonly shortfall?: NanoUsd
@@ -48,6 +51,7 @@ const OK = 200
 export function openRequestMetrics(
   registry: Registry,
   jobs: { readonly costs: () => Iterable<readonly [model: string, cost: bigint]> },
+  margins: Pick<MarginMetrics, 'charged'>,
 ): RequestMetrics {
   const tallies = new Tallies()
   const durations = new Durations()
@@ -57,13 +61,16 @@ export function openRequestMetrics(
   return {
     count(measure) {
       const { route, status, durationMs, record } = measure
-      const { model = '', usage, cost } = record
+      const { model = '', provider = '', usage, cost, providerCost = null } = record
       const tally = tallies.of(route, status, model)
       tally.requests += 1
       durations.observe(route, durationMs / 1000)
       if (usage !== undefined) for (const bucket of usageBuckets) tally.tokens[bucket] += usage[bucket]
       // A job is charged once, however many requests wait for it.
-      if (cost !== undefined && record.jobId === undefined) tally.cost = (tally.cost ?? 0n) + cost
+      if (cost !== undefined && record.jobId === undefined) {
+        tally.cost = (tally.cost ?? 0n) + cost
+        margins.charged({ model, provider, cost, providerCost })
+      }
       exceptions.count(measure)
     },
     text: () => durations.text('tollgate_request_duration_seconds', 'Time from a request to its reply.'),

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { Ask } from '../../src/cli/ask.ts'
 import { showMargins } from '../../src/cli/commands/margins.ts'
-import { chatAnswer } from '../support/upstream-replies.ts'
+import { chatAnswer, json } from '../support/upstream-replies.ts'
 import { refusalOf } from './refusal-of.ts'
 import { chatModel, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
+import { until } from './until.ts'
 
 type Row = Readonly<Record<string, string | number | null>>
 type Report = { readonly data: readonly Row[]; readonly next: string | null; readonly totals: Row }
@@ -22,15 +23,23 @@ beforeAll(async () => {
         upstreams: at({ input_per_mtok: '1', output_per_mtok: '5' }),
       }),
       chatModel('unknown'),
+      chatModel('filtered', {
+        upstreams: [{ provider: 'filter', model: 'x', cost: { ...FREE, per_request: '0.25' } }],
+      }),
+    ],
+    providers: base_url => [
+      { id: 'filter', kind: 'openai-compatible', base_url, bills_refused: 'content_filter' },
     ],
   })
-  gateway.upstream.reply(
-    chatAnswer({ usage: { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 } }),
-  )
 })
+beforeEach(() => gateway.upstream.reply(ANSWER))
 afterAll(() => gateway.stop())
 
 const askAdmin: Ask = ({ method, path }) => gateway.admin(method, path) as never
+const ANSWER = chatAnswer({
+  usage: { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 },
+})
+const FREE = { input_per_mtok: '0', output_per_mtok: '0' }
 const margins = (query = '') => gateway.admin<Report>('GET', `margins${query}`)
 
 async function ask(model: string, account: { readonly key: string }): Promise<void> {
@@ -81,7 +90,7 @@ test('margins show revenue, costs and the charges without a cost, by model and b
     ['unknown', '1', '0.003', '0', '0', '0.003', '1'],
     [''],
     ['Revenue: 0.009 USD. Cost: 0.0105 USD. Losses: 0 USD. Margin: -0.0015 USD.'],
-    [expect.stringContaining('The cost of 1 of 5 charges and of 0 losses is not known')],
+    [expect.stringContaining('The cost of 1 of 5 charges is not known, so the margin is lower.')],
   ])
   expect(csv.text.split('\r\n').slice(0, 2)).toEqual([
     'model,charges,revenue_usd,provider_cost_usd,losses_usd,margin_usd,charges_without_cost,losses_without_cost',
@@ -89,6 +98,48 @@ test('margins show revenue, costs and the charges without a cost, by model and b
   ])
   expect([...first.data, ...second.data]).toEqual([...byModel.data])
   expect([first.totals, second.totals, second.next]).toEqual([byModel.totals, byModel.totals, null])
+})
+
+test('work that the provider bills and no customer paid for is a loss, in the report and in the metrics', async () => {
+  const account = await gateway.account({ grant: '10' })
+  const error = { message: 'Filtered.', type: null, param: 'prompt', code: 'content_filter' }
+  const lost = () => gateway.metric('tollgate_unsold_cost_usd_total{model="filtered",provider="filter"}')
+  gateway.upstream.reply(json({ error }, { status: 400 }))
+
+  await ask('filtered', account)
+
+  // It is recorded in the background.
+  await until('the loss was not counted', async () => (await lost()) > 0)
+  const { data } = await margins('?by=provider')
+  expect(await lost()).toBe(0.25)
+  expect(data.find(({ provider }) => provider === 'filter')).toMatchObject({
+    charges: 0,
+    revenue_usd: '0',
+    provider_cost_usd: '0',
+    losses_usd: '0.25',
+    margin_usd: '-0.25',
+  })
+})
+
+test('the metrics of Prometheus have revenue and costs by model and provider', async () => {
+  const account = await gateway.account({ grant: '10' })
+  const sumsOf = (model: string) =>
+    Promise.all(
+      ['revenue_usd', 'provider_cost_usd', 'unsold_cost_usd', 'charges_without_cost'].map(name =>
+        gateway.metric(`tollgate_${name}_total{model="${model}",provider="main"}`),
+      ),
+    )
+  const before = [await sumsOf('good'), await sumsOf('unknown')]
+
+  await ask('good', account)
+  await ask('unknown', account)
+
+  const after = [await sumsOf('good'), await sumsOf('unknown')]
+  const grown = after.map((sums, row) => sums.map((sum, at) => Math.round((sum - before[row]![at]!) * 1e9)))
+  expect(grown).toEqual([
+    [3_000_000, 1_500_000, 0, 0],
+    [3_000_000, 0, 0, 1e9],
+  ])
 })
 
 test('doctor warns about models that were sold below cost since yesterday, and not about free ones', async () => {

@@ -8,6 +8,7 @@ import {
   type ScriptedGateway,
 } from './scripted-gateway.ts'
 import { until } from './until.ts'
+import { textRouteCases } from './text-routes.ts'
 import { DONE, FINISH, HEL, ROLE, usage as usageFrame } from './stream-frames.ts'
 
 /** A tenth of the prices of `chatModel`, and 0.000000001 USD for a request. */
@@ -38,6 +39,16 @@ beforeAll(async () => {
         ],
       }),
       chatModel('filtered', { upstreams: [{ ...upstream, provider: 'filter' }] }),
+      chatModel('gpt-x', { upstreams: [upstream] }),
+      {
+        id: 'embed-x',
+        kind: 'embedding',
+        upstreams: [
+          { provider: 'main', model: 'x', cost: { input_per_mtok: '0.2', per_request: COST.per_request } },
+        ],
+        pricing: { input_per_mtok: '2' },
+        context_window: 100_000,
+      },
     ],
   })
 })
@@ -219,36 +230,105 @@ describe('the cost of a job at the prices of its upstream', () => {
 
 describe('customers', () => {
   /** Amounts and members that only the operator may see. */
-  const SECRET = /provider_cost|"cost":|margin|0\.000007001|per_request|0\.2"|0\.000000001/
+  const SECRET =
+    /provider.?cost|without.?cost|"cost":|margin|losses|0\.000007001|0\.000002001|per_request|0\.2"|0\.000000001|0\.03\b/i
 
-  test('customers see no cost of a provider on any route that they can read', async () => {
-    const account = await gateway.account({ grant: '10' })
-    gateway.upstream.reply(chatAnswer({ usage: counts }))
-    const answered = await fetch(`${gateway.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${account.key}` },
-      body: JSON.stringify({ model: 'costed', messages: [{ role: 'user', content: 'Hello' }] }),
-    })
-    const headers = JSON.stringify([...answered.headers])
-    const id = answered.headers.get('x-request-id') ?? ''
-    const document = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as {
+  /** Everything of a reply that its client sees. */
+  async function textOf(response: Response): Promise<string> {
+    return `${response.status} ${JSON.stringify([...response.headers])} ${await response.text()}`
+  }
+
+  /** The replies of all routes of the description that a customer can read, with this id in their paths. */
+  async function replies(url: string, key: string, id: string): Promise<ReadonlyMap<string, string>> {
+    const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
       readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
     }
     const paths = Object.keys(document.paths)
-      .filter(path => document.paths[path]?.['get'] !== undefined && !path.includes('{job_id}'))
+      .filter(path => document.paths[path]?.['get'] !== undefined && path !== '/openapi.json')
       .map(path => path.replace('{model}', 'costed').replace(/\{[^}]+\}/, id))
-    const read = async (path: string) => {
-      const response = await fetch(gateway.url + path, { headers: { 'x-api-key': account.key } })
-      return [path, response.status, await response.text()] as const
-    }
+    const read = async (path: string) =>
+      [path, await textOf(await fetch(url + path, { headers: { 'x-api-key': key } }))] as const
+    return new Map(await Promise.all(paths.map(read)))
+  }
 
-    const seen = await Promise.all(paths.map(read))
+  function expectNoCost(seen: ReadonlyMap<string, string>): void {
+    for (const [path, text] of seen) expect([path, text.match(SECRET)]).toEqual([path, null])
+  }
 
-    expect(paths).toContain('/v1/usage')
-    expect(paths).toContain(`/v1/requests/${id}`)
-    expect(seen.find(([path]) => path === '/v1/usage')?.[2]).toContain('0.00007')
-    expect(`${headers}${await answered.text()}`).not.toMatch(SECRET)
-    for (const [path, , body] of seen.filter(([path]) => path !== '/openapi.json'))
-      expect([path, body.match(SECRET)]).toEqual([path, null])
+  test('customers see no cost of a provider in any header or body that they can read', async () => {
+    const account = await gateway.account({ grant: '10' })
+    gateway.upstream.reply(chatAnswer({ usage: counts }))
+    const answered = await chat(account.key, 'costed')
+    const id = answered.headers.get('x-request-id') ?? ''
+
+    const seen = await replies(gateway.url, account.key, id)
+
+    expect(seen.get('/v1/usage')).toContain('0.00007')
+    expect(seen.get(`/v1/requests/${id}`)).toStartWith('200 ')
+    expectNoCost(seen)
+  })
+
+  const stream = sse([ROLE, HEL, FINISH, usageFrame(counts), DONE])
+  test.each([
+    {
+      title: 'chat',
+      path: '/v1/chat/completions',
+      model: 'gpt-x',
+      request: { messages: [{ role: 'user', content: 'Hi' }] },
+      answer: () => chatAnswer({ usage: counts }),
+    },
+    {
+      title: 'a chat stream',
+      path: '/v1/chat/completions',
+      model: 'gpt-x',
+      request: {
+        messages: [{ role: 'user', content: 'Hi' }],
+        stream: true,
+        stream_options: { include_usage: true },
+      },
+      answer: () => stream,
+    },
+    ...textRouteCases,
+  ])(
+    'customers see no cost of a provider in the reply of $title',
+    async ({ title, path, model, request, ...route }) => {
+      const account = await gateway.account({ grant: '10' })
+      gateway.upstream.reply(route.answer({ input: 10, output: 5 }))
+
+      const response = await fetch(gateway.url + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${account.key}` },
+        body: JSON.stringify({ model, ...request }),
+      })
+
+      expect(response.status).toBe(200)
+      expectNoCost(new Map([[title, await textOf(response)]]))
+      const [charge] = await chargesOf(account)
+      expect(charge?.provider_cost_usd).toMatch(/^0\.00000[27]001$/)
+    },
+  )
+
+  test('customers see no cost of a provider in their jobs', async () => {
+    const media = await startScriptedImages({
+      models: [
+        imageModel('draw-costed', {
+          upstreams: [{ provider: 'box', model: 'image', cost: { per_image: '0.03' } }],
+        }),
+      ],
+    })
+    const ada = await media.account({ grant: '100' })
+    media.media.submitted = images(['one'])
+    const created = await media.create(ada.key, { model: 'draw-costed' })
+    const reply = await textOf(created)
+    const { data } = await media.admin<{ data: readonly { id: string; provider_cost_usd: string }[] }>(
+      'GET',
+      'jobs',
+    )
+
+    const seen = await replies(media.url, ada.key, data[0]!.id)
+    await media.stop()
+
+    expect(seen.get(`/v1/images/jobs/${data[0]!.id}`)).toContain('completed')
+    expectNoCost(new Map([...seen, ['the reply', reply]]))
   })
 })

@@ -79,8 +79,9 @@ function totalsText(totals: Sums): string {
   const { charges, charges_without_cost: unknown, losses_without_cost: unknownLosses } = totals
   const sums = `Revenue: ${revenue} USD. Cost: ${cost} USD. Losses: ${losses} USD. Margin: ${margin} USD.`
   if (unknown + unknownLosses === 0) return sums
+  const unknownWork = unknownLosses === 0 ? '' : ` and of ${unknownLosses} losses`
   return (
-    `${sums}\nThe cost of ${unknown} of ${charges} charges and of ${unknownLosses} losses is not known, ` +
-    'so the margin is lower. Write the cost of the upstream in the row of the model.'
+    `${sums}\nThe cost of ${unknown} of ${charges} charges${unknownWork} is not known, so the margin is lower. ` +
+    'Write the cost of the upstream in the row of the model.'
   )
 }

@@ -70,7 +70,7 @@ async function setUp(
         clock,
         ledger,
         holds: new HoldQueue({ ledger, clock }, { waitMs: 0, mode: 'hold' }),
-        lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),
+        lateAnswers: new LateAnswers({ attempts, clock, onBilled: () => {}, onFailed: onSettleFailed }),
         finishingStreams: new FinishingStreams(clock),
         idleStreams: new IdleStreams(),
         moderator: undefined,

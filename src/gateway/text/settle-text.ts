@@ -56,6 +56,7 @@ export async function settleText(
   record.provenance = provenance
   record.isClamped = isClamped
   record.cost = cost
+  record.providerCost = price.providerCost
   record.shortfall = shortfall
   record.isCostUnreported = isCostUnreported
   return cost

@@ -20,6 +20,8 @@ export type TextRecord = {
   provenance?: Provenance
   isClamped?: boolean
   cost?: NanoUsd
+  /** What the charged answer cost the operator; null if that is not known. It is never sent to the client. */
+  providerCost?: NanoUsd | null
   /** The amount by which the charge exceeded the worst case that the request was admitted with. */
   shortfall?: NanoUsd
   /** True if the upstream should have reported its cost and did not. The operator pays for that answer. */

@@ -38,12 +38,14 @@ async function setUp(store = aSqliteStore()) {
   const payer = await anAccount(store)
   const clock = fakeClock()
   const failures: unknown[] = []
+  const billed: object[] = []
   const lateAnswers = new LateAnswers({
     attempts: store.attempts,
     clock,
+    onBilled: answer => billed.push(answer),
     onFailed: error => failures.push(error),
   })
-  return { store, payer, clock, lateAnswers, failures, admitted: anAdmittedRequest([main], payer) }
+  return { store, payer, clock, lateAnswers, billed, failures, admitted: anAdmittedRequest([main], payer) }
 }
 
 /** Resolves when no late call runs. Then the end of each is recorded. */
@@ -60,7 +62,12 @@ describe('an attempt that timed out', () => {
   test('an attempt that timed out is recorded on disk before its client gets a reply', async () => {
     const { store, reopen } = await sqlite.open()
     const { accountId, apiKeyId } = await anAccount(store)
-    const lateAnswers = new LateAnswers({ attempts: store.attempts, clock: fakeClock(), onFailed: () => {} })
+    const lateAnswers = new LateAnswers({
+      attempts: store.attempts,
+      clock: fakeClock(),
+      onBilled: () => {},
+      onFailed: () => {},
+    })
 
     const admitted = anAdmittedRequest([main], { accountId, apiKeyId })
     await lateAnswers.expect(admitted, attempt, aLateCall().call)
@@ -69,7 +76,7 @@ describe('an attempt that timed out', () => {
   })
 
   test('an attempt that timed out and finishes later gets its usage, at the prices of its admission', async () => {
-    const { store, payer, lateAnswers, admitted } = await setUp()
+    const { store, payer, lateAnswers, billed: reported, admitted } = await setUp()
     const late = aLateCall()
     await lateAnswers.expect(admitted, attempt, late.call)
 
@@ -78,6 +85,7 @@ describe('an attempt that timed out', () => {
 
     const [billed] = await store.attempts.billed(10)
     expect(billed).toEqual({ requestId: admitted.call.id, number: 1 })
+    expect(reported).toEqual([{ model: 'gpt-x', provider: 'main', providerCost: null }])
     await store.ledger.compensate(billed!, 7)
     expect(await store.ledger.usage(payer.accountId, { limit: 1 })).toMatchObject([
       {

@@ -1,4 +1,4 @@
-import type { AttemptId, Attempts, Bill } from '../ports/attempts.ts'
+import type { Attempt, AttemptId, Attempts, Bill } from '../ports/attempts.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LateCall, ProviderOutcome } from '../ports/text-provider.ts'
 import type { AdmittedRequest } from '../text/admit-text.ts'
@@ -24,6 +24,7 @@ export const LATE_BYTES_MAX = 64 * 1024 * 1024
 export class LateAnswers {
   readonly #attempts: Attempts
   readonly #clock: Clock
+  readonly #onBilled: (billed: BilledAnswer) => void
   readonly #onFailed: (error: unknown) => void
   readonly #running = new Set<LateCall>()
   #bytes = 0
@@ -32,11 +33,14 @@ export class LateAnswers {
   constructor(ports: {
     readonly attempts: Attempts
     readonly clock: Clock
+    /** Reports each late answer that the provider bills. Its charge is given back. */
+    readonly onBilled: (billed: BilledAnswer) => void
     /** Reports an end that could not be recorded. */
     readonly onFailed: (error: unknown) => void
   }) {
     this.#attempts = ports.attempts
     this.#clock = ports.clock
+    this.#onBilled = ports.onBilled
     this.#onFailed = ports.onFailed
   }
 
@@ -73,7 +77,7 @@ export class LateAnswers {
 
   async #follow(
     late: LateCall,
-    attempt: AttemptId,
+    attempt: AttemptId & Pick<Attempt, 'model' | 'provider'>,
     { billOf, bytes }: { readonly billOf: (outcome: ProviderOutcome) => Bill | null; readonly bytes: number },
   ): Promise<void> {
     const isTooMuch = this.#running.size >= LATE_CALLS_MAX || this.#bytes + bytes > LATE_BYTES_MAX
@@ -84,7 +88,10 @@ export class LateAnswers {
       const bill = billOf(await late.outcome)
       if (this.#isStopped) return
       if (bill === null) await this.#attempts.close(attempt)
-      else await this.#attempts.bill(attempt, bill)
+      else if (await this.#attempts.bill(attempt, bill)) {
+        const { model, provider } = attempt
+        this.#onBilled({ model, provider, providerCost: bill.providerCost })
+      }
     } catch (error) {
       this.#onFailed(error)
     } finally {
@@ -93,6 +100,9 @@ export class LateAnswers {
     }
   }
 }
+
+/** What a late answer cost the operator; null if that is not known. */
+export type BilledAnswer = Pick<Attempt, 'model' | 'provider'> & Pick<Bill, 'providerCost'>
 
 /**
  * Returns a function that prices a late outcome; null if it has no usage. It keeps only what this needs of the request.

@@ -32,6 +32,7 @@ test('the line of a request has all its details', () => {
     userId: 'user-1',
     projectId: 'proj_1',
     held: usd('0.5'),
+    providerCost: usd('0.125'),
     attempts: [{ provider: 'main' }],
     errorExtensions: {},
     tags: new Map([['team', 'a']]),

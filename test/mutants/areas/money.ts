@@ -9,6 +9,8 @@ const TEXT_HOLDS = 'src/stores/sqlite/text-holds.ts'
 const LEDGER_TESTS = 'src/stores/sqlite/ledger.test.ts'
 const CORRECTIONS = 'src/stores/books/correction-rows.ts'
 const QUEUE = 'src/gateway/hold-queue.ts'
+const MARGINS = 'src/gateway/admin/margins.ts'
+const MARGINS_TESTS = 'src/gateway/admin/margins.test.ts'
 const QUEUE_TESTS = 'src/gateway/hold-queue.test.ts'
 
 /** Faults in amounts, prices, holds and the ledger. */
@@ -620,5 +622,61 @@ export const moneyMutants: readonly Mutant[] = [
     text: 'start = dayAfter(start, RANGE_DAYS_MAX)',
     replacement: 'start = dayAfter(start, RANGE_DAYS_MAX + 1)',
     tests: ['test/scenarios/reconcile-costs.test.ts'],
+  },
+  {
+    name: 'a late answer that was given back counts as a loss too',
+    file: MARGINS,
+    text: "if (loss.reason !== 'compensated') yield",
+    replacement: 'yield',
+    tests: [MARGINS_TESTS],
+  },
+  {
+    name: 'a refund does not lower the revenue',
+    file: MARGINS,
+    text: 'revenue: subtractUsd(ZERO, amount)',
+    replacement: 'revenue: ZERO',
+    tests: [MARGINS_TESTS],
+  },
+  {
+    name: 'a charge that was given back is revenue',
+    file: MARGINS,
+    text: 'const revenue = subtractUsd(cost, compensated)',
+    replacement: 'const revenue = nanoUsd(cost - 0n * compensated)',
+    tests: [MARGINS_TESTS],
+  },
+  {
+    name: 'a margin leaves out the losses',
+    file: MARGINS,
+    text: 'return subtractUsd(revenue, addUsd(providerCost, losses))',
+    replacement: 'return subtractUsd(revenue, addUsd(providerCost, nanoUsd(0n * losses)))',
+    tests: [MARGINS_TESTS],
+  },
+  {
+    name: 'the last day of a report of margins is missing',
+    file: MARGINS,
+    text: 'day <= lastDay',
+    replacement: 'day < lastDay',
+    tests: [MARGINS_TESTS],
+  },
+  {
+    name: 'a cost that is not known counts as known',
+    file: 'src/stores/books/usage-days.ts',
+    text: 'chargesWithoutCost: providerCost === null ? 1 : 0',
+    replacement: 'chargesWithoutCost: providerCost === null ? 0 : 0',
+    tests: [MARGINS_TESTS],
+  },
+  {
+    name: 'a report has the margins of a part of the charges during an upgrade',
+    file: 'src/stores/sqlite/day-usage.ts',
+    text: '!isUsageRebuilt(this.#database) || !areCostsAdded(this.#database)',
+    replacement: '!isUsageRebuilt(this.#database)',
+    tests: ['src/stores/sqlite/migrations.test.ts'],
+  },
+  {
+    name: 'the doctor is silent about models that are sold below their cost',
+    file: 'src/gateway/admin/sold-below-cost.ts',
+    text: 'cost > price && !isFree',
+    replacement: 'cost > price * 3n && !isFree',
+    tests: ['test/scenarios/margins.test.ts'],
   },
 ]
