@@ -31,7 +31,7 @@ test('a patch with a budget changes nothing while an upgrade still adds up earli
   const error = await rejection(update())
 
   expect(error).toMatchObject({ code: 'unavailable', extras: { retryAfter: '30' } })
-  expect((error as Error).message).toContain('Start it if it is stopped')
+  expect((error as Error).message).toContain('Try again then.')
   expect((await accounts.findAccount(publicId))?.replays).toBeUndefined()
   expect(await limits.of({ accountId: id, apiKeyId: undefined })).toEqual(NO_LIMITS)
   expect(await auditLog.list({ limit: 9 })).toHaveLength(1)
