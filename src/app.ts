@@ -71,9 +71,25 @@ export async function openAdmin(config: Config): Promise<{
     throw error
   })
   return {
-    handle: trustedAdminApi(parts.admin),
+    handle: afterUpgrade(trustedAdminApi(parts.admin), parts.finishUpgrade),
     close: parts.close,
     created: folder.isNew ? newBooksSentence('This command', otherBooks(folder.path)) : undefined,
+  }
+}
+
+type Handle = (request: Request) => Promise<Response>
+
+/**
+ * Budgets and reports of projects wait for the sums of charges of an earlier version, which a gateway adds up while it
+ * serves. While it is stopped, the command that needs them does it. A request that is refused with 503 changed nothing.
+ */
+function afterUpgrade(handle: Handle, finishUpgrade: () => Promise<void>): Handle {
+  return async request => {
+    const again = request.clone()
+    const reply = await handle(request)
+    if (reply.status !== 503) return reply
+    await finishUpgrade()
+    return handle(again)
   }
 }
 

@@ -613,6 +613,18 @@ describe('on a stopped data folder', () => {
     expect(refused[1]!.err).toContain('Write 10.0.0.0/8, which begins at its first address')
   })
 
+  test('a command that needs the sums of an earlier version adds them up itself', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'earlier') }
+    await tollgate(['accounts', 'create', 'ada'], folder)
+    const database = new Database(join(home, 'earlier', 'tollgate.db'))
+    database.run('UPDATE usage_rebuild SET charges_to = 5, costs_to = 5')
+    database.close()
+
+    const set = await tollgate(['accounts', 'set', 'ada', '--budget', 'month=20'], folder)
+
+    expect(set).toMatchObject({ code: 0, out: expect.stringContaining('20 USD a month (0 spent, 20 left)') })
+  })
+
   test('projects are created with limits, renamed, listed and closed, and keys are created in them', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'projects') }
     await tollgate(['accounts', 'create', 'ada'], folder)

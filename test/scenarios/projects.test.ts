@@ -237,6 +237,29 @@ describe('a project', () => {
     expect(byKey).toMatchObject({ data: [{ key: second.id, ...sums }], totals: { cost_usd: '1' } })
   })
 
+  test('sums of usage have the same members with charges and without any', async () => {
+    const { account, project } = await aProject()
+    const key = await aKey(account, { project: 'web' })
+    const range = 'from=2027-01-15T00:00:00Z&to=2027-01-17T00:00:00Z'
+    const membersOf = ({ totals = {} }: { totals?: object }) => Object.keys(totals)
+    const all = async () => [
+      membersOf(await gateway.admin<object>('GET', `projects/${project.id}/usage?by=model`)),
+      membersOf(await gateway.admin<object>('GET', `usage?account=${account}&${range}`)),
+      membersOf(await gateway.admin<object>('GET', `usage?account=${account}&group_by=user&${range}`)),
+      membersOf(await gateway.read<object>(key.key, `/v1/usage?${range}`)),
+      membersOf(await gateway.read<object>(key.key, `/v1/usage?group_by=user&${range}`)),
+    ]
+
+    const without = await all()
+    await (await ask(key)).text()
+
+    const counts = ['charges', 'input_tokens', 'output_tokens', 'images', 'seconds']
+    const ofAccount = ['from', 'to', ...counts, 'cost_usd', 'refunded_usd']
+    const expected = [[...counts, 'cost_usd', 'compensated_usd'], ofAccount, ofAccount, ofAccount, ofAccount]
+    expect(without).toEqual(expected)
+    expect(await all()).toEqual(expected)
+  })
+
   test.each([
     ['?by=week', '"by" must be one of day, model, key.'],
     ['?from=2027-01-15T07:00:00Z', '"from" must be the start of a day in UTC, such as 2026-11-01T00:00:00Z.'],

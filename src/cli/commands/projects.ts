@@ -92,7 +92,7 @@ type Sums = {
 }
 type UsageReply = {
   readonly data: readonly (Sums & Readonly<Partial<Record<UsageGrain, string>>>)[]
-  readonly totals: Pick<Sums, 'charges' | 'cost_usd' | 'compensated_usd'>
+  readonly totals: Sums
 }
 
 const sums = [

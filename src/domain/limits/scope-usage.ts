@@ -66,9 +66,16 @@ export function usageUnder(
       tokens === undefined
         ? undefined
         : (before?.tokens ?? taken(fullBucket(tokens, nowMs), openTokens, { perMinute: tokens, nowMs })),
+    ...openUsage(open),
+    spent,
+  }
+}
+
+/** What the open requests and jobs of a scope take until they end. */
+export function openUsage(open: readonly Demand[]): Pick<ScopeUsage, 'running' | 'reserved'> {
+  return {
     running: open.length,
     reserved: { text: reservedBy(open, 'text'), media: reservedBy(open, 'media') },
-    spent,
   }
 }
 

@@ -202,8 +202,8 @@ export type Problem = {
   /** The operator accepted it: the audit log has a line with the action `books.accept` and its id as the subject. */
   readonly isAccepted: boolean
   /**
-   * True for a damaged file of a completed job, and for a budget whose sum in memory was wrong, which the check
-   * corrected: the books are right, and no paid request is refused.
+   * True for a damaged file of a completed job, and for a wrong count of a limit in memory, which the check corrected:
+   * the books are right, and no paid request is refused.
    */
   readonly stopsNothing?: true
 }

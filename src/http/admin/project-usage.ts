@@ -1,5 +1,5 @@
 import { GatewayError } from '../../domain/errors.ts'
-import { addUsd, formatUsd, ZERO } from '../../domain/money.ts'
+import { addUsd, formatUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { usageGrains, type ProjectUsage } from '../../gateway/ports/projects.ts'
 import { MS_PER_DAY, readDayRange, refuseUnknown } from '../list-query.ts'
 import type { BufferedReply } from '../request-context.ts'
@@ -45,7 +45,7 @@ function sumsJson({
   durationMs,
   cost,
   compensated,
-}: ProjectUsage) {
+}: Omit<ProjectUsage, 'group'>) {
   return {
     charges,
     input_tokens: inputTokens,
@@ -57,10 +57,18 @@ function sumsJson({
   }
 }
 
+/** The sums of all rows, which have the same members without any row. */
 function totalsJson(rows: readonly ProjectUsage[]) {
-  return {
-    charges: rows.reduce((sum, { charges }) => sum + charges, 0),
-    cost_usd: formatUsd(rows.reduce((sum, { cost }) => addUsd(sum, cost), ZERO)),
-    compensated_usd: formatUsd(rows.reduce((sum, { compensated }) => addUsd(sum, compensated), ZERO)),
-  }
+  const count = (of: (usage: ProjectUsage) => number) => rows.reduce((sum, usage) => sum + of(usage), 0)
+  const amount = (of: (usage: ProjectUsage) => NanoUsd) =>
+    rows.reduce((sum, usage) => addUsd(sum, of(usage)), ZERO)
+  return sumsJson({
+    charges: count(usage => usage.charges),
+    inputTokens: count(usage => usage.inputTokens),
+    outputTokens: count(usage => usage.outputTokens),
+    images: count(usage => usage.images),
+    durationMs: count(usage => usage.durationMs),
+    cost: amount(usage => usage.cost),
+    compensated: amount(usage => usage.compensated),
+  })
 }

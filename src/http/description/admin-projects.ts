@@ -25,7 +25,12 @@ const projectMembers: Members = {
   created_at: dateTime,
   closed_at: about('Null while it is open.', nullable(dateTime)),
 }
-const costs: Members = {
+const sums: Members = {
+  charges: count,
+  input_tokens: count,
+  output_tokens: count,
+  images: count,
+  seconds: { type: 'number', minimum: 0 },
   cost_usd: usd,
   compensated_usd: about(
     'The part of the cost that was credited back, because the client got an error.',
@@ -38,24 +43,23 @@ export const adminProjectSchemas: Members = {
   Project: object(projectMembers),
   LimitedProject: object({ ...projectMembers, ...termMembers }),
   NewProject: closed({ name }, termChanges),
-  ProjectUsage: object(
-    {
-      charges: count,
-      input_tokens: count,
-      output_tokens: count,
-      images: count,
-      seconds: { type: 'number', minimum: 0 },
-      ...costs,
-    },
-    {
-      day: { type: 'string', format: 'date' },
-      model: text,
-      key: idOf('key'),
-    },
-  ),
+  ProjectUsage: object(sums, {
+    day: { type: 'string', format: 'date' },
+    model: text,
+    key: idOf('key'),
+  }),
   ProjectChange: closed({}, { name, ...termChanges }),
 }
 
+const usageExample = {
+  charges: 2,
+  input_tokens: 12,
+  output_tokens: 20,
+  images: 0,
+  seconds: 0,
+  cost_usd: '0.00023',
+  compensated_usd: '0',
+}
 const PROJECT = 'proj_01m7yafb7z000c1awn4tmfekz0'
 const project = {
   id: PROJECT,
@@ -149,25 +153,14 @@ export const adminProjectPaths: Paths = {
           from: dateTime,
           to: dateTime,
           data: listOf(ref('ProjectUsage')),
-          totals: object({ charges: count, ...costs }),
+          totals: object(sums),
         }),
         {
           project: PROJECT,
           from: '2026-11-01T00:00:00.000Z',
           to: '2026-11-24T00:00:00.000Z',
-          data: [
-            {
-              day: '2026-11-23',
-              charges: 2,
-              input_tokens: 12,
-              output_tokens: 20,
-              images: 0,
-              seconds: 0,
-              cost_usd: '0.00023',
-              compensated_usd: '0',
-            },
-          ],
-          totals: { charges: 2, cost_usd: '0.00023', compensated_usd: '0' },
+          data: [{ day: '2026-11-23', ...usageExample }],
+          totals: usageExample,
         },
       ),
       errors: ['not_found', 'invalid_field'],

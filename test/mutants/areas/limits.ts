@@ -53,6 +53,13 @@ export const limitMutants: readonly Mutant[] = [
     tests: [STORE_TESTS],
   },
   {
+    name: 'the check of the books does not find a slot that leaked',
+    file: 'src/stores/books/verify/limits.ts',
+    text: 'if (counted.running === actual.running) return reserves',
+    replacement: 'if (counted.running >= 0) return reserves',
+    tests: [STORE_TESTS],
+  },
+  {
     name: 'a bucket fills beyond its limit',
     file: 'src/domain/limits/rate-bucket.ts',
     text: 'parts: Math.min(parts + passedMs * perMinute, perMinute * PARTS)',

@@ -9,6 +9,8 @@ import {
   type ScopeTerms,
 } from '../../../domain/limits/limits-row.ts'
 import type { BudgetPeriod, Scope, ScopeKind, ScopeOwner } from '../../../domain/limits/scope.ts'
+import type { ScopeUsage } from '../../../domain/limits/scope-usage.ts'
+import type { HoldKind } from '../../../domain/ledger/books.ts'
 import { describeUsd, type NanoUsd } from '../../../domain/money.ts'
 import { findingOf, type Finding } from './findings.ts'
 
@@ -49,31 +51,66 @@ export class LimitLines {
   }
 }
 
-/** A budget whose sum in memory differs from the charges of its period. */
-export type WrongBudget = {
-  readonly scope: Scope
-  readonly period: BudgetPeriod
-  readonly counted: NanoUsd
-  readonly charged: NanoUsd
+/** A count in memory that differs from the charges of a period, or from the requests and jobs that are open. */
+export type WrongCount = { readonly scope: Scope } & (
+  | {
+      readonly of: 'budget'
+      readonly period: BudgetPeriod
+      readonly counted: NanoUsd
+      readonly actual: NanoUsd
+    }
+  | {
+      readonly of: 'reserve'
+      readonly kind: HoldKind
+      readonly counted: NanoUsd
+      readonly actual: NanoUsd
+    }
+  | { readonly of: 'open requests'; readonly counted: number; readonly actual: number }
+)
+
+type OpenUsage = Pick<ScopeUsage, 'running' | 'reserved'>
+
+/** Compares what a scope has counted as open with what is open. */
+export function wrongOpenCounts(scope: Scope, counted: OpenUsage, actual: OpenUsage): readonly WrongCount[] {
+  const reserves = (['text', 'media'] as const).flatMap((kind): readonly WrongCount[] => {
+    const [inMemory, open] = [counted.reserved[kind], actual.reserved[kind]]
+    return inMemory === open ? [] : [{ of: 'reserve', scope, kind, counted: inMemory, actual: open }]
+  })
+  if (counted.running === actual.running) return reserves
+  const wrong = { of: 'open requests', scope, counted: counted.running, actual: actual.running } as const
+  return [wrong, ...reserves]
 }
 
 /**
- * The books are right, and the sum in memory was corrected when it was found. So it stops nothing, and the next check
+ * The books are right, and the count in memory was corrected when it was found. So it stops nothing, and the next check
  * does not find it. `owner` is the public id of the account, project or key.
  */
-export function findingOfBudget(
-  accountId: number,
-  { scope: { kind, model }, period, counted, charged }: WrongBudget,
-  owner: string,
-): Finding {
+export function findingOfCount(accountId: number, wrong: WrongCount, owner: string): Finding {
+  const { kind, model } = wrong.scope
   const of = kind.startsWith('account') ? '' : ` of ${owner}`
-  const budget = `its ${period} budget${of}${model === '' ? '' : ` for model "${model}"`}`
-  const sums = `counted ${describeUsd(counted)}, but the charges are ${describeUsd(charged)}`
+  const where = `${of}${model === '' ? '' : ` for model "${model}"`}`
   return {
-    ...findingOf(accountId, `${budget} ${sums}. The count in memory was corrected`),
-    key: [`budget ${owner} ${model} ${period}`],
+    ...findingOf(accountId, `${countText(wrong, where)}. The count in memory was corrected`),
+    key: [`${keyOf(wrong)} ${owner} ${model}`],
     stopsNothing: true,
   }
+}
+
+function countText(wrong: WrongCount, where: string): string {
+  switch (wrong.of) {
+    case 'budget':
+      return `its ${wrong.period} budget${where} counted ${describeUsd(wrong.counted)}, but the charges are ${describeUsd(wrong.actual)}`
+    case 'reserve':
+      return `its reserve for ${wrong.kind}${where} counted ${describeUsd(wrong.counted)}, but the open holds are ${describeUsd(wrong.actual)}`
+    case 'open requests':
+      return `its count of open requests and jobs${where} is ${wrong.counted}, but ${wrong.actual} are open`
+  }
+}
+
+/** What is wrong, apart from its scope. */
+function keyOf(wrong: WrongCount): string {
+  if (wrong.of === 'budget') return `budget ${wrong.period}`
+  return wrong.of === 'reserve' ? `reserve ${wrong.kind}` : wrong.of
 }
 
 /** `lines` has all lines that were written before the rows were read. */

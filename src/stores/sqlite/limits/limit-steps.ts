@@ -19,6 +19,7 @@ import {
 import { currentSpend } from '../../../domain/limits/periods.ts'
 import { budgetPeriods, kindWithModel, type Scope } from '../../../domain/limits/scope.ts'
 import {
+  openUsage,
   usageUnder,
   withCost,
   withDebt,
@@ -41,7 +42,7 @@ import {
   type ScopedDemand,
 } from './account-limits.ts'
 import { LimitRows } from './limit-rows.ts'
-import type { WrongBudget } from '../../books/verify/limits.ts'
+import { wrongOpenCounts, type WrongCount } from '../../books/verify/limits.ts'
 
 const UNLIMITED: ReadOutcome = { outcome: 'taken', rates: {} }
 
@@ -55,6 +56,7 @@ export class LimitSteps {
   readonly #textHolds: OpenTextHolds
   readonly #alerts: BudgetAlerts
   readonly #isInTransaction: () => boolean
+  readonly #projectOf: ProjectOf = apiKeyId => this.#rows.projectOf(apiKeyId)
   /** The usages before the running transaction. */
   readonly #before = new Map<LiveScope, ScopeUsage>()
   /** The accounts whose terms the running transaction changes, with the time of the change. */
@@ -210,22 +212,30 @@ export class LimitSteps {
   }
 
   /**
-   * Outside of a step: compares what the budgets of an account have spent with its charges. If one differs, the limits
-   * are read again, which corrects it. Returns the scopes with a wrong budget.
+   * Outside of a step: compares what the scopes of an account have counted with its charges and its open requests and
+   * jobs. If a count differs, the limits are read again, which corrects it. Returns the wrong counts.
    */
-  correctBudgets(books: AccountBooks, nowMs: number): readonly WrongBudget[] {
+  correctCounts(books: AccountBooks, nowMs: number): readonly WrongCount[] {
     const scopes = books.limits?.all ?? []
-    const wrong = scopes.flatMap(({ scope, usage }) =>
-      budgetPeriods.flatMap(period => {
-        const current = usage.spent[period]
-        if (current === undefined) return []
-        const { spent: counted, spentBefore, startMs } = current
-        const charged = addUsd(this.#rows.spentSince(books.accountId, scope, startMs), spentBefore)
-        return counted === charged ? [] : [{ scope, period, counted, charged }]
-      }),
-    )
+    if (scopes.length === 0) return []
+    const openOf = this.#openIn(books.accountId)
+    const wrong: WrongCount[] = []
+    for (const { scope, usage } of scopes) {
+      wrong.push(...wrongOpenCounts(scope, usage, openUsage(openOf(scope))))
+      wrong.push(...this.#wrongBudgets(books.accountId, scope, usage))
+    }
     if (wrong.length > 0) books.limits = this.#load(books, nowMs)
     return wrong
+  }
+
+  #wrongBudgets(accountId: number, scope: Scope, usage: ScopeUsage): readonly WrongCount[] {
+    return budgetPeriods.flatMap(period => {
+      const current = usage.spent[period]
+      if (current === undefined) return []
+      const { spent: counted, spentBefore, startMs } = current
+      const actual = addUsd(this.#rows.spentSince(accountId, scope, startMs), spentBefore)
+      return counted === actual ? [] : [{ of: 'budget', scope, period, counted, actual }]
+    })
   }
 
   #taken(scopes: readonly LiveScope[], decision: LimitDecision, nowMs: number): ReadOutcome {
@@ -277,11 +287,10 @@ export class LimitSteps {
     const { accountId, limits } = books
     const rows = this.#rows.ofAccount(accountId)
     if (rows.length === 0) return null
-    const projectOf = (apiKeyId: number) => this.#rows.projectOf(apiKeyId)
-    const open = [...this.#textHolds.demandsOf(accountId), ...this.#rows.openJobs(accountId)]
+    const openOf = this.#openIn(accountId)
     const live = rows.map(({ scope, terms }) => {
       const facts = {
-        open: open.filter(demand => isOf(scope, demand, projectOf)),
+        open: openOf(scope),
         spentSince: (startMs: number) => this.#rows.spentSince(accountId, scope, startMs),
         told: this.#alerts.toldOf(accountId, scope, terms),
         nowMs,
@@ -289,7 +298,13 @@ export class LimitSteps {
       const usage = usageUnder(terms, facts, limits?.find(scope)?.usage)
       return { scope, terms, usage, refused: undefined }
     })
-    return AccountLimits.of(live, projectOf)
+    return AccountLimits.of(live, this.#projectOf)
+  }
+
+  /** Reads what is open in an account. Returns a function for what is open in each scope. */
+  #openIn(accountId: number): (scope: Scope) => readonly ScopedDemand[] {
+    const open = [...this.#textHolds.demandsOf(accountId), ...this.#rows.openJobs(accountId)]
+    return scope => open.filter(demand => isOf(scope, demand, this.#projectOf))
   }
 
   #adopt(): void {

@@ -31,7 +31,7 @@ test('a patch with a budget changes nothing while an upgrade still adds up earli
   const error = await rejection(update())
 
   expect(error).toMatchObject({ code: 'unavailable', extras: { retryAfter: '30' } })
-  expect((error as Error).message).toContain('Start it if it is stopped')
+  expect((error as Error).message).toContain('Try again then.')
   expect((await accounts.findAccount(publicId))?.replays).toBeUndefined()
   expect(await limits.of({ accountId: id, apiKeyId: undefined })).toEqual(NO_LIMITS)
   expect(await auditLog.list({ limit: 9 })).toHaveLength(1)
@@ -72,6 +72,46 @@ describe('a check of the budgets in memory', () => {
     expect(affected).toEqual([])
     expect(again.problems).toEqual([])
     expect((await store.limits.budgets(payer))[0]).toMatchObject({ spent: usd('3'), remaining: usd('7') })
+  })
+
+  test('slots and reserves that leaked are reported once, stop nothing, and are free again', async () => {
+    const store = aSqliteStore()
+    const payer = await anAccount(store, { funds: usd('100') })
+    const { accountId, apiKeyId } = payer
+    const created = await store.jobs.create({ ...aJob(payer), held: usd('4') })
+    if (created.outcome !== 'created') throw new Error('The job was refused.')
+    const { id } = created.job
+    const terms = { limits: { concurrent_requests: 1 }, budgets: { day: usd('10') } }
+    await changeLimits(store, payer, { ...terms, perModel: { [created.job.model]: terms } })
+    // The job ends, and its limits are not told, as if a step forgot to give back what it took.
+    store.database.run(
+      "UPDATE holds SET state = 'released', resolved_at_ms = placed_at_ms WHERE id_key = ?",
+      [id.key],
+    )
+    const request = () => {
+      const amount = usd('1')
+      const demand = { apiKeyId, model: 'gpt-y', tokens: 0, amount }
+      return store.ledger.placeHold(aHold({ accountId, kind: 'text', amount, demand }))
+    }
+    const before = (await request()).outcome
+
+    const { problems } = await store.ledger.verify()
+    const leaks = problems.filter(({ stopsNothing }) => stopsNothing)
+    const again = (await store.ledger.verify()).problems.filter(({ stopsNothing }) => stopsNothing)
+
+    const key = (await store.apiKeys.list(accountId)).find(one => one.id === apiKeyId)!.publicId
+    const of = [`of ${key}`, `of ${key} for model "${created.job.model}"`]
+    expect(before).toBe('limited')
+    expect(leaks.map(({ message }) => message)).toEqual(
+      of.flatMap(whose => [
+        expect.stringContaining(`its count of open requests and jobs ${whose} is 1, but 0 are open.`),
+        expect.stringContaining(
+          `its reserve for media ${whose} counted 4.00 USD, but the open holds are 0.00 USD.`,
+        ),
+      ]),
+    )
+    expect(again).toEqual([])
+    expect((await request()).outcome).toBe('held')
   })
 
   test('what is charged while the clock is set back is no problem, and stays counted', async () => {

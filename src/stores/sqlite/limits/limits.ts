@@ -86,7 +86,7 @@ function hasBudgets({ budgets, perModel }: LimitsPatch): boolean {
 export function notAddedUp(what: string): GatewayError {
   return new GatewayError(
     'unavailable',
-    `${what}: the charges of an earlier version are not added up. A running gateway does this within minutes. Start it if it is stopped, and try again.`,
+    `${what}: the charges of an earlier version are not added up. The gateway does this within minutes. Try again then.`,
     { retryAfter: '30' },
   )
 }

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { Finding } from '../../books/verify/findings.ts'
 import {
-  findingOfBudget,
+  findingOfCount,
   findingsOfLimits,
   LIMITS_ACTION,
   LimitLines,
@@ -42,16 +42,16 @@ export function* checkLimits(database: Database): Generator<readonly Finding[]> 
 
 /** The limits in memory of the accounts of a running store. */
 export type LiveLimits = {
-  readonly limits: Pick<LimitSteps, 'correctBudgets'>
+  readonly limits: Pick<LimitSteps, 'correctCounts'>
   readonly booksOfAccounts: Pick<BooksOfAccounts, 'limited'>
   readonly nowMs: () => number
 }
 
 /**
- * Compares the budgets in memory with the sums of the charges, an account a turn, and corrects them. Sums of an upgrade
- * that is not finished are not compared.
+ * Compares what is counted in memory with the charges and the open requests and jobs, an account a turn, and corrects
+ * it. Nothing is compared while the sums of an upgrade are not finished.
  */
-export function* checkBudgets(
+export function* checkCounts(
   database: Database,
   { limits, booksOfAccounts, nowMs }: LiveLimits,
 ): Generator<readonly Finding[]> {
@@ -62,9 +62,9 @@ export function* checkBudgets(
       UNION ALL SELECT public_id FROM api_keys WHERE ?1 LIKE 'key%' AND id = ?2`,
   )
   for (const books of booksOfAccounts.limited())
-    yield limits.correctBudgets(books, nowMs()).map(wrong => {
+    yield limits.correctCounts(books, nowMs()).map(wrong => {
       const { kind, id } = wrong.scope
-      return findingOfBudget(books.accountId, wrong, owner.get(kind, id)?.public_id ?? `${kind} ${id}`)
+      return findingOfCount(books.accountId, wrong, owner.get(kind, id)?.public_id ?? `${kind} ${id}`)
     })
 }
 

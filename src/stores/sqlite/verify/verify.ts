@@ -9,7 +9,7 @@ import { BalancesReader } from './check-balances.ts'
 import { checkCatalog } from './check-catalog.ts'
 import { checkCommits } from './check-commits.ts'
 import { checkJobKeys, checkJobs } from './check-jobs.ts'
-import { checkBudgets, checkLimits, type LiveLimits } from './check-limits.ts'
+import { checkCounts, checkLimits, type LiveLimits } from './check-limits.ts'
 import { checkResults } from './check-results.ts'
 import { checkAttempts, checkCorrections, checkHolds } from './check-rows.ts'
 import { checkSwitches } from './check-switches.ts'
@@ -20,8 +20,8 @@ const ACCEPTED = 'books.accept'
 
 /**
  * `Ledger.verify`, while the ledger is in use. Each check runs in bounded pieces, one per turn of the event loop, and
- * compares only what it read in the same turn, so that concurrent writes never look like a problem. Wrong budgets in
- * memory are corrected. With `blobs`, the stored results are checked after the books.
+ * compares only what it read in the same turn, so that concurrent writes never look like a problem. Wrong counts of
+ * limits in memory are corrected. With `blobs`, the stored results are checked after the books.
  */
 export async function verifyBooks(
   database: Database,
@@ -40,7 +40,7 @@ export async function verifyBooks(
     checkUsageDays(database),
     checkSwitches(database),
     checkLimits(database),
-    checkBudgets(database, live),
+    checkCounts(database, live),
     checkCatalog(database),
     checkCommits(database),
   ]
