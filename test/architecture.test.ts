@@ -39,6 +39,7 @@ const layers: Record<string, readonly string[]> = {
   providers: ['domain', 'protocol', 'gateway/ports', 'http1', 'node:zlib'],
   'stores/books': ['domain', 'gateway/ports'],
   'stores/sqlite': ['domain', 'gateway/ports', 'stores/books', 'bun:sqlite', 'node:'],
+  'stores/postgres': ['domain', 'gateway/ports', 'stores/books', 'bun', 'node:'],
   'stores/disk': ['domain', 'gateway/ports', 'node:'],
   'stores/memory': ['gateway/ports'],
   telemetry: ['domain', 'gateway', 'prom-client'],
