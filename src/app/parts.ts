@@ -93,20 +93,11 @@ export async function openParts(
   const opened = openProviders({ config, clock, mediaProviders })
   const { providers, moderator, sockets } = opened
   const onReconcileFailed = (error: unknown) => log.error('the reconciler failed', errorFields(error))
-  const media = await openMedia({
-    node,
-    clock,
-    log,
-    blobFolder: folder.blobs,
-    config,
-    providers,
-    sockets,
-    secretOf,
-    jobMetrics,
-  })
+  const shared = { node, clock, log, config }
+  const media = await openMedia({ ...shared, ...opened, blobFolder: folder.blobs, secretOf, jobMetrics })
   const refusedFields = new RefusedFields()
   const idleStreams = new IdleStreams()
-  const backups = openBackups(folder)
+  const backups = openBackups(folder, media.resultStore?.name)
   const recording = openRecords(config, folder, { clock, log })
   return {
     log,
@@ -129,7 +120,7 @@ export async function openParts(
     text: textPortsOf({ node, clock, log, moderator, providers, refusedFields, idleStreams, tokenizer }),
     media,
     books: node,
-    webhookDeliverer: openWebhookDeliverer({ node, clock, log, sockets, config }),
+    webhookDeliverer: openWebhookDeliverer({ ...shared, sockets }),
     startRecords: recording.start,
     heldNow: () => node.ledger.heldNow(),
     probeStore: node.probe,
@@ -193,6 +184,7 @@ function adminPortsOf(parts: {
     jobs: media.jobs,
     blobs: media.blobs,
     damagedResults: media.damagedResults,
+    resultStore: media.resultStore,
     traces: node.traces,
     explainJob: job => {
       const provider = catalog.current().providers.get(job.provider)
