@@ -4,6 +4,7 @@ import { openDataFolder, type DataFolder } from './app/data-folder.ts'
 import { firstStart, nothingFilled } from './app/first-start.ts'
 import { newBooksSentence, otherBooks } from './app/new-books.ts'
 import { openHandler, type Phase } from './app/open-handler.ts'
+import { tryResultStore } from './app/open-results.ts'
 import { openParts, type Parts } from './app/parts.ts'
 import { processFiles } from './app/process-files.ts'
 import { reportStart } from './app/report-start.ts'
@@ -46,6 +47,9 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   const parts = await openParts(config, folder, { ...overrides, earlyMetrics })
   try {
     await refuseTokenAsKey(config, parts.admin)
+    await tryResultStore(parts.media, detail =>
+      parts.log.warn('the storage of results cannot be reached, so jobs wait for it', { detail }),
+    )
     const { aroundHandler = (handler: RequestHandler) => handler } = overrides
     return await serve(config, folder, { ...parts, earlyMetrics, aroundHandler })
   } catch (error) {

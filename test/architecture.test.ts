@@ -42,6 +42,7 @@ const layers: Record<string, readonly string[]> = {
   'stores/postgres': ['domain', 'gateway/ports', 'stores/books', 'bun', 'node:'],
   'stores/disk': ['domain', 'gateway/ports', 'node:'],
   'stores/memory': ['gateway/ports'],
+  'stores/s3': ['gateway/ports', 'http1', 'node:crypto'],
   telemetry: ['domain', 'gateway', 'prom-client'],
   tokenizer: ['gateway/ports', 'gpt-tokenizer', 'tokenx'],
   http: [

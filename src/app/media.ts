@@ -18,17 +18,18 @@ import { secretsOf } from '../gateway/upstreams/upstream-secrets.ts'
 import type { HttpClient } from '../http1/client/http-client.ts'
 import { untrustedFetch } from '../providers/fetch-untrusted/fetch-untrusted.ts'
 import { isPrivateHost, systemResolver } from '../providers/fetch-untrusted/address-guard.ts'
-import { openDiskBlobs } from '../stores/disk/blobs.ts'
 import { jobLevel, jobLine } from '../telemetry/job-line.ts'
 import type { JobMetrics } from '../telemetry/job-metrics.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import type { Node } from './open-node.ts'
+import { openJobFiles, type JobFiles } from './open-results.ts'
 import { version } from './version.ts'
 
 /** Unknown statuses of providers that are logged, so that a provider with endless ones cannot fill the memory. */
 const LOGGED_STATUSES_MAX = 1000
 
 export type MediaParts = SubmitPorts & {
+  readonly resultStore: JobFiles['resultStore']
   readonly runner: JobRunner
   readonly damagedResults: DamagedResults
   /** Ends the running pass of the reconciler. */
@@ -49,11 +50,17 @@ export async function openMedia(parts: {
   readonly providers: ProviderAdapters
   /** The client over sockets, whether or not there is a proxy: only it connects to the address that was checked. */
   readonly sockets: HttpClient
+  /** The client that uses the proxy, if there is one. */
+  readonly http: HttpClient
   readonly secretOf: (provider: Provider) => string | undefined
   readonly jobMetrics: JobMetrics
 }): Promise<MediaParts> {
   const { node, clock, log, config, providers, secretOf, jobMetrics } = parts
-  const blobs = await openDiskBlobs({ folder: parts.blobFolder })
+  const { blobs, resultStore } = await openJobFiles(config, {
+    folder: parts.blobFolder,
+    http: parts.http,
+    clock,
+  })
   const onFailed = (error: unknown) => log.error('work on a media job failed', errorFields(error))
   // The wrappers of `Jobs`, from the outside: the observers, the guard, the store. The guard is next to the store, in
   // open-node.ts, so that no paid work passes it. The observers are outside, so they hear only of what the store has
@@ -84,6 +91,7 @@ export async function openMedia(parts: {
   const stopping = new AbortController()
   return {
     ...ports,
+    resultStore,
     runner: new JobRunner(ports, config),
     damagedResults: new DamagedResults(({ job, key, damage }) => {
       const line = { job_id: publicId(job), file: key, damage, cost_usd: formatUsd(job.cost ?? ZERO) }

@@ -16,6 +16,8 @@ export type Providers = {
   readonly moderator: Moderator | undefined
   /** The client over sockets, whether or not there is a proxy. */
   readonly sockets: HttpClient
+  /** The client that uses the proxy, if there is one. */
+  readonly http: HttpClient
   readonly close: () => void
 }
 
@@ -34,6 +36,7 @@ export function openProviders(parts: {
     providers: providerAdapters({ clock, http, timers, secretOf, isSandboxOn, mediaProviders }),
     moderator: moderatorOf(config, http),
     sockets,
+    http,
     close() {
       http.close()
       sockets.close()

@@ -95,20 +95,11 @@ export async function openParts(
   const opened = openProviders({ config, clock, mediaProviders })
   const { providers, moderator, sockets } = opened
   const onReconcileFailed = (error: unknown) => log.error('the reconciler failed', errorFields(error))
-  const media = await openMedia({
-    node,
-    clock,
-    log,
-    blobFolder: folder.blobs,
-    config,
-    providers,
-    sockets,
-    secretOf,
-    jobMetrics,
-  })
+  const shared = { node, clock, log, config }
+  const media = await openMedia({ ...shared, ...opened, blobFolder: folder.blobs, secretOf, jobMetrics })
   const refusedFields = new RefusedFields()
   const idleStreams = new IdleStreams()
-  const backups = openBackups(folder)
+  const backups = openBackups(folder, media.resultStore?.name)
   const recording = openRecords(config, folder, { clock, log })
   return {
     log,
@@ -131,7 +122,7 @@ export async function openParts(
     text: textPortsOf({ ...opened, node, clock, log, refusedFields, idleStreams, tokenizer, margins }),
     media,
     books: node,
-    webhookDeliverer: openWebhookDeliverer({ node, clock, log, sockets, config }),
+    webhookDeliverer: openWebhookDeliverer({ ...shared, sockets }),
     startRecords: recording.start,
     heldNow: () => node.ledger.heldNow(),
     probeStore: node.probe,
@@ -196,6 +187,7 @@ function adminPortsOf(parts: {
     blobs: media.blobs,
     damagedResults: media.damagedResults,
     bookedItems: node.bookedItems,
+    resultStore: media.resultStore,
     explainJob: job => {
       const provider = catalog.current().providers.get(job.provider)
       const keptMs = job.kind === 'image' ? imageMs : videoMs

@@ -41,6 +41,13 @@ test('an empty environment gives the defaults, frozen', () => {
     jobTtlMs: 86_400_000,
     imageRetentionMs: 604_800_000,
     videoRetentionMs: undefined,
+    s3Bucket: undefined,
+    s3Region: 'us-east-1',
+    s3Endpoint: undefined,
+    s3AccessKeyId: undefined,
+    s3SecretAccessKey: undefined,
+    isS3PathStyle: undefined,
+    s3Prefix: undefined,
     arePrivateAddressesAllowed: false,
     mayWebhooksBePrivate: false,
     holdWaitMs: 5000,
@@ -114,6 +121,7 @@ test.each<[string, string, string]>([
   ['TOLLGATE_READ_TIMEOUT_S', '300000', 'a number of seconds from 0.001 to 86400'],
   ['TOLLGATE_READ_TIMEOUT_S', '1e3', 'a number of seconds from 0.001 to 86400'],
   ['TOLLGATE_MAX_BODY_MB', '64MB', 'a number of megabytes from 0.001 to 1024'],
+  ['TOLLGATE_S3_REGION', 'eu west', 'such as eu-central-1'],
   ['TOLLGATE_TEXT_HOLDS', 'none', 'one of hold, check'],
   ['TOLLGATE_LOG_LEVEL', 'INFO', 'one of debug, info, warn, error, silent'],
 ])('%s=%s is refused with the variable and a valid value', (name, text, expected) => {
@@ -122,6 +130,44 @@ test.each<[string, string, string]>([
   expect(problem).toStartWith(`${name} is ${JSON.stringify(text)}. It must be `)
   expect(problem).toContain(expected)
   expect(others).toEqual([])
+})
+
+test.each<[Environment, Partial<ReturnType<typeof readConfig>>]>([
+  [{}, { s3Region: 'us-east-1', s3Endpoint: undefined, isS3PathStyle: undefined, s3Prefix: undefined }],
+  [
+    {
+      TOLLGATE_S3_ENDPOINT: 'http://minio:9000/',
+      TOLLGATE_S3_PATH_STYLE: 'off',
+      TOLLGATE_S3_PREFIX: '/a/b.c/',
+    },
+    { s3Endpoint: 'http://minio:9000', isS3PathStyle: false, s3Prefix: 'a/b.c' },
+  ],
+])('a bucket with its keys and %p is read', (others, expected) => {
+  const keys = { TOLLGATE_S3_ACCESS_KEY_ID: 'AKIA1', TOLLGATE_S3_SECRET_ACCESS_KEY: 'se/cr+et=' }
+
+  const config = readConfig({ TOLLGATE_S3_BUCKET: 'my.results', ...keys, ...others })
+
+  expect(config).toMatchObject({ s3Bucket: 'my.results', s3SecretAccessKey: 'se/cr+et=', ...expected })
+})
+
+test.each<[Environment, string]>([
+  [
+    { TOLLGATE_S3_BUCKET: 'results', TOLLGATE_S3_ACCESS_KEY_ID: 'AKIA1' },
+    'TOLLGATE_S3_BUCKET is set without both keys.',
+  ],
+  [{ TOLLGATE_S3_SECRET_ACCESS_KEY: 'x' }, 'Settings of TOLLGATE_S3_ are set without TOLLGATE_S3_BUCKET.'],
+  [{ TOLLGATE_S3_PATH_STYLE: 'off' }, 'Settings of TOLLGATE_S3_ are set without TOLLGATE_S3_BUCKET.'],
+])('half of the settings of a bucket, %p, is refused', (environment, expected) => {
+  expect(problemsOf(environment)).toEqual([expect.stringContaining(expected)])
+})
+
+test('the keys of a bucket are never shown', () => {
+  const keys = { TOLLGATE_S3_ACCESS_KEY_ID: 'AKIA1', TOLLGATE_S3_SECRET_ACCESS_KEY: 'my secret' }
+
+  const shown = describeConfig(keys).filter(({ name }) => name in keys)
+
+  expect(shown.map(({ value }) => value)).toEqual(['set', 'set'])
+  expect(problemsOf({ TOLLGATE_S3_BUCKET: 'results', ...keys }).join()).not.toContain('my secret')
 })
 
 test('all problems are reported together', () => {

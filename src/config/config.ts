@@ -43,6 +43,16 @@ export type Config = {
   readonly imageRetentionMs: number
   /** Undefined keeps clips without a limit. */
   readonly videoRetentionMs: number | undefined
+  /** Undefined for results in the data folder. */
+  readonly s3Bucket: string | undefined
+  readonly s3Region: string
+  /** Undefined for AWS. */
+  readonly s3Endpoint: string | undefined
+  readonly s3AccessKeyId: string | undefined
+  readonly s3SecretAccessKey: string | undefined
+  /** Undefined for what suits the endpoint. */
+  readonly isS3PathStyle: boolean | undefined
+  readonly s3Prefix: string | undefined
   /** For inputs and results, not for the operator's own base URLs. */
   readonly arePrivateAddressesAllowed: boolean
   /** For those of the operator. Webhooks of accounts are always public. */
@@ -107,7 +117,7 @@ export function readConfig(environment: Environment = process.env): Config {
     )
   }
   const names = Object.values<Setting>(settings).map(({ name }) => name)
-  problems.push(...bodiesThatNeverFit(config), ...unknownVariables(environment, names))
+  problems.push(...bodiesThatNeverFit(config), ...halfBucket(config), ...unknownVariables(environment, names))
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }
@@ -173,6 +183,19 @@ function bodiesThatNeverFit(config: Partial<Config>): string[] {
     )
   }
   return problems
+}
+
+/** Problems with a bucket without its keys, or with keys without a bucket. */
+function halfBucket(config: Partial<Config>): string[] {
+  const { s3Bucket, s3Endpoint, s3AccessKeyId, s3SecretAccessKey, s3Prefix, isS3PathStyle } = config
+  if (s3Bucket !== undefined && (s3AccessKeyId === undefined || s3SecretAccessKey === undefined))
+    return [
+      'TOLLGATE_S3_BUCKET is set without both keys. Set TOLLGATE_S3_ACCESS_KEY_ID and TOLLGATE_S3_SECRET_ACCESS_KEY.',
+    ]
+  const others = [s3Endpoint, s3AccessKeyId, s3SecretAccessKey, s3Prefix, isS3PathStyle]
+  return s3Bucket === undefined && others.some(value => value !== undefined)
+    ? ['Settings of TOLLGATE_S3_ are set without TOLLGATE_S3_BUCKET. Set the bucket, or unset the others.']
+    : []
 }
 
 function isAbove(

@@ -16,6 +16,9 @@ const WHOLE = /^\d{1,9}$/
 const DECIMAL = /^\d{1,9}(?:\.\d{1,3})?$/
 const VISIBLE = /^[\u0021-\u007e]+$/
 const HOST = /^[A-Za-z0-9.:_-]{1,253}$/
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
+const REGION = /^[a-z0-9-]{1,64}$/
+const OBJECT_PREFIX = /^[A-Za-z0-9._-]{1,64}(?:\/[A-Za-z0-9._-]{1,64}){0,7}$/
 const HEADER_WORD = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 const HEADER_WORD_LENGTH_MAX = 32
 /** A key of this length cannot be guessed over a network by trying every combination. */
@@ -135,6 +138,27 @@ export const headerWord: Form<string> = {
 export const filePath: Form<string> = {
   expected: 'a path',
   parse: text => (text.includes('\0') ? undefined : text),
+}
+
+/** The rules of S3 for names of buckets. */
+export const bucketName: Form<string> = {
+  expected: '3 to 63 lower-case letters, digits, dots and hyphens, such as tollgate-results',
+  parse: text => (BUCKET.test(text) ? text : undefined),
+}
+
+export const regionName: Form<string> = {
+  expected: 'lower-case letters, digits and hyphens, such as eu-central-1',
+  parse: text => (REGION.test(text) ? text : undefined),
+}
+
+/** Slashes at both ends are removed. */
+export const objectPrefix: Form<string> = {
+  expected:
+    'names of letters, digits, dots, hyphens and underscores, separated by slashes, such as team/gateway',
+  parse: text => {
+    const prefix = text.replace(/^\/+|\/+$/g, '')
+    return OBJECT_PREFIX.test(prefix) && !/(?:^|\/)\.{1,2}(?:\/|$)/.test(prefix) ? prefix : undefined
+  },
 }
 
 /** A secret that is sent in a request header. */

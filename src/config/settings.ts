@@ -1,5 +1,6 @@
 import type { Config } from './config.ts'
 import {
+  bucketName,
   days,
   dollars,
   filePath,
@@ -9,7 +10,9 @@ import {
   hostName,
   megabytes,
   onOff,
+  objectPrefix,
   oneOf,
+  regionName,
   seconds,
   subnets,
   webAddress,
@@ -238,6 +241,55 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     default: null,
     meaning: 'How long clips can be read. After that they are archived. Unset: without a limit.',
     ...days({ min: TIMEOUT_S_MIN, max: RETENTION_DAYS_MAX }),
+  },
+  s3Bucket: {
+    name: 'TOLLGATE_S3_BUCKET',
+    default: null,
+    meaning:
+      'The bucket of an S3 storage for the results of image and video jobs. It must not be public. Unset: results are ' +
+      'files in the data folder.',
+    ...bucketName,
+  },
+  s3Region: {
+    name: 'TOLLGATE_S3_REGION',
+    default: 'us-east-1',
+    meaning: 'The region of the bucket. Storages without regions accept the default.',
+    ...regionName,
+  },
+  s3Endpoint: {
+    name: 'TOLLGATE_S3_ENDPOINT',
+    default: null,
+    meaning: 'The address of the storage, without the bucket. Unset: AWS, in the region.',
+    ...webAddress,
+  },
+  s3AccessKeyId: {
+    name: 'TOLLGATE_S3_ACCESS_KEY_ID',
+    default: null,
+    meaning:
+      'The id of the access key. It needs rights to read, write, list and delete. Required with a bucket.',
+    isSecret: true,
+    ...headerSecret,
+  },
+  s3SecretAccessKey: {
+    name: 'TOLLGATE_S3_SECRET_ACCESS_KEY',
+    default: null,
+    meaning: 'The secret of the access key. Required with a bucket.',
+    isSecret: true,
+    ...headerSecret,
+  },
+  isS3PathStyle: {
+    name: 'TOLLGATE_S3_PATH_STYLE',
+    default: null,
+    meaning:
+      '`on` writes the bucket into the path of URLs, `off` into their host. Unset: `on` with ' +
+      '`TOLLGATE_S3_ENDPOINT`, `off` for AWS.',
+    ...onOff,
+  },
+  s3Prefix: {
+    name: 'TOLLGATE_S3_PREFIX',
+    default: null,
+    meaning: 'The beginning of the names of all objects, for a bucket with other content. Unset: none.',
+    ...objectPrefix,
   },
   arePrivateAddressesAllowed: {
     name: 'TOLLGATE_ALLOW_PRIVATE_UPSTREAMS',

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { errorTypeOf, GatewayError, type ErrorCode } from '../domain/errors.ts'
 import { HttpError, type HttpErrorCode } from '../http1/server/http-error.ts'
+import { BlobsUnavailableError } from '../gateway/ports/blobs.ts'
 import { errorBody, errorHeaders, gatewayErrorOf, statusOfError } from './errors.ts'
 
 const docs = readFileSync(join(import.meta.dirname, '../../docs/api.md'), 'utf8')
@@ -73,6 +74,16 @@ describe('an error of the HTTP server', () => {
 
   test.each<[HttpErrorCode]>([['client_disconnected'], ['body_discarded']])('%s is not a refusal', code => {
     expect(gatewayErrorOf(new HttpError(code, 'No.'))).toBeUndefined()
+  })
+
+  test('results that are out of reach are 503 with a time to retry, and the log gets the reason', () => {
+    const cause = new BlobsUnavailableError('The storage of s3://results is down.')
+
+    const error = gatewayErrorOf(cause)!
+
+    expect(statusOfError(error.code)).toBe(503)
+    expect(error.extras).toEqual({ retryAfter: '10', cause })
+    expect(error.message).not.toContain('s3')
   })
 
   test('the error for too many connections says when to retry', () => {

@@ -1,4 +1,5 @@
 import { GatewayError, type ErrorCode, type ErrorType } from '../domain/errors.ts'
+import { BlobsUnavailableError } from '../gateway/ports/blobs.ts'
 import { HttpError, type HttpErrorCode } from '../http1/server/http-error.ts'
 
 /** The HTTP status of each error code. */
@@ -89,6 +90,7 @@ const codeOfHttp = {
 /** The error for the client; undefined for a bug or an outage, which becomes `server_error`. */
 export function gatewayErrorOf(error: unknown): GatewayError | undefined {
   if (error instanceof GatewayError) return error
+  if (error instanceof BlobsUnavailableError) return resultsUnavailable(error)
   const code = error instanceof HttpError ? codeOfHttp[error.code] : undefined
   if (code === undefined) return undefined
   const { message } = error as HttpError
@@ -96,6 +98,13 @@ export function gatewayErrorOf(error: unknown): GatewayError | undefined {
   if (code === 'request_too_large')
     return new GatewayError(code, `${message} The gateway refused it, and called no provider.`)
   return new GatewayError(code, message, code === 'unavailable' ? { retryAfter: '1' } : {})
+}
+
+function resultsUnavailable(cause: BlobsUnavailableError): GatewayError {
+  return new GatewayError('unavailable', 'Stored results cannot be read at the moment. Try again later.', {
+    retryAfter: '10',
+    cause,
+  })
 }
 
 /** The body of every error: `{error: {message, type, code, param}}`, and members beside `error`. */

@@ -42,6 +42,14 @@ test('a file whose job was never recorded is removed after an hour, and not befo
   expect([early.removed, wasThere, late.removed, await isThere(key)]).toEqual([0, true, 1, false])
 })
 
+test('a result whose job is unknown stays: it can belong to other books that share the storage', async () => {
+  const { write, keyOf, sweepAfter, isThere } = await setUp()
+  const key = await write(keyOf(anId(), 'out-0'))
+
+  expect(await sweepAfter(LATER_MS)).toEqual({ removed: 0 })
+  expect(await isThere(key)).toBe(true)
+})
+
 test.each(['queued', 'processing', 'unknown_submit'] as const)(
   'no file of a job that is %s is removed: it may not name its outputs yet',
   async state => {

@@ -13,13 +13,15 @@ const SEEN_FILES_MAX = 5000
 const PLACE = 'files'
 
 /**
- * Removes files that no job needs: of jobs that were never recorded, and inputs of jobs that have ended. Moves results
- * of archived jobs to the archive. Leaves files younger than an hour. Safe to run on every node at once.
+ * Removes files that no job needs: inputs of jobs that were never recorded or have ended, results that no completed job
+ * names, and the parts of writes that were cut off. Moves results of archived jobs to the archive. Leaves files younger
+ * than an hour. Leaves the results of unknown jobs: a result is written only for a recorded job, so they belong to other
+ * books, such as the newer ones of a restored backup, which share a storage. Safe to run on every node at once.
  */
 export async function sweepBlobs(
   ports: {
     readonly jobs: Pick<Jobs, 'find'>
-    readonly blobs: Pick<Blobs, 'list' | 'remove' | 'archive'>
+    readonly blobs: Pick<Blobs, 'list' | 'remove' | 'archive' | 'removeUnfinished'>
     readonly places: SweepPlaces
     readonly stopping: CallerSignal
   },
@@ -27,6 +29,7 @@ export async function sweepBlobs(
 ): Promise<{ readonly removed: number }> {
   const { jobs, blobs, places, stopping } = ports
   let removed = 0
+  if (!places.has(PLACE)) await blobs.removeUnfinished(nowMs - ORPHAN_AFTER_MS)
   for (let seen = 0; seen < SEEN_FILES_MAX && !stopping.aborted;) {
     const after = places.get(PLACE)
     const olderThanMs = nowMs - ORPHAN_AFTER_MS
@@ -51,13 +54,15 @@ export async function sweepBlobs(
 
 type Need = 'live' | 'archive' | 'none'
 
+const RESULT = /\/out-\d+$/
+
 /** The first segment of a key is the id of its job. */
 async function needOf(key: string, jobs: Pick<Jobs, 'find'>): Promise<Need> {
   const [name = ''] = key.split('/')
   const kind: JobKind = name.startsWith('img_') ? 'image' : 'video'
   const id = parseJobId(kind, name)
   const job = id === undefined ? undefined : await jobs.find(id)
-  if (job === undefined) return 'none'
+  if (job === undefined) return RESULT.test(key) ? 'live' : 'none'
   // The outputs of a running job are written before the job names them.
   if (!isFinal(job.state)) return 'live'
   if (!job.outputs.some(file => file.key === key)) return 'none'

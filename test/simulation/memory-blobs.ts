@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { BLOB_KEY_CHARS_MAX, BlobTooLargeError } from '../../src/gateway/ports/blobs.ts'
+import { BlobTooLargeError, checkBlobKey } from '../../src/gateway/ports/blobs.ts'
 import type {
   BlobDamage,
   BlobRange,
@@ -22,7 +22,6 @@ export class Disk {
 /** Called before each step of a call that the store takes on the disk. */
 export type BeforeStep = (label: string) => Promise<void>
 
-const KEY = /^[a-z0-9_-]+(?:\/[a-z0-9_-]+){0,3}$/
 const PIECE_BYTES = 4096
 
 /**
@@ -42,7 +41,7 @@ export class MemoryBlobs implements Blobs {
 
   async write(key: string, source: ByteStream, limits: { readonly bytesMax: number }): Promise<StoredBlob> {
     try {
-      check(key)
+      checkBlobKey(key)
       const bytes = await this.#collect(source, limits.bytesMax)
       await this.#before('blobs.write')
       this.#disk.live.set(key, { bytes, writtenAtMs: this.#now() })
@@ -55,7 +54,7 @@ export class MemoryBlobs implements Blobs {
   }
 
   async read(key: string, range?: BlobRange): Promise<OpenBlob | undefined> {
-    check(key)
+    checkBlobKey(key)
     await this.#before('blobs.read')
     const file = this.#disk.live.get(key)
     if (file === undefined) return undefined
@@ -68,7 +67,7 @@ export class MemoryBlobs implements Blobs {
   }
 
   async damageOf({ key, bytes, sha256 }: KnownBlob): Promise<BlobDamage | undefined> {
-    check(key)
+    checkBlobKey(key)
     const file = this.#disk.live.get(key)
     if (file === undefined) return 'missing'
     const isIntact = file.bytes.length === bytes && sha256Of(file.bytes) === sha256
@@ -76,14 +75,14 @@ export class MemoryBlobs implements Blobs {
   }
 
   async remove(key: string): Promise<void> {
-    check(key)
+    checkBlobKey(key)
     await this.#before('blobs.remove')
     this.#disk.live.delete(key)
     await this.#before('blobs.remove answered')
   }
 
   async archive(key: string): Promise<void> {
-    check(key)
+    checkBlobKey(key)
     await this.#before('blobs.archive')
     const file = this.#disk.live.get(key)
     if (file !== undefined) this.#disk.archive.set(key, file)
@@ -97,7 +96,7 @@ export class MemoryBlobs implements Blobs {
     readonly olderThanMs: number
   }): Promise<readonly ListedBlob[]> {
     const { after, limit, olderThanMs } = page
-    if (after !== undefined) check(after)
+    if (after !== undefined) checkBlobKey(after)
     await this.#before('blobs.list')
     return [...this.#disk.live]
       .filter(([key, { writtenAtMs }]) => key > (after ?? '') && writtenAtMs < olderThanMs)
@@ -105,6 +104,8 @@ export class MemoryBlobs implements Blobs {
       .sort((a, b) => (a.key < b.key ? -1 : 1))
       .slice(0, limit)
   }
+
+  async removeUnfinished(): Promise<void> {}
 
   async #collect(source: ByteStream, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
     const pieces: Uint8Array[] = []
@@ -121,10 +122,6 @@ export class MemoryBlobs implements Blobs {
 
 function sha256Of(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
-}
-
-function check(key: string): void {
-  if (key.length > BLOB_KEY_CHARS_MAX || !KEY.test(key)) throw new RangeError(`Invalid blob key: ${key}.`)
 }
 
 /** Bytes in pieces of a few kilobytes. */

@@ -14,11 +14,14 @@ const WRONG_PATH: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'its name is too long',
 }
 
-/** Backups of a data folder, one at a time. Each is written in its own worker. */
-export function openBackups({
-  database,
-  blobs,
-}: Pick<BackupRequest, 'database' | 'blobs'>): Backups & { readonly close: () => void } {
+/**
+ * Backups of a data folder, one at a time. Each is written in its own worker. `resultsIn` is the storage of results
+ * outside of the folder.
+ */
+export function openBackups(
+  { database, blobs }: Pick<BackupRequest, 'database' | 'blobs'>,
+  resultsIn?: string,
+): Backups & { readonly close: () => void } {
   let stop: (() => void) | undefined
   let isClosed = false
   return {
@@ -35,7 +38,7 @@ export function openBackups({
         reject(stopping())
       }
       try {
-        return await promise
+        return { ...(await promise), ...(resultsIn !== undefined && { resultsIn }) }
       } finally {
         stop = undefined
         worker.terminate()

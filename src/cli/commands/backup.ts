@@ -11,15 +11,20 @@ export async function backUp(ask: Ask, file: string): Promise<Outcome> {
     commits: number
     job_files: number
     job_files_folder: string
+    results_in: string | null
   }>({ method: 'POST', path: 'backups', json: { file: resolve(file) }, timeoutMs: LONG_TIMEOUT_MS })
   const text = [
     `Backup: ${backup.file} (${backup.bytes} bytes, ${backup.commits} commits).`,
     `Files of image and video jobs: ${backup.job_files_folder} (${backup.job_files}).`,
   ].join('\n')
+  const results =
+    backup.results_in === null
+      ? ''
+      : `\nThe results of jobs are in ${backup.results_in} and not in the backup. Protect that bucket with versions.`
   return {
     value: backup,
     text,
-    note: 'The backup does not have secret.key. Keep a copy of it in another place.',
+    note: `The backup does not have secret.key. Keep a copy of it in another place.${results}`,
   }
 }
 

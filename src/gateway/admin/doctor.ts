@@ -7,6 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Ledger } from '../ports/ledger.ts'
 import type { RequestRecords } from '../ports/request-records.ts'
 import { publicId } from '../media/job-id.ts'
+import type { ResultStore } from '../ports/blobs.ts'
 import type { DamagedResults } from '../media/damaged-results.ts'
 import type { IdleStreams } from '../text/idle-streams.ts'
 import type { ProbeResult } from '../ports/providers.ts'
@@ -38,7 +39,7 @@ const NAMES_SHOWN_MAX = 20
 /** A text that no moderator should flag. */
 const HARMLESS = 'Good morning.'
 
-/** Checks the store, the catalog, the moderator and every provider. Changes nothing. */
+/** Checks the store, the catalog, the moderator, the storage of results and every provider. Changes nothing. */
 export async function examine(ports: {
   readonly catalog: { current(): Catalog }
   readonly auditLog: AuditLog
@@ -50,6 +51,8 @@ export async function examine(ports: {
   readonly damagedResults: Pick<DamagedResults, 'list'>
   readonly records: Pick<RequestRecords, 'counts' | 'problem'>
   readonly refusedFields: Pick<RefusedFields, 'of'>
+  /** Undefined if results are on the disk. */
+  readonly resultStore: ResultStore | undefined
   /** Undefined if moderation is off. */
   readonly moderator: Moderator | undefined
 }): Promise<readonly Check[]> {
@@ -63,6 +66,7 @@ export async function examine(ports: {
     ...(await checkCosts(catalog, ports.ledger)),
     ...(await checkMargins(catalog, ports)),
     ...checkDamagedResults(ports.damagedResults),
+    ...(ports.resultStore === undefined ? [] : [await checkResultStore(ports.resultStore)]),
     ...checkRecords(ports.records),
     ...(ports.moderator === undefined ? [] : [await checkModerator(ports.moderator)]),
     ...(await probeAll([...catalog.providers.values()], ports.probeProvider)),
@@ -149,6 +153,11 @@ function checkDamagedResults(damagedResults: Pick<DamagedResults, 'list'>): read
   const jobs = listOf(found.map(({ job, damage }) => `${publicId(job)} (${damage})`))
   const detail = `The stored files of these paid jobs could not be served since the start: ${jobs}. Put them back from a backup, or refund each with tollgate refund ID. tollgate verify finds all of them.`
   return [{ name: 'stored results', ok: false, detail }]
+}
+
+async function checkResultStore(store: ResultStore): Promise<Check> {
+  const { outcome, detail } = await store.check()
+  return { name: 'results storage', ok: outcome === 'sound', detail }
 }
 
 /** Lost records cost no money, and only this shows them. */

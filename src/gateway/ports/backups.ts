@@ -4,7 +4,8 @@ export interface Backups {
    * Writes a backup to a new file, and the files of jobs into a folder beside it, while the gateway works. The backup
    * has every charge that was reported to a client before the call. The file gets its name only when the backup is
    * complete and durable. Throws `invalid_field` for a path that cannot be used, `already_exists` if the file exists or
-   * another backup is being written, and `unavailable` if it cannot be written. A failed backup leaves no file.
+   * another backup is being written, and `unavailable` if it cannot be written. A failed backup leaves no file. Results
+   * that are stored on another machine are not copied.
    */
   write(file: string): Promise<Backup>
 }
@@ -20,4 +21,6 @@ export type Backup = {
   readonly blobs: string
   /** The number of files in that folder. */
   readonly blobFiles: number
+  /** The storage that has the results of jobs, which are then not in the backup. Undefined if they are in that folder. */
+  readonly resultsIn?: string
 }

@@ -4,7 +4,8 @@ import type { ByteStream } from './byte-stream.ts'
  * Files of jobs: their inputs and results. The caller chooses the key, such as `img_…/out-0`. A key has one to four
  * segments of `a-z`, `0-9`, `_` and `-`, separated by slashes, and at most `BLOB_KEY_CHARS_MAX` characters; every
  * method throws a RangeError for any other key. A blob is never changed in place, and is visible only when it is
- * complete.
+ * complete. Blobs on another machine can be out of reach: every method, and the streams of open blobs, then reject with
+ * `BlobsUnavailableError`, and a later call may succeed.
  */
 export interface Blobs {
   /**
@@ -27,7 +28,10 @@ export interface Blobs {
    */
   readIntact(file: KnownBlob, range?: BlobRange): Promise<OpenBlob | BlobDamage>
 
-  /** Hashes a blob in any case, and compares it with `file`. Undefined if it is intact. Never rejects. */
+  /**
+   * Hashes a blob in any case, and compares it with `file`. Undefined if it is intact. Rejects only with
+   * `BlobsUnavailableError`.
+   */
   damageOf(file: KnownBlob): Promise<BlobDamage | undefined>
 
   /** Deletes a blob. Repeating it changes nothing. An archived blob stays. */
@@ -49,9 +53,28 @@ export interface Blobs {
     readonly limit: number
     readonly olderThanMs: number
   }): Promise<readonly ListedBlob[]>
+
+  /**
+   * Removes the parts of blobs that writes have left which began before an instant of the wall clock and were cut off by
+   * the end of their process. No reader sees those parts, but they take space.
+   */
+  removeUnfinished(beganBeforeMs: number): Promise<void>
 }
 
-export const BLOB_KEY_CHARS_MAX = 200
+const BLOB_KEY_CHARS_MAX = 200
+
+/** Lower case only, because some file systems ignore the case of names. */
+const KEY = /^[a-z0-9_-]+(?:\/[a-z0-9_-]+){0,3}$/
+
+export function isBlobKey(text: string): boolean {
+  return text.length <= BLOB_KEY_CHARS_MAX && KEY.test(text)
+}
+
+/** Throws a RangeError for text that is not a key. */
+export function checkBlobKey(key: string): void {
+  if (!isBlobKey(key))
+    throw new RangeError(`Invalid blob key: ${JSON.stringify(key.slice(0, BLOB_KEY_CHARS_MAX))}.`)
+}
 
 export type StoredBlob = {
   /** Of all bytes, in lower-case hexadecimal. */
@@ -78,6 +101,33 @@ export type ListedBlob = {
   readonly key: string
   readonly bytes: number
   readonly writtenAtMs: number
+}
+
+/** The blobs cannot be reached now. The message is for the operator, and has no key and no secret. */
+export class BlobsUnavailableError extends Error {
+  override readonly name = 'BlobsUnavailableError'
+  /** The store answered, and refused. It will refuse a repeat too, until its rights or the settings change. */
+  readonly isRefusal: boolean
+
+  constructor(message: string, { isRefusal = false }: { readonly isRefusal?: boolean } = {}) {
+    super(message)
+    this.isRefusal = isRefusal
+  }
+}
+
+/** The result of trying a store of blobs on another machine. `detail` is a sentence for the operator. */
+export type BlobStoreCheck = {
+  /** `public` if strangers can read what it stores. */
+  readonly outcome: 'sound' | 'public' | 'refused' | 'unavailable'
+  readonly detail: string
+}
+
+/** A store of results on another machine. */
+export interface ResultStore {
+  /** For messages to the operator. */
+  readonly name: string
+  /** Tries every kind of access. Leaves nothing behind. Never rejects because of the store. */
+  check(): Promise<BlobStoreCheck>
 }
 
 /** The source had more bytes than the caller allows. */

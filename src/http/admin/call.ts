@@ -12,7 +12,7 @@ import type { Accounts } from '../../gateway/ports/accounts.ts'
 import type { AdminTokens } from '../../gateway/ports/admin-tokens.ts'
 import type { ApiKeys } from '../../gateway/ports/api-keys.ts'
 import type { AuditLog } from '../../gateway/ports/audit.ts'
-import type { Blobs } from '../../gateway/ports/blobs.ts'
+import type { Blobs, ResultStore } from '../../gateway/ports/blobs.ts'
 import type { Backups } from '../../gateway/ports/backups.ts'
 import type { CatalogStore } from '../../gateway/ports/catalog.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
@@ -42,6 +42,8 @@ export type AdminPorts = {
   readonly jobs: Jobs
   readonly blobs: Blobs
   readonly damagedResults: DamagedResults
+  /** Undefined if results are on the disk. */
+  readonly resultStore: ResultStore | undefined
   readonly explainJob: (job: Job) => JobExplanation
   readonly reconcile: Reconcile
   readonly catalog: CatalogStore

@@ -84,8 +84,18 @@ function jobsPassBody(jobs: JobsPass): object {
 export async function postBackup({ request, actor }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const fields = await readFields(request, ['file'])
   const path = textField(fields, 'file', 'the path of a new file on the machine of the gateway')
-  const { file, bytes, commits, blobs, blobFiles } = await backUpBooks({ file: path, actor }, ports)
-  return adminReply({ file, bytes, commits, job_files_folder: blobs, job_files: blobFiles })
+  const { file, bytes, commits, blobs, blobFiles, resultsIn } = await backUpBooks(
+    { file: path, actor },
+    ports,
+  )
+  return adminReply({
+    file,
+    bytes,
+    commits,
+    job_files_folder: blobs,
+    job_files: blobFiles,
+    results_in: resultsIn ?? null,
+  })
 }
 
 function problemBody({ id, accountId, entryId, message, isAccepted, stopsNothing }: Problem): object {

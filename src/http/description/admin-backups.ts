@@ -1,5 +1,5 @@
 import { bodyOf, ok, type Paths } from './operation.ts'
-import { about, closed, count, object, ref, text, type Members } from './schema.ts'
+import { about, closed, count, nullable, object, ref, text, type Members } from './schema.ts'
 
 const FILE = '/backups/tollgate-monday.db'
 
@@ -16,6 +16,10 @@ export const adminBackupSchemas: Members = {
     commits: about('The number of the last commit in it.', count),
     job_files_folder: about('The folder with the files of image and video jobs.', text),
     job_files: count,
+    results_in: about(
+      'The storage that has the results of jobs, which are then not in the backup. Null if they are in the folder.',
+      nullable(text),
+    ),
   }),
 }
 
@@ -35,6 +39,7 @@ export const adminBackupPaths: Paths = {
         commits: 128,
         job_files_folder: `${FILE}.blobs`,
         job_files: 3,
+        results_in: null,
       }),
       errors: ['already_exists', 'unavailable'],
     },

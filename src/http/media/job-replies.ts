@@ -1,8 +1,9 @@
-import type { ErrorType } from '../../domain/errors.ts'
+import { GatewayError, type ErrorType } from '../../domain/errors.ts'
 import type { FailureReason, Job } from '../../domain/jobs/job.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { openImages, type ResultPorts } from '../../gateway/media/open-result.ts'
 import { publicId } from '../../gateway/media/job-id.ts'
+import { BlobsUnavailableError } from '../../gateway/ports/blobs.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 import { Base64Body, base64Length, type BodyPart } from './base64-json.ts'
 
@@ -39,7 +40,19 @@ export async function createdImageReply(
   if (job.state !== 'completed') return unfinishedReply(job, creation)
   if (job.archivedAtMs !== null) return imageReply(job, ports)
   const paid = { created: unixSeconds(job.createdAtMs), cost_usd: formatUsd(job.cost ?? job.held) }
-  return withImages(paid, job, ports)
+  try {
+    return await withImages(paid, job, ports)
+  } catch (error) {
+    if (error instanceof BlobsUnavailableError) throw paidButUnreadable(job, error)
+    throw error
+  }
+}
+
+/** A client that sent the request again would get other images, and pay twice. */
+function paidButUnreadable(job: Job, cause: BlobsUnavailableError): GatewayError {
+  const id = publicId(job)
+  const message = `The images are made and paid, but cannot be read at the moment. Read them later with GET /v1/images/jobs/${id}. Do not send the request again.`
+  return new GatewayError('unavailable', message, { shouldRetry: false, cause })
 }
 
 /** The reply to `GET /v1/images/jobs/{id}`: 200 for every state of the caller's own job. */

@@ -1,8 +1,5 @@
 import { join } from 'node:path'
-import { BLOB_KEY_CHARS_MAX } from '../../gateway/ports/blobs.ts'
-
-/** Lower case only, because some file systems ignore the case of names. */
-const KEY = /^[a-z0-9_-]+(?:\/[a-z0-9_-]+){0,3}$/
+import { checkBlobKey, isBlobKey } from '../../gateway/ports/blobs.ts'
 
 /**
  * Files are spread over folders named by the first characters of their names. Job ids begin with a prefix (`img_`)
@@ -22,9 +19,7 @@ export type BlobPath = { readonly folder: string; readonly name: string }
  * no empty segment.
  */
 export function blobPath(key: string): BlobPath {
-  if (key.length > BLOB_KEY_CHARS_MAX || !KEY.test(key)) {
-    throw new RangeError(`Invalid blob key: ${JSON.stringify(key.slice(0, BLOB_KEY_CHARS_MAX))}.`)
-  }
+  checkBlobKey(key)
   const name = key.replaceAll('/', SEPARATOR)
   return { folder: name.slice(0, FOLDER_CHARS), name }
 }
@@ -36,5 +31,5 @@ export function fileIn(root: string, { folder, name }: BlobPath): string {
 /** The key of a file's name; undefined for a file that is not a blob. */
 export function keyOfName(name: string): string | undefined {
   const key = name.replaceAll(SEPARATOR, '/')
-  return key.length <= BLOB_KEY_CHARS_MAX && KEY.test(key) ? key : undefined
+  return isBlobKey(key) ? key : undefined
 }

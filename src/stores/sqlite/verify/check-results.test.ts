@@ -5,7 +5,7 @@ import { tamper } from '../../../../test/support/tamper.ts'
 import { aSqliteStore } from '../../../../test/support/test-store.ts'
 import { describeUsd, formatUsd, subtractUsd, usd, type NanoUsd } from '../../../domain/money.ts'
 import { publicId } from '../../../gateway/media/job-id.ts'
-import type { BlobDamage } from '../../../gateway/ports/blobs.ts'
+import { BlobsUnavailableError, type BlobDamage } from '../../../gateway/ports/blobs.ts'
 
 type Damage = BlobDamage | undefined
 
@@ -35,6 +35,20 @@ test('verify checks each file of each completed job, and finds no problem in int
 
   expect([problems, affected]).toEqual([[], []])
   expect(seen).toHaveLength(40 * aResult().outputs.length)
+})
+
+test('verify reports results that are out of reach as one problem, which names no job and stops nothing', async () => {
+  const { seen, verify } = await paidBooks(3)
+
+  const { problems, affected } = await verify(() => {
+    throw new BlobsUnavailableError('The storage is down.')
+  })
+
+  expect(problems).toMatchObject([{ accountId: null, stopsNothing: true }])
+  expect(problems[0]!.message).toBe(
+    'The stored results could not all be checked. The storage is down. Run verify again later.',
+  )
+  expect([affected, seen.length]).toEqual([[], 1])
 })
 
 test('verify names every damaged result, also beyond the limit of problems in the books', async () => {

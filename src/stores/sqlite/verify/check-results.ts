@@ -2,7 +2,7 @@ import type { Database, Statement } from 'bun:sqlite'
 import { formatId } from '../../../domain/ids.ts'
 import { jobIdPrefix, type JobKind, type StoredFile } from '../../../domain/jobs/job.ts'
 import { describeUsd, formatUsd, nanoUsd } from '../../../domain/money.ts'
-import type { Blobs } from '../../../gateway/ports/blobs.ts'
+import { BlobsUnavailableError, type Blobs } from '../../../gateway/ports/blobs.ts'
 import type { Finding, Message } from '../../books/verify/findings.ts'
 import { inPieces } from './in-pieces.ts'
 
@@ -10,7 +10,8 @@ const JOBS_A_TURN = 32
 
 /**
  * Each file of a completed job must be stored with the size and the SHA-256 that the job names, until it is archived. A
- * damaged file does not make the books wrong, so it stops no paid work.
+ * damaged file does not make the books wrong, so it stops no paid work. If the files are out of reach, the rest of them
+ * is not checked: none of them is known to be damaged.
  */
 export async function* checkResults(
   database: Database,
@@ -29,8 +30,19 @@ export async function* checkResults(
   )
   const parts = { blobs, isStored, selectRefunded }
   for (const rows of inPieces(select, JOBS_A_TURN, row => row.row_id)) {
-    for (const row of rows) yield await findingsOf(row, parts)
+    for (const row of rows) {
+      const findings = await findingsOf(row, parts).catch(unchecked)
+      yield Array.isArray(findings) ? findings : [findings]
+      if (!Array.isArray(findings)) return
+    }
   }
+}
+
+/** The problem that results cannot be reached. Throws any other error. */
+function unchecked(error: unknown): Finding {
+  if (!(error instanceof BlobsUnavailableError)) throw error
+  const message = [`The stored results could not all be checked. ${error.message} Run verify again later.`]
+  return { accountId: null, entryId: null, message, stopsNothing: true, key: ['results unavailable'] }
 }
 
 type PaidRow = {
