@@ -28,8 +28,8 @@ const wordOf = new Map(
 )
 
 /**
- * A message of the admin API in the words of a command: `"group_by" needs …` is `--by needs …`. Names of fields that are
- * no option and no argument of the command stay as they are.
+ * A message of the admin API in the words of a command: `"group_by" needs …` is `--by needs …`. Names of fields that
+ * are no option and no argument of the command stay as they are.
  */
 export function inWordsOf(command: Command, message: string): string {
   const inWords = (text: string, path: string) => spelled(command, path) ?? text

@@ -87,7 +87,9 @@ function startOfMonth(atMs: number): number {
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth())
 }
 
-/** Reads a time in RFC 3339 from 1970 on, in milliseconds. Throws `invalid_field`, which names the parameter or field. */
+/**
+ * Reads a time in RFC 3339 from 1970 on, in milliseconds. Throws `invalid_field`, which names the parameter or field.
+ */
 export function readTime(name: string, text: string): number {
   // A `+` in a query is read as a space unless it is escaped.
   const atMs = parseTime(text.replace(' ', '+'))

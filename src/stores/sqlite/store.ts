@@ -1,5 +1,5 @@
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
-import { ApiKeyCache } from './api-keys.ts'
+import { ApiKeyCache } from './api-key-cache.ts'
 import { createAuditLog } from './audit-log.ts'
 import { CatalogState } from './catalog.ts'
 import { CommitLog } from './commit-log.ts'
