@@ -123,6 +123,73 @@ describe.each(Object.entries(billableRoutes))('%s', (name, request) => {
   })
 })
 
+/** The scopes beside a key and a project: how they get their terms, and how a refusal names them. */
+const widerScopes = {
+  account: {
+    give: ({ accountId }: Holder, _: string, terms: object) => [`accounts/${accountId}`, terms] as const,
+    words: /^This account (?:may|has) /,
+  },
+  'account with its model': {
+    give: ({ accountId }: Holder, model: string, terms: object) =>
+      [`accounts/${accountId}`, { per_model: { [model]: terms } }] as const,
+    words: /^This account with the model /,
+  },
+  'key with its model': {
+    give: ({ keyId }: Holder, model: string, terms: object) =>
+      [`keys/${keyId}`, { per_model: { [model]: terms } }] as const,
+    words: /^This API key with the model /,
+  },
+}
+
+const ratesAndBudgets = [
+  ['requests_per_minute', { limits: { requests_per_minute: 1 } }],
+  ['tokens_per_minute', { limits: { tokens_per_minute: 1 } }],
+  ...['day', 'week', 'month', 'total'].map(
+    period => ['budget_exceeded', { budgets: { [period]: '0' } }] as const,
+  ),
+] as const
+
+describe.each(Object.entries(billableRoutes))('the wider scopes of %s', (name, request) => {
+  const isMedia = /^(images|videos)/.test(name)
+
+  test.each(Object.entries(widerScopes))(
+    'a request is refused by each rate and budget of its %s',
+    async (_, { give, words }) => {
+      const expected = ratesAndBudgets.filter(([code]) => !isMedia || code !== 'tokens_per_minute')
+      const refusals = []
+      for (const [code, terms] of expected) {
+        const holder = await gateway.aKey()
+        const asked = request()
+        const { model } = asked.body as { model: string }
+        const [path, body] = give(holder, model, terms)
+        await gateway.admin('PATCH', path, body)
+        if (code === 'requests_per_minute') await (await gateway.send(holder, request())).text()
+
+        refusals.push(await refusalOf(await gateway.send(holder, asked)))
+      }
+
+      expect(refusals).toMatchObject(
+        expected.map(([code]) => ({ code, message: expect.stringMatching(words) })),
+      )
+    },
+  )
+
+  test('a request is refused while a request of another key of its account has the only slot', async () => {
+    const first = await gateway.aKey()
+    const second = await gateway.aKeyOf(first.accountId)
+    await gateway.admin('PATCH', `accounts/${first.accountId}`, { limits: { concurrent_requests: 1 } })
+    const open = gateway.gate()
+    const running = gateway.send(first, chat({ model: 'dollar' }))
+    await until('a request runs', () => gateway.upstream.requests.length === 1)
+
+    const refused = await gateway.send(second, request())
+
+    open()
+    await (await running).text()
+    expect(await refusalOf(refused)).toMatchObject({ status: 429, code: 'concurrent_requests' })
+  })
+})
+
 /** Every limit and budget beside the requests of a minute, with no room left. */
 const NO_ROOM = {
   limits: { tokens_per_minute: 1 },
