@@ -255,6 +255,65 @@ export function keySecretsConform(kind: StoreKind): void {
       },
     )
 
+    test.each(['rotation first', 'change first'])(
+      'a rotation and the disabling of a key at once are both done: %s',
+      async order => {
+        const { store, other } = await kind.open()
+        const { apiKey, hash } = await makeWithKey(store)
+        const next = aSecret('next')
+        const steps = [
+          () => rotate(store, apiKey, next),
+          () => other.apiKeys.update(apiKey.publicId, { disabled: true }, at(NOW)),
+        ]
+
+        const asked = order === 'rotation first' ? steps : steps.toReversed()
+        await Promise.all(asked.map(step => step()))
+
+        for (const text of [hash, next.text])
+          expect((await store.apiKeys.authenticate(text))?.apiKey).toMatchObject({
+            publicId: apiKey.publicId,
+            disabledAtMs: NOW,
+          })
+      },
+    )
+
+    test.each(['rotation first', 'closing first'])(
+      'after a rotation and the closing of an account at once, the account is closed for all secrets: %s',
+      async order => {
+        const { store, other } = await kind.open()
+        const { account, apiKey, hash } = await makeWithKey(store)
+        const next = aSecret('next')
+        const steps = [
+          () => rotate(store, apiKey, next),
+          () => other.accounts.closeAccount(account.publicId, at(NOW)),
+        ]
+
+        const asked = order === 'rotation first' ? steps : steps.toReversed()
+        const outcomes = await Promise.allSettled(asked.map(step => step()))
+
+        const refused = outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [outcome.reason] : []))
+        const callers = await Promise.all([hash, next.text].map(text => store.apiKeys.authenticate(text)))
+        for (const reason of refused) expect(reason).toMatchObject({ code: 'already_closed' })
+        expect(callers.map(caller => caller?.account.closedAtMs ?? NOW)).toEqual([NOW, NOW])
+        expect(callers[1] === undefined).toBe(refused.length === 1)
+      },
+    )
+
+    test('an old secret works until the millisecond before its end, and not at its end', async () => {
+      const { store } = await kind.open()
+      const { apiKey, hash } = await makeWithKey(store)
+      const next = aSecret('next')
+      await rotate(store, apiKey, next)
+
+      const before = await working(store, [hash, next.text], NOW + HOUR_MS - 1)
+      const after = await working(store, [hash, next.text], NOW + HOUR_MS)
+
+      expect([before, after]).toEqual([
+        [true, true],
+        [false, true],
+      ])
+    })
+
     test('of two revocations of the two secrets at once, one is done, and one secret works', async () => {
       const { store, other } = await kind.open()
       const { apiKey, hash } = await makeWithKey(store)
