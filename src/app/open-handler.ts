@@ -123,10 +123,7 @@ function handlerPortsOf(
     nextId: admin.newId,
     elapsed: () => performance.now(),
     now: () => clock.now(),
-    observe: finished => {
-      logAndCount(finished)
-      record(finished)
-    },
+    observe: finished => logAndCount(finished, record(finished)),
     costHeader,
     replayHeader,
     cors: new Cors({ origins: corsOrigins, exposedHeaders: exposedHeaders([costHeader, replayHeader]) }),
