@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 
-/** The refusals of a key that are sent at once within one second: those of a large batch of requests, but of no flood. */
+/** The refusals of a key that are sent at once within one second. A large batch of requests has fewer. */
 export const REFUSALS_AT_ONCE = 250
 const SECOND_MS = 1000
 /**
@@ -12,9 +12,9 @@ const TURNS_PER_SECOND = SECOND_MS / TURN_MS
 const SENT_IN_TURN_MIN = 1
 
 /**
- * Slows down floods of refused requests. The refusals of a key beyond a number in a second wait for up to a second, and
- * are spread over it. A client that sends its next request after its reply then takes little time of the node from other
- * keys, and gains nothing: the reply would be the same. A wait needs no bound in memory beside that of connections.
+ * Slows down floods of refused requests. The refusals of a key beyond a number in a second wait for up to a second,
+ * and are spread over it. A client that sends its next request after its reply then takes little time from other keys.
+ * The number of connections also bounds the number of refusals that wait.
  */
 export class RefusalPace {
   readonly #clock: Pick<Clock, 'monotonicMs' | 'after'>

@@ -123,8 +123,8 @@ export interface RequestRecords {
   readonly isOn: boolean
 
   /**
-   * Takes a record. Never throws or waits: a record that does not fit into the queue is dropped and counted. Returns false
-   * for a refusal of which there were many alike, so that it is only counted.
+   * Takes a record. Never throws or waits: a record that does not fit into the queue is dropped and counted. Returns
+   * false for a refusal of which there were many alike, so that it is only counted.
    */
   add(record: RecordedRequest): boolean
 
