@@ -23,7 +23,9 @@ npm run bench -- open [options]       memory of open streams, read and stalled
 npm run bench -- media [options]      image and video jobs: jobs a second, CPU, MB/s a core, the reconciler
 npm run bench -- bodies               memory of the gateway with large bodies and slow readers of large clips
 npm run bench -- flood [options]      latency of small requests while other clients flood the peer with uploads
-npm run bench -- refused [options]    memory and the latency of another key during a flood of refused requests
+npm run bench -- refused [options]    memory and the latency of another key during a flood of refused requests;
+                                      the gateway answers each connection about once a second, so --connections
+                                      sets the rate of the flood
 
   --only NAMES         peers: ${peerNames.join(', ')}
                        (compare: all but limited and node; streams: all but nginx and node; open: relay,gateway;
@@ -32,7 +34,7 @@ npm run bench -- refused [options]    memory and the latency of another key duri
     .map(({ name }) => name)
     .join(', ')} (compare: all; memory: the first)
   --connections LIST   concurrent requests (compare: 1,64; streams: 64; open: 2000; flood: 300;
-                       refused: 16)
+                       refused: 2000)
   --rounds N           rounds of all peers (compare: 5; streams, media, flood: 3)
   --requests N         requests per run (compare: 20000; memory: 200000; streams: 320; media: 5000; flood: 300;
                        refused: 1000000)
@@ -58,7 +60,7 @@ const defaults: Readonly<Record<Options['command'], Defaults>> = {
   open: { peers: ['relay', 'gateway'], connections: [2000], rounds: 1, requests: 1 },
   media: { peers: ['gateway'], connections: [64], rounds: 3, requests: 5000 },
   bodies: { peers: ['gateway'], connections: [1], rounds: 1, requests: 1 },
-  refused: { peers: ['gateway'], connections: [16], rounds: 1, requests: 1_000_000 },
+  refused: { peers: ['gateway'], connections: [2000], rounds: 1, requests: 1_000_000 },
   flood: { peers: ['gateway', 'node'], connections: [300], rounds: 3, requests: 300 },
 }
 

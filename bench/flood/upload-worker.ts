@@ -1,6 +1,6 @@
 /**
  * A worker that floods a peer with uploads until it is terminated: each connection sends its next one when it has its
- * reply. Posts the number of replies so far after each of them.
+ * reply. Posts the number of replies so far, a few times a second: more would take the time of the measurement.
  */
 import { HttpMessages } from '../http-messages.ts'
 
@@ -22,10 +22,18 @@ export type Flood = {
 /** The number of uploads that were answered, or why the flood has ended. */
 export type FloodProgress = number | { readonly problem: string }
 
+const POST_EVERY_MS = 50
+
 let answered = 0
+let posted = 0
 
 self.addEventListener('message', ({ data: flood }: MessageEvent<Flood>) => {
   const body = Buffer.from(flood.body)
+  setInterval(() => {
+    if (answered === posted) return
+    posted = answered
+    postMessage(answered satisfies FloodProgress)
+  }, POST_EVERY_MS)
   for (let index = 0; index < flood.connections; index += 1) {
     void open(flood, flood.keys[index % flood.keys.length]!, body).catch(report)
   }
@@ -54,7 +62,6 @@ async function open(
     if (!isExpected && !(mayBeAnswered && head.startsWith('HTTP/1.1 200 ')))
       return report(new Error(`An upload got this reply:\n${head}`))
     answered += 1
-    postMessage(answered satisfies FloodProgress)
     sentBytes = 0
     send()
   })

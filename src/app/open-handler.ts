@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { RefusalPace } from '../gateway/admission/refusal-pace.ts'
 import { bodyMemory } from '../gateway/byte-budgets/body-budgets.ts'
 import type { ByteBudget } from '../gateway/byte-budgets/byte-budget.ts'
 import { HoldQueue } from '../gateway/hold-queue.ts'
@@ -122,13 +123,11 @@ function handlerPortsOf(
     nextId: admin.newId,
     elapsed: () => performance.now(),
     now: () => clock.now(),
-    observe: finished => {
-      logAndCount(finished)
-      record(finished)
-    },
+    observe: finished => logAndCount(finished, record(finished)),
     costHeader,
     replayHeader,
     cors: new Cors({ origins: corsOrigins, exposedHeaders: exposedHeaders([costHeader, replayHeader]) }),
+    refusals: new RefusalPace(clock),
   }
 }
 

@@ -68,15 +68,16 @@ export class RequestRecorder implements RequestRecords {
     this.#sweepLater()
   }
 
-  add(record: RecordedRequest): void {
-    if (this.#isClosed) return
-    if (isRefusal(record) && !this.#refusals.take(record, this.#ports.clock.monotonicMs()))
-      this.#suppressed += 1
+  add(record: RecordedRequest): boolean {
+    if (this.#isClosed) return true
+    const isKept = !isRefusal(record) || this.#refusals.take(record, this.#ports.clock.monotonicMs())
+    if (!isKept) this.#suppressed += 1
     else if (this.#queue.length >= QUEUE_MAX) {
       this.#lose(1, 'more requests ended than could be written')
-      return
+      return true
     } else this.#queue.push(record)
     this.#cancelWrite ??= this.#ports.clock.after(WRITE_EVERY_MS, () => void this.#write())
+    return isKept
   }
 
   async list(query: RequestQuery): Promise<RequestPage> {
@@ -227,7 +228,7 @@ class RefusalCounts {
 /** Request records that are switched off. */
 export const noRequestRecords: RequestRecords = {
   isOn: false,
-  add: () => undefined,
+  add: () => true,
   list: async () => ({ requests: [] }),
   find: async () => undefined,
   counts: { written: 0, dropped: 0, suppressed: 0 },

@@ -4,6 +4,7 @@ import { rejection } from '../../test/support/rejection.ts'
 import { rawConnection, rawRequest } from '../http1/testing/raw-http.ts'
 import { until } from '../../test/scenarios/until.ts'
 import { GatewayError } from '../domain/errors.ts'
+import { RefusalPace } from '../gateway/admission/refusal-pace.ts'
 import { startServer, type RunningServer } from '../http1/server/server.ts'
 import { Cors } from './cors.ts'
 import { plainReplies } from './reply-style.ts'
@@ -31,6 +32,7 @@ function portsWith(observe: RequestHandlerPorts['observe']): RequestHandlerPorts
     costHeader: 'x-acme-cost-usd',
     replayHeader: 'x-acme-replay',
     cors: new Cors({ origins: '*', exposedHeaders: [] }),
+    refusals: new RefusalPace(fakeClock()),
   }
 }
 

@@ -1,6 +1,7 @@
 import { GatewayError, SERVER_ERROR_MESSAGE, type ErrorCode } from '../domain/errors.ts'
 import { formatId, type Id } from '../domain/ids.ts'
 import { formatUsd } from '../domain/money.ts'
+import type { RefusalPace } from '../gateway/admission/refusal-pace.ts'
 import type { RequestHandler } from '../http1/server/server.ts'
 import type { ServerRequest } from '../http1/server/server-request.ts'
 import { isStream } from '../http1/server/response-writer.ts'
@@ -35,6 +36,7 @@ export type RequestHandlerPorts = {
   /** `x-acme-replay`. */
   readonly replayHeader: string
   readonly cors: Cors
+  readonly refusals: Pick<RefusalPace, 'turn'>
 }
 
 /** A request as the server passes it on. */
@@ -76,6 +78,8 @@ export async function answer(
       // `send` throws for a header that cannot be sent.
       if (reply !== undefined && isStream(reply.body)) reply.body.cancel()
       reply = errorReply(error, context, style)
+      const turn = turnOf(context, ports)
+      if (turn !== undefined) await turn
       send(reply, request, headersOf(reply, context, style, ports))
     }
     sentMs = ports.elapsed()
@@ -127,6 +131,19 @@ function headersOf(
   if (isReplay === true) all[replayHeader] = 'true'
   cors.addTo(all, request)
   return all
+}
+
+/** Resolves when a refusal of a known key may be sent; undefined for at once. A failure after a hold does not wait. */
+function turnOf(
+  { record, bodyMemory }: RequestContext,
+  { refusals }: RequestHandlerPorts,
+): Promise<void> | undefined {
+  const { apiKeyId, held, cost, jobId } = record
+  if (apiKeyId === undefined || held !== undefined || cost !== undefined || jobId !== undefined)
+    return undefined
+  // Its body is not needed any more.
+  bodyMemory?.release()
+  return refusals.turn(apiKeyId)
 }
 
 /** Only logged, because the client is gone. */

@@ -122,8 +122,11 @@ export interface RequestRecords {
   /** False if the records are switched off. Then nothing is kept, and lists are empty. */
   readonly isOn: boolean
 
-  /** Takes a record. Never throws or waits: a record that does not fit into the queue is dropped and counted. */
-  add(record: RecordedRequest): void
+  /**
+   * Takes a record. Never throws or waits: a record that does not fit into the queue is dropped and counted. Returns
+   * false for a refusal of which there were many alike, so that it is only counted.
+   */
+  add(record: RecordedRequest): boolean
 
   /**
    * A page of records, with all that were added before the call. Rejects with `invalid_field` for a text that is not a

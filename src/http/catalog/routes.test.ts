@@ -7,6 +7,7 @@ import { fakeClock } from '../../../test/support/fake-clock.ts'
 import type { Handler } from '../request-context.ts'
 import { startServer } from '../../http1/server/server.ts'
 import { Cors } from '../cors.ts'
+import { RefusalPace } from '../../gateway/admission/refusal-pace.ts'
 import { requestHandler } from '../request-handler.ts'
 import { listModels, publicModels } from './model-lists.ts'
 import { modelsRoutes } from './routes.ts'
@@ -101,6 +102,7 @@ const server = startServer({
       costHeader: 'x-acme-cost-usd',
       replayHeader: 'x-acme-replay',
       cors: new Cors({ origins: '*', exposedHeaders: [] }),
+      refusals: new RefusalPace(fakeClock()),
     },
   ),
 })

@@ -132,6 +132,14 @@ test.each<[string, string, RequestRecord]>([
   expect(levelOf('chat', record)).toBe(level as 'info')
 })
 
+test('of many alike refusals, those that are not recorded have the level debug, unless a provider or the gateway failed', () => {
+  const isRecorded = false
+
+  expect(levelOf('chat', { errorCode: 'requests_per_minute' }, isRecorded)).toBe('debug')
+  expect(levelOf('chat', { errorCode: 'upstream_error' }, isRecorded)).toBe('warn')
+  expect(levelOf('chat', { errorCode: 'server_error' }, isRecorded)).toBe('error')
+})
+
 test('calls of monitoring have the level debug, unless they fail', () => {
   expect([levelOf('metrics', {}), levelOf('health.ready', { failure: new Error('the disk') })]).toEqual([
     'debug',

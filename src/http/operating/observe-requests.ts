@@ -11,17 +11,17 @@ import type { FinishedRequest } from '../request-handler.ts'
 /** Routes that monitoring calls every few seconds. They are logged at level debug. */
 const QUIET_ROUTES: ReadonlySet<string> = new Set(['health.live', 'health.ready', 'metrics'])
 
-/** Logs and counts each finished request. */
+/** Logs and counts each finished request. `isRecorded` is false for one of many alike refusals. */
 export function observeRequests(
   log: Log,
   metrics: Metrics,
   forwarding: Forwarding,
-): (finished: FinishedRequest) => void {
-  return finished => {
+): (finished: FinishedRequest, isRecorded: boolean) => void {
+  return (finished, isRecorded) => {
     const { context, route, status, durationMs } = finished
     const { record, requestId } = context
     metrics.countRequest({ route, status, durationMs, record })
-    const level = levelOf(route, record)
+    const level = levelOf(route, record, isRecorded)
     if (log.writes(level))
       log[level]('request', requestLine(finished, forwarding.clientAddress(context.request)))
     if (record.failure !== undefined) {
@@ -39,9 +39,10 @@ const PROVIDER_ERRORS: ReadonlySet<string> = new Set<ErrorCode>([
 
 /**
  * The level of the line of a request, by who has to act. `error` is a fault of the gateway, `warn` a fault of a
- * provider or the moderator, even if the client got an answer. Refusals of clients are `info`.
+ * provider or the moderator, even if the client got an answer. Refusals of clients are `info`; those that are not
+ * recorded, because there were many alike, are `debug`, so that a flood of them does not fill the disk.
  */
-export function levelOf(route: string, record: RequestRecord): LogLevel {
+export function levelOf(route: string, record: RequestRecord, isRecorded = true): LogLevel {
   const { failure, errorCode, jobFault, upstreamFailures = [], moderationProblem } = record
   if (failure !== undefined) return 'error'
   // The code may be the provider's, so it does not decide.
@@ -49,7 +50,7 @@ export function levelOf(route: string, record: RequestRecord): LogLevel {
   if (isOwnFault(errorCode)) return 'error'
   const isProviderFault = upstreamFailures.length > 0 || PROVIDER_ERRORS.has(errorCode ?? '')
   if (isProviderFault || moderationProblem !== undefined) return 'warn'
-  return QUIET_ROUTES.has(route) ? 'debug' : 'info'
+  return QUIET_ROUTES.has(route) || !isRecorded ? 'debug' : 'info'
 }
 
 function isOwnFault(code: string | undefined): boolean {

@@ -18,16 +18,19 @@ const BILLABLE_ROUTES: ReadonlySet<string> = new Set([
   'videos.storyboard',
 ])
 
-/** Hands each finished billable request to the records. A request without a known key has no account that could ask. */
+/**
+ * Hands each finished billable request to the records. A request without a known key has no account that could ask.
+ * Returns false if it is one of many alike refusals, which are only counted.
+ */
 export function recordRequests(
   records: Pick<RequestRecords, 'add' | 'isOn'>,
-): (finished: FinishedRequest) => void {
+): (finished: FinishedRequest) => boolean {
   return finished => {
-    if (!records.isOn || !BILLABLE_ROUTES.has(finished.route)) return
+    if (!records.isOn || !BILLABLE_ROUTES.has(finished.route)) return true
     const { request, record } = finished.context
     const { accountId, apiKeyId } = record
-    if (request.method !== 'POST' || accountId === undefined || apiKeyId === undefined) return
-    records.add(recordedRequest(finished, { accountId, apiKeyId }))
+    if (request.method !== 'POST' || accountId === undefined || apiKeyId === undefined) return true
+    return records.add(recordedRequest(finished, { accountId, apiKeyId }))
   }
 }
 

@@ -1,6 +1,8 @@
 import type { Mutant } from '../mutant.ts'
 
 const ADMISSION = 'src/domain/limits/admission.ts'
+const PACE = 'src/gateway/admission/refusal-pace.ts'
+const PACE_TESTS = 'src/gateway/admission/refusal-pace.test.ts'
 const USAGE = 'src/domain/limits/scope-usage.ts'
 const STEPS = 'src/stores/sqlite/limits/limit-steps.ts'
 const UNIT_TESTS = 'src/domain/limits/admission.test.ts'
@@ -10,6 +12,20 @@ const STORE_TESTS = 'src/stores/sqlite/limits/limits.test.ts'
 
 /** Faults in limits and budgets. */
 export const limitMutants: readonly Mutant[] = [
+  {
+    name: 'the refusals of a flood do not wait',
+    file: PACE,
+    text: 'if (count <= REFUSALS_AT_ONCE) return undefined',
+    replacement: 'if (count > 0) return undefined',
+    tests: [PACE_TESTS],
+  },
+  {
+    name: 'of many refusals, some wait for more than a second',
+    file: PACE,
+    text: 'this.#sentInTurn = Math.max(this.#sentInTurn, needed)',
+    replacement: 'this.#sentInTurn = needed',
+    tests: [PACE_TESTS],
+  },
   {
     name: 'a budget does not count what is reserved',
     file: ADMISSION,
