@@ -30,11 +30,11 @@ export function countedPasses({ admin }: Parts, metrics: Metrics): Reconcile {
 
 /**
  * Starts the background work: checks of the ledger, renewals of holds, writes of the days on which keys were used, the
- * end of an upgrade, the messages of webhooks, and the reconciler. Returns a function that stops it and abandons late
+ * end of an upgrade, the messages of webhooks, mails, and the reconciler. Returns a function that stops it and abandons late
  * answers.
  */
 export function startBackground(
-  { admin, clock, log, text, books, webhookDeliverer, onReconcileFailed, finishUpgrade }: Parts,
+  { admin, clock, log, text, books, webhookDeliverer, mailSender, onReconcileFailed, finishUpgrade }: Parts,
   { metrics, reconcile }: { readonly metrics: Metrics; readonly reconcile: Reconcile },
   { reconcileEveryMs }: Config,
 ): () => Promise<void> {
@@ -80,6 +80,7 @@ export function startBackground(
   )
   const stopUpgrading = finishUpgradeOf({ finishUpgrade, clock, log })
   webhookDeliverer.start()
+  mailSender.start()
   const stopReconciling = startReconciler(reconcile, { clock, onFailed: onReconcileFailed }, reconcileEveryMs)
   return async () => {
     stopChecking()
@@ -87,7 +88,7 @@ export function startBackground(
     stopWriting()
     stopUpgrading()
     text.lateAnswers.abandon()
-    await Promise.all([stopReconciling(), webhookDeliverer.stop()])
+    await Promise.all([stopReconciling(), webhookDeliverer.stop(), mailSender.stop()])
   }
 }
 

@@ -99,6 +99,7 @@ function gaugesOf(
     bodyMemory: memory,
     records: admin.records,
     webhooks: admin.webhooks,
+    mail: admin.mail,
     inputSpool: media.inputSpool,
   }
 }

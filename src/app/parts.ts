@@ -6,6 +6,7 @@ import { ZERO, type NanoUsd } from '../domain/money.ts'
 import { explainJob } from '../gateway/media/explain-job.ts'
 import type { Backups } from '../gateway/ports/backups.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
+import type { Mailer } from '../gateway/ports/mail.ts'
 import type { Moderator } from '../gateway/ports/moderator.ts'
 import type { RequestRecords } from '../gateway/ports/request-records.ts'
 import type { MediaProviders, ProviderAdapters } from '../gateway/ports/providers.ts'
@@ -21,6 +22,7 @@ import { RefusedFields } from '../gateway/upstreams/refused-fields.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 import type { AdmitCallerPorts } from '../gateway/admission/admit-caller.ts'
 import type { WebhookDeliverer } from '../reconciler/deliver-webhooks.ts'
+import type { MailSender } from '../reconciler/send-mails.ts'
 import { reconcileJobs } from '../reconciler/reconcile-jobs.ts'
 import { reconcileOnce } from '../reconciler/reconciler.ts'
 import { boundedWriter, errorFields, openLog, type Log } from '../telemetry/log.ts'
@@ -29,6 +31,7 @@ import type { MarginMetrics } from '../telemetry/margin-metrics.ts'
 import { openTokenizer } from '../tokenizer/tokenizer.ts'
 import { openBackups } from './backup/open-backups.ts'
 import type { DataFolder } from './data-folder.ts'
+import { openMailer, openMailSender } from './open-mail.ts'
 import { openMedia, type MediaParts } from './media.ts'
 import { openNode, type Node } from './open-node.ts'
 import { openRecords } from './open-records.ts'
@@ -49,6 +52,8 @@ export type Parts = {
   readonly books: Pick<Node, 'anchor' | 'guard' | 'anchorFailures'>
   /** Delivers the messages of webhooks. Only a server starts it. */
   readonly webhookDeliverer: WebhookDeliverer
+  /** Sends the mails about events. Only a server starts it. */
+  readonly mailSender: MailSender
   /** Begins to delete old records of requests. */
   readonly startRecords: () => void
   readonly heldNow: () => Promise<Readonly<Record<HoldKind, NanoUsd>>>
@@ -97,6 +102,7 @@ export async function openParts(
   const onReconcileFailed = (error: unknown) => log.error('the reconciler failed', errorFields(error))
   const shared = { node, clock, log, config }
   const media = await openMedia({ ...shared, ...opened, blobFolder: folder.blobs, secretOf, jobMetrics })
+  const mailer = openMailer(config, clock)
   const refusedFields = new RefusedFields()
   const idleStreams = new IdleStreams()
   const backups = openBackups(folder, media.resultStore?.name)
@@ -112,6 +118,7 @@ export async function openParts(
       config,
       clock,
       moderator,
+      mailer,
       providers,
       refusedFields,
       idleStreams,
@@ -122,20 +129,23 @@ export async function openParts(
     text: textPortsOf({ ...opened, node, clock, log, refusedFields, idleStreams, tokenizer, margins }),
     media,
     books: node,
+    mailSender: openMailSender({ ...shared, mailer }),
     webhookDeliverer: openWebhookDeliverer({ ...shared, sockets }),
     startRecords: recording.start,
     heldNow: () => node.ledger.heldNow(),
     probeStore: node.probe,
     finishUpgrade: () => node.finishUpgrade(),
-    close: async () => {
-      opened.close()
-      tokenizer.close()
-      backups.close()
-      await recording.close()
-      await node.close()
-      log.flush()
-    },
+    close: () => closeAll([opened, tokenizer, backups, recording, node], log),
   }
+}
+
+/** Closes the parts in this order. The store is the last, because others write to it while they close. */
+async function closeAll(
+  parts: readonly { readonly close: () => void | Promise<void> }[],
+  log: Log,
+): Promise<void> {
+  for (const part of parts) await part.close()
+  log.flush()
 }
 
 function openLogOf({ logLevel }: Config, clock: Clock, isOffline: boolean): Log {
@@ -160,6 +170,7 @@ function adminPortsOf(parts: {
   readonly config: Config
   readonly clock: Clock
   readonly moderator: Moderator | undefined
+  readonly mailer: Mailer | undefined
   readonly providers: ProviderAdapters
   readonly refusedFields: RefusedFields
   readonly idleStreams: IdleStreams
@@ -180,6 +191,9 @@ function adminPortsOf(parts: {
     keyDefaults: node.keyDefaults,
     webhooks: node.webhooks,
     webhooksMayBePrivate: parts.config.mayWebhooksBePrivate,
+    mail: node.mail,
+    mailer: parts.mailer,
+    alertEmails: parts.config.alertEmails,
     ledger,
     limits,
     anchor: node.anchor,

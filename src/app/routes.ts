@@ -81,7 +81,7 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
     ...modelsRoutes(listed, keyed, knownCaller(caller)),
     { path: '/v1/balance', name: 'balance', methods: { GET: keyed(caller => readBalance(caller, ledger)) } },
     { path: '/v1/credits', name: 'credits', methods: { GET: keyed(caller => readCredits(caller, ledger)) } },
-    { path: '/v1/key', name: 'key', methods: { GET: keyed(caller => readKey(caller, limits)) } },
+    { path: '/v1/key', name: 'key', methods: { GET: keyed(caller => readKey(caller, ports.admin)) } },
     {
       path: '/v1/usage',
       name: 'usage',

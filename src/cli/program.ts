@@ -22,6 +22,7 @@ import { reconcileCosts } from './commands/reconcile-costs.ts'
 import type { Admin } from './connect.ts'
 import { addKeyDefaults, addKeys } from './keys-program.ts'
 import { addSet } from './limits-program.ts'
+import { addContacts, addMail } from './mail-program.ts'
 import { addPrices } from './prices-program.ts'
 import { addProjects } from './projects-program.ts'
 import type { Outcome } from './outcome.ts'
@@ -89,6 +90,7 @@ export function buildProgram(runner: Runner, version: string): Command {
   addRequests(program, runner)
   addJobs(program, runner)
   addWebhooks(program, runner)
+  addMail(program, runner)
   addChecks(program, runner)
   addBackups(program, runner)
   return program
@@ -196,6 +198,7 @@ function addAccounts(program: Command, runner: Runner): void {
     .action((account: string, below: string) =>
       runner.admin(ask => alertAccount(ask, { account, belowUsd: below === 'off' ? null : below })),
     )
+  addContacts(accounts, runner)
   accounts
     .command('suspend <account>')
     .description('Refuse the keys of an account from the next request on. Running requests are settled.')

@@ -50,6 +50,11 @@ test('an empty environment gives the defaults, frozen', () => {
     s3Prefix: undefined,
     arePrivateAddressesAllowed: false,
     mayWebhooksBePrivate: false,
+    smtp: undefined,
+    mailFrom: undefined,
+    alertEmails: [],
+    mailsPerAddress: 50,
+    mailsPerDay: 1000,
     holdWaitMs: 5000,
     textHolds: 'hold',
     trustedProxies: [],
@@ -79,6 +84,7 @@ test('an empty variable counts as unset', () => {
 test.each<[string, string, Partial<ReturnType<typeof readConfig>>]>([
   ['TOLLGATE_PORT', '0', { port: 0 }],
   ['TOLLGATE_HOST', '::', { host: '::' }],
+  ['TOLLGATE_ALERT_EMAILS', 'off', { alertEmails: [] }],
   ['TOLLGATE_BASE_URL', 'https://Gate.example.com/ai/', { baseUrl: 'https://gate.example.com/ai' }],
   ['TOLLGATE_BRAND', 'acme-2', { brand: 'acme-2' }],
   ['TOLLGATE_SANDBOX', 'off', { isSandboxOn: false }],
@@ -200,6 +206,70 @@ test('a moderation key without a moderation URL is refused', () => {
   ])
 })
 
+const MAIL = { TOLLGATE_SMTP_URL: 'smtp://mail.example.com', TOLLGATE_MAIL_FROM: 'alerts@example.com' }
+
+test.each<[string, ReturnType<typeof readConfig>['smtp']]>([
+  ['smtp://mail.example.com', { host: 'mail.example.com', port: 587, tls: 'starttls', login: undefined }],
+  [
+    'smtps://me%40example.com:p%3Aa%2Fs%20s@Mail.example.com:2465/',
+    {
+      host: 'mail.example.com',
+      port: 2465,
+      tls: 'implicit',
+      login: { user: 'me@example.com', password: 'p:a/s s' },
+    },
+  ],
+  ['smtps://[2001:db8::1]', { host: '2001:db8::1', port: 465, tls: 'implicit', login: undefined }],
+  ['smtp://localhost:25', { host: 'localhost', port: 25, tls: 'off', login: undefined }],
+  ['smtp://[::1]:25', { host: '::1', port: 25, tls: 'off', login: undefined }],
+  ['smtp://relay:25?tls=off', { host: 'relay', port: 25, tls: 'off', login: undefined }],
+])('the mail server %s', (url, smtp) => {
+  expect(readConfig({ ...MAIL, TOLLGATE_SMTP_URL: url }).smtp).toEqual(smtp)
+})
+
+test.each([
+  'mail.example.com',
+  'https://mail.example.com',
+  'smtp://',
+  'smtp://mail.example.com:99999',
+  'smtp://mail.example.com/path',
+  'smtp://mail.example.com?tls=on',
+  'smtps://mail.example.com?tls=off',
+  'smtp://:secret-pass@mail.example.com',
+  'smtp://user:secret-pass%0d%0aQUIT@mail.example.com',
+  'smtp://user:secret-pass%zz@mail.example.com',
+  'smtp://ma%20il.example.com',
+])('the mail server %s is refused, without a word of its password', url => {
+  const problems = problemsOf({ ...MAIL, TOLLGATE_SMTP_URL: url })
+
+  expect(problems).toEqual([
+    expect.stringMatching(/^TOLLGATE_SMTP_URL has an invalid value. It must be smtp:/),
+  ])
+  expect(problems.join()).not.toContain('secret-pass')
+})
+
+test.each([
+  ['TOLLGATE_MAIL_FROM', 'alerts'],
+  ['TOLLGATE_MAIL_FROM', 'a@b.example\r\nBcc: c@d.example'],
+  ['TOLLGATE_MAIL_FROM', 'Ada\nBcc: c@d.example <a@b.example>'],
+  ['TOLLGATE_ALERT_EMAILS', 'a@b.example,'],
+  ['TOLLGATE_ALERT_EMAILS', 'a@b.example, A@B.example'],
+  ['TOLLGATE_ALERT_EMAILS', 'a b@c.example'],
+  ['TOLLGATE_MAILS_PER_DAY', '0'],
+])('%s=%s is refused', (name, value) => {
+  const problems = problemsOf({ ...MAIL, [name]: value })
+
+  expect(problems[0]).toStartWith(`${name} is ${JSON.stringify(value)}. It must be `)
+})
+
+test.each([
+  [{ TOLLGATE_SMTP_URL: MAIL.TOLLGATE_SMTP_URL }, 'TOLLGATE_SMTP_URL is set without TOLLGATE_MAIL_FROM.'],
+  [{ TOLLGATE_MAIL_FROM: 'a@b.example' }, 'TOLLGATE_MAIL_FROM is set without TOLLGATE_SMTP_URL,'],
+  [{ TOLLGATE_ALERT_EMAILS: 'a@b.example' }, 'TOLLGATE_ALERT_EMAILS is set without TOLLGATE_SMTP_URL,'],
+])('settings of mails that need another one are refused: %j', (environment, sentence) => {
+  expect(problemsOf(environment)).toEqual([expect.stringContaining(sentence)])
+})
+
 test.each([
   ['64', '320', []],
   ['64.001', '320', ['TOLLGATE_MAX_BODY_MB']],
@@ -255,10 +325,15 @@ test.each([
 })
 
 test('the description has every value in effect and hides secrets', () => {
-  const rows = describeConfig({ TOLLGATE_ADMIN_KEY: 'hidden-key', TOLLGATE_PORT: '9000' })
+  const rows = describeConfig({
+    TOLLGATE_ADMIN_KEY: 'hidden-key',
+    TOLLGATE_PORT: '9000',
+    TOLLGATE_SMTP_URL: 'smtp://me:hidden-key@mail.example.com',
+  })
 
   const values = new Map(rows.map(row => [row.name, row]))
   expect(values.get('TOLLGATE_ADMIN_KEY')).toMatchObject({ value: 'set', isSet: true, default: null })
+  expect(values.get('TOLLGATE_SMTP_URL')).toMatchObject({ value: 'set', isSet: true })
   expect(values.get('TOLLGATE_PORT')).toMatchObject({ value: '9000', isSet: true, default: '8787' })
   expect(values.get('TOLLGATE_HOST')).toMatchObject({ value: '127.0.0.1', isSet: false })
   expect(JSON.stringify(rows)).not.toContain('hidden-key')

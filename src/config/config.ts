@@ -1,5 +1,7 @@
+import type { Mailbox } from '../domain/mail/mail-address.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { largestBodyIn, largestBodyOn } from '../gateway/byte-budgets/body-budgets.ts'
+import type { SmtpServer } from '../gateway/ports/mail.ts'
 import { settings, type Setting } from './settings.ts'
 import { isServiceVariable, unknownVariables } from './environment-problems.ts'
 
@@ -57,6 +59,14 @@ export type Config = {
   readonly arePrivateAddressesAllowed: boolean
   /** For those of the operator. Webhooks of accounts are always public. */
   readonly mayWebhooksBePrivate: boolean
+  /** Undefined: no mails. */
+  readonly smtp: SmtpServer | undefined
+  /** Set if and only if `smtp` is. */
+  readonly mailFrom: Mailbox | undefined
+  /** Of the operators. */
+  readonly alertEmails: readonly string[]
+  readonly mailsPerAddress: number
+  readonly mailsPerDay: number
   /** 0 does not wait. */
   readonly holdWaitMs: number
   readonly textHolds: 'hold' | 'check'
@@ -116,6 +126,8 @@ export function readConfig(environment: Environment = process.env): Config {
       'TOLLGATE_MODERATION_KEY is set without TOLLGATE_MODERATION_URL. Set both, or unset the key.',
     )
   }
+  if (!problems.some(problem => problem.startsWith(settings.smtp.name)))
+    problems.push(...incompleteMail(config))
   const names = Object.values<Setting>(settings).map(({ name }) => name)
   problems.push(...bodiesThatNeverFit(config), ...halfBucket(config), ...unknownVariables(environment, names))
   if (problems.length > 0) throw new ConfigError(problems)
@@ -196,6 +208,21 @@ function halfBucket(config: Partial<Config>): string[] {
   return s3Bucket === undefined && others.some(value => value !== undefined)
     ? ['Settings of TOLLGATE_S3_ are set without TOLLGATE_S3_BUCKET. Set the bucket, or unset the others.']
     : []
+}
+
+/** A mail server needs a sender, and addresses need a mail server. */
+function incompleteMail({ smtp, mailFrom, alertEmails = [] }: Partial<Config>): string[] {
+  if (smtp !== undefined && mailFrom === undefined)
+    return [
+      'TOLLGATE_SMTP_URL is set without TOLLGATE_MAIL_FROM. Set the sender of mails, such as alerts@example.com.',
+    ]
+  if (smtp !== undefined) return []
+  const stray = mailFrom === undefined ? 'TOLLGATE_ALERT_EMAILS' : 'TOLLGATE_MAIL_FROM'
+  return mailFrom === undefined && alertEmails.length === 0
+    ? []
+    : [
+        `${stray} is set without TOLLGATE_SMTP_URL, so no mail is sent. Set the mail server, or unset ${stray}.`,
+      ]
 }
 
 function isAbove(

@@ -1,5 +1,13 @@
 import { isIP } from 'node:net'
+import {
+  isMailAddress,
+  MAIL_ADDRESS,
+  parseMailbox,
+  repeatedAddress,
+  type Mailbox,
+} from '../domain/mail/mail-address.ts'
 import { parseUsd, type NanoUsd } from '../domain/money.ts'
+import type { SmtpServer } from '../gateway/ports/mail.ts'
 
 /** How the text of a setting is parsed, and the description of valid text. */
 export type Form<Value> = {
@@ -89,6 +97,67 @@ export const webAddress: Form<string> = {
     if (url.username !== '' || url.password !== '' || /[?#]/.test(text)) return undefined
     return url.href.replace(/\/+$/, '')
   },
+}
+
+const STARTTLS_PORT = 587
+const IMPLICIT_TLS_PORT = 465
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/
+
+/**
+ * A login is only sent over TLS: a server without STARTTLS is refused, except on this machine, or with `?tls=off` for a
+ * server in the operator's own network.
+ */
+export const smtpAddress: Form<SmtpServer> = {
+  expected:
+    'smtp://USER:PASSWORD@HOST:PORT or smtps://USER:PASSWORD@HOST:PORT, with % codes for special characters of the ' +
+    'password. USER:PASSWORD@ and :PORT can be left out, and ?tls=off allows smtp:// without TLS',
+  parse: text => {
+    const url = URL.parse(text.trim())
+    const isImplicit = url?.protocol === 'smtps:'
+    if (url === null || !(isImplicit || url.protocol === 'smtp:')) return undefined
+    const host = url.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase()
+    const [user, password] = [decoded(url.username), decoded(url.password)]
+    const isOff = url.search === '?tls=off' && !isImplicit
+    if (!HOST.test(host) || user === undefined || password === undefined) return undefined
+    if ((user === '' && password !== '') || !['', '/'].includes(url.pathname) || url.hash !== '')
+      return undefined
+    if (!isOff && url.search !== '') return undefined
+    const plain = isOff || LOOPBACK.test(host)
+    return {
+      host,
+      port: url.port === '' ? (isImplicit ? IMPLICIT_TLS_PORT : STARTTLS_PORT) : Number(url.port),
+      tls: isImplicit ? 'implicit' : plain ? 'off' : 'starttls',
+      login: user === '' ? undefined : { user, password },
+    }
+  },
+}
+
+/** Undefined for % codes that are no text, and for control characters, which could end a command. */
+function decoded(text: string): string | undefined {
+  try {
+    const plain = decodeURIComponent(text)
+    return /\p{Cc}/u.test(plain) ? undefined : plain
+  } catch {
+    return undefined
+  }
+}
+
+export const mailbox: Form<Mailbox> = {
+  expected: `${MAIL_ADDRESS}, or a name and an address such as Example <alerts@example.com>`,
+  parse: text => parseMailbox(text.trim()),
+}
+
+/** `off` is an empty list. */
+export function mailAddresses({ max }: { readonly max: number }): Form<readonly string[]> {
+  return {
+    expected: `off, or 1 to ${max} different e-mail addresses separated by commas, such as ada@example.com`,
+    parse: text => {
+      if (text === 'off') return []
+      const addresses = text.split(',').map(address => address.trim())
+      const isFine = addresses.length <= max && repeatedAddress(addresses) === undefined
+      return isFine && addresses.every(isMailAddress) ? addresses : undefined
+    },
+  }
 }
 
 /** `off` is an empty set. */

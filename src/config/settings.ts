@@ -8,12 +8,15 @@ import {
   headerSecret,
   headerWord,
   hostName,
+  mailAddresses,
+  mailbox,
   megabytes,
   onOff,
   objectPrefix,
   oneOf,
   regionName,
   seconds,
+  smtpAddress,
   subnets,
   webAddress,
   webOrigins,
@@ -52,6 +55,8 @@ const RECORDS_MB_MIN = 32
 const RETENTION_DAYS_MAX = 36_500
 const REPLAY_MB_MAX = 16_384
 const PORT_MAX = 65_535
+const ALERT_EMAILS_MAX = 20
+const MAILS_MAX = 1_000_000
 /** A limit of 0 would fail every request. */
 const TIMEOUT_S_MIN = 0.001
 
@@ -306,6 +311,45 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
       "`on` lets the operator's webhooks be in private networks, also without TLS. Webhooks of accounts are always " +
       'public, with TLS.',
     ...onOff,
+  },
+  smtp: {
+    name: 'TOLLGATE_SMTP_URL',
+    default: null,
+    meaning:
+      'The mail server for mails about events: `smtp://user:password@mail.example.com:587` with STARTTLS, or `smtps://` ' +
+      'with TLS. Unset: no mails.',
+    isSecret: true,
+    ...smtpAddress,
+  },
+  mailFrom: {
+    name: 'TOLLGATE_MAIL_FROM',
+    default: null,
+    meaning:
+      'The sender of mails, such as `Example AI <alerts@example.com>`. Needed with `TOLLGATE_SMTP_URL`.',
+    ...mailbox,
+  },
+  alertEmails: {
+    name: 'TOLLGATE_ALERT_EMAILS',
+    default: 'off',
+    meaning:
+      'The addresses of operators that get mails about all events, separated by commas; at most 20. `off`: only contacts ' +
+      'of accounts get mails.',
+    ...mailAddresses({ max: ALERT_EMAILS_MAX }),
+  },
+  mailsPerAddress: {
+    name: 'TOLLGATE_MAILS_PER_ADDRESS',
+    default: '50',
+    meaning:
+      'How many mails one address gets in a day (UTC). More are left out, and one mail says how many. An operator gets ' +
+      'as many again about the gateway.',
+    ...wholeNumber({ min: 1, max: MAILS_MAX }),
+  },
+  mailsPerDay: {
+    name: 'TOLLGATE_MAILS_PER_DAY',
+    default: '1000',
+    meaning:
+      'How many mails all addresses together get in a day (UTC). Mails to operators count, and are always sent.',
+    ...wholeNumber({ min: 1, max: MAILS_MAX }),
   },
   holdWaitMs: {
     name: 'TOLLGATE_HOLD_WAIT_S',

@@ -54,6 +54,7 @@ export const errorTypeOf = {
   last_secret: 'conflict_error',
   too_many_webhooks: 'conflict_error',
   webhook_off: 'conflict_error',
+  mail_off: 'conflict_error',
   removals_not_allowed: 'conflict_error',
   idempotency_key_reuse: 'conflict_error',
   malformed_request: 'invalid_request_error',

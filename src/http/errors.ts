@@ -45,6 +45,7 @@ const statusOf = {
   last_secret: 409,
   too_many_webhooks: 409,
   webhook_off: 409,
+  mail_off: 409,
   removals_not_allowed: 409,
   idempotency_key_reuse: 409,
   video_not_ready: 409,

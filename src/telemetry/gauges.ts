@@ -3,6 +3,7 @@ import { openStates, type OpenState } from '../domain/jobs/job.ts'
 import type { HoldKind } from '../domain/ledger/books.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { ByteBudget } from '../gateway/byte-budgets/byte-budget.ts'
+import type { Mail } from '../gateway/ports/mail.ts'
 import type { RequestRecords } from '../gateway/ports/request-records.ts'
 import type { Webhooks } from '../gateway/ports/webhooks.ts'
 import { dollars } from './dollars.ts'
@@ -20,6 +21,7 @@ export type Gauges = BooksGauges & {
   readonly inputSpool: Pick<ByteBudget, 'reserved' | 'waiting'>
   readonly records: Pick<RequestRecords, 'counts'>
   readonly webhooks: Pick<Webhooks, 'counts'>
+  readonly mail: Pick<Mail, 'counts'>
 }
 
 /** Metrics of the current state. */
@@ -30,6 +32,7 @@ export function registerGauges(gauges: Gauges, registry: Registry): void {
   registerBooksGauges(gauges, registry)
   registerRecords(gauges, registry)
   registerWebhooks(gauges, registry)
+  registerMail(gauges, registry)
 }
 
 function registerHeld({ held }: Gauges, registry: Registry): Gauge {
@@ -150,6 +153,29 @@ function registerWebhooks({ webhooks }: Gauges, registry: Registry): void {
     },
   })
   void [waiting, dropped]
+}
+
+function registerMail({ mail }: Gauges, registry: Registry): void {
+  const registers = [registry]
+  const waiting = new Gauge({
+    name: 'tollgate_mails_waiting',
+    help: 'Mails that were not sent yet.',
+    registers,
+    async collect() {
+      this.set((await mail.counts()).waiting)
+    },
+  })
+  const leftOut = new Counter({
+    name: 'tollgate_mails_left_out_total',
+    help: 'Events that were not mailed, because their address had its mails of the day.',
+    registers,
+    async collect() {
+      const counts = await mail.counts()
+      this.reset()
+      this.inc(counts.leftOut)
+    },
+  })
+  void [waiting, leftOut]
 }
 
 function registerNumber({ name, help, read }: NumberGauge, registry: Registry): Gauge {

@@ -22,6 +22,7 @@ const open = () =>
       inputSpool: { reserved: 13, waiting: 14 },
       records: { counts: { written: 15, dropped: 16, suppressed: 17 } },
       webhooks: { counts: async () => ({ waiting: 18, dropped: 19 }) },
+      mail: { counts: async () => ({ waiting: 20, leftOut: 21 }) },
     },
     openEarlyMetrics(),
     { open: () => 21, max: 1024 },
@@ -127,6 +128,8 @@ test('the work of the reconciler is summed by outcome', async () => {
       'tollgate_request_records_total{outcome="suppressed"} 17',
       'tollgate_webhook_messages_waiting 18',
       'tollgate_webhook_messages_dropped_total 19',
+      'tollgate_mails_waiting 20',
+      'tollgate_mails_left_out_total 21',
       'tollgate_open_circuit_breakers 1',
     ]),
   )

@@ -12,6 +12,7 @@ import type { KeyDefaults } from '../../src/gateway/ports/key-defaults.ts'
 import type { Leases } from '../../src/gateway/ports/leases.ts'
 import type { Limits } from '../../src/gateway/ports/limits.ts'
 import type { Ledger } from '../../src/gateway/ports/ledger.ts'
+import type { Mail, MailQueue } from '../../src/gateway/ports/mail.ts'
 import type { Projects } from '../../src/gateway/ports/projects.ts'
 import type { BookedItems } from '../../src/gateway/ports/booked-items.ts'
 import type { WebhookQueue, Webhooks } from '../../src/gateway/ports/webhooks.ts'
@@ -38,6 +39,8 @@ export type TestStore = {
   readonly bookedItems: BookedItems
   readonly webhooks: Webhooks
   readonly webhookQueue: WebhookQueue
+  readonly mail: Mail
+  readonly mailQueue: MailQueue
 }
 
 export type OpenOptions = {

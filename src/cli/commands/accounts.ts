@@ -17,6 +17,7 @@ export type AccountReply = {
   readonly alert_below_usd: string | null
   readonly created_at: string | null
 }
+type FullAccountReply = AccountReply & { readonly contacts: readonly string[] }
 type Page<Row> = { readonly data: readonly Row[]; readonly next: string | null }
 
 /** Stands for an amount that cannot be read. */
@@ -66,7 +67,7 @@ export async function listAccounts(ask: Ask): Promise<Outcome> {
 
 /** Shows an account: its balance, and what its keys may do. */
 export async function showAccount(ask: Ask, account: string): Promise<Outcome> {
-  const found = await ask<AccountReply>({ method: 'GET', path: adminPath('accounts', account) })
+  const found = await ask<FullAccountReply>({ method: 'GET', path: adminPath('accounts', account) })
   const lines = [
     ['name', found.name],
     ['id', found.id],
@@ -77,6 +78,7 @@ export async function showAccount(ask: Ask, account: string): Promise<Outcome> {
     ['replays', found.replays ? 'on' : 'off'],
     ['prices', found.price_list ?? 'those of the catalog'],
     ['alert', found.alert_below_usd === null ? 'off' : `below ${found.alert_below_usd} USD`],
+    ['contacts', found.contacts.length === 0 ? 'none' : found.contacts.join(', ')],
     ['created', found.created_at ?? UNREADABLE],
   ]
   return { value: found, text: lines.map(([word = '', value]) => `${word.padEnd(9)}  ${value}`).join('\n') }
@@ -153,6 +155,21 @@ export async function alertAccount(
     below === null
       ? `Webhooks are not told of a low balance of ${name}.`
       : `Webhooks are told when the balance of ${name} falls below ${below} USD.`
+  return { value: changed, text }
+}
+
+/** Replaces the addresses that get mails about an account. */
+export async function setContacts(
+  ask: Ask,
+  { account, contacts }: { readonly account: string; readonly contacts: readonly string[] },
+): Promise<Outcome> {
+  const changed = await ask<FullAccountReply>({
+    method: 'PATCH',
+    path: adminPath('accounts', account),
+    json: { contacts },
+  })
+  const { name, contacts: now } = changed
+  const text = now.length === 0 ? `${name} has no contacts.` : `Mails about ${name} go to ${now.join(', ')}.`
   return { value: changed, text }
 }
 

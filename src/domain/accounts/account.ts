@@ -22,6 +22,8 @@ export type Account = {
   readonly priceList?: string
   /** The balance below which webhooks are told. Absent for none. */
   readonly alertBelow?: NanoUsd
+  /** The addresses that get mails about it. Absent for none, and where they are not needed. */
+  readonly contacts?: readonly string[]
 }
 
 /** The parts of an account that an operator can change. A part that is left out stays as it is. */
@@ -34,6 +36,8 @@ export type AccountPatch = {
   readonly priceList?: string | null
   /** Webhooks are told when the balance falls below it. Null for none. */
   readonly alertBelow?: NanoUsd | null
+  /** All addresses that get mails about it. */
+  readonly contacts?: readonly string[]
   /** What it may use. */
   readonly limits?: LimitsPatch
   /** What its new keys begin with. */

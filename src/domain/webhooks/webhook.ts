@@ -75,6 +75,11 @@ const retryPausesMs = [
   9 * HOUR,
 ] as const
 
+/** The pause after a failed attempt. `earlier` are the attempts before it. Undefined if it was the last. */
+export function retryPauseMs(earlier: number): number | undefined {
+  return retryPausesMs[earlier]
+}
+
 /** A webhook whose attempts all failed for this long is switched off. */
 const FAILING_MS_MAX = 3 * 24 * HOUR
 
@@ -100,7 +105,7 @@ export function afterAttempt(
     return { state: 'delivered', attempts, nextAttemptAtMs: null, failingSinceMs: null, isSwitchedOff: false }
   const sinceMs = failingSinceMs ?? atMs
   const isSwitchedOff = atMs - sinceMs >= FAILING_MS_MAX
-  const pauseMs = retryPausesMs[earlier]
+  const pauseMs = retryPauseMs(earlier)
   const isOver = isSwitchedOff || pauseMs === undefined
   return {
     state: isOver ? 'failed' : 'waiting',

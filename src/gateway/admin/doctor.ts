@@ -5,6 +5,7 @@ import type { Provider } from '../../domain/catalog/provider.ts'
 import type { AuditLog } from '../ports/audit.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ledger } from '../ports/ledger.ts'
+import type { Mailer } from '../ports/mail.ts'
 import type { RequestRecords } from '../ports/request-records.ts'
 import { publicId } from '../media/job-id.ts'
 import type { ResultStore } from '../ports/blobs.ts'
@@ -55,6 +56,8 @@ export async function examine(ports: {
   readonly resultStore: ResultStore | undefined
   /** Undefined if moderation is off. */
   readonly moderator: Moderator | undefined
+  /** Undefined if no mails are sent. */
+  readonly mailer: Mailer | undefined
 }): Promise<readonly Check[]> {
   const catalog = ports.catalog.current()
   return [
@@ -69,6 +72,7 @@ export async function examine(ports: {
     ...(ports.resultStore === undefined ? [] : [await checkResultStore(ports.resultStore)]),
     ...checkRecords(ports.records),
     ...(ports.moderator === undefined ? [] : [await checkModerator(ports.moderator)]),
+    ...(ports.mailer === undefined ? [] : [await checkMail(ports.mailer)]),
     ...(await probeAll([...catalog.providers.values()], ports.probeProvider)),
     ...[...catalog.providers.values()].flatMap(provider => checkRefusals(provider, ports.refusedFields)),
   ]
@@ -193,6 +197,16 @@ async function checkModerator(moderator: Moderator): Promise<Check> {
       return { name, ok: false, detail }
     }
   }
+}
+
+/** Alerts that nobody gets are not missed. */
+async function checkMail(mailer: Mailer): Promise<Check> {
+  const problem = await mailer.problem()
+  const detail =
+    problem === undefined
+      ? `The mail server ${mailer.server} accepts mails.`
+      : `The mail server ${mailer.server} accepts no mails (${problem}). Check TOLLGATE_SMTP_URL. Mails are tried again for nearly a day.`
+  return { name: 'mail', ok: problem === undefined, detail }
 }
 
 async function probeAll(providers: readonly Provider[], probe: ProbeProvider): Promise<readonly Check[]> {

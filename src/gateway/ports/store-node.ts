@@ -11,6 +11,7 @@ import type { KeyDefaults } from './key-defaults.ts'
 import type { Leases } from './leases.ts'
 import type { Ledger } from './ledger.ts'
 import type { Limits } from './limits.ts'
+import type { Mail, MailQueue } from './mail.ts'
 import type { Projects } from './projects.ts'
 import type { BookedItems } from './booked-items.ts'
 import type { WebhookQueue, Webhooks } from './webhooks.ts'
@@ -39,6 +40,8 @@ export interface StoreNode {
   readonly bookedItems: BookedItems
   readonly webhooks: Webhooks
   readonly webhookQueue: WebhookQueue
+  readonly mail: Mail
+  readonly mailQueue: MailQueue
   /**
    * Does the work that an upgrade of the store left for later, in short turns while the node serves. Resolves when
    * nothing is left. Repeating it continues.

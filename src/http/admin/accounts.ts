@@ -1,5 +1,7 @@
 import type { Account } from '../../domain/accounts/account.ts'
 import { encodeKeyDefaults } from '../../domain/accounts/key-defaults.ts'
+import { isMailAddress, repeatedAddress } from '../../domain/mail/mail-address.ts'
+import { CONTACTS_MAX } from '../../domain/mail/mail.ts'
 import { limitFields } from '../../domain/limits/limits-row.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { addUsd, formatUsd, type NanoUsd } from '../../domain/money.ts'
@@ -38,7 +40,7 @@ export async function postAccount({ request, actor }: AdminCall, ports: AdminPor
 }
 
 /**
- * Changes the name, the replays, the price list, the alert and the limits of an account, from the next request on, and
+ * Changes the name, the replays, the price list, the alert, the contacts and the limits of an account, from the next request on, and
  * the defaults of its new keys.
  * Repeating it changes nothing.
  */
@@ -46,21 +48,33 @@ export async function patchAccount(
   { request, params, actor }: AdminCall,
   ports: AdminPorts,
 ): Promise<BufferedReply> {
-  const known = ['name', 'replays', 'price_list', 'alert_below_usd', 'key_defaults', ...limitFields]
+  const known = [
+    'name',
+    'replays',
+    'price_list',
+    'alert_below_usd',
+    'contacts',
+    'key_defaults',
+    ...limitFields,
+  ]
   const {
     name,
     replays,
     price_list: priceList,
     alert_below_usd: alert,
+    contacts,
     key_defaults: keyDefaults,
     ...fields
   } = await readFields(request, known)
-  const hasOthers = [name, replays, priceList, alert, keyDefaults].some(field => field !== undefined)
+  const hasOthers = [name, replays, priceList, alert, contacts, keyDefaults].some(
+    field => field !== undefined,
+  )
   const patch = {
     ...(name !== undefined && { name: checkedName(textField({ name }, 'name', 'the new name')) }),
     ...(replays !== undefined && { replays: flagField({ replays }, 'replays') }),
     ...(priceList !== undefined && { priceList: priceListIn(priceList) }),
     ...(alert !== undefined && { alertBelow: alertIn({ alert_below_usd: alert }) }),
+    ...(contacts !== undefined && { contacts: contactsIn(contacts) }),
     ...(keyDefaults !== undefined && { keyDefaults: keyDefaultsIn(keyDefaults) }),
     ...((!hasOthers || Object.keys(fields).length > 0) && { limits: limitsField(fields) }),
   }
@@ -83,6 +97,20 @@ function priceListIn(value: unknown): string | null {
   return value === null
     ? null
     : textField({ price_list: value }, 'price_list', 'the id of a price list, or null')
+}
+
+/** All addresses that get mails about the account. An empty list, or null, removes them. */
+function contactsIn(value: unknown): readonly string[] {
+  const expected = `must be a list of at most ${CONTACTS_MAX} e-mail addresses such as ada@example.com, in ASCII`
+  const addresses: unknown = value ?? []
+  if (!Array.isArray(addresses) || addresses.length > CONTACTS_MAX) throw wrongField('contacts', expected)
+  const contacts = addresses.map((address: unknown) => {
+    if (typeof address !== 'string' || !isMailAddress(address)) throw wrongField('contacts', expected)
+    return address
+  })
+  const repeated = repeatedAddress(contacts)
+  if (repeated !== undefined) throw wrongField('contacts', `must not have ${repeated} twice`)
+  return contacts
 }
 
 /** Closes an account that is empty, for good. Repeating it changes nothing. */
@@ -137,6 +165,7 @@ async function limitedAccountBody(account: Account, ports: AdminPorts): Promise<
   return {
     ...(await accountBody(account, ports)),
     ...(await limits),
+    contacts: account.contacts ?? [],
     key_defaults: encodeKeyDefaults(defaults),
   }
 }

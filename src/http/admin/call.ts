@@ -4,6 +4,7 @@ import type { Id } from '../../domain/ids.ts'
 import type { Job } from '../../domain/jobs/job.ts'
 import type { ProbeProvider } from '../../gateway/admin/doctor.ts'
 import type { AdminCaller } from '../../gateway/admin/operator.ts'
+import type { MailPorts } from '../../gateway/admin/send-test-mail.ts'
 import type { IdleStreams } from '../../gateway/text/idle-streams.ts'
 import type { DamagedResults } from '../../gateway/media/damaged-results.ts'
 import type { JobExplanation } from '../../gateway/media/explain-job.ts'
@@ -20,6 +21,7 @@ import type { Jobs } from '../../gateway/ports/jobs.ts'
 import type { KeyDefaults } from '../../gateway/ports/key-defaults.ts'
 import type { Ledger } from '../../gateway/ports/ledger.ts'
 import type { Limits } from '../../gateway/ports/limits.ts'
+import type { Mail } from '../../gateway/ports/mail.ts'
 import type { Moderator } from '../../gateway/ports/moderator.ts'
 import type { Projects } from '../../gateway/ports/projects.ts'
 import type { Reconcile } from '../../gateway/ports/reconcile.ts'
@@ -57,6 +59,9 @@ export type AdminPorts = {
   readonly webhooks: Webhooks
   /** Whether webhooks of the operator may be in private networks. */
   readonly webhooksMayBePrivate: boolean
+  readonly mail: Mail
+  readonly mailer: MailPorts['mailer']
+  readonly alertEmails: MailPorts['alertEmails']
   readonly clock: Clock
   readonly newId: () => Id
   /** Cryptographically secure random bytes. */

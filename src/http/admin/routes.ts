@@ -35,6 +35,7 @@ import {
 } from './price-lists.ts'
 import { getRequest, listRequests } from './requests.ts'
 import { getKeyDefaults, patchKeyDefaults } from './key-defaults.ts'
+import { getMail, listMails, postMailTest } from './mail.ts'
 import { postRotation, postSecretRevocation } from './key-secrets.ts'
 import { getMargins } from './margins.ts'
 import { listLosses, listUsage } from './usage.ts'
@@ -123,6 +124,9 @@ export const routes: readonly AdminRoute[] = [
   { path: 'webhooks/{webhook}/test', methods: { POST: full(postWebhookTest) } },
   { path: 'webhooks/{webhook}/deliveries', methods: { GET: reading(listDeliveries) } },
   { path: 'webhooks/{webhook}/deliveries/{delivery}/redeliver', methods: { POST: full(postRedelivery) } },
+  { path: 'mail', methods: { GET: reading(getMail) } },
+  { path: 'mail/messages', methods: { GET: reading(listMails) } },
+  { path: 'mail/test', methods: { POST: full(postMailTest) } },
   { path: 'audit', methods: { GET: reading(listAudit) } },
   { path: 'reconcile', methods: { POST: full(postReconciliation) } },
   { path: 'verify', methods: { POST: full(postVerification) } },

@@ -1,3 +1,4 @@
+import { CONTACTS_MAX } from '../../domain/mail/mail.ts'
 import { attributionMembers } from './account.ts'
 import { creditSources } from '../../gateway/admin/credit-account.ts'
 import { NAME_LENGTH_MAX } from '../../gateway/admin/create-account.ts'
@@ -12,6 +13,7 @@ import {
   flag,
   dateTime,
   idOf,
+  listOf,
   nullable,
   object,
   pageSchema,
@@ -66,6 +68,7 @@ export const adminAccountSchemas: Members = {
   LimitedAccount: object(
     {
       ...accountMembers,
+      contacts: about('The addresses that get mails about it.', listOf(text)),
       ...limitMembers,
       key_defaults: about('What its new keys begin with.', object({ ...terms, ...settingDefaults })),
     },
@@ -103,6 +106,10 @@ export const adminAccountSchemas: Members = {
       replays: about('False switches replays off.', flag),
       price_list: about('The name of a price list; null for the prices of the catalog.', nullable(text)),
       alert_below_usd: about('Null removes the alert.', nullable(usd)),
+      contacts: about(
+        'All addresses that get mails about it. An empty list, or null, removes them.',
+        nullable(listOf({ type: 'string', format: 'email', maxLength: 254 }, { maxItems: CONTACTS_MAX })),
+      ),
       key_defaults: about('Null removes all.', nullable(closed({}, { ...termChanges, ...settingDefaults }))),
       ...limitChanges,
     },
@@ -181,6 +188,7 @@ export const adminAccountPaths: Paths = {
       replies: ok('The account.', ref('LimitedAccount'), {
         ...account,
         ...noLimitsExample,
+        contacts: ['ada@example.com'],
         key_defaults: noDefaults,
       }),
     },
@@ -193,6 +201,7 @@ export const adminAccountPaths: Paths = {
       replies: ok('The account.', ref('LimitedAccount'), {
         ...account,
         ...noLimitsExample,
+        contacts: ['ada@example.com'],
         key_defaults: noDefaults,
         replays: false,
       }),

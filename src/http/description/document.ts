@@ -13,6 +13,7 @@ import { adminProjectPaths, adminProjectSchemas } from './admin-projects.ts'
 import { adminKeyPaths, adminKeySchemas } from './admin-keys.ts'
 import { adminKeySecretPaths, adminKeySecretSchemas } from './admin-key-secrets.ts'
 import { adminTokenPaths, adminTokenSchemas } from './admin-tokens.ts'
+import { adminMailPaths, adminMailSchemas } from './admin-mail.ts'
 import { adminWebhookPaths, adminWebhookSchemas } from './admin-webhooks.ts'
 import { adminBackupPaths, adminBackupSchemas } from './admin-backups.ts'
 import { adminCheckPaths, adminCheckSchemas } from './admin-checks.ts'
@@ -44,6 +45,7 @@ const tags: Readonly<Record<string, string>> = {
   'Admin: projects': 'Groups of keys of an account.',
   'Admin: tokens': 'Tokens with some of the rights of the admin key.',
   'Admin: webhooks': 'Signed messages about events.',
+  'Admin: mail': 'Mails about events.',
   'Admin: catalog': 'Providers, models and prices.',
   'Admin: reading and checking': 'Usage, jobs, the audit log, and checks of the books.',
 }
@@ -80,6 +82,7 @@ const schemas: Members = {
   ...adminProjectSchemas,
   ...adminWebhookSchemas,
   ...adminMarginSchemas,
+  ...adminMailSchemas,
 }
 
 const headers = {
@@ -155,6 +158,7 @@ export function adminDocument(): ApiDocument {
     ...adminWebhookPaths,
     ...adminKeyPaths,
     ...adminMarginPaths,
+    ...adminMailPaths,
     ...adminKeySecretPaths,
     ...adminTokenPaths,
     ...adminCatalogPaths,

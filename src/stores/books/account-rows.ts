@@ -18,6 +18,8 @@ export type AccountRow = {
   price_list: string | null
   /** Null if it has no alert. Not every read has it. */
   alert_below?: bigint | null
+  /** A JSON array. Not every read has it. */
+  contacts?: string | null
 }
 
 export type ApiKeyRow = {
@@ -72,8 +74,14 @@ export function accountFrom(row: AccountRow): Account {
     ...(row.closed_at_ms === null ? {} : { closedAtMs: Number(row.closed_at_ms) }),
     ...(replaysOffAtMs === null ? {} : { replays: false }),
     ...(row.price_list === null ? {} : { priceList: row.price_list }),
+    ...contactsFrom(row),
     ...(typeof row.alert_below === 'bigint' && { alertBelow: nanoUsd(row.alert_below) }),
   }
+}
+
+function contactsFrom({ contacts }: AccountRow): Pick<Account, 'contacts'> {
+  const addresses = JSON.parse(contacts ?? '[]') as readonly string[]
+  return addresses.length === 0 ? {} : { contacts: addresses }
 }
 
 export function switchesFrom(row: AccountRow): AccountSwitches {

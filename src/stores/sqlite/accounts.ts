@@ -21,6 +21,7 @@ import type { GroupCommit } from './group-commit.ts'
 import type { Tables } from './hashed-table.ts'
 import type { KeyDefaultRows } from './limits/key-defaults.ts'
 import type { ChangeLimits } from './limits/limits.ts'
+import type { MailRecipients } from './mail/mail-recipients.ts'
 import type { BalanceAlerts } from './webhooks/balance-alerts.ts'
 
 /** The parts of an audit line of a change. */
@@ -37,6 +38,7 @@ export class SqliteAccounts implements Accounts {
   readonly #keyDefaults: KeyDefaultRows
   readonly #booksOfAccounts: BooksOfAccounts
   readonly #balanceAlerts: BalanceAlerts
+  readonly #mailRecipients: MailRecipients
 
   constructor(parts: {
     readonly database: Database
@@ -46,6 +48,7 @@ export class SqliteAccounts implements Accounts {
     readonly keptKeys: ApiKeyCache
     readonly changeLimits: ChangeLimits
     readonly keyDefaults: KeyDefaultRows
+    readonly mailRecipients: MailRecipients
     readonly steps: { readonly booksOfAccounts: BooksOfAccounts; readonly balanceAlerts: BalanceAlerts }
   }) {
     this.#groupCommit = parts.groupCommit
@@ -57,6 +60,7 @@ export class SqliteAccounts implements Accounts {
     this.#keyDefaults = parts.keyDefaults
     this.#booksOfAccounts = parts.steps.booksOfAccounts
     this.#balanceAlerts = parts.steps.balanceAlerts
+    this.#mailRecipients = parts.mailRecipients
   }
 
   createAccount({
@@ -120,6 +124,7 @@ export class SqliteAccounts implements Accounts {
         ...renamed,
         ...repriced,
         ...this.#changeAlert(row, patch.alertBelow, atMs),
+        ...this.#changeContacts(row, patch.contacts),
         ...actions.map(action => ({ action, subject: publicId })),
       ]
       for (const line of lines) this.#auditLog.append({ ...line, actor, atMs })
@@ -181,6 +186,14 @@ export class SqliteAccounts implements Accounts {
     return [{ action: 'account.balance_alert', subject, detail }]
   }
 
+  /** Inside a step: replaces the contacts of an account, and returns the audit line of that; none if they stay. */
+  #changeContacts({ id, public_id: subject }: AccountRow, contacts: AccountPatch['contacts']) {
+    if (contacts === undefined || !this.#mailRecipients.replace(Number(id), contacts)) return []
+    // No address: the audit log cannot be edited, and a person may ask to be forgotten.
+    const detail = JSON.stringify({ contacts: contacts.length })
+    return [{ action: 'account.contacts', subject, detail }]
+  }
+
   #refuseName(name: string): void {
     if (this.#sql.accountByName.get(name) === null) return
     throw new GatewayError('already_exists', `There is already an account with the name "${name}".`, {
@@ -196,7 +209,8 @@ export class SqliteAccounts implements Accounts {
 }
 
 function statements(database: Database) {
-  const accounts = `SELECT *, (SELECT below FROM balance_alerts WHERE account_id = accounts.id) AS alert_below
+  const accounts = `SELECT *, (SELECT below FROM balance_alerts WHERE account_id = accounts.id) AS alert_below,
+      (SELECT json_group_array(address ORDER BY id) FROM mail_recipients WHERE account_id = accounts.id) AS contacts
     FROM accounts WHERE`
   return {
     insertBalances: database.prepare('INSERT INTO balances (account_id) VALUES (?)'),

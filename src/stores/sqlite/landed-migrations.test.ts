@@ -41,6 +41,7 @@ const landed: Readonly<Record<string, string>> = {
   '0032_day_costs.sql': '0470d3328be9f20cc84c3c257c0c37f0bcc5486f7db6890a8b5a762428b05aae',
   '0033_job_request_index.sql': '0f390d183142ccf4138d70c98c6ac9841dcfda79b67665a3f1e19476817c6d83',
   '0034_told_events.sql': '8a0f9a0abb9cb47a52209cf20b4a614b65a146bb87cc762819a3e3aa4d1d75af',
+  '0035_mail.sql': '47effe362cbbcb3772b46d12f90947fbfde1f015721e1d33c39ca60abb377cdf',
 }
 
 test('a migration that has landed is never edited, renamed or removed', () => {

@@ -278,7 +278,15 @@ const UNDO_0024 = `
   DROP TABLE admin_tokens;
 `
 
+const UNDO_0035 = `
+  DROP TABLE mail_messages;
+  DROP TABLE mail_recipients;
+  DROP TABLE mail_state;
+  DELETE FROM migrations WHERE number >= 35;
+`
+
 const UNDO_0034 = `
+  ${UNDO_0035}
   DROP TABLE provider_alerts;
   DROP INDEX api_keys_by_expiry;
   DROP TABLE expiry_alerts;

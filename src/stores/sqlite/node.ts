@@ -17,6 +17,8 @@ import { SqliteLeases, type TakenLeases } from './leases.ts'
 import { createLedger, type LedgerSteps } from './ledger.ts'
 import { createKeyDefaults, KeyDefaultRows } from './limits/key-defaults.ts'
 import { createLimits, limitChanges } from './limits/limits.ts'
+import { SqliteMail } from './mail/mail-queue.ts'
+import type { MailRecipients } from './mail/mail-recipients.ts'
 import { NodeChain } from './node-chain.ts'
 import { SqliteProjects } from './projects.ts'
 import type { Tariffs } from './tariffs.ts'
@@ -48,6 +50,7 @@ export type SharedState = {
   readonly catalog: CatalogState
   readonly takenLeases: TakenLeases
   readonly webhookEvents: WebhookEvents
+  readonly mailRecipients: MailRecipients
   readonly secretBox: SecretBox
 }
 
@@ -63,6 +66,7 @@ export function openNode(
   const freedHints = hints.add()
   const changeLimits = limitChanges({ ...shared, owner })
   const keyDefaults = new KeyDefaultRows(shared)
+  const mail = new SqliteMail({ ...shared, groupCommit })
   const apiKeys = new SqliteApiKeys({ ...shared, groupCommit, changeLimits, keyDefaults })
   return {
     name,
@@ -90,6 +94,8 @@ export function openNode(
     keyDefaults: createKeyDefaults({ ...shared, groupCommit, keyDefaults }),
     webhooks: new SqliteWebhooks({ ...shared, groupCommit }),
     webhookQueue: new SqliteWebhookQueue({ ...shared, groupCommit }),
+    mail,
+    mailQueue: mail,
     leases: new SqliteLeases({ taken: shared.takenLeases, clock }),
     finishUpgrade: () => new UsageRebuild({ database: shared.database, groupCommit }).run(),
     close() {

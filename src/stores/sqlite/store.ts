@@ -7,6 +7,7 @@ import { openDatabase, type Database } from './database.ts'
 import { GroupCommit } from './group-commit.ts'
 import { openTables } from './hashed-table.ts'
 import { createLedgerSteps } from './ledger.ts'
+import { MailRecipients } from './mail/mail-recipients.ts'
 import { openNode, type NodeSettings, type SharedState } from './node.ts'
 import { secretBox, type SecretKey } from './secrets/secret-box.ts'
 import { Tariffs } from './tariffs.ts'
@@ -63,7 +64,8 @@ function openShared(database: Database, secretKey: SecretKey): SharedState {
   const tables = openTables({ database, commitLog })
   const auditLog = createAuditLog({ database, tables })
   const tariffs = new Tariffs({ database, transactions, tables })
-  const webhookEvents = new WebhookEvents({ database, transactions })
+  const mailRecipients = new MailRecipients({ database, transactions })
+  const webhookEvents = new WebhookEvents({ database, transactions, mailRecipients })
   return {
     database,
     transactions,
@@ -74,6 +76,7 @@ function openShared(database: Database, secretKey: SecretKey): SharedState {
     keptKeys: new ApiKeyCache(database),
     catalog: CatalogState.load({ database, transactions, auditLog, secretKey }),
     webhookEvents,
+    mailRecipients,
     secretBox: secretBox(secretKey.bytes, secretKey.keep),
     takenLeases: new Map(),
   }

@@ -7,6 +7,7 @@ import {
   type NewEvent,
 } from '../../../domain/webhooks/event.ts'
 import { eventsFrom } from '../../books/webhook-rows.ts'
+import type { MailRecipients } from '../mail/mail-recipients.ts'
 import type { Transactions } from '../transactions.ts'
 
 /**
@@ -26,11 +27,17 @@ type Receiver = { readonly id: number; readonly accountId: number; readonly even
  */
 export class WebhookEvents {
   readonly #sql: ReturnType<typeof statements>
+  readonly #mailRecipients: MailRecipients
   /** The webhooks that are on, by their accounts; 0 is the operator. Undefined if they must be read. */
   #receivers: ReadonlyMap<number, readonly Receiver[]> | undefined
 
-  constructor(parts: { readonly database: Database; readonly transactions: Transactions }) {
+  constructor(parts: {
+    readonly database: Database
+    readonly transactions: Transactions
+    readonly mailRecipients: MailRecipients
+  }) {
     this.#sql = statements(parts.database)
+    this.#mailRecipients = parts.mailRecipients
     parts.transactions.join({ afterRollback: () => this.forget() })
   }
 
@@ -39,7 +46,7 @@ export class WebhookEvents {
     this.#receivers = undefined
   }
 
-  /** Inside a step: records an event for all webhooks that asked for it. Without any, it writes nothing. */
+  /** Inside a step: records an event for all webhooks that asked for it, and for mails. Without any, it writes nothing. */
   emit(event: NewEvent): void {
     const of = (accountId: number) =>
       (this.#read().get(accountId) ?? []).filter(({ events }) => events.has(event.type))
@@ -48,6 +55,7 @@ export class WebhookEvents {
     this.#insert(
       event,
       receivers.map(({ id }) => id),
+      this.#mailRecipients.of(event),
     )
   }
 
@@ -57,18 +65,23 @@ export class WebhookEvents {
   }
 
   /** Returns the row id of the last message. Undefined if there is none. */
-  #insert(event: NewEvent, webhookIds: readonly number[]): bigint | undefined {
-    if (webhookIds.length === 0) return undefined
-    const publicId = newId('evt', event.atMs)
+  #insert(
+    event: NewEvent,
+    webhookIds: readonly number[],
+    mailed: ReturnType<MailRecipients['of']> = [],
+  ): bigint | undefined {
+    if (webhookIds.length + mailed.length === 0) return undefined
+    const publicId = newEventId('evt', event.atMs)
     const account = event.accountId === undefined ? null : this.#sql.account.get(event.accountId)
     const body = eventBody(publicId, event, account ?? undefined)
     const row = this.#sql.insertEvent.get(publicId, event.type, body, event.atMs, event.once ?? null)
     // The event was recorded before.
     if (row === null) return undefined
+    this.#mailRecipients.queue(mailed, { id: row.id, type: event.type, atMs: event.atMs })
     let last: bigint | undefined
     for (const id of webhookIds) {
       if (this.isFull(id)) this.#sql.drop.run(id)
-      else last = this.#sql.insertMessage.get(newId('msg', event.atMs), id, row.id, event.atMs)?.id
+      else last = this.#sql.insertMessage.get(newEventId('msg', event.atMs), id, row.id, event.atMs)?.id
     }
     return last
   }
@@ -90,7 +103,7 @@ function receiverFrom({ id, account_id: accountId, events }: ReceiverRow): Recei
 }
 
 /** An id that begins with the time. Steps have no source of ids, and these do not have to grow. */
-function newId(prefix: IdPrefix, atMs: number): string {
+export function newEventId(prefix: IdPrefix, atMs: number): string {
   const [low = 0n, tail = 0n] = crypto.getRandomValues(new BigInt64Array(2))
   const sequence = BigInt.asUintN(Number(SEQUENCE_BITS), low)
   return formatId(prefix, { key: (BigInt(atMs) << SEQUENCE_BITS) | sequence, tail })

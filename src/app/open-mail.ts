@@ -1,0 +1,40 @@
+import type { Config } from '../config/config.ts'
+import type { Clock } from '../gateway/ports/clock.ts'
+import type { Mailer } from '../gateway/ports/mail.ts'
+import { MailSender } from '../reconciler/send-mails.ts'
+import { smtpMailer } from '../smtp/smtp-mailer.ts'
+import { errorFields, type Log } from '../telemetry/log.ts'
+import type { Node } from './open-node.ts'
+
+/** The mail server of the settings. Undefined if there is none. Nothing connects before the first mail. */
+export function openMailer({ smtp, mailFrom }: Config, clock: Clock): Mailer | undefined {
+  return smtp === undefined || mailFrom === undefined
+    ? undefined
+    : smtpMailer(smtp, { from: mailFrom, clock })
+}
+
+/** Makes what sends the mails about events. It does nothing until it is started. */
+export function openMailSender(parts: {
+  readonly node: Node
+  readonly mailer: Mailer | undefined
+  readonly clock: Clock
+  readonly log: Log
+  readonly config: Config
+}): MailSender {
+  const { node, mailer, clock, log, config } = parts
+  return new MailSender({
+    mail: node.mail,
+    queue: node.mailQueue,
+    leases: node.leases,
+    clock,
+    mailer,
+    settings: {
+      isOn: mailer !== undefined,
+      operators: config.alertEmails,
+      perAddress: config.mailsPerAddress,
+      perDay: config.mailsPerDay,
+    },
+    onFailed: error => log.error('a mail could not be sent', errorFields(error)),
+    onRefused: problem => log.warn('the mail server did not take a mail', { problem }),
+  })
+}

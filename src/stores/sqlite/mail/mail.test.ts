@@ -1,0 +1,5 @@
+import { describe } from 'bun:test'
+import { mailConforms } from '../../../../test/conformance/mail.ts'
+import { sqlite } from '../../../../test/support/test-store.ts'
+
+describe('sqlite mails', () => mailConforms(sqlite))
