@@ -98,7 +98,7 @@ export function selectCovered(table: HashedTableDefinition, columns = allColumns
   const { name, atCreation = {}, firstIn = {} } = table
   const covered = columns.map(column => {
     const first = firstIn[column]
-    return atCreation[column] ?? (first === undefined ? column : `ifnull(${first}, ${column})`)
+    return atCreation[column] ?? (first === undefined ? column : `coalesce(${first}, ${column})`)
   })
   return `SELECT ${covered.join(', ')} FROM ${name}`
 }
