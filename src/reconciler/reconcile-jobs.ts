@@ -55,7 +55,11 @@ export async function reconcileJobs(
   const { lateCompletions } = await watchReleasedJobs(asking, clock.now())
   const { released } = await releaseOverdueJobs(sweeping, clock.now())
   const { archived } = await archiveResults(sweeping, settings, clock.now())
-  const { removed } = await sweepBlobs(sweeping, clock.now())
+  const { removed } = await sweepBlobs(sweeping, clock.now()).catch((error: unknown) => {
+    // The files can be out of reach. The rest of the pass is done, and the next one continues with them.
+    sweeping.onFailed(error)
+    return { removed: 0 }
+  })
   return {
     lost,
     polled,

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { streamOf } from '../../test/support/byte-streams.ts'
 import { aDataFolder } from '../../test/support/data-folder.ts'
+import { fakeClock } from '../../test/support/fake-clock.ts'
 import { aFile, aJob, aResult, jobIn, openJobs, record } from '../../test/support/job-builders.ts'
 import { anId } from '../../test/support/ledger-builders.ts'
 import { sqlite } from '../../test/support/test-store.ts'
@@ -18,8 +19,10 @@ async function setUp() {
   }
   const keyOf = (id: Id, file: string) => `${publicId({ id, kind: 'image' })}/${file}`
   /** Sweeps as if so much time had passed since all files were written. */
-  const sweepAfter = (ms: number) =>
-    sweepBlobs({ jobs, blobs, places: new Map(), stopping: new AbortController().signal }, Date.now() + ms)
+  const sweepAfter = (ms: number, { clock = fakeClock(), places = new Map<string, string>() } = {}) => {
+    const ports = { jobs, blobs, places, clock, stopping: new AbortController().signal }
+    return sweepBlobs(ports, Date.now() + ms)
+  }
   const isThere = async (key: string) => {
     const blob = await blobs.read(key)
     blob?.stream.cancel()
@@ -61,6 +64,21 @@ test.each(['queued', 'processing', 'unknown_submit'] as const)(
     expect(await isThere(key)).toBe(true)
   },
 )
+
+test('a sweep of slow files ends after ten seconds, and the next one continues behind the last file', async () => {
+  const { write, keyOf, sweepAfter, isThere } = await setUp()
+  const keys = [await write(keyOf(anId(), 'in-0')), await write(keyOf(anId(), 'in-0'))].sort()
+  const clock = fakeClock()
+  const places = new Map<string, string>()
+  const slow = { ...clock, monotonicMs: () => (clock.advance(10_000), clock.monotonicMs()) }
+
+  const first = await sweepAfter(LATER_MS, { clock: slow, places })
+  const between = [await isThere(keys[0]!), await isThere(keys[1]!), places.get('files')]
+  const second = await sweepAfter(LATER_MS, { clock, places })
+
+  expect([first.removed, second.removed]).toEqual([1, 1])
+  expect(between).toEqual([false, true, keys[0]!])
+})
 
 test('of a completed job, the outputs stay and everything else is removed', async () => {
   const { jobs, payer, write, keyOf, sweepAfter, isThere } = await setUp()

@@ -2,6 +2,7 @@ import { isFinal, type JobKind } from '../domain/jobs/job.ts'
 import { parseJobId } from '../gateway/media/job-id.ts'
 import type { Blobs } from '../gateway/ports/blobs.ts'
 import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
+import type { Clock } from '../gateway/ports/clock.ts'
 import type { Jobs } from '../gateway/ports/jobs.ts'
 import type { SweepPlaces } from './sweep.ts'
 
@@ -10,6 +11,8 @@ export const ORPHAN_AFTER_MS = 3_600_000
 const PAGE = 500
 /** Files looked at in one pass. The next pass continues after them. */
 const SEEN_FILES_MAX = 5000
+/** Files can be on another machine, where each change takes a while. Jobs are polled only after the pass. */
+const SWEEP_MS_MAX = 10_000
 const PLACE = 'files'
 
 /**
@@ -23,11 +26,13 @@ export async function sweepBlobs(
     readonly jobs: Pick<Jobs, 'find'>
     readonly blobs: Pick<Blobs, 'list' | 'remove' | 'archive' | 'removeUnfinished'>
     readonly places: SweepPlaces
+    readonly clock: Pick<Clock, 'monotonicMs'>
     readonly stopping: CallerSignal
   },
   nowMs: number,
 ): Promise<{ readonly removed: number }> {
-  const { jobs, blobs, places, stopping } = ports
+  const { jobs, blobs, places, clock, stopping } = ports
+  const endsAtMs = clock.monotonicMs() + SWEEP_MS_MAX
   let removed = 0
   if (!places.has(PLACE)) await blobs.removeUnfinished(nowMs - ORPHAN_AFTER_MS)
   for (let seen = 0; seen < SEEN_FILES_MAX && !stopping.aborted;) {
@@ -37,17 +42,18 @@ export async function sweepBlobs(
     for (const { key } of page) {
       const need = await needOf(key, jobs)
       if (need === 'archive') await blobs.archive(key)
-      if (need !== 'none') continue
-      await blobs.remove(key)
-      removed += 1
+      if (need === 'none') {
+        await blobs.remove(key)
+        removed += 1
+      }
+      places.set(PLACE, key)
+      if (clock.monotonicMs() >= endsAtMs) return { removed }
     }
     seen += page.length
-    const last = page.at(-1)
-    if (last === undefined || page.length < PAGE) {
+    if (page.length < PAGE) {
       places.delete(PLACE)
       break
     }
-    places.set(PLACE, last.key)
   }
   return { removed }
 }

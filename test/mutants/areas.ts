@@ -12,6 +12,7 @@ import { priceListMutants } from './areas/price-lists.ts'
 import { reconcilerMutants } from './areas/reconciler.ts'
 import { replayMutants } from './areas/replays.ts'
 import { requestMutants } from './areas/requests.ts'
+import { resultMutants } from './areas/results.ts'
 import { streamMutants } from './areas/streams.ts'
 import { usageMutants } from './areas/usage.ts'
 import { verifyMutants } from './areas/verify.ts'
@@ -29,6 +30,7 @@ export const areas = {
   requests: requestMutants,
   jobs: jobMutants,
   reconciler: reconcilerMutants,
+  results: resultMutants,
   replays: replayMutants,
   failover: failoverMutants,
   streams: streamMutants,

@@ -130,6 +130,16 @@ describe('a gateway whose results are in a bucket', () => {
     ])
   })
 
+  test('does the other work of a pass while the files are out of reach, and reports one failure', async () => {
+    storage.fault = ({ key }) => (key === '' ? { status: 403, code: 'AccessDenied' } : undefined)
+    type Pass = { readonly has_run: boolean; readonly jobs: { readonly failed: number } }
+
+    let pass: Pass
+    await until('a pass has run', async () => (pass = await gateway.admin<Pass>('POST', 'reconcile')).has_run)
+
+    expect(pass!.jobs.failed).toBe(1)
+  })
+
   test('says in doctor whether the bucket can be used, and shows no key', async () => {
     const sound = await gateway.admin<Doctor>('GET', 'doctor')
     storage.isPublic = true
