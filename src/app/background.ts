@@ -6,6 +6,7 @@ import type { Verification } from '../gateway/ports/ledger.ts'
 import type { Reconcile } from '../gateway/ports/reconcile.ts'
 import { repeatRegularly } from '../gateway/repeat-regularly.ts'
 import { startReconciler } from '../reconciler/reconciler.ts'
+import { startTelling } from '../reconciler/tell-events.ts'
 import { errorFields } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Parts } from './parts.ts'
@@ -30,11 +31,11 @@ export function countedPasses({ admin }: Parts, metrics: Metrics): Reconcile {
 
 /**
  * Starts the background work: checks of the ledger, renewals of holds, writes of the days on which keys were used, the
- * end of an upgrade, the messages of webhooks, and the reconciler. Returns a function that stops it and abandons late
- * answers.
+ * end of an upgrade, the messages of webhooks, events that follow from time, and the reconciler. Returns a function that
+ * stops it and abandons late answers.
  */
 export function startBackground(
-  { admin, clock, log, text, books, webhookDeliverer, onReconcileFailed, finishUpgrade }: Parts,
+  { admin, alerts, clock, log, text, books, webhookDeliverer, onReconcileFailed, finishUpgrade }: Parts,
   { metrics, reconcile }: { readonly metrics: Metrics; readonly reconcile: Reconcile },
   { reconcileEveryMs }: Config,
 ): () => Promise<void> {
@@ -78,6 +79,12 @@ export function startBackground(
     { clock, onFailed: onUsesFailed },
     WRITE_KEY_USES_EVERY_MS,
   )
+  const stopTelling = startTelling({
+    alerts,
+    failingUpstreams: () => text.circuitBreakers.failing(),
+    clock,
+    onFailed: error => log.error('an event could not be recorded', errorFields(error)),
+  })
   const stopUpgrading = finishUpgradeOf({ finishUpgrade, clock, log })
   webhookDeliverer.start()
   const stopReconciling = startReconciler(reconcile, { clock, onFailed: onReconcileFailed }, reconcileEveryMs)
@@ -85,6 +92,7 @@ export function startBackground(
     stopChecking()
     stopRenewing()
     stopWriting()
+    stopTelling()
     stopUpgrading()
     text.lateAnswers.abandon()
     await Promise.all([stopReconciling(), webhookDeliverer.stop()])

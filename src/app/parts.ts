@@ -4,6 +4,7 @@ import { describeConfig, secretFromEnvironment, type Config } from '../config/co
 import type { HoldKind } from '../domain/ledger/books.ts'
 import { ZERO, type NanoUsd } from '../domain/money.ts'
 import { explainJob } from '../gateway/media/explain-job.ts'
+import type { Alerts } from '../gateway/ports/alerts.ts'
 import type { Backups } from '../gateway/ports/backups.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { Moderator } from '../gateway/ports/moderator.ts'
@@ -47,6 +48,7 @@ export type Parts = {
   readonly text: Omit<TextPorts, 'holds'>
   readonly media: MediaParts
   readonly books: Pick<Node, 'anchor' | 'guard' | 'anchorFailures'>
+  readonly alerts: Alerts
   /** Delivers the messages of webhooks. Only a server starts it. */
   readonly webhookDeliverer: WebhookDeliverer
   /** Begins to delete old records of requests. */
@@ -97,8 +99,7 @@ export async function openParts(
   const onReconcileFailed = (error: unknown) => log.error('the reconciler failed', errorFields(error))
   const shared = { node, clock, log, config }
   const media = await openMedia({ ...shared, ...opened, blobFolder: folder.blobs, secretOf, jobMetrics })
-  const refusedFields = new RefusedFields()
-  const idleStreams = new IdleStreams()
+  const seen = { refusedFields: new RefusedFields(), idleStreams: new IdleStreams() }
   const backups = openBackups(folder, media.resultStore?.name)
   const recording = openRecords(config, folder, { clock, log })
   return {
@@ -113,15 +114,15 @@ export async function openParts(
       clock,
       moderator,
       providers,
-      refusedFields,
-      idleStreams,
+      ...seen,
       onReconcileFailed,
     }),
     onReconcileFailed,
     caller: callerPortsOf(node, clock),
-    text: textPortsOf({ ...opened, node, clock, log, refusedFields, idleStreams, tokenizer, margins }),
+    text: textPortsOf({ ...opened, node, clock, log, ...seen, tokenizer, margins }),
     media,
     books: node,
+    alerts: node.alerts,
     webhookDeliverer: openWebhookDeliverer({ ...shared, sockets }),
     startRecords: recording.start,
     heldNow: () => node.ledger.heldNow(),

@@ -15,6 +15,7 @@ export type AccountReply = {
   readonly replays: boolean
   readonly price_list: string | null
   readonly alert_below_usd: string | null
+  readonly job_events: boolean
   readonly created_at: string | null
 }
 type Page<Row> = { readonly data: readonly Row[]; readonly next: string | null }
@@ -77,9 +78,10 @@ export async function showAccount(ask: Ask, account: string): Promise<Outcome> {
     ['replays', found.replays ? 'on' : 'off'],
     ['prices', found.price_list ?? 'those of the catalog'],
     ['alert', found.alert_below_usd === null ? 'off' : `below ${found.alert_below_usd} USD`],
+    ['job events', found.job_events ? 'on' : 'off'],
     ['created', found.created_at ?? UNREADABLE],
   ]
-  return { value: found, text: lines.map(([word = '', value]) => `${word.padEnd(9)}  ${value}`).join('\n') }
+  return { value: found, text: lines.map(([word = '', value]) => `${word.padEnd(10)}  ${value}`).join('\n') }
 }
 
 /** An amount in dollars; null for one that cannot be read. */
@@ -153,6 +155,21 @@ export async function alertAccount(
     below === null
       ? `Webhooks are not told of a low balance of ${name}.`
       : `Webhooks are told when the balance of ${name} falls below ${below} USD.`
+  return { value: changed, text }
+}
+
+/** Switches the events of the jobs of an account. */
+export async function switchJobEvents(
+  ask: Ask,
+  { account, isOn }: { readonly account: string; readonly isOn: boolean },
+): Promise<Outcome> {
+  const changed = await ask<AccountReply>({
+    method: 'PATCH',
+    path: adminPath('accounts', account),
+    json: { job_events: isOn },
+  })
+  const { name, job_events: are } = changed
+  const text = `Webhooks are ${are ? 'told of each job' : 'not told of jobs'} of ${name}${are ? ' that ends' : ''}.`
   return { value: changed, text }
 }
 

@@ -22,6 +22,8 @@ export type Account = {
   readonly priceList?: string
   /** The balance below which webhooks are told. Absent for none. */
   readonly alertBelow?: NanoUsd
+  /** True if webhooks are told of each job that ends. */
+  readonly jobEvents?: true
 }
 
 /** The parts of an account that an operator can change. A part that is left out stays as it is. */
@@ -34,6 +36,8 @@ export type AccountPatch = {
   readonly priceList?: string | null
   /** Webhooks are told when the balance falls below it. Null for none. */
   readonly alertBelow?: NanoUsd | null
+  /** Whether webhooks are told of each job that ends. */
+  readonly jobEvents?: boolean
   /** What it may use. */
   readonly limits?: LimitsPatch
   /** What its new keys begin with. */

@@ -38,29 +38,40 @@ export async function postAccount({ request, actor }: AdminCall, ports: AdminPor
 }
 
 /**
- * Changes the name, the replays, the price list, the alert and the limits of an account, from the next request on, and
- * the defaults of its new keys.
- * Repeating it changes nothing.
+ * Changes the name, the replays, the price list, the alerts and the limits of an account, from the next request on, and
+ * the defaults of its new keys. Repeating it changes nothing.
  */
 export async function patchAccount(
   { request, params, actor }: AdminCall,
   ports: AdminPorts,
 ): Promise<BufferedReply> {
-  const known = ['name', 'replays', 'price_list', 'alert_below_usd', 'key_defaults', ...limitFields]
+  const known = [
+    'name',
+    'replays',
+    'price_list',
+    'alert_below_usd',
+    'job_events',
+    'key_defaults',
+    ...limitFields,
+  ]
   const {
     name,
     replays,
     price_list: priceList,
     alert_below_usd: alert,
+    job_events: jobEvents,
     key_defaults: keyDefaults,
     ...fields
   } = await readFields(request, known)
-  const hasOthers = [name, replays, priceList, alert, keyDefaults].some(field => field !== undefined)
+  const hasOthers = [name, replays, priceList, alert, jobEvents, keyDefaults].some(
+    field => field !== undefined,
+  )
   const patch = {
     ...(name !== undefined && { name: checkedName(textField({ name }, 'name', 'the new name')) }),
     ...(replays !== undefined && { replays: flagField({ replays }, 'replays') }),
     ...(priceList !== undefined && { priceList: priceListIn(priceList) }),
     ...(alert !== undefined && { alertBelow: alertIn({ alert_below_usd: alert }) }),
+    ...(jobEvents !== undefined && { jobEvents: flagField({ job_events: jobEvents }, 'job_events') }),
     ...(keyDefaults !== undefined && { keyDefaults: keyDefaultsIn(keyDefaults) }),
     ...((!hasOthers || Object.keys(fields).length > 0) && { limits: limitsField(fields) }),
   }
@@ -127,6 +138,7 @@ async function accountBody(account: Account, { ledger }: AdminPorts): Promise<ob
     replays: account.replays !== false,
     price_list: account.priceList ?? null,
     alert_below_usd: account.alertBelow === undefined ? null : formatUsd(account.alertBelow),
+    job_events: account.jobEvents === true,
     created_at: instantOrNull(account.createdAtMs),
   }
 }

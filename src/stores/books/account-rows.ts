@@ -18,6 +18,8 @@ export type AccountRow = {
   price_list: string | null
   /** Null if it has no alert. Not every read has it. */
   alert_below?: bigint | null
+  /** 1 if webhooks are told of its jobs. Not every read has it. */
+  job_events?: bigint
 }
 
 export type ApiKeyRow = {
@@ -73,6 +75,7 @@ export function accountFrom(row: AccountRow): Account {
     ...(replaysOffAtMs === null ? {} : { replays: false }),
     ...(row.price_list === null ? {} : { priceList: row.price_list }),
     ...(typeof row.alert_below === 'bigint' && { alertBelow: nanoUsd(row.alert_below) }),
+    ...(row.job_events === 1n && { jobEvents: true }),
   }
 }
 

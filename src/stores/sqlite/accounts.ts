@@ -22,6 +22,7 @@ import type { Tables } from './hashed-table.ts'
 import type { KeyDefaultRows } from './limits/key-defaults.ts'
 import type { ChangeLimits } from './limits/limits.ts'
 import type { BalanceAlerts } from './webhooks/balance-alerts.ts'
+import type { JobAlerts } from './webhooks/job-alerts.ts'
 
 /** The parts of an audit line of a change. */
 type ChangeLine = { readonly action: string; readonly subject: string; readonly detail: string }
@@ -37,6 +38,7 @@ export class SqliteAccounts implements Accounts {
   readonly #keyDefaults: KeyDefaultRows
   readonly #booksOfAccounts: BooksOfAccounts
   readonly #balanceAlerts: BalanceAlerts
+  readonly #jobAlerts: JobAlerts
 
   constructor(parts: {
     readonly database: Database
@@ -46,7 +48,11 @@ export class SqliteAccounts implements Accounts {
     readonly keptKeys: ApiKeyCache
     readonly changeLimits: ChangeLimits
     readonly keyDefaults: KeyDefaultRows
-    readonly steps: { readonly booksOfAccounts: BooksOfAccounts; readonly balanceAlerts: BalanceAlerts }
+    readonly steps: {
+      readonly booksOfAccounts: BooksOfAccounts
+      readonly balanceAlerts: BalanceAlerts
+      readonly jobAlerts: JobAlerts
+    }
   }) {
     this.#groupCommit = parts.groupCommit
     this.#auditLog = parts.auditLog
@@ -57,6 +63,7 @@ export class SqliteAccounts implements Accounts {
     this.#keyDefaults = parts.keyDefaults
     this.#booksOfAccounts = parts.steps.booksOfAccounts
     this.#balanceAlerts = parts.steps.balanceAlerts
+    this.#jobAlerts = parts.steps.jobAlerts
   }
 
   createAccount({
@@ -120,6 +127,7 @@ export class SqliteAccounts implements Accounts {
         ...renamed,
         ...repriced,
         ...this.#changeAlert(row, patch.alertBelow, atMs),
+        ...this.#switchJobEvents(row, patch.jobEvents),
         ...actions.map(action => ({ action, subject: publicId })),
       ]
       for (const line of lines) this.#auditLog.append({ ...line, actor, atMs })
@@ -181,6 +189,12 @@ export class SqliteAccounts implements Accounts {
     return [{ action: 'account.balance_alert', subject, detail }]
   }
 
+  /** Inside a step: switches the events of jobs, and returns the audit line of that; none if they stay. */
+  #switchJobEvents({ id, public_id: subject }: AccountRow, isOn: AccountPatch['jobEvents']) {
+    if (isOn === undefined || !this.#jobAlerts.change(Number(id), isOn)) return []
+    return [{ action: 'account.job_events', subject, detail: JSON.stringify({ on: isOn }) }]
+  }
+
   #refuseName(name: string): void {
     if (this.#sql.accountByName.get(name) === null) return
     throw new GatewayError('already_exists', `There is already an account with the name "${name}".`, {
@@ -196,7 +210,8 @@ export class SqliteAccounts implements Accounts {
 }
 
 function statements(database: Database) {
-  const accounts = `SELECT *, (SELECT below FROM balance_alerts WHERE account_id = accounts.id) AS alert_below
+  const accounts = `SELECT *, (SELECT below FROM balance_alerts WHERE account_id = accounts.id) AS alert_below,
+    EXISTS (SELECT 1 FROM job_alerts WHERE account_id = accounts.id) AS job_events
     FROM accounts WHERE`
   return {
     insertBalances: database.prepare('INSERT INTO balances (account_id) VALUES (?)'),
