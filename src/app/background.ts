@@ -6,6 +6,7 @@ import type { Verification } from '../gateway/ports/ledger.ts'
 import type { Reconcile } from '../gateway/ports/reconcile.ts'
 import { repeatRegularly } from '../gateway/repeat-regularly.ts'
 import { startReconciler } from '../reconciler/reconciler.ts'
+import { startTelling } from '../reconciler/tell-events.ts'
 import { errorFields } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Parts } from './parts.ts'
@@ -30,14 +31,26 @@ export function countedPasses({ admin }: Parts, metrics: Metrics): Reconcile {
 
 /**
  * Starts the background work: checks of the ledger, renewals of holds, writes of the days on which keys were used, the
- * end of an upgrade, the messages of webhooks, mails, and the reconciler. Returns a function that stops it and abandons late
- * answers.
+ * end of an upgrade, the messages of webhooks, mails, events that follow from time, and the reconciler. Returns a
+ * function that stops it and abandons late answers.
  */
 export function startBackground(
-  { admin, clock, log, text, books, webhookDeliverer, mailSender, onReconcileFailed, finishUpgrade }: Parts,
+  parts: Parts,
   { metrics, reconcile }: { readonly metrics: Metrics; readonly reconcile: Reconcile },
   { reconcileEveryMs }: Config,
 ): () => Promise<void> {
+  const {
+    admin,
+    alerts,
+    clock,
+    log,
+    text,
+    books,
+    webhookDeliverer,
+    mailSender,
+    onReconcileFailed,
+    finishUpgrade,
+  } = parts
   const { ledger, apiKeys, webhooks } = admin
   const tell = (problem: Parameters<typeof booksProblemEvent>[0]) => {
     webhooks
@@ -78,6 +91,12 @@ export function startBackground(
     { clock, onFailed: onUsesFailed },
     WRITE_KEY_USES_EVERY_MS,
   )
+  const stopTelling = startTelling({
+    alerts,
+    failingUpstreams: () => text.circuitBreakers.failing(),
+    clock,
+    onFailed: error => log.error('an event could not be recorded', errorFields(error)),
+  })
   const stopUpgrading = finishUpgradeOf({ finishUpgrade, clock, log })
   webhookDeliverer.start()
   mailSender.start()
@@ -86,6 +105,7 @@ export function startBackground(
     stopChecking()
     stopRenewing()
     stopWriting()
+    stopTelling()
     stopUpgrading()
     text.lateAnswers.abandon()
     await Promise.all([stopReconciling(), webhookDeliverer.stop(), mailSender.stop()])

@@ -4,6 +4,7 @@ import { describeConfig, secretFromEnvironment, type Config } from '../config/co
 import type { HoldKind } from '../domain/ledger/books.ts'
 import { ZERO, type NanoUsd } from '../domain/money.ts'
 import { explainJob } from '../gateway/media/explain-job.ts'
+import type { Alerts } from '../gateway/ports/alerts.ts'
 import type { Backups } from '../gateway/ports/backups.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { Mailer } from '../gateway/ports/mail.ts'
@@ -50,6 +51,7 @@ export type Parts = {
   readonly text: Omit<TextPorts, 'holds'>
   readonly media: MediaParts
   readonly books: Pick<Node, 'anchor' | 'guard' | 'anchorFailures'>
+  readonly alerts: Alerts
   /** Delivers the messages of webhooks. Only a server starts it. */
   readonly webhookDeliverer: WebhookDeliverer
   /** Sends the mails about events. Only a server starts it. */
@@ -103,8 +105,7 @@ export async function openParts(
   const shared = { node, clock, log, config }
   const media = await openMedia({ ...shared, ...opened, blobFolder: folder.blobs, secretOf, jobMetrics })
   const mailer = openMailer(config, clock)
-  const refusedFields = new RefusedFields()
-  const idleStreams = new IdleStreams()
+  const seen = { refusedFields: new RefusedFields(), idleStreams: new IdleStreams() }
   const backups = openBackups(folder, media.resultStore?.name)
   const recording = openRecords(config, folder, { clock, log })
   return {
@@ -120,15 +121,15 @@ export async function openParts(
       moderator,
       mailer,
       providers,
-      refusedFields,
-      idleStreams,
+      ...seen,
       onReconcileFailed,
     }),
     onReconcileFailed,
     caller: callerPortsOf(node, clock),
-    text: textPortsOf({ ...opened, node, clock, log, refusedFields, idleStreams, tokenizer, margins }),
+    text: textPortsOf({ ...opened, node, clock, log, ...seen, tokenizer, margins }),
     media,
     books: node,
+    alerts: node.alerts,
     mailSender: openMailSender({ ...shared, mailer }),
     webhookDeliverer: openWebhookDeliverer({ ...shared, sockets }),
     startRecords: recording.start,

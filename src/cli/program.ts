@@ -13,6 +13,7 @@ import {
   renameAccount,
   showAccount,
   switchAccount,
+  switchJobEvents,
   switchReplays,
 } from './commands/accounts.ts'
 import { doctor, listAudit, reconcile, verify, type Acceptance } from './commands/checks.ts'
@@ -189,6 +190,11 @@ function addAccounts(program: Command, runner: Runner): void {
     .command('close <account>')
     .description('Close an account for good. It must have no money and no running work; its books stay.')
     .action((account: string) => runner.admin(ask => closeAccount(ask, account)))
+  addSet(accounts, { kind: 'accounts', argument: 'account', words: 'its name or id' }, runner)
+  addAccountSwitches(accounts, runner)
+}
+
+function addAccountSwitches(accounts: Command, runner: Runner): void {
   accounts
     .command('alert <account>')
     .description('Tell webhooks when the balance of an account falls below an amount; off for never.')
@@ -207,13 +213,19 @@ function addAccounts(program: Command, runner: Runner): void {
     .command('resume <account>')
     .description('Accept the keys of a suspended account again.')
     .action((account: string) => runner.admin(ask => switchAccount(ask, { account, to: 'resume' })))
-  addSet(accounts, { kind: 'accounts', argument: 'account', words: 'its name or id' }, runner)
   accounts
     .command('replays <account>')
     .description('Switch replays on or off: whether identical requests of an account share one answer.')
     .addArgument(new Argument('<state>', 'on or off').choices(['on', 'off']))
     .action((account: string, state: string) =>
       runner.admin(ask => switchReplays(ask, { account, isOn: state === 'on' })),
+    )
+  accounts
+    .command('job-events <account>')
+    .description('Tell webhooks of each image or video job of an account that ends, or not.')
+    .addArgument(new Argument('<state>', 'on or off').choices(['on', 'off']))
+    .action((account: string, state: string) =>
+      runner.admin(ask => switchJobEvents(ask, { account, isOn: state === 'on' })),
     )
 }
 

@@ -4,9 +4,9 @@ import { usd, type NanoUsd } from '../../src/domain/money.ts'
 import { eventTypes, type EventType } from '../../src/domain/webhooks/event.ts'
 import type { Webhook } from '../../src/domain/webhooks/webhook.ts'
 import type { HoldOutcome } from '../../src/gateway/ports/ledger.ts'
-import { at } from '../support/account-builders.ts'
+import { aKey, at, REVOKED } from '../support/account-builders.ts'
 import { fakeClock } from '../support/fake-clock.ts'
-import { aJob } from '../support/job-builders.ts'
+import { aFailure, aJob, aResult, aVideoJob, jobIn } from '../support/job-builders.ts'
 import { aCharge, aHold, anAccount, anId, changeLimits, NOW } from '../support/ledger-builders.ts'
 import type { StoreKind, TestStore } from '../support/test-store.ts'
 
@@ -182,5 +182,131 @@ export function eventsConform(kind: StoreKind): void {
 
       expect([failed, between, await types()]).toEqual(['failed', [], ['budget.nearly_spent']])
     })
+  })
+
+  describe('the event of a job', () => {
+    test('a job that ends is told with its cost or its failure, once, if its account asked for it', async () => {
+      const { store, payer, told } = await openTold(kind)
+      const { publicId, name } = (await store.accounts.findAccountById(payer.accountId))!
+      const account = await store.accounts.updateAccount(publicId, { jobEvents: true }, at(NOW))
+      const image = await jobIn('processing', store.jobs, aJob(payer))
+      const video = await jobIn('processing', store.jobs, aVideoJob(payer))
+      await jobIn('processing', store.jobs, aJob(payer))
+
+      for (let repeat = 0; repeat < 2; repeat += 1) {
+        await store.jobs.complete(image.id, aResult())
+        await store.jobs.fail(video.id, aFailure)
+      }
+
+      expect(account.jobEvents).toBe(true)
+      const data = {
+        account: { id: publicId, name },
+        model: 'draw-1',
+        created_at: new Date(NOW).toISOString(),
+      }
+      const error = { message: aFailure.message, code: 'NSFW' }
+      expect(await told()).toEqual([
+        expect.objectContaining({
+          type: 'job.finished',
+          data: {
+            ...data,
+            job: expect.stringMatching(/^img_/),
+            status: 'completed',
+            cost_usd: '3',
+            error: null,
+          },
+        }),
+        expect.objectContaining({
+          type: 'job.finished',
+          data: { ...data, job: expect.stringMatching(/^vid_/), status: 'failed', cost_usd: '0', error },
+        }),
+      ])
+    })
+
+    test('jobs of an account that did not ask for it, or no longer does, are not told', async () => {
+      const { store, payer, types } = await openTold(kind)
+      const { publicId } = (await store.accounts.findAccountById(payer.accountId))!
+      const change = (jobEvents: boolean) => store.accounts.updateAccount(publicId, { jobEvents }, at(NOW))
+
+      await jobIn('completed', store.jobs, aJob(payer))
+      for (const isOn of [true, true, false]) await change(isOn)
+      await jobIn('failed', store.jobs, aJob(payer))
+
+      expect(await types()).toEqual([])
+      const lines = await store.auditLog.list({ limit: 9 })
+      expect(
+        lines.flatMap(({ action, detail }) => (action === 'account.job_events' ? [detail] : [])),
+      ).toEqual(['{"on":false}', '{"on":true}'])
+    })
+  })
+
+  describe('the event of a key', () => {
+    const window = { nowMs: NOW, untilMs: NOW + 7 * DAY_MS, limit: 10 }
+
+    test('a key that expires within seven days is told once for each expiry, also after a restart', async () => {
+      const { store, reopen, payer, told, types } = await openTold(kind)
+      const [key] = await store.apiKeys.list(payer.accountId)
+      const expire = (expiresAtMs: number, on = store) =>
+        on.apiKeys.update(key!.publicId, { settings: { expiresAtMs } }, at(NOW))
+      const count: number[] = []
+      await expire(window.untilMs + 1)
+      count.push(await store.alerts.tellExpiringKeys(window))
+      await expire(window.untilMs)
+      count.push(await store.alerts.tellExpiringKeys(window), await store.alerts.tellExpiringKeys(window))
+      const first = await told()
+
+      const again = await reopen()
+      count.push(await again.alerts.tellExpiringKeys(window))
+      await expire(window.untilMs - 1, again)
+      count.push(await again.alerts.tellExpiringKeys(window))
+
+      expect(count).toEqual([0, 1, 0, 0, 1])
+      expect(first).toMatchObject([
+        {
+          type: 'key.expiring',
+          data: {
+            key: { id: key!.publicId, name: 'default' },
+            expires_at: new Date(window.untilMs).toISOString(),
+          },
+        },
+      ])
+      expect(await types(again)).toEqual(['key.expiring'])
+    })
+
+    test('a key that is revoked, disabled or expired is not told, and at most the limit are told at once', async () => {
+      const { store, payer, types } = await openTold(kind)
+      const aKeyWith = async (patch: Parameters<typeof store.apiKeys.update>[1], expiresAtMs = NOW + 1) => {
+        const { publicId } = await aKey(store, payer)
+        await store.apiKeys.update(publicId, { settings: { expiresAtMs } }, at(NOW))
+        await store.apiKeys.update(publicId, patch, at(NOW))
+      }
+      await aKeyWith(REVOKED)
+      await aKeyWith({ disabled: true })
+      await aKeyWith({}, NOW)
+      for (let count = 0; count < 3; count += 1) await aKeyWith({})
+      const two = { ...window, limit: 2 }
+
+      const counts = [await store.alerts.tellExpiringKeys(two), await store.alerts.tellExpiringKeys(two)]
+
+      expect(counts).toEqual([2, 1])
+      expect(await types()).toEqual(['key.expiring', 'key.expiring', 'key.expiring'])
+    })
+  })
+
+  test('a provider that was told to fail is known after a restart, until it is told to have recovered', async () => {
+    const { store, reopen, told } = await openTold(kind)
+    const failing = { provider: 'main', models: ['gpt-x'], atMs: NOW }
+
+    await store.alerts.tellProvider({ type: 'provider.failing', ...failing })
+    const again = await reopen()
+
+    expect(await again.alerts.toldProviders()).toEqual([failing])
+    await again.alerts.tellProvider({ type: 'provider.recovered', ...failing, atMs: NOW + 1 })
+    expect(await again.alerts.toldProviders()).toEqual([])
+    const data = { provider: 'main', models: ['gpt-x'] }
+    expect(await told(again)).toMatchObject([
+      { type: 'provider.failing', data },
+      { type: 'provider.recovered', data },
+    ])
   })
 }

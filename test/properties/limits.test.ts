@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { admit, leftOf, type LimitRefusal, type ScopeState } from '../../src/domain/limits/admission.ts'
-import { currentSpend } from '../../src/domain/limits/periods.ts'
+import { currentSpend, NOTHING_TOLD } from '../../src/domain/limits/periods.ts'
 import { budgetPeriods, type BudgetPeriod, type Terms } from '../../src/domain/limits/scope.ts'
 import { usageUnder, withoutDemand, type Demand } from '../../src/domain/limits/scope-usage.ts'
 import { nanoUsd, ZERO } from '../../src/domain/money.ts'
@@ -89,7 +89,12 @@ test('of 200 requests for a dollar on a budget of ten, ten are admitted', () => 
 })
 
 function aState(id: number, terms: Terms): ScopeState {
-  const usage = usageUnder(terms, { open: [], spentSince: () => ZERO, nowMs: START })
+  const usage = usageUnder(terms, {
+    open: [],
+    spentSince: () => ZERO,
+    told: () => NOTHING_TOLD,
+    nowMs: START,
+  })
   return { scope: { kind: 'key', id, model: '' }, terms, usage }
 }
 

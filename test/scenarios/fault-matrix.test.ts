@@ -27,10 +27,10 @@ let gateway: ScriptedGateway
 let spare: Upstream
 
 /**
- * The ledger check, the renewal of holds, the reconciler, the webhooks, the days on which keys were used, and the
- * connection sweep of the server.
+ * The ledger check, the renewal of holds, the reconciler, the webhooks, the days on which keys were used, the
+ * events that follow from time, and the connection sweep of the server.
  */
-const BACKGROUND_TIMERS = 6
+const BACKGROUND_TIMERS = 7
 
 beforeAll(async () => {
   spare = startUpstream()

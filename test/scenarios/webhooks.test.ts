@@ -167,6 +167,8 @@ test('a webhook of an account must be public and over TLS, and gets no events ab
     'balance.topped_up',
     'budget.nearly_spent',
     'budget.reached',
+    'job.finished',
+    'key.expiring',
     'webhook.test',
   ])
 })

@@ -3,6 +3,7 @@ import type { Id } from '../../src/domain/ids.ts'
 import type { Accounts } from '../../src/gateway/ports/accounts.ts'
 import type { AdminTokens } from '../../src/gateway/ports/admin-tokens.ts'
 import type { ApiKeys } from '../../src/gateway/ports/api-keys.ts'
+import type { Alerts } from '../../src/gateway/ports/alerts.ts'
 import type { Attempts } from '../../src/gateway/ports/attempts.ts'
 import type { AuditLog } from '../../src/gateway/ports/audit.ts'
 import type { CatalogStore } from '../../src/gateway/ports/catalog.ts'
@@ -37,6 +38,7 @@ export type TestStore = {
   readonly leases: Leases
   readonly limits: Limits
   readonly bookedItems: BookedItems
+  readonly alerts: Alerts
   readonly webhooks: Webhooks
   readonly webhookQueue: WebhookQueue
   readonly mail: Mail

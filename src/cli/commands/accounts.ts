@@ -15,6 +15,7 @@ export type AccountReply = {
   readonly replays: boolean
   readonly price_list: string | null
   readonly alert_below_usd: string | null
+  readonly job_events: boolean
   readonly created_at: string | null
 }
 type FullAccountReply = AccountReply & { readonly contacts: readonly string[] }
@@ -79,9 +80,10 @@ export async function showAccount(ask: Ask, account: string): Promise<Outcome> {
     ['prices', found.price_list ?? 'those of the catalog'],
     ['alert', found.alert_below_usd === null ? 'off' : `below ${found.alert_below_usd} USD`],
     ['contacts', found.contacts.length === 0 ? 'none' : found.contacts.join(', ')],
+    ['job events', found.job_events ? 'on' : 'off'],
     ['created', found.created_at ?? UNREADABLE],
   ]
-  return { value: found, text: lines.map(([word = '', value]) => `${word.padEnd(9)}  ${value}`).join('\n') }
+  return { value: found, text: lines.map(([word = '', value]) => `${word.padEnd(10)}  ${value}`).join('\n') }
 }
 
 /** An amount in dollars; null for one that cannot be read. */
@@ -170,6 +172,21 @@ export async function setContacts(
   })
   const { name, contacts: now } = changed
   const text = now.length === 0 ? `${name} has no contacts.` : `Mails about ${name} go to ${now.join(', ')}.`
+  return { value: changed, text }
+}
+
+/** Switches the events of the jobs of an account. */
+export async function switchJobEvents(
+  ask: Ask,
+  { account, isOn }: { readonly account: string; readonly isOn: boolean },
+): Promise<Outcome> {
+  const changed = await ask<AccountReply>({
+    method: 'PATCH',
+    path: adminPath('accounts', account),
+    json: { job_events: isOn },
+  })
+  const { name, job_events: are } = changed
+  const text = `Webhooks are ${are ? 'told of each job' : 'not told of jobs'} of ${name}${are ? ' that ends' : ''}.`
   return { value: changed, text }
 }
 

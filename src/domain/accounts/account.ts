@@ -24,6 +24,8 @@ export type Account = {
   readonly alertBelow?: NanoUsd
   /** The addresses that get mails about it. Absent for none, and where they are not needed. */
   readonly contacts?: readonly string[]
+  /** True if webhooks are told of each job that ends. */
+  readonly jobEvents?: true
 }
 
 /** The parts of an account that an operator can change. A part that is left out stays as it is. */
@@ -38,6 +40,8 @@ export type AccountPatch = {
   readonly alertBelow?: NanoUsd | null
   /** All addresses that get mails about it. */
   readonly contacts?: readonly string[]
+  /** Whether webhooks are told of each job that ends. */
+  readonly jobEvents?: boolean
   /** What it may use. */
   readonly limits?: LimitsPatch
   /** What its new keys begin with. */

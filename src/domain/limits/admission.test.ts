@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { usd, ZERO } from '../money.ts'
 import { admit, admitRead, strictestRates, type LimitDecision, type ScopeState } from './admission.ts'
+import { NOTHING_TOLD } from './periods.ts'
 import { NO_TERMS, type ScopeKind, type Terms } from './scope.ts'
 import { usageUnder, withDemand, withoutDemand, type Demand } from './scope-usage.ts'
 
@@ -16,7 +17,7 @@ function aState(
   { open = [], spent = ZERO }: { open?: readonly Demand[]; spent?: ReturnType<typeof usd> } = {},
 ): ScopeState {
   const all = { ...NO_TERMS, ...terms }
-  const usage = usageUnder(all, { open, spentSince: () => spent, nowMs: NOW })
+  const usage = usageUnder(all, { open, spentSince: () => spent, told: () => NOTHING_TOLD, nowMs: NOW })
   return { scope: { kind, id: 1, model: '' }, terms: all, usage }
 }
 
@@ -168,7 +169,11 @@ test('new terms count what was spent and is open, and keep the requests of the l
     budgets: { week: usd('5') },
   }
 
-  const usage = usageUnder(terms, { open: [aDemand()], spentSince: () => usd('2'), nowMs: NOW }, used)
+  const usage = usageUnder(
+    terms,
+    { open: [aDemand()], spentSince: () => usd('2'), told: () => NOTHING_TOLD, nowMs: NOW },
+    used,
+  )
 
   expect(usage.requests).toEqual(used.requests)
   expect(usage.running).toBe(1)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { usd } from '../money.ts'
-import { currentSpend, periodAt, withSpend } from './periods.ts'
+import { currentSpend, NOTHING_TOLD, periodAt, withSpend } from './periods.ts'
 
 test.each([
   ['day', '2026-11-23T23:59:59.999Z', '2026-11-23', '2026-11-24'],
@@ -33,5 +33,20 @@ test('a clock that is set back spends from the later period', () => {
 
   const later = withSpend(spent, 'day', { cost: usd('1'), atMs: monday })
 
-  expect(later).toEqual({ ...periodAt('day', tuesday), spent: usd('4'), spentBefore: usd('1') })
+  expect(later).toEqual({
+    ...periodAt('day', tuesday),
+    spent: usd('4'),
+    spentBefore: usd('1'),
+    told: NOTHING_TOLD,
+  })
+})
+
+test('what was told of a period is known until it ends', () => {
+  const told = { nearlySpent: true, reached: false }
+  const before = withSpend(undefined, 'day', { cost: usd('8'), atMs: monday })
+
+  const after = withSpend({ ...before, told }, 'day', { cost: usd('1'), atMs: monday })
+
+  expect(after.told).toEqual(told)
+  expect(withSpend(after, 'day', { cost: usd('9'), atMs: tuesday }).told).toEqual(NOTHING_TOLD)
 })

@@ -17,12 +17,13 @@ export type PeriodSpend = Period & {
    * days.
    */
   readonly spentBefore: NanoUsd
-  /** Absent if nothing was told of this period. */
-  readonly told?: BudgetTold
+  readonly told: BudgetTold
 }
 
 /** What was told of a budget in a period. Each is told once. */
 export type BudgetTold = { readonly nearlySpent: boolean; readonly reached: boolean }
+
+export const NOTHING_TOLD: BudgetTold = { nearlySpent: false, reached: false }
 
 /** The period that contains an instant. `total` starts in 1970 and never ends. */
 export function periodAt(period: BudgetPeriod, atMs: number): Period {
@@ -54,7 +55,7 @@ export function currentSpend(
   nowMs: number,
 ): PeriodSpend {
   if (stored !== undefined && nowMs < stored.endMs) return stored
-  return { ...periodAt(period, nowMs), spent: ZERO, spentBefore: ZERO }
+  return { ...periodAt(period, nowMs), spent: ZERO, spentBefore: ZERO, told: NOTHING_TOLD }
 }
 
 /** Counts a cost in the period in which it is recorded. */
@@ -64,9 +65,9 @@ export function withSpend(
   { cost, atMs }: { readonly cost: NanoUsd; readonly atMs: number },
 ): PeriodSpend {
   const current = currentSpend(stored, period, atMs)
-  const { startMs, endMs } = current
+  const { startMs, endMs, told } = current
   const spentBefore = atMs < startMs ? addUsd(current.spentBefore, cost) : current.spentBefore
-  return { startMs, endMs, spent: addUsd(current.spent, cost), spentBefore }
+  return { startMs, endMs, spent: addUsd(current.spent, cost), spentBefore, told }
 }
 
 function days(firstDay: number, count: number): Period {

@@ -36,7 +36,7 @@ export type ScopeFacts = {
   /** The charges since the start of a period. */
   readonly spentSince: (startMs: number) => NanoUsd
   /** What was told of a period of a budget. */
-  readonly told?: (period: BudgetPeriod, startMs: number) => BudgetTold | undefined
+  readonly told: (period: BudgetPeriod, startMs: number) => BudgetTold
   readonly nowMs: number
 }
 
@@ -55,9 +55,8 @@ export function usageUnder(
   for (const period of budgetPeriods) {
     if (budgets[period] === undefined) continue
     const { startMs, endMs, spentBefore } = currentSpend(before?.spent[period], period, nowMs)
-    const ofPeriod = told?.(period, startMs)
     const sum = addUsd(spentSince(startMs), spentBefore)
-    spent[period] = { startMs, endMs, spentBefore, spent: sum, ...(ofPeriod && { told: ofPeriod }) }
+    spent[period] = { startMs, endMs, spent: sum, spentBefore, told: told(period, startMs) }
   }
   const openTokens = open.reduce((sum, demand) => sum + demand.tokens, 0)
   return {

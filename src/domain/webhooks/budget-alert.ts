@@ -17,8 +17,6 @@ export type BudgetNews = {
   readonly spend: PeriodSpend
 }
 
-const NOTHING_TOLD = { nearlySpent: false, reached: false }
-
 /**
  * What is to be told of the budgets of a scope after a charge, or after a refusal: each of both types once in a period.
  * A refusal that only lasts until running requests have ended is not told.
@@ -28,31 +26,27 @@ export function budgetNews(
   { atMs, refusal }: { readonly atMs: number; readonly refusal?: LimitRefusal },
 ): readonly BudgetNews[] {
   const refused = refusal?.limit === 'budget' && !refusal.isReserved ? refusal.period : undefined
-  return budgetPeriods.flatMap(period => {
+  const news: BudgetNews[] = []
+  for (const period of budgetPeriods) {
     const allowed = terms.budgets[period]
-    if (allowed === undefined) return []
+    if (allowed === undefined) continue
     const spend = currentSpend(usage.spent[period], period, atMs)
-    const { spent, told = NOTHING_TOLD } = spend
-    const isNear = spent > ZERO && spent * 100n >= allowed * NEARLY_SPENT_PERCENT
-    const isReached = (spent > ZERO && spent >= allowed) || refused === period
-    const nearlySpent = told.nearlySpent || isNear
-    const news: BudgetNews[] = []
-    if (nearlySpent && !told.nearlySpent)
-      news.push({
-        type: 'budget.nearly_spent',
-        period,
-        allowed,
-        spend: { ...spend, told: { ...told, nearlySpent } },
-      })
-    if (isReached && !told.reached)
+    const { spent, told } = spend
+    const nearlySpent = told.nearlySpent || (spent > ZERO && spent * 100n >= allowed * NEARLY_SPENT_PERCENT)
+    const reached = told.reached || refused === period || (spent > ZERO && spent >= allowed)
+    if (nearlySpent && !told.nearlySpent) {
+      const after = { ...spend, told: { ...told, nearlySpent } }
+      news.push({ type: 'budget.nearly_spent', period, allowed, spend: after })
+    }
+    if (reached && !told.reached)
       news.push({
         type: 'budget.reached',
         period,
         allowed,
-        spend: { ...spend, told: { nearlySpent, reached: true } },
+        spend: { ...spend, told: { nearlySpent, reached } },
       })
-    return news
-  })
+  }
+  return news
 }
 
 /** The usage after something was told. */

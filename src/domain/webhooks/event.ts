@@ -16,11 +16,24 @@ export const eventTypes = {
   },
   'budget.nearly_spent': {
     about: 'account',
-    meaning: 'At least 80 % of a budget is spent. Once in each of its periods.',
+    meaning: 'At least 80 % of a budget is spent. Once a period.',
   },
   'budget.reached': {
     about: 'account',
-    meaning: 'A budget is spent, or it refused its first request of a period. Once in each of its periods.',
+    meaning: 'A budget is spent, or it refused its first request. Once a period.',
+  },
+  'job.finished': {
+    about: 'account',
+    meaning: 'An image or video job ended. Only for accounts with this switched on.',
+  },
+  'key.expiring': { about: 'account', meaning: 'A key expires within seven days. Once for each expiry.' },
+  'provider.failing': {
+    about: 'gateway',
+    meaning: 'A provider has failed for a minute: no request to one of its models succeeds.',
+  },
+  'provider.recovered': {
+    about: 'gateway',
+    meaning: 'A provider that failed has had no open circuit breaker for five minutes.',
   },
   'books.problem': {
     about: 'gateway',

@@ -3,6 +3,7 @@ import type { Accounts } from './accounts.ts'
 import type { AdminTokens } from './admin-tokens.ts'
 import type { CommitChains } from './anchor.ts'
 import type { ApiKeys } from './api-keys.ts'
+import type { Alerts } from './alerts.ts'
 import type { Attempts } from './attempts.ts'
 import type { AuditLog } from './audit.ts'
 import type { CatalogStore } from './catalog.ts'
@@ -38,6 +39,7 @@ export interface StoreNode {
   readonly leases: Leases
   readonly limits: Limits
   readonly bookedItems: BookedItems
+  readonly alerts: Alerts
   readonly webhooks: Webhooks
   readonly webhookQueue: WebhookQueue
   readonly mail: Mail

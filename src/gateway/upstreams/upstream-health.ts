@@ -1,6 +1,7 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { Upstream } from '../../domain/catalog/model.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
+import type { FailingUpstream } from '../../domain/webhooks/provider-alert.ts'
 import type { CatalogStore } from '../ports/catalog.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Destination } from '../text/admit-text.ts'
@@ -55,6 +56,14 @@ export class CircuitBreakers {
     return this.#breakers.values().reduce((count, breaker) => (isOpen(breaker, nowMs) ? count + 1 : count), 0)
   }
 
+  /** The upstreams whose circuit breakers opened, and that have not succeeded since. */
+  failing(): readonly FailingUpstream[] {
+    this.#prune(this.#catalog.current())
+    return [...this.#breakers.values()].flatMap(({ upstream, openedAtMs: sinceMs }) =>
+      sinceMs === undefined ? [] : [{ ...upstream, sinceMs }],
+    )
+  }
+
   /**
    * Undefined if the upstream may be called: its breaker is closed, or half-open without a probe. Otherwise the
    * monotonic instant at which the breaker becomes half-open, or became half-open while a probe runs.
@@ -97,6 +106,7 @@ export class CircuitBreakers {
     }
     breaker.failures += 1
     if (breaker.failures < FAILURES_BEFORE_OPEN && retryAtMs <= nowMs) return
+    breaker.openedAtMs ??= nowMs
     const openMs = Math.min(OPEN_MS_FIRST * 2 ** breaker.timesOpened, OPEN_MS_MAX)
     breaker.openUntilMs = Math.max(nowMs + openMs, retryAtMs)
     breaker.timesOpened += 1
@@ -110,8 +120,16 @@ export class CircuitBreakers {
 
   #add(destination: Destination): Breaker {
     this.#prune(this.#catalog.current())
-    const { provider } = destination
-    const breaker = { provider, failures: 0, timesOpened: 0, openUntilMs: undefined, probes: 0 }
+    const { provider, upstream } = destination
+    const breaker = {
+      provider,
+      upstream: { provider: provider.id, model: upstream.model },
+      failures: 0,
+      timesOpened: 0,
+      openedAtMs: undefined,
+      openUntilMs: undefined,
+      probes: 0,
+    }
     this.#breakers.set(keyOf(destination), breaker)
     return breaker
   }
@@ -132,8 +150,11 @@ type Breaker = {
   readonly provider: Provider
   /** Consecutive failures. */
   failures: number
+  readonly upstream: Omit<FailingUpstream, 'sinceMs'>
   /** Since the last success. */
   timesOpened: number
+  /** When it opened first since the last success. Undefined if it has not. */
+  openedAtMs: number | undefined
   /** A monotonic instant. Undefined while the breaker is closed. */
   openUntilMs: number | undefined
   /** The calls that run although the breaker is open or half-open. */

@@ -40,9 +40,8 @@ export async function postAccount({ request, actor }: AdminCall, ports: AdminPor
 }
 
 /**
- * Changes the name, the replays, the price list, the alert, the contacts and the limits of an account, from the next request on, and
- * the defaults of its new keys.
- * Repeating it changes nothing.
+ * Changes the name, the replays, the price list, the alerts, the contacts and the limits of an account, from the next
+ * request on, and the defaults of its new keys. Repeating it changes nothing.
  */
 export async function patchAccount(
   { request, params, actor }: AdminCall,
@@ -54,6 +53,7 @@ export async function patchAccount(
     'price_list',
     'alert_below_usd',
     'contacts',
+    'job_events',
     'key_defaults',
     ...limitFields,
   ]
@@ -63,10 +63,11 @@ export async function patchAccount(
     price_list: priceList,
     alert_below_usd: alert,
     contacts,
+    job_events: jobEvents,
     key_defaults: keyDefaults,
     ...fields
   } = await readFields(request, known)
-  const hasOthers = [name, replays, priceList, alert, contacts, keyDefaults].some(
+  const hasOthers = [name, replays, priceList, alert, contacts, jobEvents, keyDefaults].some(
     field => field !== undefined,
   )
   const patch = {
@@ -75,6 +76,7 @@ export async function patchAccount(
     ...(priceList !== undefined && { priceList: priceListIn(priceList) }),
     ...(alert !== undefined && { alertBelow: alertIn({ alert_below_usd: alert }) }),
     ...(contacts !== undefined && { contacts: contactsIn(contacts) }),
+    ...(jobEvents !== undefined && { jobEvents: flagField({ job_events: jobEvents }, 'job_events') }),
     ...(keyDefaults !== undefined && { keyDefaults: keyDefaultsIn(keyDefaults) }),
     ...((!hasOthers || Object.keys(fields).length > 0) && { limits: limitsField(fields) }),
   }
@@ -155,6 +157,7 @@ async function accountBody(account: Account, { ledger }: AdminPorts): Promise<ob
     replays: account.replays !== false,
     price_list: account.priceList ?? null,
     alert_below_usd: account.alertBelow === undefined ? null : formatUsd(account.alertBelow),
+    job_events: account.jobEvents === true,
     created_at: instantOrNull(account.createdAtMs),
   }
 }

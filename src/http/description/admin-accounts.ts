@@ -49,6 +49,8 @@ export function nameWithout(...beginnings: readonly string[]): Schema {
 export const name = nameWithout('acct_')
 const note: Schema = about('For the audit log.', nullable({ type: 'string', maxLength: NOTE_LENGTH_MAX }))
 
+const JOB_EVENTS = about('Whether webhooks are told of each job that ends.', flag)
+
 const accountMembers = {
   id: idOf('acct'),
   name: text,
@@ -60,6 +62,7 @@ const accountMembers = {
   replays: flag,
   price_list: about('Null for the prices of the catalog.', nullable(text)),
   alert_below_usd: about('Webhooks are told when the balance falls below it. Null for none.', nullable(usd)),
+  job_events: JOB_EVENTS,
   created_at: nullable(dateTime),
 } as const satisfies Members
 
@@ -110,6 +113,7 @@ export const adminAccountSchemas: Members = {
         'All addresses that get mails about it. An empty list, or null, removes them.',
         nullable(listOf({ type: 'string', format: 'email', maxLength: 254 }, { maxItems: CONTACTS_MAX })),
       ),
+      job_events: JOB_EVENTS,
       key_defaults: about('Null removes all.', nullable(closed({}, { ...termChanges, ...settingDefaults }))),
       ...limitChanges,
     },
@@ -127,6 +131,7 @@ export const account = {
   replays: true,
   price_list: null,
   alert_below_usd: null,
+  job_events: false,
   created_at: AT,
 }
 const credit = {

@@ -27,6 +27,7 @@ import type { Contents, Operation, Parameter, PathDescription, Paths, Reply } fr
 import { adminDocumentPaths, operatingPaths } from './operating.ts'
 import { text, words, type Members, type Schema } from './schema.ts'
 import { adminRequestPaths, requestPaths, requestSchemas } from './requests.ts'
+import { EVENTS_TAG, messageObjects, messageSchemas } from './webhook-messages.ts'
 import { textPaths } from './text.ts'
 import { textSchemas } from './text-schemas.ts'
 
@@ -40,6 +41,7 @@ const tags: Readonly<Record<string, string>> = {
   Videos: 'Videos, as jobs that reserve money.',
   Models: 'The models and their prices.',
   Account: 'The money of the account of a key.',
+  [EVENTS_TAG]: 'Signed messages that webhooks get.',
   Operating: 'Health, metrics and this document.',
   'Admin: accounts and money': 'Accounts, keys, credits and corrections.',
   'Admin: projects': 'Groups of keys of an account.',
@@ -83,6 +85,7 @@ const schemas: Members = {
   ...adminWebhookSchemas,
   ...adminMarginSchemas,
   ...adminMailSchemas,
+  ...messageSchemas,
 }
 
 const headers = {
@@ -129,6 +132,7 @@ export function apiDocument({ brand, isOpenAiMediaOn }: ApiOptions): ApiDocument
     title: 'AI gateway',
     description: ofCustomers,
     errorPrefix: 'Error',
+    events: 'account',
   })
 }
 
@@ -174,7 +178,7 @@ export function adminDocument(): ApiDocument {
     ...adminDocumentPaths,
   }
   const title = 'Admin API of the AI gateway'
-  return documentOf(paths, { title, description: common, errorPrefix: 'AdminError' })
+  return documentOf(paths, { title, description: common, errorPrefix: 'AdminError', events: 'all' })
 }
 
 /** The operations of a path of the admin API, with the scopes of its route. */
@@ -195,9 +199,14 @@ export type ApiDocument = ReturnType<typeof documentOf>
 
 function documentOf(
   paths: Paths,
-  about: { readonly title: string; readonly description: string; readonly errorPrefix: string },
+  about: {
+    readonly title: string
+    readonly description: string
+    readonly errorPrefix: string
+    readonly events: 'all' | 'account'
+  },
 ) {
-  const { title, description, errorPrefix } = about
+  const { title, description, errorPrefix, events } = about
   const errors = new ErrorComponents(errorPrefix)
   const operations = Object.values(paths).flatMap(methods => Object.values(methods))
   const described = Object.fromEntries(
@@ -208,16 +217,23 @@ function documentOf(
       ),
     ]),
   )
-  const references = JSON.stringify([described, errors.all])
+  const webhooks = Object.fromEntries(
+    Object.entries(messageObjects(events)).map(([type, { body, ...message }]) => [
+      type,
+      { post: { ...message, requestBody: { required: true, content: contentObject(body) } } },
+    ]),
+  )
+  const references = JSON.stringify([described, webhooks, errors.all])
   const schemes = new Set(operations.flatMap(({ access }) => securityOf(access).flatMap(Object.keys)))
   return {
     openapi: '3.1.0',
     info: { title, version: API_VERSION, description, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: '/', description: 'The gateway that serves this document.' }],
     tags: Object.entries(tags)
-      .filter(([name]) => operations.some(({ tag }) => tag === name))
+      .filter(([name]) => name === EVENTS_TAG || operations.some(({ tag }) => tag === name))
       .map(([name, description]) => ({ name, description })),
     paths: described,
+    webhooks,
     components: {
       schemas: schemasIn(references),
       responses: errors.all,

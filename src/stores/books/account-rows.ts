@@ -20,6 +20,8 @@ export type AccountRow = {
   alert_below?: bigint | null
   /** A JSON array. Not every read has it. */
   contacts?: string | null
+  /** 1 if webhooks are told of its jobs. Not every read has it. */
+  job_events?: bigint
 }
 
 export type ApiKeyRow = {
@@ -76,6 +78,7 @@ export function accountFrom(row: AccountRow): Account {
     ...(row.price_list === null ? {} : { priceList: row.price_list }),
     ...contactsFrom(row),
     ...(typeof row.alert_below === 'bigint' && { alertBelow: nanoUsd(row.alert_below) }),
+    ...(row.job_events === 1n && { jobEvents: true }),
   }
 }
 

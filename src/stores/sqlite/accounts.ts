@@ -23,6 +23,7 @@ import type { KeyDefaultRows } from './limits/key-defaults.ts'
 import type { ChangeLimits } from './limits/limits.ts'
 import type { MailRecipients } from './mail/mail-recipients.ts'
 import type { BalanceAlerts } from './webhooks/balance-alerts.ts'
+import type { JobAlerts } from './webhooks/job-alerts.ts'
 
 /** The parts of an audit line of a change. */
 type ChangeLine = { readonly action: string; readonly subject: string; readonly detail: string }
@@ -39,6 +40,7 @@ export class SqliteAccounts implements Accounts {
   readonly #booksOfAccounts: BooksOfAccounts
   readonly #balanceAlerts: BalanceAlerts
   readonly #mailRecipients: MailRecipients
+  readonly #jobAlerts: JobAlerts
 
   constructor(parts: {
     readonly database: Database
@@ -49,7 +51,11 @@ export class SqliteAccounts implements Accounts {
     readonly changeLimits: ChangeLimits
     readonly keyDefaults: KeyDefaultRows
     readonly mailRecipients: MailRecipients
-    readonly steps: { readonly booksOfAccounts: BooksOfAccounts; readonly balanceAlerts: BalanceAlerts }
+    readonly steps: {
+      readonly booksOfAccounts: BooksOfAccounts
+      readonly balanceAlerts: BalanceAlerts
+      readonly jobAlerts: JobAlerts
+    }
   }) {
     this.#groupCommit = parts.groupCommit
     this.#auditLog = parts.auditLog
@@ -61,6 +67,7 @@ export class SqliteAccounts implements Accounts {
     this.#booksOfAccounts = parts.steps.booksOfAccounts
     this.#balanceAlerts = parts.steps.balanceAlerts
     this.#mailRecipients = parts.mailRecipients
+    this.#jobAlerts = parts.steps.jobAlerts
   }
 
   createAccount({
@@ -125,6 +132,7 @@ export class SqliteAccounts implements Accounts {
         ...repriced,
         ...this.#changeAlert(row, patch.alertBelow, atMs),
         ...this.#changeContacts(row, patch.contacts),
+        ...this.#switchJobEvents(row, patch.jobEvents),
         ...actions.map(action => ({ action, subject: publicId })),
       ]
       for (const line of lines) this.#auditLog.append({ ...line, actor, atMs })
@@ -194,6 +202,12 @@ export class SqliteAccounts implements Accounts {
     return [{ action: 'account.contacts', subject, detail }]
   }
 
+  /** Inside a step: switches the events of jobs, and returns the audit line of that; none if they stay. */
+  #switchJobEvents({ id, public_id: subject }: AccountRow, isOn: AccountPatch['jobEvents']) {
+    if (isOn === undefined || !this.#jobAlerts.change(Number(id), isOn)) return []
+    return [{ action: 'account.job_events', subject, detail: JSON.stringify({ on: isOn }) }]
+  }
+
   #refuseName(name: string): void {
     if (this.#sql.accountByName.get(name) === null) return
     throw new GatewayError('already_exists', `There is already an account with the name "${name}".`, {
@@ -210,7 +224,8 @@ export class SqliteAccounts implements Accounts {
 
 function statements(database: Database) {
   const accounts = `SELECT *, (SELECT below FROM balance_alerts WHERE account_id = accounts.id) AS alert_below,
-      (SELECT json_group_array(address ORDER BY id) FROM mail_recipients WHERE account_id = accounts.id) AS contacts
+      (SELECT json_group_array(address ORDER BY id) FROM mail_recipients WHERE account_id = accounts.id) AS contacts,
+    EXISTS (SELECT 1 FROM job_alerts WHERE account_id = accounts.id) AS job_events
     FROM accounts WHERE`
   return {
     insertBalances: database.prepare('INSERT INTO balances (account_id) VALUES (?)'),

@@ -27,6 +27,7 @@ import { LimitSteps } from './limits/limit-steps.ts'
 import { OpenTextHolds, TextHolds, type TextHoldTerms } from './text-holds.ts'
 import type { Transactions } from './transactions.ts'
 import { BalanceAlerts } from './webhooks/balance-alerts.ts'
+import { JobAlerts } from './webhooks/job-alerts.ts'
 import type { WebhookEvents } from './webhooks/webhook-events.ts'
 import { UsageList } from './usage-list.ts'
 import { verifyBooks } from './verify/verify.ts'
@@ -57,6 +58,7 @@ export function createLedgerSteps(parts: {
     hints,
     booksOfAccounts,
     balanceAlerts,
+    jobAlerts: new JobAlerts(parts),
     journal,
     limits,
     text: new TextHolds(shared),

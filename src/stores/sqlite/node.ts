@@ -27,6 +27,7 @@ import type { Transactions } from './transactions.ts'
 import type { SecretBox } from './secrets/secret-box.ts'
 import { UsageRebuild } from './usage-days.ts'
 import type { WebhookEvents } from './webhooks/webhook-events.ts'
+import { SqliteAlerts } from './webhooks/alerts.ts'
 import { SqliteWebhookQueue } from './webhooks/webhook-queue.ts'
 import { SqliteWebhooks } from './webhooks/webhooks.ts'
 
@@ -92,6 +93,7 @@ export function openNode(
     limits: createLimits({ ...shared, owner }),
     bookedItems: createBookedItems(shared.database),
     keyDefaults: createKeyDefaults({ ...shared, groupCommit, keyDefaults }),
+    alerts: new SqliteAlerts({ ...shared, groupCommit }),
     webhooks: new SqliteWebhooks({ ...shared, groupCommit }),
     webhookQueue: new SqliteWebhookQueue({ ...shared, groupCommit }),
     mail,

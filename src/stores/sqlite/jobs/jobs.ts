@@ -124,7 +124,7 @@ class JobSteps {
 
   /** Returns the row after the step. */
   #write(before: JobRow, { charge, releasedAtMs, loss, columns, event }: JobWrites): JobRow {
-    const { media, journal, booksOfAccounts, limits } = this.#parts.steps
+    const { media, journal, booksOfAccounts, limits, jobAlerts } = this.#parts.steps
     const job = jobFrom(before)
     const hold = holdOf(job)
     const endedAtMs = charge?.atMs ?? releasedAtMs
@@ -138,6 +138,7 @@ class JobSteps {
     const after = { ...before, ...columns, ...lossBy }
     this.#table.update(before, after)
     if (event !== undefined) this.#table.note(after, event)
+    if (endedAtMs !== undefined) jobAlerts.tell(jobFrom(after), endedAtMs)
     return after
   }
 }

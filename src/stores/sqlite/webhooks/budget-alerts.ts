@@ -21,13 +21,13 @@ export class BudgetAlerts {
     accountId: number,
     { kind, id, model }: Scope,
     { budgets }: Terms,
-  ): (period: BudgetPeriod, startMs: number) => BudgetTold | undefined {
+  ): (period: BudgetPeriod, startMs: number) => BudgetTold {
     const rows = this.#sql.select.all(accountId, kind, id, model)
     return (period, startMs) => {
       const row = rows.find(
         row => row.period === period && Number(row.start_ms) === startMs && row.budget === budgets[period],
       )
-      return row && { nearlySpent: row.is_near === 1n, reached: row.is_reached === 1n }
+      return { nearlySpent: row?.is_near === 1n, reached: row?.is_reached === 1n }
     }
   }
 
@@ -47,8 +47,8 @@ export class BudgetAlerts {
       news.period,
       startMs,
       news.allowed,
-      told?.nearlySpent === true ? 1 : 0,
-      told?.reached === true ? 1 : 0,
+      told.nearlySpent ? 1 : 0,
+      told.reached ? 1 : 0,
     )
     this.#events.emit(budgetEvent(accountId, this.#nameOf(scope), { news, atMs }))
   }
