@@ -130,6 +130,24 @@ describe('a gateway whose results are in a bucket', () => {
     ])
   })
 
+  test('removes the parts of an upload that was cut off more than an hour ago', async () => {
+    const passed = () =>
+      until('a pass has run', async () => {
+        return (await gateway.admin<{ has_run: boolean }>('POST', 'reconcile')).has_run
+      })
+    const upload = { key: `gate/live/${id}.out-1`, parts: new Map(), initiatedMs: gateway.clock.now() }
+    storage.uploads.set('cut', upload)
+    storage.uploads.set('of others', { ...upload, key: 'other/object' })
+
+    await passed()
+    const before = [...storage.uploads.keys()]
+    gateway.clock.advance(2 * 3_600_000)
+    await passed()
+
+    expect(before).toEqual(['cut', 'of others'])
+    expect([...storage.uploads.keys()]).toEqual(['of others'])
+  })
+
   test('does the other work of a pass while the files are out of reach, and reports one failure', async () => {
     storage.fault = ({ key }) => (key === '' ? { status: 403, code: 'AccessDenied' } : undefined)
     type Pass = { readonly has_run: boolean; readonly jobs: { readonly failed: number } }
