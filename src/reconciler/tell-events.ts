@@ -17,7 +17,10 @@ type TellPorts = {
   readonly onFailed: (error: unknown) => void
 }
 
-/** Tells regularly of keys that expire soon and of providers that fail or have recovered. Returns a function that stops it. */
+/**
+ * Tells regularly of keys that expire soon, and of providers that fail or have recovered. Returns a function that stops
+ * it.
+ */
 export function startTelling(ports: TellPorts): () => void {
   const watcher = new ProviderWatcher(ports)
   const look = () => Promise.all([tellExpiringKeys(ports), watcher.look()])

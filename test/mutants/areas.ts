@@ -16,6 +16,7 @@ import { resultMutants } from './areas/results.ts'
 import { streamMutants } from './areas/streams.ts'
 import { usageMutants } from './areas/usage.ts'
 import { verifyMutants } from './areas/verify.ts'
+import { webhookMutants } from './areas/webhooks.ts'
 import type { Mutant } from './mutant.ts'
 
 /** The mutants by what they break. `npm run mutants -- --area NAME` runs those of one area. */
@@ -38,6 +39,7 @@ export const areas = {
   anchor: anchorMutants,
   bodies: bodyMutants,
   backups: backupMutants,
+  webhooks: webhookMutants,
 } as const satisfies Readonly<Record<string, readonly Mutant[]>>
 
 export type Area = keyof typeof areas

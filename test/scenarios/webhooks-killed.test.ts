@@ -62,3 +62,36 @@ test('after each kill -9, every credit that was answered is told, and with one i
   expect(answered.size).toBeGreaterThan(ROUNDS)
   expect([...told].filter(([, ids]) => ids.size !== 1)).toEqual([])
 }, 300_000)
+
+test('a message that was sent before a kill -9, and not marked, is sent again with its id and its bytes', async () => {
+  const dataDir = aDataFolder()
+  const arrived: { readonly id: string | null; readonly body: string }[] = []
+  const first = Promise.withResolvers<void>()
+  const receiver = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    async fetch(request) {
+      arrived.push({ id: request.headers.get('webhook-id'), body: await request.text() })
+      // The sender dies before it has an answer.
+      if (arrived.length === 1) {
+        first.resolve()
+        return new Promise<Response>(() => {})
+      }
+      return new Response()
+    },
+  })
+  const killed = await startToKill(dataDir, SETTINGS)
+  await ask(killed, 'accounts', { name: 'ada' })
+  await ask(killed, 'webhooks', { url: receiver.url.href, events: ['balance.granted'] })
+  await ask(killed, 'accounts/ada/grants', { amount_usd: '1' })
+  await first.promise
+
+  await killed.kill()
+  const gateway = await startToKill(dataDir, SETTINGS)
+  await until('the message is sent again', () => arrived.length === 2, 60_000)
+  await gateway.kill()
+  await receiver.stop(true)
+
+  expect(arrived[1]).toEqual(arrived[0]!)
+}, 120_000)

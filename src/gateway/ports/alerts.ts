@@ -1,6 +1,8 @@
 import type { ProviderNews, ToldProvider } from '../../domain/webhooks/provider-alert.ts'
 
-/** Events that follow from time or from calls, and not from a change of the store. Each is recorded with what was told. */
+/**
+ * Events that follow from time or from calls, and not from a change of the store. Each is recorded with what was told.
+ */
 export interface Alerts {
   /**
    * Tells of at most `limit` keys that can be used and that expire until `untilMs`. A key is told once for each expiry,

@@ -9,7 +9,9 @@ import type { Alerts } from '../../../gateway/ports/alerts.ts'
 import type { GroupCommit } from '../group-commit.ts'
 import type { WebhookEvents } from './webhook-events.ts'
 
-/** `Alerts` of one node. What was told is written in the step of its event, so a restart repeats and forgets nothing. */
+/**
+ * `Alerts` of one node. What was told is written in the step of its event, so a restart repeats and forgets nothing.
+ */
 export class SqliteAlerts implements Alerts {
   readonly #groupCommit: GroupCommit
   readonly #events: WebhookEvents

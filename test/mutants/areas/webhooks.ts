@@ -1,0 +1,54 @@
+import type { Mutant } from '../mutant.ts'
+
+const BUDGETS = 'src/domain/webhooks/budget-alert.ts'
+const PROVIDERS = 'src/domain/webhooks/provider-alert.ts'
+const EVENTS = 'src/stores/sqlite/webhooks/webhook-events.ts'
+const ALERTS = 'src/stores/sqlite/webhooks/alerts.ts'
+const STORE_TESTS = 'src/stores/sqlite/webhooks/webhooks.test.ts'
+const WATCHER_TESTS = 'src/reconciler/tell-events.test.ts'
+
+/** Faults in what webhooks are told, and in who is told. */
+export const webhookMutants: readonly Mutant[] = [
+  {
+    name: 'a charge forgets what was told of its period',
+    file: 'src/domain/limits/periods.ts',
+    text: 'spent: addUsd(current.spent, cost), spentBefore, told }',
+    replacement: 'spent: addUsd(current.spent, cost), spentBefore, told: NOTHING_TOLD }',
+    tests: ['src/domain/limits/periods.test.ts'],
+  },
+  {
+    name: 'a budget is told as reached by a refusal that running requests cause',
+    file: BUDGETS,
+    text: "refusal?.limit === 'budget' && !refusal.isReserved ?",
+    replacement: "refusal?.limit === 'budget' ?",
+    tests: [STORE_TESTS],
+  },
+  {
+    name: 'what was told of a budget is not undone by a rollback',
+    file: 'src/stores/sqlite/limits/limit-steps.ts',
+    text: 'this.#set(live, withNews(live.usage, news))',
+    replacement: 'live.usage = withNews(live.usage, news)\n      this.#before.delete(live)',
+    tests: [STORE_TESTS],
+  },
+  {
+    name: 'webhooks of all accounts are told of an event of one',
+    file: EVENTS,
+    text: '[...of(GATEWAY), ...of(accountId)]',
+    replacement: '[...this.#read().keys()].flatMap(of)',
+    tests: [STORE_TESTS],
+  },
+  {
+    name: 'a revoked key is told to expire',
+    file: ALERTS,
+    text: 'AND revoked_at_ms IS NULL AND disabled_at_ms IS NULL',
+    replacement: 'AND disabled_at_ms IS NULL',
+    tests: [STORE_TESTS],
+  },
+  {
+    name: 'a provider that was told to fail is told to have recovered at its first success',
+    file: PROVIDERS,
+    text: 'if (monotonicMs - sinceMs < RECOVERED_MS_MIN)',
+    replacement: 'if (monotonicMs - sinceMs < 0)',
+    tests: [WATCHER_TESTS],
+  },
+]
