@@ -93,5 +93,5 @@ test('a message that was sent before a kill -9, and not marked, is sent again wi
   await gateway.kill()
   await receiver.stop(true)
 
-  expect(arrived[1]).toEqual(arrived[0]!)
+  expect(arrived[1]).toEqual(arrived[0])
 }, 120_000)

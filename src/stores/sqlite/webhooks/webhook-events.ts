@@ -30,6 +30,11 @@ export class WebhookEvents {
   readonly #mailRecipients: MailRecipients
   /** The webhooks that are on, by their accounts; 0 is the operator. Undefined if they must be read. */
   #receivers: ReadonlyMap<number, readonly Receiver[]> | undefined
+  /**
+   * The messages that wait for each webhook, as far as they were counted. Counting a long queue takes a millisecond, and a
+   * receiver that is down must not slow the steps of requests.
+   */
+  readonly #waiting = new Map<number, number>()
 
   constructor(parts: {
     readonly database: Database
@@ -41,9 +46,16 @@ export class WebhookEvents {
     parts.transactions.join({ afterRollback: () => this.forget() })
   }
 
-  /** Reads the webhooks again at the next event. Called by each step that changes one. */
+  /** Reads the webhooks and their queues again at the next event. Called by each step that changes or removes some. */
   forget(): void {
     this.#receivers = undefined
+    this.#waiting.clear()
+  }
+
+  /** Inside a step: a message began to wait (1), or no longer does (-1). */
+  addWaiting(webhookId: number, change: 1 | -1): void {
+    const waiting = this.#waiting.get(webhookId)
+    if (waiting !== undefined) this.#waiting.set(webhookId, waiting + change)
   }
 
   /** Inside a step: records an event for all webhooks that asked for it, and for mails. Without any, it writes nothing. */
@@ -81,14 +93,20 @@ export class WebhookEvents {
     let last: bigint | undefined
     for (const id of webhookIds) {
       if (this.isFull(id)) this.#sql.drop.run(id)
-      else last = this.#sql.insertMessage.get(newEventId('msg', event.atMs), id, row.id, event.atMs)?.id
+      else {
+        last = this.#sql.insertMessage.get(newEventId('msg', event.atMs), id, row.id, event.atMs)?.id
+        this.addWaiting(id, 1)
+      }
     }
     return last
   }
 
   /** Whether the queue of a webhook has no room for another message. */
   isFull(webhookId: number): boolean {
-    return (this.#sql.waiting.get(webhookId, QUEUE_MAX)?.count ?? 0n) >= BigInt(QUEUE_MAX)
+    const known = this.#waiting.get(webhookId)
+    const waiting = known ?? Number(this.#sql.waiting.get(webhookId, QUEUE_MAX)?.count ?? 0n)
+    if (known === undefined) this.#waiting.set(webhookId, waiting)
+    return waiting >= QUEUE_MAX
   }
 
   #read(): ReadonlyMap<number, readonly Receiver[]> {

@@ -72,6 +72,7 @@ export class SqliteWebhookQueue implements WebhookQueue {
         problem,
         id,
       )
+      if (state !== 'waiting') webhookEvents.addWaiting(Number(row.webhook_id), -1)
       if (after.failingSinceMs !== earlier.failingSinceMs)
         this.#sql.setFailing.run(after.failingSinceMs, row.webhook_id)
       if (!after.isSwitchedOff) return
@@ -88,7 +89,12 @@ export class SqliteWebhookQueue implements WebhookQueue {
   removeBefore(beforeMs: number, limit: number): Promise<number> {
     // Most calls remove nothing and need no commit.
     if (this.#sql.oldEvent.get(beforeMs) === null) return Promise.resolve(0)
-    return this.#parts.groupCommit.run(() => this.#sql.removeEvents.run(beforeMs, limit).changes)
+    const { groupCommit, webhookEvents } = this.#parts
+    return groupCommit.run(() => {
+      const { changes } = this.#sql.removeEvents.run(beforeMs, limit)
+      webhookEvents.forget()
+      return changes
+    })
   }
 }
 

@@ -49,15 +49,23 @@ test('a queue of 10,000 messages takes no more, and counts what it drops', async
   })
   const report = () => store.webhooks.report({ type: 'books.problem', data: {}, atMs: NOW })
   await report()
+  // The count of a queue is read when the process begins, and after each change of a webhook.
   store.database.run(
     `WITH RECURSIVE numbers (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
       INSERT INTO webhook_messages (public_id, webhook_id, event_id, state, next_attempt_at_ms)
       SELECT 'msg_' || n, 1, 1, 'waiting', 1 FROM numbers`,
     [QUEUE_MAX],
   )
+  await store.webhooks.update(webhook.publicId, { note: 'full' }, at(NOW))
 
+  for (let dropped = 0; dropped < 2; dropped += 1) await report()
+  const first = (await store.webhookQueue.next(webhook.id, NOW))!
+  await store.webhookQueue.record(first, { atMs: NOW, durationMs: 1, status: 200, problem: null })
+  await store.webhooks.redeliver(webhook, first.publicId, NOW)
   await report()
+  await store.webhookQueue.record(first, { atMs: NOW, durationMs: 1, status: 200, problem: null })
+  for (let sent = 0; sent < 2; sent += 1) await report()
 
-  expect(await store.webhooks.find(webhook.publicId)).toMatchObject({ dropped: 1 })
-  expect(await store.webhooks.counts()).toEqual({ waiting: QUEUE_MAX, dropped: 1 })
+  expect(await store.webhooks.find(webhook.publicId)).toMatchObject({ dropped: 4 })
+  expect(await store.webhooks.counts()).toEqual({ waiting: QUEUE_MAX, dropped: 4 })
 })

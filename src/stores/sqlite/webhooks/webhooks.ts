@@ -158,6 +158,7 @@ export class SqliteWebhooks implements Webhooks {
       if (webhook !== null) requireOn(webhook)
       if (row.state !== 'waiting' && this.#parts.webhookEvents.isFull(id)) throw fullQueue()
       this.#sql.redeliver.run(atMs, row.id)
+      if (row.state !== 'waiting') this.#parts.webhookEvents.addWaiting(id, 1)
       return messageFrom(this.#message(row.id))
     })
   }
