@@ -26,7 +26,7 @@ async function openNode(url: string, onFreed?: (accountId: number) => void) {
     () => batches.close(),
     () => proxy.stop(),
   )
-  const holds = new TextHolds({ batches, tariffs: new Tariffs(batches) })
+  const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(batches) })
   return { proxy, batches, holds }
 }
 
