@@ -42,7 +42,7 @@ test.skipIf(server === undefined)(
   async () => {
     const { reads, connect } = connections(await aDatabase(server!))
     const batches = await Promise.all(['a', 'b'].map(label => Batches.open({ connect, label })))
-    const nodes = batches.map(of => new TextHolds({ batches: of, tariffs: new Tariffs(of) }))
+    const nodes = batches.map(of => new TextHolds({ batches: of, reads, tariffs: new Tariffs(of) }))
     let keys = 0n
 
     await fc.assert(

@@ -10,7 +10,6 @@ import { usd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { Hold } from '../../gateway/ports/ledger.ts'
 import { Batches } from './batches.ts'
 import { connections } from './database.ts'
-import { sealSilentLanes } from './stored-rows.ts'
 import { Tariffs } from './tariffs.ts'
 import { TextHolds } from './text-holds.ts'
 
@@ -27,7 +26,7 @@ async function openNode(url: string, onFreed?: (accountId: number) => void) {
     () => batches.close(),
     () => proxy.stop(),
   )
-  const holds = new TextHolds({ batches, tariffs: new Tariffs(batches) })
+  const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(batches) })
   return { proxy, batches, holds }
 }
 
@@ -253,8 +252,10 @@ describe.skipIf(server === undefined)('a batch in PostgreSQL that is not answere
   test('a node whose lane was taken writes its charge on another lane, once', async () => {
     const { url, one, hold, reads, charges, problems } = await setUpWithHold()
     const before = one.batches.lane
-    await reads`UPDATE lanes SET seen_at_ms = 0 WHERE number = ${before}`
-    await sealSilentLanes(reads, null)
+    // The node is silent after it sealed its lane.
+    const take = () =>
+      reads`UPDATE lanes SET seen_at_ms = 0 WHERE number = ${before} AND sealed_id = last_id RETURNING number`
+    while ((await take()).length === 0) await Promise.resolve()
     const third = await openNode(url)
 
     const captured = await one.holds.capture(hold, aCharge(1))

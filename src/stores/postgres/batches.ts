@@ -93,7 +93,15 @@ export class Batches {
     return this.#ask<unknown>(answer => ({ kind: 'step', canWait, step, answer })) as Promise<T>
   }
 
-  /** Refuses later work, writes the work that waits, and gives the lane back. Repeating it changes nothing. */
+  /** Shows that the lane is in use, so that its holds do not expire. Each batch does, too. */
+  renew(): Promise<void> {
+    return this.run(async () => undefined)
+  }
+
+  /**
+   * Refuses later work, writes the work that waits, ends the text holds of this node and gives the lane back. Repeating it
+   * changes nothing.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

@@ -120,7 +120,7 @@ export class LaneWriter {
     this.#isClosed = true
   }
 
-  /** Stores the last commit and gives the lane back. */
+  /** Stores the last commit, ends the text holds of this node and gives the lane back. */
   async close(): Promise<void> {
     if (this.#lost === undefined) {
       if (this.isUnsealed) await this.post({ charges: [], ends: [], holds: [] })

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { aCharge, anId, NOW } from '../../../test/support/ledger-builders.ts'
 import { anAccountIn, problemsOf } from '../../../test/support/postgres/books.ts'
 import { aDatabase } from '../../../test/support/postgres/databases.ts'
+import { Proxy } from '../../../test/support/postgres/proxy.ts'
 import { runServer } from '../../../test/support/postgres/run-server.ts'
 import { usd, ZERO } from '../../domain/money.ts'
 import { Batches } from './batches.ts'
@@ -13,13 +14,22 @@ const server = await runServer()
 const ends: (() => unknown)[] = []
 
 async function setUp() {
-  const { reads, connect } = connections(await aDatabase(server!))
+  const url = await aDatabase(server!)
+  const { reads } = connections(url)
   ends.push(() => reads.close())
   const clock = { nowMs: NOW }
-  const open = async (label: string) => {
-    const batches = await Batches.open({ connect, label, nowMs: () => clock.nowMs })
+  const openAt = async (at: string, label: string) => {
+    const batches = await Batches.open({ connect: connections(at).connect, label, nowMs: () => clock.nowMs })
     ends.push(() => batches.close())
     return batches
+  }
+  const open = (label: string) => openAt(url, label)
+  /** A node whose network can be held, as if its process was frozen. */
+  const openFrozen = async () => {
+    const proxy = Proxy.to(url)
+    const batches = await openAt(proxy.url(url), 'frozen')
+    ends.push(() => proxy.stop())
+    return { batches, proxy }
   }
   const accountId = await anAccountIn(reads, usd('5'))
   const charge = async (batches: Batches) => {
@@ -27,11 +37,12 @@ async function setUp() {
     await batches.place(hold)
     return batches.charge({ hold, charge: aCharge(1), tariffId: null })
   }
-  return { reads, clock, open, charge }
+  return { reads, clock, open, openFrozen, charge }
 }
 
 afterEach(async () => {
-  for (const end of ends.splice(0)) await end()
+  // The network of a node is closed before the node.
+  for (const end of ends.splice(0).toReversed()) await end()
 })
 
 describe.skipIf(server === undefined)('lanes', () => {
@@ -104,29 +115,33 @@ describe.skipIf(server === undefined)('lanes', () => {
   })
 
   test('the last batch of a node that was killed is sealed by another node, once, after 120 seconds', async () => {
-    const { open, charge, reads, clock } = await setUp()
-    const killed = await open('a')
+    const { openFrozen, charge, reads, clock } = await setUp()
+    const { batches: killed, proxy } = await openFrozen()
     await charge(killed)
-    // Read before the lane is idle for long enough to seal itself.
-    const unsealed = await reads`SELECT * FROM commits`
+    proxy.stop()
     const early = await sealSilentLanes(reads, clock.nowMs + LANE_TTL_MS - 1)
+    const unsealed = await reads`SELECT * FROM commits`
 
     const sealed = await Promise.all([1, 2].map(() => sealSilentLanes(reads, clock.nowMs + LANE_TTL_MS)))
 
-    expect([unsealed.length, early, sealed[0]! + sealed[1]!]).toEqual([0, 0, 1])
+    expect([early, unsealed.length, sealed[0]! + sealed[1]!]).toEqual([0, 0, 1])
     expect(await problemsOf(reads)).toEqual([])
   })
 
-  test('a node whose last batch was sealed by another node takes another lane for its next charge', async () => {
-    const { open, charge, reads, clock } = await setUp()
-    const frozen = await open('a')
+  test('a frozen node whose last batch was sealed by another node goes on with another lane', async () => {
+    const { openFrozen, charge, reads, clock } = await setUp()
+    const { batches: frozen, proxy } = await openFrozen()
     await charge(frozen)
+    proxy.requests = 'held'
     clock.nowMs += LANE_TTL_MS
-    await sealSilentLanes(reads, clock.nowMs)
+    const sealed = await sealSilentLanes(reads, clock.nowMs)
+    const charging = charge(frozen)
+    proxy.heal()
 
-    const answer = await charge(frozen)
+    const answer = await charging
     await frozen.close()
 
+    expect(sealed).toBe(1)
     expect(answer).toEqual({ captured: { cost: usd('1'), shortfall: usd('1') } })
     expect(await problemsOf(reads)).toEqual([])
   })

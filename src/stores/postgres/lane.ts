@@ -144,9 +144,9 @@ export class Lane {
     return 'committed'
   }
 
-  /** Lets another process take the lane at once. */
+  /** Ends its text holds, and lets another process take the lane at once. */
   async giveBack(sql: SQL): Promise<void> {
-    await sql`UPDATE lanes SET seen_at_ms = 0 WHERE number = ${this.#number} AND epoch = ${this.#epoch}`
+    await sql`SELECT close_lane_v1(${this.#number}, ${this.#epoch})`
   }
 }
 

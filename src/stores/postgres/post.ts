@@ -232,7 +232,7 @@ export function placeValues({
   return [lane, epoch, batch, lastId, sealedId, ...stored.map(value => value ?? null)]
 }
 
-function holdValues({ id, accountId, amount }: Hold): readonly SqlValue[] {
+export function holdValues({ id, accountId, amount }: Hold): readonly SqlValue[] {
   return [id.key, id.tail, accountId, amount]
 }
 
