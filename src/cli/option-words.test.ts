@@ -13,11 +13,14 @@ beforeAll(async () => {
 })
 
 test.each([
-  ['usage --by user --account ada', '--from is missing; --by needs'],
-  ['usage --by user', '--account is missing; --by, --tag, --user and --project need an account.'],
+  ['usage --by user', '--from is missing; --by needs'],
+  [
+    'usage --by user --from 2026-11-01',
+    '--account is missing; --by, --tag, --user and --project need an account.',
+  ],
   ['usage --by model --account ada --from 2026-11-01', '--by must be "user", or "tag:" and'],
   ['usage --from 2020-01-01', '--from must be at most 92 days before now, because there is no --to.'],
-  ['usage --account ada --tag red', '--tag has the tag "red".'],
+  ['usage --tag red', '--tag has the tag "red".'],
   ['usage --cursor x', '--cursor must be the "next" of an earlier page.'],
   ['requests list --to 2026-11-01', '--from is missing; write the time'],
   ['requests list --project web', '--project must be the id of a project'],
@@ -60,7 +63,7 @@ test.each([
 })
 
 test('with --json, the message has the words of the command, and the param is that of the API', async () => {
-  const { out } = await tollgate('usage', '--account', 'ada', '--by', 'user', '--json')
+  const { out } = await tollgate('usage', '--by', 'user', '--json')
 
   expect(JSON.parse(out)).toMatchObject({
     error: { message: expect.stringMatching(/^--from is missing; --by needs /), param: 'from' },

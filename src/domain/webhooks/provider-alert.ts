@@ -3,7 +3,7 @@ import type { NewEvent } from './event.ts'
 /** Upstreams that fail for less are not told: one or two bad minutes would send an event each time. */
 export const FAILING_MS_MIN = 60_000
 /** A provider has recovered after this time without an open circuit breaker. One that comes and goes is told once. */
-export const RECOVERED_MS_MIN = 300_000
+const RECOVERED_MS_MIN = 300_000
 /** A provider that fails is told again when more of its models fail, at most this often. */
 export const REPEAT_MS_MIN = 3_600_000
 

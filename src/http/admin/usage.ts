@@ -34,9 +34,10 @@ export async function listUsage({ query, request }: AdminCall, ports: AdminPorts
   const account = named === null ? undefined : await accountOf({ account: named }, ports)
   const between = readTimeRange(query, ports.clock.now())
   if (account === undefined) {
+    const selection = readSelection(query, between, undefined)
     if (selectionParameters.some(name => query.has(name)))
       throw wrongParameter('account', 'is missing; "group_by", "tag", "user" and "project" need an account')
-    return adminReply(await pageOfUsage(undefined, asked, readSelection(query, between, undefined), ports))
+    return adminReply(await pageOfUsage(undefined, asked, selection, ports))
   }
   const selection = readSelection(query, between, await keysOfProject(query, account.id, ports))
   if (isGrouped(selection))
