@@ -655,7 +655,8 @@ describe('on a stopped data folder', () => {
     expect(listed.out).toMatch(/site +proj_\w+ .* closed 20/)
     expect(usage.out).toBe('No usage.\n')
     expect(csv.out.trim()).toBe(
-      'day,charges,input_tokens,output_tokens,images,seconds,cost_usd,compensated_usd',
+      'day,charges,input_tokens,output_tokens,images,seconds,cost_usd,compensated_usd,provider_cost_usd,margin_usd,' +
+        'charges_without_cost',
     )
     expect(late).toMatchObject({ code: 2, err: expect.stringContaining('The project "site" is closed.') })
   })
@@ -980,7 +981,9 @@ describe('on a running server', () => {
     await server.exited
 
     expect(listed.out).toMatch(/sandbox-image +1 images +0\.\d+ +–\n.*sandbox-chat +\d+ \+ \d+ tokens/)
-    expect(listed.out).toMatch(/\n\nCharges: 2\. Cost: 0\.\d+ USD\.\n$/)
+    expect(listed.out).toMatch(
+      /\n\nCharges: 2\. Cost: 0\.\d+ USD\.\nProvider cost: 0 USD\. Margin: 0\.\d+ USD\.\n/,
+    )
     const [head, imageLine, chatLine, end, ...others] = csv.out.split('\r\n')
     expect(head).toStartWith('id,created_at,account,account_name,key,route,model,provider,input_tokens,')
     expect(head).toContain(',cost_usd,provider_cost_usd,source,')
@@ -988,7 +991,7 @@ describe('on a running server', () => {
     expect(chatLine).toMatch(/^req_\w+,20\S+,acct_\w+,demo,key_\w+,chat,sandbox-chat,/)
     expect([end, others]).toEqual(['', []])
     expect(refunded.out).toContain(` refund of ${charge}  -0.000001  –\n`)
-    const [, net = '', given] = /Cost: (\S+) USD, net of refunds of (\S+) USD\.\n$/.exec(refunded.out) ?? []
+    const [, net = '', given] = /Cost: (\S+) USD, net of refunds of (\S+) USD\.\n/.exec(refunded.out) ?? []
     const [refundHead, refundLine, ...chargeLines] = refundedCsv.out.trimEnd().split('\r\n')
     expect(refundHead).toBe(head)
     expect(refundLine).toMatch(

@@ -307,17 +307,25 @@ export function projectsConform(kind: StoreKind): void {
       expect(await projects.usage(project, { by: 'day', firstDay: 0, lastDay: 9 })).toEqual([])
     })
 
-    test('the usage of a project says which part of the cost was credited back', async () => {
+    test('the usage of a project has what was credited back and what providers bill', async () => {
       const { store, spend, keys, project, accountId } = await openWithProject(kind)
       await spend(keys.first)
       const attempt = anAttempt({ accountId, apiKeyId: keys.first.id })
       await store.attempts.record(attempt)
-      await store.attempts.bill(attempt, aBill({ tokens: 3 }))
+      await store.attempts.bill(attempt, { ...aBill({ tokens: 3 }), providerCost: usd('0.7') })
       await store.ledger.compensate(attempt, NOW)
 
       const usage = await store.projects.usage(project, { by: 'day', ...days })
 
-      expect(usage).toMatchObject([{ charges: 2, cost: usd('4'), compensated: usd('3') }])
+      expect(usage).toMatchObject([
+        {
+          charges: 2,
+          cost: usd('4'),
+          compensated: usd('3'),
+          providerCost: usd('0.7'),
+          chargesWithoutCost: 1,
+        },
+      ])
     })
   })
 }

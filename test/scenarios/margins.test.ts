@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { Ask } from '../../src/cli/ask.ts'
 import { showMargins } from '../../src/cli/commands/margins.ts'
+import { projectUsage } from '../../src/cli/commands/projects.ts'
+import { listUsage } from '../../src/cli/commands/usage.ts'
 import { chatAnswer, json } from '../support/upstream-replies.ts'
 import { refusalOf } from './refusal-of.ts'
 import { chatModel, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
@@ -98,6 +100,76 @@ test('margins show revenue, costs and the charges without a cost, by model and b
   ])
   expect([...first.data, ...second.data]).toEqual([...byModel.data])
   expect([first.totals, second.totals, second.next]).toEqual([byModel.totals, byModel.totals, null])
+})
+
+test('the totals of usage have the costs of an account and a margin, like its margins, and the customer does not see them', async () => {
+  const account = await gateway.account({ grant: '10' })
+  const project = await gateway.admin<{ id: string }>('POST', `accounts/${account.id}/projects`, {
+    name: 'web',
+  })
+  const key = await gateway.admin<{ key: string }>('POST', `accounts/${account.id}/keys`, {
+    name: 'web',
+    project: 'web',
+  })
+  for (const model of ['good', 'bad', 'unknown']) await ask(model, key)
+  await ask('good', account)
+  const { data: charges } = await gateway.admin<{ data: readonly { id: string }[] }>(
+    'GET',
+    `usage?account=${account.id}`,
+  )
+  await gateway.admin('POST', `charges/${charges[0]!.id}/refund`)
+  const [yesterday, tomorrow] = [-1, 1].map(days =>
+    new Date(gateway.clock.now() + days * 86_400_000).toISOString(),
+  )
+  const range = `from=${yesterday}&to=${tomorrow}`
+
+  const sums = await gateway.admin<Report>('GET', `usage?account=${account.id}&${range}`)
+  const groups = await gateway.admin<Report>('GET', `usage?account=${account.id}&${range}&group_by=user`)
+  const ofProject = await gateway.admin<Report>('GET', `projects/${project.id}/usage`)
+  const own = await gateway.read<Report>(account.key, `/v1/usage?${range}`)
+  const ownGroups = await gateway.read<Report>(account.key, `/v1/usage?${range}&group_by=user`)
+  const shown = await listUsage(askAdmin, {
+    account: account.id,
+    from: yesterday!,
+    to: tomorrow!,
+    limit: '9',
+  })
+  const shownProject = await projectUsage(askAdmin, { id: project.id, by: 'model' })
+
+  const { revenue_usd: revenue, ...expected } = (await margins('?by=account')).data.find(
+    row => row['account'] === account.id,
+  )!
+  const common = {
+    charges: expected['charges']!,
+    provider_cost_usd: expected['provider_cost_usd']!,
+    margin_usd: expected['margin_usd']!,
+    charges_without_cost: expected['charges_without_cost']!,
+  }
+  expect(common).toMatchObject({ charges: 4, provider_cost_usd: '0.009', margin_usd: '0' })
+  expect(sums.totals).toMatchObject({ ...common, cost_usd: revenue!, compensated_usd: '0' })
+  expect(groups.totals).toEqual(sums.totals)
+  expect(groups.data).toMatchObject([{ value: null, ...common }])
+  expect(ofProject.totals).toMatchObject({
+    charges: 3,
+    provider_cost_usd: '0.0075',
+    margin_usd: '0.0015',
+    charges_without_cost: 1,
+  })
+  expect(shown.text).toEndWith(
+    [
+      'Charges: 4. Cost: 0.009 USD, net of refunds of 0.003 USD.',
+      'Provider cost: 0.009 USD. Margin: 0 USD.',
+      'The cost of 1 of 4 charges is not known, so the margin is lower. Write the cost of the upstream in the row of the model.',
+    ].join('\n'),
+  )
+  expect(shownProject.text.split('\n')[0]!.split(/ {2,}/).slice(-5)).toEqual([
+    'COST USD',
+    'COMPENSATED USD',
+    'PROVIDER USD',
+    'MARGIN USD',
+    'NO COST',
+  ])
+  expect(JSON.stringify([own, ownGroups])).not.toMatch(/provider_cost|margin|compensated|without_cost/)
 })
 
 test('work that the provider bills and no customer paid for is a loss, in the report and in the metrics', async () => {

@@ -1,6 +1,6 @@
 import { withQuery, type Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
-import { csvLine } from './usage.ts'
+import { csvLine, unknownCosts } from './usage.ts'
 
 /** What the sums are grouped by. */
 export const marginGroups = ['model', 'provider', 'account', 'key', 'project', 'day'] as const
@@ -80,8 +80,5 @@ function totalsText(totals: Sums): string {
   const sums = `Revenue: ${revenue} USD. Cost: ${cost} USD. Losses: ${losses} USD. Margin: ${margin} USD.`
   if (unknown + unknownLosses === 0) return sums
   const unknownWork = unknownLosses === 0 ? '' : ` and of ${unknownLosses} losses`
-  return (
-    `${sums}\nThe cost of ${unknown} of ${charges} charges${unknownWork} is not known, so the margin is lower. ` +
-    'Write the cost of the upstream in the row of the model.'
-  )
+  return `${sums}\n${unknownCosts(`${unknown} of ${charges} charges${unknownWork}`)}`
 }

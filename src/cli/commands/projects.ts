@@ -1,6 +1,6 @@
 import { adminPath, withQuery, type Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
-import { csvLine } from './usage.ts'
+import { csvLine, operatorText, type OperatorSums } from './usage.ts'
 import { bodyOf, limitLines, type LimitedReply, type LimitOptions } from './limits.ts'
 
 type ProjectReply = {
@@ -81,14 +81,13 @@ export async function closeProject(ask: Ask, id: string): Promise<Outcome> {
 /** What the sums of a report are grouped by. */
 type UsageGrain = 'day' | 'model' | 'key'
 
-type Sums = {
+type Sums = OperatorSums & {
   readonly charges: number
   readonly input_tokens: number
   readonly output_tokens: number
   readonly images: number
   readonly seconds: number
   readonly cost_usd: string
-  readonly compensated_usd: string
 }
 type UsageReply = {
   readonly data: readonly (Sums & Readonly<Partial<Record<UsageGrain, string>>>)[]
@@ -103,6 +102,9 @@ const sums = [
   'seconds',
   'cost_usd',
   'compensated_usd',
+  'provider_cost_usd',
+  'margin_usd',
+  'charges_without_cost',
 ] as const satisfies readonly (keyof Sums)[]
 
 export type ProjectUsageOptions = {
@@ -122,11 +124,16 @@ export async function projectUsage(
   const rows = report.data.map(row => [row[query.by] ?? '', ...sums.map(name => String(row[name]))])
   const head = [query.by, ...sums]
   if (csv === true) return { value: report, text: [head, ...rows].map(csvLine).join('').trimEnd() }
-  const { charges, cost_usd: cost, compensated_usd: compensated } = report.totals
-  const back = compensated === '0' ? '' : `, of which ${compensated} USD was credited back`
-  const total = `Charges: ${charges}. Cost: ${cost} USD${back}.`
-  const titles = head.map(name => name.replace('_usd', ' USD').replace('_', ' ').toUpperCase())
+  const { charges, cost_usd: cost } = report.totals
+  const total = `Charges: ${charges}. Cost: ${cost} USD.\n${operatorText(report.totals)}`
+  const titles = head.map(titleOf)
   return { value: report, text: rows.length === 0 ? 'No usage.' : `${table(titles, rows)}\n\n${total}` }
+}
+
+/** The title of a column, in the words of the other reports. */
+function titleOf(name: string): string {
+  if (name === 'charges_without_cost') return 'NO COST'
+  return name.replace('provider_cost', 'provider').replace('_usd', ' USD').replace('_', ' ').toUpperCase()
 }
 
 function stateOf({ closed_at: closedAt }: ProjectReply): string {

@@ -14,8 +14,22 @@ type UsageFilters = {
 type UsageReply = {
   readonly data: readonly UsageRow[]
   readonly next: string | null
-  /** The cost is net of the refunds. */
-  readonly totals?: { readonly charges: number; readonly cost_usd: string; readonly refunded_usd: string }
+  readonly totals?: Totals
+}
+
+type Totals = OperatorSums & {
+  readonly charges: number
+  /** Net of the refunds. */
+  readonly cost_usd: string
+  readonly refunded_usd: string
+}
+
+/** The sums of charges that only the operator sees. */
+export type OperatorSums = {
+  readonly compensated_usd: string
+  readonly provider_cost_usd: string
+  readonly margin_usd: string
+  readonly charges_without_cost: number
 }
 
 /** For whom a request was made. Members are absent for none. */
@@ -91,13 +105,29 @@ export async function listUsage(
   }
 }
 
-function sumText(totals: NonNullable<UsageReply['totals']>): string {
+function sumText(totals: Totals): string {
   const { charges, cost_usd: cost, refunded_usd: refunded } = totals
   const net = refunded === '0' ? '' : `, net of refunds of ${refunded} USD`
-  return `Charges: ${charges}. Cost: ${cost} USD${net}.`
+  return `Charges: ${charges}. Cost: ${cost} USD${net}.\n${operatorText(totals)}`
 }
 
-type GroupRow = {
+/** What the charges cost the operator, in a line, and in a second one what is not known. */
+export function operatorText(totals: OperatorSums & { readonly charges: number }): string {
+  const { charges, compensated_usd: compensated, charges_without_cost: unknown } = totals
+  const back = compensated === '0' ? '' : ` Credited back: ${compensated} USD.`
+  const sums = `Provider cost: ${totals.provider_cost_usd} USD.${back} Margin: ${totals.margin_usd} USD.`
+  return unknown === 0 ? sums : `${sums}\n${unknownCosts(`${unknown} of ${charges} charges`)}`
+}
+
+/** What is not in a margin, and what to do about it. */
+export function unknownCosts(work: string): string {
+  return (
+    `The cost of ${work} is not known, so the margin is lower. ` +
+    'Write the cost of the upstream in the row of the model.'
+  )
+}
+
+type GroupRow = OperatorSums & {
   /** Null for requests without the tag or the user. */
   readonly value: string | null
   readonly charges: number
@@ -127,8 +157,21 @@ export async function listUsageGroups(
     String(row.images),
     String(row.seconds),
     row.cost_usd,
+    row.provider_cost_usd,
+    row.margin_usd,
+    String(row.charges_without_cost),
   ])
-  const head = [filters.group_by.toUpperCase(), 'CHARGES', 'TOKENS', 'IMAGES', 'SECONDS', 'USD']
+  const head = [
+    filters.group_by.toUpperCase(),
+    'CHARGES',
+    'TOKENS',
+    'IMAGES',
+    'SECONDS',
+    'USD',
+    'PROVIDER USD',
+    'MARGIN USD',
+    'NO COST',
+  ]
   const sum = page.totals === undefined ? [] : ['', sumText(page.totals)]
   return {
     value: page,
@@ -154,6 +197,10 @@ const groupColumns = [
   'seconds',
   'cost_usd',
   'refunded_usd',
+  'compensated_usd',
+  'provider_cost_usd',
+  'margin_usd',
+  'charges_without_cost',
 ] as const satisfies readonly (keyof GroupRow)[]
 
 async function* groupChunks(ask: Ask, filters: Grouped, first: GroupsReply): AsyncGenerator<string> {

@@ -32,7 +32,11 @@ const NO_MARGIN: Margin = {
 }
 
 /** The revenue less all known costs: negative if the operator paid more than customers did. */
-export function marginOf({ revenue, providerCost, losses }: Margin): NanoUsd {
+export function marginOf({
+  revenue,
+  providerCost,
+  losses,
+}: Pick<Margin, 'revenue' | 'providerCost' | 'losses'>): NanoUsd {
   return subtractUsd(revenue, addUsd(providerCost, losses))
 }
 

@@ -76,8 +76,20 @@ export type UsageTotals = {
   readonly cost: NanoUsd
 }
 
-/** Totals, and the sum of the refunds that were made in the same time. */
-export type NetTotals = UsageTotals & { readonly refunded: NanoUsd }
+/** What only the operator sees of charges. */
+export type OperatorSums = {
+  /** The part of the cost that was credited back, because the client got an error. */
+  readonly compensated: NanoUsd
+  /** What the providers bill for the charges, as far as it is known; also for those that were credited back. */
+  readonly providerCost: NanoUsd
+  readonly chargesWithoutCost: number
+}
+
+/** The sums of one charge or of several. */
+export type ChargeSums = UsageTotals & OperatorSums
+
+/** The sums of charges, and of the refunds that were made in the same time. */
+export type NetTotals = ChargeSums & { readonly refunded: NanoUsd }
 
 export type GroupedUsage = {
   readonly between: TimeRange
@@ -133,18 +145,13 @@ export type UsageLine = Charge & {
 
 export type LossPage = Page & { readonly between?: TimeRange }
 
-export type DayUsage = {
+export type DayUsage = OperatorSums & {
   readonly accountId: number
   readonly apiKeyId: number
   readonly model: string
   readonly provider: string
   readonly charges: number
   readonly cost: NanoUsd
-  /** The part of the cost that was credited back, because the client got an error. */
-  readonly compensated: NanoUsd
-  /** What the provider bills for the charges, as far as it is known; also for those that were credited back. */
-  readonly providerCost: NanoUsd
-  readonly chargesWithoutCost: number
 }
 
 export type LossLine = {

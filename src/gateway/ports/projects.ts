@@ -1,18 +1,15 @@
 import type { Project, ProjectPatch } from '../../domain/accounts/project.ts'
 import type { TermsPatch } from '../../domain/limits/scope.ts'
-import type { NanoUsd } from '../../domain/money.ts'
 import type { Editor } from './accounts.ts'
-import type { UsageTotals } from './ledger-reports.ts'
+import type { ChargeSums } from './ledger-reports.ts'
 
 /** What the sums of a report are grouped by. */
 export const usageGrains = ['day', 'model', 'key'] as const
 export type UsageGrain = (typeof usageGrains)[number]
 
-export type ProjectUsage = UsageTotals & {
+export type ProjectUsage = ChargeSums & {
   /** A day, the name of a model, or the public id of a key. */
   readonly group: number | string
-  /** The part of the cost that was credited back, because the client got an error. */
-  readonly compensated: NanoUsd
 }
 
 /** The projects of accounts. `ApiKeys.create` creates a key in one. */

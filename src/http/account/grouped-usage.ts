@@ -9,7 +9,7 @@ import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type { Ledger } from '../../gateway/ports/ledger.ts'
 import type { NetTotals, TimeRange, UsageGroup } from '../../gateway/ports/ledger-reports.ts'
 import { wrongParameter, type PageQuery } from '../list-query.ts'
-import { sumsJson, totalsJson } from './usage.ts'
+import { totalsJson } from './usage.ts'
 
 /** The parameters of a list of usage that `readSelection` reads. */
 export const selectionParameters = ['group_by', 'tag', 'user', 'project'] as const
@@ -66,24 +66,34 @@ export function isGrouped(selection: UsageSelection | undefined): selection is G
   return selection?.grouping !== undefined
 }
 
-type Asked = { readonly page: PageQuery; readonly signal: CallerSignal }
+type Asked = {
+  readonly page: PageQuery
+  readonly signal: CallerSignal
+  /** The members of sums, which customers see less of than the operator. */
+  readonly sumsOf: (totals: NetTotals) => object
+}
 
 /** A page of the groups of an account's usage, in the order of their values, and the totals of all groups. */
 export async function groupedUsage(
   accountId: number,
   { between, matching = EVERY_REQUEST, grouping }: GroupedSelection,
-  { page: { limit, cursor }, signal }: Asked,
+  { page: { limit, cursor }, signal, sumsOf }: Asked,
   ledger: Pick<Ledger, 'usageGroups'>,
 ) {
   const after = cursor === undefined ? {} : { after: valueOf(cursor) }
   const asked = { between, matching, grouping, limit, signal, ...after }
   const { groups, hasMore, totals } = await ledger.usageGroups(accountId, asked)
+  const groupJson = (group: UsageGroup) => ({
+    object: 'usage_group',
+    value: group.value,
+    ...sumsOf(group),
+  })
   const last = groups.at(-1)?.value ?? null
   return {
     data: groups.map(groupJson),
     has_more: hasMore,
     next: hasMore && last !== null ? cursorOf(last) : null,
-    totals: totalsJson(between, totals),
+    totals: totalsJson(between, totals, sumsOf),
   }
 }
 
@@ -99,10 +109,6 @@ export async function selectedTotals(
 }
 
 const EVERY_REQUEST: AttributionFilter = { tags: new Map() }
-
-function groupJson({ value, ...sums }: UsageGroup) {
-  return { object: 'usage_group', value, ...sumsJson(sums) }
-}
 
 /** The place after a group. */
 function cursorOf(value: string): string {

@@ -40,7 +40,7 @@ export async function readUsage(
   if (isGrouped(selection))
     return jsonReply(200, {
       object: 'list',
-      ...(await groupedUsage(account.id, selection, { page, signal }, ledger)),
+      ...(await groupedUsage(account.id, selection, { page, signal, sumsOf: sumsJson }, ledger)),
     })
   const lines = await ledger.usage(account.id, usagePage(page, selection))
   const projectOf = projectsOfKeys(await apiKeys.list(account.id), await projects.list(account.id))
@@ -50,7 +50,11 @@ export async function readUsage(
   })
   if (selection === undefined) return jsonReply(200, { object: 'list', ...listed })
   const totals = await selectedTotals(account.id, selection, signal, ledger)
-  return jsonReply(200, { object: 'list', ...listed, totals: totalsJson(selection.between, totals) })
+  return jsonReply(200, {
+    object: 'list',
+    ...listed,
+    totals: totalsJson(selection.between, totals, sumsJson),
+  })
 }
 
 /** The rows to read for a page of usage. */
@@ -63,12 +67,16 @@ export function usagePage(asked: PageQuery, selection: UsageSelection | undefine
   }
 }
 
-/** The sums of all charges of a time range. */
-export function totalsJson({ fromMs, toMs }: TimeRange, totals: NetTotals) {
-  return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), ...sumsJson(totals) }
+/** The sums of all charges of a time range, in the members of `sumsOf`. */
+export function totalsJson<Sums extends object>(
+  { fromMs, toMs }: TimeRange,
+  totals: NetTotals,
+  sumsOf: (totals: NetTotals) => Sums,
+) {
+  return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), ...sumsOf(totals) }
 }
 
-/** The sums of charges. The cost is net of the refunds that were made in the same time. */
+/** The sums of charges as customers see them. The cost is net of the refunds that were made in the same time. */
 export function sumsJson(totals: NetTotals) {
   return {
     charges: totals.charges,

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../domain/errors.ts'
-import { formatUsd } from '../../domain/money.ts'
+import { addUsd, formatUsd, subtractUsd, ZERO } from '../../domain/money.ts'
 import { marginGroups, marginOf, reportMargins, type Margin } from '../../gateway/admin/margins.ts'
+import type { ChargeSums, NetTotals } from '../../gateway/ports/ledger-reports.ts'
 import { MS_PER_DAY, readDayRange } from '../list-query.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
@@ -45,5 +46,17 @@ function marginJson(margin: Margin) {
     margin_usd: formatUsd(marginOf(margin)),
     charges_without_cost: margin.chargesWithoutCost,
     losses_without_cost: margin.lossesWithoutCost,
+  }
+}
+
+/** What only the operator sees of the sums of charges. Their margin has no losses: these belong to no charge. */
+export function operatorSumsJson(sums: ChargeSums & Partial<NetTotals>) {
+  const { cost, compensated, refunded = ZERO, providerCost, chargesWithoutCost } = sums
+  const revenue = subtractUsd(cost, addUsd(compensated, refunded))
+  return {
+    compensated_usd: formatUsd(compensated),
+    provider_cost_usd: formatUsd(providerCost),
+    margin_usd: formatUsd(marginOf({ revenue, providerCost, losses: ZERO })),
+    charges_without_cost: chargesWithoutCost,
   }
 }

@@ -1,10 +1,12 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { addUsd, formatUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
+import type { ChargeSums } from '../../gateway/ports/ledger-reports.ts'
 import { usageGrains, type ProjectUsage } from '../../gateway/ports/projects.ts'
 import { MS_PER_DAY, readDayRange, refuseUnknown } from '../list-query.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { instant } from './instant.ts'
+import { operatorSumsJson } from './margins.ts'
 import { projectOf } from './projects.ts'
 
 /**
@@ -37,23 +39,15 @@ function groupOf({ group }: ProjectUsage): string {
   return typeof group === 'number' ? instant(group * MS_PER_DAY).slice(0, 10) : group
 }
 
-function sumsJson({
-  charges,
-  inputTokens,
-  outputTokens,
-  images,
-  durationMs,
-  cost,
-  compensated,
-}: Omit<ProjectUsage, 'group'>) {
+function sumsJson(sums: ChargeSums) {
   return {
-    charges,
-    input_tokens: inputTokens,
-    output_tokens: outputTokens,
-    images,
-    seconds: durationMs / 1000,
-    cost_usd: formatUsd(cost),
-    compensated_usd: formatUsd(compensated),
+    charges: sums.charges,
+    input_tokens: sums.inputTokens,
+    output_tokens: sums.outputTokens,
+    images: sums.images,
+    seconds: sums.durationMs / 1000,
+    cost_usd: formatUsd(sums.cost),
+    ...operatorSumsJson(sums),
   }
 }
 
@@ -70,5 +64,7 @@ function totalsJson(rows: readonly ProjectUsage[]) {
     durationMs: count(usage => usage.durationMs),
     cost: amount(usage => usage.cost),
     compensated: amount(usage => usage.compensated),
+    providerCost: amount(usage => usage.providerCost),
+    chargesWithoutCost: count(usage => usage.chargesWithoutCost),
   })
 }

@@ -1,7 +1,7 @@
 import { formatId } from '../../domain/ids.ts'
 import { formatUsd, subtractUsd, ZERO } from '../../domain/money.ts'
 import { listUsage as listEntries, type UsageEntry } from '../../gateway/admin/list-usage.ts'
-import type { RefundLine, UsageLine, LossLine } from '../../gateway/ports/ledger-reports.ts'
+import type { LossLine, NetTotals, RefundLine, UsageLine } from '../../gateway/ports/ledger-reports.ts'
 import {
   groupedUsage,
   isGrouped,
@@ -11,7 +11,7 @@ import {
   type UsageSelection,
 } from '../account/grouped-usage.ts'
 import { keysOfProject } from '../account/projects-of-keys.ts'
-import { attributionJson, idPrefixOf, totalsJson, usageJson, usagePage } from '../account/usage.ts'
+import { attributionJson, idPrefixOf, sumsJson, totalsJson, usageJson, usagePage } from '../account/usage.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { pageOf, readTimeRange, rowsBefore, wrongParameter, type PageQuery } from '../list-query.ts'
 import { jobIdPrefix } from '../../domain/jobs/job.ts'
@@ -20,6 +20,7 @@ import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { publicNames, type PublicNames } from './public-names.ts'
 import { readAdminPage } from './query.ts'
 import { instant } from './instant.ts'
+import { operatorSumsJson } from './margins.ts'
 
 /**
  * The charged requests and jobs of one account (`?account=`) or of all accounts, and their refunds, each at the time at
@@ -41,11 +42,15 @@ export async function listUsage({ query, request }: AdminCall, ports: AdminPorts
   }
   const selection = readSelection(query, between, await keysOfProject(query, account.id, ports))
   if (isGrouped(selection))
-    return adminReply(await groupedUsage(account.id, selection, { page: asked, signal }, ledger))
+    return adminReply(await groupedUsage(account.id, selection, { page: asked, signal, sumsOf }, ledger))
   const page = await pageOfUsage(account.id, asked, selection, ports)
   if (selection === undefined) return adminReply(page)
   const totals = await selectedTotals(account.id, selection, signal, ledger)
-  return adminReply({ ...page, totals: totalsJson(selection.between, totals) })
+  return adminReply({ ...page, totals: totalsJson(selection.between, totals, sumsOf) })
+}
+
+function sumsOf(totals: NetTotals) {
+  return { ...sumsJson(totals), ...operatorSumsJson(totals) }
 }
 
 async function pageOfUsage(

@@ -90,6 +90,14 @@ const sums = {
   refunded_usd: usd,
 } as const satisfies Members
 
+/** The members of totals and of groups, as customers see them. */
+export const totalsMembers = { from: dateTime, to: dateTime, ...sums } as const satisfies Members
+export const groupMembers = {
+  object: always('usage_group'),
+  value: about('Of the tag, or the user. Null for requests without it.', nullable(text)),
+  ...sums,
+} as const satisfies Members
+
 export const accountSchemas: Members = {
   OwnKey: object({
     object: always('key'),
@@ -114,12 +122,8 @@ export const accountSchemas: Members = {
   }),
   Credits: object({ balance: usd, total_used: usd }),
   Charge: object({ ...chargeMembers, project: projectOfKey }, attributionMembers),
-  UsageTotals: object({ from: dateTime, to: dateTime, ...sums }),
-  UsageGroup: object({
-    object: always('usage_group'),
-    value: about('Of the tag, or the user. Null for requests without it.', nullable(text)),
-    ...sums,
-  }),
+  UsageTotals: object(totalsMembers),
+  UsageGroup: object(groupMembers),
   Movement: object(
     {
       id: text,

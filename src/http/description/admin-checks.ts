@@ -246,8 +246,8 @@ export const adminCheckPaths: Paths = {
       replies: ok(
         'A page. With `account` and `from`, it also has the totals of the range. With `group_by`, its rows are sums.',
         pageSchema(
-          { anyOf: [ref('AdminCharge'), ref('AdminRefund'), ref('UsageGroup')] },
-          { totals: ref('UsageTotals') },
+          { anyOf: [ref('AdminCharge'), ref('AdminRefund'), ref('AdminUsageGroup')] },
+          { totals: ref('AdminUsageTotals') },
         ),
         {
           data: [

@@ -1,4 +1,5 @@
 import { marginGroups } from '../../gateway/admin/margins.ts'
+import { groupMembers, totalsMembers } from './account.ts'
 import { ok, pageParameters, timeRangeParameters, type Paths } from './operation.ts'
 import {
   about,
@@ -31,6 +32,24 @@ const margins: Members = {
   losses_without_cost: about('The work that no customer paid for and whose cost is not known.', count),
 }
 
+/** What only the operator sees of the sums of charges. */
+export const operatorSums = {
+  compensated_usd: about(
+    'The part of the cost that was credited back, because the client got an error.',
+    usd,
+  ),
+  provider_cost_usd: about('What the providers bill for the charges, as far as it is known.', usd),
+  margin_usd: about('What customers paid less what the providers bill. It has no losses.', usd),
+  charges_without_cost: about('The charges whose cost is not known.', count),
+} as const satisfies Members
+
+export const operatorSumsExample = {
+  compensated_usd: '0',
+  provider_cost_usd: '0.00018',
+  margin_usd: '0.00005',
+  charges_without_cost: 0,
+}
+
 export const adminMarginSchemas: Members = {
   Margin: object(margins, {
     model: text,
@@ -40,6 +59,8 @@ export const adminMarginSchemas: Members = {
     project: about('Null for keys without a project.', nullable(idOf('proj'))),
     day: { type: 'string', format: 'date' },
   }),
+  AdminUsageTotals: object({ ...totalsMembers, ...operatorSums }),
+  AdminUsageGroup: object({ ...groupMembers, ...operatorSums }),
 }
 
 const example = {

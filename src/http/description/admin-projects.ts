@@ -1,5 +1,6 @@
 import { bodyOf, ok, timeRangeParameters, type Parameter, type Paths } from './operation.ts'
 import { nameWithout } from './admin-accounts.ts'
+import { operatorSums, operatorSumsExample } from './admin-margins.ts'
 import { termChanges, termMembers, termsExample } from './limits.ts'
 import { usageGrains } from '../../gateway/ports/projects.ts'
 import {
@@ -32,10 +33,7 @@ const sums: Members = {
   images: count,
   seconds: { type: 'number', minimum: 0 },
   cost_usd: usd,
-  compensated_usd: about(
-    'The part of the cost that was credited back, because the client got an error.',
-    usd,
-  ),
+  ...operatorSums,
 }
 const name = nameWithout('acct_', 'proj_')
 
@@ -58,7 +56,7 @@ const usageExample = {
   images: 0,
   seconds: 0,
   cost_usd: '0.00023',
-  compensated_usd: '0',
+  ...operatorSumsExample,
 }
 const PROJECT = 'proj_01m7yafb7z000c1awn4tmfekz0'
 const project = {

@@ -1,7 +1,7 @@
 import { addUsd, nanoUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { Charge } from '../../gateway/ports/charge.ts'
-import type { UsageTotals } from '../../gateway/ports/ledger-reports.ts'
+import type { ChargeSums, OperatorSums, UsageTotals } from '../../gateway/ports/ledger-reports.ts'
 import { usageFrom, usageOfCharge, type UsageColumns } from './usage-columns.ts'
 
 const MS_PER_DAY = 86_400_000
@@ -16,15 +16,6 @@ export type UsageGroup = {
   readonly apiKeyId: number
   readonly model: string
   readonly provider: string
-}
-
-/** The sums of one charge or of several. */
-export type ChargeSums = UsageTotals & {
-  /** The part of the cost that was credited back because the client got an error. */
-  readonly compensated: NanoUsd
-  /** What the providers bill for the charges, as far as it is known. */
-  readonly providerCost: NanoUsd
-  readonly chargesWithoutCost: number
 }
 
 /** What a transaction adds to a row of `usage_days`. */
@@ -95,19 +86,29 @@ export class UsageDaySums {
 }
 
 /** The sums of the provider's cost of one charge, which may be unknown. */
-export function costSums(
-  providerCost: NanoUsd | null,
-): Pick<ChargeSums, 'providerCost' | 'chargesWithoutCost'> {
+function costSums(providerCost: NanoUsd | null): Omit<OperatorSums, 'compensated'> {
   return { providerCost: providerCost ?? ZERO, chargesWithoutCost: providerCost === null ? 1 : 0 }
 }
 
-export const NO_TOTALS: UsageTotals = {
+export const NO_SUMS: ChargeSums = {
   charges: 0,
   inputTokens: 0,
   outputTokens: 0,
   images: 0,
   durationMs: 0,
-  cost: nanoUsd(0n),
+  cost: ZERO,
+  compensated: ZERO,
+  providerCost: ZERO,
+  chargesWithoutCost: 0,
+}
+
+export function addSums(left: ChargeSums, right: ChargeSums): ChargeSums {
+  return {
+    ...addTotals(left, right),
+    compensated: addUsd(left.compensated, right.compensated),
+    providerCost: addUsd(left.providerCost, right.providerCost),
+    chargesWithoutCost: left.chargesWithoutCost + right.chargesWithoutCost,
+  }
 }
 
 export function addTotals(left: UsageTotals, right: UsageTotals): UsageTotals {
@@ -141,6 +142,23 @@ export function totalsOfRow(row: ChargeMeasures): UsageTotals {
   }
 }
 
+/** The columns of a charge that its sums for the operator are read from. */
+export type OperatorMeasures = {
+  provider_cost: bigint | null
+  /** 1 if it was credited back, because the client of its request got an error. */
+  is_compensated: bigint
+}
+
+/** The sums of one stored charge. */
+export function sumsOfRow(row: ChargeMeasures & OperatorMeasures): ChargeSums {
+  const totals = totalsOfRow(row)
+  return {
+    ...totals,
+    compensated: row.is_compensated === 1n ? totals.cost : ZERO,
+    ...costSums(row.provider_cost === null ? null : nanoUsd(row.provider_cost)),
+  }
+}
+
 export type UsageDayRow = {
   first_charge_id: bigint
   latest_charge_id: bigint
@@ -169,5 +187,25 @@ export function usageDayFrom(row: UsageDayRow): UsageDay {
       durationMs: Number(row.duration_ms),
       cost: nanoUsd(row.cost),
     },
+  }
+}
+
+/** A row of `usage_days` with the columns for the operator, or a sum of such rows. */
+export type UsageSumsRow = UsageDayRow & {
+  compensated: bigint
+  provider_cost: bigint
+  charges_without_cost: bigint
+}
+
+/** The columns of a `UsageSumsRow`, as sums over rows of `usage_days`. */
+export const ALL_SUMS = `${ACCOUNT_SUMS}, sum(compensated) AS compensated, sum(provider_cost) AS provider_cost,
+  sum(charges_without_cost) AS charges_without_cost`
+
+export function chargeSumsFrom(row: UsageSumsRow): ChargeSums {
+  return {
+    ...usageDayFrom(row).totals,
+    compensated: nanoUsd(row.compensated),
+    providerCost: nanoUsd(row.provider_cost),
+    chargesWithoutCost: Number(row.charges_without_cost),
   }
 }

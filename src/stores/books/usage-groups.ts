@@ -1,17 +1,17 @@
 import { groupOf, isOf, type AttributedRequest } from '../../domain/ledger/attribution.ts'
 import { addUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type {
+  ChargeSums,
   GroupedUsage,
   NetTotals,
   UsageGroup,
   UsageGroups,
-  UsageTotals,
 } from '../../gateway/ports/ledger-reports.ts'
-import { addTotals, NO_TOTALS } from './usage-days.ts'
+import { addSums, NO_SUMS } from './usage-days.ts'
 
 type Asked = Pick<GroupedUsage, 'grouping' | 'matching' | 'limit' | 'after'>
 
-const NOTHING: NetTotals = { ...NO_TOTALS, refunded: ZERO }
+const NOTHING: NetTotals = { ...NO_SUMS, refunded: ZERO }
 
 /**
  * Adds up charges and refunds by group. Only the groups of one page are in memory: the account decides how many there
@@ -31,13 +31,13 @@ export class GroupSums {
     this.#asked = asked
   }
 
-  addCharge(request: AttributedRequest, charge: UsageTotals): void {
+  addCharge(request: AttributedRequest, charge: ChargeSums): void {
     this.#add(request, { ...charge, refunded: ZERO })
   }
 
   /** A refund of a charge of this request. */
   addRefund(request: AttributedRequest, refunded: NanoUsd): void {
-    this.#add(request, { ...NO_TOTALS, refunded })
+    this.#add(request, { ...NO_SUMS, refunded })
   }
 
   page(): UsageGroups {
@@ -76,7 +76,7 @@ export class GroupSums {
 }
 
 function addNet(left: NetTotals, right: NetTotals): NetTotals {
-  return { ...addTotals(left, right), refunded: addUsd(left.refunded, right.refunded) }
+  return { ...addSums(left, right), refunded: addUsd(left.refunded, right.refunded) }
 }
 
 /** In the order of code units, like `sort` without a function. */

@@ -147,7 +147,7 @@ function ledgerReports(database: Database, booksOfAccounts: BooksOfAccounts): Le
     },
     refunds: (accountId, page) => refundList.list(accountId, page),
     usageTotals: async (accountId, between) => ({
-      ...(await usageList.totals(accountId, between)),
+      ...(await usageList.sums(accountId, between)),
       refunded: refundList.sum(accountId, between),
     }),
     async usageGroups(accountId, asked) {

@@ -385,10 +385,13 @@ test('the costs of earlier charges are added to their days in turns while others
   tamperFile(path, UNDO_0032)
   const store = aSqliteStore(path)
   const usageNow = () => store.ledger.usageOfDay(Math.floor(NOW / 86_400_000))
+  const totalsNow = () => store.ledger.usageTotals(ada.accountId, ON_THE_DAY)
 
   const refusal = await usageNow().catch((error: unknown) => error)
+  const before = await totalsNow()
   const done = store.finishUpgrade()
   await chargeOne(store, ada, usd('0.25'))
+  const during = await totalsNow()
   const { problems } = await store.ledger.verify()
   await done
 
@@ -396,6 +399,10 @@ test('the costs of earlier charges are added to their days in turns while others
   expect(await usageNow()).toMatchObject([
     { charges: 601, cost: usd('601'), providerCost: usd('75.25'), chargesWithoutCost: 300 },
   ])
+  // The totals of an account are read charge by charge until then.
+  expect(before).toMatchObject({ charges: 600, providerCost: usd('75'), chargesWithoutCost: 300 })
+  expect(during).toMatchObject({ charges: 601, providerCost: usd('75.25'), chargesWithoutCost: 300 })
+  expect(await totalsNow()).toEqual(during)
   expect([...problems, ...(await store.ledger.verify()).problems]).toEqual([])
   await store.close()
 })

@@ -1,12 +1,11 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { Project } from '../../domain/accounts/project.ts'
-import { addUsd, nanoUsd } from '../../domain/money.ts'
 import type { Projects, ProjectUsage, UsageGrain } from '../../gateway/ports/projects.ts'
-import { ACCOUNT_SUMS, addTotals, usageDayFrom, type UsageDayRow } from '../books/usage-days.ts'
+import { addSums, ALL_SUMS, chargeSumsFrom, type UsageSumsRow } from '../books/usage-days.ts'
 import { notAddedUp } from './limits/limits.ts'
-import { isUsageRebuilt } from './usage-days.ts'
+import { areCostsAdded, isUsageRebuilt } from './usage-days.ts'
 
-type GroupRow = UsageDayRow & { group: bigint | string; compensated: bigint }
+type GroupRow = UsageSumsRow & { group: bigint | string }
 
 /** Adds up the charges of the keys of projects, from the table `usage_days`. */
 export class ProjectUsageReader {
@@ -17,7 +16,7 @@ export class ProjectUsageReader {
     this.#database = database
     const by = (group: string) =>
       database.prepare<GroupRow, [number, number, number]>(
-        `SELECT ${group} AS "group", ${ACCOUNT_SUMS}, sum(compensated) AS compensated FROM usage_days
+        `SELECT ${group} AS "group", ${ALL_SUMS} FROM usage_days
           WHERE day = ? AND account_id = ? AND api_key_id IN (SELECT id FROM api_keys WHERE project_id = ?)
           GROUP BY "group"`,
       )
@@ -33,7 +32,8 @@ export class ProjectUsageReader {
     { accountId, id }: Project,
     { by, firstDay, lastDay }: Parameters<Projects['usage']>[1],
   ): Promise<readonly ProjectUsage[]> {
-    if (!isUsageRebuilt(this.#database)) throw notAddedUp('The usage of a project is not known yet')
+    if (!isUsageRebuilt(this.#database) || !areCostsAdded(this.#database))
+      throw notAddedUp('The usage of a project is not known yet')
     const groups = new Map<bigint | string, ProjectUsage>()
     for (let day = firstDay; day <= lastDay; day += 1) {
       for (const row of this.#select[by].all(day, accountId, id)) {
@@ -49,10 +49,9 @@ export class ProjectUsageReader {
 
 function usageOf(row: GroupRow): ProjectUsage {
   const group = typeof row.group === 'bigint' ? Number(row.group) : row.group
-  return { group, ...usageDayFrom(row).totals, compensated: nanoUsd(row.compensated) }
+  return { group, ...chargeSumsFrom(row) }
 }
 
 function sumOf(left: ProjectUsage, right: ProjectUsage): ProjectUsage {
-  const compensated = addUsd(left.compensated, right.compensated)
-  return { group: left.group, ...addTotals(left, right), compensated }
+  return { group: left.group, ...addSums(left, right) }
 }

@@ -1,14 +1,12 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { nanoUsd, ZERO } from '../../domain/money.ts'
-import { nanoUsdOrNull } from '../books/charge-rows.ts'
 import { UsageDayTable } from './charges.ts'
 import type { GroupCommit } from './group-commit.ts'
 import {
-  costSums,
   dayOf,
-  totalsOfRow,
+  sumsOfRow,
   UsageDaySums,
   type ChargeMeasures,
+  type OperatorMeasures,
   type UsageGroup,
 } from '../books/usage-days.ts'
 
@@ -45,8 +43,7 @@ export class UsageRebuild {
     const { costs_after: after, costs_to: to } = costs.get() ?? { costs_after: 0n, costs_to: 0n }
     const rows = chargesBetween.all(to, after, CHARGES_A_TURN)
     const sums = new UsageDaySums()
-    for (const row of rows)
-      sums.addSums(groupOf(row), row.id, { ...totalsOfRow(row), compensated: ZERO, ...costsOf(row) })
+    for (const row of rows) sums.addSums(groupOf(row), row.id, sumsOfRow(row))
     for (const { group, providerCost, chargesWithoutCost } of sums.values()) {
       const { day, accountId, apiKeyId, model, provider } = group
       addCosts.run(providerCost, chargesWithoutCost, day, accountId, apiKeyId, model, provider)
@@ -60,12 +57,11 @@ export class UsageRebuild {
     const rows = charges.all(chargesTo.get()?.charges_to ?? 0n, CHARGES_A_TURN)
     const sums = new UsageDaySums()
     for (const row of rows) {
-      const totals = totalsOfRow(row)
+      const added = sumsOfRow(row)
       const group = groupOf(row)
       const { day, accountId } = group
-      const compensated = row.is_compensated === 1n ? nanoUsd(row.cost) : ZERO
-      sums.addSums(group, row.id, { ...totals, compensated, ...costsOf(row) })
-      const { inputTokens, outputTokens, images, durationMs, cost } = totals
+      sums.addSums(group, row.id, added)
+      const { inputTokens, outputTokens, images, durationMs, cost } = added
       subtract.run(inputTokens, outputTokens, images, durationMs, cost, day, accountId)
       removeEmpty.run(day, accountId)
     }
@@ -98,20 +94,15 @@ function groupOf(row: EarlierCharge): UsageGroup {
   }
 }
 
-function costsOf({ provider_cost: providerCost }: EarlierCharge) {
-  return costSums(nanoUsdOrNull(providerCost))
-}
-
-type EarlierCharge = ChargeMeasures & {
-  id: bigint
-  account_id: bigint
-  api_key_id: bigint
-  model: string
-  provider: string
-  at_ms: bigint
-  is_compensated: bigint
-  provider_cost: bigint | null
-}
+type EarlierCharge = ChargeMeasures &
+  OperatorMeasures & {
+    id: bigint
+    account_id: bigint
+    api_key_id: bigint
+    model: string
+    provider: string
+    at_ms: bigint
+  }
 
 /** SQL for whether a charge was credited back, because the client of its request got an error. */
 export const IS_COMPENSATED = `EXISTS (SELECT 1 FROM attempts WHERE request_key = charges.id_key

@@ -2,19 +2,26 @@ import type { Database, Statement } from 'bun:sqlite'
 import type { Id } from '../../domain/ids.ts'
 import { isOf } from '../../domain/ledger/attribution.ts'
 import type {
+  ChargeSums,
   GroupedUsage,
   TimeRange,
   UsageLine,
   UsagePage,
-  UsageTotals,
 } from '../../gateway/ports/ledger-reports.ts'
 import { attributedFrom, type AttributedColumns } from '../books/attribution-columns.ts'
 import { usageLineFrom, type ChargeRow } from '../books/charge-rows.ts'
 import { readCursor, ROW_ID_MAX } from '../books/cursors.ts'
-import { addTotals, NO_TOTALS, totalsOfRow, type ChargeMeasures } from '../books/usage-days.ts'
+import {
+  addSums,
+  NO_SUMS,
+  sumsOfRow,
+  type ChargeMeasures,
+  type OperatorMeasures,
+} from '../books/usage-days.ts'
 import type { GroupSums } from '../books/usage-groups.ts'
 import type { BooksOfAccounts } from './account-books.ts'
 import { walkCharges, type ReadTurns } from './charge-chain.ts'
+import { IS_COMPENSATED } from './usage-days.ts'
 import { UsageRange, type Bounds } from './usage-range.ts'
 
 // A subquery, because a LEFT JOIN made each read ten times as slow.
@@ -25,10 +32,11 @@ const SELECT = `SELECT *, (SELECT content FROM tariffs WHERE tariffs.id = tariff
 /** The columns that sums need. The other ones take twice as long to read. */
 const SELECT_MEASURES = `SELECT id, previous_id, at_ms, input, cached_input, cache_write, audio_input, output, reasoning,
     audio_output, cache_write_1h, server_tool_uses, search_calls, file_searches, service_tier, images, duration_ms, cost,
-    tags, user_id, api_key_id
+    tags, user_id, api_key_id, provider_cost, ${IS_COMPENSATED}
   FROM charges`
 
 type MeasuresRow = ChargeMeasures &
+  OperatorMeasures &
   AttributedColumns & { id: bigint; previous_id: bigint | null; at_ms: bigint }
 
 /** Reads charges, newest first. */
@@ -100,12 +108,12 @@ export class UsageList {
     return lines
   }
 
-  totals(accountId: number, between: TimeRange): Promise<UsageTotals> {
-    return this.#range.totalsOf(accountId, between, async (day, part) => {
-      let totals = NO_TOTALS
+  sums(accountId: number, between: TimeRange): Promise<ChargeSums> {
+    return this.#range.sumsOf(accountId, between, async (day, part) => {
+      let sums = NO_SUMS
       for await (const row of this.#measures(accountId, day))
-        if (isWithin(row, part)) totals = addTotals(totals, totalsOfRow(row))
-      return totals
+        if (isWithin(row, part)) sums = addSums(sums, sumsOfRow(row))
+      return sums
     })
   }
 
@@ -119,7 +127,7 @@ export class UsageList {
     if (bounds === undefined) return
     for await (const row of this.#measures(accountId, bounds)) {
       if (signal.aborted) throw new Error('The caller disconnected.')
-      if (isWithin(row, between)) sums.addCharge(attributedFrom(row), totalsOfRow(row))
+      if (isWithin(row, between)) sums.addCharge(attributedFrom(row), sumsOfRow(row))
     }
   }
 

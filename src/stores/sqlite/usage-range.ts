@@ -1,37 +1,43 @@
 import type { Database, Statement } from 'bun:sqlite'
-import type { TimeRange, UsageTotals } from '../../gateway/ports/ledger-reports.ts'
+import type { ChargeSums, TimeRange } from '../../gateway/ports/ledger-reports.ts'
 import {
-  ACCOUNT_SUMS,
-  addTotals,
+  addSums,
+  ALL_SUMS,
+  chargeSumsFrom,
   dayOf,
-  NO_TOTALS,
+  NO_SUMS,
   startOfDay,
-  usageDayFrom,
-  type UsageDay,
-  type UsageDayRow,
+  type UsageSumsRow,
 } from '../books/usage-days.ts'
+import { areCostsAdded, isUsageRebuilt } from './usage-days.ts'
 
 /** The row ids between which all charges of a time range are. */
 export type Bounds = { readonly first: bigint; readonly latest: bigint }
 
+type BoundsRow = { first: bigint | null; latest: bigint | null }
+
 /** Finds the charges of a time range with the table `usage_days`, because charges have no index by time. */
 export class UsageRange {
-  readonly #select: Statement<UsageDayRow, [number, number]>
-  readonly #selectBounds: Statement<{ first: bigint | null; latest: bigint | null }, [number]>
+  readonly #database: Database
+  readonly #selectSums: Statement<UsageSumsRow, [number, number]>
+  readonly #selectBounds: Statement<BoundsRow, [number, number]>
+  readonly #selectBoundsOfAll: Statement<BoundsRow, [number]>
 
   constructor(database: Database) {
-    this.#select = database.prepare(`SELECT ${ACCOUNT_SUMS} FROM account_days WHERE day = ? AND account_id = ?
-      GROUP BY account_id`)
-    this.#selectBounds = database.prepare(
-      'SELECT min(first_charge_id) AS first, max(latest_charge_id) AS latest FROM account_days WHERE day = ?',
+    this.#database = database
+    this.#selectSums = database.prepare(
+      `SELECT ${ALL_SUMS} FROM usage_days WHERE day = ? AND account_id = ? GROUP BY account_id`,
     )
+    const bounds = 'SELECT min(first_charge_id) AS first, max(latest_charge_id) AS latest FROM account_days'
+    this.#selectBounds = database.prepare(`${bounds} WHERE day = ? AND account_id = ?`)
+    this.#selectBoundsOfAll = database.prepare(`${bounds} WHERE day = ?`)
   }
 
   /** The bounds of one account's charges, or of all charges if it is undefined. Undefined if there are none. */
   async boundsOf(accountId: number | undefined, range: TimeRange): Promise<Bounds | undefined> {
     let bounds: Bounds | undefined
     for (const day of daysOf(range)) {
-      const found = accountId === undefined ? this.#boundsOfAll(day) : this.dayOf(accountId, day)
+      const found = this.#boundsOfDay(accountId, day)
       if (found !== undefined) bounds = bounds === undefined ? found : joined(bounds, found)
       // A day of all accounts may have thousands of rows.
       if (accountId === undefined) await new Promise(setImmediate)
@@ -39,33 +45,38 @@ export class UsageRange {
     return bounds
   }
 
-  /** The totals of the days of a range. `sumPart` returns the totals of a day that is only partly in the range. */
-  async totalsOf(
+  /**
+   * The sums of the days of a range. `sumPart` returns the sums of a day that is only partly in the range. While an
+   * upgrade adds up earlier charges, it does so for each day.
+   */
+  async sumsOf(
     accountId: number,
     range: TimeRange,
-    sumPart: (day: UsageDay, part: TimeRange) => Promise<UsageTotals>,
-  ): Promise<UsageTotals> {
-    let totals = NO_TOTALS
+    sumPart: (day: Bounds, part: TimeRange) => Promise<ChargeSums>,
+  ): Promise<ChargeSums> {
+    const isAddedUp = isUsageRebuilt(this.#database) && areCostsAdded(this.#database)
+    let sums = NO_SUMS
     for (const day of daysOf(range)) {
-      const found = this.dayOf(accountId, day)
-      if (found === undefined) continue
       const part = {
         fromMs: Math.max(range.fromMs, startOfDay(day)),
         toMs: Math.min(range.toMs, startOfDay(day + 1)),
       }
       const isWhole = part.fromMs === startOfDay(day) && part.toMs === startOfDay(day + 1)
-      totals = addTotals(totals, isWhole ? found.totals : await sumPart(found, part))
+      if (isWhole && isAddedUp) {
+        const row = this.#selectSums.get(day, accountId)
+        if (row !== null) sums = addSums(sums, chargeSumsFrom(row))
+        continue
+      }
+      const found = this.#boundsOfDay(accountId, day)
+      if (found !== undefined) sums = addSums(sums, await sumPart(found, part))
     }
-    return totals
+    return sums
   }
 
-  dayOf(accountId: number, day: number): UsageDay | undefined {
-    const row = this.#select.get(day, accountId)
-    return row === null ? undefined : usageDayFrom(row)
-  }
-
-  #boundsOfAll(day: number): Bounds | undefined {
-    const { first = null, latest = null } = this.#selectBounds.get(day) ?? {}
+  #boundsOfDay(accountId: number | undefined, day: number): Bounds | undefined {
+    const row =
+      accountId === undefined ? this.#selectBoundsOfAll.get(day) : this.#selectBounds.get(day, accountId)
+    const { first = null, latest = null } = row ?? {}
     return first === null || latest === null ? undefined : { first, latest }
   }
 }

@@ -7,7 +7,7 @@ import {
   type AttributionFilter,
   type AttributionGrouping,
 } from '../../../src/domain/ledger/attribution.ts'
-import { addUsd, usd, ZERO, type NanoUsd } from '../../../src/domain/money.ts'
+import { addUsd, nanoUsd, usd, ZERO, type NanoUsd } from '../../../src/domain/money.ts'
 import type { GroupedUsage, UsageGroup } from '../../../src/gateway/ports/ledger-reports.ts'
 import type { Ledger } from '../../../src/gateway/ports/ledger.ts'
 import { aCharge, anAccount, anAudit, anId, hold, NOW, openWithFunds } from '../../support/ledger-builders.ts'
@@ -35,16 +35,18 @@ export function usageGroupsConform(kind: StoreKind): void {
         const charge = aCharge(payer.apiKeyId, {
           tokens: 1 + (index % 7),
           atMs: NOW + index * HOUR,
+          providerCost: index % 4 === 0 ? null : nanoUsd(BigInt(index) ** 5n),
           ...request,
         })
         await ledger.captureHold(held, charge)
         if (payer === other) continue
-        made.push({ request, atMs: charge.atMs, cost: charge.cost, charges: 1, refunded: ZERO })
+        const { cost, providerCost } = charge
+        made.push({ request, atMs: charge.atMs, cost, providerCost, charges: 1, refunded: ZERO })
         if (index % 9 !== 3) continue
         const atMs = NOW + index * HOUR + 4 * HOUR
         const refund = { id: anId(), charge: held.id, amount: usd('0.5'), idempotencyKey: `r${index}` }
         await ledger.refund({ ...refund, audit: anAudit({ atMs }) })
-        made.push({ request, atMs, cost: ZERO, charges: 0, refunded: refund.amount })
+        made.push({ request, atMs, cost: ZERO, providerCost: ZERO, charges: 0, refunded: refund.amount })
       }
       return { ledger, accountId, made }
     }
@@ -133,6 +135,7 @@ type Made = {
   readonly request: AttributedRequest
   readonly atMs: number
   readonly cost: NanoUsd
+  readonly providerCost: NanoUsd | null
   readonly charges: number
   readonly refunded: NanoUsd
 }
@@ -155,6 +158,9 @@ function sumOf(made: readonly Made[]) {
     charges: made.reduce((total, one) => total + one.charges, 0),
     cost: sum(({ cost }) => cost),
     refunded: sum(({ refunded }) => refunded),
+    compensated: ZERO,
+    providerCost: sum(({ providerCost }) => providerCost ?? ZERO),
+    chargesWithoutCost: made.filter(({ providerCost }) => providerCost === null).length,
   }
 }
 

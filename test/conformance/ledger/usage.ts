@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import type { Id } from '../../../src/domain/ids.ts'
-import { addUsd, subtractUsd, usd, ZERO } from '../../../src/domain/money.ts'
+import { addUsd, nanoUsd, subtractUsd, usd, ZERO } from '../../../src/domain/money.ts'
 import { NO_USAGE } from '../../../src/domain/pricing/usage.ts'
 import type { Charge } from '../../../src/gateway/ports/charge.ts'
 import type { Ledger } from '../../../src/gateway/ports/ledger.ts'
-import type { UsageTotals } from '../../../src/gateway/ports/ledger-reports.ts'
+import type { ChargeSums } from '../../../src/gateway/ports/ledger-reports.ts'
 import {
   aBill,
   aCharge,
@@ -186,7 +186,8 @@ export function usageConforms(kind: StoreKind): void {
         for (let index = 0; index < 60; index += 1) {
           const payer = index % 3 === 0 ? other : { accountId, apiKeyId }
           const atMs = clockAt(NOW + index * 3 * HOUR)
-          const charge = { ...aChargeOfAnyKind(payer.apiKeyId, index), atMs }
+          const providerCost = index % 4 === 0 ? null : nanoUsd(BigInt(index) ** 5n)
+          const charge = { ...aChargeOfAnyKind(payer.apiKeyId, index), atMs, providerCost }
           const holdKind = charge.kind === 'text' ? 'text' : 'media'
           const held = await hold(ledger, { ...payer, kind: holdKind, amount: usd('9') })
           await ledger.captureHold(held, charge)
@@ -213,18 +214,40 @@ export function usageConforms(kind: StoreKind): void {
       })
     })
 
-    test('totals have the charge and the credit back of a late answer as one charge', async () => {
-      const { store, ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('10'))
-      const attempt = anAttempt({ accountId, apiKeyId })
-      await store.attempts.record(attempt)
-      await store.attempts.bill(attempt, aBill())
-      await ledger.compensate(attempt, NOW)
+    test.each([
+      ['a whole day', { fromMs: START_OF_DAY, toMs: START_OF_DAY + 24 * HOUR }],
+      ['a part of a day', { fromMs: NOW, toMs: NOW + 1 }],
+    ])(
+      'totals have the charge and the credit back of a late answer as one charge: %s',
+      async (_, between) => {
+        const { store, ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('10'))
+        const attempt = anAttempt({ accountId, apiKeyId })
+        await store.attempts.record(attempt)
+        await store.attempts.bill(attempt, { ...aBill(), providerCost: usd('0.7') })
+        await ledger.compensate(attempt, NOW)
+        const paid = await hold(ledger, { accountId, kind: 'text', amount: usd('2') })
+        await ledger.captureHold(paid, aCharge(apiKeyId, { tokens: 2 }))
+        const { signal } = new AbortController()
 
-      const totals = await ledger.usageTotals(accountId, { fromMs: NOW, toMs: NOW + 1 })
+        const totals = await ledger.usageTotals(accountId, between)
+        const grouped = await ledger.usageGroups(accountId, {
+          between,
+          matching: { tags: new Map() },
+          limit: 1,
+          signal,
+        })
 
-      expect(totals).toMatchObject({ charges: 1 })
-      expect(await ledger.verify()).toMatchObject({ problems: [] })
-    })
+        expect(totals).toMatchObject({
+          charges: 2,
+          cost: usd('3'),
+          compensated: usd('1'),
+          providerCost: usd('0.7'),
+          chargesWithoutCost: 1,
+        })
+        expect(grouped.totals).toEqual(totals)
+        expect(await ledger.verify()).toMatchObject({ problems: [] })
+      },
+    )
 
     test('usage of a time without charges is empty, and its sums are zero', async () => {
       const { ledger, accountId } = await openWithFunds(kind, usd('1'))
@@ -238,6 +261,7 @@ export function usageConforms(kind: StoreKind): void {
 }
 
 const HOUR = 3_600_000
+const START_OF_DAY = NOW - (NOW % (24 * HOUR))
 
 /** The charges of the test are 3 hours apart. NOW is at 08:00 UTC. */
 const RANGES_IN_HOURS = [
@@ -277,7 +301,7 @@ async function pagesOf(
   }
 }
 
-function sumOf(charges: readonly Charge[]): UsageTotals {
+function sumOf(charges: readonly Charge[]): ChargeSums {
   const sum = (measure: (charge: Charge) => number) =>
     charges.reduce((total, charge) => total + measure(charge), 0)
   return {
@@ -287,8 +311,12 @@ function sumOf(charges: readonly Charge[]): UsageTotals {
     images: sum(charge => (charge.kind === 'images' ? charge.images : 0)),
     durationMs: sum(charge => (charge.kind === 'video' ? charge.durationMs : 0)),
     cost: charges.reduce((total, { cost }) => addUsd(total, cost), ZERO),
+    compensated: ZERO,
+    providerCost: charges.reduce((total, { providerCost }) => addUsd(total, providerCost ?? ZERO), ZERO),
+    chargesWithoutCost: charges.filter(({ providerCost }) => providerCost === null).length,
   }
 }
+
 /** The ids of all pages in turn. */
 async function readPages(
   read: (page: { before?: string }) => ReturnType<Ledger['usage']>,

@@ -7,6 +7,7 @@ import {
   totalsOfRow,
   usageDayFrom,
   type ChargeMeasures,
+  type OperatorMeasures,
   type UsageDay,
   type UsageDayRow,
 } from '../usage-days.ts'
@@ -21,12 +22,10 @@ const DAYS_OPEN = 2
 type GroupColumns = { account_id: bigint; api_key_id?: bigint; model?: string; provider?: string }
 
 export type MeasuredCharge = Required<GroupColumns> &
-  ChargeMeasures & {
+  ChargeMeasures &
+  OperatorMeasures & {
     id: bigint
     at_ms: bigint
-    /** 1 if it was credited back, because the client of its request got an error. */
-    is_compensated: bigint
-    provider_cost: bigint | null
   }
 
 export type StoredUsage = GroupColumns &
