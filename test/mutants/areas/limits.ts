@@ -76,6 +76,13 @@ export const limitMutants: readonly Mutant[] = [
     tests: [STORE_TESTS],
   },
   {
+    name: 'what a budget says would fit does not count the balance',
+    file: STEPS,
+    text: 'admit(scopes, demand, nowMs, books.free)',
+    replacement: 'admit(scopes, demand, nowMs)',
+    tests: ['test/scenarios/limits.test.ts'],
+  },
+  {
     name: 'a bucket fills beyond its limit',
     file: 'src/domain/limits/rate-bucket.ts',
     text: 'parts: Math.min(parts + passedMs * perMinute, perMinute * PARTS)',

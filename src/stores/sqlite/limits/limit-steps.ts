@@ -89,7 +89,7 @@ export class LimitSteps {
   ): ReadOutcome {
     const scopes = this.#limitsOf(books, nowMs)?.scopesOf(demand) ?? []
     if (scopes.length === 0) return UNLIMITED
-    const decision = admit(scopes, demand, nowMs)
+    const decision = admit(scopes, demand, nowMs, books.free)
     if (decision.outcome === 'admitted' && !isCovered) return UNLIMITED
     return this.#taken(scopes, decision, nowMs)
   }
