@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { rejection } from '../../test/support/rejection.ts'
 import { aDataFolder } from '../../test/support/data-folder.ts'
-import { expiry, timeLimit, timeOrDay } from './arguments.ts'
+import { expiry, idempotencyKey, timeLimit, timeOrDay } from './arguments.ts'
 import { main } from './main.ts'
 
 test.each([
@@ -33,6 +33,19 @@ test.each(['90', '0d', '-1d', '1.5d', 'd', '2027-02-30', 'never', ''])(
   async text => {
     expect(await rejection(Promise.try(expiry, text))).toMatchObject({
       message: expect.stringContaining('or a number of days such as 90d'),
+    })
+  },
+)
+
+test.each(['invoice-17', '!', 'x'.repeat(255)])('the text %j is an idempotency key', text => {
+  expect(idempotencyKey(text)).toBe(text)
+})
+
+test.each(['', 'two words', 'a\nb', 'é', 'x'.repeat(256)])(
+  'the text %j is not an idempotency key',
+  async text => {
+    expect(await rejection(Promise.try(idempotencyKey, text))).toMatchObject({
+      message: 'Write 1 to 255 visible ASCII characters without spaces.',
     })
   },
 )

@@ -13,6 +13,12 @@ export function amount(text: string): string {
   return text
 }
 
+/** What the admin API takes as `Idempotency-Key`. Other texts cannot be sent in a header. */
+export function idempotencyKey(text: string): string {
+  if (/^[\u0021-\u007e]{1,255}$/.test(text)) return text
+  throw new InvalidArgumentError('Write 1 to 255 visible ASCII characters without spaces.')
+}
+
 /** The number of a revision of the catalog. */
 export function revisionNumber(text: string): string {
   if (/^[1-9]\d{0,8}$/.test(text)) return text

@@ -1,7 +1,7 @@
 import { Argument, Command, Help, Option } from 'commander'
 import { describeConfig } from '../config/config.ts'
 import { addAdminTokens } from './admin-tokens-program.ts'
-import { amount, rowCount, timeLimit, utcDay } from './arguments.ts'
+import { amount, idempotencyKey, rowCount, timeLimit, utcDay } from './arguments.ts'
 import type { Ask } from './ask.ts'
 import { addCatalog } from './catalog-program.ts'
 import { backUp, type RestoreOptions } from './commands/backup.ts'
@@ -178,6 +178,7 @@ function addAccounts(program: Command, runner: Runner): void {
     .option(
       '--idempotency-key <key>',
       `repeating the command with this key takes the money only once; ${KEY_MADE}`,
+      idempotencyKey,
     )
     .action((account: string, amountUsd: string, options: MovingOptions & { allowNegative?: boolean }) =>
       runner.admin(ask => debit(ask, { account, amountUsd, ...options, ...keyOf(options, runner) })),
@@ -242,7 +243,11 @@ function addMoney(program: Command, runner: Runner): void {
         .choices(['grant', 'top_up'])
         .default('grant'),
     )
-    .option('--idempotency-key <key>', `repeating the command with this key credits only once; ${KEY_MADE}`)
+    .option(
+      '--idempotency-key <key>',
+      `repeating the command with this key credits only once; ${KEY_MADE}`,
+      idempotencyKey,
+    )
     .option('--yes', CONFIRMS)
     .addHelpText('after', '\n  $ tollgate grant ada 25 --source top_up --note "invoice 17"')
     .action(async (account: string, amountUsd: string, options: GrantOptions) => {
@@ -260,6 +265,7 @@ function addMoney(program: Command, runner: Runner): void {
     .option(
       '--idempotency-key <key>',
       `repeating the command with this key gives back only once; ${KEY_MADE}`,
+      idempotencyKey,
     )
     .action((charge: string, options: MovingOptions & { amount?: string }) =>
       runner.admin(ask => refund(ask, { charge, ...options, ...keyOf(options, runner) })),

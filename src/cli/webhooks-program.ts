@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { eventTypes } from '../domain/webhooks/event.ts'
+import { OLD_SECRET_MS_MAX } from '../domain/webhooks/webhook.ts'
 import { rowCount, secondsIn } from './arguments.ts'
 import {
   createWebhook,
@@ -60,7 +61,7 @@ export function addWebhooks(program: Command, runner: Runner): void {
     .command('rotate')
     .argument('<webhook>', WEBHOOK)
     .description('Give a webhook another secret and print it. For a while, the old one signs too.')
-    .option('--old-ends-in <time>', 'such as 0s, 30m, 48h or 7d; by default 24h', secondsIn)
+    .option('--old-ends-in <time>', 'such as 0s, 30m, 48h or 7d; by default 24h', overlapOf)
     .action((id: string, options: { oldEndsIn?: number }) =>
       runner.admin(ask => rotateWebhook(ask, { id, ...options })),
     )
@@ -100,6 +101,13 @@ function addDeliveries(webhooks: Command, runner: Runner): void {
     .argument('<message>', 'its id (msg_…), from "deliveries"')
     .description('Send a message again, with the same id.')
     .action((id: string, delivery: string) => runner.admin(ask => redeliver(ask, { id, delivery })))
+}
+
+/** A length of time for which the old secret signs too, in seconds. */
+function overlapOf(text: string): number {
+  const seconds = secondsIn(text)
+  if (seconds * 1000 <= OLD_SECRET_MS_MAX) return seconds
+  throw new InvalidArgumentError('Write 7d or less: an old secret signs for at most 7 days.')
 }
 
 const EVENT = 'a type of events; can be given several times; by default, all'

@@ -14,6 +14,11 @@ import { until } from './until.ts'
 
 const READ_TIMEOUT_MS = 300_000
 
+type Exceeded = {
+  readonly max_affordable_output_tokens: number
+  readonly error: { readonly message: string }
+}
+
 type Budgets = { readonly budget_usage: { readonly day: { readonly reserved_usd: string } } }
 
 let gateway: LimitedGateway
@@ -283,6 +288,19 @@ test('a budget that running requests reserve is refused for now, and an exhauste
   const { max_affordable_output_tokens: ceiling } = (await tooLong.json()) as Record<string, number>
   expect(ceiling).toBeGreaterThan(100)
   const shorter = await gateway.send(holder, chat({ model: 'gpt-x', max_tokens: ceiling }))
+  expect(shorter.status).toBe(200)
+})
+
+test('what a refusal by a budget says would fit, fits into the balance too', async () => {
+  const { id: accountId } = await gateway.account({ grant: '0.002' })
+  const holder = await gateway.aKeyOf(accountId, { budgets: { day: '0.005' } })
+
+  const refused = await gateway.send(holder, chat({ model: 'gpt-x', max_tokens: 1000 }))
+
+  const { max_affordable_output_tokens: ceiling, error } = (await refused.json()) as Exceeded
+  const shorter = await gateway.send(holder, chat({ model: 'gpt-x', max_tokens: ceiling }))
+  expect(refused.status).toBe(402)
+  expect(error.message).toContain(`Set \`max_tokens\` to ${ceiling} or less.`)
   expect(shorter.status).toBe(200)
 })
 

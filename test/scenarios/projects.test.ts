@@ -140,7 +140,7 @@ describe('a project', () => {
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 402, 200])
     expect(await refusalOf(replies[2]!)).toMatchObject({
       code: 'budget_exceeded',
-      message: expect.stringContaining('The project of this API key has a budget for each day of 2 USD'),
+      message: expect.stringContaining('The project of this API key has a budget of 2 USD a day'),
     })
     const budget = { budgets: { day: '2' }, budget_usage: { day: { spent_usd: '2', remaining_usd: '0' } } }
     expect(own).toMatchObject({

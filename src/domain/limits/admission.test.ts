@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { usd, ZERO } from '../money.ts'
+import { nanoUsd, usd, ZERO } from '../money.ts'
 import { admit, admitRead, strictestRates, type LimitDecision, type ScopeState } from './admission.ts'
 import { NOTHING_TOLD } from './periods.ts'
 import { NO_TERMS, type ScopeKind, type Terms } from './scope.ts'
@@ -127,6 +127,13 @@ test('the affordable amount is what the scarcest budget of all scopes has left',
     remaining: usd('0.9'),
     affordable: usd('0.2'),
   })
+})
+
+test('the affordable amount is at most what is free of the balance, and not below zero', () => {
+  const states = [aState('key', { budgets: { day: usd('0.9') } })]
+
+  expect(refusalOf(admit(states, aDemand(), NOW, usd('0.3')))).toMatchObject({ affordable: usd('0.3') })
+  expect(refusalOf(admit(states, aDemand(), NOW, nanoUsd(-1n)))).toMatchObject({ affordable: ZERO })
 })
 
 test('a free request passes a budget that is overspent', () => {

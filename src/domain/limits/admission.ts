@@ -33,7 +33,10 @@ export type BudgetRefusal = {
   readonly reserved: NanoUsd
   /** What is left of this budget; zero if it is overspent. */
   readonly remaining: NanoUsd
-  /** What is left of the scarcest budget of all scopes: a worst case up to this amount would pass all of them. */
+  /**
+   * What is left of the scarcest budget of all scopes, at most what is free of the balance: a worst case up to this
+   * amount would pass all of them.
+   */
   readonly affordable: NanoUsd
   /** True if the request would fit if the running text requests cost nothing: they hold the rest. */
   readonly isReserved: boolean
@@ -50,13 +53,21 @@ export type LimitDecision = { readonly usages: readonly ScopeUsage[] } & (
   | { readonly outcome: 'refused'; readonly refusal: LimitRefusal }
 )
 
-/** Takes the demand of a request from all of its scopes, or nothing from any. The first scope that refuses is named. */
-export function admit(states: readonly ScopeState[], demand: Demand, nowMs: number): LimitDecision {
+/**
+ * Takes the demand of a request from all of its scopes, or nothing from any. The first scope that refuses is named.
+ * `free` is what no hold has of the balance; a refusal uses it to say what would fit.
+ */
+export function admit(
+  states: readonly ScopeState[],
+  demand: Demand,
+  nowMs: number,
+  free?: NanoUsd,
+): LimitDecision {
   for (const state of states) {
     const refusal = rateRefusal(state, demand, nowMs) ?? budgetRefusal(state, demand, nowMs)
     if (refusal === undefined) continue
     if (refusal.limit !== 'budget') return refused(states, refusal, nowMs)
-    return refused(states, { ...refusal, affordable: leftOfAll(states, nowMs) }, nowMs)
+    return refused(states, { ...refusal, affordable: leastLeft(states, nowMs, free) }, nowMs)
   }
   return {
     outcome: 'admitted',
@@ -169,8 +180,9 @@ function isLater(one: Reset, other: Reset): boolean {
   return (one.resetsAtMs ?? Infinity) > (other.resetsAtMs ?? Infinity)
 }
 
-function leftOfAll(states: readonly ScopeState[], nowMs: number): NanoUsd {
-  const all = states.flatMap(state => budgetPeriods.map(period => leftOf(state, period, nowMs)))
+function leastLeft(states: readonly ScopeState[], nowMs: number, free: NanoUsd | undefined): NanoUsd {
+  const ofBudgets = states.flatMap(state => budgetPeriods.map(period => leftOf(state, period, nowMs)))
+  const all = [free, ...ofBudgets]
   const least = all.reduce<NanoUsd | undefined>(
     (low, left) => (left === undefined || (low !== undefined && low <= left) ? low : left),
     undefined,

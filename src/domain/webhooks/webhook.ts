@@ -1,5 +1,8 @@
 import type { EventType } from './event.ts'
 
+/** The longest time for which an old secret can sign beside the new one. */
+export const OLD_SECRET_MS_MAX = 7 * 24 * 3_600_000
+
 /** Why a webhook gets no messages: an operator switched it off, or all its messages failed for three days. */
 export type OffReason = 'operator' | 'failing'
 

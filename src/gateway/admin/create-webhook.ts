@@ -10,7 +10,6 @@ import type { Actor } from './operator.ts'
 
 /** How long the old secret signs after a rotation, unless the operator says otherwise. */
 export const OLD_SECRET_MS = 24 * 3_600_000
-export const OLD_SECRET_MS_MAX = 7 * 24 * 3_600_000
 const URL_CHARS_MAX = 2000
 const ALL: readonly EventType[] = Object.keys(eventTypes) as EventType[]
 

@@ -6,7 +6,7 @@ import type { TextRequest } from '../../protocol/text-dialect.ts'
 import type { Limited } from '../ports/limits.ts'
 import { affordableCeiling, type Quote } from '../text/quote-text.ts'
 import type { RatesRecord } from './admit-caller.ts'
-import { limitError, refusedBy } from './refuse-limits.ts'
+import { limitError, refusedBy, type Asked } from './refuse-limits.ts'
 
 /** What a text request or a job takes from its account. */
 export type Spend = {
@@ -37,8 +37,7 @@ export async function admitSpend<
   if (placed.outcome === 'refused') throw moneyRefusal(spend, placed)
   record.refusedBy = refusedBy(placed.refusal)
   const { amount, text } = spend
-  const affordable = text && { affordableCeiling: (left: NanoUsd) => affordableCeiling(text.quote, left) }
-  throw limitError(placed.refusal, { amount, ...affordable })
+  throw limitError(placed.refusal, { amount, ...(text && ceilingOf(text)) })
 }
 
 function isRefused(placed: { readonly outcome: string }): placed is SpendRefused {
@@ -74,6 +73,11 @@ function moneyRefusal({ amount, text }: Spend, shortage: Shortage): GatewayError
         shouldRetry: true,
       })
     : new GatewayError('insufficient_balance', message, { extensions })
+}
+
+function ceilingOf({ request: { outputCeilingField: field }, quote }: TextSpend): Pick<Asked, 'ceiling'> {
+  if (field === undefined) return {}
+  return { ceiling: { field, affordable: left => affordableCeiling(quote, left) } }
 }
 
 type Balance = {

@@ -74,18 +74,18 @@ test('a request with more tokens than a minute allows must not be repeated', () 
 test('a budget that a request cannot fit says what is left, when it starts anew and what would fit', () => {
   const { code, type, message, extras } = limitError(budget, {
     ...asked,
-    affordableCeiling: left => Number(left),
+    ceiling: { field: 'max_tokens', affordable: left => Number(left / 1_000_000n) },
   })
 
   expect([type, code]).toEqual(['insufficient_balance', 'budget_exceeded'])
   expect(message).toBe(
-    'This API key has a budget for each month of 20 USD, of which 0.5 USD is left. This request can cost up to 1 USD. The budget starts anew at 2026-12-01T00:00:00Z.',
+    'This API key has a budget of 20 USD a month, of which 0.5 USD is left. This request can cost up to 1 USD. Set `max_tokens` to 250 or less. The budget starts anew at 2026-12-01T00:00:00Z.',
   )
   expect(extras.extensions).toEqual({
     required_usd: '1',
     remaining_usd: '0.5',
     resets_at: '2026-12-01T00:00:00Z',
-    max_affordable_output_tokens: Number(usd('0.25')),
+    max_affordable_output_tokens: 250,
   })
 })
 
@@ -105,4 +105,15 @@ test('a budget that running requests reserve may be tried again soon', () => {
 
   expect([type, code]).toEqual(['rate_limit_error', 'budget_reserved'])
   expect(extras).toMatchObject({ retryAfter: '2', shouldRetry: true })
+})
+
+test.each([
+  ['fits', 97, 'Retry when they have ended, or set `max_tokens` to 97 or less.'],
+  ['does not fit', undefined, 'Retry when they have ended.'],
+])('a reserved budget into which a shorter answer %s says what helps', (_, fitting, words) => {
+  const ceiling = { field: 'max_tokens', affordable: () => fitting }
+
+  const { message } = limitError({ ...budget, isReserved: true }, { ...asked, ceiling })
+
+  expect(message).toEndWith(`Running requests reserve what it needs. ${words}`)
 })

@@ -13,11 +13,14 @@ const SLOT_RETRY_AFTER_S = '1'
 const RESERVED_RETRY_AFTER_S = '2'
 
 /** What a refused request asked for. */
-type Asked = {
+export type Asked = {
   /** The most that it can cost. */
   readonly amount: NanoUsd
-  /** The largest output ceiling that an amount can pay for. Absent for a job. */
-  readonly affordableCeiling?: (amount: NanoUsd) => number | undefined
+  /** The field of the output ceiling, and the largest one that an amount can pay for. Absent for embeddings and jobs. */
+  readonly ceiling?: {
+    readonly field: string
+    readonly affordable: (amount: NanoUsd) => number | undefined
+  }
 }
 
 /** The refusal in the record of its request. */
@@ -58,27 +61,31 @@ export function limitError(refusal: LimitRefusal, asked: Asked): GatewayError {
 
 function budgetError(
   refusal: Extract<LimitRefusal, { limit: 'budget' }>,
-  { amount, affordableCeiling }: Asked,
+  { amount, ceiling }: Asked,
 ): GatewayError {
   const { scope, period, allowed, remaining, affordable, isReserved, resetsAtMs } = refusal
-  const ceiling = affordableCeiling?.(affordable)
+  const fitting = ceiling?.affordable(affordable)
   const resetsAt = resetsAtMs === undefined ? undefined : formatInstant(resetsAtMs)
   const extensions = {
     required_usd: formatUsd(amount),
     remaining_usd: formatUsd(remaining),
     ...(resetsAt === undefined ? {} : { resets_at: resetsAt }),
-    ...(ceiling === undefined ? {} : { max_affordable_output_tokens: ceiling }),
+    ...(fitting === undefined ? {} : { max_affordable_output_tokens: fitting }),
   }
-  const budget = period === 'total' ? 'a total budget' : `a budget for each ${period}`
+  const usd = formatUsd(allowed)
+  const budget = period === 'total' ? `a total budget of ${usd} USD` : `a budget of ${usd} USD a ${period}`
   const message = [
-    `${describeScope(scope)} has ${budget} of ${formatUsd(allowed)} USD, of which ${formatUsd(remaining)} USD is left.`,
+    `${describeScope(scope)} has ${budget}, of which ${formatUsd(remaining)} USD is left.`,
     `This request can cost up to ${formatUsd(amount)} USD.`,
   ]
+  const shorter = fitting === undefined ? undefined : `\`${ceiling?.field}\` to ${fitting} or less`
   if (isReserved) {
-    message.push('Running requests reserve what it needs. Retry when they have ended.')
+    const orShorter = shorter === undefined ? '' : `, or set ${shorter}`
+    message.push(`Running requests reserve what it needs. Retry when they have ended${orShorter}.`)
     const extras = { extensions, retryAfter: RESERVED_RETRY_AFTER_S, shouldRetry: true }
     return new GatewayError('budget_reserved', message.join(' '), extras)
   }
+  if (shorter !== undefined) message.push(`Set ${shorter}.`)
   if (resetsAt !== undefined) message.push(`The budget starts anew at ${resetsAt}.`)
   return new GatewayError('budget_exceeded', message.join(' '), { extensions })
 }

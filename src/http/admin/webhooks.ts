@@ -1,11 +1,15 @@
 import { eventTypes, type EventType } from '../../domain/webhooks/event.ts'
-import { messageStates, type Webhook, type WebhookMessage } from '../../domain/webhooks/webhook.ts'
+import {
+  messageStates,
+  OLD_SECRET_MS_MAX,
+  type Webhook,
+  type WebhookMessage,
+} from '../../domain/webhooks/webhook.ts'
 import {
   checkedEvents,
   checkedUrl,
   createWebhook,
   OLD_SECRET_MS,
-  OLD_SECRET_MS_MAX,
   rotateWebhook,
 } from '../../gateway/admin/create-webhook.ts'
 import { refuseUnknown } from '../list-query.ts'

@@ -51,7 +51,7 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
   insufficient_balance:
     'This request must hold 0.049182 USD: for about 9 input tokens and up to 4096 output tokens, the limit of the model, because `max_tokens` is not set. The available balance is 0.001 USD. Set `max_tokens` to 80 or less, or add funds.',
   budget_exceeded:
-    'This API key has a budget for each day of 5 USD, of which 0.01 USD is left. This request can cost up to 0.049182 USD. The budget starts anew at 2027-01-16T00:00:00Z.',
+    'This API key has a budget of 5 USD a day, of which 0.01 USD is left. This request can cost up to 0.049182 USD. The budget starts anew at 2027-01-16T00:00:00Z.',
   model_not_found: 'There is no model "gpt-y". Did you mean "gpt-x"?',
   not_found: 'There is no account "adda". Did you mean "ada"?',
   method_not_allowed: 'This path does not support DELETE. Use GET, HEAD.',
@@ -80,7 +80,7 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
   range_not_satisfiable: 'The clip has 91 bytes, and "Range" is outside of it.',
   balance_reserved: 'Running requests hold the money for this request. Retry after a delay.',
   budget_reserved:
-    'This API key has a budget for each day of 5 USD, of which 0.01 USD is left. This request can cost up to 0.049182 USD. Running requests reserve what it needs. Retry when they have ended.',
+    'This API key has a budget of 5 USD a day, of which 0.01 USD is left. This request can cost up to 0.049182 USD. Running requests reserve what it needs. Retry when they have ended.',
   requests_per_minute: 'This API key may send 60 requests a minute. Retry in 1 s.',
   tokens_per_minute:
     'This API key may use 10000 tokens a minute, and this request can use 4200. Retry in 12 s.',

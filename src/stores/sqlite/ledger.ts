@@ -51,7 +51,7 @@ export function createLedgerSteps(parts: {
   const balanceAlerts = new BalanceAlerts({ ...parts, booksOfAccounts })
   const journal = new Journal({ ...parts, booksOfAccounts, balanceAlerts })
   const textHolds = new OpenTextHolds()
-  const limits = new LimitSteps({ ...parts, textHolds })
+  const limits = new LimitSteps({ ...parts, textHolds, hints })
   const charges = new Charges({ ...parts, booksOfAccounts, limits })
   const shared = { ...parts, hints, booksOfAccounts, journal, charges, limits, textHolds }
   return {

@@ -64,8 +64,15 @@ export const limitMutants: readonly Mutant[] = [
   {
     name: 'a wrong budget in memory is reported and not corrected',
     file: STEPS,
-    text: 'if (wrong.length > 0) books.limits = this.#load(books, nowMs)',
-    replacement: 'void nowMs',
+    text: 'books.limits = this.#load(books, nowMs)\n      this.#hints',
+    replacement: 'this.#hints',
+    tests: [STORE_TESTS],
+  },
+  {
+    name: 'requests that wait for a leaked reserve are not told that it is free',
+    file: STEPS,
+    text: 'this.#hints.report(books.accountId)',
+    replacement: 'void this.#hints',
     tests: [STORE_TESTS],
   },
   {
@@ -74,6 +81,13 @@ export const limitMutants: readonly Mutant[] = [
     text: 'if (counted.running === actual.running) return reserves',
     replacement: 'if (counted.running >= 0) return reserves',
     tests: [STORE_TESTS],
+  },
+  {
+    name: 'what a budget says would fit does not count the balance',
+    file: STEPS,
+    text: 'admit(scopes, demand, nowMs, books.free)',
+    replacement: 'admit(scopes, demand, nowMs)',
+    tests: ['test/scenarios/limits.test.ts'],
   },
   {
     name: 'a bucket fills beyond its limit',

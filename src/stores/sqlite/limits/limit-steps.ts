@@ -30,6 +30,7 @@ import { addUsd, ZERO, type NanoUsd } from '../../../domain/money.ts'
 import { budgetNews, withNews } from '../../../domain/webhooks/budget-alert.ts'
 import type { BudgetStatus, Limited, LimitOwner, ReadOutcome } from '../../../gateway/ports/limits.ts'
 import type { AccountBooks } from '../account-books.ts'
+import type { HintBroadcast } from '../freed-hints.ts'
 import type { OpenTextHolds } from '../text-holds.ts'
 import type { Transactions } from '../transactions.ts'
 import { BudgetAlerts } from '../webhooks/budget-alerts.ts'
@@ -55,6 +56,7 @@ export class LimitSteps {
   readonly #rows: LimitRows
   readonly #textHolds: OpenTextHolds
   readonly #alerts: BudgetAlerts
+  readonly #hints: HintBroadcast
   readonly #isInTransaction: () => boolean
   readonly #projectOf: ProjectOf = apiKeyId => this.#rows.projectOf(apiKeyId)
   /** The usages before the running transaction. */
@@ -67,10 +69,12 @@ export class LimitSteps {
     readonly transactions: Transactions
     readonly textHolds: OpenTextHolds
     readonly webhookEvents: WebhookEvents
+    readonly hints: HintBroadcast
   }) {
     this.#rows = new LimitRows(parts.database)
     this.#alerts = new BudgetAlerts(parts)
     this.#textHolds = parts.textHolds
+    this.#hints = parts.hints
     this.#isInTransaction = () => parts.database.inTransaction
     parts.transactions.join({
       afterCommit: () => this.#adopt(),
@@ -89,7 +93,7 @@ export class LimitSteps {
   ): ReadOutcome {
     const scopes = this.#limitsOf(books, nowMs)?.scopesOf(demand) ?? []
     if (scopes.length === 0) return UNLIMITED
-    const decision = admit(scopes, demand, nowMs)
+    const decision = admit(scopes, demand, nowMs, books.free)
     if (decision.outcome === 'admitted' && !isCovered) return UNLIMITED
     return this.#taken(scopes, decision, nowMs)
   }
@@ -213,7 +217,8 @@ export class LimitSteps {
 
   /**
    * Outside of a step: compares what the scopes of an account have counted with its charges and its open requests and
-   * jobs. If a count differs, the limits are read again, which corrects it. Returns the wrong counts.
+   * jobs. If a count differs, the limits are read again, which corrects it, and requests that wait for a leaked reserve
+   * try again. Returns the wrong counts.
    */
   correctCounts(books: AccountBooks, nowMs: number): readonly WrongCount[] {
     const scopes = books.limits?.all ?? []
@@ -224,7 +229,10 @@ export class LimitSteps {
       wrong.push(...wrongOpenCounts(scope, usage, openUsage(openOf(scope))))
       wrong.push(...this.#wrongBudgets(books.accountId, scope, usage))
     }
-    if (wrong.length > 0) books.limits = this.#load(books, nowMs)
+    if (wrong.length > 0) {
+      books.limits = this.#load(books, nowMs)
+      this.#hints.report(books.accountId)
+    }
     return wrong
   }
 

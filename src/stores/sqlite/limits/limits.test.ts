@@ -74,7 +74,7 @@ describe('a check of the budgets in memory', () => {
     expect((await store.limits.budgets(payer))[0]).toMatchObject({ spent: usd('3'), remaining: usd('7') })
   })
 
-  test('slots and reserves that leaked are reported once, stop nothing, and are free again', async () => {
+  test('slots and reserves that leaked are reported once, stop nothing, and are free for waiting requests', async () => {
     const store = aSqliteStore()
     const payer = await anAccount(store, { funds: usd('100') })
     const { accountId, apiKeyId } = payer
@@ -94,6 +94,8 @@ describe('a check of the budgets in memory', () => {
       return store.ledger.placeHold(aHold({ accountId, kind: 'text', amount, demand }))
     }
     const before = (await request()).outcome
+    const freed: number[] = []
+    store.ledger.onFreed(account => freed.push(account))
 
     const { problems } = await store.ledger.verify()
     const leaks = problems.filter(({ stopsNothing }) => stopsNothing)
@@ -111,6 +113,7 @@ describe('a check of the budgets in memory', () => {
       ]),
     )
     expect(again).toEqual([])
+    expect(freed).toEqual([accountId])
     expect((await request()).outcome).toBe('held')
   })
 
