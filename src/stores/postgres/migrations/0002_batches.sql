@@ -111,6 +111,7 @@ END $$;
 --     first charge of its id, null if there is none;
 --   3 (hold): its position, and 0 refused with the free, media and text amounts, 1 another hold has its id, 2 expired,
 --     3 the account is closed, 4 there is no account.
+-- Without `enable_seqscan = off`, a session that began with small tables would go on to read them from end to end.
 CREATE FUNCTION post_v1(
   p_place lane_place_v1,
   p_accounts bigint[],
@@ -119,9 +120,11 @@ CREATE FUNCTION post_v1(
   p_holds text_hold_v1[],
   p_now_ms bigint
 ) RETURNS TABLE (part integer, subject bigint, v0 bigint, v1 bigint, v2 bigint, v3 bigint, v4 bigint)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
   v_books balances[];
+  v_first bigint;
+  v_last bigint;
   v_hold record;
   v_account record;
 BEGIN
@@ -138,11 +141,14 @@ BEGIN
         b.latest_charge_id
       FROM unnest(v_books) AS b WHERE b.account_id IN (SELECT account_id FROM unnest(p_charges));
 
+    -- Only the partitions between these are opened.
+    SELECT min(id_key), max(id_key) INTO v_first, v_last FROM unnest(p_charges);
     RETURN QUERY WITH given AS MATERIALIZED (
       SELECT * FROM unnest(p_charges) WITH ORDINALITY
     ), earlier AS MATERIALIZED (
       SELECT g.ordinality, c.account_id, c.cost, c.shortfall
         FROM given g JOIN charges c ON c.id_key = g.id_key AND c.id_tail = g.id_tail
+        WHERE c.id_key BETWEEN v_first AND v_last
     ), ended AS (
       DELETE FROM text_holds h USING given g
         WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail AND h.account_id = g.account_id
@@ -156,7 +162,7 @@ BEGIN
           count(*) FILTER (WHERE g.cost > 0) OVER account AS operations,
           sum(g.cost) OVER account AS spent
         FROM given g JOIN ended e ON e.ordinality = g.ordinality
-        WHERE NOT EXISTS (SELECT FROM earlier f WHERE f.ordinality = g.ordinality)
+        WHERE g.ordinality NOT IN (SELECT ordinality FROM earlier)
         WINDOW account AS (PARTITION BY g.account_id ORDER BY g.ordinality)
     ), insert_charges AS (
       INSERT INTO charges (id, id_key, id_tail, account_id, previous_id, operation_id, api_key_id, route, model,
@@ -206,10 +212,14 @@ BEGIN
           latest_charge_id = coalesce(s.latest_charge, b.latest_charge_id),
           reserved = b.reserved - s.freed
         FROM (
-          SELECT e.account_id, coalesce(sum(t.cost), 0) AS spent, sum(e.freed) AS freed, max(t.id) AS latest_charge,
-              count(*) FILTER (WHERE t.cost > 0) AS operations,
-              max(t.operation_id) FILTER (WHERE t.cost > 0) AS latest_operation
-            FROM ended e LEFT JOIN taken t ON t.ordinality = e.ordinality GROUP BY e.account_id
+          SELECT account_id, sum(spent) AS spent, sum(freed) AS freed, max(id) AS latest_charge,
+              count(operation_id) AS operations, max(operation_id) AS latest_operation
+            FROM (
+              SELECT account_id, cost AS spent, 0 AS freed, id, CASE WHEN cost > 0 THEN operation_id END AS operation_id
+                FROM taken
+              -- Also the hold of an id that was charged before.
+              UNION ALL SELECT account_id, 0, freed, NULL, NULL FROM ended
+            ) AS changes GROUP BY account_id
         ) AS s
         WHERE b.account_id = s.account_id
     )
