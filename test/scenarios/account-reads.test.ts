@@ -114,6 +114,7 @@ describe('GET /v1/usage', () => {
           refunded_usd: '0',
           source: 'reported',
           is_clamped: false,
+          project: null,
           created_at: '2027-01-15T08:00:00.000Z',
         } as unknown as UsageRow,
       ],
