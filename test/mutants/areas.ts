@@ -8,6 +8,7 @@ import { jobMutants } from './areas/jobs.ts'
 import { keyMutants } from './areas/keys.ts'
 import { limitMutants } from './areas/limits.ts'
 import { moneyMutants } from './areas/money.ts'
+import { postgresMutants } from './areas/postgres.ts'
 import { priceListMutants } from './areas/price-lists.ts'
 import { reconcilerMutants } from './areas/reconciler.ts'
 import { replayMutants } from './areas/replays.ts'
@@ -23,6 +24,7 @@ import type { Mutant } from './mutant.ts'
 export const areas = {
   money: moneyMutants,
   limits: limitMutants,
+  postgres: postgresMutants,
   'price-lists': priceListMutants,
   access: accessMutants,
   keys: keyMutants,
