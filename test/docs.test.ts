@@ -67,6 +67,28 @@ test.each(pages)('%s has at most 120 columns outside of code blocks', page => {
   expect(prose.split('\n').filter(isLong)).toEqual([])
 })
 
+test('no comment in the code has more than 120 columns', () => {
+  const paths = globSync(['src/**/*.ts', 'test/**/*.ts'], { cwd: root })
+  const isLong = (line: string) => line.length > COLUMNS_MAX && /^\s*(?:\/\/|\/?\*)/.test(line)
+
+  const long = paths.flatMap(path =>
+    textOf(path)
+      .split('\n')
+      .filter(isLong)
+      .map(line => `${path}: ${line}`),
+  )
+
+  expect(paths.length).toBeGreaterThan(1000)
+  expect(long).toEqual([])
+})
+
+test.each(globSync(['src/**/*.md', 'test/**/*.md'], { cwd: root }))('%s has at most 120 columns', page => {
+  const lines = textOf(page).split('\n')
+
+  // A row of a table cannot be broken.
+  expect(lines.filter(line => line.length > COLUMNS_MAX && !line.startsWith('|'))).toEqual([])
+})
+
 test('every file that the pages about the code name exists', () => {
   const named = ['docs/architecture.md', ...globSync('docs/decisions/*.md', { cwd: root })].flatMap(page =>
     [...textOf(page).matchAll(/[\w./-]+\.(?:ts|sql|mjs|sh)\b/g)].map(([path]) => ({ page, path })),

@@ -980,7 +980,7 @@ describe('on a running server', () => {
     server.kill('SIGTERM')
     await server.exited
 
-    expect(listed.out).toMatch(/sandbox-image +1 images +0\.\d+ +–\n.*sandbox-chat +\d+ \+ \d+ tokens/)
+    expect(listed.out).toMatch(/sandbox-image +1 images +0\.\d+ +0\n.*sandbox-chat +\d+ \+ \d+ tokens/)
     expect(listed.out).toMatch(
       /\n\nCharges: 2\. Cost: 0\.\d+ USD\.\nProvider cost: 0 USD\. Margin: 0\.\d+ USD\.\n/,
     )

@@ -43,7 +43,10 @@ export class MailSender {
     this.#ports = ports
   }
 
-  /** Stores the settings, and looks for mails now and every 1.5 s until `stop` is called. Without a mailer, only the first. */
+  /**
+   * Stores the settings, and looks for mails now and every 1.5 s until `stop` is called. Without a mailer, only the
+   * first.
+   */
   start(): void {
     const look = async () => {
       await this.look().catch(this.#ports.onFailed)

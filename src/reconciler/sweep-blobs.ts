@@ -18,8 +18,8 @@ const PLACE = 'files'
 /**
  * Removes files that no job needs: inputs of jobs that were never recorded or have ended, results that no completed job
  * names, and the parts of writes that were cut off. Moves results of archived jobs to the archive. Leaves files younger
- * than an hour. Leaves the results of unknown jobs: a result is written only for a recorded job, so they belong to other
- * books, such as the newer ones of a restored backup, which share a storage. Safe to run on every node at once.
+ * than an hour. Leaves the results of unknown jobs: a result is written only for a recorded job, so they belong to
+ * other books, such as the newer ones of a restored backup, which share a storage. Safe to run on every node at once.
  */
 export async function sweepBlobs(
   ports: {

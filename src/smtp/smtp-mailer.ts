@@ -91,8 +91,8 @@ function tooLate(limitMs: number): string {
 }
 
 /**
- * Whether the server refused this address or this mail for good. A refused login or sender is a mistake of the settings:
- * the mail can be sent after it was corrected.
+ * Whether the server refused this address or this mail for good. A refused login or sender is a mistake of the
+ * settings: the mail can be sent after it was corrected.
  */
 function isFinal(error: unknown): boolean {
   const { permanent, command, code } = error as SmtpError

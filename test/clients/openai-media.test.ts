@@ -10,8 +10,8 @@ import OpenAI7, { toFile } from 'openai'
 import { until } from '../scenarios/until.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 
-// The official clients with TOLLGATE_OPENAI_MEDIA=on. `openai-images.test.ts` and `openai-videos.test.ts` have the OpenAI
-// SDKs with `off`.
+// The official clients with TOLLGATE_OPENAI_MEDIA=on. `openai-images.test.ts` and `openai-videos.test.ts` have the
+// OpenAI SDKs with `off`.
 
 const png = readFileSync(join(import.meta.dirname, '../fixtures/media/image.png'))
 /** The width and the height of a PNG are two big-endian numbers at this place. */

@@ -10,8 +10,8 @@ const CORRECTIONS = 24
 const DOLLARS_MAX = 6
 
 /**
- * One call on one of two nodes. `credit`, `hold`, `attempt` and `correction` are numbers of its subject, so that several
- * calls have the same one.
+ * One call on one of two nodes. `credit`, `hold`, `attempt` and `correction` are numbers of its subject, so that
+ * several calls have the same one.
  */
 export type Call = { readonly node: 0 | 1 } & (
   | {

@@ -102,7 +102,7 @@ class Run {
   /** What each key was charged, ever. */
   readonly #charged: NanoUsd[] = [ZERO, ZERO]
   #latestChargeMs = 0
-  /** A start with a clock before the latest charges counts these in the period of the start, until a check corrects it. */
+  /** A start with a clock before the latest charges counts these in its period, until a check corrects that. */
   #isSetBack = false
 
   private constructor(opened: Awaited<ReturnType<typeof sqlite.open>>, terms: ScopeTerms, clock: FakeClock) {

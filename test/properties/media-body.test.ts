@@ -163,7 +163,9 @@ function rawInputs(text: string): { readonly name: string; readonly raw: string 
   return found
 }
 
-/** A file of zero bytes is refused: a data URL with nothing behind its comma, in any encoding, or a long text of spaces. */
+/**
+ * A file of zero bytes is refused: a data URL with nothing behind its comma, in any encoding, or a long text of spaces.
+ */
 function isEmptyFile({ raw }: { readonly raw: string }): boolean {
   const text = JSON.parse(raw) as string
   const isBlank = (content: string) => /^[\t\n\r ]*$/.test(content)

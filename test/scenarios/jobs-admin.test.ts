@@ -347,8 +347,8 @@ describe('the command', () => {
 
     const { text } = await showJob(ask, id)
 
-    expect(text).toContain('money        0 USD charged')
-    expect(text).toContain('loss         0.04 USD')
+    expect(text).toMatch(/^money +0 USD charged$/m)
+    expect(text).toMatch(/^loss +0\.04 USD$/m)
   })
 
   test('jobs show of an ended job has no deadline', async () => {
@@ -356,7 +356,7 @@ describe('the command', () => {
 
     const { text } = await showJob(ask, id)
 
-    expect(text).toContain('money        0.04 USD charged')
+    expect(text).toMatch(/^money +0\.04 USD charged$/m)
     expect(text).not.toContain('deadline')
   })
 

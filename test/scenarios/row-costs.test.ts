@@ -8,6 +8,7 @@ import {
   type ScriptedGateway,
 } from './scripted-gateway.ts'
 import { until } from './until.ts'
+import { startVideoGateway, videoModel } from './video-gateway.ts'
 import { textRouteCases } from './text-routes.ts'
 import { DONE, FINISH, HEL, ROLE, usage as usageFrame } from './stream-frames.ts'
 
@@ -17,6 +18,9 @@ const upstream = { provider: 'main', model: 'x', cost: COST }
 /** 10 × 0.2 + 5 × 1 per million, and the request. */
 const OF_TEN_AND_FIVE = '0.000007001'
 const counts = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+
+/** The sandbox finishes this video at once. */
+const QUICK = 'A lighthouse at dawn [sandbox delay_ms=0]'
 
 type Charge = { readonly cost_usd: string; readonly provider_cost_usd: string | null }
 
@@ -231,7 +235,7 @@ describe('the cost of a job at the prices of its upstream', () => {
 describe('customers', () => {
   /** Amounts and members that only the operator may see. */
   const SECRET =
-    /provider.?cost|without.?cost|"cost":|margin|losses|0\.000007001|0\.000002001|per_request|0\.2"|0\.000000001|0\.03\b/i
+    /provider.?cost|without.?cost|"cost":|margin|losses|0\.000007001|0\.000002001|per_request|0\.2"|0\.000000001|0\.03\b|0\.15\b/i
 
   /** Everything of a reply that its client sees. */
   async function textOf(response: Response): Promise<string> {
@@ -308,7 +312,7 @@ describe('customers', () => {
     },
   )
 
-  test('customers see no cost of a provider in their jobs', async () => {
+  test('customers see no cost of a provider in their image jobs', async () => {
     const media = await startScriptedImages({
       models: [
         imageModel('draw-costed', {
@@ -318,17 +322,55 @@ describe('customers', () => {
     })
     const ada = await media.account({ grant: '100' })
     media.media.submitted = images(['one'])
-    const created = await media.create(ada.key, { model: 'draw-costed' })
-    const reply = await textOf(created)
-    const { data } = await media.admin<{ data: readonly { id: string; provider_cost_usd: string }[] }>(
-      'GET',
-      'jobs',
-    )
+    const reply = await textOf(await media.create(ada.key, { model: 'draw-costed' }))
+    const { data } = await media.admin<{ data: readonly { id: string }[] }>('GET', 'jobs')
 
     const seen = await replies(media.url, ada.key, data[0]!.id)
     await media.stop()
 
     expect(seen.get(`/v1/images/jobs/${data[0]!.id}`)).toContain('completed')
     expectNoCost(new Map([...seen, ['the reply', reply]]))
+  })
+
+  test('customers see no cost of a provider in their video jobs', async () => {
+    const cost = { per_second: '0.03' }
+    const media = await startVideoGateway({
+      models: [videoModel('film-costed', { upstreams: [{ provider: 'box', model: 'video', cost }] })],
+    })
+    const ada = await media.account({ grant: '100' })
+    const created = await media.create(ada.key, { model: 'film-costed', prompt: QUICK, duration: 5 })
+    const { id } = (await created.clone().json()) as { readonly id: string }
+    const reply = await textOf(created)
+    await media.poll(ada.key, id)
+
+    const seen = await replies(media.url, ada.key, id)
+    const { data } = await media.admin<{ data: readonly Charge[] }>('GET', `usage?account=${ada.id}`)
+    await media.stop()
+
+    expect(data).toMatchObject([{ cost_usd: '0.5', provider_cost_usd: '0.15' }])
+    expect(seen.get(`/v1/videos/${id}`)).toContain('completed')
+    expect(seen.get(`/v1/videos/${id}/content`)).toStartWith('200 ')
+    expectNoCost(new Map([...seen, ['the reply', reply]]))
+  })
+})
+
+describe('the sandbox', () => {
+  test.each([
+    ['a text', '/v1/chat/completions', { model: 'trial', messages: [{ role: 'user', content: 'Hi' }] }],
+    ['an image', '/v1/images/generations', { model: 'draw-trial', prompt: 'A fox' }],
+    ['a clip', '/v1/videos', { model: 'family-a', prompt: QUICK }],
+  ])('the sandbox bills nothing: %s has a known cost of zero', async (_, path, request) => {
+    const trial = chatModel('trial', { upstreams: [{ provider: 'box', model: 'talk' }] })
+    const sandbox = await startVideoGateway({ models: [trial, imageModel('draw-trial')] })
+    const ada = await sandbox.account({ grant: '10' })
+
+    const response = await sandbox.create(ada.key, request, { path })
+
+    const { id } = (await response.json()) as { readonly id: string }
+    if (response.status === 202) await sandbox.poll(ada.key, id)
+    const { data } = await sandbox.admin<{ data: readonly Charge[] }>('GET', `usage?account=${ada.id}`)
+    await sandbox.stop()
+    expect(data).toMatchObject([{ provider_cost_usd: '0' }])
+    expect(data[0]?.cost_usd).not.toBe('0')
   })
 })

@@ -74,8 +74,8 @@ class S3Failure extends Error {
 }
 
 /**
- * An S3 storage in memory, over real HTTP. It refuses requests whose signature or body hash is wrong, and answers as AWS
- * documents it. `keysAPage` makes its lists shorter.
+ * An S3 storage in memory, over real HTTP. It refuses requests whose signature or body hash is wrong, and answers as
+ * AWS documents it. `keysAPage` makes its lists shorter.
  */
 export async function startS3Server({
   now = Date.now,

@@ -9,8 +9,9 @@ const BUCKET = 'results'
 const REGION = 'eu-test-1'
 
 /**
- * The S3 server of Versity, which keeps objects as files. `go install github.com/versity/versitygw/cmd/versitygw@v1.8.0`
- * makes it. Undefined if it is neither in PATH nor in the folder of Go programs.
+ * The S3 server of Versity, which keeps objects as files. `go install
+ * github.com/versity/versitygw/cmd/versitygw@v1.8.0` makes it. Undefined if it is neither in PATH nor in the folder of
+ * Go programs.
  */
 export const versitygwPath: string | undefined =
   Bun.which('versitygw', {

@@ -63,6 +63,18 @@ export const omittableFields = [
 ] as const
 export type OmittableField = (typeof omittableFields)[number]
 
+/**
+ * The prices at which a provider bills the operator, for a cost that it does not report. The sandbox bills nothing,
+ * unless its row says otherwise. Undefined if the prices are not known.
+ */
+export function costOf<Cost>(
+  { cost }: { readonly cost?: Cost },
+  { kind }: Pick<Provider, 'kind'>,
+  free: Cost,
+): Cost | undefined {
+  return cost ?? (kind === 'sandbox' ? free : undefined)
+}
+
 /** The units of a provider's own cost, each with the position of its last digit: a cent is 10^-2 dollars. */
 export const costUnits = { usd: 0, cents: 2, ticks: 10 } as const
 export type CostUnit = keyof typeof costUnits

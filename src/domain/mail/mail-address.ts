@@ -4,8 +4,8 @@ const LOCAL_CHARS_MAX = 64
 const NAME_CHARS_MAX = 100
 
 /**
- * The addresses that browsers accept in a form: no quotes, comments, spaces or control characters. So an address can add
- * no line to a header or a command, and names exactly one mailbox.
+ * The addresses that browsers accept in a form: no quotes, comments, spaces or control characters. So an address can
+ * add no line to a header or a command, and names exactly one mailbox.
  */
 const ADDRESS =
   /^([\w.!#$%&'*+/=?^`{|}~-]+)@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/

@@ -62,8 +62,8 @@ export type QueuedMails = { readonly toAddress: number; readonly inAll: number }
 
 /**
  * Whether another mail may be queued today. Jobs leave half of the room of an address for events about money. Events
- * about the gateway have as much room again, so that credits never push out a problem of the books. The mails of contacts
- * never push out those of operators.
+ * about the gateway have as much room again, so that credits never push out a problem of the books. The mails of
+ * contacts never push out those of operators.
  */
 export function hasRoom(
   { type, isOperator }: { readonly type: EventType | undefined; readonly isOperator: boolean },

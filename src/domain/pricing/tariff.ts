@@ -59,6 +59,9 @@ export type ImageTokenTariff = ImageTokenPrices & { readonly maxPerImage: NanoUs
 /** The price of a video model. */
 export type VideoTariff = { readonly perSecond: NanoUsd }
 
+/** At these prices, nothing is billed. */
+export const FREE_TEXT: TextTariff = { input: ZERO, output: ZERO }
+
 const parentOf = {
   input: 'input',
   cachedInput: 'input',

@@ -16,7 +16,9 @@ const RESERVED_RETRY_AFTER_S = '2'
 export type Asked = {
   /** The most that it can cost. */
   readonly amount: NanoUsd
-  /** The field of the output ceiling, and the largest one that an amount can pay for. Absent for embeddings and jobs. */
+  /**
+   * The field of the output ceiling, and the largest one that an amount can pay for. Absent for embeddings and jobs.
+   */
   readonly ceiling?: {
     readonly field: string
     readonly affordable: (amount: NanoUsd) => number | undefined

@@ -1,6 +1,6 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { Job } from '../../domain/jobs/job.ts'
-import type { NanoUsd } from '../../domain/money.ts'
+import { ZERO, type NanoUsd } from '../../domain/money.ts'
 import { chargeForImages, chargeForVideo } from '../../domain/pricing/charge.ts'
 import { hasTokens, priceOfImageTokens, type ImageTokens } from '../../domain/pricing/image-tokens.ts'
 import type { Billed } from '../ports/media-provider.ts'
@@ -66,11 +66,11 @@ function clipDuration({
 /**
  * What a job cost the operator, as a member of a step: the provider's own amount, or else the result at the `cost` of
  * its upstream when the job was created, or else its tokens at the `provider_prices` of the model's row, as it is now.
- * Empty if the provider reports no cost and no row names a rate: nothing is guessed. So a job without a result has no
- * cost by the result.
+ * The sandbox bills nothing for a result. Empty if the provider reports no cost and no row names a rate: nothing is
+ * guessed. So a job without a result has no cost by the result.
  */
 export function providerCostOf(
-  { model: name, quote }: Pick<Job, 'model' | 'quote'>,
+  { model: name, provider, quote }: Pick<Job, 'model' | 'provider' | 'quote'>,
   { providerCost, tokens }: Billed,
   { catalog }: { readonly catalog: { current(): Catalog } },
   made?: Priced,
@@ -78,11 +78,12 @@ export function providerCostOf(
   if (providerCost !== undefined) return { providerCost }
   const costOfResult = made && costAtQuote(quote, made, tokens)
   if (costOfResult !== undefined) return { providerCost: costOfResult }
-  const model = catalog.current().models.get(name)
+  const { models, providers } = catalog.current()
+  const model = models.get(name)
   const prices = model?.kind === 'image' ? model.providerPrices : undefined
-  return prices === undefined || !hasTokens(tokens)
-    ? {}
-    : { providerCost: priceOfImageTokens(tokens, prices) }
+  if (prices !== undefined && hasTokens(tokens)) return { providerCost: priceOfImageTokens(tokens, prices) }
+  const isFree = made !== undefined && prices === undefined && providers.get(provider)?.kind === 'sandbox'
+  return isFree ? { providerCost: ZERO } : {}
 }
 
 /** The cost of the quantities that are charged. Undefined if the upstream's row had none when the job was created. */

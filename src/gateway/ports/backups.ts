@@ -21,6 +21,6 @@ export type Backup = {
   readonly blobs: string
   /** The number of files in that folder. */
   readonly blobFiles: number
-  /** The storage that has the results of jobs, which are then not in the backup. Undefined if they are in that folder. */
+  /** The storage that has the results of jobs, which are not in the backup. Undefined if they are in that folder. */
   readonly resultsIn?: string
 }

@@ -55,8 +55,8 @@ export interface Blobs {
   }): Promise<readonly ListedBlob[]>
 
   /**
-   * Removes the parts of blobs that writes have left which began before an instant of the wall clock and were cut off by
-   * the end of their process. No reader sees those parts, but they take space.
+   * Removes the parts of blobs that writes have left which began before an instant of the wall clock and were cut off
+   * by the end of their process. No reader sees those parts, but they take space.
    */
   removeUnfinished(beganBeforeMs: number): Promise<void>
 }

@@ -1,4 +1,5 @@
-import { costUnits } from '../../domain/catalog/provider.ts'
+import { FREE_TEXT } from '../../domain/pricing/tariff.ts'
+import { costOf, costUnits } from '../../domain/catalog/provider.ts'
 import { ZERO, subtractUsd, type NanoUsd } from '../../domain/money.ts'
 import { parseExactUsd, type ExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
@@ -157,8 +158,8 @@ async function estimatePartlyCached(
 export function providerBillOf(
   produced: { readonly reportedCost: ExactUsd | null },
   header: string | null,
-  { provider: { costUnit = 'usd' }, upstream }: Pick<Destination, 'provider' | 'upstream'>,
+  { provider, upstream }: Pick<Destination, 'provider' | 'upstream'>,
 ): ProviderBill {
-  const inHeader = header === null ? undefined : parseExactUsd(header, costUnits[costUnit])
-  return { reported: inHeader ?? produced.reportedCost, prices: upstream.cost }
+  const inHeader = header === null ? undefined : parseExactUsd(header, costUnits[provider.costUnit ?? 'usd'])
+  return { reported: inHeader ?? produced.reportedCost, prices: costOf(upstream, provider, FREE_TEXT) }
 }

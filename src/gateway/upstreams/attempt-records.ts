@@ -1,3 +1,5 @@
+import { costOf } from '../../domain/catalog/provider.ts'
+import { FREE_TEXT } from '../../domain/pricing/tariff.ts'
 import { ZERO, type NanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens, type Usage } from '../../domain/pricing/usage.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
@@ -112,8 +114,8 @@ function billedFor({ destination, result }: AttemptRecord<CallResult>): Billed |
 }
 
 /** The bill of a refusal, which reports no cost. */
-function unreported({ upstream }: Destination): ProviderBill {
-  return { reported: null, prices: upstream.cost }
+function unreported({ provider, upstream }: Destination): ProviderBill {
+  return { reported: null, prices: costOf(upstream, provider, FREE_TEXT) }
 }
 
 /**

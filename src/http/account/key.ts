@@ -6,8 +6,8 @@ import { limitsOf, termsOf, type LimitReads } from '../limits-json.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 
 /**
- * `GET /v1/key`: the key of the request, with its limits, those of its project and its account, and who gets mails about the
- * account. The addresses that may use the key are only for the operator.
+ * `GET /v1/key`: the key of the request, with its limits, those of its project and its account, and who gets mails
+ * about the account. The addresses that may use the key are only for the operator.
  */
 export async function readKey(
   { account, apiKey, project }: Authenticated,

@@ -47,7 +47,9 @@ const spentBudget = {
   resets_at: '2026-12-01T00:00:00.000Z',
 }
 
-/** The members of `data` of each event beside the account, and an example of `data`. docs/webhooks.md has the examples. */
+/**
+ * The members of `data` of each event beside the account, and an example of `data`. docs/webhooks.md has the examples.
+ */
 export const messages: Readonly<Record<EventType, { readonly members: Members; readonly data: object }>> = {
   'balance.low': {
     members: { balance_usd: usd, alert_below_usd: usd },

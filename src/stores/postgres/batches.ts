@@ -99,8 +99,8 @@ export class Batches {
   }
 
   /**
-   * Refuses later work, writes the work that waits, ends the text holds of this node and gives the lane back. Repeating it
-   * changes nothing.
+   * Refuses later work, writes the work that waits, ends the text holds of this node and gives the lane back. Repeating
+   * it changes nothing.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close()

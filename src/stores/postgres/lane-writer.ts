@@ -24,8 +24,8 @@ export type WriterSettings = {
 }
 
 /**
- * What became of a batch. A refused one wrote nothing. A fenced one wrote nothing either, because another process took the
- * lane. An unanswered one may have been committed or not. After the last two, `recover` must be called.
+ * What became of a batch. A refused one wrote nothing. A fenced one wrote nothing either, because another process took
+ * the lane. An unanswered one may have been committed or not. After the last two, `recover` must be called.
  */
 export type Written<T> =
   | { readonly outcome: 'committed'; readonly result: T }
@@ -95,9 +95,9 @@ export class LaneWriter {
   }
 
   /**
-   * Finds out what became of a lost batch, as soon as the database answers, and takes another lane if this one was taken.
-   * Resolves with the outcome of a lost step that was committed. The parts of any other lost batch are written again:
-   * they do nothing the second time. Calls `onUnreachable` each time that the database does not answer. Throws
+   * Finds out what became of a lost batch, as soon as the database answers, and takes another lane if this one was
+   * taken. Resolves with the outcome of a lost step that was committed. The parts of any other lost batch are written
+   * again: they do nothing the second time. Calls `onUnreachable` each time that the database does not answer. Throws
    * `books_inconsistent` if it lost batches that it had acknowledged.
    */
   async recover(onUnreachable: (cause: unknown) => void): Promise<StepOutcome<unknown> | undefined> {

@@ -130,8 +130,8 @@ export class Lane {
 
   /**
    * Finds out what became of the batch at a place. Waits for it if the database still works on it, and until it is on
-   * disk if it was committed. Throws `books_inconsistent` if batches before it are gone, as after a failover to a standby
-   * that did not have them.
+   * disk if it was committed. Throws `books_inconsistent` if batches before it are gone, as after a failover to a
+   * standby that did not have them.
    */
   async fateOf(sql: SQL, place: LanePlace): Promise<BatchFate> {
     const rows = await sql<Pick<LaneRow, 'epoch' | 'batch'>[]>`

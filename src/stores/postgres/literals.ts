@@ -1,8 +1,8 @@
 import type { SqlValue } from '../books/canonical.ts'
 
 /**
- * A record as PostgreSQL reads it from text. Arguments of a batch are arrays of records, which cost the database a third
- * of what JSON costs.
+ * A record as PostgreSQL reads it from text. Arguments of a batch are arrays of records, which cost the database a
+ * third of what JSON costs.
  */
 export function record(values: readonly SqlValue[]): string {
   return `(${values.map(field).join(',')})`

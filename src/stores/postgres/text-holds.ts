@@ -92,7 +92,9 @@ export class TextHolds {
     }))
   }
 
-  /** Frees the money of an expired hold. Its request can still be charged. False if it has not expired, or has ended. */
+  /**
+   * Frees the money of an expired hold. Its request can still be charged. False if it has not expired, or has ended.
+   */
   async expire(hold: Hold, atMs: number): Promise<boolean> {
     const terms = record(holdValues(hold))
     const sql = this.#sql

@@ -34,8 +34,8 @@ export class ObjectHashes {
   }
 
   /**
-   * Keeps the hash of a version of an object. `hash` computes it, and gives undefined if that version is gone. Calls for
-   * the same version at once share the work.
+   * Keeps the hash of a version of an object. `hash` computes it, and gives undefined if that version is gone. Calls
+   * for the same version at once share the work.
    */
   async hashOnce(object: string, etag: string, hash: () => Promise<string | undefined>): Promise<void> {
     const name = `${object} ${etag}`

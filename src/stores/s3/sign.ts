@@ -22,8 +22,8 @@ const ALGORITHM = 'AWS4-HMAC-SHA256'
 const SERVICE = 's3'
 
 /**
- * The headers of a request with its signature (AWS Signature Version 4). `atMs` is the time of the wall clock: a storage
- * refuses requests that are more than 15 minutes old, or as far in the future.
+ * The headers of a request with its signature (AWS Signature Version 4). `atMs` is the time of the wall clock: a
+ * storage refuses requests that are more than 15 minutes old, or as far in the future.
  */
 export function signedHeaders(
   { method, url, headers, bodySha256 }: UnsignedRequest,

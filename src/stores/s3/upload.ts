@@ -61,7 +61,7 @@ class PartFiller {
     this.#bytesMax = bytesMax
   }
 
-  /** The next part. It is valid until the next call. Reads one piece beyond it, so that the last part is known as such. */
+  /** The next part, valid until the next call. Reads one piece beyond it, so that the last part is known as such. */
   async next(): Promise<Uint8Array> {
     let length = 0
     for (;;) {

@@ -4,8 +4,8 @@ import type { Major } from './programs.ts'
 let running: Promise<PostgresServer | undefined> | undefined
 
 /**
- * The PostgreSQL server of this test run, which the first caller starts. Undefined if there is none for this platform or
- * it cannot be fetched; its tests are then skipped, and a line says why. With `TEST_SERVERS=required` it throws
+ * The PostgreSQL server of this test run, which the first caller starts. Undefined if there is none for this platform
+ * or it cannot be fetched; its tests are then skipped, and a line says why. With `TEST_SERVERS=required` it throws
  * instead. `TEST_POSTGRES` chooses another major version than 18.
  */
 export function runServer(): Promise<PostgresServer | undefined> {

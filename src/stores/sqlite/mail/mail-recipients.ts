@@ -16,8 +16,8 @@ type Known = MailBounds & {
 }
 
 /**
- * The addresses that get mails, and the bounds of a day. An event queues its mails inside the step of what happened. The
- * addresses are kept in memory, so an event without any costs a look at a map.
+ * The addresses that get mails, and the bounds of a day. An event queues its mails inside the step of what happened.
+ * The addresses are kept in memory, so an event without any costs a look at a map.
  */
 export class MailRecipients {
   readonly #sql: ReturnType<typeof statements>
@@ -50,7 +50,9 @@ export class MailRecipients {
       else this.#leaveOut(id, atMs)
   }
 
-  /** Inside a step: queues a mail for each recipient that an earlier day left something out for. Returns their number. */
+  /**
+   * Inside a step: queues a mail for each recipient that an earlier day left something out for. Returns their number.
+   */
   queueLeftOut(beforeMs: number, limit: number, atMs: number): number {
     let queued = 0
     for (const {

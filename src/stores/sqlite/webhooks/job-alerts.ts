@@ -3,7 +3,10 @@ import type { Job } from '../../../domain/jobs/job.ts'
 import { jobFinishedEvent } from '../../../domain/webhooks/life-events.ts'
 import type { WebhookEvents } from './webhook-events.ts'
 
-/** The accounts that are told of each job that ends. An account can have thousands of jobs an hour, so none is unless it asked. */
+/**
+ * The accounts that are told of each job that ends. An account can have thousands of jobs an hour, so none is unless it
+ * asked.
+ */
 export class JobAlerts {
   readonly #events: WebhookEvents
   readonly #sql: ReturnType<typeof statements>

@@ -31,8 +31,8 @@ export class WebhookEvents {
   /** The webhooks that are on, by their accounts; 0 is the operator. Undefined if they must be read. */
   #receivers: ReadonlyMap<number, readonly Receiver[]> | undefined
   /**
-   * The messages that wait for each webhook, as far as they were counted. Counting a long queue takes a millisecond, and a
-   * receiver that is down must not slow the steps of requests.
+   * The messages that wait for each webhook, as far as they were counted. Counting a long queue takes a millisecond,
+   * and a receiver that is down must not slow the steps of requests.
    */
   readonly #waiting = new Map<number, number>()
 
@@ -58,7 +58,9 @@ export class WebhookEvents {
     if (waiting !== undefined) this.#waiting.set(webhookId, waiting + change)
   }
 
-  /** Inside a step: records an event for all webhooks that asked for it, and for mails. Without any, it writes nothing. */
+  /**
+   * Inside a step: records an event for all webhooks that asked for it, and for mails. Without any, it writes nothing.
+   */
   emit(event: NewEvent): void {
     const of = (accountId: number) =>
       (this.#read().get(accountId) ?? []).filter(({ events }) => events.has(event.type))
