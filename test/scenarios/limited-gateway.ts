@@ -53,8 +53,9 @@ export async function startLimitedGateway(
       },
     ],
     provider: { ...options.provider },
-    providers: () => [
+    providers: baseUrl => [
       { id: 'box', kind: 'sandbox', routes: ['chat', 'responses', 'embeddings'] },
+      { id: 'pictures', kind: 'openai-images', base_url: baseUrl, api_key: 'pictures-secret' },
       { id: 'native', kind: 'anthropic', base_url: `${nativeServer.url}/v1`, api_key: NATIVE_KEY },
     ],
     // Refusals are asked for at once.

@@ -195,6 +195,62 @@ describe.each(Object.entries(billableRoutes))('the wider scopes of %s', (name, r
   })
 })
 
+/**
+ * Opens a request or job of this key with a model, and returns a function that ends the request. Until the request is
+ * sent, the model has an upstream that can be held back.
+ */
+async function occupy(holder: Holder, model: string): Promise<() => Promise<void>> {
+  const { id, ...row } = await gateway.admin<{ id: string; kind: string }>('GET', `models/${model}`)
+  const upstreams = [{ provider: row.kind === 'image' ? 'pictures' : 'main', model }]
+  const isJob = row.kind === 'video'
+  if (!isJob) await gateway.admin('PUT', `models/${id}`, { ...row, upstreams })
+  const open = gateway.gate()
+  const running = gateway.send(holder, requestOf[row.kind as keyof typeof requestOf](model))
+  if (isJob) await (await running).text()
+  else await until('a request runs', () => gateway.upstream.requests.length === 1)
+  if (!isJob) await gateway.admin('PUT', `models/${id}`, row)
+  return async () => {
+    open()
+    // What it is answered does not matter: the answers of the upstream are those of a chat.
+    await running
+  }
+}
+
+const requestOf = {
+  chat: (model: string) => chat({ model }),
+  embedding: () => billableRoutes.embeddings(),
+  image: () => billableRoutes.images(),
+  video: () => billableRoutes.videos(),
+}
+
+describe.each(Object.entries(billableRoutes))('the model of %s', (_, request) => {
+  test.each([
+    ['account', ({ accountId }: Holder) => `accounts/${accountId}`, 'This account with the model '],
+    ['key', ({ keyId }: Holder) => `keys/${keyId}`, 'This API key with the model '],
+  ])(
+    'while the only slot of its model and its %s is taken, a request is refused, and other models are not',
+    async (_, pathOf, words) => {
+      const holder = await gateway.aKey()
+      const asked = request()
+      const { model } = asked.body as { model: string }
+      const limits = { concurrent_requests: 1 }
+      await gateway.admin('PATCH', pathOf(holder), { per_model: { [model]: { limits } } })
+      const end = await occupy(holder, model)
+
+      const refused = await gateway.send(holder, asked)
+      const other = await gateway.send(holder, messages({ model: model === 'gpt-x' ? 'claude' : 'gpt-x' }))
+
+      await end()
+      expect(await refusalOf(refused)).toMatchObject({
+        status: 429,
+        code: 'concurrent_requests',
+        message: expect.stringContaining(`${words}"${model}" may have 1 open request or job`),
+      })
+      expect(other.status).toBe(200)
+    },
+  )
+})
+
 /** Every limit and budget beside the requests of a minute, with no room left. */
 const NO_ROOM = {
   limits: { tokens_per_minute: 1 },
