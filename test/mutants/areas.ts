@@ -7,6 +7,7 @@ import { failoverMutants } from './areas/failover.ts'
 import { jobMutants } from './areas/jobs.ts'
 import { keyMutants } from './areas/keys.ts'
 import { limitMutants } from './areas/limits.ts'
+import { mailMutants } from './areas/mail.ts'
 import { moneyMutants } from './areas/money.ts'
 import { postgresMutants } from './areas/postgres.ts'
 import { priceListMutants } from './areas/price-lists.ts'
@@ -42,6 +43,7 @@ export const areas = {
   bodies: bodyMutants,
   backups: backupMutants,
   webhooks: webhookMutants,
+  mail: mailMutants,
 } as const satisfies Readonly<Record<string, readonly Mutant[]>>
 
 export type Area = keyof typeof areas

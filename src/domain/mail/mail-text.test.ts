@@ -3,7 +3,6 @@ import { usd } from '../money.ts'
 import {
   balanceAlertAfter,
   booksProblemEvent,
-  creditEvent,
   eventBody,
   eventTypes,
   type EventType,
@@ -55,22 +54,16 @@ test('an operator reads another advice, and mails about the gateway name no acco
 })
 
 test.each(['a\r\nBcc: eve@example.com', 'a\n\nbody', 'a\u2028b', 'a\u0000b', `${'x'.repeat(600)}\nb`])(
-  'names and notes never make a line: %j',
+  'names of accounts and keys never make a line: %j',
   text => {
-    const credit = {
-      accountId: 1,
-      source: 'cash',
-      amount: usd('1'),
-      available: usd('1'),
-      note: text,
-      atMs: AT,
-    } as const
+    const data = { key: { id: 'key_1', name: text }, expires_at: '2026-11-28T00:00:00.000Z' }
+    const event: NewEvent = { type: 'key.expiring', accountId: 1, data, atMs: AT }
 
-    const mail = eventMail(bodyOf(creditEvent(credit), { id: 'acct_1', name: text }), 'operator')
+    const mail = eventMail(bodyOf(event, { id: 'acct_1', name: text }), 'operator')
 
     expect(mail.subject).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u)
     expect(mail.subject.length).toBeLessThan(130)
-    expect(mail.text.split(/[\p{Cc}\p{Zl}\p{Zp}]/u)).toHaveLength(13)
+    expect(mail.text.split(/[\p{Cc}\p{Zl}\p{Zp}]/u)).toHaveLength(12)
     expect(mail.text).not.toMatch(/^(Bcc|body|b)/m)
   },
 )

@@ -180,7 +180,7 @@ function nameOf(value: unknown): string | undefined {
   return typeof name === 'string' && name !== '' ? name : undefined
 }
 
-/** Names and notes are text of people. A line break in one must not make a line of the mail, or a header. */
+/** Names are text of people. A line break in one must not make a line of the mail, or a header. */
 function oneLine(text: string, charsMax: number): string {
   const line = text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
   return line.length > charsMax ? `${line.slice(0, charsMax)}…` : line

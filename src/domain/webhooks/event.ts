@@ -83,20 +83,19 @@ export function eventBody(
   })
 }
 
-/** The event of a credit. */
+/** The event of a credit. Its note is for operators, and accounts are told of this event too. */
 export function creditEvent(credit: {
   readonly accountId: number
   readonly source: 'cash' | 'promotions'
   readonly amount: NanoUsd
   readonly available: NanoUsd
-  readonly note: string | undefined
   readonly atMs: number
 }): NewEvent {
-  const { accountId, source, amount, available, note, atMs } = credit
+  const { accountId, source, amount, available, atMs } = credit
   return {
     type: source === 'cash' ? 'balance.topped_up' : 'balance.granted',
     accountId,
-    data: { amount_usd: formatUsd(amount), available_usd: formatUsd(available), note: note ?? null },
+    data: { amount_usd: formatUsd(amount), available_usd: formatUsd(available) },
     atMs,
   }
 }

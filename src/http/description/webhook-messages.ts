@@ -24,7 +24,7 @@ const account = { id: 'acct_01m7yafb7z000c1awn4tmfekz0', name: 'ada' }
 const key = { id: 'key_01m7yafb7z000c1awn4tmfekz0', name: 'production' }
 const WEBHOOK = 'whk_01m7yafb7z000c1awn4tmfekz0'
 
-const credit = { amount_usd: usd, available_usd: usd, note: nullable(text) }
+const credit = { amount_usd: usd, available_usd: usd }
 const named = (prefix: string) => object({ id: idOf(prefix), name: text })
 const budget = {
   scope: words(scopeKinds),
@@ -57,11 +57,11 @@ export const messages: Readonly<Record<EventType, { readonly members: Members; r
   },
   'balance.granted': {
     members: credit,
-    data: { account, amount_usd: '5', available_usd: '9.5', note: 'welcome' },
+    data: { account, amount_usd: '5', available_usd: '9.5' },
   },
   'balance.topped_up': {
     members: credit,
-    data: { account, amount_usd: '50', available_usd: '59.5', note: 'invoice 17' },
+    data: { account, amount_usd: '50', available_usd: '59.5' },
   },
   'budget.nearly_spent': { members: budget, data: { account, ...spentBudget, spent_usd: '16.25' } },
   'budget.reached': { members: budget, data: { account, ...spentBudget, spent_usd: '19.75' } },

@@ -48,9 +48,9 @@ export class Credits {
     journal.move(books, operation)
     tables.credits.insert(row)
     auditLog.append(request.audit)
-    const { amount, source, note } = request
+    const { amount, source } = request
     const { available } = credit
-    webhookEvents.emit(creditEvent({ accountId, source, amount, available, note, atMs: operation.atMs }))
+    webhookEvents.emit(creditEvent({ accountId, source, amount, available, atMs: operation.atMs }))
     return credit
   }
 }
