@@ -50,6 +50,8 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
     await tryResultStore(parts.media, detail =>
       parts.log.warn('the storage of results cannot be reached, so jobs wait for it', { detail }),
     )
+    // If it is down, the cache logs that. No request needs it.
+    await parts.sharedCache?.start()
     const { aroundHandler = (handler: RequestHandler) => handler } = overrides
     return await serve(config, folder, { ...parts, earlyMetrics, aroundHandler })
   } catch (error) {

@@ -19,7 +19,7 @@ export type DataFolder = {
   readonly blobs: string
   /**
    * The key that encrypts provider secrets. A new key is written only by `keep`, so that a command that only reads
-   * leaves the folder of a restored backup without one.
+   * leaves the folder of a restored backup without one. Repeated calls return the same key.
    */
   secretKey(): { readonly bytes: Uint8Array; readonly isNew: boolean; keep(): void }
   /** The admin key. A new key is written only by `keep`, so that a failed start leaves no key that was never shown. */
@@ -49,6 +49,7 @@ export function openDataFolder(dataDir: string): DataFolder {
   const path = resolve(dataDir)
   makeFolder(path)
   const file = (name: string) => join(path, name)
+  let newKey: ReturnType<DataFolder['secretKey']> | undefined
   return {
     path,
     database: file('tollgate.db'),
@@ -58,7 +59,7 @@ export function openDataFolder(dataDir: string): DataFolder {
     blobs: file('blobs'),
     hasSecretKey: existsSync(file('secret.key')),
     secretKey: () => {
-      if (!existsSync(file('secret.key'))) return newSecretKey(file('secret.key'))
+      if (!existsSync(file('secret.key'))) return (newKey ??= newSecretKey(file('secret.key')))
       const bytes = Buffer.from(readFileSync(file('secret.key'), 'utf8'), 'base64')
       if (bytes.byteLength === SECRET_KEY_BYTES) return { bytes, isNew: false, keep() {} }
       throw new Error(

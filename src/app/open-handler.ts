@@ -5,6 +5,7 @@ import type { ByteBudget } from '../gateway/byte-budgets/byte-budget.ts'
 import { HoldQueue } from '../gateway/hold-queue.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { Reconcile } from '../gateway/ports/reconcile.ts'
+import type { SharedCache } from '../gateway/ports/shared-cache.ts'
 import { replayBudget } from '../stores/memory/answer-log.ts'
 import { RequestCoalescer } from '../gateway/replays/request-coalescer.ts'
 import { Cors, exposedHeaders } from '../http/cors.ts'
@@ -47,7 +48,7 @@ export function openHandler(
     { ledger: admin.ledger, clock },
     { waitMs: config.holdWaitMs, mode: config.textHolds },
   )
-  const replays = openReplays(config, clock)
+  const replays = openReplays(config, { clock, sharedCache: parts.sharedCache })
   const memory = bodyMemory(config.bufferedBytesMax, clock)
   const metrics = openMetrics(gaugesOf(parts, { holds, replays, memory }), parts.earlyMetrics, server.files)
   const reconcile = countedPasses(parts, metrics)
@@ -78,7 +79,7 @@ export function openHandler(
 }
 
 function gaugesOf(
-  { admin, text, media, books, heldNow }: Parts,
+  { admin, text, media, books, heldNow, sharedCache }: Parts,
   {
     holds,
     replays,
@@ -93,6 +94,7 @@ function gaugesOf(
     openJobs: () => media.jobs.openCounts(),
     openCircuits: () => text.circuitBreakers.open,
     replayBytes: replays.bytes,
+    sharedCache,
     anchorFailures: books.anchorFailures,
     isStopped: () => books.guard.stop !== undefined,
     stoppedAccounts: () => books.guard.stoppedAccounts,
@@ -142,15 +144,21 @@ type ReplayParts = {
 
 /**
  * Opens replays with the settings. Answers are kept in this process, in a budget that they share with the copies of
- * running streams. A request waits for the answer of another one for at most the read timeout.
+ * running streams; with a shared cache, also there. A request waits for the answer of another one for at most the read timeout.
  */
-function openReplays(config: Config, clock: Clock): ReplayParts {
+function openReplays(
+  config: Config,
+  { clock, sharedCache: shared }: { readonly clock: Clock; readonly sharedCache: SharedCache | undefined },
+): ReplayParts {
   const { replayTtlMs, replayBytesMax, readTimeoutMs } = config
   if (replayTtlMs === 0) return { coalescer: undefined, bytes: () => 0 }
   const budget = replayBudget(replayBytesMax)
   const replays = memoryReplays({ budget, clock }, { ttlMs: replayTtlMs })
   return {
-    coalescer: new RequestCoalescer({ replays, budget, sha256, clock }, { patienceMs: readTimeoutMs }),
+    coalescer: new RequestCoalescer(
+      { replays, shared, budget, sha256, clock },
+      { patienceMs: readTimeoutMs },
+    ),
     bytes: () => budget.taken,
   }
 }

@@ -10,6 +10,7 @@ import type { Clock } from '../gateway/ports/clock.ts'
 import type { Mailer } from '../gateway/ports/mail.ts'
 import type { Moderator } from '../gateway/ports/moderator.ts'
 import type { RequestRecords } from '../gateway/ports/request-records.ts'
+import type { SharedCache } from '../gateway/ports/shared-cache.ts'
 import type { MediaProviders, ProviderAdapters } from '../gateway/ports/providers.ts'
 import type { Tokenizer } from '../gateway/ports/tokenizer.ts'
 import { FinishingStreams } from '../gateway/text/finishing-streams.ts'
@@ -37,6 +38,7 @@ import { openMedia, type MediaParts } from './media.ts'
 import { openNode, type Node } from './open-node.ts'
 import { openRecords } from './open-records.ts'
 import { openProviders } from './open-providers.ts'
+import { openSharedCache } from './open-shared-cache.ts'
 import { openWebhookDeliverer } from './open-webhook-deliverer.ts'
 import { secretOf } from './secret-of.ts'
 import { systemClock } from './system-clock.ts'
@@ -50,6 +52,8 @@ export type Parts = {
   readonly caller: AdmitCallerPorts
   readonly text: Omit<TextPorts, 'holds'>
   readonly media: MediaParts
+  /** Undefined if answers are kept in memory only. Only a server connects to it. */
+  readonly sharedCache: SharedCache | undefined
   readonly books: Pick<Node, 'anchor' | 'guard' | 'anchorFailures'>
   readonly alerts: Alerts
   /** Delivers the messages of webhooks. Only a server starts it. */
@@ -107,6 +111,7 @@ export async function openParts(
   const mailer = openMailer(config, clock)
   const seen = { refusedFields: new RefusedFields(), idleStreams: new IdleStreams() }
   const backups = openBackups(folder, media.resultStore?.name)
+  const sharedCache = openSharedCache(config, folder, { clock, log })
   const recording = openRecords(config, folder, { clock, log })
   return {
     log,
@@ -116,6 +121,7 @@ export async function openParts(
       backups,
       records: recording.records,
       media,
+      sharedCache,
       config,
       clock,
       moderator,
@@ -128,6 +134,7 @@ export async function openParts(
     caller: callerPortsOf(node, clock),
     text: textPortsOf({ ...opened, node, clock, log, ...seen, tokenizer, margins }),
     media,
+    sharedCache,
     books: node,
     alerts: node.alerts,
     mailSender: openMailSender({ ...shared, mailer }),
@@ -136,7 +143,11 @@ export async function openParts(
     heldNow: () => node.ledger.heldNow(),
     probeStore: node.probe,
     finishUpgrade: () => node.finishUpgrade(),
-    close: () => closeAll([opened, tokenizer, backups, recording, node], log),
+    close: () =>
+      closeAll(
+        [opened, ...(sharedCache === undefined ? [] : [sharedCache]), tokenizer, backups, recording, node],
+        log,
+      ),
   }
 }
 
@@ -168,6 +179,7 @@ function adminPortsOf(parts: {
   readonly backups: Backups
   readonly records: RequestRecords
   readonly media: MediaParts
+  readonly sharedCache: SharedCache | undefined
   readonly config: Config
   readonly clock: Clock
   readonly moderator: Moderator | undefined
@@ -203,6 +215,7 @@ function adminPortsOf(parts: {
     damagedResults: media.damagedResults,
     bookedItems: node.bookedItems,
     resultStore: media.resultStore,
+    sharedCache: parts.sharedCache,
     explainJob: job => {
       const provider = catalog.current().providers.get(job.provider)
       const keptMs = job.kind === 'image' ? imageMs : videoMs

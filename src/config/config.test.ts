@@ -29,6 +29,7 @@ test('an empty environment gives the defaults, frozen', () => {
     streamIdleTimeoutMs: 60_000,
     replayTtlMs: 60_000,
     replayBytesMax: 67_108_864,
+    redis: undefined,
     reconcileEveryMs: 150_000,
     bodyBytesMax: 67_108_864,
     mediaBodyBytesMax: 671_088_640,
@@ -244,6 +245,43 @@ test.each([
 
   expect(problems).toEqual([
     expect.stringMatching(/^TOLLGATE_SMTP_URL has an invalid value. It must be smtp:/),
+  ])
+  expect(problems.join()).not.toContain('secret-pass')
+})
+
+test.each<[string, NonNullable<ReturnType<typeof readConfig>['redis']>]>([
+  [
+    'redis://cache',
+    { host: 'cache', port: 6379, isTls: false, user: undefined, password: undefined, database: 0 },
+  ],
+  [
+    'rediss://gate:p%3Aa%2Fs%20s@Cache.example.com:7000/12',
+    { host: 'cache.example.com', port: 7000, isTls: true, user: 'gate', password: 'p:a/s s', database: 12 },
+  ],
+  [
+    'valkeys://:word@[2001:db8::1]/',
+    { host: '2001:db8::1', port: 6379, isTls: true, user: undefined, password: 'word', database: 0 },
+  ],
+])('the cache %s', (url, redis) => {
+  expect(readConfig({ TOLLGATE_REDIS_URL: url }).redis).toEqual(redis)
+})
+
+test.each([
+  'cache.example.com:6379',
+  'https://cache.example.com',
+  'redis://',
+  'redis://cache:99999',
+  'redis://cache/one',
+  'redis://cache/0/1',
+  'redis://cache?db=1',
+  'redis://gate@cache',
+  'redis://gate:secret-pass%0d%0aFLUSHALL@cache',
+  'redis://gate:secret-pass%zz@cache',
+])('the cache %s is refused, without a word of its password', url => {
+  const problems = problemsOf({ TOLLGATE_REDIS_URL: url })
+
+  expect(problems).toEqual([
+    expect.stringMatching(/^TOLLGATE_REDIS_URL has an invalid value. It must be redis:/),
   ])
   expect(problems.join()).not.toContain('secret-pass')
 })

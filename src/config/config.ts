@@ -2,6 +2,7 @@ import type { Mailbox } from '../domain/mail/mail-address.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { largestBodyIn, largestBodyOn } from '../gateway/byte-budgets/body-budgets.ts'
 import type { SmtpServer } from '../gateway/ports/mail.ts'
+import type { CacheServer } from '../gateway/ports/shared-cache.ts'
 import { settings, type Setting } from './settings.ts'
 import { isServiceVariable, unknownVariables } from './environment-problems.ts'
 
@@ -28,6 +29,8 @@ export type Config = {
   /** 0 switches replays off. */
   readonly replayTtlMs: number
   readonly replayBytesMax: number
+  /** Undefined: answers are kept in memory only. */
+  readonly redis: CacheServer | undefined
   readonly reconcileEveryMs: number
   /** For text routes. */
   readonly bodyBytesMax: number

@@ -8,6 +8,7 @@ import {
 } from '../domain/mail/mail-address.ts'
 import { parseUsd, type NanoUsd } from '../domain/money.ts'
 import type { SmtpServer } from '../gateway/ports/mail.ts'
+import type { CacheServer } from '../gateway/ports/shared-cache.ts'
 
 /** How the text of a setting is parsed, and the description of valid text. */
 export type Form<Value> = {
@@ -128,6 +129,40 @@ export const smtpAddress: Form<SmtpServer> = {
       port: url.port === '' ? (isImplicit ? IMPLICIT_TLS_PORT : STARTTLS_PORT) : Number(url.port),
       tls: isImplicit ? 'implicit' : plain ? 'off' : 'starttls',
       login: user === '' ? undefined : { user, password },
+    }
+  },
+}
+
+const REDIS_PORT = 6379
+/** Valkey's names for the same protocol. */
+const REDIS_SCHEMES: ReadonlyMap<string, { readonly isTls: boolean }> = new Map([
+  ['redis:', { isTls: false }],
+  ['rediss:', { isTls: true }],
+  ['valkey:', { isTls: false }],
+  ['valkeys:', { isTls: true }],
+])
+
+export const redisAddress: Form<CacheServer> = {
+  expected:
+    'redis://USER:PASSWORD@HOST:PORT/NUMBER, or rediss:// with TLS, with % codes for special characters of the ' +
+    'password. USER:PASSWORD@, USER, :PORT and /NUMBER can be left out',
+  parse: text => {
+    const url = URL.parse(text.trim())
+    const scheme = REDIS_SCHEMES.get(url?.protocol ?? '')
+    if (url === null || scheme === undefined || url.search !== '' || url.hash !== '') return undefined
+    const host = url.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase()
+    const [user, password] = [decoded(url.username), decoded(url.password)]
+    const database = /^\/?(\d{0,4})$/.exec(url.pathname)?.[1]
+    if (!HOST.test(host) || user === undefined || password === undefined || database === undefined)
+      return undefined
+    if (user !== '' && password === '') return undefined
+    return {
+      host,
+      port: url.port === '' ? REDIS_PORT : Number(url.port),
+      ...scheme,
+      user: user === '' ? undefined : user,
+      password: password === '' ? undefined : password,
+      database: Number(database),
     }
   },
 }

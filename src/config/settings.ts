@@ -14,6 +14,7 @@ import {
   onOff,
   objectPrefix,
   oneOf,
+  redisAddress,
   regionName,
   seconds,
   smtpAddress,
@@ -166,6 +167,15 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     meaning:
       'The memory for kept answers and copies of running streams. When it is full, nothing more is kept or copied.',
     ...megabytes({ min: 0, max: REPLAY_MB_MAX }),
+  },
+  redis: {
+    name: 'TOLLGATE_REDIS_URL',
+    default: null,
+    meaning:
+      'A Valkey or Redis server that keeps answers for replays, for several gateways and over restarts: ' +
+      '`redis://user:password@cache.example.com:6379/0`, or `rediss://` with TLS. Unset: answers are kept in memory only.',
+    isSecret: true,
+    ...redisAddress,
   },
   reconcileEveryMs: {
     name: 'TOLLGATE_RECONCILE_EVERY_S',

@@ -5,6 +5,7 @@ import type { NanoUsd } from '../domain/money.ts'
 import type { ByteBudget } from '../gateway/byte-budgets/byte-budget.ts'
 import type { Mail } from '../gateway/ports/mail.ts'
 import type { RequestRecords } from '../gateway/ports/request-records.ts'
+import type { SharedCache } from '../gateway/ports/shared-cache.ts'
 import type { Webhooks } from '../gateway/ports/webhooks.ts'
 import { dollars } from './dollars.ts'
 
@@ -17,6 +18,8 @@ export type Gauges = BooksGauges & {
   readonly openJobs: () => Promise<Readonly<Record<OpenState, number>>>
   readonly openCircuits: () => number
   readonly replayBytes: () => number
+  /** Undefined if there is none. Then it has no metrics. */
+  readonly sharedCache: Pick<SharedCache, 'counts' | 'isConnected'> | undefined
   readonly bodyMemory: Pick<ByteBudget, 'reserved' | 'waiting'>
   readonly inputSpool: Pick<ByteBudget, 'reserved' | 'waiting'>
   readonly records: Pick<RequestRecords, 'counts'>
@@ -33,6 +36,7 @@ export function registerGauges(gauges: Gauges, registry: Registry): void {
   registerRecords(gauges, registry)
   registerWebhooks(gauges, registry)
   registerMail(gauges, registry)
+  if (gauges.sharedCache !== undefined) registerSharedCache(gauges.sharedCache, registry)
 }
 
 function registerHeld({ held }: Gauges, registry: Registry): Gauge {
@@ -176,6 +180,41 @@ function registerMail({ mail }: Gauges, registry: Registry): void {
     },
   })
   void [waiting, leftOut]
+}
+
+function registerSharedCache(cache: Pick<SharedCache, 'counts' | 'isConnected'>, registry: Registry): void {
+  const registers = [registry]
+  const up = new Gauge({
+    name: 'tollgate_shared_cache_up',
+    help: '1 while the gateway is connected to the Valkey or Redis server.',
+    registers,
+    collect() {
+      this.set(cache.isConnected ? 1 : 0)
+    },
+  })
+  const calls = new Counter({
+    name: 'tollgate_shared_cache_calls_total',
+    help: 'Calls of the Valkey or Redis server: answered, failed, and skipped while it is off after a failure.',
+    labelNames: ['outcome'],
+    registers,
+    collect() {
+      this.reset()
+      const { answered, failed, skipped } = cache.counts
+      this.inc({ outcome: 'answered' }, answered)
+      this.inc({ outcome: 'failed' }, failed)
+      this.inc({ outcome: 'skipped' }, skipped)
+    },
+  })
+  const rejected = new Counter({
+    name: 'tollgate_shared_cache_rejected_total',
+    help: 'Values in the Valkey or Redis server that no gateway with this secret key wrote for their place.',
+    registers,
+    collect() {
+      this.reset()
+      this.inc(cache.counts.rejected)
+    },
+  })
+  void [up, calls, rejected]
 }
 
 function registerNumber({ name, help, read }: NumberGauge, registry: Registry): Gauge {

@@ -18,6 +18,7 @@ const open = () =>
       stoppedAccounts: () => 5,
       openCircuits: () => 1,
       replayBytes: () => 9,
+      sharedCache: { counts: { answered: 22, failed: 23, skipped: 24, rejected: 25 }, isConnected: true },
       bodyMemory: { reserved: 11, waiting: 12 },
       inputSpool: { reserved: 13, waiting: 14 },
       records: { counts: { written: 15, dropped: 16, suppressed: 17 } },

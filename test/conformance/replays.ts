@@ -9,17 +9,17 @@ export type OpenReplays = (options: { readonly ttlMs: number }) => Promise<{
 
 /** The fingerprint of requests with this body, with another key or route if given. */
 export function aFingerprint(name: string, change: Partial<Fingerprint> = {}): Fingerprint {
-  return { apiKeyId: 1, route: 'chat', digest: Bun.SHA256.hash(name, 'base64'), ...change }
+  return { apiKeyId: 1, apiKey: 'key_1', route: 'chat', digest: Bun.SHA256.hash(name, 'base64'), ...change }
 }
 
 /** Fingerprints that differ from one as little as possible. */
 export function differing(from: Fingerprint): readonly Fingerprint[] {
-  const { apiKeyId, route, digest } = from
+  const { digest } = from
   const others = Array.from(digest, (_, place) => `${digest.slice(0, place)}*${digest.slice(place + 1)}`)
   return [
-    { apiKeyId: 2, route, digest },
-    { apiKeyId, route: 'responses', digest },
-    ...others.map(other => ({ apiKeyId, route, digest: other })),
+    { ...from, apiKeyId: 2, apiKey: 'key_2' },
+    { ...from, route: 'responses' },
+    ...others.map(other => Object.assign({}, from, { digest: other })),
   ]
 }
 
@@ -32,7 +32,7 @@ export function anAnswer(body: string | Uint8Array<ArrayBuffer> = '{"id":"1"}'):
   }
 }
 
-/** What every cache of answers must do. Run by stores/memory/replays.test.ts, and by each cache that follows. */
+/** What every cache of answers must do. Run by the tests of stores/memory and stores/valkey. */
 export function replaysConform(open: OpenReplays): void {
   test('an answer that was never kept is not found', async () => {
     const { replays } = await open({ ttlMs: 60_000 })

@@ -12,6 +12,7 @@ const programs = {
   'systemd-analyze': { debianPackage: 'systemd', version: '--version' },
   promtool: { debianPackage: 'prometheus', version: '--version' },
   debootstrap: { debianPackage: 'debootstrap', version: '--version' },
+  'redis-server': { debianPackage: 'redis-server', version: '--version' },
 } as const
 export type ProgramName = keyof typeof programs
 

@@ -9,6 +9,7 @@ import type { Mailer } from '../ports/mail.ts'
 import type { RequestRecords } from '../ports/request-records.ts'
 import { publicId } from '../media/job-id.ts'
 import type { ResultStore } from '../ports/blobs.ts'
+import type { SharedCache } from '../ports/shared-cache.ts'
 import type { DamagedResults } from '../media/damaged-results.ts'
 import type { IdleStreams } from '../text/idle-streams.ts'
 import type { ProbeResult } from '../ports/providers.ts'
@@ -40,7 +41,7 @@ const NAMES_SHOWN_MAX = 20
 /** A text that no moderator should flag. */
 const HARMLESS = 'Good morning.'
 
-/** Checks the store, the catalog, the moderator, the storage of results and every provider. Changes nothing. */
+/** Checks the store, the catalog, the moderator, the storage of results, the shared cache and every provider. Changes nothing. */
 export async function examine(ports: {
   readonly catalog: { current(): Catalog }
   readonly auditLog: AuditLog
@@ -54,6 +55,8 @@ export async function examine(ports: {
   readonly refusedFields: Pick<RefusedFields, 'of'>
   /** Undefined if results are on the disk. */
   readonly resultStore: ResultStore | undefined
+  /** Undefined if answers are kept in memory only. */
+  readonly sharedCache: Pick<SharedCache, 'name' | 'counts' | 'problem'> | undefined
   /** Undefined if moderation is off. */
   readonly moderator: Moderator | undefined
   /** Undefined if no mails are sent. */
@@ -70,6 +73,7 @@ export async function examine(ports: {
     ...(await checkMargins(catalog, ports)),
     ...checkDamagedResults(ports.damagedResults),
     ...(ports.resultStore === undefined ? [] : [await checkResultStore(ports.resultStore)]),
+    ...(ports.sharedCache === undefined ? [] : [await checkSharedCache(ports.sharedCache)]),
     ...checkRecords(ports.records),
     ...(ports.moderator === undefined ? [] : [await checkModerator(ports.moderator)]),
     ...(ports.mailer === undefined ? [] : [await checkMail(ports.mailer)]),
@@ -162,6 +166,23 @@ function checkDamagedResults(damagedResults: Pick<DamagedResults, 'list'>): read
 async function checkResultStore(store: ResultStore): Promise<Check> {
   const { outcome, detail } = await store.check()
   return { name: 'results storage', ok: outcome === 'sound', detail }
+}
+
+/** Without it, identical requests to several gateways call the model several times, and nothing else shows it. */
+async function checkSharedCache({
+  name: server,
+  counts: { rejected },
+  problem,
+}: Pick<SharedCache, 'name' | 'counts' | 'problem'>): Promise<Check> {
+  const name = 'shared cache'
+  const reason = await problem()
+  if (reason !== undefined) {
+    const detail = `${server} cannot be used, so answers are kept in memory only. ${reason} Check TOLLGATE_REDIS_URL and the server.`
+    return { name, ok: false, detail }
+  }
+  if (rejected === 0) return { name, ok: true, detail: `${server} can be written and read.` }
+  const detail = `${server} can be written and read, but had ${rejected} values since the start that no gateway with this secret key wrote for their place. They were not used. Check who else can write into it.`
+  return { name, ok: true, isWarning: true, detail }
 }
 
 /** Lost records cost no money, and only this shows them. */

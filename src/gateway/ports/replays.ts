@@ -20,14 +20,19 @@ export type KeptAnswer = {
 /** Identifies identical requests. */
 export type Fingerprint = {
   readonly apiKeyId: number
+  /** The public id of the API key. Unlike the other one, no key of other books has it. */
+  readonly apiKey: string
   /** One of a few names. */
   readonly route: string
   /** SHA-256 of the body in base64. */
   readonly digest: string
 }
 
-/** The same text for the same fingerprint, as the key of a map. */
-export function fingerprintKey({ apiKeyId, route, digest }: Fingerprint): string {
+/** The parts of a fingerprint that tell requests to one gateway apart. */
+export type LocalFingerprint = Omit<Fingerprint, 'apiKey'>
+
+/** The same text for the same fingerprint, as the key of a map in this process. */
+export function fingerprintKey({ apiKeyId, route, digest }: LocalFingerprint): string {
   return `${apiKeyId} ${route} ${digest}`
 }
 

@@ -18,15 +18,20 @@ import {
   type ReplayBudget,
   type Replays,
 } from '../ports/replays.ts'
+import type { Flight, SharedCache } from '../ports/shared-cache.ts'
 import type { TextCall } from '../text/text-call.ts'
 import type { StreamedAnswer, TextResult, CompleteAnswer } from '../text/text-result.ts'
 import { COPY_BYTES_MAX, SharedStream, type StreamReader } from './shared-stream.ts'
+import { takeTurn } from './take-turn.ts'
 
 /** Answers a call without looking for identical ones. */
 type AnswerText = (call: TextCall) => Promise<TextResult>
 
 type CoalescerPorts = {
+  /** The answers that this node keeps. */
   readonly replays: Replays
+  /** The answers and the running requests of all nodes. Undefined if there is no shared cache. */
+  readonly shared?: Pick<SharedCache, 'replays' | 'flights'> | undefined
   readonly budget: ReplayBudget
   readonly sha256: (text: string) => Fingerprint['digest']
   readonly clock: Clock
@@ -45,6 +50,9 @@ function identityOf({ body, idempotencyKey }: TextCall): string {
  * Answers identical requests of one API key once. If the answer is kept, a request gets it; if the answer is being
  * produced, the request waits for it or follows its stream. Such a request is not charged, and reads neither the
  * catalog nor the balance. Only answers are shared: after a failure, the next request in line calls the model itself.
+ *
+ * With a shared cache, the same holds for all nodes, with two differences: a request that runs on another node is waited
+ * for, also if it is a stream, and after its failure each node calls the model.
  */
 export class RequestCoalescer {
   readonly #ports: CoalescerPorts
@@ -62,37 +70,51 @@ export class RequestCoalescer {
 
   answer(call: TextCall, dialect: Dialect, answer: AnswerText): Promise<TextResult> {
     const { route } = dialect
+    const { id: apiKeyId, publicId: apiKey } = call.caller.apiKey
     const fingerprint = {
-      apiKeyId: call.caller.apiKey.id,
+      apiKeyId,
+      apiKey,
       route,
       digest: this.#ports.sha256(identityOf(call)),
     }
     const identical = { key: fingerprintKey(fingerprint), fingerprint, call, dialect }
     const earlier = this.#inFlight.get(identical.key)
-    return earlier === undefined ? this.#lead(identical, answer) : this.#follow(earlier, identical, answer)
+    const patientUntilMs = this.#ports.clock.monotonicMs() + this.#patienceMs
+    return earlier === undefined
+      ? this.#lead(identical, patientUntilMs, answer)
+      : this.#follow(earlier, identical, patientUntilMs, answer)
   }
 
   /** Waits for the requests before this one. If there is nothing to share, this request calls the model. */
-  async #follow(first: InFlightRequest, identical: Identical, answer: AnswerText): Promise<TextResult> {
+  async #follow(
+    first: InFlightRequest,
+    identical: Identical,
+    patientUntilMs: number,
+    answer: AnswerText,
+  ): Promise<TextResult> {
     const { clock } = this.#ports
     const { key, call } = identical
-    const patientUntilMs = clock.monotonicMs() + this.#patienceMs
     let earlier: InFlightRequest | undefined = first
     while (earlier !== undefined && clock.monotonicMs() < patientUntilMs) {
       const shared = await earlier.join(call.client)
       if (shared !== undefined) return reportReplay(shared, call)
       earlier = this.#inFlight.get(key)
     }
-    return this.#lead(identical, answer)
+    return this.#lead(identical, patientUntilMs, answer)
   }
 
   /** An await between the last lookup and this registration would let two identical requests call the model. */
-  async #lead({ key, fingerprint, call, dialect }: Identical, answer: AnswerText): Promise<TextResult> {
+  async #lead(
+    { key, fingerprint, call, dialect }: Identical,
+    patientUntilMs: number,
+    answer: AnswerText,
+  ): Promise<TextResult> {
     const request = new InFlightRequest(call.client)
     this.#inFlight.set(key, request)
-    const run = { request, key, fingerprint, call, dialect }
+    const run: Run = { request, key, fingerprint, call, dialect, flight: undefined }
     try {
-      const kept = await this.#ports.replays.find(fingerprint)
+      const kept =
+        (await this.#ports.replays.find(fingerprint)) ?? (await this.#takeTurn(run, patientUntilMs))
       if (kept !== undefined) {
         request.settle(() => replayOf(kept))
         this.#forget(run)
@@ -109,11 +131,21 @@ export class RequestCoalescer {
     }
   }
 
+  /** The answer that another node kept. Without one, this request is the one that calls the model. */
+  async #takeTurn(run: Run, patientUntilMs: number): Promise<KeptAnswer | undefined> {
+    const { shared, clock } = this.#ports
+    if (shared === undefined) return undefined
+    const { request, fingerprint } = run
+    const turn = await takeTurn(fingerprint, shared, { clock, patientUntilMs, signal: () => request.signal })
+    run.flight = turn.flight
+    return turn.kept
+  }
+
   /** The followers get the answer now. New requests join this one until the answer is kept. */
   #shareAnswer(run: Run, { contentType, model, body }: CompleteAnswer): void {
     const answer = { first: firstOf(run), contentType, model, body }
     run.request.settle(() => replayOf(answer))
-    if (isSmall(body)) void this.#ports.replays.keep(run.fingerprint, answer).then(() => this.#forget(run))
+    if (isSmall(body)) void this.#keep(run, answer).then(() => this.#forget(run))
     else this.#forget(run)
   }
 
@@ -139,13 +171,24 @@ export class RequestCoalescer {
     const body = stream.copy()
     if (body !== undefined && isSmall(body) && isWhole) {
       const { contentType, model } = answer
-      await this.#ports.replays.keep(run.fingerprint, { first: firstOf(run), contentType, model, body })
+      await this.#keep(run, { first: firstOf(run), contentType, model, body })
     }
     stream.close()
   }
 
+  /** Keeps an answer on this node and for the others, and lands the flight. */
+  async #keep({ fingerprint, flight }: Run, answer: KeptAnswer): Promise<void> {
+    const { replays, shared } = this.#ports
+    const keeping = replays.keep(fingerprint, answer)
+    if (shared !== undefined) await shared.replays.keep(fingerprint, answer)
+    void flight?.land('kept')
+    await keeping
+  }
+
   /** Ends a request: no other request can join it, and waiting requests get no share. */
-  #forget({ key, request }: Run): void {
+  #forget({ key, request, flight }: Run): void {
+    // Changes nothing if its answer was kept.
+    void flight?.land('not_kept')
     // After `patienceMs`, another request may have taken its place.
     if (this.#inFlight.get(key) === request) this.#inFlight.delete(key)
     request.end()
@@ -160,7 +203,11 @@ type Identical = {
   readonly dialect: Dialect
 }
 
-type Run = Identical & { readonly request: InFlightRequest }
+type Run = Identical & {
+  readonly request: InFlightRequest
+  /** With a shared cache, while this node answers. */
+  flight: Flight | undefined
+}
 
 const UTF8_BYTES_PER_UNIT_MAX = 3
 const encoder = new TextEncoder()

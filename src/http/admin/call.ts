@@ -14,6 +14,7 @@ import type { AdminTokens } from '../../gateway/ports/admin-tokens.ts'
 import type { ApiKeys } from '../../gateway/ports/api-keys.ts'
 import type { AuditLog } from '../../gateway/ports/audit.ts'
 import type { Blobs, ResultStore } from '../../gateway/ports/blobs.ts'
+import type { SharedCache } from '../../gateway/ports/shared-cache.ts'
 import type { Backups } from '../../gateway/ports/backups.ts'
 import type { CatalogStore } from '../../gateway/ports/catalog.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
@@ -46,6 +47,8 @@ export type AdminPorts = {
   readonly damagedResults: DamagedResults
   /** Undefined if results are on the disk. */
   readonly resultStore: ResultStore | undefined
+  /** Undefined if answers are kept in memory only. */
+  readonly sharedCache: SharedCache | undefined
   readonly explainJob: (job: Job) => JobExplanation
   readonly reconcile: Reconcile
   readonly catalog: CatalogStore

@@ -1,4 +1,4 @@
-import type { Fingerprint, KeptAnswer, ReplayBudget } from '../../gateway/ports/replays.ts'
+import type { KeptAnswer, LocalFingerprint, ReplayBudget } from '../../gateway/ports/replays.ts'
 
 /** Bytes since the first record ever. It only grows, so it never identifies two records. */
 export type RecordOffset = number
@@ -62,7 +62,7 @@ export class AnswerLog {
 
   /** Undefined if the budget has no room or the record is larger than a slab. Then nothing is written. */
   append(
-    fingerprint: Fingerprint,
+    fingerprint: LocalFingerprint,
     { first, contentType, model, body }: KeptAnswer,
     expiresAtMs: number,
   ): RecordOffset | undefined {
@@ -117,7 +117,7 @@ export class AnswerLog {
     return this.#double(position, EXPIRES_AT_MS)
   }
 
-  fingerprint(position: RecordOffset): Fingerprint {
+  fingerprint(position: RecordOffset): LocalFingerprint {
     const digestAt = (position % SLAB_BYTES) + DIGEST_AT
     return {
       apiKeyId: this.#double(position, API_KEY_ID),
