@@ -30,7 +30,7 @@ const outcomes: Readonly<Record<string, readonly RegExp[]>> = {
   prometheus: [/^# HELP /],
   'set-prices': [/fixed-x +chat/, /markup-x +chat .* the cost of the provider × 1\.25/],
   upgrade: [/The books balance\./, /before-upgrade\.db/, /sandbox-chat +chat +on/],
-  'watch-margins': [/sandbox-chat +1 +0\.\d+ +0 /, /^account,charges,revenue_usd,/m, /Margin: /],
+  'watch-margins': [/sandbox-chat +1 +0\.\d+ +0 /, /^account,account_name,charges,revenue_usd,/m, /Margin: /],
   'why-charged-or-refused': [
     /req_\S+ +charged\n/,
     /^input +\d+ +2\.5 +1000000 +0\.\d+/m,

@@ -64,6 +64,7 @@ export function addUsage(program: Command, runner: Runner): void {
     .addOption(
       new Option('--by <what>', 'what the sums are grouped by').choices([...marginGroups]).default('model'),
     )
+    .option('--account <account>', 'only of this account, by its name or id')
     .option('--from <day>', 'the first day, such as 2026-11-01; at most 92 days', timeOrDay)
     .option('--to <day>', 'the day after the last one', timeOrDay)
     .option('--csv', 'print CSV')

@@ -4,6 +4,7 @@ import { showMargins } from '../../src/cli/commands/margins.ts'
 import { projectUsage } from '../../src/cli/commands/projects.ts'
 import { listUsage } from '../../src/cli/commands/usage.ts'
 import { chatAnswer, json } from '../support/upstream-replies.ts'
+import { rejection } from '../support/rejection.ts'
 import { refusalOf } from './refusal-of.ts'
 import { chatModel, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
 import { until } from './until.ts'
@@ -80,8 +81,13 @@ test('margins show revenue, costs and the charges without a cost, by model and b
   expect(byModel.totals).toEqual({ ...of(5, '0.009', '0.0105', '-0.0015'), charges_without_cost: 1 })
   expect(byAccount.data).toEqual(
     [
-      { account: ada.id, ...of(1, '0', '0.0015', '-0.0015') },
-      { account: ben.id, ...of(4, '0.009', '0.009', '0'), charges_without_cost: 1 },
+      { account: ada.id, account_name: 'account 1', ...of(1, '0', '0.0015', '-0.0015') },
+      {
+        account: ben.id,
+        account_name: 'account 2',
+        ...of(4, '0.009', '0.009', '0'),
+        charges_without_cost: 1,
+      },
     ].toSorted((left, right) => (left.account < right.account ? -1 : 1)),
   )
   expect(shown.text.split('\n').map(line => line.split(/ {2,}/))).toEqual([
@@ -172,6 +178,41 @@ test('the totals of usage have the costs of an account and a margin, like its ma
   expect(JSON.stringify([own, ownGroups])).not.toMatch(/provider_cost|margin|compensated|without_cost/)
 })
 
+test('margins by account, key and project have names, and those of one account have no other', async () => {
+  const [ada, ben] = [await gateway.account({ grant: '10' }), await gateway.account({ grant: '10' })]
+  await gateway.admin('PATCH', `accounts/${ada.id}`, { name: '=ada' })
+  const project = await gateway.admin<{ id: string }>('POST', `accounts/${ada.id}/projects`, { name: 'web' })
+  const created = { name: 'site', project: 'web' }
+  const key = await gateway.admin<{ id: string; key: string }>('POST', `accounts/${ada.id}/keys`, created)
+  await ask('good', key)
+  await ask('good', ben)
+  await ask('bad', ben)
+
+  const of = async (by: string) => (await margins(`?by=${by}&account=${ada.id}`)).data
+  const shown = await showMargins(askAdmin, { by: 'key', account: '=ada' })
+  const csv = await showMargins(askAdmin, { by: 'account', account: '=ada', csv: true })
+  const ofBen = await margins(`?account=${ben.id}`)
+  const missing = await rejection(margins('?account=nobody'))
+
+  expect(await of('account')).toMatchObject([{ account: ada.id, account_name: '=ada', charges: 1 }])
+  expect(await of('key')).toMatchObject([{ key: key.id, key_name: 'site', charges: 1 }])
+  expect(await of('project')).toMatchObject([{ project: project.id, project_name: 'web', charges: 1 }])
+  expect(shown.text.split('\n', 2).map(line => line.split(/ {2,}/).slice(0, 3))).toEqual([
+    ['KEY', 'NAME', 'CHARGES'],
+    [key.id, 'site', '1'],
+  ])
+  // A spreadsheet would run a name that begins like a formula.
+  expect(csv.text.split('\r\n').map(line => line.split(',').slice(0, 3))).toEqual([
+    ['account', 'account_name', 'charges'],
+    [ada.id, "'=ada", '1'],
+  ])
+  expect(ofBen.data.map(({ model, charges }) => [model, charges])).toEqual([
+    ['bad', 1],
+    ['good', 1],
+  ])
+  expect(String(missing)).toContain('not_found')
+})
+
 test('work that the provider bills and no customer paid for is a loss, in the report and in the metrics', async () => {
   const account = await gateway.account({ grant: '10' })
   const error = { message: 'Filtered.', type: null, param: 'prompt', code: 'content_filter' }
@@ -191,6 +232,24 @@ test('work that the provider bills and no customer paid for is a loss, in the re
     losses_usd: '0.25',
     margin_usd: '-0.25',
   })
+})
+
+test('a refund and a loss of another account are not in the margins of an account', async () => {
+  const [ada, ben] = [await gateway.account({ grant: '10' }), await gateway.account({ grant: '10' })]
+  await ask('good', ada)
+  await ask('good', ben)
+  const { data } = await gateway.admin<{ data: readonly { id: string }[] }>('GET', `usage?account=${ben.id}`)
+  await gateway.admin('POST', `charges/${data[0]!.id}/refund`)
+  const error = { message: 'Filtered.', type: null, param: 'prompt', code: 'content_filter' }
+  gateway.upstream.reply(json({ error }, { status: 400 }))
+  await ask('filtered', ben)
+  await until('the loss was not booked', async () =>
+    (await margins(`?by=provider&account=${ben.id}`)).data.some(row => row['losses_usd'] === '0.25'),
+  )
+
+  const { totals } = await margins(`?account=${ada.id}`)
+
+  expect(totals).toMatchObject({ charges: 1, revenue_usd: '0.003', losses_usd: '0', margin_usd: '0.0015' })
 })
 
 test('the metrics of Prometheus have revenue and costs by model and provider', async () => {
@@ -238,7 +297,7 @@ test.each([
   ['by=colour', 'by'],
   ['from=2026-11-01T12:00:00Z', 'from'],
   ['to=2026-11-01T00:00:00Z', 'from'],
-  ['account=ada', 'account'],
+  ['model=gpt-x', 'model'],
 ])('margins with the parameter %s are refused', async (query, param) => {
   const response = await fetch(`${gateway.url}/admin/api/margins?${query}`, {
     headers: { authorization: 'Bearer tg_admin_for_tests' },

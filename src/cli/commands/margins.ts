@@ -8,6 +8,7 @@ type MarginGroup = (typeof marginGroups)[number]
 
 export type MarginOptions = {
   readonly by: MarginGroup
+  readonly account?: string
   readonly from?: string
   readonly to?: string
   readonly csv?: true
@@ -27,7 +28,7 @@ type Sums = {
   readonly [name in (typeof columns)[number]]: name extends `${string}_usd` ? string : number
 }
 
-type Row = Sums & Readonly<Partial<Record<MarginGroup, string | null>>>
+type Row = Sums & Readonly<Partial<Record<MarginGroup | `${MarginGroup}_name`, string | null>>>
 
 type Report = { readonly data: readonly Row[]; readonly next: string | null; readonly totals: Sums }
 
@@ -37,11 +38,15 @@ const PAGE_ROWS = '500'
 /** Shows what customers paid and what it cost, by model or by another group, as a table or as CSV. */
 export async function showMargins(ask: Ask, { csv, ...query }: MarginOptions): Promise<Outcome> {
   const report = await wholeReport(ask, query)
-  const rows = report.data.map(row => [row[query.by] ?? '', ...columns.map(name => String(row[name]))])
+  const groups = groupColumns(query.by)
+  const rows = report.data.map(row => [
+    ...groups.map(name => row[name] ?? ''),
+    ...columns.map(name => String(row[name])),
+  ])
   if (csv === true)
-    return { value: report, text: [[query.by, ...columns], ...rows].map(csvLine).join('').trimEnd() }
+    return { value: report, text: [[...groups, ...columns], ...rows].map(csvLine).join('').trimEnd() }
   const head = [
-    query.by.toUpperCase(),
+    ...groups.map(name => (name === query.by ? name : 'name').toUpperCase()),
     'CHARGES',
     'REVENUE USD',
     'COST USD',
@@ -50,7 +55,7 @@ export async function showMargins(ask: Ask, { csv, ...query }: MarginOptions): P
     'NO COST',
   ]
   const cells = report.data.map(row => [
-    row[query.by] ?? '–',
+    ...groups.map(name => row[name] ?? '–'),
     String(row.charges),
     row.revenue_usd,
     row.provider_cost_usd,
@@ -60,6 +65,11 @@ export async function showMargins(ask: Ask, { csv, ...query }: MarginOptions): P
   ])
   const text = cells.length === 0 ? 'No charges.' : `${table(head, cells)}\n\n${totalsText(report.totals)}`
   return { value: report, text }
+}
+
+/** Accounts, keys and projects have an id and a name. */
+function groupColumns(by: MarginGroup): readonly (MarginGroup | `${MarginGroup}_name`)[] {
+  return by === 'account' || by === 'key' || by === 'project' ? [by, `${by}_name`] : [by]
 }
 
 async function wholeReport(ask: Ask, query: Omit<MarginOptions, 'csv'>): Promise<Report> {

@@ -50,40 +50,54 @@ type MarginPorts = {
   readonly projects: Pick<Projects, 'list'>
 }
 
+/** The groups that have an id, and a name for people. */
+export const namedGroups = ['account', 'key', 'project'] as const satisfies readonly MarginGroup[]
+
 export type MarginReport = {
   /** In the order of the groups. The group of keys without a project is null. */
   readonly groups: ReadonlyMap<string | null, Margin>
+  /** The names of accounts, keys and projects, by their ids. Empty for other groups. */
+  readonly names: ReadonlyMap<string, string>
   readonly totals: Margin
 }
 
 /**
  * The margins of whole days, both included (in UTC, as numbers since 1970): the sums over the charges of these days,
- * the refunds that were made in them, and the work in them that no customer paid for. Rejects with `unavailable` while
- * an upgrade adds up earlier charges.
+ * the refunds that were made in them, and the work in them that no customer paid for. With `accountId`, only those of
+ * that account. Rejects with `unavailable` while an upgrade adds up earlier charges.
  */
 export async function reportMargins(
   {
     by,
     firstDay,
     lastDay,
-  }: { readonly by: MarginGroup; readonly firstDay: number; readonly lastDay: number },
+    accountId,
+  }: {
+    readonly by: MarginGroup
+    readonly firstDay: number
+    readonly lastDay: number
+    readonly accountId?: number | undefined
+  },
   ports: MarginPorts,
 ): Promise<MarginReport> {
   const names = new GroupNames(by, ports)
   const groups = new Map<string | null, Margin>()
   let totals = NO_MARGIN
   for (let day = firstDay; day <= lastDay; day += 1)
-    for await (const [source, margin] of marginsOfDay(day, ports.ledger)) {
+    for await (const [source, margin] of marginsOfDay(day, accountId, ports.ledger)) {
+      if (accountId !== undefined && source.accountId !== accountId) continue
       const group = await names.of(source)
       groups.set(group, sumOf(groups.get(group) ?? NO_MARGIN, margin))
       totals = sumOf(totals, margin)
     }
-  return { groups: new Map([...groups].toSorted(([left], [right]) => compare(left, right))), totals }
+  const inOrder = [...groups].toSorted(([left], [right]) => compare(left, right))
+  return { groups: new Map(inOrder), names: names.known, totals }
 }
 
-/** The parts that the margins of a day are the sums of. */
+/** The parts that the margins of a day are the sums of. Refunds are only those of the account, if there is one. */
 async function* marginsOfDay(
   day: number,
+  accountId: number | undefined,
   ledger: MarginPorts['ledger'],
 ): AsyncGenerator<readonly [Source, Margin]> {
   for (const usage of await ledger.usageOfDay(day)) yield [{ ...usage, day }, soldBy(usage)]
@@ -92,11 +106,13 @@ async function* marginsOfDay(
     // Its charge has its cost.
     if (loss.reason !== 'compensated') yield [{ ...loss, day }, lostBy(loss)]
   }
-  for await (const { accountId, charge, amount } of pagesOf(page => ledger.refunds(undefined, page), between))
+  for await (const refund of pagesOf(page => ledger.refunds(accountId, page), between)) {
+    const { charge, amount } = refund
     yield [
-      { ...charge, accountId, day },
+      { ...charge, accountId: refund.accountId, day },
       { ...NO_MARGIN, revenue: subtractUsd(ZERO, amount) },
     ]
+  }
 }
 
 function soldBy(usage: DayUsage): Margin {
@@ -143,9 +159,11 @@ async function* pagesOf<Line extends LossLine | RefundLine>(
 }
 
 /**
- * The names of groups: of a day its date, of accounts, keys and projects their public ids. Each account is read once.
+ * What identifies groups: a day its date; accounts, keys and projects their public ids. Each account is read once.
  */
 class GroupNames {
+  /** The names of the accounts, keys or projects that were read, by their public ids. */
+  readonly known = new Map<string, string>()
   readonly #by: MarginGroup
   readonly #ports: Pick<MarginPorts, 'accounts' | 'apiKeys' | 'projects'>
   readonly #accounts = new Map<number, string>()
@@ -176,16 +194,20 @@ class GroupNames {
 
   async #readAccount(accountId: number): Promise<string | null> {
     const account = await this.#ports.accounts.findAccountById(accountId)
-    if (account !== undefined) this.#accounts.set(accountId, account.publicId)
-    return account?.publicId ?? null
+    if (account === undefined) return null
+    this.#accounts.set(accountId, account.publicId)
+    this.known.set(account.publicId, account.name)
+    return account.publicId
   }
 
   async #readKeys(accountId: number): Promise<void> {
     const { apiKeys, projects } = this.#ports
-    const ids = new Map((await projects.list(accountId)).map(({ id, publicId }) => [id, publicId]))
-    for (const { id, publicId, projectId } of await apiKeys.list(accountId)) {
-      const project = projectId === undefined ? null : (ids.get(projectId) ?? null)
-      this.#keys.set(id, this.#by === 'key' ? publicId : project)
+    const byId = new Map((await projects.list(accountId)).map(project => [project.id, project]))
+    for (const key of await apiKeys.list(accountId)) {
+      const project = key.projectId === undefined ? undefined : byId.get(key.projectId)
+      const group = this.#by === 'key' ? key : project
+      this.#keys.set(key.id, group?.publicId ?? null)
+      if (group !== undefined) this.known.set(group.publicId, group.name)
     }
   }
 }

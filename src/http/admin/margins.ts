@@ -1,20 +1,27 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { addUsd, formatUsd, subtractUsd, ZERO } from '../../domain/money.ts'
-import { marginGroups, marginOf, reportMargins, type Margin } from '../../gateway/admin/margins.ts'
+import {
+  marginGroups,
+  marginOf,
+  namedGroups,
+  reportMargins,
+  type Margin,
+} from '../../gateway/admin/margins.ts'
 import type { ChargeSums, NetTotals } from '../../gateway/ports/ledger-reports.ts'
 import { MS_PER_DAY, readDayRange } from '../list-query.ts'
 import type { BufferedReply } from '../request-context.ts'
+import { accountOf } from './accounts.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { instant } from './instant.ts'
 import { readAdminPage } from './query.ts'
 
 /**
  * What customers paid and what it cost, by model, provider, account, key, project or day (`?by=`), in the order of
- * these. `?from=` and `?to=` are the starts of days in UTC; without them, the report has the current month. The cursor
- * of a page is the last group before it, and the totals are those of all groups.
+ * these, of all accounts or of `?account=`. `?from=` and `?to=` are the starts of days in UTC; without them, the report
+ * has the current month. The cursor of a page is the last group before it, and the totals are those of all groups.
  */
 export async function getMargins({ query }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  const { limit, cursor } = readAdminPage(query, ['by', 'from', 'to'])
+  const { limit, cursor } = readAdminPage(query, ['by', 'account', 'from', 'to'])
   const by = marginGroups.find(group => group === (query.get('by') ?? 'model'))
   if (by === undefined)
     throw new GatewayError('invalid_field', `"by" must be one of ${marginGroups.join(', ')}.`, {
@@ -22,7 +29,11 @@ export async function getMargins({ query }: AdminCall, ports: AdminPorts): Promi
     })
   const { fromMs, toMs } = readDayRange(query, ports.clock.now())
   const days = { firstDay: fromMs / MS_PER_DAY, lastDay: toMs / MS_PER_DAY - 1 }
-  const { groups, totals } = await reportMargins({ by, ...days }, ports)
+  const named = query.get('account')
+  const accountId = named === null ? undefined : (await accountOf({ account: named }, ports)).id
+  const { groups, names, totals } = await reportMargins({ by, ...days, accountId }, ports)
+  const nameOf = (group: string | null) =>
+    namedGroups.some(name => name === by) ? { [`${by}_name`]: names.get(group ?? '') ?? null } : {}
   // The group without a name is the last one.
   const after = [...groups].filter(([group]) => cursor === undefined || group === null || group > cursor)
   const shown = after.slice(0, limit)
@@ -30,7 +41,7 @@ export async function getMargins({ query }: AdminCall, ports: AdminPorts): Promi
   return adminReply({
     from: instant(fromMs),
     to: instant(toMs),
-    data: shown.map(([group, margin]) => ({ [by]: group, ...marginJson(margin) })),
+    data: shown.map(([group, margin]) => ({ [by]: group, ...nameOf(group), ...marginJson(margin) })),
     has_more: hasMore,
     next: hasMore ? (shown.at(-1)?.[0] ?? null) : null,
     totals: marginJson(totals),
