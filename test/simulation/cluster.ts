@@ -8,6 +8,7 @@ import { InjectedError } from './faults.ts'
 import { SimulatedNode } from './node.ts'
 import type { Random } from './random.ts'
 import { Process, type Turn } from './scheduler.ts'
+import { keyHash } from './template.ts'
 import type { World } from './world.ts'
 
 const PER = 1000
@@ -45,12 +46,22 @@ export class Cluster {
     this.#path = path
   }
 
-  /** Opens the store, and gives the accounts what they start with. */
+  /** Opens the store, and gives the accounts what they start with, and their keys the limits of the plan. */
   async fund(payers: readonly Authenticated[]): Promise<void> {
     this.#openStore()
-    const { ledger } = this.observer()
-    const { funds } = this.#world.plan
-    for (const [index, { account }] of payers.entries()) {
+    const { ledger, apiKeys } = this.observer()
+    const { secrets, slots, plan } = this.#world
+    const { funds, keyLimits } = plan
+    for (const [index, payer] of payers.entries()) {
+      const { account, apiKey } = payer
+      secrets.add(payer, keyHash(index + 1), apiKey.prefix)
+      const limit = keyLimits[index]
+      if (typeof limit?.slots === 'number') slots.set(apiKey.id, limit.slots)
+      const limits = {
+        limits: { concurrent_requests: limit?.slots ?? null },
+        budgets: { total: limit?.budget ?? null },
+      }
+      await apiKeys.update(apiKey.publicId, { limits }, anAudit())
       const id = { key: BigInt(index + 1), tail: 0n }
       const amount = funds[index] ?? ZERO
       await ledger.credit({ id, accountId: account.id, amount, source: 'cash', audit: anAudit() })

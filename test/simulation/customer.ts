@@ -53,7 +53,10 @@ class Client {
     views.sent(request)
     const since = world.scheduler.steps
     try {
-      const job = await this.#on(node => handle(request, leaving.signal, { node, world }))
+      const job = await this.#on(async node => {
+        const caller = await world.secrets.admit(request.caller, node, random)
+        return caller && handle({ ...request, caller }, leaving.signal, { node, world })
+      })
       if (job !== undefined) views.created(request, job, since)
       return job
     } catch (error) {

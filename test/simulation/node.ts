@@ -6,6 +6,7 @@ import { observedJobs } from '../../src/gateway/media/observe-jobs.ts'
 import { NoMediaTries, RESULT_FETCHES_MAX, Slots } from '../../src/gateway/media/fetch-result.ts'
 import { inputRemover } from '../../src/gateway/media/job-inputs.ts'
 import type { SubmitPorts } from '../../src/gateway/media/submit-job.ts'
+import type { ApiKeys } from '../../src/gateway/ports/api-keys.ts'
 import type { CatalogStore } from '../../src/gateway/ports/catalog.ts'
 import type { Clock } from '../../src/gateway/ports/clock.ts'
 import type { Jobs } from '../../src/gateway/ports/jobs.ts'
@@ -38,6 +39,7 @@ export class SimulatedNode {
   readonly jobs: Jobs
   readonly ledger: Ledger
   readonly catalog: CatalogStore
+  readonly apiKeys: ApiKeys
   readonly ports: SubmitPorts
   readonly runner: JobRunner
   readonly #store: StoreNode
@@ -71,6 +73,7 @@ export class SimulatedNode {
       direct: ['onFreed'],
     })
     this.catalog = gated(this.#store.catalog, 'catalog', gate, { reads: [], direct: ['current'] })
+    this.apiKeys = gated(this.#store.apiKeys, 'apiKeys', gate, { reads: ['authenticate'] })
     const reads = ['find', 'history', 'list', 'due', 'openCounts'] as const
     const { jobs, blobs } = this.#mediaStores(gated(this.#store.jobs, 'jobs', gate, { reads }))
     this.jobs = jobs

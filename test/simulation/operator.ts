@@ -1,6 +1,8 @@
 import { usd } from '../../src/domain/money.ts'
 import { anAudit } from '../support/ledger-builders.ts'
+import type { Authenticated } from '../../src/gateway/ports/api-keys.ts'
 import type { Cluster } from './cluster.ts'
+import { isSecretRefusal } from './key-secrets.ts'
 import { ConnectionLost, type SimulatedNode } from './node.ts'
 import { aProvider, models } from './template.ts'
 import { isInjected, type World } from './world.ts'
@@ -27,6 +29,24 @@ export async function runOperator({
     const model = random.pick(models)
     const price = usd(random.pick(['0.04', '0.123456789', '0.000000001', '0.5']))
     await attempt(node, () => apply(edit, { node, world, model: priced(model, price, world) }))
+  }
+}
+
+/** An operator who rotates the keys of customers, and ends their secrets, while requests come. */
+export async function runRotations(
+  callers: readonly Authenticated[],
+  { world, cluster }: { readonly world: World; readonly cluster: Cluster },
+): Promise<void> {
+  const random = world.random.fork()
+  for (let left = world.plan.rotations; left > 0; left -= 1) {
+    await world.scheduler.pause(cluster.outside, random.magnitude(1000, world.plan.spanMs))
+    const { nodes } = cluster
+    if (nodes.length === 0) continue
+    const node = random.pick(nodes)
+    const caller = random.pick(callers)
+    const edit = random.pick(['rotate', 'rotate', 'revoke'] as const)
+    world.faults.count(`secret of a key: ${edit}`)
+    await attempt(node, () => world.secrets[edit](caller, node, random))
   }
 }
 
@@ -89,6 +109,7 @@ function priced(model: Model, price: ReturnType<typeof usd>, { prices }: World):
 async function attempt(node: SimulatedNode, work: () => Promise<unknown>): Promise<void> {
   await node.serve(work).catch((error: unknown) => {
     const isRefused = error instanceof Error && 'code' in error && error.code === 'invalid_field'
-    if (!(error instanceof ConnectionLost) && !isRefused && !isInjected(error)) throw error
+    if (error instanceof ConnectionLost || isRefused || isSecretRefusal(error) || isInjected(error)) return
+    throw error
   })
 }

@@ -11,10 +11,13 @@ const DAY = 24 * HOUR
 export type Plan = {
   /** What each account starts with. */
   readonly funds: readonly NanoUsd[]
+  /** What the key of each account may use. Null is no limit. */
+  readonly keyLimits: readonly { readonly slots: number | null; readonly budget: NanoUsd | null }[]
   readonly requests: number
   /** The time in which they come. */
   readonly spanMs: number
   readonly operatorEdits: number
+  readonly rotations: number
   /** The kinds of the providers that have a wire. */
   readonly wires: readonly SimulatedKindName[]
   readonly settings: {
@@ -48,11 +51,17 @@ export type Chaos = {
 const wireNames = Object.keys(simulatedKinds) as SimulatedKindName[]
 
 export function aPlan(random: Random): Plan {
+  const funds = Array.from({ length: random.integer(1, 4) }, () => thinFunds(random))
   return {
-    funds: Array.from({ length: random.integer(1, 4) }, () => thinFunds(random)),
+    funds,
+    keyLimits: funds.map(() => ({
+      slots: random.pick([null, null, 1, 3]),
+      budget: random.pick([null, null, thinFunds(random)]),
+    })),
     requests: random.integer(4, 24),
     spanMs: random.magnitude(MINUTE, 2 * HOUR),
     operatorEdits: random.integer(0, 8),
+    rotations: random.integer(0, 8),
     wires: [random.pick(wireNames), random.pick(wireNames)],
     settings: {
       jobTtlMs: random.pick([30 * MINUTE, 3 * HOUR, DAY]),

@@ -8,7 +8,7 @@ import { endedJobs } from './checks/ended-jobs.ts'
 import { Cluster } from './cluster.ts'
 import { runCustomer } from './customer.ts'
 import { drain } from './drain.ts'
-import { runOperator } from './operator.ts'
+import { runOperator, runRotations } from './operator.ts'
 import { Random } from './random.ts'
 import { Scheduler, type Turn } from './scheduler.ts'
 import { template } from './template.ts'
@@ -59,7 +59,8 @@ export async function simulate(seed: number, onStep: OnStep = () => {}): Promise
     const customers = Array.from({ length: plan.requests }, () =>
       runCustomer(payers, { world, cluster, views }),
     )
-    await until(scheduler, Promise.all([...customers, runOperator({ world, cluster })]))
+    const operators = [runOperator({ world, cluster }), runRotations(payers, { world, cluster })]
+    await until(scheduler, Promise.all([...customers, ...operators]))
     await until(scheduler, drain({ world, cluster }))
     ends = await check(world, cluster, payers)
   } catch (error) {
@@ -78,7 +79,7 @@ async function check(
 ): Promise<Outcome['ends']> {
   const observer = cluster.observer()
   const ended = await endedJobs(observer)
-  await checkBooks(world, ended, { ledger: observer.ledger, payers })
+  await checkBooks(world, ended, { ...observer, payers })
   checkJobs(world, ended)
   checkBlobs(world, ended)
   return checkUpstreams(world, ended)

@@ -7,7 +7,7 @@ const SEEDS = 40
 const TIMEOUT_MS = 180_000
 
 test(
-  'media jobs keep every rule through kills, pauses, full disks and faults of their providers',
+  'media jobs keep every rule through kills, pauses, full disks, rotations of keys and faults of their providers',
   async () => {
     const outcomes: Outcome[] = []
     for (let seed = 1; seed <= SEEDS; seed += 1) outcomes.push(await simulate(seed))
@@ -18,6 +18,8 @@ test(
     const ends = new Set(outcomes.flatMap(outcome => Array.from(outcome.ends.keys())))
     expect(ends).toContain('paid by the customer')
     expect(ends).toContain('booked as a loss')
+    const faults = new Set(outcomes.flatMap(outcome => Array.from(outcome.faults.keys())))
+    expect(faults).toContain('request with an ended secret')
   },
   TIMEOUT_MS,
 )

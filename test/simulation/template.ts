@@ -44,8 +44,8 @@ async function makeTemplate(): Promise<Template> {
       publicId: `key_${number}`,
       accountId: account.id,
       name: 'default',
-      hash: new Uint8Array(32).fill(number),
-      prefix: 'tg_live_abcd',
+      hash: keyHash(number),
+      prefix: `tg_live_key${number}`,
       audit: anAudit(),
     })
     callers.push({ account, apiKey })
@@ -59,6 +59,11 @@ async function makeTemplate(): Promise<Template> {
       return copyPath
     },
   }
+}
+
+/** The hash of the first secret of a key. */
+export function keyHash(number: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(32).fill(number)
 }
 
 export function aProvider(id: string): Provider {

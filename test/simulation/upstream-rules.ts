@@ -59,12 +59,16 @@ export class UpstreamRules {
     return true
   }
 
-  /** One node keeps the pause between two polls of an open job, as far as the clocks of the nodes agree. */
+  /**
+   * One node keeps the pause between two polls of an open job, as far as the clocks of the nodes agree. A node that was
+   * paused during a poll can find at once that the poll took too long, and that the next one is due.
+   */
   expectPause({ upstreamId, jobId }: AcceptedJob, { process, nowMs }: Gate): void {
     if (this.#world.hasEnded(jobId)) return
     const pauseMs = POLL_EVERY_MS - Math.max(...this.#world.plan.chaos.skewsMs.map(Math.abs))
     const last = this.#lastPolls.get(`${process.name} ${upstreamId}`) ?? -Infinity
-    if (nowMs < last + pauseMs) this.#world.violated(`a node polled ${upstreamId} twice within ${pauseMs} ms`)
+    if (nowMs < last + pauseMs && nowMs >= process.pausedUntilMs + pauseMs)
+      this.#world.violated(`a node polled ${upstreamId} twice within ${pauseMs} ms`)
   }
 
   polled(upstreamId: string, { process, nowMs }: Gate): void {

@@ -57,7 +57,7 @@ export class Views {
     if (code === 'malformed_request' && !hasLeft) this.#world.violated('an upload broke by itself')
     if (code === 'idempotency_key_reuse' && (this.#keys.get(keyName(request) ?? '')?.size ?? 0) < 2)
       this.#world.violated('a key was refused as used for another request, and there was none')
-    if (code === 'insufficient_balance' && isAffordable(extras.extensions))
+    if ((code === 'insufficient_balance' || code === 'budget_exceeded') && isAffordable(extras.extensions))
       this.#world.violated('a request was refused for want of money that was there')
   }
 
@@ -84,6 +84,6 @@ function keyName({ caller, idempotencyKey }: MediaRequest): string | undefined {
 
 function isAffordable(extensions: GatewayError['extras']['extensions']): boolean {
   const required = extensions?.['required_usd']
-  const available = extensions?.['available_usd']
+  const available = extensions?.['available_usd'] ?? extensions?.['remaining_usd']
   return typeof required === 'string' && typeof available === 'string' && usd(available) >= usd(required)
 }

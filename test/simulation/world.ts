@@ -5,6 +5,7 @@ import type { ImageTariff, VideoTariff } from '../../src/domain/pricing/tariff.t
 import { simulatedKinds } from '../support/simulators/media/simulated-kinds.ts'
 import type { SqliteStore } from '../../src/stores/sqlite/store.ts'
 import { Faults, InjectedError } from './faults.ts'
+import { KeySecrets } from './key-secrets.ts'
 import { Disk } from './memory-blobs.ts'
 import type { Plan } from './plan.ts'
 import { Random } from './random.ts'
@@ -35,9 +36,12 @@ export class World {
   readonly prices = new Map<string, Set<bigint>>(
     models.map(model => [model.id, new Set([pricePerUnit(model.pricing)])]),
   )
+  /** How many open jobs a key may have, by the store's integer key. Absent without a limit. */
+  readonly slots = new Map<number, number>()
   readonly violations: string[] = []
   scheduler!: Scheduler
   store!: SqliteStore
+  readonly secrets = new KeySecrets(this)
   /** From then on every call succeeds, and no node dies. */
   calmAtMs = Infinity
   /** The passes of the reconciler from then on. */
@@ -82,9 +86,11 @@ export class World {
   recorded(jobs: Jobs): Jobs {
     return {
       ...jobs,
-      create: job => {
+      create: async job => {
         this.created.set(publicId(job), job)
-        return jobs.create(job)
+        const created = await jobs.create(job)
+        this.#checkSlots(job.apiKeyId)
+        return created
       },
     }
   }
@@ -131,6 +137,18 @@ export class World {
       this.violated(
         `job ${formatId('op', { key, tail })} is ${state} past its deadline, behind a pass of the reconciler`,
       )
+  }
+
+  /** The open jobs of a key, whichever secrets asked for them, are never more than its slots. */
+  #checkSlots(apiKeyId: number): void {
+    const slots = this.slots.get(apiKeyId) ?? Infinity
+    const open = this.store.database
+      .query<{ count: number }, [number]>(
+        `SELECT count(*) AS count FROM jobs
+          WHERE api_key_id = ? AND state IN ('queued', 'processing', 'unknown_submit')`,
+      )
+      .get(apiKeyId)
+    if (Number(open?.count) > slots) this.violated(`a key with ${slots} slots has ${open?.count} open jobs`)
   }
 
   #row(jobId: string) {
