@@ -114,7 +114,7 @@ function numbers(gauges: Gauges): readonly NumberGauge[] {
     },
     {
       name: 'tollgate_open_circuit_breakers',
-      help: 'Upstreams with an open circuit breaker, which get no requests after repeated failures.',
+      help: 'Upstreams with an open circuit breaker. After repeated failures, others are preferred to them.',
       read: gauges.openCircuits,
     },
   ]

@@ -1,19 +1,63 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'bun:test'
 import { aDataFolder } from '../support/data-folder.ts'
 import type { GatewayProcess } from '../support/gateway-process.ts'
 import { startToKill } from './reported-costs.ts'
+import { chatModel, DOLLAR_A_REQUEST } from './scripted-gateway.ts'
 import { until } from './until.ts'
 
 const ROUNDS = 3
 const CALLERS = 8
 const SETTINGS = { TOLLGATE_ALLOW_PRIVATE_WEBHOOKS: 'on' }
 
+/** Each request for a text costs one dollar. */
+const CATALOG = {
+  providers: [{ id: 'box', kind: 'sandbox' }],
+  models: [
+    chatModel('dollar', {
+      upstreams: [{ provider: 'box', model: 'sandbox-chat' }],
+      pricing: DOLLAR_A_REQUEST,
+    }),
+    {
+      id: 'draw',
+      kind: 'image',
+      upstreams: [{ provider: 'box', model: 'sandbox-image' }],
+      pricing: { per_image: '0.01' },
+    },
+  ],
+}
+
 function ask(gateway: GatewayProcess, path: string, body: object): Promise<Response> {
-  return fetch(`${gateway.url}/admin/api/${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${gateway.adminKey}` },
-    body: JSON.stringify(body),
+  return send(gateway, 'POST', `/admin/api/${path}`, body)
+}
+
+function send(
+  { url, adminKey }: GatewayProcess,
+  method: string,
+  path: string,
+  body?: object,
+  key = adminKey,
+): Promise<Response> {
+  return fetch(url + path, {
+    method,
+    headers: { authorization: `Bearer ${key}` },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
+}
+
+async function newKey(
+  gateway: GatewayProcess,
+  budgets: object,
+): Promise<{ readonly id: string; readonly key: string }> {
+  const reply = await ask(gateway, 'accounts/ada/keys', { budgets })
+  return (await reply.json()) as { readonly id: string; readonly key: string }
+}
+
+async function endedJobs(gateway: GatewayProcess): Promise<readonly string[]> {
+  const reply = await send(gateway, 'GET', '/admin/api/jobs?limit=500')
+  const { data } = (await reply.json()) as { readonly data: readonly { id: string; state: string }[] }
+  return data.filter(({ state }) => state === 'completed' || state === 'failed').map(({ id }) => id)
 }
 
 test('after each kill -9, every credit that was answered is told, and with one id however often', async () => {
@@ -92,3 +136,61 @@ test('a message that was sent before a kill -9, and not marked, is sent again wi
 
   expect(arrived[1]).toEqual(arrived[0])
 }, 120_000)
+
+test('after each kill -9, every budget that an answered request spent and every job that ended is told, with one id', async () => {
+  const dataDir = aDataFolder()
+  const catalogFile = join(dataDir, 'catalog.json')
+  writeFileSync(catalogFile, JSON.stringify(CATALOG))
+  const settings = { ...SETTINGS, TOLLGATE_CATALOG: catalogFile }
+  /** The ids of messages by the key whose budget was reached, or the job that ended. */
+  const told = new Map<string, Set<string>>()
+  const receiver = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { data } = (await request.json()) as { readonly data: { key?: { id: string }; job?: string } }
+      const subject = data.key?.id ?? data.job ?? ''
+      const ids = told.get(subject) ?? new Set()
+      told.set(subject, ids.add(request.headers.get('webhook-id') ?? ''))
+      return new Response()
+    },
+  })
+  const spent = new Set<string>()
+  let gateway = await startToKill(dataDir, settings)
+  await ask(gateway, 'accounts', { name: 'ada' })
+  await ask(gateway, 'accounts/ada/grants', { amount_usd: '100000' })
+  await send(gateway, 'PATCH', '/admin/api/accounts/ada', { job_events: true })
+  await ask(gateway, 'webhooks', { url: receiver.url.href, events: ['budget.reached', 'job.finished'] })
+
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const running = gateway
+    /** Spends the whole budget of a new key, and makes an image with another one. */
+    const spendAndDraw = async () => {
+      const { id, key } = await newKey(running, { total: '1' })
+      const chat = { model: 'dollar', messages: [{ role: 'user', content: id }] }
+      const answer = await send(running, 'POST', '/v1/chat/completions', chat, key)
+      await answer.text()
+      if (answer.status === 200) spent.add(id)
+      const artist = await newKey(running, {})
+      await send(running, 'POST', '/v1/images/generations', { model: 'draw', prompt: id }, artist.key)
+    }
+    const caller = async () => {
+      for (;;) await spendAndDraw()
+    }
+    const callers = Array.from({ length: CALLERS }, () => caller())
+    const killed = Promise.allSettled(callers)
+    const before = told.size
+    await until('messages arrive', () => told.size > before + 10)
+    await running.kill()
+    await killed
+    gateway = await startToKill(dataDir, settings)
+  }
+  const jobs = await endedJobs(gateway)
+  await until('all is told', () => [...spent, ...jobs].every(subject => told.has(subject)), 60_000)
+  await gateway.kill()
+  await receiver.stop(true)
+
+  expect(spent.size).toBeGreaterThan(ROUNDS)
+  expect(jobs.length).toBeGreaterThan(ROUNDS)
+  expect([...told].filter(([, ids]) => ids.size !== 1)).toEqual([])
+}, 300_000)

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { Webhook as Verifier } from 'standardwebhooks'
 import { ADMIN_KEY } from '../support/gateway.ts'
-import { chatAnswer } from '../support/upstream-replies.ts'
+import { chatAnswer, json } from '../support/upstream-replies.ts'
 import { refusalOf } from './refusal-of.ts'
 import {
   chatModel,
@@ -207,4 +207,30 @@ test('a webhook that is off is not tested, and a removed or unknown one is not f
     ['POST', `webhooks/${(await aWebhook()).id}/deliveries/msg_1/redeliver`],
   ] as const)
     expect(await refused(method, path)).toMatchObject({ status: 404, code: 'not_found' })
+})
+
+test('an operator is told when the only upstream of a model fails for a minute, and when it has recovered', async () => {
+  const { key } = await gateway.account({ grant: '100' })
+  await aWebhook({ events: ['provider.failing', 'provider.recovered'] })
+  const ask = (content: number) =>
+    gateway.chat(key, { model: 'dollar', messages: [{ role: 'user', content: `${content}` }] })
+  gateway.upstream.reply(json({ error: { message: 'down' } }, { status: 505 }))
+
+  for (let turn = 0; turn < 9; turn += 1) {
+    expect((await ask(turn)).status).toBe(502)
+    gateway.clock.advance(15_000)
+  }
+  await until('the failure is told', () => received.length === 1)
+  gateway.upstream.reply(chatAnswer())
+  expect((await ask(10)).status).toBe(200)
+  await until('the recovery is told', () => {
+    gateway.clock.advance(15_000)
+    return received.length === 2
+  })
+
+  const data = { provider: 'main', models: ['dollar-upstream'] }
+  expect(messages().map(({ type, data: told }) => ({ type, data: told }))).toEqual([
+    { type: 'provider.failing', data },
+    { type: 'provider.recovered', data },
+  ])
 })

@@ -134,13 +134,14 @@ describe('upstreams are called', () => {
     },
   )
 
-  test('a model with only one upstream has no circuit breaker', async () => {
+  test('the only upstream of a model is called although its circuit breaker is open, and counts as failing', async () => {
     const { run, called, circuitBreakers } = setUp({ a: [aFailure()] })
 
     for (let times = 0; times < 5; times += 1) await run()
 
     expect(called).toHaveLength(5)
-    expect(circuitBreakers.size).toBe(0)
+    expect(circuitBreakers.open).toBe(1)
+    expect(circuitBreakers.failing()).toMatchObject([{ provider: 'a' }])
   })
 })
 

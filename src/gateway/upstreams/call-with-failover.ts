@@ -51,12 +51,13 @@ export async function callWithFailover<Result extends CallResult>(
   { failOverWithinMs }: { readonly failOverWithinMs: number },
 ): Promise<AttemptRecord<Result>> {
   const failOverUntilMs = ports.clock.monotonicMs() + failOverWithinMs
-  // With a single upstream there is nothing to fail over to, so it needs no circuit breaker.
-  const send = admitted.destinations.length === 1 ? call : throughBreaker(call, ports)
+  const send = throughBreaker(call, ports)
   const attempts = await callInTurn(admitted, send, ports, failOverUntilMs)
   const last = attempts.at(-1) as AttemptRecord<Result>
   if (last.result.kind === 'failure' && attempts.length === admitted.destinations.length) {
-    const retried = await retry(last, send, ports, failOverUntilMs)
+    // A single upstream is called also if its circuit breaker is open. The breaker shows operators that it fails.
+    const hasChoice = admitted.destinations.length > 1
+    const retried = await retry(last, send, ports, { hasChoice, failOverUntilMs })
     if (retried !== undefined) attempts.push(retried)
   }
   const selected = attempts.length === 1 ? last : selectResult(attempts, ports.clock.now())
@@ -94,11 +95,11 @@ async function retry<Result extends CallResult>(
   { destination, number, result }: AttemptRecord<Result>,
   call: CallUpstream<Result>,
   ports: FailoverPorts,
-  failOverUntilMs: number,
+  { hasChoice, failOverUntilMs }: { readonly hasChoice: boolean; readonly failOverUntilMs: number },
 ): Promise<AttemptRecord<Result> | undefined> {
   const { circuitBreakers, clock, random, retryBudgets } = ports
   const delayMs = retryDelayMs(result, clock.now(), random)
-  const isOpen = () => circuitBreakers.openUntilMs(destination) !== undefined
+  const isOpen = () => hasChoice && circuitBreakers.openUntilMs(destination) !== undefined
   if (delayMs === undefined || !mayRetry(destination.provider) || isOpen()) return undefined
   if (clock.monotonicMs() + delayMs >= failOverUntilMs) return undefined
   if (!retryBudgets.takeRetry(destination.upstream)) return undefined

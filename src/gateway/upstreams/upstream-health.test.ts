@@ -51,6 +51,17 @@ describe('a circuit breaker', () => {
     expect(seen).toEqual([true, true, false])
   })
 
+  test('an upstream fails from its third failure in a row to its next success, and not after one rate limit', () => {
+    const { breakers, call, clock, open } = setUp()
+    call({ signal: 'unhealthy', retryAfterMs: 12_000 }, spare)
+    open()
+
+    expect(breakers.failing()).toMatchObject([{ provider: 'main', sinceMs: clock.monotonicMs() }])
+    clock.advance(OPEN_MS_FIRST)
+    call(HEALTHY)
+    expect(breakers.failing()).toEqual([])
+  })
+
   test('a circuit breaker stays closed if successes come between the failures', () => {
     const { call, mayCall } = setUp()
 

@@ -56,10 +56,10 @@ export class CircuitBreakers {
     return this.#breakers.values().reduce((count, breaker) => (isOpen(breaker, nowMs) ? count + 1 : count), 0)
   }
 
-  /** The upstreams whose circuit breakers opened, and that have not succeeded since. */
+  /** The upstreams that failed often enough to open their circuit breakers, and have not succeeded since. */
   failing(): readonly FailingUpstream[] {
     this.#prune(this.#catalog.current())
-    return [...this.#breakers.values()].flatMap(({ upstream, openedAtMs: sinceMs }) =>
+    return [...this.#breakers.values()].flatMap(({ upstream, failingSinceMs: sinceMs }) =>
       sinceMs === undefined ? [] : [{ ...upstream, sinceMs }],
     )
   }
@@ -105,8 +105,10 @@ export class CircuitBreakers {
       return
     }
     breaker.failures += 1
-    if (breaker.failures < FAILURES_BEFORE_OPEN && retryAtMs <= nowMs) return
-    breaker.openedAtMs ??= nowMs
+    const isFailing = breaker.failures >= FAILURES_BEFORE_OPEN
+    // One rate limit opens the breaker, but is no sign of a broken upstream.
+    if (isFailing) breaker.failingSinceMs ??= nowMs
+    else if (retryAtMs <= nowMs) return
     const openMs = Math.min(OPEN_MS_FIRST * 2 ** breaker.timesOpened, OPEN_MS_MAX)
     breaker.openUntilMs = Math.max(nowMs + openMs, retryAtMs)
     breaker.timesOpened += 1
@@ -126,7 +128,7 @@ export class CircuitBreakers {
       upstream: { provider: provider.id, model: upstream.model },
       failures: 0,
       timesOpened: 0,
-      openedAtMs: undefined,
+      failingSinceMs: undefined,
       openUntilMs: undefined,
       probes: 0,
     }
@@ -153,8 +155,8 @@ type Breaker = {
   readonly upstream: Omit<FailingUpstream, 'sinceMs'>
   /** Since the last success. */
   timesOpened: number
-  /** When it opened first since the last success. Undefined if it has not. */
-  openedAtMs: number | undefined
+  /** When it failed often enough to open, since the last success. Undefined if it has not. */
+  failingSinceMs: number | undefined
   /** A monotonic instant. Undefined while the breaker is closed. */
   openUntilMs: number | undefined
   /** The calls that run although the breaker is open or half-open. */

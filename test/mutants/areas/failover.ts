@@ -134,8 +134,8 @@ export const failoverMutants: readonly Mutant[] = [
   {
     name: 'a circuit breaker opens one failure too late',
     file: BREAKERS,
-    text: 'breaker.failures < FAILURES_BEFORE_OPEN',
-    replacement: 'breaker.failures <= FAILURES_BEFORE_OPEN',
+    text: 'breaker.failures >= FAILURES_BEFORE_OPEN',
+    replacement: 'breaker.failures > FAILURES_BEFORE_OPEN',
     tests: [BREAKER_TESTS],
   },
   {
@@ -229,5 +229,12 @@ export const failoverMutants: readonly Mutant[] = [
     text: "if (destination.provider.billsRefused !== 'content_filter') return false",
     replacement: '',
     tests: ['test/scenarios/billed-refusals.test.ts'],
+  },
+  {
+    name: 'operators are not told that the only upstream of a model fails',
+    file: 'src/gateway/upstreams/call-with-failover.ts',
+    text: 'const send = throughBreaker(call, ports)',
+    replacement: 'const send = admitted.destinations.length === 1 ? call : throughBreaker(call, ports)',
+    tests: ['src/gateway/upstreams/call-with-failover.test.ts', 'test/scenarios/webhooks.test.ts'],
   },
 ]
