@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { RequestRecords } from '../gateway/ports/request-records.ts'
-import { noRequestRecords, RequestRecorder } from '../gateway/request-recorder.ts'
+import { noRequestRecords, RequestRecorder } from '../gateway/requests/request-recorder.ts'
 import { openRequestStore } from '../stores/sqlite/request-records/open-request-store.ts'
 import { removeRequestFile } from '../stores/sqlite/request-records/request-file.ts'
 import type { Log } from '../telemetry/log.ts'

@@ -2,7 +2,7 @@ import { EXPIRY_LEAD_MS } from '../domain/webhooks/life-events.ts'
 import { watchAfter, type FailingUpstream, type ProviderWatch } from '../domain/webhooks/provider-alert.ts'
 import type { Alerts } from '../gateway/ports/alerts.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
-import { repeatRegularly } from '../gateway/repeat-regularly.ts'
+import { repeatRegularly } from './repeat-regularly.ts'
 
 /** Providers are told after a minute, and keys days before they expire. */
 const LOOK_EVERY_MS = 15_000

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import type { RecordedRequest } from '../../src/gateway/ports/request-records.ts'
 import { openRequestStore } from '../../src/stores/sqlite/request-records/open-request-store.ts'
 import { OPEN_MS_MAX } from '../../src/gateway/upstreams/upstream-health.ts'
-import { WRITE_EVERY_MS } from '../../src/gateway/request-recorder.ts'
+import { WRITE_EVERY_MS } from '../../src/gateway/requests/request-recorder.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { ADMIN_KEY, startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import { startUpstream, type Reply, type Upstream } from '../support/upstream.ts'

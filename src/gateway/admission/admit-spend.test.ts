@@ -7,7 +7,7 @@ import { aSqliteStore, sqlite } from '../../../test/support/test-store.ts'
 import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
 import type { GatewayError } from '../../domain/errors.ts'
 import { usd } from '../../domain/money.ts'
-import { HoldQueue } from '../hold-queue.ts'
+import { HoldQueue } from './hold-queue.ts'
 import { admitSpend } from './admit-spend.ts'
 
 const { request, quote } = anAdmittedRequest([aDestination('main')])

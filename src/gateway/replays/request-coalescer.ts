@@ -7,7 +7,7 @@ import { joinBytes } from '../../protocol/join-bytes.ts'
 import { findJsonObject, parseJsonObject } from '../../protocol/json/parse-json.ts'
 import { BLANK_LINE } from '../../protocol/sse/frame.ts'
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
-import { DisconnectSignal } from '../disconnect-signal.ts'
+import { DisconnectSignal } from '../text/disconnect-signal.ts'
 import type { CatalogStore } from '../ports/catalog.ts'
 import type { Clock } from '../ports/clock.ts'
 import {

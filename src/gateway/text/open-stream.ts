@@ -1,7 +1,7 @@
 import { asksForUsage } from '../../domain/catalog/provider.ts'
 import { formatId } from '../../domain/ids.ts'
 import type { Heartbeat, StreamDialect, TextStream } from '../../protocol/text-dialect.ts'
-import { DisconnectSignal } from '../disconnect-signal.ts'
+import { DisconnectSignal } from './disconnect-signal.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RateLimits, StreamEnd, UpstreamStream } from '../ports/text-provider.ts'

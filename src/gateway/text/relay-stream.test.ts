@@ -12,7 +12,7 @@ import { shortLivedPieces } from '../../http1/testing/short-lived-pieces.ts'
 import { parseJsonObject } from '../../protocol/json/parse-json.ts'
 import { chatDialect } from '../../protocol/chat/dialect.ts'
 import type { TextStream } from '../../protocol/text-dialect.ts'
-import { HoldQueue } from '../hold-queue.ts'
+import { HoldQueue } from '../admission/hold-queue.ts'
 import type { StreamEnd, UpstreamStream } from '../ports/text-provider.ts'
 import {
   FINISH_BYTES_MAX,

@@ -11,7 +11,7 @@ import {
   createWebhook,
   OLD_SECRET_MS,
   rotateWebhook,
-} from '../../gateway/admin/create-webhook.ts'
+} from '../../gateway/webhooks/create-webhook.ts'
 import { refuseUnknown } from '../list-query.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { accountOf } from './accounts.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { subtractUsd, usd, ZERO, type NanoUsd } from '../../../src/domain/money.ts'
-import { HoldQueue, RETRY_EVERY_MS } from '../../../src/gateway/hold-queue.ts'
+import { HoldQueue, RETRY_EVERY_MS } from '../../../src/gateway/admission/hold-queue.ts'
 import type { Ledger } from '../../../src/gateway/ports/ledger.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import {

@@ -8,10 +8,10 @@ const QUOTE_TESTS = 'src/gateway/text/quote-text.test.ts'
 const TEXT_HOLDS = 'src/stores/sqlite/text-holds.ts'
 const LEDGER_TESTS = 'src/stores/sqlite/ledger.test.ts'
 const CORRECTIONS = 'src/stores/books/correction-rows.ts'
-const QUEUE = 'src/gateway/hold-queue.ts'
+const QUEUE = 'src/gateway/admission/hold-queue.ts'
 const MARGINS = 'src/gateway/admin/margins.ts'
 const MARGINS_TESTS = 'src/gateway/admin/margins.test.ts'
-const QUEUE_TESTS = 'src/gateway/hold-queue.test.ts'
+const QUEUE_TESTS = 'src/gateway/admission/hold-queue.test.ts'
 
 /** Faults in amounts, prices, holds and the ledger. */
 export const moneyMutants: readonly Mutant[] = [

@@ -73,10 +73,10 @@ export const requestMutants: readonly Mutant[] = [
   },
   {
     name: 'a flood of refusals leaves a record of each',
-    file: 'src/gateway/request-recorder.ts',
+    file: 'src/gateway/requests/request-recorder.ts',
     text: 'if (refusals.kept < this.#keptMax) {',
     replacement: 'if (refusals.kept < Infinity) {',
-    tests: ['src/gateway/request-recorder.test.ts'],
+    tests: ['src/gateway/requests/request-recorder.test.ts'],
   },
   {
     name: 'a list puts the text of a key into a URL',

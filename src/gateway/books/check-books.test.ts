@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { fakeClock } from '../../test/support/fake-clock.ts'
-import { turn } from '../../test/support/turn.ts'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { turn } from '../../../test/support/turn.ts'
 import { checkBooksRegularly } from './check-books.ts'
-import type { Verification } from './ports/ledger.ts'
+import type { Verification } from '../ports/ledger.ts'
 
 const SOUND: Verification = { problems: [], entries: 4, affected: [] }
 const HOUR_MS = 3_600_000

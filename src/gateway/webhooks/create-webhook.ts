@@ -5,8 +5,8 @@ import { eventTypes, type EventType } from '../../domain/webhooks/event.ts'
 import type { Webhook } from '../../domain/webhooks/webhook.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Webhooks } from '../ports/webhooks.ts'
-import { SECRET_BYTES, secretText } from '../webhooks/sign-message.ts'
-import type { Actor } from './operator.ts'
+import { SECRET_BYTES, secretText } from './sign-message.ts'
+import type { Actor } from '../admin/operator.ts'
 
 /** How long the old secret signs after a rotation, unless the operator says otherwise. */
 export const OLD_SECRET_MS = 24 * 3_600_000

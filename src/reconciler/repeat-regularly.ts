@@ -1,4 +1,4 @@
-import type { Clock } from './ports/clock.ts'
+import type { Clock } from '../gateway/ports/clock.ts'
 
 /**
  * Does the work `everyMs`, whether or not the work before has ended. A failure is reported, and the work is done again

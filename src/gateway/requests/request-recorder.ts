@@ -1,4 +1,4 @@
-import type { Clock } from './ports/clock.ts'
+import type { Clock } from '../ports/clock.ts'
 import type {
   RecordCounts,
   RecordedRequest,
@@ -6,7 +6,7 @@ import type {
   RequestQuery,
   RequestRecords,
   RequestRecordStore,
-} from './ports/request-records.ts'
+} from '../ports/request-records.ts'
 
 /**
  * The records that may wait. At 30,000 requests a second they wait for a quarter of a second; beyond, they are lost.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { aKeyIn, aProject } from '../../test/support/account-builders.ts'
-import { fakeClock } from '../../test/support/fake-clock.ts'
+import { aKeyIn, aProject } from '../../../test/support/account-builders.ts'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
 import {
   aCharge,
   aCredit,
@@ -8,12 +8,12 @@ import {
   anAudit,
   aTextHold,
   changeLimits,
-} from '../../test/support/ledger-builders.ts'
-import { aSqliteStore } from '../../test/support/test-store.ts'
-import { turn } from '../../test/support/turn.ts'
-import { usd, ZERO, type NanoUsd } from '../domain/money.ts'
+} from '../../../test/support/ledger-builders.ts'
+import { aSqliteStore } from '../../../test/support/test-store.ts'
+import { turn } from '../../../test/support/turn.ts'
+import { usd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { HoldQueue, RETRY_EVERY_MS, HOLD_WAITERS_MAX, type HoldQueueSettings } from './hold-queue.ts'
-import type { Hold, HoldOutcome, Ledger } from './ports/ledger.ts'
+import type { Hold, HoldOutcome, Ledger } from '../ports/ledger.ts'
 
 const WAIT_MS = 5000
 

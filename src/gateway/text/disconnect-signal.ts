@@ -1,4 +1,4 @@
-import type { AbortListener, CallerSignal } from './ports/caller-signal.ts'
+import type { AbortListener, CallerSignal } from '../ports/caller-signal.ts'
 
 /** Fires when a request's client disconnects, or when the last client that shares an answer does. */
 export class DisconnectSignal implements CallerSignal {

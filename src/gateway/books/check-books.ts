@@ -1,5 +1,5 @@
-import type { Clock } from './ports/clock.ts'
-import type { Ledger, Verification } from './ports/ledger.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Ledger, Verification } from '../ports/ledger.ts'
 
 /** The time until a check that could not run is repeated. */
 const RETRY_MS = 60_000

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'bun:test'
-import { aRecordedRequest } from '../../test/conformance/request-records.ts'
-import { aDataFolder } from '../../test/support/data-folder.ts'
-import { fakeClock } from '../../test/support/fake-clock.ts'
-import { openRequestStore } from '../stores/sqlite/request-records/open-request-store.ts'
-import type { RecordedRequest } from './ports/request-records.ts'
+import { aRecordedRequest } from '../../../test/conformance/request-records.ts'
+import { aDataFolder } from '../../../test/support/data-folder.ts'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { openRequestStore } from '../../stores/sqlite/request-records/open-request-store.ts'
+import type { RecordedRequest } from '../ports/request-records.ts'
 import {
   QUEUE_MAX,
   REFUSALS_COUNTED_MAX,
