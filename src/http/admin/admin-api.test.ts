@@ -736,10 +736,18 @@ async function ok(
 
 /** A reply with limits as lists show it. */
 /** The members of an account or a key that its list leaves out. */
-const NOT_LISTED = ['limits', 'budgets', 'per_model', 'budget_usage', 'key_defaults', 'contacts', 'warnings']
+const NOT_LISTED = new Set([
+  'limits',
+  'budgets',
+  'per_model',
+  'budget_usage',
+  'key_defaults',
+  'contacts',
+  'warnings',
+])
 
 function asListed(reply: Row): Row {
-  return Object.fromEntries(Object.entries(reply).filter(([name]) => !NOT_LISTED.includes(name)))
+  return Object.fromEntries(Object.entries(reply).filter(([name]) => !NOT_LISTED.has(name)))
 }
 
 async function refusal(
