@@ -373,7 +373,7 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     default: 'hold',
     meaning:
       '`hold` holds the worst-case price of each running request. `check` only compares it with the balance, so ' +
-      'parallel requests can overspend.',
+      'parallel requests can overspend. Budgets still reserve it, and requests wait for a reserved budget.',
     ...oneOf(['hold', 'check']),
   },
   trustedProxies: {

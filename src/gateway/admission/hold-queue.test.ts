@@ -4,10 +4,12 @@ import { fakeClock } from '../../../test/support/fake-clock.ts'
 import {
   aCharge,
   aCredit,
+  anId,
   anAccount,
   anAudit,
   aTextHold,
   changeLimits,
+  NOW,
 } from '../../../test/support/ledger-builders.ts'
 import { aSqliteStore } from '../../../test/support/test-store.ts'
 import { turn } from '../../../test/support/turn.ts'
@@ -418,6 +420,34 @@ describe('in check mode', () => {
     const outcome = await place(usd('1.000000001'))
 
     expect(outcome).toEqual(refused(usd('1'), ZERO))
+  })
+
+  test('a request waits for a budget that running requests reserve', async () => {
+    const { store, queue, place, ...payer } = await aQueue({ mode: 'check', funds: usd('9') })
+    await changeLimits(store, payer, { budgets: { day: usd('4') } })
+    const running = heldBy(await place(usd('3')))
+    const waiting = place(usd('2'))
+    await settled()
+    const waited = queue.waiting
+
+    await queue.release(running)
+
+    expect(waited).toBe(1)
+    expect(heldBy(await waiting).amount).toBe(ZERO)
+  })
+
+  test('a request that waited for a budget is refused if the balance has become too low', async () => {
+    const { store, ledger, place, ...payer } = await aQueue({ mode: 'check', funds: usd('5') })
+    await changeLimits(store, payer, { budgets: { day: usd('4') } })
+    const running = heldBy(await place(usd('3')))
+    const waiting = place(usd('2'))
+    await settled()
+    const { accountId } = payer
+    await ledger.debit({ id: anId(), accountId, amount: usd('4'), allowNegative: true, audit: anAudit() })
+
+    await ledger.releaseHold(running, NOW)
+
+    expect(await waiting).toEqual(refused(usd('1'), ZERO))
   })
 
   test('a request of no amount passes with any balance', async () => {

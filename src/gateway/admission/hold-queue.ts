@@ -7,7 +7,10 @@ import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Hold, HoldDemand, HoldOutcome, Ledger } from '../ports/ledger.ts'
 
-/** `hold`: the worst case of a request is held while it runs. `check`: the balance is only compared with it. */
+/**
+ * `hold`: the worst case of a request is held while it runs. `check`: the balance is only compared with it, and no
+ * request waits for it.
+ */
 export type TextHoldMode = 'hold' | 'check'
 
 export type HoldQueueSettings = { readonly waitMs: number; readonly mode: TextHoldMode }
@@ -46,7 +49,6 @@ export class HoldQueue {
 
   /** Holds, waits and then holds, or refuses. A request whose client disconnects while it waits is refused. */
   async place(request: TextHoldRequest, client: { readonly signal: CallerSignal }): Promise<HoldOutcome> {
-    if (this.#settings.mode === 'check') return this.#check(request)
     const outcome = await this.#firstTry(request)
     const reason = this.#reasonToWait(request, outcome)
     return reason === undefined ? outcome : this.#wait({ request, reason, outcome }, client.signal)
@@ -77,20 +79,21 @@ export class HoldQueue {
     return queues.has(BALANCE) ? this.#refusal(request.accountId) : this.#hold(request)
   }
 
-  #hold(
-    { id, accountId, demand, amount: worstCase }: TextHoldRequest,
-    amount = worstCase,
-  ): Promise<HoldOutcome> {
-    const atMs = this.#clock.now()
-    return this.#ledger.placeHold({ id, accountId, kind: 'text', amount, demand, atMs })
+  #hold(request: TextHoldRequest): Promise<HoldOutcome> {
+    return this.#settings.mode === 'check' ? this.#check(request) : this.#placeHold(request, request.amount)
   }
 
   /** The contract's plain check: the balance covers the worst case now, and only budgets reserve it. */
   async #check(request: TextHoldRequest): Promise<HoldOutcome> {
     const refusal = await this.#refusal(request.accountId)
     return request.amount <= refusal.available || request.amount === ZERO
-      ? this.#hold(request, ZERO)
+      ? this.#placeHold(request, ZERO)
       : refusal
+  }
+
+  #placeHold({ id, accountId, demand }: TextHoldRequest, amount: NanoUsd): Promise<HoldOutcome> {
+    const atMs = this.#clock.now()
+    return this.#ledger.placeHold({ id, accountId, kind: 'text', amount, demand, atMs })
   }
 
   async #refusal(accountId: number): Promise<Refused> {
@@ -100,8 +103,10 @@ export class HoldQueue {
 
   /** What the request can wait for: the name of its queue. Undefined if waiting cannot help. */
   #reasonToWait({ amount }: TextHoldRequest, outcome: HoldOutcome): string | undefined {
-    if (this.#settings.waitMs === 0 || outcome.outcome === 'held') return undefined
-    if (outcome.outcome === 'refused') return fitsAfterAll(outcome, amount) ? BALANCE : undefined
+    const { mode, waitMs } = this.#settings
+    if (waitMs === 0 || outcome.outcome === 'held') return undefined
+    if (outcome.outcome === 'refused')
+      return mode === 'hold' && fitsAfterAll(outcome, amount) ? BALANCE : undefined
     const { refusal } = outcome
     return refusal.limit === 'budget' && refusal.isReserved ? nameOf(refusal.scope) : undefined
   }
