@@ -26,11 +26,15 @@ export type Terms = {
   readonly budgets: Readonly<Record<BudgetPeriod, string | null>>
 }
 
+type BudgetUse = {
+  readonly spent_usd: string
+  readonly reserved_usd: string
+  readonly remaining_usd: string
+}
+
 /** The limits and budgets of a scope, with the use of the budgets. Defaults of keys have none. */
 type UsedTerms = Terms & {
-  readonly budget_usage?: Readonly<
-    Partial<Record<BudgetPeriod, { readonly spent_usd: string; readonly remaining_usd: string }>>
-  >
+  readonly budget_usage?: Readonly<Partial<Record<BudgetPeriod, BudgetUse>>>
 }
 
 /** An account, a project or a key with its limits. */
@@ -72,7 +76,9 @@ export function limitLines({
 function termLines({ limits, budgets, budget_usage: usage = {} }: UsedTerms, of = ''): readonly string[] {
   const used = (period: BudgetPeriod) => {
     const status = usage[period]
-    return status === undefined ? '' : ` (${status.spent_usd} spent, ${status.remaining_usd} left)`
+    if (status === undefined) return ''
+    const { spent_usd: spent, reserved_usd: reserved, remaining_usd: left } = status
+    return ` (${spent} spent, ${reserved === '0' ? '' : `${reserved} reserved, `}${left} left)`
   }
   return [
     ...rateLimits.flatMap(name =>
