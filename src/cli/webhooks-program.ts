@@ -73,7 +73,7 @@ export function addWebhooks(program: Command, runner: Runner): void {
   webhooks
     .command('test')
     .argument('<webhook>', WEBHOOK)
-    .description('Send a test message. A running server sends it within a second.')
+    .description('Send a test message. A running server sends it, within a second if the webhook works.')
     .action((id: string) => runner.admin(ask => testWebhook(ask, id)))
   addDeliveries(webhooks, runner)
 }

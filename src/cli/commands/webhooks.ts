@@ -142,7 +142,7 @@ export async function testWebhook(ask: Ask, id: string): Promise<Outcome> {
   const delivery = await ask<DeliveryReply>({ method: 'POST', path: adminPath('webhooks', id, 'test') })
   return {
     value: delivery,
-    text: `A running server sends the test message ${delivery.id} now. "tollgate webhooks deliveries ${id}" shows its outcome.`,
+    text: `A running server sends the test message ${delivery.id}. "tollgate webhooks deliveries ${id}" shows its outcome.`,
   }
 }
 

@@ -100,3 +100,11 @@ test('every type of event that is mailed has a subject in words', () => {
 
   expect(subjects.filter(subject => subject.includes('.'))).toEqual([])
 })
+
+test('a mail about a webhook that was switched off has its address', () => {
+  const data = { webhook: 'whk_1', url: 'https://example.com/hook', problem: 'status 500' }
+
+  const { text } = eventMail(bodyOf({ type: 'webhook.switched_off', data, atMs: AT }, null), 'operator')
+
+  expect(text).toContain('Webhook: whk_1\nURL: https://example.com/hook\nProblem: status 500\n')
+})

@@ -161,7 +161,8 @@ function lineOf(member: string, value: unknown): readonly string[] {
   const text = textIn(value)
   if (text === undefined) return []
   const shown = INSTANT.test(text) ? utc(text) : oneLine(text, VALUE_CHARS_MAX)
-  return [`${words.slice(0, 1).toUpperCase()}${words.slice(1)}: ${shown}${isUsd ? ' USD' : ''}`]
+  const label = words === 'url' ? 'URL' : words.slice(0, 1).toUpperCase() + words.slice(1)
+  return [`${label}: ${shown}${isUsd ? ' USD' : ''}`]
 }
 
 function textIn(value: unknown): string | undefined {

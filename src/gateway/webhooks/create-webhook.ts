@@ -65,8 +65,8 @@ export async function rotateWebhook(
 }
 
 /**
- * The address in its usual form. Whether its host is public is checked again before each message, because its address
- * can change.
+ * The address in its usual form. Whether its host is public is checked before each message, because its address can
+ * change.
  */
 export function checkedUrl(
   text: string,
