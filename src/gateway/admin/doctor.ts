@@ -177,7 +177,7 @@ async function checkSharedCache({
   const name = 'shared cache'
   const reason = await problem()
   if (reason !== undefined) {
-    const detail = `${server} cannot be used, so answers are kept in memory only. ${reason} Check TOLLGATE_REDIS_URL and the server.`
+    const detail = `${server} cannot be used, so answers are kept in memory only: ${reason} Check TOLLGATE_REDIS_URL and the server.`
     return { name, ok: false, detail }
   }
   if (rejected === 0) return { name, ok: true, detail: `${server} can be written and read.` }

@@ -263,6 +263,23 @@ describe.skipIf(program === undefined)('a Valkey or Redis server', () => {
       expect(logged).toEqual(['The server did not answer within 100 ms.', 'back'])
     })
 
+    test('a server that is frozen under load gets a bounded number of bytes, and other calls are not sent', async () => {
+      const node = await aNode()
+      const large = anAnswer(new Uint8Array(256 * 1024))
+      const calls = 70
+
+      server.freeze()
+      const keeping = Array.from({ length: calls }, (_, index) =>
+        node.replays.keep(aFingerprint(`${index}`), large),
+      )
+      await until('a call is not sent', () => node.counts.skipped > 0)
+      server.thaw()
+      await Promise.all(keeping)
+
+      expect(node.counts).toMatchObject({ answered: 63, skipped: 7, failed: 0 })
+      expect(node.isConnected).toBe(true)
+    })
+
     test('a server that is killed and started again is used again', async () => {
       const clock = fakeClock()
       const node = await aNode({ clock })
