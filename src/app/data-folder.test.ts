@@ -26,6 +26,16 @@ describe('the admin key', () => {
 })
 
 describe('the secret key', () => {
+  test('the secret key that is not kept yet is the same for all parts of a process', () => {
+    const folder = openDataFolder(aDataFolder())
+
+    const [ofStore, ofCache] = [folder.secretKey(), folder.secretKey()]
+    ofStore.keep()
+
+    expect(ofCache.bytes).toEqual(ofStore.bytes)
+    expect(folder.secretKey()).toMatchObject({ bytes: Buffer.from(ofStore.bytes), isNew: false })
+  })
+
   test('the secret key is created again until one is kept, and then stays', () => {
     const path = aDataFolder()
     const [lost, made] = [openDataFolder(path).secretKey(), openDataFolder(path).secretKey()]

@@ -15,6 +15,7 @@ import { reconcilerMutants } from './areas/reconciler.ts'
 import { replayMutants } from './areas/replays.ts'
 import { requestMutants } from './areas/requests.ts'
 import { resultMutants } from './areas/results.ts'
+import { sharedCacheMutants } from './areas/shared-cache.ts'
 import { streamMutants } from './areas/streams.ts'
 import { usageMutants } from './areas/usage.ts'
 import { verifyMutants } from './areas/verify.ts'
@@ -35,6 +36,7 @@ export const areas = {
   jobs: jobMutants,
   reconciler: reconcilerMutants,
   results: resultMutants,
+  'shared-cache': sharedCacheMutants,
   replays: replayMutants,
   failover: failoverMutants,
   streams: streamMutants,

@@ -1,5 +1,7 @@
-import { cpSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { createServer } from 'node:tls'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { aDataFolder } from '../support/data-folder.ts'
 import { startGatewayProcess, type GatewayProcess } from '../support/gateway-process.ts'
@@ -227,6 +229,33 @@ describe.skipIf(program === undefined)('a gateway with a Valkey or Redis server'
     expect(JSON.stringify([checks, settings, refused.output()])).not.toContain('another-password')
   })
 
+  test.skipIf(Bun.which('openssl') === null)(
+    'with rediss, the gateway uses only a server whose certificate it trusts',
+    async () => {
+      const folder = aDataFolder()
+      const certificate = join(folder, 'cert.pem')
+      makeCertificate(join(folder, 'key.pem'), certificate)
+      const options = { key: readFileSync(join(folder, 'key.pem')), cert: readFileSync(certificate) }
+      const proxy = createServer(options, client => {
+        const plain = connect(server.port, '127.0.0.1')
+        client.on('error', () => plain.destroy())
+        client.pipe(plain).pipe(client)
+      })
+      await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
+      const { port } = proxy.address() as AddressInfo
+      const url = { TOLLGATE_REDIS_URL: `rediss://:${server.password}@localhost:${port}/1` }
+      const checkOf = async (gateway: Awaited<ReturnType<typeof start>>) =>
+        (await gateway.admin<Doctor>('GET', 'doctor')).checks.find(({ name }) => name === 'shared cache')
+
+      const trusting = await checkOf(await start(aFolder(), { ...url, NODE_EXTRA_CA_CERTS: certificate }))
+      const untrusting = await checkOf(await start(aFolder(), url))
+      proxy.close()
+
+      expect(trusting).toMatchObject({ ok: true })
+      expect(untrusting).toMatchObject({ ok: false, detail: expect.stringMatching(/self.signed/i) })
+    },
+  )
+
   const faults: [string, () => void | Promise<void>, () => void | Promise<void>][] = [
     ['is killed', () => server.kill(), () => server.restart()],
     ['is frozen', () => server.freeze(), () => server.thaw()],
@@ -266,3 +295,10 @@ describe.skipIf(program === undefined)('a gateway with a Valkey or Redis server'
     },
   )
 })
+
+function makeCertificate(key: string, certificate: string): void {
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=localhost']
+  const files = ['-keyout', key, '-out', certificate, '-days', '2', '-addext', 'subjectAltName=DNS:localhost']
+  const made = Bun.spawnSync(['openssl', 'req', '-x509', ...kind, ...files])
+  if (!made.success) throw new Error(made.stderr.toString())
+}

@@ -41,7 +41,10 @@ const NAMES_SHOWN_MAX = 20
 /** A text that no moderator should flag. */
 const HARMLESS = 'Good morning.'
 
-/** Checks the store, the catalog, the moderator, the storage of results, the shared cache and every provider. Changes nothing. */
+/**
+ * Checks the store, the catalog, the moderator, the storage of results, the shared cache and every provider. Changes
+ * nothing.
+ */
 export async function examine(ports: {
   readonly catalog: { current(): Catalog }
   readonly auditLog: AuditLog
@@ -177,7 +180,7 @@ async function checkSharedCache({
   const name = 'shared cache'
   const reason = await problem()
   if (reason !== undefined) {
-    const detail = `${server} cannot be used, so answers are kept in memory only. ${reason} Check TOLLGATE_REDIS_URL and the server.`
+    const detail = `${server} cannot be used, so answers are kept in memory only: ${reason} Check TOLLGATE_REDIS_URL and the server.`
     return { name, ok: false, detail }
   }
   if (rejected === 0) return { name, ok: true, detail: `${server} can be written and read.` }

@@ -6,9 +6,8 @@ import { RefusedCommand, type Command, type Reply } from './resp.ts'
 /** After a failure, requests do not wait for the server for this long. */
 const OFF_MS = 5000
 /**
- * What says something about one key or one value, and nothing about the server: a value of another type at a key, and no
- * memory for another value. After any other refusal the server is useless for now: it loads its data, became a replica,
- * or wants another login.
+ * Refusals because of one value: the value of a key has another type, or there is no memory for a new one. After any
+ * other refusal the server is useless for now: it loads its data, became a replica, or wants another login.
  */
 const HARMLESS = new Set(['WRONGTYPE', 'OOM'])
 
@@ -19,8 +18,8 @@ export type OnCacheChange = {
 }
 
 /**
- * Calls a server that may be away. A call takes a tenth of a second at most. After a failure there are no calls for five
- * seconds; then the next call opens a connection for those that follow, and does not wait for it.
+ * Calls a server that may be away. A call takes a tenth of a second at most. After a failure there are no calls for
+ * five seconds; then the next call opens a connection for those that follow, and does not wait for it.
  */
 export class CacheClient {
   readonly #server: CacheServer
@@ -77,8 +76,11 @@ export class CacheClient {
       this.answered += 1
       return replies
     } catch (error) {
-      this.failed += 1
-      if (!(error instanceof TooManyCallsError)) this.#drop(connection, error as Error)
+      if (error instanceof TooManyCallsError) this.skipped += 1
+      else {
+        this.failed += 1
+        this.#drop(connection, error as Error)
+      }
       return undefined
     }
   }
@@ -131,8 +133,12 @@ export class CacheClient {
   }
 }
 
-/** The reason of a failed call or connection, for the operator. */
+/** A server can refuse with any text. */
+const REASON_LENGTH_MAX = 200
+
+/** The reason of a failed call or connection, as a sentence for the operator. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof RefusedCommand) return `It refused: ${error.message.slice(0, 200)}`
-  return error instanceof Error && error.message !== '' ? error.message : 'The connection failed.'
+  const text = error instanceof Error ? error.message.slice(0, REASON_LENGTH_MAX).replace(/\.$/, '') : ''
+  if (error instanceof RefusedCommand) return `It refused: ${text}.`
+  return text === '' ? 'The connection failed.' : `${text}.`
 }

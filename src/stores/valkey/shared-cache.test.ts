@@ -13,6 +13,8 @@ import { VALUE_BYTES_MAX } from './replays.ts'
 import { valkeyCache } from './shared-cache.ts'
 
 const program = await redisProgram()
+/** The time limit of a connection that is being opened. */
+const CONNECT_MS = 2000
 const SECRET_KEY = new Uint8Array(32).fill(7)
 
 describe.skipIf(program === undefined)('a Valkey or Redis server', () => {
@@ -248,17 +250,34 @@ describe.skipIf(program === undefined)('a Valkey or Redis server', () => {
       server.thaw()
       clock.advance(4999)
       await missed(node)
-      const offFor5s = node.counts.skipped
+      const offFor5s = { skipped: node.counts.skipped, opening: clock.waitingFor(CONNECT_MS) }
       clock.advance(1)
       await missed(node)
       await until('it is connected', () => node.isConnected)
 
       expect(found).toEqual([undefined, undefined])
       expect(later).toBeDefined()
-      expect(offFor5s).toBe(2)
+      expect(offFor5s).toEqual({ skipped: 2, opening: 0 })
       expect(node.counts).toMatchObject({ failed: 2, skipped: 3 })
       expect(await node.replays.find(aFingerprint('a'))).toEqual(anAnswer())
       expect(logged).toEqual(['The server did not answer within 100 ms.', 'back'])
+    })
+
+    test('a server that is frozen under load gets a bounded number of bytes, and other calls are not sent', async () => {
+      const node = await aNode()
+      const large = anAnswer(new Uint8Array(256 * 1024))
+      const calls = 70
+
+      server.freeze()
+      const keeping = Array.from({ length: calls }, (_, index) =>
+        node.replays.keep(aFingerprint(`${index}`), large),
+      )
+      await until('a call is not sent', () => node.counts.skipped > 0)
+      server.thaw()
+      await Promise.all(keeping)
+
+      expect(node.counts).toMatchObject({ answered: 63, skipped: 7, failed: 0 })
+      expect(node.isConnected).toBe(true)
     })
 
     test('a server that is killed and started again is used again', async () => {
@@ -294,15 +313,25 @@ describe.skipIf(program === undefined)('a Valkey or Redis server', () => {
     })
 
     test('a server that is flushed has forgotten the answers and the flights, and nothing fails', async () => {
-      const node = await aNode()
+      const [node, other] = [await aNode(), await aNode()]
       await node.replays.keep(aFingerprint('a'), anAnswer())
+      await node.flights.begin(aFingerprint('a'))
+      await stranger.send('FLUSHALL', [])
+
+      expect(await node.replays.find(aFingerprint('a'))).toBeUndefined()
+      expect(await other.flights.begin(aFingerprint('a'))).toBeDefined()
+      expect(node.counts).toMatchObject({ failed: 0, rejected: 0 })
+    })
+
+    test('a node whose flight was flushed does not end the flight that another node began since', async () => {
+      const [node, other] = [await aNode(), await aNode()]
       const flight = await node.flights.begin(aFingerprint('a'))
       await stranger.send('FLUSHALL', [])
+      await other.flights.begin(aFingerprint('a'))
 
       await flight!.land('kept')
 
-      expect(await node.replays.find(aFingerprint('a'))).toBeUndefined()
-      expect(node.counts).toMatchObject({ failed: 0, rejected: 0 })
+      expect(await node.flights.begin(aFingerprint('a'))).toBeUndefined()
     })
 
     test('a server without memory for more values is still read', async () => {
