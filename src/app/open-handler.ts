@@ -144,7 +144,8 @@ type ReplayParts = {
 
 /**
  * Opens replays with the settings. Answers are kept in this process, in a budget that they share with the copies of
- * running streams; with a shared cache, also there. A request waits for the answer of another one for at most the read timeout.
+ * running streams; with a shared cache, also there. A request waits for the answer of another one for at most the read
+ * timeout.
  */
 function openReplays(
   config: Config,

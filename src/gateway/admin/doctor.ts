@@ -41,7 +41,10 @@ const NAMES_SHOWN_MAX = 20
 /** A text that no moderator should flag. */
 const HARMLESS = 'Good morning.'
 
-/** Checks the store, the catalog, the moderator, the storage of results, the shared cache and every provider. Changes nothing. */
+/**
+ * Checks the store, the catalog, the moderator, the storage of results, the shared cache and every provider. Changes
+ * nothing.
+ */
 export async function examine(ports: {
   readonly catalog: { current(): Catalog }
   readonly auditLog: AuditLog

@@ -51,8 +51,8 @@ function identityOf({ body, idempotencyKey }: TextCall): string {
  * produced, the request waits for it or follows its stream. Such a request is not charged, and reads neither the
  * catalog nor the balance. Only answers are shared: after a failure, the next request in line calls the model itself.
  *
- * With a shared cache, the same holds for all nodes, with two differences: a request that runs on another node is waited
- * for, also if it is a stream, and after its failure each node calls the model.
+ * With a shared cache, the same holds for all nodes, with two differences: a request that runs on another node is
+ * waited for, also if it is a stream, and after its failure each node calls the model.
  */
 export class RequestCoalescer {
   readonly #ports: CoalescerPorts
