@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { rejection } from '../../test/support/rejection.ts'
-import { aDataFolder } from '../../test/support/data-folder.ts'
+import { rejection } from '../../../test/support/rejection.ts'
+import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { expiry, idempotencyKey, timeLimit, timeOrDay } from './arguments.ts'
-import { main } from './main.ts'
+import { main } from '../main.ts'
 
 test.each([
   ['2026-11-01', '2026-11-01T00:00:00Z'],
@@ -79,7 +79,7 @@ async function tollgate(args: readonly string[], environment: Record<string, str
   return main(args, {
     version: '0.0.0',
     environment,
-    loadApp: () => import('../app.ts'),
+    loadApp: () => import('../../app.ts'),
     out: () => undefined,
     err: () => undefined,
   })

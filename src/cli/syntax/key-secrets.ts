@@ -1,11 +1,11 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { OLD_SECRET_MS_MAX } from '../domain/accounts/key-secrets.ts'
+import { OLD_SECRET_MS_MAX } from '../../domain/accounts/key-secrets.ts'
 import { secondsOf, timeOrDay } from './arguments.ts'
-import { revokeSecret, rotateKey, type OldEnd } from './commands/key-secrets.ts'
-import type { Runner } from './program.ts'
+import { revokeSecret, rotateKey, type OldEnd } from '../commands/key-secrets.ts'
+import type { Runner } from '../runner.ts'
 
 /** Adds the commands for the secrets of keys to `keys`. */
-export function addRotation(keys: Command, keyNames: string, runner: Runner): void {
+export function addKeySecrets(keys: Command, keyNames: string, runner: Runner): void {
   keys
     .command('rotate')
     .argument('<key>', keyNames)

@@ -1,8 +1,8 @@
 import { Option, type Command } from 'commander'
 import { rowCount, timeOrDay } from './arguments.ts'
-import { marginGroups, showMargins, type MarginOptions } from './commands/margins.ts'
-import { listUsage, listUsageGroups, usageCsv, usageGroupsCsv } from './commands/usage.ts'
-import type { Runner } from './program.ts'
+import { marginGroups, showMargins, type MarginOptions } from '../commands/margins.ts'
+import { listUsage, listUsageGroups, usageCsv, usageGroupsCsv } from '../commands/usage.ts'
+import type { Runner } from '../runner.ts'
 
 /** Adds the commands that list and add up charges, and what they cost the operator. */
 export function addUsage(program: Command, runner: Runner): void {

@@ -1,6 +1,6 @@
-import { InvalidArgumentError } from 'commander'
-import { parseUsd } from '../domain/money.ts'
-import { isDay } from './bills/bill.ts'
+import { InvalidArgumentError, type Command } from 'commander'
+import { parseUsd } from '../../domain/money.ts'
+import { isDay } from '../bills/bill.ts'
 
 /** Validated before anything is sent, so that `accounts create --grant` never creates an account without its grant. */
 export function amount(text: string): string {
@@ -88,4 +88,11 @@ export function secondsIn(text: string): number {
   const seconds = secondsOf(text)
   if (seconds !== undefined) return seconds
   throw new InvalidArgumentError('Write a time such as 0s, 30m, 24h or 7d.')
+}
+
+/** Adds the options of a list that is printed a page at a time. */
+export function withPages(command: Command): Command {
+  return command
+    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
+    .option('--cursor <cursor>', 'continue after the previous page')
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { eventTypes } from '../domain/webhooks/event.ts'
-import { OLD_SECRET_MS_MAX } from '../domain/webhooks/webhook.ts'
+import { eventTypes } from '../../domain/webhooks/event.ts'
+import { OLD_SECRET_MS_MAX } from '../../domain/webhooks/webhook.ts'
 import { rowCount, secondsIn } from './arguments.ts'
 import {
   createWebhook,
@@ -15,9 +15,9 @@ import {
   type DeliveryFilters,
   type WebhookChange,
   type WebhookTerms,
-} from './commands/webhooks.ts'
-import { needsOptions } from './option-words.ts'
-import type { Runner } from './program.ts'
+} from '../commands/webhooks.ts'
+import { needsOptions } from '../option-words.ts'
+import type { Runner } from '../runner.ts'
 
 const WEBHOOK = 'its id (whk_…)'
 

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
 import { timeOrDay } from './arguments.ts'
-import type { LimitOptions } from './commands/limits.ts'
+import type { LimitOptions } from '../commands/limits.ts'
 import {
   closeProject,
   createProject,
@@ -9,9 +9,9 @@ import {
   renameProject,
   showProject,
   type ProjectUsageOptions,
-} from './commands/projects.ts'
-import { addSet, withLimits } from './limits-program.ts'
-import type { Runner } from './program.ts'
+} from '../commands/projects.ts'
+import { addSet, withLimits } from './limits.ts'
+import type { Runner } from '../runner.ts'
 
 const PROJECT = 'its id (proj_…)'
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { revisionNumber, rowCount } from './arguments.ts'
+import { revisionNumber, withPages } from './arguments.ts'
 import {
   catalogHistory,
   exportCatalog,
@@ -9,8 +9,8 @@ import {
   rollBackCatalog,
   switchModel,
   type CatalogChange,
-} from './commands/catalog.ts'
-import type { Runner } from './program.ts'
+} from '../commands/catalog.ts'
+import type { Runner } from '../runner.ts'
 
 /** Adds the commands `catalog`, `providers` and `models`. */
 export function addCatalog(program: Command, runner: Runner): void {
@@ -29,11 +29,8 @@ export function addCatalog(program: Command, runner: Runner): void {
         longWork: 'Importing the catalog',
       }),
     )
-  catalog
-    .command('history')
+  withPages(catalog.command('history'))
     .description('List the revisions of the catalog, newest first.')
-    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
-    .option('--cursor <cursor>', 'continue after the previous page')
     .action((options: { limit: string; cursor?: string }) =>
       runner.admin(ask => catalogHistory(ask, options)),
     )

@@ -1,11 +1,11 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { BUDGET_MAX } from '../domain/limits/limits-row.ts'
-import { RATE_MAX } from '../domain/limits/rate-bucket.ts'
-import { budgetPeriods } from '../domain/limits/scope.ts'
-import { formatUsd, parseUsd } from '../domain/money.ts'
-import { NONE, setLimits, type BudgetOptions, type LimitOptions } from './commands/limits.ts'
-import { needsOptions } from './option-words.ts'
-import type { Runner } from './program.ts'
+import { BUDGET_MAX } from '../../domain/limits/limits-row.ts'
+import { RATE_MAX } from '../../domain/limits/rate-bucket.ts'
+import { budgetPeriods } from '../../domain/limits/scope.ts'
+import { formatUsd, parseUsd } from '../../domain/money.ts'
+import { NONE, setLimits, type BudgetOptions, type LimitOptions } from '../commands/limits.ts'
+import { needsOptions } from '../option-words.ts'
+import type { Runner } from '../runner.ts'
 
 /** Adds the options of limits and budgets to a command. */
 export function withLimits(command: Command): Command {

@@ -1,8 +1,8 @@
 import { Option, type Command } from 'commander'
 import { rowCount } from './arguments.ts'
-import { setContacts } from './commands/accounts.ts'
-import { listMails, showMail, testMail, type MailFilters } from './commands/mail.ts'
-import type { Runner } from './program.ts'
+import { setContacts } from '../commands/accounts.ts'
+import { listMails, showMail, testMail, type MailFilters } from '../commands/mail.ts'
+import type { Runner } from '../runner.ts'
 
 /** Adds the command for the contacts of an account to `accounts`. */
 export function addContacts(accounts: Command, runner: Runner): void {

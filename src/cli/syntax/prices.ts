@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { parseUsd } from '../domain/money.ts'
+import { parseUsd } from '../../domain/money.ts'
 import {
   assignPriceList,
   listPriceLists,
@@ -8,8 +8,8 @@ import {
   showPriceList,
   type ModelPrice,
   type PriceListChange,
-} from './commands/prices.ts'
-import type { Runner } from './program.ts'
+} from '../commands/prices.ts'
+import type { Runner } from '../runner.ts'
 
 const NAME = 'the name of a price list'
 

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { EXPIRES_IN_S_MAX } from '../domain/accounts/key-defaults.ts'
-import { decodeKeySettings } from '../domain/accounts/key-settings.ts'
+import { EXPIRES_IN_S_MAX } from '../../domain/accounts/key-defaults.ts'
+import { decodeKeySettings } from '../../domain/accounts/key-settings.ts'
 import { expiry, secondsOf } from './arguments.ts'
 import {
   createKey,
@@ -11,13 +11,13 @@ import {
   showKey,
   switchKey,
   type KeyOptions,
-} from './commands/keys.ts'
-import { setKeyDefaults, showKeyDefaults } from './commands/key-defaults.ts'
-import { bodyOf, NONE, nullOf, type LimitOptions } from './commands/limits.ts'
-import { forOneModel, withLimits } from './limits-program.ts'
-import { needsOptions } from './option-words.ts'
-import type { Runner } from './program.ts'
-import { addRotation } from './rotation-program.ts'
+} from '../commands/keys.ts'
+import { setKeyDefaults, showKeyDefaults } from '../commands/key-defaults.ts'
+import { bodyOf, NONE, nullOf, type LimitOptions } from '../commands/limits.ts'
+import { forOneModel, withLimits } from './limits.ts'
+import { needsOptions } from '../option-words.ts'
+import type { Runner } from '../runner.ts'
+import { addKeySecrets } from './key-secrets.ts'
 
 const KEY_NAMES =
   'its id (key_…), its first 12 characters (tg_live_…), the key itself, or "-" to read one of them from standard input'
@@ -71,7 +71,7 @@ The options replace what was there before; ${NONE} removes it.
     .argument('<name>', 'the new name, shown in lists')
     .description('Give a key another name.')
     .action((key: string, name: string) => runner.admin(ask => renameKey(ask, { key, name })))
-  addRotation(keys, KEY_NAMES, runner)
+  addKeySecrets(keys, KEY_NAMES, runner)
   keys
     .command('disable')
     .argument('<key>', KEY_NAMES)

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { rowCount, timeOrDay } from './arguments.ts'
-import { listRequests, showRequest, type RequestFilters } from './commands/requests.ts'
-import type { Runner } from './program.ts'
+import { listRequests, showRequest, type RequestFilters } from '../commands/requests.ts'
+import type { Runner } from '../runner.ts'
 
 /** Adds the commands that explain requests. */
 export function addRequests(program: Command, runner: Runner): void {

@@ -1,0 +1,111 @@
+import { Option, type Command } from 'commander'
+import { backUp } from '../commands/backup.ts'
+import { doctor, listAudit, reconcile, verify, type Acceptance } from '../commands/checks.ts'
+import { listJobs, listLosses, showJob, type JobFilters, type LossFilters } from '../commands/jobs.ts'
+import { reconcileCosts } from '../commands/reconcile-costs.ts'
+import type { Runner } from '../runner.ts'
+import { rowCount, utcDay, withPages } from './arguments.ts'
+
+/** Adds the commands that list and explain jobs. */
+export function addJobs(program: Command, runner: Runner): void {
+  const jobs = program.command('jobs').description('List image and video jobs, and explain one.')
+  jobs
+    .command('list')
+    .description('List jobs, newest first. An amount in parentheses is reserved and not charged yet.')
+    .option('--account <account>', 'only jobs of this account, by its name or id')
+    .addOption(new Option('--kind <kind>', 'only jobs of this kind').choices(['image', 'video']))
+    .addOption(
+      new Option('--state <state>', 'only jobs in this state').choices([
+        'queued',
+        'processing',
+        'unknown_submit',
+        'completed',
+        'failed',
+      ]),
+    )
+    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
+    .option('--cursor <cursor>', 'continue after the previous page')
+    .action((filters: JobFilters) => runner.admin(ask => listJobs(ask, filters)))
+  jobs
+    .command('show <id>')
+    .description('Show why a job is in its state, what happens next, and what happened before.')
+    .action((id: string) => runner.admin(ask => showJob(ask, id)))
+}
+
+/** Adds the commands that check the books, compare bills, and finish work. */
+export function addChecks(program: Command, runner: Runner): void {
+  withPages(program.command('losses'))
+    .description('List the jobs and attempts that cost you money and that no customer paid for.')
+    .action((filters: LossFilters) => runner.admin(ask => listLosses(ask, filters)))
+  withPages(program.command('audit'))
+    .description('List the changes that operators and the gateway made, newest first.')
+    .action((page: { limit: string; cursor?: string }) => runner.admin(ask => listAudit(ask, page)))
+  program
+    .command('verify')
+    .description('Check every entry of the ledger, and compare the ledger with its anchor.')
+    .option('--accept <id>', 'accept paid requests again despite this problem; needs --reason')
+    .option('--reason <text>', 'why the problem is accepted, for the audit log')
+    .option('--accept-loss <reason>', 'accept paid requests again although the database lost commits')
+    .addHelpText('after', '\nIf an entry is wrong, it exits with 1 and names the first wrong entry.')
+    .action((options: Acceptance) =>
+      runner.admin(ask => verify(ask, options), { longWork: 'Checking the books' }),
+    )
+  program
+    .command('reconcile')
+    .description(
+      'Settle late answers, expired holds and unfinished jobs. A running server does this every few minutes.',
+    )
+    .addHelpText('after', '\nSafe to repeat. Exits with 1 if something could not be settled.')
+    .action(() => runner.admin(ask => reconcile(ask), { longWork: 'Reconciling' }))
+  program
+    .command('reconcile-costs')
+    .argument('<provider>', 'the id of a provider in the catalog')
+    .argument('<file...>', 'files of the bill; "-" is standard input')
+    .description('Compare charges and costs with a bill of a provider, the largest difference first.')
+    .option('--from <day>', 'only from this day in UTC on; by default, the first day of the bill', utcDay)
+    .option('--to <day>', 'only before this day; by default, until the last day of the bill', utcDay)
+    .addHelpText('after', RECONCILE_COSTS)
+    .action((provider: string, files: readonly string[], days: { from?: string; to?: string }) =>
+      runner.admin(ask => reconcileCosts(ask, { provider, files, ...days })),
+    )
+  program
+    .command('doctor')
+    .description('Check the settings, the store, the catalog, the moderator and every provider.')
+    .addHelpText(
+      'after',
+      '\nChanges nothing and sends no request that costs money. Exits with 1 if it finds a problem.',
+    )
+    .action(() => runner.admin((ask, admin) => doctor(ask, admin.url)))
+}
+
+const RECONCILE_COSTS = `
+A bill is a page of OpenAI's costs or completions usage, Anthropic's cost report or its CSV file, or OpenRouter's
+activity or its CSV file. Exits with 0 if it could compare, also if amounts differ, and with 2 if a file is not a
+bill.
+  $ tollgate reconcile-costs openai costs.json usage.json`
+
+/** Adds the commands that write and restore backups. */
+export function addBackups(program: Command, runner: Runner): void {
+  program
+    .command('backup <file>')
+    .description(
+      'Copy the books to a new file, and the files of jobs to FILE.blobs, while the gateway serves.',
+    )
+    .addHelpText(
+      'after',
+      '\nThe backup does not have secret.key, which encrypts the provider keys. Keep a copy of it in another place.\n  $ tollgate backup /var/backups/tollgate/monday.db',
+    )
+    .action((file: string) => runner.admin(ask => backUp(ask, file), { longWork: 'Writing the backup' }))
+  program
+    .command('restore <file>')
+    .description('Put the books of a backup into the data folder. The gateway must be stopped.')
+    .option('--replace <reason>', 'replace the books that are there; the reason is for the audit log')
+    .option('--without-blobs', 'restore only the books, and leave the files of jobs as they are')
+    .addHelpText(
+      'after',
+      '\nChecks the backup first. Replaced books are kept in a folder in the data folder. If the restore is interrupted, either\nthe old books are still in place, or the next start asks you to run the command again to finish it.\n  $ tollgate restore /var/backups/tollgate/monday.db --replace "the disk failed"',
+    )
+    .action((file: string, { replace, withoutBlobs = false }: { replace?: string; withoutBlobs?: boolean }) =>
+      runner.restore({ file, replace, isWithoutBlobs: withoutBlobs }),
+    )
+}
