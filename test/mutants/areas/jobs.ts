@@ -479,8 +479,8 @@ export const jobMutants: readonly Mutant[] = [
   {
     name: 'an answer without tokens is recorded as one that cost the operator nothing',
     file: 'src/gateway/media/price-result.ts',
-    text: 'prices === undefined || !hasTokens(tokens)',
-    replacement: 'prices === undefined || tokens === undefined',
+    text: 'prices !== undefined && hasTokens(tokens)',
+    replacement: 'prices !== undefined && tokens !== undefined',
     tests: ['test/scenarios/media-costs.test.ts'],
   },
   {

@@ -556,7 +556,7 @@ export const moneyMutants: readonly Mutant[] = [
   {
     name: 'a cost in a header is read in dollars whatever its unit is',
     file: 'src/gateway/text/settle-text.ts',
-    text: 'parseExactUsd(header, costUnits[costUnit])',
+    text: "parseExactUsd(header, costUnits[provider.costUnit ?? 'usd'])",
     replacement: 'parseExactUsd(header)',
     tests: ['src/gateway/text/settle-text.test.ts'],
   },
