@@ -39,28 +39,53 @@ export function startBackground(
   { metrics, reconcile }: { readonly metrics: Metrics; readonly reconcile: Reconcile },
   { reconcileEveryMs }: Config,
 ): () => Promise<void> {
-  const {
-    admin,
+  const { admin, alerts, clock, log, text, webhookDeliverer, mailSender, onReconcileFailed, finishUpgrade } =
+    parts
+  const { ledger, apiKeys } = admin
+  const failed = (message: string) => (error: unknown) => log.error(message, errorFields(error))
+  const stopChecking = startChecks(parts, metrics)
+  const stopRenewing = repeatRegularly(
+    () => ledger.renewHolds(),
+    { clock, onFailed: failed('the holds could not be renewed') },
+    HOLD_RENEW_EVERY_MS,
+  )
+  const stopWriting = repeatRegularly(
+    () => apiKeys.writeUses(),
+    { clock, onFailed: failed('the days of use of keys could not be written') },
+    WRITE_KEY_USES_EVERY_MS,
+  )
+  const stopTelling = startTelling({
     alerts,
+    failingUpstreams: () => text.circuitBreakers.failing(),
     clock,
-    log,
-    text,
-    books,
-    webhookDeliverer,
-    mailSender,
-    onReconcileFailed,
-    finishUpgrade,
-  } = parts
-  const { ledger, apiKeys, webhooks } = admin
+    onFailed: failed('an event could not be recorded'),
+  })
+  const stopUpgrading = finishUpgradeOf({ finishUpgrade, clock, log })
+  webhookDeliverer.start()
+  mailSender.start()
+  const stopReconciling = startReconciler(reconcile, { clock, onFailed: onReconcileFailed }, reconcileEveryMs)
+  return async () => {
+    stopChecking()
+    stopRenewing()
+    stopWriting()
+    stopTelling()
+    stopUpgrading()
+    text.lateAnswers.abandon()
+    await Promise.all([stopReconciling(), webhookDeliverer.stop(), mailSender.stop()])
+  }
+}
+
+/** Starts the checks of the ledger. Each problem is logged, counted and told to webhooks. Returns what stops them. */
+function startChecks({ admin, books, clock, log }: Parts, metrics: Metrics): () => void {
   const tell = (problem: Parameters<typeof booksProblemEvent>[0]) => {
-    webhooks
+    admin.webhooks
       .report(booksProblemEvent(problem))
       .catch((error: unknown) => log.error('the event could not be recorded', errorFields(error)))
   }
   const { problem: anchorProblem } = books.anchor
   if (anchorProblem !== undefined) tell({ id: 'anchor', message: anchorProblem, atMs: clock.now() })
   const checks = {
-    ledger,
+    ledger: admin.ledger,
     clock,
     report(result: Verification) {
       const open = result.problems.filter(({ isAccepted }) => !isAccepted)
@@ -77,39 +102,7 @@ export function startBackground(
       if (stop !== undefined) tell({ id: 'stopped', message: stop, atMs: clock.now() })
     },
   }
-  const stopChecking = checkBooksRegularly(checks, CHECK_BOOKS_EVERY_MS)
-  const onRenewalFailed = (error: unknown) => log.error('the holds could not be renewed', errorFields(error))
-  const stopRenewing = repeatRegularly(
-    () => ledger.renewHolds(),
-    { clock, onFailed: onRenewalFailed },
-    HOLD_RENEW_EVERY_MS,
-  )
-  const onUsesFailed = (error: unknown) =>
-    log.error('the days of use of keys could not be written', errorFields(error))
-  const stopWriting = repeatRegularly(
-    () => apiKeys.writeUses(),
-    { clock, onFailed: onUsesFailed },
-    WRITE_KEY_USES_EVERY_MS,
-  )
-  const stopTelling = startTelling({
-    alerts,
-    failingUpstreams: () => text.circuitBreakers.failing(),
-    clock,
-    onFailed: error => log.error('an event could not be recorded', errorFields(error)),
-  })
-  const stopUpgrading = finishUpgradeOf({ finishUpgrade, clock, log })
-  webhookDeliverer.start()
-  mailSender.start()
-  const stopReconciling = startReconciler(reconcile, { clock, onFailed: onReconcileFailed }, reconcileEveryMs)
-  return async () => {
-    stopChecking()
-    stopRenewing()
-    stopWriting()
-    stopTelling()
-    stopUpgrading()
-    text.lateAnswers.abandon()
-    await Promise.all([stopReconciling(), webhookDeliverer.stop(), mailSender.stop()])
-  }
+  return checkBooksRegularly(checks, CHECK_BOOKS_EVERY_MS)
 }
 
 /** Finishes an upgrade of the store. Returns a function that ends its retries. */

@@ -1,15 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
-import { describeConfig, secretFromEnvironment, type Config } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import type { HoldKind } from '../domain/ledger/books.ts'
 import { ZERO, type NanoUsd } from '../domain/money.ts'
-import { explainJob } from '../gateway/media/explain-job.ts'
 import type { Alerts } from '../gateway/ports/alerts.ts'
-import type { Backups } from '../gateway/ports/backups.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
-import type { Mailer } from '../gateway/ports/mail.ts'
 import type { Moderator } from '../gateway/ports/moderator.ts'
-import type { RequestRecords } from '../gateway/ports/request-records.ts'
 import type { SharedCache } from '../gateway/ports/shared-cache.ts'
 import type { MediaProviders, ProviderAdapters } from '../gateway/ports/providers.ts'
 import type { Tokenizer } from '../gateway/ports/tokenizer.ts'
@@ -25,21 +20,19 @@ import type { AdminPorts } from '../http/admin/call.ts'
 import type { AdmitCallerPorts } from '../gateway/admission/admit-caller.ts'
 import type { WebhookDeliverer } from '../reconciler/deliver-webhooks.ts'
 import type { MailSender } from '../reconciler/send-mails.ts'
-import { reconcileJobs } from '../reconciler/reconcile-jobs.ts'
-import { reconcileOnce } from '../reconciler/reconciler.ts'
 import { boundedWriter, errorFields, openLog, type Log } from '../telemetry/log.ts'
 import { openEarlyMetrics, type EarlyMetrics } from '../telemetry/metrics.ts'
 import type { MarginMetrics } from '../telemetry/margin-metrics.ts'
 import { openTokenizer } from '../tokenizer/tokenizer.ts'
+import { adminPortsOf } from './admin-ports.ts'
 import { openBackups } from './backup/open-backups.ts'
 import type { DataFolder } from './data-folder.ts'
-import { openMailer, openMailSender } from './open-mail.ts'
-import { openMedia, type MediaParts } from './media.ts'
+import { openMailer, openMailSender, openWebhookDeliverer } from './open-event-senders.ts'
+import { openMedia, type MediaParts } from './open-media.ts'
 import { openNode, type Node } from './open-node.ts'
 import { openRecords } from './open-records.ts'
 import { openProviders } from './open-providers.ts'
 import { openSharedCache } from './open-shared-cache.ts'
-import { openWebhookDeliverer } from './open-webhook-deliverer.ts'
 import { secretOf } from './secret-of.ts'
 import { systemClock } from './system-clock.ts'
 
@@ -70,7 +63,6 @@ export type Parts = {
   readonly close: () => Promise<void>
 }
 
-const MS_PER_DAY = 86_400_000
 /** Log lines are buffered this long. A stop writes the buffer. */
 const LOG_DELAY_MS = 20
 
@@ -172,80 +164,6 @@ function openLogOf({ logLevel }: Config, clock: Clock, isOffline: boolean): Log 
 
 function callerPortsOf({ apiKeys, limits }: Node, clock: Clock): AdmitCallerPorts {
   return { apiKeys, limits, hashKey: key => Bun.SHA256.hash(key, 'base64'), clock }
-}
-
-function adminPortsOf(parts: {
-  readonly node: Node
-  readonly backups: Backups
-  readonly records: RequestRecords
-  readonly media: MediaParts
-  readonly sharedCache: SharedCache | undefined
-  readonly config: Config
-  readonly clock: Clock
-  readonly moderator: Moderator | undefined
-  readonly mailer: Mailer | undefined
-  readonly providers: ProviderAdapters
-  readonly refusedFields: RefusedFields
-  readonly idleStreams: IdleStreams
-  readonly onReconcileFailed: (error: unknown) => void
-}): AdminPorts {
-  const { node, clock, moderator, providers, refusedFields, idleStreams, onReconcileFailed: onFailed } = parts
-  const { accounts, adminTokens, apiKeys, ledger, catalog, auditLog, newId, limits, projects } = node
-  const { isSandboxOn, unknownSubmitTtlMs } = parts.config
-  const settings = describeConfig()
-  const { imageRetentionMs: imageMs, videoRetentionMs: videoMs = null } = parts.config
-  const media = { ...parts.media, places: new Map<string, string>() }
-  const jobSettings = { unknownSubmitTtlMs, retention: { imageMs, videoMs } }
-  return {
-    accounts,
-    adminTokens,
-    apiKeys,
-    projects,
-    keyDefaults: node.keyDefaults,
-    webhooks: node.webhooks,
-    webhooksMayBePrivate: parts.config.mayWebhooksBePrivate,
-    mail: node.mail,
-    mailer: parts.mailer,
-    alertEmails: parts.config.alertEmails,
-    ledger,
-    limits,
-    anchor: node.anchor,
-    jobs: media.jobs,
-    blobs: media.blobs,
-    damagedResults: media.damagedResults,
-    bookedItems: node.bookedItems,
-    resultStore: media.resultStore,
-    sharedCache: parts.sharedCache,
-    explainJob: job => {
-      const provider = catalog.current().providers.get(job.provider)
-      const keptMs = job.kind === 'image' ? imageMs : videoMs
-      return explainJob(job, { provider: provider && media.providerOf(provider), keptMs })
-    },
-    reconcile: () =>
-      reconcileOnce({
-        ...node,
-        clock,
-        onFailed,
-        reconcileJobs: onFailed => reconcileJobs(media, jobSettings, onFailed),
-      }),
-    catalog,
-    auditLog,
-    backups: parts.backups,
-    records: parts.records,
-    recordsKeptDays: parts.records.isOn ? parts.config.requestRecordsMs / MS_PER_DAY : undefined,
-    clock,
-    newId,
-    randomBytes: count => randomBytes(count),
-    sha256: text => createHash('sha256').update(text).digest(),
-    isSandboxOn,
-    serves: media.serves,
-    isVariableSet: variable => secretFromEnvironment(variable) !== undefined,
-    idleStreams,
-    probeProvider: provider => providers[provider.kind].probe(provider),
-    refusedFields,
-    moderator,
-    describedSettings: () => settings,
-  }
 }
 
 function textPortsOf(parts: {

@@ -1,10 +1,13 @@
 import { createHmac } from 'node:crypto'
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
+import type { Mailer } from '../gateway/ports/mail.ts'
 import type { HttpClient } from '../http1/client/http-client.ts'
 import { systemResolver } from '../providers/fetch-untrusted/address-guard.ts'
 import { untrustedPost } from '../providers/fetch-untrusted/post-untrusted.ts'
 import { WebhookDeliverer } from '../reconciler/deliver-webhooks.ts'
+import { MailSender } from '../reconciler/send-mails.ts'
+import { smtpMailer } from '../smtp/smtp-mailer.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import type { Node } from './open-node.ts'
 import { version } from './version.ts'
@@ -32,5 +35,38 @@ export function openWebhookDeliverer({
     hmac: (key, text) => createHmac('sha256', key).update(text).digest(),
     allowsPrivate: config.mayWebhooksBePrivate,
     onFailed: error => log.error('a webhook message could not be delivered', errorFields(error)),
+  })
+}
+
+/** The mail server of the settings. Undefined if there is none. Nothing connects before the first mail. */
+export function openMailer({ smtp, mailFrom }: Config, clock: Clock): Mailer | undefined {
+  return smtp === undefined || mailFrom === undefined
+    ? undefined
+    : smtpMailer(smtp, { from: mailFrom, clock })
+}
+
+/** Makes what sends the mails about events. It does nothing until it is started. */
+export function openMailSender(parts: {
+  readonly node: Node
+  readonly mailer: Mailer | undefined
+  readonly clock: Clock
+  readonly log: Log
+  readonly config: Config
+}): MailSender {
+  const { node, mailer, clock, log, config } = parts
+  return new MailSender({
+    mail: node.mail,
+    queue: node.mailQueue,
+    leases: node.leases,
+    clock,
+    mailer,
+    settings: {
+      isOn: mailer !== undefined,
+      operators: config.alertEmails,
+      perAddress: config.mailsPerAddress,
+      perDay: config.mailsPerDay,
+    },
+    onFailed: error => log.error('a mail could not be sent', errorFields(error)),
+    onRefused: problem => log.warn('the mail server did not take a mail', { problem }),
   })
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { connectionsMax } from './connections-max.ts'
+import { connectionsMax } from './file-descriptors.ts'
 
 test.each([
   [256, 96],

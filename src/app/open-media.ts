@@ -22,7 +22,7 @@ import { jobLevel, jobLine } from '../telemetry/job-line.ts'
 import type { JobMetrics } from '../telemetry/job-metrics.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import type { Node } from './open-node.ts'
-import { openJobFiles, type JobFiles } from './open-results.ts'
+import { openJobFiles, type JobFiles } from './open-job-files.ts'
 import { version } from './version.ts'
 
 /** Unknown statuses of providers that are logged, so that a provider with endless ones cannot fill the memory. */

@@ -1,0 +1,126 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { describeConfig, secretFromEnvironment, type Config } from '../config/config.ts'
+import { explainJob } from '../gateway/media/explain-job.ts'
+import type { Backups } from '../gateway/ports/backups.ts'
+import type { Clock } from '../gateway/ports/clock.ts'
+import type { Mailer } from '../gateway/ports/mail.ts'
+import type { Moderator } from '../gateway/ports/moderator.ts'
+import type { ProviderAdapters } from '../gateway/ports/providers.ts'
+import type { RequestRecords } from '../gateway/ports/request-records.ts'
+import type { SharedCache } from '../gateway/ports/shared-cache.ts'
+import type { IdleStreams } from '../gateway/text/idle-streams.ts'
+import type { RefusedFields } from '../gateway/upstreams/refused-fields.ts'
+import type { AdminPorts } from '../http/admin/call.ts'
+import { reconcileJobs } from '../reconciler/reconcile-jobs.ts'
+import { reconcileOnce } from '../reconciler/reconciler.ts'
+import type { MediaParts } from './open-media.ts'
+import type { Node } from './open-node.ts'
+
+const MS_PER_DAY = 86_400_000
+
+/** What the routes of the admin API need: the store, the work on jobs, the environment, and the opened parts. */
+export function adminPortsOf(parts: {
+  readonly node: Node
+  readonly backups: Backups
+  readonly records: RequestRecords
+  readonly media: MediaParts
+  readonly sharedCache: SharedCache | undefined
+  readonly config: Config
+  readonly clock: Clock
+  readonly moderator: Moderator | undefined
+  readonly mailer: Mailer | undefined
+  readonly providers: ProviderAdapters
+  readonly refusedFields: RefusedFields
+  readonly idleStreams: IdleStreams
+  readonly onReconcileFailed: (error: unknown) => void
+}): AdminPorts {
+  const { records, providers, config } = parts
+  return {
+    ...storePortsOf(parts.node),
+    ...jobPortsOf(parts),
+    ...environmentPorts(),
+    sharedCache: parts.sharedCache,
+    backups: parts.backups,
+    records,
+    recordsKeptDays: records.isOn ? config.requestRecordsMs / MS_PER_DAY : undefined,
+    clock: parts.clock,
+    isSandboxOn: config.isSandboxOn,
+    webhooksMayBePrivate: config.mayWebhooksBePrivate,
+    mailer: parts.mailer,
+    alertEmails: config.alertEmails,
+    moderator: parts.moderator,
+    probeProvider: provider => providers[provider.kind].probe(provider),
+    idleStreams: parts.idleStreams,
+    refusedFields: parts.refusedFields,
+  }
+}
+
+function storePortsOf(node: Node) {
+  const { accounts, adminTokens, anchor, apiKeys, auditLog, bookedItems, catalog } = node
+  const { keyDefaults, ledger, limits, mail, newId, projects, webhooks } = node
+  return {
+    accounts,
+    adminTokens,
+    anchor,
+    apiKeys,
+    auditLog,
+    bookedItems,
+    catalog,
+    keyDefaults,
+    ledger,
+    limits,
+    mail,
+    newId,
+    projects,
+    webhooks,
+  } satisfies Partial<AdminPorts>
+}
+
+/** The jobs with their files, and the reconciler, which settles them. */
+function jobPortsOf({
+  node,
+  media: mediaParts,
+  config,
+  clock,
+  onReconcileFailed: onFailed,
+}: {
+  readonly node: Node
+  readonly media: MediaParts
+  readonly config: Config
+  readonly clock: Clock
+  readonly onReconcileFailed: (error: unknown) => void
+}) {
+  const { unknownSubmitTtlMs, imageRetentionMs: imageMs, videoRetentionMs: videoMs = null } = config
+  const media = { ...mediaParts, places: new Map<string, string>() }
+  const settings = { unknownSubmitTtlMs, retention: { imageMs, videoMs } }
+  return {
+    jobs: media.jobs,
+    blobs: media.blobs,
+    damagedResults: media.damagedResults,
+    resultStore: media.resultStore,
+    serves: media.serves,
+    explainJob: job => {
+      const provider = node.catalog.current().providers.get(job.provider)
+      const keptMs = job.kind === 'image' ? imageMs : videoMs
+      return explainJob(job, { provider: provider && media.providerOf(provider), keptMs })
+    },
+    reconcile: () =>
+      reconcileOnce({
+        ...node,
+        clock,
+        onFailed,
+        reconcileJobs: onFailed => reconcileJobs(media, settings, onFailed),
+      }),
+  } satisfies Partial<AdminPorts>
+}
+
+/** Randomness, hashes, and the environment as it is at the start. */
+function environmentPorts() {
+  const settings = describeConfig()
+  return {
+    randomBytes: count => randomBytes(count),
+    sha256: text => createHash('sha256').update(text).digest(),
+    isVariableSet: variable => secretFromEnvironment(variable) !== undefined,
+    describedSettings: () => settings,
+  } satisfies Partial<AdminPorts>
+}
