@@ -1,7 +1,7 @@
 import { RedisClient, spawn, type Subprocess } from 'bun'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { until } from '../../src/http1/testing/until.ts'
+import { PROCESS_START_MS_MAX, until } from '../../src/http1/testing/until.ts'
 import { aDataFolder } from './data-folder.ts'
 import { debianProgram, type Program } from './debian-program.ts'
 
@@ -92,11 +92,12 @@ export class RedisServer {
     })
     server.unref()
     this.#process = server
-    await until('the server accepts connections', () => {
+    const isReady = () => {
       const lines = existsSync(log) ? readFileSync(log, 'utf8') : ''
       if (server.exitCode !== null) throw new Error(`The server did not start: ${lines}`)
       return lines.includes('Ready to accept connections')
-    })
+    }
+    await until('the server accepts connections', isReady, PROCESS_START_MS_MAX)
   }
 
   /** The server answers nothing, and the kernel still accepts connections for it. */

@@ -27,8 +27,9 @@ export interface Flights {
 /** A request that this node is answering. Until it lands, the node renews it. It ends soon after the node died. */
 export interface Flight {
   /**
-   * Ends the flight. Call it after the answer was kept. If there is nothing to keep, other nodes are told for a moment
-   * that waiting is useless. Only the first call counts. Changes nothing if another node has taken over the flight.
+   * Ends the flight. Call it after `keep` was called, without waiting for it. If there is nothing to keep, other nodes
+   * are told for a moment that waiting is useless. Only the first call counts. Changes nothing if another node has
+   * taken over the flight.
    */
   land(outcome: 'kept' | 'not_kept'): Promise<void>
 }
@@ -44,7 +45,10 @@ export type SharedCacheCounts = {
   readonly rejected: number
 }
 
-/** A cache that several nodes share: kept answers and flights. It has no money and no limits. */
+/**
+ * A cache that several nodes share: kept answers and flights. It has no money and no limits. Calls take effect in their
+ * order, and those of one turn are sent together.
+ */
 export interface SharedCache {
   readonly replays: Replays
   readonly flights: Flights

@@ -180,9 +180,10 @@ export class RequestCoalescer {
   async #keep({ fingerprint, flight }: Run, answer: KeptAnswer): Promise<void> {
     const { replays, shared } = this.#ports
     const keeping = replays.keep(fingerprint, answer)
-    if (shared !== undefined) await shared.replays.keep(fingerprint, answer)
+    const sharing = shared?.replays.keep(fingerprint, answer)
     void flight?.land('kept')
     await keeping
+    await sharing
   }
 
   /** Ends a request: no other request can join it, and waiting requests get no share. */

@@ -33,7 +33,7 @@ export async function takeTurn(
 ): Promise<Turn> {
   let pauseMs = LOOK_AGAIN_MS_FIRST
   for (;;) {
-    // In this order, and sent together. A node keeps its answer before its flight lands, so a request that gets the
+    // In this order. A node keeps its answer before its flight lands, so a request that gets the
     // flight of another one also finds its answer.
     const [flight, kept] = await Promise.all([flights.begin(fingerprint), replays.find(fingerprint)])
     if (kept !== undefined) {

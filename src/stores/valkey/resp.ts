@@ -18,18 +18,23 @@ export type Reply = string | number | Uint8Array | null | RefusedCommand | typeo
 
 /** The bytes of commands in RESP2, which every version of Redis and Valkey reads. */
 export function encodeCommands(commands: readonly Command[]): Buffer {
+  // One text between two arguments in bytes: a buffer for each part would take longer than the rest.
   const parts: Uint8Array[] = []
+  let text = ''
   for (const command of commands) {
-    parts.push(Buffer.from(`*${command.length}\r\n`))
+    text += `*${command.length}\r\n`
     for (const argument of command) {
-      const bytes = typeof argument === 'string' ? Buffer.from(argument) : argument
-      parts.push(Buffer.from(`$${bytes.length}\r\n`), bytes, END)
+      if (typeof argument === 'string') text += `$${Buffer.byteLength(argument)}\r\n${argument}\r\n`
+      else {
+        parts.push(Buffer.from(`${text}$${argument.length}\r\n`), argument)
+        text = '\r\n'
+      }
     }
   }
-  return Buffer.concat(parts)
+  return Buffer.concat([...parts, Buffer.from(text)])
 }
 
-const END = Buffer.from('\r\n')
+const END_BYTES = 2
 const LINE_FEED = 0x0a
 /** For errors and numbers. A longer line is not of a Redis server. */
 const LINE_BYTES_MAX = 4096
@@ -93,9 +98,9 @@ export class ReplyReader {
     start: number,
     length: number,
   ): { readonly reply?: Reply; readonly end: number } | undefined {
-    const end = start + length + END.length
+    const end = start + length + END_BYTES
     if (length > this.#valueBytesMax) {
-      this.#skip = length + END.length
+      this.#skip = length + END_BYTES
       return { end: start }
     }
     if (bytes.length < end) return undefined
