@@ -170,26 +170,35 @@ function requestText(page: RequestPageReply): string {
     ...(charge === null ? [] : chargeLines(charge)),
     ...(job === null ? [] : jobLines(job)),
   ]
+  return [`${id}  ${outcome}`, ...why, '', linesText(lines), ...tablesOf(page)].join('\n')
+}
+
+/** What can be there several times. A part without rows is not printed. */
+function tablesOf({
+  charge,
+  request,
+  undelivered_attempts: undelivered,
+  job,
+}: RequestPageReply): readonly string[] {
+  const refunds = charge?.refunds ?? []
+  const attempts = request?.attempts ?? []
+  const history = job?.history ?? []
   return [
-    `${id}  ${outcome}`,
-    ...why,
-    '',
-    linesText(lines),
     ...section(
       ['ITEM', 'QUANTITY', 'USD', 'PER', 'AMOUNT USD'],
       charge?.arithmetic?.items.map(itemCells) ?? [],
     ),
     ...section(
       ['REFUND', 'USD', 'NOTE', 'AT'],
-      charge?.refunds.map(each => [each.id, each.amount_usd, each.note ?? '–', each.created_at]) ?? [],
+      refunds.map(each => [each.id, each.amount_usd, each.note ?? '–', each.created_at]),
     ),
     ...section(
       ['UPSTREAM', 'RESULT'],
-      request?.attempts.map(({ provider, reason }) => [provider, reason ?? 'answered']) ?? [],
+      attempts.map(({ provider, reason }) => [provider, reason ?? 'answered']),
     ),
     ...section(
       ['UNDELIVERED', 'STATE', 'USD', 'PROVIDER USD', 'AT'],
-      page.undelivered_attempts.map(each => [
+      undelivered.map(each => [
         each.provider,
         each.state,
         each.cost_usd ?? '–',
@@ -199,9 +208,9 @@ function requestText(page: RequestPageReply): string {
     ),
     ...section(
       ['AT', 'STATE', 'WHAT HAPPENED'],
-      job?.history.map(({ at, state, detail }) => [at, state, detail ?? '']) ?? [],
+      history.map(({ at, state, detail }) => [at, state, detail ?? '']),
     ),
-  ].join('\n')
+  ]
 }
 
 function replyLines(request: RequestRow): readonly (readonly string[])[] {

@@ -6,18 +6,24 @@ import type { Runner } from '../runner.ts'
 
 /** Adds the commands that list and add up charges, and what they cost the operator. */
 export function addUsage(program: Command, runner: Runner): void {
-  type Options = {
-    readonly account?: string
-    readonly from?: string
-    readonly to?: string
-    readonly limit: string
-    readonly cursor?: string
-    readonly csv?: true
-    readonly by?: string
-    readonly tag?: string
-    readonly user?: string
-    readonly project?: string
-  }
+  addCharges(program, runner)
+  addMargins(program, runner)
+}
+
+type UsageOptions = {
+  readonly account?: string
+  readonly from?: string
+  readonly to?: string
+  readonly limit: string
+  readonly cursor?: string
+  readonly csv?: true
+  readonly by?: string
+  readonly tag?: string
+  readonly user?: string
+  readonly project?: string
+}
+
+function addCharges(program: Command, runner: Runner): void {
   program
     .command('usage')
     .description('List charged requests and jobs, and their refunds, newest first.')
@@ -47,7 +53,7 @@ export function addUsage(program: Command, runner: Runner): void {
   $ tollgate usage --csv --from 2026-11-01 --to 2026-12-01 > november.csv
   $ tollgate usage --account ada --from 2026-11-01 --to 2026-12-01 --by tag:team`,
     )
-    .action(({ csv, by, limit, cursor, ...filters }: Options) =>
+    .action(({ csv, by, limit, cursor, ...filters }: UsageOptions) =>
       runner.admin(ask => {
         const page = { limit, ...(cursor === undefined ? {} : { cursor }) }
         if (by === undefined)
@@ -56,6 +62,9 @@ export function addUsage(program: Command, runner: Runner): void {
         return csv === true ? usageGroupsCsv(ask, grouped) : listUsageGroups(ask, { ...grouped, ...page })
       }),
     )
+}
+
+function addMargins(program: Command, runner: Runner): void {
   program
     .command('margins')
     .description(

@@ -2,7 +2,7 @@ import { encodeKeySettings } from '../../domain/accounts/key-settings.ts'
 import type { Authenticated } from '../../gateway/ports/api-keys.ts'
 import type { Accounts } from '../../gateway/ports/accounts.ts'
 import type { Project } from '../../domain/accounts/project.ts'
-import { limitsOf, termsOf, type LimitReads } from '../limits-json.ts'
+import { limitsOf, termsOf, type LimitReads } from './limits-json.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 
 /**

@@ -6,8 +6,8 @@ import type { RequestRecords } from '../../gateway/ports/request-records.ts'
 import { findRequest, type FindRequestPorts } from '../../gateway/requests/find-request.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
-import { readRequestQuery } from '../request-filters.ts'
-import { movementPage, recordJson, requestPage } from '../requests-json.ts'
+import { readRequestQuery } from './request-filters.ts'
+import { movementPage, recordJson, requestPage } from './requests-json.ts'
 
 export type RequestPagePorts = FindRequestPorts & {
   readonly records: RequestRecords

@@ -9,7 +9,7 @@ import { checkedName, createAccount } from '../../gateway/admin/create-account.t
 import { CREDIT_MAX } from '../../gateway/admin/credit-account.ts'
 import { flagField, limitsField, readFields, textField, warningsOf, wrongField, type Fields } from './body.ts'
 import { optionalUsdField } from './money-fields.ts'
-import { limitsOf } from '../limits-json.ts'
+import { limitsOf } from '../account/limits-json.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { absenceOf } from './found.ts'

@@ -4,7 +4,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { checkedName } from '../../gateway/admin/create-account.ts'
 import { createApiKey } from '../../gateway/admin/create-api-key.ts'
 import { findKey, findKeyOfPath, secretNamed } from '../../gateway/admin/find-key.ts'
-import { limitsOf } from '../limits-json.ts'
+import { limitsOf } from '../account/limits-json.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { accountOf } from './accounts.ts'
 import {

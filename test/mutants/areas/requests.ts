@@ -10,7 +10,7 @@ const SCENARIO = 'test/scenarios/explained-requests.test.ts'
 export const requestMutants: readonly Mutant[] = [
   {
     name: 'a customer sees the notes of refunds',
-    file: 'src/http/requests-json.ts',
+    file: 'src/http/account/requests-json.ts',
     text: '      ...(isForOperator && { note }),\n      created_at',
     replacement: '      note,\n      created_at',
     tests: [SCENARIO],

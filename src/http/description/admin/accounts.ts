@@ -1,12 +1,12 @@
-import { CONTACTS_MAX } from '../../domain/mail/mail.ts'
-import { attributionMembers } from './account.ts'
-import { creditSources } from '../../gateway/admin/credit-account.ts'
-import { NAME_LENGTH_MAX } from '../../gateway/admin/create-account.ts'
-import { NOTE_LENGTH_MAX } from '../admin/money-fields.ts'
-import { booksTouchedBy } from '../../domain/ledger/operation.ts'
-import { noDefaults, settingDefaults } from './key-settings.ts'
-import { limitChanges, limitMembers, noLimitsExample, termChanges, terms, warnings } from './limits.ts'
-import { bodyOf, ok, pageParameters, type Parameter, type Paths } from './operation.ts'
+import { CONTACTS_MAX } from '../../../domain/mail/mail.ts'
+import { attributionMembers } from '../account.ts'
+import { creditSources } from '../../../gateway/admin/credit-account.ts'
+import { NAME_LENGTH_MAX } from '../../../gateway/admin/create-account.ts'
+import { NOTE_LENGTH_MAX } from '../../admin/money-fields.ts'
+import { booksTouchedBy } from '../../../domain/ledger/operation.ts'
+import { noDefaults, settingDefaults } from '../key-settings.ts'
+import { limitChanges, limitMembers, noLimitsExample, termChanges, terms, warnings } from '../limits.ts'
+import { bodyOf, ok, pageParameters, type Parameter, type Paths } from '../operation.ts'
 import {
   about,
   closed,
@@ -23,7 +23,7 @@ import {
   words,
   type Members,
   type Schema,
-} from './schema.ts'
+} from '../schema.ts'
 
 export const ACCOUNT = 'acct_01m7yafb7z000c1awn4tmfekz0'
 export const AT = '2026-11-21T05:50:09.183Z'

@@ -1,21 +1,21 @@
-import { formatId } from '../domain/ids.ts'
-import type { Job } from '../domain/jobs/job.ts'
-import { formatUsd, subtractUsd, ZERO, type NanoUsd } from '../domain/money.ts'
-import { formatExactUsd } from '../domain/pricing/exact-usd.ts'
+import { formatId } from '../../domain/ids.ts'
+import type { Job } from '../../domain/jobs/job.ts'
+import { formatUsd, subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
+import { formatExactUsd } from '../../domain/pricing/exact-usd.ts'
 import {
   itemizeImages,
   itemizeTokens,
   itemizeVideo,
   type ChargeArithmetic,
   type ItemName,
-} from '../domain/pricing/itemize-charge.ts'
-import { bucketNames } from '../domain/pricing/usage.ts'
-import { publicId } from '../gateway/media/job-id.ts'
-import type { RecordedRequest } from '../gateway/ports/request-records.ts'
-import type { BookedMovement, BookedCharge } from '../gateway/ports/booked-items.ts'
-import { explainRequest } from '../gateway/requests/explain-request.ts'
-import type { FoundRequest } from '../gateway/requests/find-request.ts'
-import { usageJson } from './account/usage.ts'
+} from '../../domain/pricing/itemize-charge.ts'
+import { bucketNames } from '../../domain/pricing/usage.ts'
+import { publicId } from '../../gateway/media/job-id.ts'
+import type { RecordedRequest } from '../../gateway/ports/request-records.ts'
+import type { BookedMovement, BookedCharge } from '../../gateway/ports/booked-items.ts'
+import { explainRequest } from '../../gateway/requests/explain-request.ts'
+import type { FoundRequest } from '../../gateway/requests/find-request.ts'
+import { usageJson } from './usage.ts'
 
 /** A recorded request, as its account sees it. */
 export function recordJson(record: RecordedRequest) {

@@ -1,5 +1,5 @@
-import { rowKinds } from '../../domain/catalog/catalog-changes.ts'
-import { bodyOf, json, ok, pageParameters, type Operation, type Parameter, type Paths } from './operation.ts'
+import { rowKinds } from '../../../domain/catalog/catalog-changes.ts'
+import { bodyOf, json, ok, pageParameters, type Operation, type Parameter, type Paths } from '../operation.ts'
 import {
   about,
   always,
@@ -15,7 +15,7 @@ import {
   text,
   words,
   type Members,
-} from './schema.ts'
+} from '../schema.ts'
 
 const AT = '2026-11-21T05:50:09.183Z'
 const provider = {

@@ -1,8 +1,8 @@
-import { bodyOf, ok, timeRangeParameters, type Parameter, type Paths } from './operation.ts'
-import { nameWithout } from './admin-accounts.ts'
-import { operatorSums, operatorSumsExample } from './admin-margins.ts'
-import { termChanges, termMembers, termsExample } from './limits.ts'
-import { usageGrains } from '../../gateway/ports/projects.ts'
+import { bodyOf, ok, timeRangeParameters, type Parameter, type Paths } from '../operation.ts'
+import { nameWithout } from './accounts.ts'
+import { operatorSums, operatorSumsExample } from './margins.ts'
+import { termChanges, termMembers, termsExample } from '../limits.ts'
+import { usageGrains } from '../../../gateway/ports/projects.ts'
 import {
   about,
   closed,
@@ -17,7 +17,7 @@ import {
   usd,
   words,
   type Members,
-} from './schema.ts'
+} from '../schema.ts'
 
 const projectMembers: Members = {
   id: idOf('proj'),

@@ -1,6 +1,6 @@
-import { marginGroups } from '../../gateway/admin/margins.ts'
-import { groupMembers, totalsMembers } from './account.ts'
-import { ok, pageParameters, timeRangeParameters, type Paths } from './operation.ts'
+import { marginGroups } from '../../../gateway/admin/margins.ts'
+import { groupMembers, totalsMembers } from '../account.ts'
+import { ok, pageParameters, timeRangeParameters, type Paths } from '../operation.ts'
 import {
   about,
   count,
@@ -14,7 +14,7 @@ import {
   usd,
   words,
   type Members,
-} from './schema.ts'
+} from '../schema.ts'
 
 const margins: Members = {
   charges: count,

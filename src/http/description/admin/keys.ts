@@ -5,11 +5,11 @@ import {
   prefix,
   settingDefaults,
   noDefaults,
-} from './key-settings.ts'
-import { limitChanges, limitMembers, limitsExample, termChanges, terms, warnings } from './limits.ts'
-import { ok, type Parameter, type Paths, bodyOf } from './operation.ts'
-import { about, closed, flag, idOf, listOf, nullable, object, ref, text, type Members } from './schema.ts'
-import { ACCOUNT, accountParameter, AT, common, name, ofAccount } from './admin-accounts.ts'
+} from '../key-settings.ts'
+import { limitChanges, limitMembers, limitsExample, termChanges, terms, warnings } from '../limits.ts'
+import { ok, type Parameter, type Paths, bodyOf } from '../operation.ts'
+import { about, closed, flag, idOf, listOf, nullable, object, ref, text, type Members } from '../schema.ts'
+import { ACCOUNT, accountParameter, AT, common, name, ofAccount } from './accounts.ts'
 
 const KEY = 'key_01m7yafb7z000c1awn4tmfekz0'
 

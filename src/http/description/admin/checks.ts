@@ -1,7 +1,7 @@
-import { jobTransitions, jobIdPrefix } from '../../domain/jobs/job.ts'
-import { NOTE_LENGTH_MAX } from '../admin/money-fields.ts'
-import { attributionMembers, chargeExample, chargeMembers, projectOfKey } from './account.ts'
-import { bodyOf, ok, pageParameters, usageParameters, type Parameter, type Paths } from './operation.ts'
+import { jobTransitions, jobIdPrefix } from '../../../domain/jobs/job.ts'
+import { NOTE_LENGTH_MAX } from '../../admin/money-fields.ts'
+import { attributionMembers, chargeExample, chargeMembers, projectOfKey } from '../account.ts'
+import { bodyOf, ok, pageParameters, usageParameters, type Parameter, type Paths } from '../operation.ts'
 import {
   about,
   always,
@@ -21,7 +21,7 @@ import {
   usd,
   words,
   type Members,
-} from './schema.ts'
+} from '../schema.ts'
 
 const AT = '2026-11-21T05:50:09.183Z'
 const kinds = Object.keys(jobIdPrefix)

@@ -1,7 +1,7 @@
-import { eventTypes } from '../../domain/webhooks/event.ts'
-import { messageStates } from '../../domain/webhooks/webhook.ts'
-import { ACCOUNT } from './admin-accounts.ts'
-import { bodyOf, ok, pageParameters, type Parameter, type Paths } from './operation.ts'
+import { eventTypes } from '../../../domain/webhooks/event.ts'
+import { messageStates } from '../../../domain/webhooks/webhook.ts'
+import { ACCOUNT } from './accounts.ts'
+import { bodyOf, ok, pageParameters, type Parameter, type Paths } from '../operation.ts'
 import {
   about,
   always,
@@ -18,7 +18,7 @@ import {
   text,
   words,
   type Members,
-} from './schema.ts'
+} from '../schema.ts'
 
 const types = words(Object.keys(eventTypes))
 const events = listOf(types, { minItems: 1 })

@@ -1,7 +1,7 @@
-import { mailStates } from '../../domain/mail/mail.ts'
-import { eventTypes } from '../../domain/webhooks/event.ts'
-import { ACCOUNT } from './admin-accounts.ts'
-import { bodyOf, ok, pageParameters, type Paths } from './operation.ts'
+import { mailStates } from '../../../domain/mail/mail.ts'
+import { eventTypes } from '../../../domain/webhooks/event.ts'
+import { ACCOUNT } from './accounts.ts'
+import { bodyOf, ok, pageParameters, type Paths } from '../operation.ts'
 import {
   about,
   closed,
@@ -17,7 +17,7 @@ import {
   text,
   words,
   type Members,
-} from './schema.ts'
+} from '../schema.ts'
 
 export const adminMailSchemas: Members = {
   MailState: object({

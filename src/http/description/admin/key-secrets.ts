@@ -1,8 +1,8 @@
-import { OLD_SECRET_MS_MAX } from '../../domain/accounts/key-secrets.ts'
-import { bodyOf, ok, type Parameter, type Paths } from './operation.ts'
-import { common } from './admin-accounts.ts'
-import { key, keyParameter } from './admin-keys.ts'
-import { keyMembers, prefix } from './key-settings.ts'
+import { OLD_SECRET_MS_MAX } from '../../../domain/accounts/key-secrets.ts'
+import { bodyOf, ok, type Parameter, type Paths } from '../operation.ts'
+import { common } from './accounts.ts'
+import { key, keyParameter } from './keys.ts'
+import { keyMembers, prefix } from '../key-settings.ts'
 import {
   about,
   closed,
@@ -14,7 +14,7 @@ import {
   text,
   type Members,
   type Schema,
-} from './schema.ts'
+} from '../schema.ts'
 
 const endsIn: Schema = { type: 'integer', minimum: 0, maximum: OLD_SECRET_MS_MAX / 1000 }
 

@@ -1,5 +1,5 @@
-import { bodyOf, ok, type Paths } from './operation.ts'
-import { about, closed, count, nullable, object, ref, text, type Members } from './schema.ts'
+import { bodyOf, ok, type Paths } from '../operation.ts'
+import { about, closed, count, nullable, object, ref, text, type Members } from '../schema.ts'
 
 const FILE = '/backups/tollgate-monday.db'
 

@@ -1,6 +1,6 @@
-import { GatewayError } from '../domain/errors.ts'
-import type { RequestFilter, RequestQuery, RequestSort } from '../gateway/ports/request-records.ts'
-import { readPage, readTimeRange, refuseUnknown } from './list-query.ts'
+import { GatewayError } from '../../domain/errors.ts'
+import type { RequestFilter, RequestQuery, RequestSort } from '../../gateway/ports/request-records.ts'
+import { readPage, readTimeRange, refuseUnknown } from '../list-query.ts'
 
 /** How requests can be sorted, each beginning with the largest. */
 export const requestSorts = ['newest', 'cost', 'duration'] as const satisfies readonly RequestSort[]

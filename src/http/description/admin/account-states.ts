@@ -1,5 +1,5 @@
-import { ACCOUNT, account, AT, ofAccount } from './admin-accounts.ts'
-import { ok, type Paths } from './operation.ts'
+import { ACCOUNT, account, AT, ofAccount } from './accounts.ts'
+import { ok, type Paths } from '../operation.ts'
 import {
   about,
   dateTime,
@@ -11,7 +11,7 @@ import {
   usd,
   type Members,
   type Schema,
-} from './schema.ts'
+} from '../schema.ts'
 
 export const adminAccountStateSchemas: Members = {
   Suspension: object({ id: idOf('acct'), name: text, suspended_at: nullable(dateTime) }),

@@ -1,6 +1,6 @@
-import { adminScopes } from '../../domain/admin/admin-token.ts'
-import { amount, nameWithout } from './admin-accounts.ts'
-import { bodyOf, ok, pageParameters, type Parameter, type Paths } from './operation.ts'
+import { adminScopes } from '../../../domain/admin/admin-token.ts'
+import { amount, nameWithout } from './accounts.ts'
+import { bodyOf, ok, pageParameters, type Parameter, type Paths } from '../operation.ts'
 import {
   about,
   closed,
@@ -15,7 +15,7 @@ import {
   usd,
   words,
   type Members,
-} from './schema.ts'
+} from '../schema.ts'
 
 const tokenMembers: Members = {
   id: idOf('tok'),

@@ -1,6 +1,6 @@
-import { encodeTerms, termsOfModel } from '../domain/limits/limits-row.ts'
-import { formatUsd } from '../domain/money.ts'
-import type { BudgetStatus, LimitOwner, Limits } from '../gateway/ports/limits.ts'
+import { encodeTerms, termsOfModel } from '../../domain/limits/limits-row.ts'
+import { formatUsd } from '../../domain/money.ts'
+import type { BudgetStatus, LimitOwner, Limits } from '../../gateway/ports/limits.ts'
 
 /** The reads that the limits of an owner need. */
 export type LimitReads = Pick<Limits, 'of' | 'budgets' | 'modelBudgets'>
