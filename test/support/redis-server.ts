@@ -10,7 +10,7 @@ const START_TRIES = 5
 
 /**
  * The server program: Valkey or Redis if it is installed, else Redis of its Debian package. Undefined if there is none;
- * its tests are then skipped, and a line says why. With `TOLLGATE_TEST_SERVERS=required` it throws instead.
+ * its tests are then skipped, and a line says why. With `TEST_SERVERS=required` it throws instead.
  */
 export async function redisProgram(): Promise<Program | undefined> {
   const valkey = Bun.which('valkey-server')
@@ -18,7 +18,7 @@ export async function redisProgram(): Promise<Program | undefined> {
   try {
     return await debianProgram('redis-server')
   } catch (error) {
-    if (process.env['TOLLGATE_TEST_SERVERS'] === 'required') throw error
+    if (process.env['TEST_SERVERS'] === 'required') throw error
     process.stderr.write(`The tests of Valkey and Redis are skipped. ${String(error)}\n`)
     return undefined
   }
