@@ -119,14 +119,13 @@ export function webhooksConform(kind: StoreKind): void {
       expect(await typesOf(store, ofAda)).toEqual(['balance.topped_up'])
       expect(await typesOf(store, ofBen)).toEqual([])
       const due = await store.webhookQueue.next(ofAda.id, NOW * 2)
+      // The note of a credit is for the audit log.
       expect(JSON.parse(due?.body ?? '')).toMatchObject({
         type: 'balance.topped_up',
-        data: {
-          account: { id: ada.publicId, name: 'ada' },
-          amount_usd: '5',
-          available_usd: '5',
-          note: 'invoice 17',
-        },
+        data: expect.not.objectContaining({ note: expect.anything() }),
+      })
+      expect(JSON.parse(due?.body ?? '')).toMatchObject({
+        data: { account: { id: ada.publicId, name: 'ada' }, amount_usd: '5', available_usd: '5' },
       })
     })
 

@@ -53,7 +53,7 @@ test('requests show prints why a request was charged, each price and the refunds
     'charge     0.000065 USD at <time>',
     'usage      input_tokens 6, output_tokens 5 (reported)',
     'served by  sandbox-chat at sandbox',
-    'provider   0 USD',
+    'provider   bills 0 USD',
     'prices     those at the time of the request',
     'sum        0.000065 USD, rounded up to 0.000065 USD',
     '',

@@ -240,7 +240,7 @@ function chargeLines(charge: NonNullable<RequestPageReply['charge']>): readonly 
     ['charge', `${charge.cost_usd} USD at ${charge.created_at}`],
     ['usage', `${counts.map(([name, count]) => `${name} ${count}`).join(', ')} (${charge.source})`],
     ['served by', `${charge.model} at ${charge.provider}`],
-    ...(providerCost === null ? [] : [['provider', `${providerCost} USD`]]),
+    ...(providerCost === null ? [] : [['provider', `bills ${providerCost} USD`]]),
     ...(shortfall === '0' ? [] : [['shortfall', `${shortfall} USD`]]),
     ['prices', arithmetic === null ? pricesWithoutTariff(charge.pricing) : pricesOf(arithmetic)],
     ...(arithmetic === null
