@@ -50,6 +50,7 @@ describe('defaults for new keys', () => {
       limits: { ...NO_LIMITS, requests_per_minute: 60, concurrent_requests: 5 },
       budgets: { ...NO_BUDGETS, day: '1' },
       ...NO_SETTINGS,
+      warnings: [],
     })
     expect(ofAccount.body['key_defaults']).toEqual({
       limits: { ...NO_LIMITS, requests_per_minute: 30 },
