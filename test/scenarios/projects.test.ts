@@ -162,16 +162,17 @@ describe('a project', () => {
     const changed = await gateway.admin<Project>('PATCH', `projects/${project.id}`, change)
     await gateway.admin('PATCH', `projects/${project.id}`, change)
     const { data } = await gateway.admin<{ data: object[] }>('GET', `accounts/${account}/projects`)
-    const audit = await gateway.admin<{ data: object[] }>('GET', 'audit?limit=3')
+    const audit = await gateway.admin<{ data: { subject: string }[] }>('GET', 'audit')
 
     expect(changed).toMatchObject({ name: 'site', limits: { requests_per_minute: 1 } })
     expect(data).toEqual([
       { ...project, name: 'site', limits: undefined, budgets: undefined, budget_usage: undefined },
     ])
-    expect(audit.data).toMatchObject([
-      { action: 'project.rename', subject: project.id, detail: '{"name":"site"}' },
-      { action: 'project.limits', subject: project.id },
-      { action: 'project.create', subject: project.id },
+    // Background work may write lines of its own.
+    expect(audit.data.filter(({ subject }) => subject === project.id)).toMatchObject([
+      { action: 'project.rename', detail: '{"name":"site"}' },
+      { action: 'project.limits' },
+      { action: 'project.create' },
     ])
   })
 
