@@ -120,3 +120,17 @@ test('the runtime gives each callback bytes that it does not use again', async (
   const texts = kept.map(piece => piece.toString())
   expect(texts).toEqual(Array.from({ length: 50 }, (_, index) => `piece ${String(index).padStart(2, '0')}`))
 })
+
+test('after so many callbacks that the runtime may have polled again, the poll is not known', async () => {
+  onSocketEvent()
+  const first = currentPoll()
+  for (let callback = 1; callback <= 512; callback += 1) onSocketEvent()
+  const late = currentPoll()
+
+  await turn()
+  onSocketEvent()
+
+  expect(first).toBeNumber()
+  expect(late).toBeUndefined()
+  expect(currentPoll()).toBe(first! + 1)
+})

@@ -8,10 +8,18 @@ export interface Receiver {
 /** More waiting bytes than this are delivered at once, so that a poll with large bodies keeps little memory. */
 const WAITING_BYTES_MAX = 256 * 1024
 
+/**
+ * The runtime asks the system for at most 1,024 ready sockets at a time. If there were as many, it asks again before the
+ * callbacks of `setImmediate`, so that a later callback may be of bytes that arrived after an earlier one. This is half
+ * of it, because a ready socket may have no callback here.
+ */
+const CALLBACKS_OF_ONE_POLL_MAX = 512
+
 type Delivery = { readonly receiver: Receiver; readonly bytes: Buffer<ArrayBuffer> }
 
 let poll = 0
 let isPolling = false
+let callbacks = 0
 const waiting: Delivery[] = []
 let waitingBytes = 0
 
@@ -40,13 +48,14 @@ export function onSocketData(receiver: Receiver, bytes: Buffer<ArrayBuffer>): vo
 
 /**
  * The number of the poll whose callbacks, or whose bytes, are being handled. Undefined if the next socket event comes
- * from another poll.
+ * from another poll, or may do so.
  */
 export function currentPoll(): number | undefined {
-  return isPolling ? poll : undefined
+  return isPolling && callbacks <= CALLBACKS_OF_ONE_POLL_MAX ? poll : undefined
 }
 
 function beginPoll(): void {
+  callbacks += 1
   if (isPolling) return
   isPolling = true
   setImmediate(endPoll)
@@ -55,6 +64,7 @@ function beginPoll(): void {
 function endPoll(): void {
   deliver()
   isPolling = false
+  callbacks = 0
   poll += 1
 }
 
