@@ -9,9 +9,9 @@ export interface Receiver {
 const WAITING_BYTES_MAX = 256 * 1024
 
 /**
- * The runtime asks the system for at most 1,024 ready sockets at a time. If there were as many, it asks again before the
- * callbacks of `setImmediate`, so that a later callback may be of bytes that arrived after an earlier one. This is half
- * of it, because a ready socket may have no callback here.
+ * The runtime asks the system for at most 1,024 ready sockets at a time. If there were as many, it asks again before
+ * the callbacks of `setImmediate`, so that a later callback may be of bytes that arrived after an earlier one. This is
+ * half of it, because a ready socket may have no callback here.
  */
 const CALLBACKS_OF_ONE_POLL_MAX = 512
 
