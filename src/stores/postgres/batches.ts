@@ -3,7 +3,7 @@ import { idNumber } from '../../domain/ids.ts'
 import type { Hold } from '../../gateway/ports/ledger.ts'
 import { LaneWriter, type WriterSettings } from './lane-writer.ts'
 import type { Answers, AskedCharge, ChargeAnswer, HoldAnswer } from './post.ts'
-import type { Step } from './steps.ts'
+import type { Work } from './step-writes.ts'
 
 /** The first caller of a longer batch would wait too long for the work of the others. */
 const BATCH_MAX = 256
@@ -28,7 +28,7 @@ type WaitingStep = {
   readonly kind: 'step'
   /** True for a step of a running request: it waits for a lost database instead of being refused. */
   readonly canWait: boolean
-  readonly step: Step<unknown>
+  readonly work: Work<unknown>
   readonly answer: Answer<unknown>
 }
 type Waiting = Part | WaitingStep
@@ -85,12 +85,12 @@ export class Batches {
   }
 
   /**
-   * Runs a step in a transaction of its own. Rejects with what it throws; it then has written nothing. A step that
+   * Runs work in a transaction of its own. Rejects with what it throws; it then has written nothing. Work that
    * belongs to a running request waits for a lost database, and may run twice if its commit is not answered.
    */
-  run<T>(step: Step<T>, { canWait = false } = {}): Promise<T> {
+  run<T>(work: Work<T>, { canWait = false } = {}): Promise<T> {
     if (this.#failure !== undefined && !canWait) return Promise.reject(this.#failure)
-    return this.#ask<unknown>(answer => ({ kind: 'step', canWait, step, answer })) as Promise<T>
+    return this.#ask<unknown>(answer => ({ kind: 'step', canWait, work, answer })) as Promise<T>
   }
 
   /** Shows that the lane is in use, so that its holds do not expire. Each batch does, too. */
@@ -204,8 +204,8 @@ export class Batches {
   }
 
   async #runStep(waiting: WaitingStep): Promise<void> {
-    const { step, canWait, answer } = waiting
-    const written = await this.#writer.run(step)
+    const { work, canWait, answer } = waiting
+    const written = await this.#writer.run(work)
     if (written.outcome === 'committed') return answer.resolve(written.result)
     if (written.outcome === 'refused') return answer.reject(written.cause)
     if (written.outcome === 'unanswered') this.#fail(written.cause)

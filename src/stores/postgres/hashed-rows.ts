@@ -1,5 +1,6 @@
 import type { SQL } from 'bun'
 import type { SqlValue } from '../books/canonical.ts'
+import { toDatabase } from './values.ts'
 import {
   allColumnsOf,
   formOf,
@@ -27,15 +28,43 @@ export async function insertRow<Definition extends HashedTableDefinition>(
   place: RowPlace,
   row: NewRow<Definition>,
 ): Promise<boolean> {
-  const changing = Object.keys(definition.changing ?? {})
-  const columns = [...allColumnsOf(definition), ...changing]
-  const values = [...coveredValues(definition, place, row), ...changing.map(name => valueOf(row, name))]
+  const values = [...coveredValues(definition, place, row), ...changingValues(definition, row)]
   const { count } = await sql.unsafe(
-    `INSERT INTO ${definition.name} (${columns.join(', ')}) VALUES (${columns.map((_, index) => `$${index + 1}`).join(', ')})
-      ON CONFLICT DO NOTHING`,
-    values,
+    insertText(definition, columnsWritten(definition)),
+    values.map(toDatabase),
   )
   return Number(count) > 0
+}
+
+/** Like `insertRow`, with the next id of the table's sequence, which it returns; null if it writes nothing. */
+export async function insertWithSequence<Definition extends HashedTableDefinition>(
+  sql: SQL,
+  definition: Definition,
+  commitId: bigint,
+  row: NewRow<Definition>,
+): Promise<bigint | null> {
+  const key = keyOf(definition)
+  const covered = coveredValues(definition, { id: 0n, commitId }, row).slice(1)
+  const values = [...covered, ...changingValues(definition, row)]
+  const [inserted] = (await sql.unsafe(
+    `${insertText(definition, columnsWritten(definition).slice(1))} RETURNING ${key} AS id`,
+    values.map(toDatabase),
+  )) as { id: bigint }[]
+  return inserted?.id ?? null
+}
+
+/** The row id first, as in `allColumnsOf`. */
+function columnsWritten(definition: HashedTableDefinition): readonly string[] {
+  return [...allColumnsOf(definition), ...Object.keys(definition.changing ?? {})]
+}
+
+function insertText({ name }: HashedTableDefinition, columns: readonly string[]): string {
+  return `INSERT INTO ${name} (${columns.join(', ')}) VALUES (${columns.map((_, index) => `$${index + 1}`).join(', ')})
+      ON CONFLICT DO NOTHING`
+}
+
+function changingValues(definition: HashedTableDefinition, row: object): readonly SqlValue[] {
+  return Object.keys(definition.changing ?? {}).map(name => valueOf(row, name))
 }
 
 /** In the order of `allColumnsOf`. */

@@ -3,7 +3,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { CommitRows } from '../books/commit-rows.ts'
 import { bunHashes, flushed, Lane, type LaneClaim, type LanePlace } from './lane.ts'
 import { postBatch, type Answers, type Asked } from './post.ts'
-import { runStep, type Step, type StepOutcome } from './steps.ts'
+import { runStep, type StepOutcome, type Work } from './step-writes.ts'
 import { storedRows } from './stored-rows.ts'
 
 /** A database that does not answer in this time counts as lost. */
@@ -81,14 +81,14 @@ export class LaneWriter {
     })
   }
 
-  /** Runs a step in a transaction of its own. */
-  run<T>(step: Step<T>): Promise<Written<T>> {
+  /** Runs work in a transaction of its own. */
+  run<T>(work: Work<T>): Promise<Written<T>> {
     const lane = this.#lane
     const place = lane.next(0)
     let outcome: StepOutcome<T> | undefined
     return this.#write({ place, ran: () => outcome }, async () => {
       const at = { lane, place, nowMs: nowIn(this.#settings) }
-      const { result, own } = await runStep(this.#sql, at, step, ran => (outcome = ran))
+      const { result, own } = await runStep(this.#sql, at, work, ran => (outcome = ran))
       lane.advanceSealed(place, own)
       return result
     })

@@ -1,8 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
+import type { SealedRevision } from '../books/access/audit-log.ts'
 import { CanonicalBytes } from '../books/canonical.ts'
 import type { RevisionRow } from './catalog-history.ts'
-
-export type SealedRevision = { readonly revision: number; readonly sha256: string }
 
 type VersionRow = { id: string; position: bigint; content: string | null; sealed_secret: Uint8Array | null }
 type SealRow = { revision: bigint; history_sha256: string }

@@ -59,7 +59,7 @@ type Parts = { readonly database: Database; readonly commitLog: CommitLog }
 
 /** Appends rows to a table that commit hashes cover. Row ids grow; one that is not used leaves a gap. */
 export class HashedTable<Definition extends HashedTableDefinition = HashedTableDefinition> {
-  readonly #definition: Definition
+  readonly definition: Definition
   readonly #commitLog: CommitLog
   readonly #columns: readonly string[]
   readonly #addedLater: readonly string[]
@@ -71,7 +71,7 @@ export class HashedTable<Definition extends HashedTableDefinition = HashedTableD
 
   private constructor(parts: Parts, definition: Definition, lastId: bigint) {
     const { name, columns, added = {}, named = {}, changing = {} } = definition
-    this.#definition = definition
+    this.definition = definition
     this.#commitLog = parts.commitLog
     this.#columns = Object.keys(columns)
     this.#addedLater = Object.keys({ ...added, ...named })
@@ -123,7 +123,7 @@ export class HashedTable<Definition extends HashedTableDefinition = HashedTableD
     const { changes } = (needsAll ? this.#insertAll : this.#insert).run(values)
     if (changes === 0) return null
     if (this.#changing.length > 0) values.length = covered
-    this.#commitLog.add(this.#definition.tag, needsAll ? formOf(this.#definition, values) : values)
+    this.#commitLog.add(this.definition.tag, needsAll ? formOf(this.definition, values) : values)
     this.#nextId += 1n
     return id
   }

@@ -7,6 +7,7 @@ import type { LedgerReports } from '../../gateway/ports/ledger-reports.ts'
 import type { Limited } from '../../gateway/ports/limits.ts'
 import { BooksOfAccounts, type AccountBooks } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
+import type { StepRunner } from './engine.ts'
 import { Charges } from './charges.ts'
 import { Compensations } from './compensations.ts'
 import { Corrections } from './corrections.ts'
@@ -41,6 +42,7 @@ export type LedgerSteps = ReturnType<typeof createLedgerSteps>
 export function createLedgerSteps(parts: {
   readonly database: Database
   readonly transactions: Transactions
+  readonly stepRunner: StepRunner
   readonly auditLog: SqliteAuditLog
   readonly tables: Tables
   readonly tariffs: Tariffs

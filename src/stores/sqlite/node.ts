@@ -3,12 +3,14 @@ import { idSource } from '../../domain/ids.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
 import { SqliteAccounts } from './accounts.ts'
-import { SqliteAdminTokens } from './admin-tokens.ts'
 import type { ApiKeyCache } from './api-key-cache.ts'
 import { SqliteApiKeys } from './api-keys.ts'
 import { createAttempts } from './attempts.ts'
+import { StoredAdminTokens } from '../books/access/admin-tokens.ts'
+import { createAuditLog } from '../books/access/audit-log.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import { createCatalogStore, type CatalogState } from './catalog.ts'
+import { createEngine, type StepRunner } from './engine.ts'
 import { GroupCommit } from './group-commit.ts'
 import type { Tables } from './hashed-table.ts'
 import { HoldOwner } from './hold-owner.ts'
@@ -43,6 +45,7 @@ export type NodeSettings = {
 export type SharedState = {
   readonly database: Database
   readonly transactions: Transactions
+  readonly stepRunner: StepRunner
   readonly auditLog: SqliteAuditLog
   readonly tariffs: Tariffs
   readonly tables: Tables
@@ -62,6 +65,7 @@ export function openNode(
 ): StoreNode {
   const author = NodeChain.open(shared.database, name)
   const groupCommit = new GroupCommit(shared.transactions, { author })
+  const engine = createEngine({ ...shared, groupCommit })
   const owner = new HoldOwner(random64(), clock)
   const { hints, text } = shared.steps
   const freedHints = hints.add()
@@ -75,15 +79,12 @@ export function openNode(
     ledger: createLedger({ ...shared, groupCommit, owner, freedHints }),
     accounts: new SqliteAccounts({ ...shared, groupCommit, changeLimits, keyDefaults }),
     apiKeys,
-    adminTokens: new SqliteAdminTokens({ ...shared, groupCommit }),
+    adminTokens: new StoredAdminTokens(engine),
     projects: new SqliteProjects({ ...shared, groupCommit, changeLimits }),
     attempts: createAttempts({ ...shared, groupCommit }),
     jobs: openJobs({ ...shared, node: name, groupCommit, owner }),
     catalog: createCatalogStore(shared.catalog, groupCommit),
-    auditLog: {
-      ...shared.auditLog,
-      record: audit => groupCommit.run(() => shared.auditLog.append(audit)),
-    },
+    auditLog: createAuditLog(engine),
     // The file belongs to one process, so this node's chain is the only one that grows.
     commitChains: {
       ends: async () => (author.end === undefined ? [] : [author.end]),

@@ -4,6 +4,7 @@ import { createAuditLog } from './audit-log.ts'
 import { CatalogState } from './catalog.ts'
 import { CommitLog } from './commit-log.ts'
 import { openDatabase, type Database } from './database.ts'
+import { StepRunner } from './engine.ts'
 import { GroupCommit } from './group-commit.ts'
 import { openTables } from './hashed-table.ts'
 import { createLedgerSteps } from './ledger.ts'
@@ -62,17 +63,27 @@ function openShared(database: Database, secretKey: SecretKey): SharedState {
   const transactions = new Transactions(database)
   const commitLog = CommitLog.open({ database, transactions })
   const tables = openTables({ database, commitLog })
-  const auditLog = createAuditLog({ database, tables })
+  const stepRunner = new StepRunner({ database, tables })
+  const auditLog = createAuditLog(stepRunner)
   const tariffs = new Tariffs({ database, transactions, tables })
   const mailRecipients = new MailRecipients({ database, transactions })
   const webhookEvents = new WebhookEvents({ database, transactions, mailRecipients })
   return {
     database,
     transactions,
+    stepRunner,
     auditLog,
     tariffs,
     tables,
-    steps: createLedgerSteps({ database, transactions, auditLog, tables, tariffs, webhookEvents }),
+    steps: createLedgerSteps({
+      database,
+      transactions,
+      stepRunner,
+      auditLog,
+      tables,
+      tariffs,
+      webhookEvents,
+    }),
     keptKeys: new ApiKeyCache(database),
     catalog: CatalogState.load({ database, transactions, auditLog, secretKey }),
     webhookEvents,

@@ -1,7 +1,8 @@
 import type { SQL } from 'bun'
 import { CommitRows } from '../books/commit-rows.ts'
 import type { HashedTableDefinition, NewRow } from '../books/hashed-table.ts'
-import { formOfRow, insertRow } from './hashed-rows.ts'
+import { chargesTable, operationsTable, tariffsTable } from '../books/money-tables.ts'
+import { formOfRow, insertRow, insertWithSequence } from './hashed-rows.ts'
 import { bunHashes, type Lane, type LanePlace, type OwnCommit } from './lane.ts'
 import { record } from './literals.ts'
 import { placeValues } from './post.ts'
@@ -10,10 +11,13 @@ import { placeValues } from './post.ts'
 const IDLE_TIMEOUT = '1s'
 
 /** The work of one caller in a transaction of the lane. It may run again, so it keeps nothing outside the database. */
-export type Step<T> = (writes: StepWrites) => Promise<T>
+export type Work<T> = (writes: StepWrites) => Promise<T>
+
+/** The tables whose rows every request may write: their ids come from the lane. Other tables have a sequence. */
+const laneTables: ReadonlySet<HashedTableDefinition> = new Set([operationsTable, chargesTable, tariffsTable])
 
 /** What a step can do: read and write with `sql`, and append rows that the commit of the transaction covers. */
-class StepWrites {
+export class StepWrites {
   readonly sql: SQL
   readonly rows = new CommitRows(bunHashes)
   readonly #commitId: bigint
@@ -37,9 +41,20 @@ class StepWrites {
     definition: Definition,
     row: NewRow<Definition>,
   ): Promise<bigint | null> {
+    const commitId = this.#commitId
+    const id = laneTables.has(definition)
+      ? await this.#insertInLane(definition, row)
+      : await insertWithSequence(this.sql, definition, commitId, row)
+    if (id !== null) this.rows.add(definition.tag, formOfRow(definition, { id, commitId }, row))
+    return id
+  }
+
+  async #insertInLane<Definition extends HashedTableDefinition>(
+    definition: Definition,
+    row: NewRow<Definition>,
+  ): Promise<bigint | null> {
     const place = { id: this.#lastId + 1n, commitId: this.#commitId }
     if (!(await insertRow(this.sql, definition, place, row))) return null
-    this.rows.add(definition.tag, formOfRow(definition, place, row))
     this.#lastId = place.id
     return place.id
   }
@@ -49,13 +64,13 @@ class StepWrites {
 export type StepOutcome<T> = { readonly result: T; readonly own: OwnCommit | undefined }
 
 /**
- * Runs a step in a transaction, which is the batch at a place of the lane. `ran` is called with the outcome before the
+ * Runs the work of a step in a transaction, which is the batch at a place of the lane. `ran` is called with the outcome before the
  * commit, so that it is known if the commit is not answered.
  */
 export function runStep<T>(
   sql: SQL,
   at: { readonly lane: Lane; readonly place: LanePlace; readonly nowMs: number | null },
-  step: Step<T>,
+  work: Work<T>,
   ran: (outcome: StepOutcome<T>) => void,
 ): Promise<StepOutcome<T>> {
   const { lane, place, nowMs } = at
@@ -63,7 +78,7 @@ export function runStep<T>(
     await transaction`SELECT set_config('idle_in_transaction_session_timeout', ${IDLE_TIMEOUT}, true),
       enter_lane_v1(${record(placeValues(place))}::lane_place_v1, now_ms(${nowMs}))`
     const writes = new StepWrites(transaction, place)
-    const result = await step(writes)
+    const result = await work(writes)
     const keep = (outcome: StepOutcome<T>) => {
       ran(outcome)
       return outcome

@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
-import { adminTokensConform } from '../../../test/conformance/admin-tokens.ts'
-import { aSqliteStore, sqlite } from '../../../test/support/test-store.ts'
+import { adminTokensConform } from '../../../../test/conformance/admin-tokens.ts'
+import { conformsOnPostgres } from '../../../../test/support/postgres/store-kind.ts'
+import { aSqliteStore, sqlite } from '../../../../test/support/test-store.ts'
 
 adminTokensConform(sqlite)
+conformsOnPostgres(adminTokensConform)
 
 test('the sum of the grants of a day is read from an index, and no other day is read', () => {
   const { database } = aSqliteStore()

@@ -1,0 +1,63 @@
+import type { Audit, AuditLog } from '../../../gateway/ports/audit.ts'
+import { auditTable } from '../access-tables.ts'
+import { cursorOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
+import { all, first, insert, type Engine, type Step } from '../steps.ts'
+
+type AuditRow = {
+  id: bigint
+  actor: string
+  action: string
+  subject: string
+  detail: string | null
+  at_ms: bigint
+}
+
+/** The revision of the catalog that an audit line seals, and the hash of its history until there. */
+export type SealedRevision = { readonly revision: number; readonly sha256: string }
+
+/**
+ * Writes one line, in the same transaction as the change that it records; for an edit of the catalog, with its seal.
+ */
+export function* appendAudit(audit: Audit, sealed?: SealedRevision): Step<void> {
+  const { actor, action, subject, detail, atMs } = audit
+  yield* insert(auditTable, {
+    actor,
+    action,
+    subject,
+    at_ms: atMs,
+    detail: detail ?? null,
+    revision: sealed?.revision ?? null,
+    history_sha256: sealed?.sha256 ?? null,
+  })
+}
+
+/** The audit log of one node. */
+export function createAuditLog(engine: Engine): AuditLog {
+  return {
+    record: audit => engine.write('access', () => appendAudit(audit)),
+    has: action => engine.read(() => hasLine(action)),
+    list: page => engine.read(() => linesBefore(page)),
+  }
+}
+
+function* hasLine(action: string): Step<boolean> {
+  return (yield* first('SELECT id FROM audit_log WHERE action = ? LIMIT 1', action)) !== undefined
+}
+
+function* linesBefore({ limit, before }: Parameters<AuditLog['list']>[0]) {
+  const end = before === undefined ? ROW_ID_MAX : readCursor(before).value
+  const rows = yield* all<AuditRow>(
+    'SELECT * FROM audit_log WHERE id < ? ORDER BY id DESC LIMIT ?',
+    end,
+    limit,
+  )
+  return rows.map(({ id, actor, action, subject, detail, at_ms: atMs }) => ({
+    id,
+    cursor: cursorOf(id),
+    actor,
+    action,
+    subject,
+    detail: detail ?? undefined,
+    atMs: Number(atMs),
+  }))
+}

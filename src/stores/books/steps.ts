@@ -1,0 +1,68 @@
+import type { SqlValue } from './canonical.ts'
+import type { HashedTableDefinition, NewRow } from './hashed-table.ts'
+
+/**
+ * The work of one caller in a transaction. It is written once for both stores: it yields what it asks of its store, and
+ * goes on with the answer, which SQLite gives at once and PostgreSQL later. What it throws undoes it.
+ *
+ * Queries have a question mark for each value, and are text that both databases read alike: `coalesce` instead of
+ * `ifnull`, `CASE` instead of `max` with two arguments, a cast around `sum`, `RETURNING` to know whether a row was
+ * changed. Integers come back as bigint, and conditions as 0n or 1n.
+ */
+export type Step<T> = Generator<Ask, T, unknown>
+
+/** What a step asks of its store. */
+export type Ask =
+  | { readonly kind: 'query'; readonly sql: string; readonly values: readonly SqlValue[] }
+  | { readonly kind: 'insert'; readonly table: HashedTableDefinition; readonly row: object }
+  | { readonly kind: 'after'; readonly then: () => void }
+
+/** The rows of a query. */
+export function* all<Row>(sql: string, ...values: readonly SqlValue[]): Step<readonly Row[]> {
+  return (yield { kind: 'query', sql, values }) as readonly Row[]
+}
+
+/** The first row of a query, if it has one. */
+export function* first<Row>(sql: string, ...values: readonly SqlValue[]): Step<Row | undefined> {
+  return (yield* all<Row>(sql, ...values))[0]
+}
+
+/** Writes to a table that no hash covers. */
+export function* run(sql: string, ...values: readonly SqlValue[]): Step<void> {
+  yield { kind: 'query', sql, values }
+}
+
+/**
+ * Appends a row to a table that commits cover. Returns its id. If a unique column has this value already, it writes
+ * nothing and returns null.
+ */
+export function* insert<Definition extends HashedTableDefinition>(
+  table: Definition,
+  row: NewRow<Definition>,
+): Step<bigint | null> {
+  return (yield { kind: 'insert', table, row }) as bigint | null
+}
+
+/** Has something done as soon as the transaction is committed, and before its caller hears of it. */
+export function* afterCommit(then: () => void): Step<void> {
+  yield { kind: 'after', then }
+}
+
+/**
+ * Which steps run one after the other, on all nodes. Steps that move money are `books`: they exclude each other when
+ * they read the books of one account.
+ */
+export type Turn = 'access' | 'books' | 'catalog' | 'events'
+
+/** Runs the steps of one node: the store of SQLite or of PostgreSQL. */
+export interface Engine {
+  /**
+   * Runs a step in a transaction. Resolves with its result once that is on disk. Rejects with what the step throws,
+   * which then wrote nothing, and with `unavailable` if it cannot be written. `step` is called again if the transaction
+   * is repeated, so it keeps nothing outside of the store.
+   */
+  write<T>(turn: Turn, step: () => Step<T>): Promise<T>
+
+  /** Runs a step that only reads. All its queries see the same state. */
+  read<T>(step: () => Step<T>): Promise<T>
+}

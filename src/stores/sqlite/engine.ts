@@ -1,0 +1,52 @@
+import type { Database } from 'bun:sqlite'
+import type { SqlValue } from '../books/canonical.ts'
+import type { HashedTableDefinition } from '../books/hashed-table.ts'
+import type { Ask, Engine, Step } from '../books/steps.ts'
+import type { GroupCommit } from './group-commit.ts'
+import type { HashedTable, Tables } from './hashed-table.ts'
+
+/** Runs steps inside a transaction that has begun. */
+export class StepRunner {
+  readonly #database: Database
+  readonly #tables: ReadonlyMap<HashedTableDefinition, HashedTable>
+
+  constructor(parts: { readonly database: Database; readonly tables: Tables }) {
+    this.#database = parts.database
+    this.#tables = new Map(Object.values(parts.tables).map(table => [table.definition, table as HashedTable]))
+  }
+
+  run<T>(step: Step<T>): T {
+    for (let asked = step.next(); ; asked = step.next(this.#answer(asked.value)))
+      if (asked.done === true) return asked.value
+  }
+
+  #answer(ask: Ask): unknown {
+    switch (ask.kind) {
+      case 'query':
+        return this.#database.query<unknown, SqlValue[]>(ask.sql).all(...ask.values)
+      case 'insert':
+        return this.#table(ask.table).insert(ask.row as never)
+      case 'after':
+        // No other code runs before the commit. If it fails, what was forgotten is read again.
+        return ask.then()
+    }
+  }
+
+  #table(definition: HashedTableDefinition): HashedTable {
+    const table = this.#tables.get(definition)
+    if (table === undefined) throw new Error(`The table ${definition.name} is not open.`)
+    return table
+  }
+}
+
+/** The steps of one node. SQLite has one writer, so all of them run one after the other. */
+export function createEngine(parts: {
+  readonly groupCommit: GroupCommit
+  readonly stepRunner: StepRunner
+}): Engine {
+  const { groupCommit, stepRunner } = parts
+  return {
+    write: (_turn, step) => groupCommit.run(() => stepRunner.run(step())),
+    read: async step => stepRunner.run(step()),
+  }
+}
