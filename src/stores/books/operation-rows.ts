@@ -43,6 +43,12 @@ export type AccountState = {
   readonly free: NanoUsd
 }
 
+/** The books of one account that a step may change. They stay as they are until the transaction ends. */
+export type StepBooks = AccountState & {
+  /** The state that the step changes. It is written once, before the commit. */
+  stage(): StagedBooks
+}
+
 export type Operation = {
   readonly kind: OperationKind
   /** The caller's id of the credit, hold or charge that the operation belongs to. */

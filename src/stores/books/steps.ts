@@ -1,5 +1,6 @@
 import type { SqlValue } from './canonical.ts'
 import type { HashedTableDefinition, NewRow } from './hashed-table.ts'
+import type { StepBooks } from './operation-rows.ts'
 
 /**
  * The work of one caller in a transaction. It is written once for both stores: it yields what it asks of its store, and
@@ -15,7 +16,9 @@ export type Step<T> = Generator<Ask, T, unknown>
 export type Ask =
   | { readonly kind: 'query'; readonly sql: string; readonly values: readonly SqlValue[] }
   | { readonly kind: 'insert'; readonly table: HashedTableDefinition; readonly row: object }
-  | { readonly kind: 'after'; readonly then: () => void }
+  | { readonly kind: 'next id'; readonly table: HashedTableDefinition }
+  | { readonly kind: 'books'; readonly accountId: number }
+  | { readonly kind: 'after'; readonly call: () => void }
 
 /** The rows of a query. */
 export function* all<Row>(sql: string, ...values: readonly SqlValue[]): Step<readonly Row[]> {
@@ -43,9 +46,23 @@ export function* insert<Definition extends HashedTableDefinition>(
   return (yield { kind: 'insert', table, row }) as bigint | null
 }
 
+/** The id that the next row of a table gets. The step must insert that row, or none, before it asks again. */
+export function* nextIdOf(table: HashedTableDefinition): Step<bigint> {
+  return (yield { kind: 'next id', table }) as bigint
+}
+
+/**
+ * The books of an account, which nobody else changes until the transaction ends. What a step decides on, it reads after
+ * this. Throws a RangeError for an account that does not exist, and `books_inconsistent` for one without its row of
+ * balances.
+ */
+export function* booksOf(accountId: number): Step<StepBooks> {
+  return (yield { kind: 'books', accountId }) as StepBooks
+}
+
 /** Has something done as soon as the transaction is committed, and before its caller hears of it. */
-export function* afterCommit(then: () => void): Step<void> {
-  yield { kind: 'after', then }
+export function* afterCommit(call: () => void): Step<void> {
+  yield { kind: 'after', call }
 }
 
 /**

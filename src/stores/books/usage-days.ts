@@ -2,6 +2,7 @@ import { addUsd, nanoUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { Charge } from '../../gateway/ports/charge.ts'
 import type { ChargeSums, OperatorSums, UsageTotals } from '../../gateway/ports/ledger-reports.ts'
+import type { SqlValue } from './canonical.ts'
 import { usageFrom, usageOfCharge, type UsageColumns } from './usage-columns.ts'
 
 const MS_PER_DAY = 86_400_000
@@ -23,6 +24,47 @@ export type UsageDaySum = { -readonly [Name in keyof ChargeSums]: ChargeSums[Nam
   readonly group: UsageGroup
   first: bigint
   latest: bigint
+}
+
+/** Adds sums to a row of `usage_days`, with the values of `daySumValues`. */
+export const ADD_TO_DAY = `INSERT INTO usage_days AS d (day, account_id, api_key_id, model, provider, first_charge_id,
+    latest_charge_id, charges, input_tokens, output_tokens, images, duration_ms, cost, compensated, provider_cost,
+    charges_without_cost)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (day, account_id, api_key_id, model, provider) DO UPDATE SET
+    first_charge_id = CASE WHEN excluded.first_charge_id < d.first_charge_id
+      THEN excluded.first_charge_id ELSE d.first_charge_id END,
+    latest_charge_id = CASE WHEN excluded.latest_charge_id > d.latest_charge_id
+      THEN excluded.latest_charge_id ELSE d.latest_charge_id END,
+    charges = d.charges + excluded.charges,
+    input_tokens = d.input_tokens + excluded.input_tokens,
+    output_tokens = d.output_tokens + excluded.output_tokens,
+    images = d.images + excluded.images,
+    duration_ms = d.duration_ms + excluded.duration_ms,
+    cost = d.cost + excluded.cost,
+    compensated = d.compensated + excluded.compensated,
+    provider_cost = d.provider_cost + excluded.provider_cost,
+    charges_without_cost = d.charges_without_cost + excluded.charges_without_cost`
+
+export function daySumValues({ group, ...sum }: UsageDaySum): SqlValue[] {
+  return [
+    group.day,
+    group.accountId,
+    group.apiKeyId,
+    group.model,
+    group.provider,
+    sum.first,
+    sum.latest,
+    sum.charges,
+    sum.inputTokens,
+    sum.outputTokens,
+    sum.images,
+    sum.durationMs,
+    sum.cost,
+    sum.compensated,
+    sum.providerCost,
+    sum.chargesWithoutCost,
+  ]
 }
 
 /** The day of a time, in UTC: the number of days since 1970. */

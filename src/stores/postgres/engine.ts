@@ -2,6 +2,7 @@ import type { SQL } from 'bun'
 import type { Ask, Engine, Step, Turn } from '../books/steps.ts'
 import type { Batches } from './batches.ts'
 import type { StepWrites } from './step-writes.ts'
+import { LockedBooks } from './locked-books.ts'
 import { fromDatabase, numberedText, toDatabase } from './values.ts'
 
 /** The first number of the locks of turns. */
@@ -14,7 +15,16 @@ const turns: Readonly<Record<Turn, number | undefined>> = {
 }
 
 /** The steps of one node. A step is a batch of its lane, so it runs alone in its node. */
-export function createEngine({ batches, reads }: { readonly batches: Batches; readonly reads: SQL }): Engine {
+export function createEngine({
+  batches,
+  reads,
+  onFreed = () => undefined,
+}: {
+  readonly batches: Batches
+  readonly reads: SQL
+  /** Hears of each account whose balances a step changed, before the caller gets its outcome. */
+  readonly onFreed?: (accountId: number) => void
+}): Engine {
   return {
     async write(turn, step) {
       let after: readonly (() => void)[] = []
@@ -24,16 +34,15 @@ export function createEngine({ batches, reads }: { readonly batches: Batches; re
           await writes.sql`SELECT pg_advisory_xact_lock(${TURNS}::integer, ${lock}::integer)`
         const run = new StepRun(writes.sql, writes)
         const found = await run.toEnd(step())
-        after = run.after
+        const changed = await run.writeBooks()
+        after = [...run.after, ...changed.map(accountId => () => onFreed(accountId))]
         return found
       })
-      for (const then of after) then()
+      for (const call of after) call()
       return result
     },
     read: step =>
-      reads.begin('isolation level repeatable read read only', sql =>
-        new StepRun(sql).toEnd(step()),
-      ) as Promise<never>,
+      reads.begin('isolation level repeatable read read only', sql => new StepRun(sql).toEnd(step())),
   }
 }
 
@@ -42,6 +51,7 @@ class StepRun {
   readonly after: (() => void)[] = []
   readonly #sql: SQL
   readonly #writes: StepWrites | undefined
+  readonly #books = new Map<number, LockedBooks>()
 
   constructor(sql: SQL, writes?: StepWrites) {
     this.#sql = sql
@@ -58,10 +68,34 @@ class StepRun {
       case 'query':
         return fromDatabase(await this.#sql.unsafe(numberedText(ask.sql), ask.values.map(toDatabase)))
       case 'insert':
-        if (this.#writes === undefined) throw new Error('A step that reads inserts a row.')
-        return this.#writes.insert(ask.table, ask.row as never)
+        return this.#writing().insert(ask.table, ask.row as never)
+      case 'next id':
+        return this.#writing().nextId(ask.table)
+      case 'books':
+        return this.#booksOf(ask.accountId)
       case 'after':
-        return this.after.push(ask.then)
+        this.after.push(ask.call)
+        return undefined
     }
+  }
+
+  /** Writes the balances that the step changed. Returns their accounts. */
+  async writeBooks(): Promise<readonly number[]> {
+    const changed: number[] = []
+    for (const books of this.#books.values()) if (await books.write(this.#sql)) changed.push(books.accountId)
+    return changed
+  }
+
+  async #booksOf(accountId: number): Promise<LockedBooks> {
+    const known = this.#books.get(accountId)
+    if (known !== undefined) return known
+    const books = await LockedBooks.lock(this.#writing().sql, accountId)
+    this.#books.set(accountId, books)
+    return books
+  }
+
+  #writing(): StepWrites {
+    if (this.#writes === undefined) throw new Error('A step that only reads asks for a change.')
+    return this.#writes
   }
 }

@@ -1,11 +1,17 @@
+import { HOLD_TTL_MS } from '../../domain/ledger/hold.ts'
 import { idSource } from '../../domain/ids.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
 import { StoredAdminTokens } from '../books/access/admin-tokens.ts'
 import { createAuditLog } from '../books/access/audit-log.ts'
+import { createMoneySteps } from '../books/ledger/money-steps.ts'
 import { Batches } from './batches.ts'
+import { besideCharges } from './beside-charges.ts'
 import type { Connections } from './database.ts'
 import { createEngine } from './engine.ts'
+import { createLedger } from './ledger.ts'
+import { Tariffs } from './tariffs.ts'
+import { TextHolds } from './text-holds.ts'
 
 export type NodeSettings = {
   /** A label, to show it. */
@@ -19,6 +25,7 @@ export type NodeSettings = {
 
 /** The ports that are there. */
 export type PostgresNode = Pick<StoreNode, 'name' | 'newId' | 'adminTokens' | 'auditLog'> & {
+  readonly ledger: ReturnType<typeof createLedger>
   /** Writes what waits, ends the text holds of this node and gives its lane back. Repeating it changes nothing. */
   close(): Promise<void>
 }
@@ -27,11 +34,27 @@ export type PostgresNode = Pick<StoreNode, 'name' | 'newId' | 'adminTokens' | 'a
 export async function openNode({ name, connections, clock, random64 }: NodeSettings): Promise<PostgresNode> {
   const { connect, reads } = connections
   const nowMs = clock === undefined ? {} : { nowMs: () => clock.now() }
-  const batches = await Batches.open({ connect, label: name, ...nowMs })
-  const engine = createEngine({ batches, reads })
+  const wall = clock ?? Date
+  const freed = new Set<(accountId: number) => void>()
+  const onFreed = (accountId: number) => {
+    for (const listener of freed) listener(accountId)
+  }
+  const batches = await Batches.open({ connect, label: name, onFreed, ...nowMs })
+  const engine = createEngine({ batches, reads, onFreed })
+  const money = createMoneySteps({ besideCharges, balanceAlerts: { *check() {} }, events: { *emit() {} } })
+  const text = new TextHolds({ batches, reads, tariffs: new Tariffs(batches), onFreed, ...nowMs })
+  const owner = { number: random64(), expiresAtMs: () => wall.now() + HOLD_TTL_MS }
   return {
     name,
-    newId: idSource({ clock: clock ?? Date, random64 }),
+    newId: idSource({ clock: wall, random64 }),
+    ledger: createLedger({
+      engine,
+      money,
+      text,
+      owner,
+      clock: wall,
+      onFreed: listener => void freed.add(listener),
+    }),
     adminTokens: new StoredAdminTokens(engine),
     auditLog: createAuditLog(engine),
     async close() {

@@ -22,6 +22,8 @@ export class StepWrites {
   readonly rows = new CommitRows(bunHashes)
   readonly #commitId: bigint
   #lastId: bigint
+  /** The ids that were asked for, by table, until their rows are written. */
+  readonly #reserved = new Map<HashedTableDefinition, bigint>()
 
   constructor(sql: SQL, { sealedId }: LanePlace) {
     this.sql = sql
@@ -49,14 +51,23 @@ export class StepWrites {
     return id
   }
 
+  /** The id that the next row of a table of the lane gets. */
+  nextId(definition: HashedTableDefinition): bigint {
+    if (!laneTables.has(definition)) throw new Error(`The ids of ${definition.name} come from a sequence.`)
+    const id = this.#reserved.get(definition) ?? this.#lastId + 1n
+    this.#reserved.set(definition, id)
+    if (id > this.#lastId) this.#lastId = id
+    return id
+  }
+
   async #insertInLane<Definition extends HashedTableDefinition>(
     definition: Definition,
     row: NewRow<Definition>,
   ): Promise<bigint | null> {
-    const place = { id: this.#lastId + 1n, commitId: this.#commitId }
-    if (!(await insertRow(this.sql, definition, place, row))) return null
-    this.#lastId = place.id
-    return place.id
+    const id = this.nextId(definition)
+    if (!(await insertRow(this.sql, definition, { id, commitId: this.#commitId }, row))) return null
+    this.#reserved.delete(definition)
+    return id
   }
 }
 
@@ -64,8 +75,8 @@ export class StepWrites {
 export type StepOutcome<T> = { readonly result: T; readonly own: OwnCommit | undefined }
 
 /**
- * Runs the work of a step in a transaction, which is the batch at a place of the lane. `ran` is called with the outcome before the
- * commit, so that it is known if the commit is not answered.
+ * Runs the work of a step in a transaction, which is the batch at a place of the lane. `ran` is called with the outcome
+ * before the commit, so that it is known if the commit is not answered.
  */
 export function runStep<T>(
   sql: SQL,

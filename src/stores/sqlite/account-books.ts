@@ -4,10 +4,10 @@ import { subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import {
   booksStateFrom,
   type AccountColumns,
-  type AccountState,
   type BalancesRow,
   type BooksState,
   type StagedBooks,
+  type StepBooks,
 } from '../books/operation-rows.ts'
 import type { HintBroadcast } from './freed-hints.ts'
 import type { AccountLimits } from './limits/account-limits.ts'
@@ -23,7 +23,7 @@ const BOOKS_KEPT_MAX = 100_000
 const EVICTION_TRIES = 8
 
 /** The books of one account in memory. */
-export class AccountBooks implements AccountState {
+export class AccountBooks implements StepBooks {
   readonly accountId: number
   /** The state on disk. */
   committed: BooksState
@@ -34,10 +34,20 @@ export class AccountBooks implements AccountState {
   textHolds = 0
   /** Its scopes that have limits. Null if none has, and undefined if this was not read yet. */
   limits: AccountLimits | null | undefined
+  /** The books that the running transaction changed. */
+  readonly #changed: AccountBooks[]
 
-  constructor(accountId: number, committed: BooksState) {
+  constructor(accountId: number, committed: BooksState, changed: AccountBooks[]) {
     this.accountId = accountId
     this.committed = committed
+    this.#changed = changed
+  }
+
+  /** Inside a step: the state that the step may change. */
+  stage(): StagedBooks {
+    if (this.staged !== null) return this.staged
+    this.#changed.push(this)
+    return (this.staged = { ...this.committed, balances: { ...this.committed.balances } })
   }
 
   /** The state that a step decides on: the stored state with the changes of the running transaction so far. */
@@ -70,7 +80,7 @@ export class BooksOfAccounts {
   readonly #hints: HintBroadcast
   readonly #keptMax: number
   readonly #kept = new Map<number, AccountBooks>()
-  #changed: AccountBooks[] = []
+  readonly #changed: AccountBooks[] = []
 
   constructor(
     parts: {
@@ -100,20 +110,12 @@ export class BooksOfAccounts {
     return [...this.#kept.values()].filter(({ limits }) => (limits ?? null) !== null)
   }
 
-  /** Inside a step: the state that the step may change. */
-  stage(books: AccountBooks): StagedBooks {
-    if (books.staged !== null) return books.staged
-    this.#changed.push(books)
-    return (books.staged = { ...books.committed, balances: { ...books.committed.balances } })
-  }
-
   #write(): void {
     for (const { accountId, current } of this.#changed) this.#table.write(accountId, current)
   }
 
   #adopt(): void {
-    const changed = this.#changed
-    this.#changed = []
+    const changed = this.#changed.splice(0)
     for (const books of changed) {
       books.committed = books.current
       books.staged = null
@@ -122,12 +124,11 @@ export class BooksOfAccounts {
   }
 
   #drop(): void {
-    for (const books of this.#changed) books.staged = null
-    this.#changed = []
+    for (const books of this.#changed.splice(0)) books.staged = null
   }
 
   #load(accountId: number): AccountBooks {
-    const books = new AccountBooks(accountId, this.#table.read(accountId))
+    const books = new AccountBooks(accountId, this.#table.read(accountId), this.#changed)
     if (this.#kept.size >= this.#keptMax) this.#makeRoom()
     this.#kept.set(accountId, books)
     return books

@@ -157,7 +157,7 @@ export class SqliteAccounts implements Accounts {
         openJobs: Number(this.#sql.openHolds.get(row.id)?.open ?? 0n),
       })
       // The steps of the same transaction, and requests that were admitted before, see it in the books.
-      this.#booksOfAccounts.stage(books).isClosed = true
+      books.stage().isClosed = true
       this.#sql.close.run(atMs, row.id)
       this.#auditLog.append({ action: 'account.close', subject: publicId, actor, atMs })
       this.#keptKeys.clear()

@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { SqlValue } from '../books/canonical.ts'
 import type { HashedTableDefinition } from '../books/hashed-table.ts'
+import type { BooksOfAccounts } from './account-books.ts'
 import type { Ask, Engine, Step } from '../books/steps.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { HashedTable, Tables } from './hashed-table.ts'
@@ -9,10 +10,18 @@ import type { HashedTable, Tables } from './hashed-table.ts'
 export class StepRunner {
   readonly #database: Database
   readonly #tables: ReadonlyMap<HashedTableDefinition, HashedTable>
+  readonly #booksOfAccounts: BooksOfAccounts
 
-  constructor(parts: { readonly database: Database; readonly tables: Tables }) {
+  constructor(parts: {
+    readonly database: Database
+    readonly tables: Tables
+    readonly booksOfAccounts: BooksOfAccounts
+  }) {
     this.#database = parts.database
-    this.#tables = new Map(Object.values(parts.tables).map(table => [table.definition, table as HashedTable]))
+    this.#booksOfAccounts = parts.booksOfAccounts
+    this.#tables = new Map(
+      Object.entries(parts.tables).map(([, table]) => [table.definition, table as HashedTable]),
+    )
   }
 
   run<T>(step: Step<T>): T {
@@ -26,9 +35,13 @@ export class StepRunner {
         return this.#database.query<unknown, SqlValue[]>(ask.sql).all(...ask.values)
       case 'insert':
         return this.#table(ask.table).insert(ask.row as never)
+      case 'next id':
+        return this.#table(ask.table).nextId
+      case 'books':
+        return this.#booksOfAccounts.of(ask.accountId)
       case 'after':
         // No other code runs before the commit. If it fails, what was forgotten is read again.
-        return ask.then()
+        return ask.call()
     }
   }
 

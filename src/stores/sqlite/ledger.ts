@@ -5,21 +5,16 @@ import { addUsd, nanoUsd } from '../../domain/money.ts'
 import type { Balance, HoldOutcome, Ledger } from '../../gateway/ports/ledger.ts'
 import type { LedgerReports } from '../../gateway/ports/ledger-reports.ts'
 import type { Limited } from '../../gateway/ports/limits.ts'
-import { BooksOfAccounts, type AccountBooks } from './account-books.ts'
-import type { SqliteAuditLog } from './audit-log.ts'
+import { createMoneySteps } from '../books/ledger/money-steps.ts'
+import type { Engine } from '../books/steps.ts'
+import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
+import { createBesideCharges, inMemory } from './beside-charges.ts'
 import type { StepRunner } from './engine.ts'
-import { Charges } from './charges.ts'
-import { Compensations } from './compensations.ts'
-import { Corrections } from './corrections.ts'
-import { Credits } from './credits.ts'
 import { DayUsageReader } from './day-usage.ts'
-import { HintBroadcast, type FreedHints } from './freed-hints.ts'
+import type { FreedHints, HintBroadcast } from './freed-hints.ts'
 import type { GroupCommit } from './group-commit.ts'
-import type { Tables } from './hashed-table.ts'
 import type { HoldOwner } from './hold-owner.ts'
-import { Journal } from './journal.ts'
 import { LossList } from './loss-list.ts'
-import { MediaHolds } from './media-holds.ts'
 import { RefundList } from './refund-list.ts'
 import { ReadTurns } from './charge-chain.ts'
 import { Statement } from './statement.ts'
@@ -43,31 +38,36 @@ export function createLedgerSteps(parts: {
   readonly database: Database
   readonly transactions: Transactions
   readonly stepRunner: StepRunner
-  readonly auditLog: SqliteAuditLog
-  readonly tables: Tables
+  readonly hints: HintBroadcast
+  readonly booksOfAccounts: BooksOfAccounts
   readonly tariffs: Tariffs
   readonly webhookEvents: WebhookEvents
 }) {
-  const hints = new HintBroadcast()
-  const booksOfAccounts = new BooksOfAccounts({ ...parts, hints })
+  const { hints, booksOfAccounts, webhookEvents } = parts
   const balanceAlerts = new BalanceAlerts({ ...parts, booksOfAccounts })
-  const journal = new Journal({ ...parts, booksOfAccounts, balanceAlerts })
   const textHolds = new OpenTextHolds()
   const limits = new LimitSteps({ ...parts, textHolds, hints })
-  const charges = new Charges({ ...parts, booksOfAccounts, limits })
-  const shared = { ...parts, hints, booksOfAccounts, journal, charges, limits, textHolds }
+  const money = createMoneySteps({
+    balanceAlerts: {
+      *check(books, atMs) {
+        balanceAlerts.check(inMemory(books), atMs)
+      },
+    },
+    besideCharges: createBesideCharges({ ...parts, limits }),
+    events: {
+      *emit(event) {
+        webhookEvents.emit(event)
+      },
+    },
+  })
   return {
     hints,
     booksOfAccounts,
     balanceAlerts,
     jobAlerts: new JobAlerts(parts),
-    journal,
     limits,
-    text: new TextHolds(shared),
-    media: new MediaHolds(shared),
-    credits: new Credits(shared),
-    corrections: new Corrections(shared),
-    compensations: new Compensations(shared),
+    ...money,
+    text: new TextHolds({ ...parts, ...money, limits, textHolds }),
   }
 }
 
@@ -76,10 +76,11 @@ export function createLedger(parts: {
   readonly database: Database
   readonly steps: LedgerSteps
   readonly groupCommit: GroupCommit
+  readonly engine: Engine
   readonly owner: HoldOwner
   readonly freedHints: FreedHints
 }): Ledger {
-  const { database, groupCommit, owner } = parts
+  const { database, engine, groupCommit, owner } = parts
   const { text, media, credits, corrections, compensations, booksOfAccounts } = parts.steps
   const mediaHeld = database.prepare<{ held: bigint }, []>(
     "SELECT ifnull(sum(amount), 0) AS held FROM holds WHERE state = 'open'",
@@ -90,34 +91,35 @@ export function createLedger(parts: {
     return outcome.outcome === 'limited' ? toldRefusal(hold, outcome, parts) : outcome
   }
   const placeMedia = ({ atMs, ...hold }: Parameters<Ledger['placeHold']>[0]) =>
-    groupCommit.run(() => media.place(hold, owner, atMs))
+    engine.write('books', () => media.place(hold, owner, atMs))
 
   return {
-    credit: request => groupCommit.run(() => credits.credit(request)),
-    debit: request => groupCommit.run(() => corrections.debit(request)),
-    refund: request => groupCommit.run(() => corrections.refund(request)),
+    credit: request => engine.write('books', () => credits.credit(request)),
+    debit: request => engine.write('books', () => corrections.debit(request)),
+    refund: request => engine.write('books', () => corrections.refund(request)),
     placeHold: request => (request.kind === 'text' ? Promise.try(placeText, request) : placeMedia(request)),
     captureHold: (hold, charge) =>
       hold.kind === 'text'
         ? text.capture(hold, charge, groupCommit)
-        : groupCommit.run(() => media.capture(hold, charge)),
+        : engine.write('books', () => media.capture(hold, charge)),
     releaseHold: (hold, atMs) =>
       hold.kind === 'text'
         ? text.release(hold, atMs, groupCommit)
-        : groupCommit.run(() => media.release(hold, atMs)),
+        : engine.write('books', () => media.release(hold, atMs)),
     renewHolds() {
       text.renew(owner)
-      return groupCommit.run(() => media.renew(owner))
+      return engine.write('books', () => media.renew(owner))
     },
     async expiredHolds(limit) {
       const expired = text.expired(owner.monotonicMs(), limit)
-      return [...expired, ...media.expired(owner.nowMs(), limit - expired.length)]
+      const ofMedia = await engine.read(() => media.expired(owner.nowMs(), limit - expired.length))
+      return [...expired, ...ofMedia]
     },
     expireHold: async (hold, atMs) =>
       hold.kind === 'text'
         ? text.expire(hold, { monotonicMs: owner.monotonicMs(), atMs })
-        : groupCommit.run(() => media.expire(hold, { nowMs: owner.nowMs(), atMs })),
-    compensate: (attempt, atMs) => groupCommit.run(() => compensations.compensate(attempt, atMs)),
+        : engine.write('books', () => media.expire(hold, { nowMs: owner.nowMs(), atMs })),
+    compensate: (attempt, atMs) => engine.write('books', () => compensations.compensate(attempt, atMs)),
     onFreed: listener => parts.freedHints.listen(listener),
     heldNow: async () => ({ text: text.held(), media: nanoUsd(mediaHeld.get()?.held ?? 0n) }),
     balance: async accountId => balanceOf(booksOfAccounts.of(accountId)),

@@ -76,7 +76,7 @@ export function openNode(
   return {
     name,
     newId: idSource({ clock, random64, after: lastKey }),
-    ledger: createLedger({ ...shared, groupCommit, owner, freedHints }),
+    ledger: createLedger({ ...shared, groupCommit, engine, owner, freedHints }),
     accounts: new SqliteAccounts({ ...shared, groupCommit, changeLimits, keyDefaults }),
     apiKeys,
     adminTokens: new StoredAdminTokens(engine),

@@ -1,10 +1,12 @@
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
+import { BooksOfAccounts } from './account-books.ts'
 import { ApiKeyCache } from './api-key-cache.ts'
 import { createAuditLog } from './audit-log.ts'
 import { CatalogState } from './catalog.ts'
 import { CommitLog } from './commit-log.ts'
 import { openDatabase, type Database } from './database.ts'
 import { StepRunner } from './engine.ts'
+import { HintBroadcast } from './freed-hints.ts'
 import { GroupCommit } from './group-commit.ts'
 import { openTables } from './hashed-table.ts'
 import { createLedgerSteps } from './ledger.ts'
@@ -63,7 +65,9 @@ function openShared(database: Database, secretKey: SecretKey): SharedState {
   const transactions = new Transactions(database)
   const commitLog = CommitLog.open({ database, transactions })
   const tables = openTables({ database, commitLog })
-  const stepRunner = new StepRunner({ database, tables })
+  const hints = new HintBroadcast()
+  const booksOfAccounts = new BooksOfAccounts({ database, transactions, hints })
+  const stepRunner = new StepRunner({ database, tables, booksOfAccounts })
   const auditLog = createAuditLog(stepRunner)
   const tariffs = new Tariffs({ database, transactions, tables })
   const mailRecipients = new MailRecipients({ database, transactions })
@@ -79,8 +83,8 @@ function openShared(database: Database, secretKey: SecretKey): SharedState {
       database,
       transactions,
       stepRunner,
-      auditLog,
-      tables,
+      hints,
+      booksOfAccounts,
       tariffs,
       webhookEvents,
     }),

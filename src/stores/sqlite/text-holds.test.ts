@@ -5,15 +5,19 @@ import { AccountBooks } from './account-books.ts'
 import { TextHold, OpenTextHolds } from './text-holds.ts'
 
 const books = () =>
-  new AccountBooks(1, {
-    balances: NO_BALANCES,
-    bookedLosses: ZERO,
-    operationCount: 0,
-    latestOperationId: null,
-    latestChargeId: null,
-    isClosed: false,
-    alert: null,
-  })
+  new AccountBooks(
+    1,
+    {
+      balances: NO_BALANCES,
+      bookedLosses: ZERO,
+      operationCount: 0,
+      latestOperationId: null,
+      latestChargeId: null,
+      isClosed: false,
+      alert: null,
+    },
+    [],
+  )
 
 const aHoldOf = (id: TextHold['id'], of = books()) =>
   new TextHold(

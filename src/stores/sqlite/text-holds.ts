@@ -14,18 +14,21 @@ import {
   refusalOfHold,
   type TextHoldState,
 } from '../books/holds.ts'
+import type { Charges } from '../books/ledger/charges.ts'
+import type { Journal } from '../books/ledger/journal.ts'
+import type { Step } from '../books/steps.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
-import type { Charges } from './charges.ts'
+import type { StepRunner } from './engine.ts'
 import type { HintBroadcast } from './freed-hints.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { HoldOwner } from './hold-owner.ts'
-import type { Journal } from './journal.ts'
 import type { ScopedDemand } from './limits/account-limits.ts'
 import type { LimitSteps } from './limits/limit-steps.ts'
 import type { Transactions } from './transactions.ts'
 
 type Parts = {
   readonly transactions: Transactions
+  readonly stepRunner: StepRunner
   readonly booksOfAccounts: BooksOfAccounts
   readonly journal: Journal
   readonly charges: Charges
@@ -94,7 +97,7 @@ export class TextHolds {
     const found = this.#holds.find(hold)
     if (found !== undefined) found.capturesWaiting += 1
     try {
-      return await groupCommit.run(() => this.#capture(hold, charge))
+      return await groupCommit.run(() => this.#parts.stepRunner.run(this.#capture(hold, charge)))
     } finally {
       if (found !== undefined) found.capturesWaiting -= 1
     }
@@ -150,19 +153,18 @@ export class TextHolds {
     }
   }
 
-  /** Inside a step. */
-  #capture(hold: Hold, charge: Charge): Captured {
+  *#capture(hold: Hold, charge: Charge): Step<Captured> {
     const { journal, charges } = this.#parts
     const found = this.#holds.find(hold)
-    const write = captureTextHold(found, charge, journal.nextOperationId)
+    const write = captureTextHold(found, charge, yield* journal.nextOperationId())
     if (found === undefined || write === undefined)
-      return repeatedCapture(hold, charge.cost, charges.first(hold.id))
-    const isFirst = charges.insert(found.books, charge, write.booking)
+      return repeatedCapture(hold, charge.cost, yield* charges.first(hold.id))
+    const isFirst = yield* charges.insert(found.books, charge, write.booking)
     const tokens = charge.kind === 'text' ? inputTokens(charge.usage) + outputTokens(charge.usage) : 0
     this.#end(found, { tokens, atMs: charge.atMs })
     // The id was charged before this hold was placed with it. It is charged only once.
-    if (!isFirst) return repeatedCapture(hold, charge.cost, charges.first(hold.id))
-    journal.write(found.books, write.operation)
+    if (!isFirst) return repeatedCapture(hold, charge.cost, yield* charges.first(hold.id))
+    yield* journal.write(found.books, write.operation)
     return write.captured
   }
 

@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { UsageDayTable } from './charges.ts'
+import { UsageDayTable } from './beside-charges.ts'
 import type { GroupCommit } from './group-commit.ts'
 import {
   dayOf,

@@ -2,7 +2,7 @@ import type { Mutant } from '../mutant.ts'
 
 const TOKEN = 'src/domain/admin/admin-token.ts'
 const TOKEN_TESTS = 'src/domain/admin/admin-token.test.ts'
-const STORE_TESTS = 'src/stores/sqlite/admin-tokens.test.ts'
+const STORE_TESTS = 'src/stores/books/access/admin-tokens.test.ts'
 const SCENARIOS = 'test/scenarios/admin-tokens.test.ts'
 const SCOPES = 'test/scenarios/admin-scopes.test.ts'
 

@@ -119,7 +119,7 @@ export const limitMutants: readonly Mutant[] = [
   },
   {
     name: 'a compensated charge counts for budgets',
-    file: 'src/stores/sqlite/charges.ts',
+    file: 'src/stores/books/ledger/charges.ts',
     text: 'isCompensated ? { ...charge, cost: ZERO } : charge',
     replacement: 'charge',
     tests: [STORE_TESTS],

@@ -341,8 +341,8 @@ export const moneyMutants: readonly Mutant[] = [
   {
     name: 'a balance after a rollback keeps what was rolled back',
     file: 'src/stores/sqlite/account-books.ts',
-    text: 'for (const books of this.#changed) books.staged = null',
-    replacement: 'for (const books of this.#changed) books.committed = books.current',
+    text: 'for (const books of this.#changed.splice(0)) books.staged = null',
+    replacement: 'for (const books of this.#changed.splice(0)) books.committed = books.current',
     tests: [LEDGER_TESTS],
   },
   {
@@ -441,17 +441,17 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'a rollback does not undo what it added to the usage of a day',
-    file: 'src/stores/sqlite/charges.ts',
-    text: 'afterRollback: () => this.#sums.clear(),',
+    file: 'src/stores/sqlite/beside-charges.ts',
+    text: 'afterRollback: () => sums.clear(),',
     replacement: 'afterRollback: () => undefined,',
-    tests: ['src/stores/sqlite/charges.test.ts'],
+    tests: ['src/stores/sqlite/beside-charges.test.ts'],
   },
   {
     name: 'the usage of a part of a day is that of the whole day',
     file: 'src/stores/sqlite/usage-range.ts',
     text: 'part.fromMs === startOfDay(day) && part.toMs === startOfDay(day + 1)',
     replacement: 'part.fromMs >= startOfDay(day)',
-    tests: ['src/stores/sqlite/charges.test.ts'],
+    tests: ['src/stores/sqlite/beside-charges.test.ts'],
   },
   {
     name: 'a reused idempotency key refunds another charge',

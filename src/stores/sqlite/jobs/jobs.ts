@@ -10,6 +10,7 @@ import {
   type JobWrites,
 } from '../../books/jobs/decide-job.ts'
 import { jobFrom, type JobRow } from '../../books/jobs/job-rows.ts'
+import type { StepRunner } from '../engine.ts'
 import type { GroupCommit } from '../group-commit.ts'
 import type { Tables } from '../hashed-table.ts'
 import type { HoldOwner } from '../hold-owner.ts'
@@ -23,6 +24,7 @@ type JobsParts = {
   /** The name of the node. */
   readonly node: string
   readonly groupCommit: GroupCommit
+  readonly stepRunner: StepRunner
   readonly steps: LedgerSteps
   readonly tables: Tables
   readonly owner: HoldOwner
@@ -106,7 +108,7 @@ class JobSteps {
       steps.limits.tellRefusal(books, taken.refusal, atMs)
       return taken
     }
-    const outcome = steps.media.place({ ...decision.hold, job: id }, owner, atMs)
+    const outcome = this.#parts.stepRunner.run(steps.media.place({ ...decision.hold, job: id }, owner, atMs))
     if (outcome.outcome !== 'held') return outcome
     const row = table.insert(decision.row)
     table.note(row, decision.event, idempotency)
@@ -124,7 +126,8 @@ class JobSteps {
 
   /** Returns the row after the step. */
   #write(before: JobRow, { charge, releasedAtMs, loss, columns, event }: JobWrites): JobRow {
-    const { media, journal, booksOfAccounts, limits, jobAlerts } = this.#parts.steps
+    const { stepRunner, steps } = this.#parts
+    const { media, journal, booksOfAccounts, limits, jobAlerts } = steps
     const job = jobFrom(before)
     const hold = holdOf(job)
     const endedAtMs = charge?.atMs ?? releasedAtMs
@@ -132,9 +135,11 @@ class JobSteps {
       const books = booksOfAccounts.of(hold.accountId)
       limits.giveBack(books, demandOf(job), { tokens: 0, atMs: endedAtMs })
     }
-    if (charge !== undefined) media.capture(hold, charge)
-    if (releasedAtMs !== undefined) media.release(hold, releasedAtMs)
-    const lossBy = loss && { loss_by: journal.write(booksOfAccounts.of(hold.accountId), loss) }
+    if (charge !== undefined) stepRunner.run(media.capture(hold, charge))
+    if (releasedAtMs !== undefined) stepRunner.run(media.release(hold, releasedAtMs))
+    const lossBy = loss && {
+      loss_by: stepRunner.run(journal.write(booksOfAccounts.of(hold.accountId), loss)),
+    }
     const after = { ...before, ...columns, ...lossBy }
     this.#table.update(before, after)
     if (event !== undefined) this.#table.note(after, event)

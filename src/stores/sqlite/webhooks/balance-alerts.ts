@@ -43,7 +43,7 @@ export class BalanceAlerts {
     const books = this.#books.of(accountId)
     if (below === (books.current.alert?.below ?? null)) return false
     if (below === null) {
-      this.#books.stage(books).alert = null
+      books.stage().alert = null
       this.#sql.remove.run(accountId)
       return true
     }
@@ -53,7 +53,7 @@ export class BalanceAlerts {
   }
 
   #write(books: AccountBooks, alert: BalanceAlert): void {
-    this.#books.stage(books).alert = alert
+    books.stage().alert = alert
     this.#sql.write.run(books.accountId, alert.below, alert.isLow ? 1 : 0)
   }
 }

@@ -1,0 +1,50 @@
+import type { Id } from '../../../domain/ids.ts'
+import { ZERO } from '../../../domain/money.ts'
+import type { Charge } from '../../../gateway/ports/charge.ts'
+import { chargeRow, type ChargeBooking, type ChargedRow } from '../charge-rows.ts'
+import { chargesTable } from '../money-tables.ts'
+import type { StepBooks } from '../operation-rows.ts'
+import { first, insert, type Step } from '../steps.ts'
+import type { Tariff } from '../tariff-rows.ts'
+
+/** What belongs to a charge beside its row. Stores keep it in different ways. */
+export type BesideCharges = {
+  /** The row of a tariff, which is written if it is new. */
+  tariffId(tariff: Tariff): Step<bigint>
+  /** Counts the cost of a charge in the budgets of its scopes. */
+  spend(books: StepBooks, charge: Charge): Step<void>
+  /** Adds a charge to the sums of its day. */
+  addUsage(accountId: number, chargeId: bigint, charge: Charge, isCompensated: boolean): Step<void>
+}
+
+/** Writes charges. */
+export class Charges {
+  readonly #beside: BesideCharges
+
+  constructor({ besideCharges }: { readonly besideCharges: BesideCharges }) {
+    this.#beside = besideCharges
+  }
+
+  /** Writes a charge as the latest of its account. Returns false, and writes nothing, if the id was charged before. */
+  *insert(books: StepBooks, charge: Charge, booking: ChargeBooking): Step<boolean> {
+    const { tariff } = charge
+    const tariffId = tariff === null ? null : yield* this.#beside.tariffId(tariff)
+    const id = yield* insert(chargesTable, chargeRow(books, charge, booking, tariffId))
+    if (id === null) return false
+    books.stage().latestChargeId = id
+    const { isCompensated = false } = booking
+    yield* this.#beside.spend(books, isCompensated ? { ...charge, cost: ZERO } : charge)
+    yield* this.#beside.addUsage(books.accountId, id, charge, isCompensated)
+    return true
+  }
+
+  /** The charge of an id; null if there is none. */
+  *first({ key, tail }: Id): Step<ChargedRow | null> {
+    const row = yield* first<ChargedRow>(
+      'SELECT account_id, cost, shortfall FROM charges WHERE id_key = ? AND id_tail = ?',
+      key,
+      tail,
+    )
+    return row ?? null
+  }
+}

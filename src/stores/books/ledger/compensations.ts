@@ -1,0 +1,63 @@
+import type { AttemptId } from '../../../gateway/ports/attempts.ts'
+import type { Compensated } from '../../../gateway/ports/ledger.ts'
+import { compensateAttempt, nameOfAttempt, type AttemptRow } from '../attempt-rows.ts'
+import { all, booksOf, first, type Step } from '../steps.ts'
+import type { Charges } from './charges.ts'
+import type { Journal } from './journal.ts'
+
+/** The step of `Ledger.compensate`. */
+export class Compensations {
+  readonly #journal: Journal
+  readonly #charges: Charges
+
+  constructor(parts: { readonly journal: Journal; readonly charges: Charges }) {
+    this.#journal = parts.journal
+    this.#charges = parts.charges
+  }
+
+  /** Charges the attempt and gives the same amount back. */
+  *compensate(attempt: AttemptId, atMs: number): Step<Compensated> {
+    const { requestId: id } = attempt
+    const found = yield* attemptOf(attempt)
+    if (found === null) return this.#refuse(attempt, atMs)
+    const books = yield* booksOf(Number(found.account_id))
+    // Nobody else compensates it from here on.
+    const row = yield* attemptOf(attempt)
+    const isCharged = (yield* this.#charges.first(id)) !== null
+    const nextOperationId = yield* this.#journal.nextOperationId()
+    const { cost, write } = compensateAttempt({ row, isCharged, nextOperationId }, attempt, atMs)
+    if (write === undefined) return { cost, isFirst: false }
+
+    const [charged, compensated] = write.operations
+    yield* this.#charges.insert(books, write.charge, write.booking)
+    yield* this.#journal.write(books, charged)
+    const compensatedBy = yield* this.#journal.write(books, compensated)
+    const settled = yield* all(
+      `UPDATE attempts SET state = 'compensated', compensated_by = ?
+        WHERE request_key = ? AND request_tail = ? AND number = ? AND state = 'billed' RETURNING id`,
+      compensatedBy,
+      id.key,
+      id.tail,
+      attempt.number,
+    )
+    if (settled.length !== 1) throw new Error(`The ${nameOfAttempt(attempt)} is not billed.`)
+    return { cost, isFirst: true }
+  }
+
+  /** Throws the error of an attempt that does not exist. */
+  #refuse(attempt: AttemptId, atMs: number): Compensated {
+    const { cost } = compensateAttempt({ row: null, isCharged: false, nextOperationId: 0n }, attempt, atMs)
+    return { cost, isFirst: false }
+  }
+}
+
+function* attemptOf({ requestId: id, number }: AttemptId): Step<AttemptRow | null> {
+  const row = yield* first<AttemptRow>(
+    `SELECT attempts.*, tariffs.content FROM attempts LEFT JOIN tariffs ON tariffs.id = tariff_id
+      WHERE request_key = ? AND request_tail = ? AND number = ?`,
+    id.key,
+    id.tail,
+    number,
+  )
+  return row ?? null
+}

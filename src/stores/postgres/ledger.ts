@@ -1,0 +1,96 @@
+import { sumsIn } from '../../domain/ledger/books.ts'
+import { addUsd, nanoUsd, subtractUsd } from '../../domain/money.ts'
+import type { Clock } from '../../gateway/ports/clock.ts'
+import type { Balance, Ledger } from '../../gateway/ports/ledger.ts'
+import type { Owner } from '../books/ledger/media-holds.ts'
+import type { MoneySteps } from '../books/ledger/money-steps.ts'
+import { booksStateFrom, type BalancesRow } from '../books/operation-rows.ts'
+import { first, type Engine, type Step } from '../books/steps.ts'
+import type { TextHolds } from './text-holds.ts'
+
+/** The ports of the ledger that are there. */
+type PartOfLedger = Pick<
+  Ledger,
+  | 'credit'
+  | 'debit'
+  | 'refund'
+  | 'placeHold'
+  | 'captureHold'
+  | 'releaseHold'
+  | 'renewHolds'
+  | 'expiredHolds'
+  | 'expireHold'
+  | 'compensate'
+  | 'onFreed'
+  | 'heldNow'
+  | 'balance'
+>
+
+/** The ledger of one node. Text holds are rows that batches write, media holds are rows with their money moved. */
+export function createLedger(parts: {
+  readonly engine: Engine
+  readonly money: MoneySteps
+  readonly text: TextHolds
+  readonly owner: Owner
+  readonly clock: Pick<Clock, 'now'>
+  readonly onFreed: Ledger['onFreed']
+}): PartOfLedger {
+  const { engine, text, owner, clock } = parts
+  const { media, credits, corrections, compensations } = parts.money
+  return {
+    // Of the grants of one token to several accounts, each must see those before it.
+    credit: request =>
+      engine.write(request.allowance === undefined ? 'books' : 'access', () => credits.credit(request)),
+    debit: request => engine.write('books', () => corrections.debit(request)),
+    refund: request => engine.write('books', () => corrections.refund(request)),
+    placeHold: ({ atMs, ...hold }) =>
+      hold.kind === 'text' ? text.place(hold) : engine.write('books', () => media.place(hold, owner, atMs)),
+    captureHold: (hold, charge) =>
+      hold.kind === 'text'
+        ? text.capture(hold, charge)
+        : engine.write('books', () => media.capture(hold, charge)),
+    releaseHold: (hold, atMs) =>
+      hold.kind === 'text' ? text.release(hold) : engine.write('books', () => media.release(hold, atMs)),
+    async renewHolds() {
+      await text.renew()
+      await engine.write('books', () => media.renew(owner))
+    },
+    async expiredHolds(limit) {
+      const expired = await text.expired(limit)
+      const ofMedia = await engine.read(() => media.expired(clock.now(), limit - expired.length))
+      return [...expired, ...ofMedia]
+    },
+    expireHold: (hold, atMs) =>
+      hold.kind === 'text'
+        ? text.expire(hold, atMs)
+        : engine.write('books', () => media.expire(hold, { nowMs: clock.now(), atMs })),
+    compensate: (attempt, atMs) => engine.write('books', () => compensations.compensate(attempt, atMs)),
+    onFreed: parts.onFreed,
+    heldNow: () => engine.read(heldNow),
+    balance: accountId => engine.read(() => balanceOf(accountId)),
+  }
+}
+
+function* heldNow(): Step<Awaited<ReturnType<Ledger['heldNow']>>> {
+  const row = yield* first<{ text: bigint; media: bigint }>(
+    `SELECT CAST(coalesce(sum(reserved + held_text), 0) AS bigint) AS text,
+        CAST(coalesce(sum(held_media), 0) AS bigint) AS media FROM balances`,
+  )
+  return { text: nanoUsd(row?.text ?? 0n), media: nanoUsd(row?.media ?? 0n) }
+}
+
+function* balanceOf(accountId: number): Step<Balance> {
+  const row = yield* first<BalancesRow & { reserved: bigint }>(
+    'SELECT * FROM balances WHERE account_id = ?',
+    accountId,
+  )
+  if (row === undefined)
+    throw new RangeError(`There is no account ${accountId}, or its row of balances is missing.`)
+  const { balances, bookedLosses } = booksStateFrom(row)
+  const reserved = nanoUsd(row.reserved)
+  return {
+    available: subtractUsd(balances.available, reserved),
+    held: { text: addUsd(balances['held.text'], reserved), media: balances['held.media'] },
+    ...sumsIn(balances, bookedLosses),
+  }
+}
