@@ -16,7 +16,7 @@ import { CircuitBreakers, RetryBudgets } from '../gateway/upstreams/upstream-hea
 import { LateAnswers, type BilledAnswer } from '../gateway/upstreams/late-answers.ts'
 import { observedAttempts } from '../gateway/upstreams/observe-unsold.ts'
 import { RefusedFields } from '../gateway/upstreams/refused-fields.ts'
-import type { AdminPorts } from '../http/admin/call.ts'
+import type { AdminPorts } from '../http/admin/ports.ts'
 import type { AdmitCallerPorts } from '../gateway/admission/admit-caller.ts'
 import type { DeliveryTurns } from '../reconciler/delivery-turns.ts'
 import { boundedWriter, errorFields, openLog, type Log } from '../telemetry/log.ts'
