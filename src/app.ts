@@ -11,7 +11,7 @@ export { restoreBackup } from './app/restore/restore-backup.ts'
 import type { Config } from './config/config.ts'
 import type { Clock } from './gateway/ports/clock.ts'
 import type { MediaProviders } from './gateway/ports/providers.ts'
-import type { AdminPorts } from './http/admin/call.ts'
+import type { OperatingPorts } from './http/admin/ports.ts'
 import { trustedAdminApi } from './http/admin/admin-api.ts'
 import { startServer, type RequestHandler, type RunningServer } from './http1/server/server.ts'
 import { errorFields } from './telemetry/log.ts'
@@ -102,7 +102,10 @@ function afterUpgrade(handle: Handle, finishUpgrade: () => Promise<void>): Handl
  * Throws if `TOLLGATE_ADMIN_KEY` is an admin token of these books: as the admin key, it could do everything. Commands
  * use a token only with a running gateway, which knows what it may do.
  */
-async function refuseTokenAsKey({ adminKey }: Config, { adminTokens, sha256 }: AdminPorts): Promise<void> {
+async function refuseTokenAsKey(
+  { adminKey }: Config,
+  { adminTokens, sha256 }: OperatingPorts,
+): Promise<void> {
   const [token] = adminKey === undefined ? [] : await adminTokens.find({ hash: sha256(adminKey) })
   if (token === undefined) return
   throw new Error(

@@ -39,8 +39,17 @@ export function startBackground(
   { metrics, reconcile }: { readonly metrics: Metrics; readonly reconcile: Reconcile },
   { reconcileEveryMs }: Config,
 ): () => Promise<void> {
-  const { admin, alerts, clock, log, text, webhookDeliverer, mailSender, onReconcileFailed, finishUpgrade } =
-    parts
+  const {
+    admin,
+    alerts,
+    clock,
+    log,
+    text,
+    webhookDeliveries,
+    mailDeliveries,
+    onReconcileFailed,
+    finishUpgrade,
+  } = parts
   const { ledger, apiKeys } = admin
   const failed = (message: string) => (error: unknown) => log.error(message, errorFields(error))
   const stopChecking = startChecks(parts, metrics)
@@ -61,8 +70,8 @@ export function startBackground(
     onFailed: failed('an event could not be recorded'),
   })
   const stopUpgrading = finishUpgradeOf({ finishUpgrade, clock, log })
-  webhookDeliverer.start()
-  mailSender.start()
+  webhookDeliveries.start()
+  mailDeliveries.start()
   const stopReconciling = startReconciler(reconcile, { clock, onFailed: onReconcileFailed }, reconcileEveryMs)
   return async () => {
     stopChecking()
@@ -71,7 +80,7 @@ export function startBackground(
     stopTelling()
     stopUpgrading()
     text.lateAnswers.abandon()
-    await Promise.all([stopReconciling(), webhookDeliverer.stop(), mailSender.stop()])
+    await Promise.all([stopReconciling(), webhookDeliveries.stop(), mailDeliveries.stop()])
   }
 }
 

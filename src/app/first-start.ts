@@ -1,11 +1,11 @@
 import type { Config } from '../config/config.ts'
 import { SANDBOX_CATALOG } from '../domain/catalog/sandbox-catalog.ts'
 import { usd } from '../domain/money.ts'
-import { createAccount } from '../gateway/admin/create-account.ts'
-import { createApiKey } from '../gateway/admin/create-api-key.ts'
-import { creditAccount } from '../gateway/admin/credit-account.ts'
+import { createAccount } from '../gateway/admin/accounts/create-account.ts'
+import { createApiKey } from '../gateway/admin/accounts/create-api-key.ts'
+import { creditAccount } from '../gateway/admin/accounts/credit-account.ts'
 import { auditOf } from '../gateway/admin/operator.ts'
-import type { AdminPorts } from '../http/admin/call.ts'
+import type { AccountPorts, CatalogPorts } from '../http/admin/ports.ts'
 import { importCatalogFile } from './import-catalog-file.ts'
 
 const DEMO_ACCOUNT = 'demo'
@@ -23,7 +23,7 @@ export type FirstStart = {
  * off, it creates the sandbox catalog and a demo account that can call only sandbox models. Each step is done at most
  * once, even if a start is killed between two steps, because the catalog is stored last.
  */
-export async function firstStart(config: Config, ports: AdminPorts): Promise<FirstStart> {
+export async function firstStart(config: Config, ports: AccountPorts & CatalogPorts): Promise<FirstStart> {
   const { catalog, clock } = ports
   if (catalog.current().revision > 0) return { demoKey: null, unreadFile: config.catalogFile }
   if (config.catalogFile !== undefined) {
@@ -44,7 +44,7 @@ export async function nothingFilled(): Promise<FirstStart> {
   return { demoKey: null, unreadFile: undefined }
 }
 
-async function makeDemoAccount(ports: AdminPorts): Promise<string> {
+async function makeDemoAccount(ports: AccountPorts): Promise<string> {
   const account =
     (await ports.accounts.findAccount(DEMO_ACCOUNT)) ??
     (await createAccount({ name: DEMO_ACCOUNT, sandboxOnly: true, actor: 'startup' }, ports))

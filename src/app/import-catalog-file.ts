@@ -4,13 +4,13 @@ import { formatFileProblem, parseCatalogFile } from '../catalog-file/catalog-fil
 import { ConfigError } from '../config/config.ts'
 import { fileReason } from '../config/file-reason.ts'
 import { auditOf } from '../gateway/admin/operator.ts'
-import type { AdminPorts } from '../http/admin/call.ts'
+import type { CatalogPorts } from '../http/admin/ports.ts'
 
 /**
  * Imports the file that `TOLLGATE_CATALOG` names. If the file has a mistake, throws a ConfigError with the line and the
  * field of each one, and changes nothing.
  */
-export async function importCatalogFile(path: string, { catalog, clock }: AdminPorts): Promise<void> {
+export async function importCatalogFile(path: string, { catalog, clock }: CatalogPorts): Promise<void> {
   const parsed = parseCatalogFile(readText(path))
   if (!parsed.ok) {
     throw new ConfigError(

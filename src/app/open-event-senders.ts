@@ -5,15 +5,16 @@ import type { Mailer } from '../gateway/ports/mail.ts'
 import type { HttpClient } from '../http1/client/http-client.ts'
 import { systemResolver } from '../providers/fetch-untrusted/address-guard.ts'
 import { untrustedPost } from '../providers/fetch-untrusted/post-untrusted.ts'
-import { WebhookDeliverer } from '../reconciler/deliver-webhooks.ts'
-import { MailSender } from '../reconciler/send-mails.ts'
+import { webhookDeliveries } from '../reconciler/deliver-webhooks.ts'
+import type { DeliveryTurns } from '../reconciler/delivery-turns.ts'
+import { mailDeliveries } from '../reconciler/send-mails.ts'
 import { smtpMailer } from '../smtp/smtp-mailer.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import type { Node } from './open-node.ts'
 import { version } from './version.ts'
 
 /** Makes what delivers the messages of webhooks. It does nothing until it is started. */
-export function openWebhookDeliverer({
+export function openWebhookDeliveries({
   node,
   clock,
   log,
@@ -26,8 +27,8 @@ export function openWebhookDeliverer({
   /** The client over sockets, whether or not there is a proxy: only it connects to the address that was checked. */
   readonly sockets: HttpClient
   readonly config: Config
-}): WebhookDeliverer {
-  return new WebhookDeliverer({
+}): DeliveryTurns {
+  return webhookDeliveries({
     queue: node.webhookQueue,
     leases: node.leases,
     clock,
@@ -46,15 +47,15 @@ export function openMailer({ smtp, mailFrom }: Config, clock: Clock): Mailer | u
 }
 
 /** Makes what sends the mails about events. It does nothing until it is started. */
-export function openMailSender(parts: {
+export function openMailDeliveries(parts: {
   readonly node: Node
   readonly mailer: Mailer | undefined
   readonly clock: Clock
   readonly log: Log
   readonly config: Config
-}): MailSender {
+}): DeliveryTurns {
   const { node, mailer, clock, log, config } = parts
-  return new MailSender({
+  return mailDeliveries({
     mail: node.mail,
     queue: node.mailQueue,
     leases: node.leases,

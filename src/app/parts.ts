@@ -16,10 +16,9 @@ import { CircuitBreakers, RetryBudgets } from '../gateway/upstreams/upstream-hea
 import { LateAnswers, type BilledAnswer } from '../gateway/upstreams/late-answers.ts'
 import { observedAttempts } from '../gateway/upstreams/observe-unsold.ts'
 import { RefusedFields } from '../gateway/upstreams/refused-fields.ts'
-import type { AdminPorts } from '../http/admin/call.ts'
+import type { AdminPorts } from '../http/admin/ports.ts'
 import type { AdmitCallerPorts } from '../gateway/admission/admit-caller.ts'
-import type { WebhookDeliverer } from '../reconciler/deliver-webhooks.ts'
-import type { MailSender } from '../reconciler/send-mails.ts'
+import type { DeliveryTurns } from '../reconciler/delivery-turns.ts'
 import { boundedWriter, errorFields, openLog, type Log } from '../telemetry/log.ts'
 import { openEarlyMetrics, type EarlyMetrics } from '../telemetry/metrics.ts'
 import type { MarginMetrics } from '../telemetry/margin-metrics.ts'
@@ -27,7 +26,7 @@ import { openTokenizer } from '../tokenizer/tokenizer.ts'
 import { adminPortsOf } from './admin-ports.ts'
 import { openBackups } from './backup/open-backups.ts'
 import type { DataFolder } from './data-folder.ts'
-import { openMailer, openMailSender, openWebhookDeliverer } from './open-event-senders.ts'
+import { openMailer, openMailDeliveries, openWebhookDeliveries } from './open-event-senders.ts'
 import { openMedia, type MediaParts } from './open-media.ts'
 import { openNode, type Node } from './open-node.ts'
 import { openRecords } from './open-records.ts'
@@ -50,9 +49,9 @@ export type Parts = {
   readonly books: Pick<Node, 'anchor' | 'guard' | 'anchorFailures'>
   readonly alerts: Alerts
   /** Delivers the messages of webhooks. Only a server starts it. */
-  readonly webhookDeliverer: WebhookDeliverer
+  readonly webhookDeliveries: DeliveryTurns
   /** Sends the mails about events. Only a server starts it. */
-  readonly mailSender: MailSender
+  readonly mailDeliveries: DeliveryTurns
   /** Begins to delete old records of requests. */
   readonly startRecords: () => void
   readonly heldNow: () => Promise<Readonly<Record<HoldKind, NanoUsd>>>
@@ -129,8 +128,8 @@ export async function openParts(
     sharedCache,
     books: node,
     alerts: node.alerts,
-    mailSender: openMailSender({ ...shared, mailer }),
-    webhookDeliverer: openWebhookDeliverer({ ...shared, sockets }),
+    mailDeliveries: openMailDeliveries({ ...shared, mailer }),
+    webhookDeliveries: openWebhookDeliveries({ ...shared, sockets }),
     startRecords: recording.start,
     heldNow: () => node.ledger.heldNow(),
     probeStore: node.probe,

@@ -19,7 +19,7 @@ import {
   type AdminAccess,
 } from '../http/admin/admin-access.ts'
 import { ADMIN_PATH, adminApi } from '../http/admin/admin-api.ts'
-import type { AdminPorts } from '../http/admin/call.ts'
+import type { AdminPorts } from '../http/admin/ports.ts'
 import { modelsRoutes, type Listings } from '../http/catalog/routes.ts'
 import { callerOf, type CallerPorts, type Keyed } from '../http/caller.ts'
 import { BODY_TIMES, presentedKey, type IncomingRequest } from '../http/incoming-request.ts'

@@ -11,7 +11,8 @@ import { secretText } from '../gateway/webhooks/sign-message.ts'
 import { httpClient, type HttpClient } from '../http1/client/http-client.ts'
 import { Timers } from '../http1/timers.ts'
 import { untrustedPost } from '../providers/fetch-untrusted/post-untrusted.ts'
-import { WebhookDeliverer } from './deliver-webhooks.ts'
+import { webhookDeliveries } from './deliver-webhooks.ts'
+import type { DeliveryTurns } from './delivery-turns.ts'
 
 const DAY = 86_400_000
 const OLD = secretText(new Uint8Array(32).fill(1))
@@ -26,7 +27,7 @@ let statuses: Record<string, number>
 let clock: FakeClock
 let http: HttpClient
 let store: TestSqlite
-let deliverer: WebhookDeliverer
+let deliverer: DeliveryTurns
 let failures: unknown[]
 
 beforeAll(() => {
@@ -60,8 +61,8 @@ afterEach(async () => {
   expect(failures).toEqual([])
 })
 
-function aDeliverer({ allowsPrivate = true } = {}): WebhookDeliverer {
-  return new WebhookDeliverer({
+function aDeliverer({ allowsPrivate = true } = {}): DeliveryTurns {
+  return webhookDeliveries({
     queue: store.webhookQueue,
     leases: store.leases,
     clock,

@@ -4,14 +4,15 @@ import { startMailServer, type MailServer } from '../../test/support/mail-server
 import { aSqliteStore, type TestSqlite } from '../../test/support/test-store.ts'
 import { until } from '../http1/testing/until.ts'
 import { smtpMailer } from '../smtp/smtp-mailer.ts'
-import { MailSender } from './send-mails.ts'
+import type { DeliveryTurns } from './delivery-turns.ts'
+import { mailDeliveries } from './send-mails.ts'
 
 const OPS = 'ops@example.com'
 
 let server: MailServer
 let clock: FakeClock
 let store: TestSqlite
-let sender: MailSender
+let sender: DeliveryTurns
 let failures: unknown[]
 let refusals: string[]
 
@@ -30,11 +31,11 @@ afterEach(async () => {
   expect(failures).toEqual([])
 })
 
-function aSender({ operators = [OPS] } = {}): MailSender {
+function aSender({ operators = [OPS] } = {}): DeliveryTurns {
   const from = { name: '', address: 'alerts@example.com' }
   const settings = { isOn: true, operators, perAddress: 100, perDay: 1000 }
   const address = { host: '127.0.0.1', port: server.port, tls: 'off', login: undefined } as const
-  return new MailSender({
+  return mailDeliveries({
     mail: store.mail,
     queue: store.mailQueue,
     leases: store.leases,

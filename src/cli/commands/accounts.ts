@@ -86,8 +86,17 @@ export async function showAccount(ask: Ask, account: string): Promise<Outcome> {
   return { value: found, text: lines.map(([word = '', value]) => `${word.padEnd(10)}  ${value}`).join('\n') }
 }
 
+/** Prints the available and the held amount of an account. */
+export async function balance(ask: Ask, account: string): Promise<Outcome> {
+  const found = await ask<AccountReply>({ method: 'GET', path: adminPath('accounts', account) })
+  return {
+    value: found,
+    text: `available  ${usdText(found.available_usd)}\nheld       ${usdText(found.held_usd)}`,
+  }
+}
+
 /** An amount in dollars; null for one that cannot be read. */
-export function usdText(amount: string | null): string {
+function usdText(amount: string | null): string {
   return amount === null ? UNREADABLE : `${amount} USD`
 }
 

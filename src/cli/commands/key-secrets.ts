@@ -1,6 +1,6 @@
 import { adminPath, type Ask } from '../ask.ts'
 import type { Outcome } from '../outcome.ts'
-import { findKey, type KeyReply, type SecretReply } from './keys.ts'
+import { findKey, secretText, type KeyReply } from './keys.ts'
 
 /** When the old secret ends, in the form of the admin API. */
 export type OldEnd = { readonly old_ends_in: number } | { readonly old_ends_at: string }
@@ -37,10 +37,4 @@ export async function revokeSecret(
   })
   const left = key.secrets.filter(({ has_ended: hasEnded }) => !hasEnded)
   return { value: key, text: `Secrets of ${id} that work: ${left.map(secretText).join('; ')}.` }
-}
-
-/** A secret with its end: `tg_live_Ab3d… ends 2026-11-22T08:00:00.000Z`. */
-export function secretText({ prefix, ends_at: endsAt, has_ended: hasEnded }: SecretReply): string {
-  if (endsAt === null) return `${prefix}…`
-  return `${prefix}… ${hasEnded ? 'ended' : 'ends'} ${endsAt}`
 }

@@ -1,10 +1,9 @@
 import { adminPath, type Ask } from '../ask.ts'
 import { readInput, STANDARD } from './catalog.ts'
-import { secretText } from './key-secrets.ts'
 import { limitLines, type LimitedReply } from './limits.ts'
 import { table, warned, type Outcome, type Warned } from '../outcome.ts'
 
-export type SecretReply = {
+type SecretReply = {
   readonly prefix: string
   readonly ends_at: string | null
   readonly has_ended: boolean
@@ -174,4 +173,10 @@ function stateOf(key: KeyReply, nowMs: number): string {
   if (expiresAt !== null && Date.parse(expiresAt) <= nowMs) return 'expired'
   const ending = secrets.filter(({ ends_at: endsAt, has_ended: hasEnded }) => endsAt !== null && !hasEnded)
   return ['active', ...ending.map(secretText)].join('; ')
+}
+
+/** A secret with its end: `tg_live_Ab3d… ends 2026-11-22T08:00:00.000Z`. */
+export function secretText({ prefix, ends_at: endsAt, has_ended: hasEnded }: SecretReply): string {
+  if (endsAt === null) return `${prefix}…`
+  return `${prefix}… ${hasEnded ? 'ended' : 'ends'} ${endsAt}`
 }

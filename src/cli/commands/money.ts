@@ -1,7 +1,6 @@
 import { adminPath, withQuery, type Ask } from '../ask.ts'
 import { CliError, table, type Outcome } from '../outcome.ts'
 import { attributionCells, attributionHead, type Attributed } from './usage.ts'
-import { usdText, type AccountReply } from './accounts.ts'
 
 /** A credit, a debit or a refund in the admin API. */
 type MovedReply = {
@@ -106,15 +105,6 @@ export async function moveMoney(
       code: error.code,
       body: { ...error.body, idempotency_key: key },
     })
-  }
-}
-
-/** Prints the available and the held amount of an account. */
-export async function balance(ask: Ask, account: string): Promise<Outcome> {
-  const found = await ask<AccountReply>({ method: 'GET', path: adminPath('accounts', account) })
-  return {
-    value: found,
-    text: `available  ${usdText(found.available_usd)}\nheld       ${usdText(found.held_usd)}`,
   }
 }
 

@@ -25,15 +25,6 @@ export function revisionNumber(text: string): string {
   throw new InvalidArgumentError('Write the number of a revision.')
 }
 
-const ROWS_MAX = 500
-
-/** The number of rows of a page. */
-export function rowCount(text: string): string {
-  const count = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (count >= 1 && count <= ROWS_MAX) return text
-  throw new InvalidArgumentError(`Write a whole number from 1 to ${ROWS_MAX}.`)
-}
-
 /** A day in UTC. */
 export function utcDay(text: string): string {
   if (isDay(text)) return text
@@ -93,6 +84,14 @@ export function secondsIn(text: string): number {
 /** Adds the options of a list that is printed a page at a time. */
 export function withPages(command: Command): Command {
   return command
-    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
+    .option('--limit <count>', `the number of rows, up to ${ROWS_MAX}`, rowCount, '50')
     .option('--cursor <cursor>', 'continue after the previous page')
+}
+
+const ROWS_MAX = 500
+
+function rowCount(text: string): string {
+  const count = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (count >= 1 && count <= ROWS_MAX) return text
+  throw new InvalidArgumentError(`Write a whole number from 1 to ${ROWS_MAX}.`)
 }

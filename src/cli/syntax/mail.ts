@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander'
-import { rowCount } from './arguments.ts'
+import { withPages } from './arguments.ts'
 import { setContacts } from '../commands/accounts.ts'
 import { listMails, showMail, testMail, type MailFilters } from '../commands/mail.ts'
 import type { Runner } from '../runner.ts'
@@ -24,15 +24,14 @@ export function addMail(program: Command, runner: Runner): void {
     .command('show')
     .description('Show the mail server, and how many mails wait or were left out.')
     .action(() => runner.admin(ask => showMail(ask)))
-  mail
-    .command('list')
-    .description('List the mails of 30 days and their outcomes, newest first.')
-    .addOption(
-      new Option('--state <state>', 'only mails in this state').choices(['waiting', 'sent', 'failed']),
-    )
-    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
-    .option('--cursor <cursor>', 'continue after the previous page')
-    .action((filters: MailFilters) => runner.admin(ask => listMails(ask, filters)))
+  withPages(
+    mail
+      .command('list')
+      .description('List the mails of 30 days and their outcomes, newest first.')
+      .addOption(
+        new Option('--state <state>', 'only mails in this state').choices(['waiting', 'sent', 'failed']),
+      ),
+  ).action((filters: MailFilters) => runner.admin(ask => listMails(ask, filters)))
   mail
     .command('test')
     .argument('[address]', 'by default, each address of TOLLGATE_ALERT_EMAILS')

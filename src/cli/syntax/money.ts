@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander'
-import { balance, grant, refund, statement } from '../commands/money.ts'
+import { balance } from '../commands/accounts.ts'
+import { grant, refund, statement } from '../commands/money.ts'
 import type { Runner } from '../runner.ts'
 import { amount, idempotencyKey, withPages } from './arguments.ts'
 

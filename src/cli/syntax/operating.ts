@@ -4,28 +4,27 @@ import { doctor, listAudit, reconcile, verify, type Acceptance } from '../comman
 import { listJobs, listLosses, showJob, type JobFilters, type LossFilters } from '../commands/jobs.ts'
 import { reconcileCosts } from '../commands/reconcile-costs.ts'
 import type { Runner } from '../runner.ts'
-import { rowCount, utcDay, withPages } from './arguments.ts'
+import { utcDay, withPages } from './arguments.ts'
 
 /** Adds the commands that list and explain jobs. */
 export function addJobs(program: Command, runner: Runner): void {
   const jobs = program.command('jobs').description('List image and video jobs, and explain one.')
-  jobs
-    .command('list')
-    .description('List jobs, newest first. An amount in parentheses is reserved and not charged yet.')
-    .option('--account <account>', 'only jobs of this account, by its name or id')
-    .addOption(new Option('--kind <kind>', 'only jobs of this kind').choices(['image', 'video']))
-    .addOption(
-      new Option('--state <state>', 'only jobs in this state').choices([
-        'queued',
-        'processing',
-        'unknown_submit',
-        'completed',
-        'failed',
-      ]),
-    )
-    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
-    .option('--cursor <cursor>', 'continue after the previous page')
-    .action((filters: JobFilters) => runner.admin(ask => listJobs(ask, filters)))
+  withPages(
+    jobs
+      .command('list')
+      .description('List jobs, newest first. An amount in parentheses is reserved and not charged yet.')
+      .option('--account <account>', 'only jobs of this account, by its name or id')
+      .addOption(new Option('--kind <kind>', 'only jobs of this kind').choices(['image', 'video']))
+      .addOption(
+        new Option('--state <state>', 'only jobs in this state').choices([
+          'queued',
+          'processing',
+          'unknown_submit',
+          'completed',
+          'failed',
+        ]),
+      ),
+  ).action((filters: JobFilters) => runner.admin(ask => listJobs(ask, filters)))
   jobs
     .command('show <id>')
     .description('Show why a job is in its state, what happens next, and what happened before.')

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { rowCount, timeOrDay } from './arguments.ts'
+import { timeOrDay, withPages } from './arguments.ts'
 import { listRequests, showRequest, type RequestFilters } from '../commands/requests.ts'
 import type { Runner } from '../runner.ts'
 
@@ -8,27 +8,31 @@ export function addRequests(program: Command, runner: Runner): void {
   const requests = program
     .command('requests')
     .description('List billable requests, refused ones included, and explain one.')
-  requests
-    .command('list')
-    .description('List requests, newest first. Records are kept for some days.')
-    .option('--failed', 'only requests with an error')
-    .option('--account <account>', 'only of this account, by its name or id')
-    .option('--key <key>', 'only of this key, by its id, its first 12 characters or the key itself')
-    .option('--project <id>', 'only of the keys of this project, by its id')
-    .option('--model <model>', 'only for this model')
-    .option('--code <code>', 'only with this error code, such as insufficient_balance')
-    .option('--tag <name=value>', 'only with this tag, such as team=search', tagOf)
-    .option('--user <id>', 'only for this end user of a client')
-    .option('--from <time>', 'only from this time on, such as 2026-11-01 or 2026-11-01T12:00:00Z', timeOrDay)
-    .option('--to <time>', 'only before this time; it needs --from', timeOrDay)
-    .addOption(
-      new Option('--sort <sort>', 'the most expensive or the longest requests first').choices([
-        'cost',
-        'duration',
-      ]),
-    )
-    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
-    .option('--cursor <cursor>', 'continue after the previous page')
+  withPages(
+    requests
+      .command('list')
+      .description('List requests, newest first. Records are kept for some days.')
+      .option('--failed', 'only requests with an error')
+      .option('--account <account>', 'only of this account, by its name or id')
+      .option('--key <key>', 'only of this key, by its id, its first 12 characters or the key itself')
+      .option('--project <id>', 'only of the keys of this project, by its id')
+      .option('--model <model>', 'only for this model')
+      .option('--code <code>', 'only with this error code, such as insufficient_balance')
+      .option('--tag <name=value>', 'only with this tag, such as team=search', tagOf)
+      .option('--user <id>', 'only for this end user of a client')
+      .option(
+        '--from <time>',
+        'only from this time on, such as 2026-11-01 or 2026-11-01T12:00:00Z',
+        timeOrDay,
+      )
+      .option('--to <time>', 'only before this time; it needs --from', timeOrDay)
+      .addOption(
+        new Option('--sort <sort>', 'the most expensive or the longest requests first').choices([
+          'cost',
+          'duration',
+        ]),
+      ),
+  )
     .addHelpText('after', '\n  $ tollgate requests list --failed --account ada --from 2026-11-01')
     .action((filters: RequestFilters) => runner.admin(ask => listRequests(ask, filters)))
   requests

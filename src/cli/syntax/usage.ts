@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander'
-import { rowCount, timeOrDay } from './arguments.ts'
+import { timeOrDay, withPages } from './arguments.ts'
 import { marginGroups, showMargins, type MarginOptions } from '../commands/margins.ts'
 import { listUsage, listUsageGroups, usageCsv, usageGroupsCsv } from '../commands/usage.ts'
 import type { Runner } from '../runner.ts'
@@ -24,29 +24,29 @@ type UsageOptions = {
 }
 
 function addCharges(program: Command, runner: Runner): void {
-  program
-    .command('usage')
-    .description('List charged requests and jobs, and their refunds, newest first.')
-    .option('--account <account>', 'only of this account, by its name or id; with --from, also its totals')
-    .option(
-      '--from <time>',
-      'only from this time on, such as 2026-11-01 or 2026-11-01T12:00:00Z; at most 92 days',
-      timeOrDay,
-    )
-    .option('--to <time>', 'only before this time', timeOrDay)
-    .option(
-      '--by <group>',
-      'the sums of each value of a tag, or of each user: tag:team or user; with --account and --from',
-    )
-    .option('--tag <tags>', 'only requests with these tags, such as team=red or team=red,feature=search')
-    .option('--user <user>', 'only requests of this end user')
-    .option(
-      '--project <project>',
-      'only requests with keys of this project, by its id (proj_…); with --account',
-    )
-    .option('--csv', 'print all rows as CSV')
-    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
-    .option('--cursor <cursor>', 'continue after the previous page')
+  withPages(
+    program
+      .command('usage')
+      .description('List charged requests and jobs, and their refunds, newest first.')
+      .option('--account <account>', 'only of this account, by its name or id; with --from, also its totals')
+      .option(
+        '--from <time>',
+        'only from this time on, such as 2026-11-01 or 2026-11-01T12:00:00Z; at most 92 days',
+        timeOrDay,
+      )
+      .option('--to <time>', 'only before this time', timeOrDay)
+      .option(
+        '--by <group>',
+        'the sums of each value of a tag, or of each user: tag:team or user; with --account and --from',
+      )
+      .option('--tag <tags>', 'only requests with these tags, such as team=red or team=red,feature=search')
+      .option('--user <user>', 'only requests of this end user')
+      .option(
+        '--project <project>',
+        'only requests with keys of this project, by its id (proj_…); with --account',
+      )
+      .option('--csv', 'print all rows as CSV'),
+  )
     .addHelpText(
       'after',
       `

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { eventTypes } from '../../domain/webhooks/event.ts'
 import { OLD_SECRET_MS_MAX } from '../../domain/webhooks/webhook.ts'
-import { rowCount, secondsIn } from './arguments.ts'
+import { secondsIn, withPages } from './arguments.ts'
 import {
   createWebhook,
   listDeliveries,
@@ -79,22 +79,21 @@ export function addWebhooks(program: Command, runner: Runner): void {
 }
 
 function addDeliveries(webhooks: Command, runner: Runner): void {
-  webhooks
-    .command('deliveries')
-    .argument('<webhook>', WEBHOOK)
-    .description('List the messages of a webhook and their outcomes, newest first.')
-    .addOption(
-      new Option('--state <state>', 'only messages in this state').choices([
-        'waiting',
-        'delivered',
-        'failed',
-      ]),
-    )
-    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
-    .option('--cursor <cursor>', 'continue after the previous page')
-    .action((id: string, filters: DeliveryFilters) =>
-      runner.admin(ask => listDeliveries(ask, { id, ...filters })),
-    )
+  withPages(
+    webhooks
+      .command('deliveries')
+      .argument('<webhook>', WEBHOOK)
+      .description('List the messages of a webhook and their outcomes, newest first.')
+      .addOption(
+        new Option('--state <state>', 'only messages in this state').choices([
+          'waiting',
+          'delivered',
+          'failed',
+        ]),
+      ),
+  ).action((id: string, filters: DeliveryFilters) =>
+    runner.admin(ask => listDeliveries(ask, { id, ...filters })),
+  )
   webhooks
     .command('redeliver')
     .argument('<webhook>', WEBHOOK)

@@ -1,3 +1,4 @@
+import { GatewayError } from '../errors.ts'
 import type { Catalog } from './catalog.ts'
 import type { Model, ModelDraft } from './model.ts'
 import type { Provider } from './provider.ts'
@@ -59,6 +60,24 @@ export function removalsIn({ rows }: CatalogChanges, before: Catalog): readonly 
     }
     return change === 'changed' && losesKey ? [`the stored key of provider ${JSON.stringify(id)}`] : []
   })
+}
+
+/** A longer list is not read. `dry_run` shows all. */
+const REMOVALS_NAMED_MAX = 10
+
+/** Throws `removals_not_allowed` if the new catalog lacks rows or stored keys of the old one. Names them. */
+export function refuseRemovals(before: Catalog, after: Catalog): void {
+  const removals = removalsIn(catalogChanges(before, after), before)
+  if (removals.length === 0) return
+  const named = removals.slice(0, REMOVALS_NAMED_MAX).join(', ')
+  const others =
+    removals.length > REMOVALS_NAMED_MAX ? ` and ${removals.length - REMOVALS_NAMED_MAX} more` : ''
+  const losesKey = removals.some(text => text.startsWith('the stored key'))
+  const hint = losesKey ? ' To keep a stored key, write api_key: <stored>.' : ''
+  throw new GatewayError(
+    'removals_not_allowed',
+    `This would remove ${named}${others}, so nothing was changed.${hint}`,
+  )
 }
 
 /** More names are not read. The history of the catalog has all. */

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { isAdminTokenText } from '../../domain/accounts/api-key-text.ts'
 import { GatewayError } from '../../domain/errors.ts'
-import { admitToken, requireScope, type AdmitTokenPorts } from '../../gateway/admin/admit-token.ts'
+import { admitToken, requireScope, type AdmitTokenPorts } from '../../gateway/admin/tokens/admit-token.ts'
 import { THE_ADMIN, type AdminCaller } from '../../gateway/admin/operator.ts'
 import { bearerKey, type IncomingRequest } from '../incoming-request.ts'
 

@@ -11,7 +11,7 @@ import { bodyMemory } from '../../gateway/byte-budgets/body-budgets.ts'
 import { adminAccess, adminKeyCheck } from './admin-access.ts'
 import { localRequest, adminApi } from './admin-api.ts'
 import type { RequestContext } from '../request-context.ts'
-import type { AdminPorts } from './call.ts'
+import type { AdminPorts } from './ports.ts'
 
 const LITERAL = 'sk-literal-secret'
 const PROVIDER = { kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', api_key: LITERAL }

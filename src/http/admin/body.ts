@@ -1,18 +1,8 @@
-import type { KeyPatch } from '../../domain/accounts/api-key.ts'
-import { decodeKeySettings, keySettingFields } from '../../domain/accounts/key-settings.ts'
-import { missingModels } from '../../domain/catalog/missing-models.ts'
 import { rowsRefusal, type Checked } from '../../domain/catalog/rows/problem.ts'
-import {
-  decodeLimitsPatch,
-  decodeTermsPatch,
-  limitFields,
-  type LimitsPatch,
-} from '../../domain/limits/limits-row.ts'
-import type { TermsPatch } from '../../domain/limits/scope.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { BodyLimits } from '../../http1/server/request-body.ts'
 import { BODY_TIMES } from '../incoming-request.ts'
-import type { AdminPorts, AdminRequest } from './call.ts'
+import type { AdminRequest } from './call.ts'
 
 /** Enough for a catalog of ten thousand rows. */
 const BODY_BYTES_MAX = 8 << 20
@@ -81,6 +71,18 @@ export function flagField(fields: Fields, name: string): boolean {
   return value
 }
 
+/** Throws `invalid_field` for a body without members. */
+export function refuseEmpty(fields: Fields, known: readonly string[]): void {
+  if (Object.keys(fields).length > 0) return
+  throw new GatewayError('invalid_field', `The body changes nothing. Its fields are ${known.join(', ')}.`)
+}
+
+/** The checked value. Throws `invalid_field` for a wrong one, with its problems. */
+export function valueOf<Value>(decoded: Checked<Value>): Value {
+  if (!decoded.ok) throw rowsRefusal(decoded.problems)
+  return decoded.value
+}
+
 /** An error that names the field. `problem` follows the name. */
 export function wrongField(name: string, problem: string): GatewayError {
   return new GatewayError('invalid_field', `"${name}" ${problem}.`, { param: name })
@@ -96,70 +98,4 @@ function parsed(text: string): unknown {
   } catch {
     throw new GatewayError('invalid_json', 'The body is not valid JSON.')
   }
-}
-
-/** The members of a body that change limits. Throws `invalid_field` if there are none, and for a wrong one. */
-export function limitsField(fields: Fields): LimitsPatch {
-  refuseEmpty(fields, limitFields)
-  return valueOf(decodeLimitsPatch(fields))
-}
-
-/** The fields that change what a key may use. */
-export const keyTermFields = [...keySettingFields, ...limitFields] as const
-
-/**
- * The members of a body that say what a key may use. Throws `invalid_field` for a wrong one, and for an expiry that has
- * passed: it is probably a mistake, and `disabled` ends a key at once.
- */
-export function keyTerms(fields: Fields, nowMs: number): Pick<KeyPatch, 'settings' | 'limits'> {
-  const named = membersOf(fields, keySettingFields)
-  const settings = named && valueOf(decodeKeySettings(named))
-  const limits = membersOf(fields, limitFields)
-  if (typeof settings?.expiresAtMs === 'number' && settings.expiresAtMs <= nowMs)
-    throw wrongField('expires_at', 'must be in the future; to end a key now, disable it')
-  return {
-    ...(settings !== undefined && { settings }),
-    ...(limits !== undefined && { limits: valueOf(decodeLimitsPatch(limits)) }),
-  }
-}
-
-/** What the reply to a change says about models that the catalog does not have. */
-export function warningsOf(
-  { settings, limits }: { readonly settings?: NamedSettings; readonly limits?: LimitsPatch | undefined },
-  { catalog }: Pick<AdminPorts, 'catalog'>,
-): { readonly warnings: readonly string[] } {
-  const named = { patterns: settings?.models, perModel: limits?.perModel }
-  return { warnings: missingModels(catalog.current(), named) }
-}
-
-type NamedSettings = { readonly models?: readonly string[] | null } | undefined
-
-/** Throws `invalid_field` for a body without members. */
-export function refuseEmpty(fields: Fields, known: readonly string[]): void {
-  if (Object.keys(fields).length > 0) return
-  throw new GatewayError('invalid_field', `The body changes nothing. Its fields are ${known.join(', ')}.`)
-}
-
-/** Those of the members that have one of the names; undefined if there are none. */
-function membersOf(fields: Fields, names: readonly string[]): Fields | undefined {
-  const named = Object.entries(fields).filter(([name]) => names.includes(name))
-  return named.length === 0 ? undefined : Object.fromEntries(named)
-}
-
-/** The checked value. Throws `invalid_field` for a wrong one, with its problems. */
-export function valueOf<Value>(decoded: Checked<Value>): Value {
-  if (!decoded.ok) throw rowsRefusal(decoded.problems)
-  return decoded.value
-}
-
-/** What `readFields` says about limits for single models, in a body whose subject has none. */
-export const ELSEWHERE = {
-  per_model: 'is not a field of this request; set limits for a model on an account or on a key',
-}
-
-/**
- * The members of a body that change the limits of a `thing` that has none for single models. There may be none.
- */
-export function termsField(fields: Fields, thing: string): TermsPatch {
-  return valueOf(decodeTermsPatch(fields, thing))
 }

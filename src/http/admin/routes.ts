@@ -1,9 +1,16 @@
 import type { AdminScope } from '../../domain/admin/admin-token.ts'
-import { getAccount, listAccounts, patchAccount, postAccount, postClosing } from './accounts.ts'
-import { deleteToken, getToken, listTokens, postToken } from './admin-tokens.ts'
-import { getStatement, listAudit, postGrant } from './books.ts'
-import { getCatalogHistory, postCatalogRollback } from './catalog-history.ts'
-import { getCatalog, putCatalog } from './catalog.ts'
+import {
+  getAccount,
+  listAccounts,
+  patchAccount,
+  postAccount,
+  postClosing,
+  postResumption,
+  postSuspension,
+} from './accounts/accounts.ts'
+import { deleteToken, getToken, listTokens, postToken } from './operating/admin-tokens.ts'
+import { getCatalogHistory, postCatalogRollback } from './catalog/catalog-history.ts'
+import { getCatalog, putCatalog } from './catalog/catalog.ts'
 import {
   deleteModel,
   deleteProvider,
@@ -14,9 +21,9 @@ import {
   patchModel,
   putModel,
   putProvider,
-} from './catalog-rows.ts'
-import { postDebit, postRefund, postResumption, postSuspension } from './corrections.ts'
-import { getJob, listJobs } from './jobs.ts'
+} from './catalog/catalog-rows.ts'
+import { getStatement, postDebit, postGrant, postRefund } from './accounts/money.ts'
+import { getJob, listJobs } from './reports/jobs.ts'
 import {
   deleteKeyOfAccount,
   getKey,
@@ -25,23 +32,35 @@ import {
   postKey,
   postKeyRevocation,
   postKeySearch,
-} from './keys.ts'
+} from './accounts/keys.ts'
 import {
   deletePriceList,
   getPriceList,
   getPriceListChanges,
   listPriceLists,
   putPriceList,
-} from './price-lists.ts'
-import { getRequest, listRequests } from './requests.ts'
-import { getKeyDefaults, patchKeyDefaults } from './key-defaults.ts'
-import { getMail, listMails, postMailTest } from './mail.ts'
-import { postRotation, postSecretRevocation } from './key-secrets.ts'
-import { getMargins } from './margins.ts'
-import { listLosses, listUsage } from './usage.ts'
-import { getDoctor, postBackup, postReconciliation, postVerification } from './maintenance.ts'
-import { getProjectUsage } from './project-usage.ts'
-import { getProject, listProjects, patchProject, postProject, postProjectClosing } from './projects.ts'
+} from './catalog/price-lists.ts'
+import { getRequest, listRequests } from './reports/requests.ts'
+import { getKeyDefaults, patchKeyDefaults } from './accounts/key-defaults.ts'
+import { getMail, listMails, postMailTest } from './operating/mail.ts'
+import { postRotation, postSecretRevocation } from './accounts/key-secrets.ts'
+import { getMargins } from './reports/margins.ts'
+import { listLosses, listUsage } from './reports/usage.ts'
+import {
+  getDoctor,
+  listAudit,
+  postBackup,
+  postReconciliation,
+  postVerification,
+} from './operating/maintenance.ts'
+import { getProjectUsage } from './reports/project-usage.ts'
+import {
+  getProject,
+  listProjects,
+  patchProject,
+  postProject,
+  postProjectClosing,
+} from './accounts/projects.ts'
 import {
   deleteWebhook,
   getWebhook,
@@ -52,7 +71,7 @@ import {
   postWebhook,
   postWebhookRotation,
   postWebhookTest,
-} from './webhooks.ts'
+} from './operating/webhooks.ts'
 import type { AdminHandler } from './call.ts'
 import type { AdminEndpoint, AdminRoute } from './match-route.ts'
 

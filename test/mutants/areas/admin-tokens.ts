@@ -45,7 +45,7 @@ export const adminTokenMutants: readonly Mutant[] = [
   },
   {
     name: 'a token for grants gives top-ups',
-    file: 'src/http/admin/books.ts',
+    file: 'src/http/admin/accounts/money.ts',
     text: "if (source !== 'grant') requireScope({ rights }, ['all'])",
     replacement: '',
     tests: [SCENARIOS],

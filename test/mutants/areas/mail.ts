@@ -52,7 +52,7 @@ export const mailMutants: readonly Mutant[] = [
   {
     name: 'a mail that a stop ended counts as a failure of the server',
     file: 'src/reconciler/send-mails.ts',
-    text: 'if (this.#stopping.signal.aborted && !isOut) return false',
+    text: "if (signal.aborted && !isOut) return 'failed'",
     replacement: '',
     tests: ['src/reconciler/send-mails.test.ts'],
   },

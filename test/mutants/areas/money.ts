@@ -9,8 +9,8 @@ const TEXT_HOLDS = 'src/stores/sqlite/text-holds.ts'
 const LEDGER_TESTS = 'src/stores/sqlite/ledger.test.ts'
 const CORRECTIONS = 'src/stores/books/correction-rows.ts'
 const QUEUE = 'src/gateway/admission/hold-queue.ts'
-const MARGINS = 'src/gateway/admin/margins.ts'
-const MARGINS_TESTS = 'src/gateway/admin/margins.test.ts'
+const MARGINS = 'src/gateway/admin/reports/margins.ts'
+const MARGINS_TESTS = 'src/gateway/admin/reports/margins.test.ts'
 const QUEUE_TESTS = 'src/gateway/admission/hold-queue.test.ts'
 
 /** Faults in amounts, prices, holds and the ledger. */
@@ -562,10 +562,10 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'a model without reported costs is found after one answer too many',
-    file: 'src/gateway/admin/unreported-costs.ts',
+    file: 'src/gateway/admin/reports/unreported-costs.ts',
     text: 'count + 1 < ANSWERS_MAX',
     replacement: 'count < ANSWERS_MAX',
-    tests: ['src/gateway/admin/unreported-costs.test.ts'],
+    tests: ['src/gateway/admin/reports/unreported-costs.test.ts'],
   },
   {
     name: 'a charge is refunded in parts beyond its cost',
@@ -674,7 +674,7 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'the doctor is silent about models that are sold below their cost',
-    file: 'src/gateway/admin/sold-below-cost.ts',
+    file: 'src/gateway/admin/reports/sold-below-cost.ts',
     text: 'cost > price && !isFree',
     replacement: 'cost > price * 3n && !isFree',
     tests: ['test/scenarios/margins.test.ts'],

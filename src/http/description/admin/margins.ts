@@ -1,4 +1,4 @@
-import { marginGroups } from '../../../gateway/admin/margins.ts'
+import { marginGroups } from '../../../gateway/admin/reports/margins.ts'
 import { groupMembers, totalsMembers } from '../account.ts'
 import { ok, pageParameters, timeRangeParameters, type Paths } from '../operation.ts'
 import {

@@ -1,0 +1,73 @@
+import { GatewayError } from '../../../domain/errors.ts'
+import type { AnchorKeeper } from '../../books/anchor-keeper.ts'
+import type { Blobs } from '../../ports/blobs.ts'
+import type { AuditLog } from '../../ports/audit.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Ledger, Problem, Verification } from '../../ports/ledger.ts'
+import { auditOf, type Actor } from '../operator.ts'
+
+/** The part of the anchor keeper that the operator can use. */
+export type Anchoring = Pick<AnchorKeeper, 'problem' | 'acceptLoss'>
+
+type Ports = {
+  readonly ledger: Ledger
+  readonly blobs: Pick<Blobs, 'damageOf'>
+  readonly anchor: Anchoring
+  readonly auditLog: AuditLog
+  readonly clock: Clock
+}
+
+/** The id of the problem that the books do not match their anchor. */
+const ANCHOR_PROBLEM = 'anchor'
+
+/** Checks the ledger and the stored results, and compares the ledger with its anchor. */
+export async function verifyBooks({ ledger, blobs, anchor }: Ports): Promise<Verification> {
+  const verification = await ledger.verify(blobs)
+  const { problem: message } = anchor
+  if (message === undefined) return verification
+  const problem: Problem = {
+    id: ANCHOR_PROBLEM,
+    accountId: null,
+    entryId: null,
+    message,
+    isAccepted: false,
+  }
+  return { ...verification, problems: [problem, ...verification.problems], affected: 'everything' }
+}
+
+/**
+ * Accepts a problem: neither this check nor later ones stop an account because of it. Repeating it changes nothing.
+ * Throws `not_found` if the check does not find the problem.
+ */
+export async function acceptProblem(
+  { id, reason, actor }: { readonly id: string; readonly reason: string; readonly actor: Actor },
+  { ledger, blobs, auditLog, clock }: Ports,
+): Promise<void> {
+  const { problems } = await ledger.verify(blobs)
+  const problem = problems.find(one => one.id === id)
+  if (problem === undefined)
+    throw new GatewayError('not_found', `A check finds no problem "${id}".${adviceFor(id)}`)
+  if (problem.isAccepted) return
+  const detail = `${reason} (${problem.message})`
+  await auditLog.record(auditOf({ actor, action: 'books.accept', subject: id, detail }, clock))
+}
+
+function adviceFor(id: string): string {
+  return id === ANCHOR_PROBLEM ? ' Lost commits are accepted with "accept_loss".' : ''
+}
+
+/**
+ * Accepts that the books lost commits, so that paid requests are accepted again. Throws `invalid_field` if
+ * there is nothing to accept.
+ */
+export async function acceptLoss(
+  { reason, actor }: { readonly reason: string; readonly actor: Actor },
+  { anchor, clock }: Ports,
+): Promise<void> {
+  if (anchor.problem === undefined)
+    throw new GatewayError('invalid_field', 'There is no loss to accept: the books match their anchor.', {
+      param: 'accept_loss',
+    })
+  const detail = `${reason} (${anchor.problem})`
+  await anchor.acceptLoss(auditOf({ actor, action: 'books.accept_loss', subject: 'anchor', detail }, clock))
+}

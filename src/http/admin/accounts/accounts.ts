@@ -1,0 +1,217 @@
+import type { Account } from '../../../domain/accounts/account.ts'
+import { encodeKeyDefaults } from '../../../domain/accounts/key-defaults.ts'
+import { isMailAddress, repeatedAddress } from '../../../domain/mail/mail-address.ts'
+import { CONTACTS_MAX } from '../../../domain/mail/mail.ts'
+import { limitFields } from '../../../domain/limits/limits-row.ts'
+import { GatewayError } from '../../../domain/errors.ts'
+import { addUsd, formatUsd, type NanoUsd } from '../../../domain/money.ts'
+import { checkedName, createAccount } from '../../../gateway/admin/accounts/create-account.ts'
+import { CREDIT_MAX } from '../../../gateway/admin/accounts/credit-account.ts'
+import { flagField, readFields, textField, wrongField, type Fields } from '../body.ts'
+import { optionalUsdField } from '../money-fields.ts'
+import { limitsOf } from '../../account/limits-json.ts'
+import type { BufferedReply } from '../../request-context.ts'
+import { adminReply, type AdminCall } from '../call.ts'
+import type { AccountPorts } from '../ports.ts'
+import { absenceOf } from '../found.ts'
+import { instantOrNull } from '../instant.ts'
+import { keyDefaultsIn } from './key-defaults.ts'
+import { readAdminPage } from '../query.ts'
+import { limitsField, warningsOf } from './terms.ts'
+
+/** One page of accounts with their balances, oldest first. */
+export async function listAccounts({ query }: AdminCall, ports: AccountPorts): Promise<BufferedReply> {
+  const { limit, cursor } = readAdminPage(query)
+  const { accounts, next } = await ports.accounts.listAccounts({
+    limit,
+    ...(cursor === undefined ? {} : { cursor }),
+  })
+  return adminReply({
+    data: await Promise.all(accounts.map(account => accountBody(account, ports))),
+    has_more: next !== undefined,
+    next: next ?? null,
+  })
+}
+
+/** Creates an account. Throws `already_exists` if the name is taken. */
+export async function postAccount(
+  { request, actor }: AdminCall,
+  ports: AccountPorts,
+): Promise<BufferedReply> {
+  const fields = await readFields(request, ['name'])
+  const name = textField(fields, 'name', 'the name of the account')
+  const account = await createAccount({ name, actor }, ports)
+  return adminReply({ id: account.publicId, name: account.name })
+}
+
+/**
+ * Changes the name, the replays, the price list, the alerts, the contacts and the limits of an account, from the next
+ * request on, and the defaults of its new keys. Repeating it changes nothing.
+ */
+export async function patchAccount(
+  { request, params, actor }: AdminCall,
+  ports: AccountPorts,
+): Promise<BufferedReply> {
+  const known = [
+    'name',
+    'replays',
+    'price_list',
+    'alert_below_usd',
+    'contacts',
+    'job_events',
+    'key_defaults',
+    ...limitFields,
+  ]
+  const {
+    name,
+    replays,
+    price_list: priceList,
+    alert_below_usd: alert,
+    contacts,
+    job_events: jobEvents,
+    key_defaults: keyDefaults,
+    ...fields
+  } = await readFields(request, known)
+  const hasOthers = [name, replays, priceList, alert, contacts, jobEvents, keyDefaults].some(
+    field => field !== undefined,
+  )
+  const patch = {
+    ...(name !== undefined && { name: checkedName(textField({ name }, 'name', 'the new name')) }),
+    ...(replays !== undefined && { replays: flagField({ replays }, 'replays') }),
+    ...(priceList !== undefined && { priceList: priceListIn(priceList) }),
+    ...(alert !== undefined && { alertBelow: alertIn({ alert_below_usd: alert }) }),
+    ...(contacts !== undefined && { contacts: contactsIn(contacts) }),
+    ...(jobEvents !== undefined && { jobEvents: flagField({ job_events: jobEvents }, 'job_events') }),
+    ...(keyDefaults !== undefined && { keyDefaults: keyDefaultsIn(keyDefaults) }),
+    ...((!hasOthers || Object.keys(fields).length > 0) && { limits: limitsField(fields) }),
+  }
+  const { publicId } = await accountOf(params, ports)
+  const changed = await ports.accounts.updateAccount(publicId, patch, { actor, atMs: ports.clock.now() })
+  const { limits, keyDefaults: defaults } = patch
+  const warnings = warningsOf({ settings: defaults?.settings, limits }, ports)
+  return adminReply({ ...(await limitedAccountBody(changed, ports)), ...warnings })
+}
+
+/** Null removes the alert. */
+function alertIn(fields: Fields): NanoUsd | null {
+  const below = optionalUsdField(fields, 'alert_below_usd') ?? null
+  if (below === null || (below >= 0n && below <= CREDIT_MAX)) return below
+  throw wrongField('alert_below_usd', `must be from 0 to ${formatUsd(CREDIT_MAX)}`)
+}
+
+/** Null gives the account the prices of the catalog. */
+function priceListIn(value: unknown): string | null {
+  return value === null
+    ? null
+    : textField({ price_list: value }, 'price_list', 'the id of a price list, or null')
+}
+
+/** All addresses that get mails about the account. An empty list, or null, removes them. */
+function contactsIn(value: unknown): readonly string[] {
+  const expected = `must be a list of at most ${CONTACTS_MAX} e-mail addresses such as ada@example.com, in ASCII`
+  const addresses: unknown = value ?? []
+  if (!Array.isArray(addresses) || addresses.length > CONTACTS_MAX) throw wrongField('contacts', expected)
+  const contacts = addresses.map((address: unknown) => {
+    if (typeof address !== 'string' || !isMailAddress(address)) throw wrongField('contacts', expected)
+    return address
+  })
+  const repeated = repeatedAddress(contacts)
+  if (repeated !== undefined) throw wrongField('contacts', `must not have ${repeated} twice`)
+  return contacts
+}
+
+/** Refuses the keys of an account from the next request on. Repeating it changes nothing. */
+export async function postSuspension(
+  { params, actor }: AdminCall,
+  ports: AccountPorts,
+): Promise<BufferedReply> {
+  const { publicId } = await accountOf(params, ports)
+  const by = { actor, atMs: ports.clock.now() }
+  return adminReply(suspensionBody(await ports.accounts.updateAccount(publicId, { suspended: true }, by)))
+}
+
+/** Accepts the keys of an account again. Repeating it changes nothing. */
+export async function postResumption(
+  { params, actor }: AdminCall,
+  ports: AccountPorts,
+): Promise<BufferedReply> {
+  const { publicId } = await accountOf(params, ports)
+  const by = { actor, atMs: ports.clock.now() }
+  return adminReply(suspensionBody(await ports.accounts.updateAccount(publicId, { suspended: false }, by)))
+}
+
+/** Closes an account that is empty, for good. Repeating it changes nothing. */
+export async function postClosing({ params, actor }: AdminCall, ports: AccountPorts): Promise<BufferedReply> {
+  const { publicId } = await accountOf(params, ports)
+  const closed = await ports.accounts.closeAccount(publicId, { actor, atMs: ports.clock.now() })
+  return adminReply(await accountBody(closed, ports))
+}
+
+/** One account with its balance and its limits. */
+export async function getAccount({ params }: AdminCall, ports: AccountPorts): Promise<BufferedReply> {
+  return adminReply(await limitedAccountBody(await accountOf(params, ports), ports))
+}
+
+/** Accounts whose names are compared with an unknown one. More would make a mistyped name slow. */
+const COMPARED_MAX = 1000
+
+/** The account of a path, by its id or its name. Throws `not_found`, which suggests similar names. */
+export async function accountOf(
+  params: AdminCall['params'],
+  { accounts }: Pick<AccountPorts, 'accounts'>,
+): Promise<Account> {
+  const name = params['account'] ?? ''
+  const account = await accounts.findAccount(name)
+  if (account !== undefined) return account
+  const known = await accounts.listAccounts({ limit: COMPARED_MAX })
+  const names = known.accounts.map(account => account.name)
+  throw new GatewayError('not_found', absenceOf('account', name, names))
+}
+
+/**
+ * Values that cannot be read are null, so that one damaged row does not hide the other accounts. `tollgate verify`
+ * names the damage.
+ */
+async function accountBody(account: Account, { ledger }: AccountPorts): Promise<object> {
+  const balance = await ledger.balance(account.id).catch(nullIfDamaged)
+  return {
+    id: account.publicId,
+    name: account.name,
+    available_usd: balance && formatUsd(balance.available),
+    held_usd: balance && formatUsd(addUsd(balance.held.text, balance.held.media)),
+    sandbox_only: account.sandboxOnly,
+    suspended_at: account.suspendedAtMs === null ? null : instantOrNull(account.suspendedAtMs),
+    closed_at: account.closedAtMs === undefined ? null : instantOrNull(account.closedAtMs),
+    replays: account.replays !== false,
+    price_list: account.priceList ?? null,
+    alert_below_usd: account.alertBelow === undefined ? null : formatUsd(account.alertBelow),
+    job_events: account.jobEvents === true,
+    created_at: instantOrNull(account.createdAtMs),
+  }
+}
+
+async function limitedAccountBody(account: Account, ports: AccountPorts): Promise<object> {
+  const limits = limitsOf({ accountId: account.id, apiKeyId: undefined }, ports.limits).catch(nullIfDamaged)
+  const defaults = await ports.keyDefaults.of(account.id)
+  return {
+    ...(await accountBody(account, ports)),
+    ...(await limits),
+    contacts: account.contacts ?? [],
+    key_defaults: encodeKeyDefaults(defaults),
+  }
+}
+
+/** The store throws one of these for an account without balances. */
+function nullIfDamaged(error: unknown): null {
+  if (error instanceof RangeError) return null
+  if (error instanceof GatewayError && error.code === 'books_inconsistent') return null
+  throw error
+}
+
+function suspensionBody({ publicId, name, suspendedAtMs }: Account) {
+  return {
+    id: publicId,
+    name,
+    suspended_at: suspendedAtMs === null ? null : instantOrNull(suspendedAtMs),
+  }
+}

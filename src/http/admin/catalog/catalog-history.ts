@@ -1,0 +1,58 @@
+import { GatewayError } from '../../../domain/errors.ts'
+import { auditOf } from '../../../gateway/admin/operator.ts'
+import { pageOf, rowsBefore } from '../../list-query.ts'
+import type { BufferedReply } from '../../request-context.ts'
+import { readFields, wrongField } from '../body.ts'
+import { adminReply, type AdminCall } from '../call.ts'
+import type { CatalogPorts } from '../ports.ts'
+import { instant } from '../instant.ts'
+import { readAdminPage } from '../query.ts'
+import { replaceCatalog } from './replace-catalog.ts'
+
+/** An import can change thousands of rows, and a page has hundreds of revisions. */
+const CHANGES_MAX = 100
+
+/** One page of the revisions of the catalog, newest first. */
+export async function getCatalogHistory(
+  { query }: AdminCall,
+  { catalog }: CatalogPorts,
+): Promise<BufferedReply> {
+  const asked = readAdminPage(query)
+  const revisions = await catalog.history(rowsBefore(asked))
+  return adminReply(
+    pageOf(revisions, asked.limit, {
+      cursorOf: ({ cursor }) => cursor,
+      rowOf: ({ revision, actor, action, subject, atMs, changes }) => ({
+        revision,
+        actor,
+        action,
+        subject,
+        at: instant(atMs),
+        changes: changes.slice(0, CHANGES_MAX),
+        change_count: changes.length,
+      }),
+    }),
+  )
+}
+
+/**
+ * Makes the catalog of an earlier revision the current one, as a new revision. Its stored keys come back too. Has the
+ * query and the reply of `PUT catalog`.
+ */
+export async function postCatalogRollback(
+  { request, query, actor }: AdminCall,
+  ports: CatalogPorts,
+): Promise<BufferedReply> {
+  const { revision } = await readFields(request, ['revision'])
+  if (typeof revision !== 'number' || !Number.isSafeInteger(revision) || revision < 1)
+    throw wrongField('revision', 'must be the number of a revision')
+  const settings = await ports.catalog.at(revision)
+  if (settings === undefined) throw new GatewayError('not_found', absenceSentence(revision, ports))
+  const subject = `revision ${revision}`
+  const audit = auditOf({ actor, action: 'catalog.rollback', subject }, ports.clock)
+  return replaceCatalog(settings, audit, { query, ports })
+}
+
+function absenceSentence(revision: number, { catalog }: CatalogPorts): string {
+  return `The history has no revision ${revision}. The catalog is at revision ${catalog.current().revision}.`
+}

@@ -1,0 +1,127 @@
+import { uncallableModels, type Catalog } from '../../../domain/catalog/catalog.ts'
+import type { AnyModelSettings } from '../../../domain/catalog/model.ts'
+import { decodeModel, encodeModel } from '../../../domain/catalog/rows/model-row.ts'
+import { rowsRefusal } from '../../../domain/catalog/rows/problem.ts'
+import { decodeProvider, encodeProvider } from '../../../domain/catalog/rows/provider-row.ts'
+import { auditOf } from '../../../gateway/admin/operator.ts'
+import { flagField, readFields, readJson, wrongField } from '../body.ts'
+import type { BufferedReply } from '../../request-context.ts'
+import { adminReply, type AdminCall } from '../call.ts'
+import type { CatalogPorts } from '../ports.ts'
+import { absenceOf, found } from '../found.ts'
+
+/** All providers, without their secrets. */
+export async function listProviderRows(_: AdminCall, { catalog }: CatalogPorts): Promise<BufferedReply> {
+  return adminReply({ data: [...catalog.current().providers.values()].map(encodeProvider) })
+}
+
+/** One provider, without its secret. */
+export async function getProvider({ params }: AdminCall, { catalog }: CatalogPorts): Promise<BufferedReply> {
+  return adminReply(providerBody(catalog.current(), params['provider'] ?? ''))
+}
+
+/** Creates or replaces a provider. A key that is sent as `<stored>` is kept. */
+export async function putProvider(
+  { request, params, actor }: AdminCall,
+  ports: CatalogPorts,
+): Promise<BufferedReply> {
+  const id = params['provider'] ?? ''
+  const decoded = decodeProvider(rowOf(await readJson(request), id))
+  if (!decoded.ok) throw rowsRefusal(decoded.problems)
+  const audit = auditOf({ actor, action: 'provider.put', subject: id }, ports.clock)
+  return adminReply(providerBody(await ports.catalog.putProvider(decoded.value, audit), id))
+}
+
+/** Deletes a provider. Throws `invalid_field` while a model uses it. */
+export async function deleteProvider(
+  { params, actor }: AdminCall,
+  ports: CatalogPorts,
+): Promise<BufferedReply> {
+  const id = params['provider'] ?? ''
+  const audit = auditOf({ actor, action: 'provider.delete', subject: id }, ports.clock)
+  const isDeleted = await ports.catalog.deleteProvider(id, audit)
+  found(isDeleted || undefined, () => noProvider(ports.catalog.current(), id))
+  return adminReply({ id, deleted: true })
+}
+
+/** All models, including those that are off or unfinished, and those that cannot be called now. */
+export async function listModelRows(_: AdminCall, ports: CatalogPorts): Promise<BufferedReply> {
+  const catalog = ports.catalog.current()
+  const { models, drafts } = catalog
+  return adminReply({
+    data: [...models.values(), ...drafts.values()].map(encodeModel),
+    uncallable: uncallableModels(catalog, ports),
+  })
+}
+
+/** One model, even if it is off or unfinished. */
+export async function getModel({ params }: AdminCall, { catalog }: CatalogPorts): Promise<BufferedReply> {
+  return adminReply(modelBody(catalog.current(), params['model'] ?? ''))
+}
+
+/** Creates or replaces a model. The row is validated like a row of the catalog file. */
+export async function putModel(call: AdminCall, ports: CatalogPorts): Promise<BufferedReply> {
+  const id = call.params['model'] ?? ''
+  return storeModel(rowOf(await readJson(call.request), id), 'model.put', { call, ports })
+}
+
+/** Switches a model on or off. Throws if a model to switch on lacks its price or its max_output_tokens. */
+export async function patchModel(call: AdminCall, ports: CatalogPorts): Promise<BufferedReply> {
+  const enabled = flagField(await readFields(call.request, ['enabled']), 'enabled')
+  const row = modelBody(ports.catalog.current(), call.params['model'] ?? '')
+  return storeModel({ ...row, enabled }, enabled ? 'model.on' : 'model.off', { call, ports })
+}
+
+/** Deletes a model. */
+export async function deleteModel({ params, actor }: AdminCall, ports: CatalogPorts): Promise<BufferedReply> {
+  const id = params['model'] ?? ''
+  const audit = auditOf({ actor, action: 'model.delete', subject: id }, ports.clock)
+  const isDeleted = await ports.catalog.deleteModel(id, audit)
+  found(isDeleted || undefined, () => noModel(ports.catalog.current(), id))
+  return adminReply({ id, deleted: true })
+}
+
+async function storeModel(
+  row: unknown,
+  action: string,
+  { call, ports }: { readonly call: AdminCall; readonly ports: CatalogPorts },
+): Promise<BufferedReply> {
+  const decoded = decodeModel(row)
+  if (!decoded.ok) throw rowsRefusal(decoded.problems)
+  const { id } = decoded.value
+  const audit = auditOf(
+    { actor: call.actor, action, subject: id, detail: salesTerms(decoded.value) },
+    ports.clock,
+  )
+  return adminReply(modelBody(await ports.catalog.putModel(decoded.value, audit), id))
+}
+
+/** The parts of a row for the audit log: whether it is on, and its price. */
+function salesTerms(model: AnyModelSettings): string {
+  const { enabled, pricing, markup, ceiling_pricing } = encodeModel(model)
+  return JSON.stringify({ enabled, pricing, markup, ceiling_pricing })
+}
+
+/** Adds the id of the path to a row without one. Throws `invalid_field` if the ids differ. */
+export function rowOf(body: unknown, id: string): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  const row = { id, ...body }
+  if (row.id !== id) throw wrongField('id', `must be ${JSON.stringify(id)}, as in the path, or left out`)
+  return row
+}
+
+function providerBody(catalog: Catalog, id: string): object {
+  return encodeProvider(found(catalog.providers.get(id), () => noProvider(catalog, id)))
+}
+
+function modelBody(catalog: Catalog, id: string): object {
+  return encodeModel(found(catalog.models.get(id) ?? catalog.drafts.get(id), () => noModel(catalog, id)))
+}
+
+function noProvider(catalog: Catalog, id: string): string {
+  return absenceOf('provider', id, [...catalog.providers.keys()])
+}
+
+function noModel(catalog: Catalog, id: string): string {
+  return absenceOf('model', id, [...catalog.models.keys(), ...catalog.drafts.keys()])
+}

@@ -1,0 +1,146 @@
+import { formatUsd } from '../../../domain/money.ts'
+import { backUpBooks } from '../../../gateway/admin/operating/back-up-books.ts'
+import { examine } from '../../../gateway/admin/operating/doctor.ts'
+import { acceptLoss, acceptProblem, verifyBooks } from '../../../gateway/admin/operating/verify-books.ts'
+import type { Problem } from '../../../gateway/ports/ledger.ts'
+import type { JobsPass } from '../../../gateway/ports/reconcile.ts'
+import { pageOf, rowsBefore } from '../../list-query.ts'
+import type { BufferedReply } from '../../request-context.ts'
+import { optionalTextField, readFields, textField, wrongField, type Fields } from '../body.ts'
+import { adminReply, type AdminCall } from '../call.ts'
+import type { OperatingPorts } from '../ports.ts'
+import { NOTE_LENGTH_MAX } from '../money-fields.ts'
+import { instant } from '../instant.ts'
+import { readAdminPage } from '../query.ts'
+
+/** The self-checks of the gateway: settings, store, catalog, moderator and providers. */
+export async function getDoctor(_: AdminCall, ports: OperatingPorts): Promise<BufferedReply> {
+  const checks = await examine(ports)
+  const settings = ports.describedSettings().map(({ name, value, default: standard, isSet }) => ({
+    name,
+    value,
+    default: standard,
+    is_set: isSet,
+  }))
+  const rows = checks.map(({ isWarning, ...check }) =>
+    isWarning === undefined ? check : { ...check, is_warning: isWarning },
+  )
+  return adminReply({ ok: checks.every(({ ok }) => ok), checks: rows, settings })
+}
+
+/**
+ * Checks the ledger and the stored results. A ledger that does not balance is a result, not an error. The operator can
+ * first accept a problem (`accept`, its id, and `reason`), or the loss of commits (`accept_loss`, the reason).
+ */
+export async function postVerification(
+  { request, actor }: AdminCall,
+  ports: OperatingPorts,
+): Promise<BufferedReply> {
+  const fields = await readFields(request, ['accept', 'reason', 'accept_loss'])
+  const loss = reasonIn(fields, 'accept_loss')
+  const id = optionalTextField(fields, 'accept', 'the id of a problem')
+  const reason = reasonIn(fields, 'reason')
+  if ((id === undefined) !== (reason === undefined))
+    throw wrongField(
+      id === undefined ? 'accept' : 'reason',
+      'is missing; "accept" and "reason" belong together',
+    )
+  if (loss !== undefined) await acceptLoss({ reason: loss, actor }, ports)
+  if (id !== undefined && reason !== undefined) await acceptProblem({ id, reason, actor }, ports)
+  const { problems, entries } = await verifyBooks(ports)
+  return adminReply({
+    ok: problems.every(({ isAccepted }) => isAccepted),
+    entries,
+    problems: problems.map(problemBody),
+  })
+}
+
+/** Runs the reconciler once. */
+export async function postReconciliation(
+  _: AdminCall,
+  { reconcile }: OperatingPorts,
+): Promise<BufferedReply> {
+  const { hasRun, compensated, compensatedUsd, closed, expired, jobs, failed } = await reconcile()
+  return adminReply({
+    has_run: hasRun,
+    compensated,
+    compensated_usd: formatUsd(compensatedUsd),
+    closed,
+    expired,
+    jobs: jobsPassBody(jobs),
+    failed,
+  })
+}
+
+function jobsPassBody(jobs: JobsPass): object {
+  const { lost, polled, ended, recovered, released, lateCompletions, archived, removedFiles, failed } = jobs
+  return {
+    lost,
+    polled,
+    ended,
+    recovered,
+    released,
+    late_completions: lateCompletions,
+    archived,
+    removed_files: removedFiles,
+    failed,
+  }
+}
+
+/** Writes a backup to a file on the machine of the gateway. Replies when it is durable. */
+export async function postBackup(
+  { request, actor }: AdminCall,
+  ports: OperatingPorts,
+): Promise<BufferedReply> {
+  const fields = await readFields(request, ['file'])
+  const path = textField(fields, 'file', 'the path of a new file on the machine of the gateway')
+  const { file, bytes, commits, blobs, blobFiles, resultsIn } = await backUpBooks(
+    { file: path, actor },
+    ports,
+  )
+  return adminReply({
+    file,
+    bytes,
+    commits,
+    job_files_folder: blobs,
+    job_files: blobFiles,
+    results_in: resultsIn ?? null,
+  })
+}
+
+/** One page of the audit log, newest first. */
+export async function listAudit({ query }: AdminCall, { auditLog }: OperatingPorts): Promise<BufferedReply> {
+  const asked = readAdminPage(query)
+  const lines = await auditLog.list(rowsBefore(asked))
+  const page = pageOf(lines, asked.limit, {
+    cursorOf: line => line.cursor,
+    rowOf: ({ id, actor, action, subject, detail, atMs }) => ({
+      id: String(id),
+      actor,
+      action,
+      subject,
+      detail: detail ?? null,
+      at: instant(atMs),
+    }),
+  })
+  return adminReply(page)
+}
+
+function problemBody({ id, accountId, entryId, message, isAccepted, stopsNothing }: Problem): object {
+  const stopped = accountId === null ? 'everything' : 'account'
+  return {
+    id,
+    concerns: stopsNothing === true ? 'nothing' : stopped,
+    entry_id: entryId,
+    message,
+    accepted: isAccepted,
+  }
+}
+
+/** The operator's reason for a decision, for the audit log. */
+function reasonIn(fields: Fields, name: string): string | undefined {
+  const reason = optionalTextField(fields, name, 'the reason, as text')?.trim()
+  if (reason === '' || (reason?.length ?? 0) > NOTE_LENGTH_MAX)
+    throw wrongField(name, `must be the reason, with 1 to ${NOTE_LENGTH_MAX} characters`)
+  return reason
+}

@@ -1,0 +1,95 @@
+import type { SettingDescription } from '../../config/config.ts'
+import type { Callable } from '../../domain/catalog/catalog.ts'
+import type { Id } from '../../domain/ids.ts'
+import type { Job } from '../../domain/jobs/job.ts'
+import type { DoctorPorts } from '../../gateway/admin/operating/doctor.ts'
+import type { MailPorts } from '../../gateway/admin/operating/send-test-mail.ts'
+import type { Anchoring } from '../../gateway/admin/operating/verify-books.ts'
+import type { JobExplanation } from '../../gateway/media/explain-job.ts'
+import type { Accounts } from '../../gateway/ports/accounts.ts'
+import type { AdminTokens } from '../../gateway/ports/admin-tokens.ts'
+import type { ApiKeys } from '../../gateway/ports/api-keys.ts'
+import type { AuditLog } from '../../gateway/ports/audit.ts'
+import type { Backups } from '../../gateway/ports/backups.ts'
+import type { Blobs } from '../../gateway/ports/blobs.ts'
+import type { BookedItems } from '../../gateway/ports/booked-items.ts'
+import type { CatalogStore } from '../../gateway/ports/catalog.ts'
+import type { Clock } from '../../gateway/ports/clock.ts'
+import type { Jobs } from '../../gateway/ports/jobs.ts'
+import type { KeyDefaults } from '../../gateway/ports/key-defaults.ts'
+import type { Ledger } from '../../gateway/ports/ledger.ts'
+import type { Limits } from '../../gateway/ports/limits.ts'
+import type { Mail } from '../../gateway/ports/mail.ts'
+import type { Projects } from '../../gateway/ports/projects.ts'
+import type { Reconcile } from '../../gateway/ports/reconcile.ts'
+import type { RequestRecords } from '../../gateway/ports/request-records.ts'
+import type { Webhooks } from '../../gateway/ports/webhooks.ts'
+
+/** The ports of the admin API. Each handler takes those of its folder. */
+export type AdminPorts = AccountPorts & CatalogPorts & ReportPorts & OperatingPorts
+
+/** For `accounts/`: accounts, projects and keys, and the money of accounts. */
+export type AccountPorts = SecretPorts & {
+  readonly accounts: Accounts
+  readonly apiKeys: ApiKeys
+  readonly projects: Projects
+  readonly keyDefaults: KeyDefaults
+  readonly limits: Limits
+  readonly ledger: Ledger
+  readonly catalog: CatalogStore
+  readonly auditLog: AuditLog
+  readonly clock: Clock
+}
+
+/** For `catalog/`: providers, models and price lists. */
+export type CatalogPorts = {
+  readonly catalog: CatalogStore
+  readonly clock: Clock
+  readonly isSandboxOn: boolean
+  /** Whether a provider makes images or videos. */
+  readonly serves: Callable['serves']
+  /** Whether this process has a value for an environment variable. */
+  readonly isVariableSet: (variable: string) => boolean
+}
+
+/** For `reports/`: what was used, and what it cost. */
+export type ReportPorts = Pick<SecretPorts, 'sha256'> & {
+  readonly accounts: Accounts
+  readonly apiKeys: ApiKeys
+  readonly projects: Projects
+  readonly ledger: Ledger
+  readonly jobs: Jobs
+  readonly explainJob: (job: Job) => JobExplanation
+  readonly records: RequestRecords
+  /** How long records are kept. Undefined if none are. */
+  readonly recordsKeptDays: number | undefined
+  readonly bookedItems: BookedItems
+  readonly clock: Clock
+}
+
+/** For `operating/`: admin tokens, webhooks and mails, checks and upkeep. */
+export type OperatingPorts = SecretPorts &
+  DoctorPorts & {
+    readonly accounts: Accounts
+    readonly adminTokens: AdminTokens
+    readonly ledger: Ledger
+    readonly blobs: Blobs
+    readonly anchor: Anchoring
+    readonly backups: Backups
+    readonly reconcile: Reconcile
+    readonly webhooks: Webhooks
+    /** Whether webhooks of the operator may be in private networks. */
+    readonly webhooksMayBePrivate: boolean
+    readonly mail: Mail
+    readonly alertEmails: MailPorts['alertEmails']
+    /** The settings in effect. */
+    readonly describedSettings: () => readonly SettingDescription[]
+  }
+
+/** For new ids and the secrets of keys, tokens and webhooks. */
+type SecretPorts = {
+  readonly newId: () => Id
+  /** Cryptographically secure random bytes. */
+  readonly randomBytes: (count: number) => Uint8Array
+  readonly sha256: (text: string) => Uint8Array
+}
