@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { startApp, type AppOverrides } from '../../src/app.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { checkedHandler } from './checked-handler.ts'
+import { putNewDatabase } from './new-database.ts'
 
 /** A gateway in this process, with a real store in its own folder and real HTTP on a free port. */
 export type TestGateway = {
@@ -52,6 +53,7 @@ export async function startTestGateway(
     environment['TOLLGATE_CATALOG'] = join(dataDir, 'catalog.yaml')
     writeFileSync(environment['TOLLGATE_CATALOG'], options.catalog)
   }
+  putNewDatabase(join(dataDir, 'tollgate.db'))
   const config = readConfig(environment)
   const undescribed: string[] = []
   const checked = checkedHandler(config, undescribed)

@@ -21,6 +21,7 @@ import type { StoreNode } from '../../src/gateway/ports/store-node.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/stores/sqlite/store.ts'
 import { aDataFolder } from './data-folder.ts'
 import { fakeClock } from './fake-clock.ts'
+import { putNewDatabase } from './new-database.ts'
 
 /** The ports that a node of any store offers. */
 export type TestStore = {
@@ -92,6 +93,7 @@ export function aSqliteStore(
   clock: Clock = fakeClock(),
 ): TestSqlite {
   const secretKey = () => ({ bytes: new Uint8Array(32), isNew: false })
+  putNewDatabase(path)
   const store = openSqliteStore({ path, secretKey })
   return { ...store.openNode(nodeSettings('main', clock)), ...store }
 }

@@ -6,6 +6,7 @@ import { catalogConforms } from '../../../test/conformance/catalog.ts'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { aCredit } from '../../../test/support/ledger-builders.ts'
+import { putNewDatabase } from '../../../test/support/new-database.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { nodeSettings, sqlite } from '../../../test/support/test-store.ts'
 import { usd } from '../../domain/money.ts'
@@ -29,6 +30,7 @@ const provider: Provider = {
 
 function openStore(folder: string, { byte = 7, isNew = false } = {}) {
   const secretKey = () => ({ bytes: new Uint8Array(32).fill(byte), isNew })
+  putNewDatabase(join(folder, 'tollgate.db'))
   const store = openSqliteStore({ path: join(folder, 'tollgate.db'), secretKey })
   const { catalog, ledger, auditLog } = store.openNode(nodeSettings('main', fakeClock()))
   const { database, transactions } = store
