@@ -7,7 +7,7 @@ import type { CatalogRevision } from '../../gateway/ports/catalog.ts'
 import type { Page } from '../../gateway/ports/ledger-reports.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from '../books/cursors.ts'
 import { readModelContent, readPriceListContent, readProvider } from './catalog-tables.ts'
-import type { SecretBox } from './secrets/secret-box.ts'
+import type { SecretBox } from '../books/secrets/secret-box.ts'
 
 /** A row of a table of versions. */
 type Version = { id: string; position: number; content: string | null }

@@ -9,7 +9,7 @@ import { decodeStoredProvider, encodeProvider } from '../../domain/catalog/rows/
 import type { Audit } from '../../gateway/ports/audit.ts'
 import type { CatalogHistory } from './catalog-history.ts'
 import type { Database } from './database.ts'
-import type { SecretBox, SecretKey } from './secrets/secret-box.ts'
+import type { SecretBox, SecretKey } from '../books/secrets/secret-box.ts'
 
 /** A catalog as the stored lists: finished models before drafts, each in the order of the list. */
 export type CatalogLists = {

@@ -17,7 +17,7 @@ import { catalogOf, catalogTables, listsOf, type CatalogLists, type CatalogTable
 import { catalogChanges, changesSentence } from '../../domain/catalog/catalog-changes.ts'
 import type { Database } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
-import { secretBox, type SecretKey } from './secrets/secret-box.ts'
+import { secretBox, type SecretKey } from '../books/secrets/secret-box.ts'
 import type { Transactions } from './transactions.ts'
 
 type CatalogParts = {

@@ -3,7 +3,7 @@ import { afterAttempt, type Attempt } from '../../../domain/webhooks/webhook.ts'
 import type { DueMessage, WebhookQueue } from '../../../gateway/ports/webhooks.ts'
 import type { SqliteAuditLog } from '../audit-log.ts'
 import type { GroupCommit } from '../group-commit.ts'
-import type { SecretBox } from '../secrets/secret-box.ts'
+import type { SecretBox } from '../../books/secrets/secret-box.ts'
 import type { WebhookEvents } from './webhook-events.ts'
 import { secretOwner } from './webhooks.ts'
 

@@ -8,7 +8,7 @@ import { cursorOf, readCursor, ROW_ID_MAX } from '../../books/cursors.ts'
 import { messageFrom, webhookFrom, type MessageRow, type WebhookRow } from '../../books/webhook-rows.ts'
 import type { SqliteAuditLog } from '../audit-log.ts'
 import type { GroupCommit } from '../group-commit.ts'
-import type { SecretBox } from '../secrets/secret-box.ts'
+import type { SecretBox } from '../../books/secrets/secret-box.ts'
 import { QUEUE_MAX, type WebhookEvents } from './webhook-events.ts'
 
 type Parts = {

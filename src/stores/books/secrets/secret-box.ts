@@ -25,6 +25,8 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const HEAD_BYTES = 1 + NONCE_BYTES
 
+const encoder = new TextEncoder()
+
 /**
  * AES-256-GCM with a key of 32 bytes. Sealed bytes are: version, nonce, ciphertext, tag. `keep` is called before
  * anything is sealed.
@@ -38,22 +40,32 @@ export function secretBox(key: Uint8Array, keep: SecretKey['keep'] = () => {}): 
       keep()
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
-      cipher.setAAD(Buffer.from(boundTo))
-      const content = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-      return Buffer.concat([Uint8Array.of(VERSION), nonce, content, cipher.getAuthTag()])
+      cipher.setAAD(encoder.encode(boundTo))
+      const content = [cipher.update(text, 'utf8'), cipher.final()]
+      return joined([Uint8Array.of(VERSION), nonce, ...content, cipher.getAuthTag()])
     },
     open(sealed, boundTo) {
       if (sealed[0] !== VERSION || sealed.byteLength < HEAD_BYTES + TAG_BYTES) return undefined
       const nonce = sealed.subarray(1, HEAD_BYTES)
       const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
-      decipher.setAAD(Buffer.from(boundTo))
+      decipher.setAAD(encoder.encode(boundTo))
       decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
       const text = decipher.update(sealed.subarray(HEAD_BYTES, -TAG_BYTES))
       try {
-        return Buffer.concat([text, decipher.final()]).toString('utf8')
+        return new TextDecoder('utf-8', { ignoreBOM: true }).decode(joined([text, decipher.final()]))
       } catch {
         return undefined
       }
     },
   }
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.byteLength, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.byteLength
+  }
+  return bytes
 }
