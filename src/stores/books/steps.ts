@@ -48,6 +48,12 @@ export function* afterCommit(then: () => void): Step<void> {
   yield { kind: 'after', then }
 }
 
+/** A part of a step that asks nothing of its store. */
+// oxlint-disable-next-line require-yield
+export function* atOnce<T>(work: () => T): Step<T> {
+  return work()
+}
+
 /**
  * Which steps run one after the other, on all nodes. Steps that move money are `books`: they exclude each other when
  * they read the books of one account.

@@ -1,8 +1,14 @@
 import { idSource } from '../../domain/ids.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
+import { StoredAccounts } from '../books/access/accounts.ts'
 import { StoredAdminTokens } from '../books/access/admin-tokens.ts'
+import { StoredApiKeys } from '../books/access/api-keys.ts'
 import { createAuditLog } from '../books/access/audit-log.ts'
+import { createKeyDefaults } from '../books/access/key-defaults.ts'
+import { limitTerms } from '../books/access/limit-changes.ts'
+import { StoredProjects } from '../books/access/projects.ts'
+import { accessParts } from './access-parts.ts'
 import { Batches } from './batches.ts'
 import type { Connections } from './database.ts'
 import { createEngine } from './engine.ts'
@@ -18,7 +24,11 @@ export type NodeSettings = {
 }
 
 /** The ports that are there. */
-export type PostgresNode = Pick<StoreNode, 'name' | 'newId' | 'adminTokens' | 'auditLog'> & {
+export type PostgresNode = Pick<
+  StoreNode,
+  'name' | 'newId' | 'accounts' | 'apiKeys' | 'projects' | 'keyDefaults' | 'adminTokens' | 'auditLog'
+> & {
+  readonly limits: Pick<StoreNode['limits'], 'of'>
   /** Writes what waits, ends the text holds of this node and gives its lane back. Repeating it changes nothing. */
   close(): Promise<void>
 }
@@ -29,12 +39,21 @@ export async function openNode({ name, connections, clock, random64 }: NodeSetti
   const nowMs = clock === undefined ? {} : { nowMs: () => clock.now() }
   const batches = await Batches.open({ connect, label: name, ...nowMs })
   const engine = createEngine({ batches, reads })
+  const access = accessParts({ engine })
+  const apiKeys = new StoredApiKeys(access)
   return {
     name,
     newId: idSource({ clock: clock ?? Date, random64 }),
+    accounts: new StoredAccounts(access),
+    apiKeys,
+    projects: new StoredProjects(access),
+    keyDefaults: createKeyDefaults(engine),
+    limits: { of: owner => engine.read(() => limitTerms(owner)) },
     adminTokens: new StoredAdminTokens(engine),
     auditLog: createAuditLog(engine),
     async close() {
+      // A day of use that cannot be written is lost.
+      await apiKeys.writeUses().catch(() => undefined)
       await batches.close()
       await reads.close()
     },
