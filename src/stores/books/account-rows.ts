@@ -18,8 +18,8 @@ export type AccountRow = {
   price_list: string | null
   /** Null if it has no alert. Not every read has it. */
   alert_below?: bigint | null
-  /** A JSON array. Not every read has it. */
-  contacts?: string | null
+  /** In another table. Not every read has them. */
+  contacts?: readonly string[]
   /** 1 if webhooks are told of its jobs. Not every read has it. */
   job_events?: bigint
 }
@@ -76,15 +76,10 @@ export function accountFrom(row: AccountRow): Account {
     ...(row.closed_at_ms === null ? {} : { closedAtMs: Number(row.closed_at_ms) }),
     ...(replaysOffAtMs === null ? {} : { replays: false }),
     ...(row.price_list === null ? {} : { priceList: row.price_list }),
-    ...contactsFrom(row),
+    ...(row.contacts !== undefined && row.contacts.length > 0 && { contacts: row.contacts }),
     ...(typeof row.alert_below === 'bigint' && { alertBelow: nanoUsd(row.alert_below) }),
     ...(row.job_events === 1n && { jobEvents: true }),
   }
-}
-
-function contactsFrom({ contacts }: AccountRow): Pick<Account, 'contacts'> {
-  const addresses = JSON.parse(contacts ?? '[]') as readonly string[]
-  return addresses.length === 0 ? {} : { contacts: addresses }
 }
 
 export function switchesFrom(row: AccountRow): AccountSwitches {

@@ -65,6 +65,12 @@ export function* afterCommit(call: () => void): Step<void> {
   yield { kind: 'after', call }
 }
 
+/** A part of a step that asks nothing of its store. */
+// oxlint-disable-next-line require-yield
+export function* atOnce<T>(work: () => T): Step<T> {
+  return work()
+}
+
 /**
  * Which steps run one after the other, on all nodes. Steps that move money are `books`: they exclude each other when
  * they read the books of one account.

@@ -214,8 +214,7 @@ export type UsageDayRow = {
 
 /** The columns of a `UsageDayRow`, as sums over the rows of an account. */
 export const ACCOUNT_SUMS = `min(first_charge_id) AS first_charge_id, max(latest_charge_id) AS latest_charge_id,
-  sum(charges) AS charges, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(images) AS images,
-  sum(duration_ms) AS duration_ms, sum(cost) AS cost`
+  ${sumsOf('charges', 'input_tokens', 'output_tokens', 'images', 'duration_ms', 'cost')}`
 
 export function usageDayFrom(row: UsageDayRow): UsageDay {
   return {
@@ -240,8 +239,7 @@ export type UsageSumsRow = UsageDayRow & {
 }
 
 /** The columns of a `UsageSumsRow`, as sums over rows of `usage_days`. */
-export const ALL_SUMS = `${ACCOUNT_SUMS}, sum(compensated) AS compensated, sum(provider_cost) AS provider_cost,
-  sum(charges_without_cost) AS charges_without_cost`
+export const ALL_SUMS = `${ACCOUNT_SUMS}, ${sumsOf('compensated', 'provider_cost', 'charges_without_cost')}`
 
 export function chargeSumsFrom(row: UsageSumsRow): ChargeSums {
   return {
@@ -250,4 +248,9 @@ export function chargeSumsFrom(row: UsageSumsRow): ChargeSums {
     providerCost: nanoUsd(row.provider_cost),
     chargesWithoutCost: Number(row.charges_without_cost),
   }
+}
+
+/** PostgreSQL adds integers up to a decimal. */
+function sumsOf(...columns: readonly string[]): string {
+  return columns.map(column => `CAST(sum(${column}) AS bigint) AS ${column}`).join(', ')
 }

@@ -2,9 +2,15 @@ import { HOLD_TTL_MS } from '../../domain/ledger/hold.ts'
 import { idSource } from '../../domain/ids.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
+import { StoredAccounts } from '../books/access/accounts.ts'
 import { StoredAdminTokens } from '../books/access/admin-tokens.ts'
+import { StoredApiKeys } from '../books/access/api-keys.ts'
 import { createAuditLog } from '../books/access/audit-log.ts'
 import { createMoneySteps } from '../books/ledger/money-steps.ts'
+import { createKeyDefaults } from '../books/access/key-defaults.ts'
+import { limitTerms } from '../books/access/limit-changes.ts'
+import { StoredProjects } from '../books/access/projects.ts'
+import { accessParts } from './access-parts.ts'
 import { Batches } from './batches.ts'
 import { besideCharges } from './beside-charges.ts'
 import type { Connections } from './database.ts'
@@ -24,8 +30,12 @@ export type NodeSettings = {
 }
 
 /** The ports that are there. */
-export type PostgresNode = Pick<StoreNode, 'name' | 'newId' | 'adminTokens' | 'auditLog'> & {
+export type PostgresNode = Pick<
+  StoreNode,
+  'name' | 'newId' | 'accounts' | 'apiKeys' | 'projects' | 'keyDefaults' | 'adminTokens' | 'auditLog'
+> & {
   readonly ledger: ReturnType<typeof createLedger>
+  readonly limits: Pick<StoreNode['limits'], 'of'>
   /** Writes what waits, ends the text holds of this node and gives its lane back. Repeating it changes nothing. */
   close(): Promise<void>
 }
@@ -44,6 +54,8 @@ export async function openNode({ name, connections, clock, random64 }: NodeSetti
   const money = createMoneySteps({ besideCharges, balanceAlerts: { *check() {} }, events: { *emit() {} } })
   const text = new TextHolds({ batches, reads, tariffs: new Tariffs(batches), onFreed, ...nowMs })
   const owner = { number: random64(), expiresAtMs: () => wall.now() + HOLD_TTL_MS }
+  const access = accessParts({ engine })
+  const apiKeys = new StoredApiKeys(access)
   return {
     name,
     newId: idSource({ clock: wall, random64 }),
@@ -55,9 +67,16 @@ export async function openNode({ name, connections, clock, random64 }: NodeSetti
       clock: wall,
       onFreed: listener => void freed.add(listener),
     }),
+    accounts: new StoredAccounts(access),
+    apiKeys,
+    projects: new StoredProjects(access),
+    keyDefaults: createKeyDefaults(engine),
+    limits: { of: owner => engine.read(() => limitTerms(owner)) },
     adminTokens: new StoredAdminTokens(engine),
     auditLog: createAuditLog(engine),
     async close() {
+      // A day of use that cannot be written is lost.
+      await apiKeys.writeUses().catch(() => undefined)
       await batches.close()
       await reads.close()
     },

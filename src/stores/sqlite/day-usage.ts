@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { nanoUsd } from '../../domain/money.ts'
 import type { DayUsage } from '../../gateway/ports/ledger-reports.ts'
-import { notAddedUp } from './limits/limits.ts'
+import { notAddedUp } from '../books/access/limit-changes.ts'
 import { areCostsAdded, isUsageRebuilt } from './usage-days.ts'
 
 type DayRow = {

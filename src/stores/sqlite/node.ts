@@ -2,12 +2,15 @@ import type { Database } from 'bun:sqlite'
 import { idSource } from '../../domain/ids.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
-import { SqliteAccounts } from './accounts.ts'
-import type { ApiKeyCache } from './api-key-cache.ts'
-import { SqliteApiKeys } from './api-keys.ts'
+import { accessParts } from './access-parts.ts'
 import { createAttempts } from './attempts.ts'
+import { StoredAccounts } from '../books/access/accounts.ts'
 import { StoredAdminTokens } from '../books/access/admin-tokens.ts'
+import { StoredApiKeys } from '../books/access/api-keys.ts'
 import { createAuditLog } from '../books/access/audit-log.ts'
+import type { KeptKeys } from '../books/access/kept-keys.ts'
+import { createKeyDefaults } from '../books/access/key-defaults.ts'
+import { StoredProjects } from '../books/access/projects.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import { createCatalogStore, type CatalogState } from './catalog.ts'
 import { createEngine, type StepRunner } from './engine.ts'
@@ -17,12 +20,10 @@ import { HoldOwner } from './hold-owner.ts'
 import { openJobs } from './jobs/jobs.ts'
 import { SqliteLeases, type TakenLeases } from './leases.ts'
 import { createLedger, type LedgerSteps } from './ledger.ts'
-import { createKeyDefaults, KeyDefaultRows } from './limits/key-defaults.ts'
-import { createLimits, limitChanges } from './limits/limits.ts'
+import { createLimits } from './limits/limits.ts'
 import { SqliteMail } from './mail/mail-queue.ts'
 import type { MailRecipients } from './mail/mail-recipients.ts'
 import { NodeChain } from './node-chain.ts'
-import { SqliteProjects } from './projects.ts'
 import type { Tariffs } from './tariffs.ts'
 import { createBookedItems } from './booked-items.ts'
 import type { Transactions } from './transactions.ts'
@@ -50,7 +51,7 @@ export type SharedState = {
   readonly tariffs: Tariffs
   readonly tables: Tables
   readonly steps: LedgerSteps
-  readonly keptKeys: ApiKeyCache
+  readonly keptKeys: KeptKeys
   readonly catalog: CatalogState
   readonly takenLeases: TakenLeases
   readonly webhookEvents: WebhookEvents
@@ -69,18 +70,17 @@ export function openNode(
   const owner = new HoldOwner(random64(), clock)
   const { hints, text } = shared.steps
   const freedHints = hints.add()
-  const changeLimits = limitChanges({ ...shared, owner })
-  const keyDefaults = new KeyDefaultRows(shared)
+  const access = { ...accessParts({ ...shared, owner }), engine }
   const mail = new SqliteMail({ ...shared, groupCommit })
-  const apiKeys = new SqliteApiKeys({ ...shared, groupCommit, changeLimits, keyDefaults })
+  const apiKeys = new StoredApiKeys(access)
   return {
     name,
     newId: idSource({ clock, random64, after: lastKey }),
     ledger: createLedger({ ...shared, groupCommit, engine, owner, freedHints }),
-    accounts: new SqliteAccounts({ ...shared, groupCommit, changeLimits, keyDefaults }),
+    accounts: new StoredAccounts(access),
     apiKeys,
     adminTokens: new StoredAdminTokens(engine),
-    projects: new SqliteProjects({ ...shared, groupCommit, changeLimits }),
+    projects: new StoredProjects(access),
     attempts: createAttempts({ ...shared, groupCommit }),
     jobs: openJobs({ ...shared, node: name, groupCommit, owner }),
     catalog: createCatalogStore(shared.catalog, groupCommit),
@@ -91,9 +91,9 @@ export function openNode(
       hashOf: async ({ node, number }) => (node === name ? author.hashOf(number) : undefined),
       onCommit: listener => author.onCommit(listener),
     },
-    limits: createLimits({ ...shared, owner }),
+    limits: createLimits({ ...shared, engine, owner }),
     bookedItems: createBookedItems(shared.database),
-    keyDefaults: createKeyDefaults({ ...shared, groupCommit, keyDefaults }),
+    keyDefaults: createKeyDefaults(engine),
     alerts: new SqliteAlerts({ ...shared, groupCommit }),
     webhooks: new SqliteWebhooks({ ...shared, groupCommit }),
     webhookQueue: new SqliteWebhookQueue({ ...shared, groupCommit }),

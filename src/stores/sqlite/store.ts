@@ -1,6 +1,6 @@
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
+import { KeptKeys } from '../books/access/kept-keys.ts'
 import { BooksOfAccounts } from './account-books.ts'
-import { ApiKeyCache } from './api-key-cache.ts'
 import { createAuditLog } from './audit-log.ts'
 import { CatalogState } from './catalog.ts'
 import { CommitLog } from './commit-log.ts'
@@ -88,7 +88,7 @@ function openShared(database: Database, secretKey: SecretKey): SharedState {
       tariffs,
       webhookEvents,
     }),
-    keptKeys: new ApiKeyCache(database),
+    keptKeys: new KeptKeys(),
     catalog: CatalogState.load({ database, transactions, auditLog, secretKey }),
     webhookEvents,
     mailRecipients,

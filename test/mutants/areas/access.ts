@@ -2,10 +2,10 @@ import type { Mutant } from '../mutant.ts'
 
 const SECRETS = 'src/domain/accounts/key-secrets.ts'
 const SECRET_TESTS = 'src/domain/accounts/key-secrets.test.ts'
-const KEYS = 'src/stores/sqlite/api-keys.ts'
-const KEY_TESTS = 'src/stores/sqlite/api-keys.test.ts'
-const ACCOUNTS = 'src/stores/sqlite/accounts.ts'
-const ACCOUNT_TESTS = 'src/stores/sqlite/accounts.test.ts'
+const KEYS = 'src/stores/books/access/api-keys.ts'
+const KEY_TESTS = 'src/stores/books/access/api-keys.test.ts'
+const ACCOUNT_BOOKS = 'src/stores/sqlite/access-parts.ts'
+const ACCOUNT_TESTS = 'src/stores/books/access/accounts.test.ts'
 
 /** Faults in who may use a key or an account. */
 export const accessMutants: readonly Mutant[] = [
@@ -40,28 +40,28 @@ export const accessMutants: readonly Mutant[] = [
   {
     name: 'a secret in memory does not learn its end',
     file: KEYS,
-    text: 'this.#keptKeys.clear()\n    return this.#key(key.publicId)',
-    replacement: 'return this.#key(key.publicId)',
+    text: 'yield* forgetKeys()\n  return yield* keyOf(key.publicId)',
+    replacement: 'return yield* keyOf(key.publicId)',
     tests: [KEY_TESTS],
   },
   {
     name: 'an account with a running request is closed',
-    file: ACCOUNTS,
+    file: ACCOUNT_BOOKS,
     text: 'openRequests: books.textHolds,',
     replacement: 'openRequests: 0,',
     tests: [ACCOUNT_TESTS],
   },
   {
     name: 'a closed account takes a project',
-    file: 'src/stores/sqlite/projects.ts',
-    text: "this.#closedAccounts.refuse(accountId, 'projects')",
+    file: 'src/stores/books/access/projects.ts',
+    text: "yield* refuseClosed(accountId, 'projects')",
     replacement: '',
     tests: [ACCOUNT_TESTS],
   },
   {
     name: 'a closed account takes limits',
-    file: 'src/stores/sqlite/limits/limits.ts',
-    text: "closedAccounts.refuse(of.accountId, 'limits')",
+    file: 'src/stores/books/access/limit-changes.ts',
+    text: "yield* refuseClosed(accountId, 'limits')",
     replacement: '',
     tests: [ACCOUNT_TESTS],
   },
@@ -75,8 +75,8 @@ export const accessMutants: readonly Mutant[] = [
   {
     name: 'a closed account gets a key',
     file: KEYS,
-    text: "this.#closedAccounts.refuse(accountId, 'keys')",
-    replacement: '',
+    text: "yield* refuseClosed(accountId, 'keys')\n  if (projectId",
+    replacement: 'if (projectId',
     tests: [ACCOUNT_TESTS],
   },
 ]

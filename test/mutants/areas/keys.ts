@@ -8,17 +8,17 @@ const SCENARIOS = 'test/scenarios/key-settings.test.ts'
 export const keyMutants: readonly Mutant[] = [
   {
     name: 'a default of the account does not replace that of the gateway for new keys',
-    file: 'src/stores/sqlite/limits/key-defaults.ts',
-    text: 'patchKeyDefaults(this.of(GATEWAY), this.of(accountId))',
-    replacement: 'patchKeyDefaults(this.of(accountId), this.of(GATEWAY))',
-    tests: ['src/stores/sqlite/limits/key-defaults.test.ts'],
+    file: 'src/stores/books/access/key-defaults.ts',
+    text: 'patchKeyDefaults(yield* defaultsOf(GATEWAY), yield* defaultsOf(accountId))',
+    replacement: 'patchKeyDefaults(yield* defaultsOf(accountId), yield* defaultsOf(GATEWAY))',
+    tests: ['src/stores/books/access/key-defaults.test.ts'],
   },
   {
     name: 'a second rename replaces the first name of a key',
-    file: 'src/stores/sqlite/api-keys.ts',
-    text: 'ifnull(first_name, name)',
+    file: 'src/stores/books/access/api-keys.ts',
+    text: 'coalesce(first_name, name)',
     replacement: 'name',
-    tests: ['src/stores/sqlite/api-keys.test.ts'],
+    tests: ['src/stores/books/access/api-keys.test.ts'],
   },
   {
     name: 'a key is still accepted at the time at which it expires',

@@ -7,7 +7,7 @@ const USAGE = 'src/domain/limits/scope-usage.ts'
 const STEPS = 'src/stores/sqlite/limits/limit-steps.ts'
 const UNIT_TESTS = 'src/domain/limits/admission.test.ts'
 const PROPERTIES = 'test/properties/limits.test.ts'
-const PROJECT_TESTS = 'src/stores/sqlite/projects.test.ts'
+const PROJECT_TESTS = 'src/stores/books/access/projects.test.ts'
 const STORE_TESTS = 'src/stores/sqlite/limits/limits.test.ts'
 
 /** Faults in limits and budgets. */
@@ -147,9 +147,9 @@ export const limitMutants: readonly Mutant[] = [
   },
   {
     name: 'a key is created in the project of another account',
-    file: 'src/stores/sqlite/api-keys.ts',
-    text: 'project === null || Number(project.account_id) !== accountId',
-    replacement: 'project === null',
+    file: 'src/stores/books/access/api-keys.ts',
+    text: 'project === undefined || Number(project.account_id) !== accountId',
+    replacement: 'project === undefined',
     tests: [PROJECT_TESTS],
   },
 ]

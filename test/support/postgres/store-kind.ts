@@ -11,16 +11,19 @@ const server = await runServer()
 
 /** Runs suites against the PostgreSQL store. Skips them if there is no server. */
 export function conformsOnPostgres(...suites: readonly ((kind: StoreKind) => void)[]): void {
-  describe.skipIf(server === undefined)('on PostgreSQL', () => {
-    const databases = new ReusedDatabases(server!)
-    const ends: (() => Promise<void>)[] = []
-    afterEach(async () => {
-      for (const end of ends.splice(0)) await end()
-      await databases.giveBack()
-    })
-    for (const suite of suites)
-      suite({ textHolds: 'durable', open: options => open(databases, ends, options) })
-  })
+  describe.skipIf(server === undefined || process.env['TEST_POSTGRES_STORE'] === 'off')(
+    'on PostgreSQL',
+    () => {
+      const databases = new ReusedDatabases(server!)
+      const ends: (() => Promise<void>)[] = []
+      afterEach(async () => {
+        for (const end of ends.splice(0)) await end()
+        await databases.giveBack()
+      })
+      for (const suite of suites)
+        suite({ textHolds: 'durable', open: options => open(databases, ends, options) })
+    },
+  )
 }
 
 async function open(

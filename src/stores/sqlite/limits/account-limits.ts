@@ -1,7 +1,6 @@
 import type { LimitRefusal } from '../../../domain/limits/admission.ts'
-import type { Scope, ScopeOwner, Terms } from '../../../domain/limits/scope.ts'
+import type { Scope, Terms } from '../../../domain/limits/scope.ts'
 import type { Demand, ScopeUsage } from '../../../domain/limits/scope-usage.ts'
-import type { LimitOwner } from '../../../gateway/ports/limits.ts'
 
 /** Who makes a request, and what it takes of the limits of its scopes. */
 export type ScopedDemand = Demand & { readonly apiKeyId: number; readonly model: string }
@@ -101,9 +100,4 @@ export class AccountLimits {
       }
     }
   }
-}
-
-export function ownerOf({ accountId, apiKeyId, projectId }: LimitOwner): ScopeOwner {
-  if (projectId !== undefined) return { kind: 'project', id: projectId }
-  return apiKeyId === undefined ? { kind: 'account', id: accountId } : { kind: 'key', id: apiKeyId }
 }

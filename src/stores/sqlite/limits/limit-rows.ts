@@ -1,9 +1,10 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { booksInconsistent } from '../../../domain/errors.ts'
-import { decodeTerms, encodeTerms } from '../../../domain/limits/limits-row.ts'
-import { isLimiting, type Scope, type ScopeKind, type Terms } from '../../../domain/limits/scope.ts'
+import type { ScopeTerms } from '../../../domain/limits/limits-row.ts'
+import type { Scope } from '../../../domain/limits/scope.ts'
 import { nanoUsd, type NanoUsd } from '../../../domain/money.ts'
+import { scopeTerms } from '../../books/access/limit-changes.ts'
 import { dayOf } from '../../books/usage-days.ts'
+import type { StepRunner } from '../engine.ts'
 import type { ScopedDemand } from './account-limits.ts'
 
 /** The projects of keys that are kept, at about 50 bytes each. */
@@ -11,27 +12,19 @@ const PROJECTS_KEPT_MAX = 100_000
 
 /** The table `limits`, and the sums that budgets are compared with. */
 export class LimitRows {
+  readonly #stepRunner: StepRunner
   readonly #sql: ReturnType<typeof statements>
   /** By the id of a key; null for a key without a project. */
   readonly #projects = new Map<number, number | null>()
 
-  constructor(database: Database) {
-    this.#sql = statements(database)
+  constructor(parts: { readonly database: Database; readonly stepRunner: StepRunner }) {
+    this.#stepRunner = parts.stepRunner
+    this.#sql = statements(parts.database)
   }
 
   /** Throws `books_inconsistent` if one cannot be read. */
-  ofAccount(accountId: number): readonly { readonly scope: Scope; readonly terms: Terms }[] {
-    return this.#sql.select.all(accountId).map(({ kind, scope_id, model, terms }) => ({
-      scope: { kind, id: Number(scope_id), model },
-      terms: readTerms(terms),
-    }))
-  }
-
-  /** Inside a step: a scope without limits has no row. */
-  write(accountId: number, { kind, id, model }: Scope, terms: Terms): void {
-    if (isLimiting(terms))
-      this.#sql.upsert.run(accountId, kind, id, model, JSON.stringify(encodeTerms(terms)))
-    else this.#sql.remove.run(accountId, kind, id, model)
+  ofAccount(accountId: number): readonly ScopeTerms[] {
+    return this.#stepRunner.run(scopeTerms(accountId))
   }
 
   /** What a scope spent since the start of a day. Charges that were credited back do not count. */
@@ -72,29 +65,10 @@ export class LimitRows {
   }
 }
 
-function readTerms(terms: string): Terms {
-  try {
-    return decodeTerms(JSON.parse(terms))
-  } catch (cause) {
-    throw booksInconsistent('account', cause)
-  }
-}
-
-type LimitRow = { kind: ScopeKind; scope_id: bigint; model: string; terms: string }
 type OpenJobRow = { api_key_id: bigint; model: string; amount: bigint }
 
 function statements(database: Database) {
   return {
-    select: database.prepare<LimitRow, [number]>(
-      'SELECT kind, scope_id, model, terms FROM limits WHERE account_id = ?',
-    ),
-    upsert: database.prepare(
-      `INSERT INTO limits (account_id, kind, scope_id, model, terms) VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT (account_id, kind, scope_id, model) DO UPDATE SET terms = excluded.terms`,
-    ),
-    remove: database.prepare(
-      'DELETE FROM limits WHERE account_id = ? AND kind = ? AND scope_id = ? AND model = ?',
-    ),
     days: database.prepare<{ first: bigint | null; last: bigint | null }, []>(
       'SELECT (SELECT min(day) FROM usage_days) AS first, (SELECT max(day) FROM usage_days) AS last',
     ),

@@ -8,14 +8,6 @@ import {
   type LimitDecision,
   type LimitRefusal,
 } from '../../../domain/limits/admission.ts'
-import {
-  isSameLimits,
-  limitTermsOf,
-  patchLimits,
-  termsOfModel,
-  type LimitsPatch,
-  type LimitTerms,
-} from '../../../domain/limits/limits-row.ts'
 import { currentSpend } from '../../../domain/limits/periods.ts'
 import { budgetPeriods, kindWithModel, type Scope } from '../../../domain/limits/scope.ts'
 import {
@@ -30,18 +22,14 @@ import { addUsd, ZERO, type NanoUsd } from '../../../domain/money.ts'
 import { budgetNews, withNews } from '../../../domain/webhooks/budget-alert.ts'
 import type { BudgetStatus, Limited, LimitOwner, ReadOutcome } from '../../../gateway/ports/limits.ts'
 import type { AccountBooks } from '../account-books.ts'
+import type { StepRunner } from '../engine.ts'
 import type { HintBroadcast } from '../freed-hints.ts'
 import type { OpenTextHolds } from '../text-holds.ts'
 import type { Transactions } from '../transactions.ts'
 import { BudgetAlerts } from '../webhooks/budget-alerts.ts'
 import type { WebhookEvents } from '../webhooks/webhook-events.ts'
-import {
-  AccountLimits,
-  ownerOf,
-  type LiveScope,
-  type ProjectOf,
-  type ScopedDemand,
-} from './account-limits.ts'
+import { ownerOf } from '../../books/access/limit-changes.ts'
+import { AccountLimits, type LiveScope, type ProjectOf, type ScopedDemand } from './account-limits.ts'
 import { LimitRows } from './limit-rows.ts'
 import { wrongOpenCounts, type WrongCount } from '../../books/verify/limits.ts'
 
@@ -67,11 +55,12 @@ export class LimitSteps {
   constructor(parts: {
     readonly database: Database
     readonly transactions: Transactions
+    readonly stepRunner: StepRunner
     readonly textHolds: OpenTextHolds
     readonly webhookEvents: WebhookEvents
     readonly hints: HintBroadcast
   }) {
-    this.#rows = new LimitRows(parts.database)
+    this.#rows = new LimitRows(parts)
     this.#alerts = new BudgetAlerts(parts)
     this.#textHolds = parts.textHolds
     this.#hints = parts.hints
@@ -176,25 +165,9 @@ export class LimitSteps {
     if (live !== undefined) this.#tell(books, live, { atMs, refusal })
   }
 
-  termsOf(owner: LimitOwner): LimitTerms {
-    return limitTermsOf(this.#rows.ofAccount(owner.accountId), ownerOf(owner))
-  }
-
-  /** Inside a step. True if the patch changes the terms; the new ones apply after the commit. */
-  change(books: AccountBooks, owner: LimitOwner, patch: LimitsPatch, nowMs: number): boolean {
-    const { accountId } = owner
-    const before = this.termsOf(owner)
-    const after = patchLimits(before, patch)
-    if (isSameLimits(before, after)) return false
-    const { kind, id } = ownerOf(owner)
-    this.#rows.write(accountId, { kind, id, model: '' }, after)
-    for (const model of new Set([...Object.keys(before.perModel), ...Object.keys(after.perModel)])) {
-      const withModel = kindWithModel[kind]
-      if (withModel === undefined) throw new RangeError('A project has no limits for a model.')
-      this.#rows.write(accountId, { kind: withModel, id, model }, termsOfModel(after, model))
-    }
+  /** Inside a step that changed the terms of an account: the new ones apply after the commit. */
+  termsChanged(books: AccountBooks, nowMs: number): void {
     this.#changed.set(books, nowMs)
-    return true
   }
 
   budgetsOf(books: AccountBooks, owner: LimitOwner, nowMs: number): readonly BudgetStatus[] {

@@ -1,13 +1,15 @@
 import { join } from 'node:path'
 import { expect, test } from 'bun:test'
-import { apiKeysConform } from '../../../test/conformance/api-keys.ts'
-import { keySecretsConform } from '../../../test/conformance/key-secrets.ts'
-import { aDataFolder } from '../../../test/support/data-folder.ts'
-import { anAccount, NOW } from '../../../test/support/ledger-builders.ts'
-import { aSqliteStore, sqlite } from '../../../test/support/test-store.ts'
+import { apiKeysConform } from '../../../../test/conformance/api-keys.ts'
+import { keySecretsConform } from '../../../../test/conformance/key-secrets.ts'
+import { aDataFolder } from '../../../../test/support/data-folder.ts'
+import { anAccount, NOW } from '../../../../test/support/ledger-builders.ts'
+import { conformsOnPostgres } from '../../../../test/support/postgres/store-kind.ts'
+import { aSqliteStore, sqlite } from '../../../../test/support/test-store.ts'
 
 apiKeysConform(sqlite)
 keySecretsConform(sqlite)
+conformsOnPostgres(apiKeysConform, keySecretsConform)
 
 test('a flood of unknown keys is refused, and known keys still work', async () => {
   const store = aSqliteStore()

@@ -1,11 +1,13 @@
 import { expect, test } from 'bun:test'
-import { accountsConform } from '../../../test/conformance/accounts.ts'
-import { closedAccountsConform } from '../../../test/conformance/closed-accounts.ts'
-import { anAccount } from '../../../test/support/ledger-builders.ts'
-import { aSqliteStore, sqlite } from '../../../test/support/test-store.ts'
+import { accountsConform } from '../../../../test/conformance/accounts.ts'
+import { closedAccountsConform } from '../../../../test/conformance/closed-accounts.ts'
+import { anAccount } from '../../../../test/support/ledger-builders.ts'
+import { conformsOnPostgres } from '../../../../test/support/postgres/store-kind.ts'
+import { aSqliteStore, sqlite } from '../../../../test/support/test-store.ts'
 
 accountsConform(sqlite)
 closedAccountsConform(sqlite)
+conformsOnPostgres(accountsConform, closedAccountsConform)
 
 test('a cursor of an earlier version, the number of an account, continues after that account', async () => {
   const store = aSqliteStore()

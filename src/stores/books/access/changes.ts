@@ -1,0 +1,33 @@
+import type { OpenBooks } from '../../../domain/accounts/account.ts'
+import type { NanoUsd } from '../../../domain/money.ts'
+import type { Audit } from '../../../gateway/ports/audit.ts'
+import type { Step } from '../steps.ts'
+
+// What the steps of accounts, keys and projects ask of the rest of their store. All of it runs inside their step.
+
+/** A line of the audit log, whose actor and time are those of the edit. */
+export type AuditedChange = Omit<Audit, 'actor' | 'atMs'>
+
+/** Has every node forget the keys that it keeps, because what they may do has changed. */
+export type ForgetKeys = () => Step<void>
+
+/** The open money and work of accounts. */
+export interface AccountContents {
+  /** Nothing in the books of the account changes between this and the end of the step. */
+  of(accountId: number): Step<OpenBooks>
+
+  /** Has requests that were admitted before see that the account is closed. */
+  close(accountId: number): Step<void>
+}
+
+/** Who is told of what happens in an account. Each change returns false if nothing changes. */
+export interface AccountEvents {
+  /** Sets the alert of a low balance, or removes it with null. A balance that is below a new alert is told at once. */
+  changeAlert(accountId: number, below: NanoUsd | null, atMs: number): Step<boolean>
+
+  /** Replaces the contacts. */
+  replaceContacts(accountId: number, addresses: readonly string[]): Step<boolean>
+
+  /** Switches the events of jobs. */
+  switchJobEvents(accountId: number, isOn: boolean): Step<boolean>
+}

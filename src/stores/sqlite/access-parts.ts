@@ -1,0 +1,80 @@
+import type { Database } from 'bun:sqlite'
+import { addUsd } from '../../domain/money.ts'
+import type { Authenticated } from '../../gateway/ports/api-keys.ts'
+import type { AccountContents, AccountEvents } from '../books/access/changes.ts'
+import { presentedKeys, type KeptKeys } from '../books/access/kept-keys.ts'
+import { limitChanges, type LimitUsage } from '../books/access/limit-changes.ts'
+import type { UsageSource } from '../books/access/project-usage.ts'
+import { afterCommit, all, atOnce } from '../books/steps.ts'
+import type { StepRunner } from './engine.ts'
+import type { HoldOwner } from './hold-owner.ts'
+import type { LedgerSteps } from './ledger.ts'
+import type { MailRecipients } from './mail/mail-recipients.ts'
+import { areCostsAdded, isUsageRebuilt } from './usage-days.ts'
+
+type Parts = {
+  readonly database: Database
+  readonly stepRunner: StepRunner
+  readonly steps: LedgerSteps
+  readonly keptKeys: KeptKeys
+  readonly mailRecipients: MailRecipients
+  readonly owner: HoldOwner
+}
+
+/** What the steps of accounts, keys and projects ask of the rest of a SQLite store. */
+export function accessParts(parts: Parts) {
+  const { database, keptKeys } = parts
+  const usageSource: UsageSource = {
+    isComplete: () => atOnce(() => isUsageRebuilt(database) && areCostsAdded(database)),
+    pause: () => new Promise(setImmediate),
+  }
+  return {
+    forgetKeys: () => afterCommit(() => keptKeys.forget()),
+    changeLimits: limitChanges(limitUsage(parts)),
+    accountContents: accountContents(parts),
+    accountEvents: accountEvents(parts),
+    usageSource,
+    authenticate: async (hash: string) => keptKeys.find(hash) ?? readKey(parts, hash),
+  }
+}
+
+function limitUsage({ database, owner, steps: { limits, booksOfAccounts } }: Parts): LimitUsage {
+  return {
+    isComplete: () => atOnce(() => isUsageRebuilt(database)),
+    lock: accountId => atOnce(() => void booksOfAccounts.of(accountId)),
+    recount: accountId => atOnce(() => limits.termsChanged(booksOfAccounts.of(accountId), owner.nowMs())),
+  }
+}
+
+function accountContents({ steps: { booksOfAccounts } }: Parts): AccountContents {
+  return {
+    *of(accountId) {
+      const [holds] = yield* all<{ open: bigint }>(
+        "SELECT count(*) AS open FROM holds WHERE account_id = ? AND state = 'open'",
+        accountId,
+      )
+      const books = booksOfAccounts.of(accountId)
+      return {
+        available: books.free,
+        held: addUsd(books.heldText, books.current.balances['held.media']),
+        openRequests: books.textHolds,
+        openJobs: Number(holds?.open ?? 0n),
+      }
+    },
+    close: accountId => atOnce(() => void (booksOfAccounts.of(accountId).stage().isClosed = true)),
+  }
+}
+
+function accountEvents({ mailRecipients, steps: { balanceAlerts, jobAlerts } }: Parts): AccountEvents {
+  return {
+    changeAlert: (accountId, below, atMs) => atOnce(() => balanceAlerts.change(accountId, below, atMs)),
+    replaceContacts: (accountId, addresses) => atOnce(() => mailRecipients.replace(accountId, addresses)),
+    switchJobEvents: (accountId, isOn) => atOnce(() => jobAlerts.change(accountId, isOn)),
+  }
+}
+
+function readKey({ stepRunner, keptKeys }: Parts, hash: string): Authenticated | undefined {
+  const [found] = stepRunner.run(presentedKeys([Buffer.from(hash, 'base64')]))
+  if (found !== undefined) keptKeys.keep(hash, found.authenticated, keptKeys.generation)
+  return found?.authenticated
+}
