@@ -26,6 +26,10 @@ export type UsageDaySum = { -readonly [Name in keyof ChargeSums]: ChargeSums[Nam
   latest: bigint
 }
 
+/** SQL for whether a charge was credited back, because the client of its request got an error. */
+export const IS_COMPENSATED = `EXISTS (SELECT 1 FROM attempts WHERE request_key = charges.id_key
+  AND request_tail = charges.id_tail AND attempts.state = 'compensated') AS is_compensated`
+
 /** Adds sums to a row of `usage_days`, with the values of `daySumValues`. */
 export const ADD_TO_DAY = `INSERT INTO usage_days AS d (day, account_id, api_key_id, model, provider, first_charge_id,
     latest_charge_id, charges, input_tokens, output_tokens, images, duration_ms, cost, compensated, provider_cost,

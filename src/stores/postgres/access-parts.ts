@@ -22,7 +22,7 @@ export function accessParts({ engine }: { readonly engine: Engine }) {
 /** The upgrade that adds up earlier charges belongs to SQLite. */
 const isComplete = () => atOnce(() => true)
 
-const usageSource: UsageSource = { isComplete, pause: async () => undefined }
+export const usageSource: UsageSource = { isComplete, pause: async () => undefined }
 
 const limitUsage: LimitUsage = {
   isComplete,

@@ -6,25 +6,13 @@ import type { Owner } from '../books/ledger/media-holds.ts'
 import type { MoneySteps } from '../books/ledger/money-steps.ts'
 import { booksStateFrom, type BalancesRow } from '../books/operation-rows.ts'
 import { first, type Engine, type Step } from '../books/steps.ts'
+import { createLedgerReports } from '../books/usage/ledger-reports.ts'
+import { usageSource } from './access-parts.ts'
+import { chargePlaces } from './charge-places.ts'
 import type { TextHolds } from './text-holds.ts'
 
 /** The ports of the ledger that are there. */
-type PartOfLedger = Pick<
-  Ledger,
-  | 'credit'
-  | 'debit'
-  | 'refund'
-  | 'placeHold'
-  | 'captureHold'
-  | 'releaseHold'
-  | 'renewHolds'
-  | 'expiredHolds'
-  | 'expireHold'
-  | 'compensate'
-  | 'onFreed'
-  | 'heldNow'
-  | 'balance'
->
+type PartOfLedger = Omit<Ledger, 'verify'>
 
 /** The ledger of one node. Text holds are rows that batches write, media holds are rows with their money moved. */
 export function createLedger(parts: {
@@ -68,6 +56,7 @@ export function createLedger(parts: {
     onFreed: parts.onFreed,
     heldNow: () => engine.read(heldNow),
     balance: accountId => engine.read(() => balanceOf(accountId)),
+    ...createLedgerReports({ engine, chargePlaces, turns: { next: async () => undefined }, usageSource }),
   }
 }
 

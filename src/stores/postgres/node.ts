@@ -11,6 +11,7 @@ import { createKeyDefaults } from '../books/access/key-defaults.ts'
 import { limitTerms } from '../books/access/limit-changes.ts'
 import { StoredProjects } from '../books/access/projects.ts'
 import { accessParts } from './access-parts.ts'
+import { createBookedItems } from '../books/usage/booked-items.ts'
 import { Batches } from './batches.ts'
 import { besideCharges } from './beside-charges.ts'
 import type { Connections } from './database.ts'
@@ -32,7 +33,15 @@ export type NodeSettings = {
 /** The ports that are there. */
 export type PostgresNode = Pick<
   StoreNode,
-  'name' | 'newId' | 'accounts' | 'apiKeys' | 'projects' | 'keyDefaults' | 'adminTokens' | 'auditLog'
+  | 'name'
+  | 'newId'
+  | 'accounts'
+  | 'apiKeys'
+  | 'projects'
+  | 'keyDefaults'
+  | 'adminTokens'
+  | 'auditLog'
+  | 'bookedItems'
 > & {
   readonly ledger: ReturnType<typeof createLedger>
   readonly limits: Pick<StoreNode['limits'], 'of'>
@@ -74,6 +83,7 @@ export async function openNode({ name, connections, clock, random64 }: NodeSetti
     limits: { of: owner => engine.read(() => limitTerms(owner)) },
     adminTokens: new StoredAdminTokens(engine),
     auditLog: createAuditLog(engine),
+    bookedItems: createBookedItems(engine),
     async close() {
       // A day of use that cannot be written is lost.
       await apiKeys.writeUses().catch(() => undefined)

@@ -24,17 +24,20 @@ type Parts = {
 /** What the steps of accounts, keys and projects ask of the rest of a SQLite store. */
 export function accessParts(parts: Parts) {
   const { database, keptKeys } = parts
-  const usageSource: UsageSource = {
-    isComplete: () => atOnce(() => isUsageRebuilt(database) && areCostsAdded(database)),
-    pause: () => new Promise(setImmediate),
-  }
   return {
     forgetKeys: () => afterCommit(() => keptKeys.forget()),
     changeLimits: limitChanges(limitUsage(parts)),
     accountContents: accountContents(parts),
     accountEvents: accountEvents(parts),
-    usageSource,
+    usageSource: usageSource(database),
     authenticate: async (hash: string) => keptKeys.find(hash) ?? readKey(parts, hash),
+  }
+}
+
+export function usageSource(database: Database): UsageSource {
+  return {
+    isComplete: () => atOnce(() => isUsageRebuilt(database) && areCostsAdded(database)),
+    pause: () => new Promise(setImmediate),
   }
 }
 

@@ -1,23 +1,20 @@
-import { GroupSums } from '../books/usage-groups.ts'
 import type { Database } from 'bun:sqlite'
 import { sumsIn } from '../../domain/ledger/books.ts'
 import { addUsd, nanoUsd } from '../../domain/money.ts'
 import type { Balance, HoldOutcome, Ledger } from '../../gateway/ports/ledger.ts'
-import type { LedgerReports } from '../../gateway/ports/ledger-reports.ts'
 import type { Limited } from '../../gateway/ports/limits.ts'
 import { createMoneySteps } from '../books/ledger/money-steps.ts'
 import type { Engine } from '../books/steps.ts'
+import { createLedgerReports } from '../books/usage/ledger-reports.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
 import { createBesideCharges, inMemory } from './beside-charges.ts'
 import type { StepRunner } from './engine.ts'
-import { DayUsageReader } from './day-usage.ts'
+import { usageSource } from './access-parts.ts'
+import { chargePlaces } from './charge-places.ts'
+import { ReadTurns } from './read-turns.ts'
 import type { FreedHints, HintBroadcast } from './freed-hints.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { HoldOwner } from './hold-owner.ts'
-import { LossList } from './loss-list.ts'
-import { RefundList } from './refund-list.ts'
-import { ReadTurns } from './charge-chain.ts'
-import { Statement } from './statement.ts'
 import type { Tariffs } from './tariffs.ts'
 import { LimitSteps } from './limits/limit-steps.ts'
 import { OpenTextHolds, TextHolds, type TextHoldTerms } from './text-holds.ts'
@@ -25,7 +22,6 @@ import type { Transactions } from './transactions.ts'
 import { BalanceAlerts } from './webhooks/balance-alerts.ts'
 import { JobAlerts } from './webhooks/job-alerts.ts'
 import type { WebhookEvents } from './webhooks/webhook-events.ts'
-import { UsageList } from './usage-list.ts'
 import { verifyBooks } from './verify/verify.ts'
 
 /**
@@ -123,44 +119,13 @@ export function createLedger(parts: {
     onFreed: listener => parts.freedHints.listen(listener),
     heldNow: async () => ({ text: text.held(), media: nanoUsd(mediaHeld.get()?.held ?? 0n) }),
     balance: async accountId => balanceOf(booksOfAccounts.of(accountId)),
-    ...ledgerReports(database, booksOfAccounts),
-    verify: blobs => verifyBooks(database, { blobs, live: { ...parts.steps, nowMs: () => owner.nowMs() } }),
-  }
-}
-
-function ledgerReports(database: Database, booksOfAccounts: BooksOfAccounts): LedgerReports {
-  const statement = new Statement({ database, booksOfAccounts })
-  const turns = new ReadTurns()
-  const refundList = new RefundList(database, turns)
-  const usageList = new UsageList({ database, booksOfAccounts, turns })
-  const lossList = new LossList(database)
-  const dayUsage = new DayUsageReader(database)
-
-  return {
-    statement: async (accountId, page) => statement.ofAccount(accountId, page),
-    usage: async (accountId, page) =>
-      accountId === undefined ? usageList.ofAll(page) : usageList.ofAccount(accountId, page),
-    // A report reads many pages and days, with other work between them.
-    async losses(page) {
-      await turns.next()
-      return lossList.page(page)
-    },
-    async usageOfDay(day) {
-      await turns.next()
-      return dayUsage.read(day)
-    },
-    refunds: (accountId, page) => refundList.list(accountId, page),
-    usageTotals: async (accountId, between) => ({
-      ...(await usageList.sums(accountId, between)),
-      refunded: refundList.sum(accountId, between),
+    ...createLedgerReports({
+      engine,
+      chargePlaces,
+      turns: new ReadTurns(),
+      usageSource: usageSource(database),
     }),
-    async usageGroups(accountId, asked) {
-      const sums = new GroupSums(asked)
-      await usageList.addTo(sums, accountId, asked)
-      await refundList.addTo(sums, accountId, asked)
-      return sums.page()
-    },
-    findCharge: async id => usageList.find(id),
+    verify: blobs => verifyBooks(database, { blobs, live: { ...parts.steps, nowMs: () => owner.nowMs() } }),
   }
 }
 

@@ -25,7 +25,7 @@ import { SqliteMail } from './mail/mail-queue.ts'
 import type { MailRecipients } from './mail/mail-recipients.ts'
 import { NodeChain } from './node-chain.ts'
 import type { Tariffs } from './tariffs.ts'
-import { createBookedItems } from './booked-items.ts'
+import { createBookedItems } from '../books/usage/booked-items.ts'
 import type { Transactions } from './transactions.ts'
 import type { SecretBox } from '../books/secrets/secret-box.ts'
 import { UsageRebuild } from './usage-days.ts'
@@ -92,7 +92,7 @@ export function openNode(
       onCommit: listener => author.onCommit(listener),
     },
     limits: createLimits({ ...shared, engine, owner }),
-    bookedItems: createBookedItems(shared.database),
+    bookedItems: createBookedItems(engine),
     keyDefaults: createKeyDefaults(engine),
     alerts: new SqliteAlerts({ ...shared, groupCommit }),
     webhooks: new SqliteWebhooks({ ...shared, groupCommit }),

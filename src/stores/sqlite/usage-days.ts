@@ -3,6 +3,7 @@ import { UsageDayTable } from './beside-charges.ts'
 import type { GroupCommit } from './group-commit.ts'
 import {
   dayOf,
+  IS_COMPENSATED,
   sumsOfRow,
   UsageDaySums,
   type ChargeMeasures,
@@ -103,10 +104,6 @@ type EarlierCharge = ChargeMeasures &
     provider: string
     at_ms: bigint
   }
-
-/** SQL for whether a charge was credited back, because the client of its request got an error. */
-export const IS_COMPENSATED = `EXISTS (SELECT 1 FROM attempts WHERE request_key = charges.id_key
-  AND request_tail = charges.id_tail AND attempts.state = 'compensated') AS is_compensated`
 
 function statements(database: Database) {
   return {

@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { ACCOUNT_SUMS, startOfDay } from '../../books/usage-days.ts'
+import { ACCOUNT_SUMS, IS_COMPENSATED, startOfDay } from '../../books/usage-days.ts'
 import type { Finding } from '../../books/verify/findings.ts'
 import {
   findingsOfDay,
@@ -8,7 +8,7 @@ import {
   type StoredUsage,
   type UsageGrain,
 } from '../../books/verify/usage-days.ts'
-import { areCostsAdded, IS_COMPENSATED, isUsageRebuilt } from '../usage-days.ts'
+import { areCostsAdded, isUsageRebuilt } from '../usage-days.ts'
 
 const CHARGES_A_TURN = 256
 

@@ -1,42 +1,33 @@
-import type { Database, Statement } from 'bun:sqlite'
-import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
-import { isOf } from '../../domain/ledger/attribution.ts'
-import type { GroupedUsage, RefundLine, TimeRange, UsagePage } from '../../gateway/ports/ledger-reports.ts'
-import { attributionFrom, type AttributionColumns } from '../books/attribution-columns.ts'
-import { readTimedCursor, ROW_ID_MAX, timedCursorOf } from '../books/cursors.ts'
-import type { GroupSums } from '../books/usage-groups.ts'
+import { nanoUsd, type NanoUsd } from '../../../domain/money.ts'
+import { isOf } from '../../../domain/ledger/attribution.ts'
+import type { GroupedUsage, RefundLine, TimeRange, UsagePage } from '../../../gateway/ports/ledger-reports.ts'
+import { attributionFrom, type AttributionColumns } from '../attribution-columns.ts'
+import { readTimedCursor, ROW_ID_MAX, timedCursorOf } from '../cursors.ts'
+import type { GroupSums } from '../usage-groups.ts'
 import { ROWS_A_TURN, type ReadTurns } from './charge-chain.ts'
+import { all, first, type Engine } from '../steps.ts'
 import { ALWAYS } from './usage-list.ts'
 
-// The operation has the time. Its indexes are named, because they exist only for refunds.
-const SELECT = (index: string) => `
+// The operation has the time, and the indexes of refunds.
+const SELECT = `
   SELECT operations.id AS operation_id, operations.at_ms, corrections.id_key, corrections.id_tail, corrections.account_id,
       corrections.amount, note, charges.id_key AS charge_key, charges.id_tail AS charge_tail, api_key_id, route, model,
       provider, tags, user_id, CASE WHEN provenance IS NOT NULL THEN 'text' WHEN images IS NOT NULL THEN 'images' ELSE 'video' END AS kind
-    FROM operations INDEXED BY ${index}
+    FROM operations
     JOIN corrections ON corrections.id_key = subject_key AND corrections.id_tail = subject_tail
     JOIN charges ON charges.id = charge_id
     WHERE operations.kind = 'refund' AND operations.at_ms >= ? AND operations.at_ms < ?
-      AND (operations.at_ms, operations.id) < (?, ?)`
+      AND (operations.at_ms, operations.id) < (CAST(? AS bigint), CAST(? AS bigint))`
 const NEWEST_FIRST = 'ORDER BY operations.at_ms DESC, operations.id DESC LIMIT ?'
 
 /** Reads refunds by the time at which they were made, newest first. */
 export class RefundList {
+  readonly #engine: Engine
   readonly #turns: ReadTurns
-  readonly #selectAll: Statement<RefundRow, [number, number, bigint, bigint, number]>
-  readonly #selectOwn: Statement<RefundRow, [number, number, bigint, bigint, number, number]>
-  readonly #selectSum: Statement<{ refunded: bigint }, [number, number, number]>
 
-  constructor(database: Database, turns: ReadTurns) {
-    this.#turns = turns
-    this.#selectAll = database.prepare(`${SELECT('refunds_by_time')} ${NEWEST_FIRST}`)
-    this.#selectOwn = database.prepare(
-      `${SELECT('refunds_by_account')} AND operations.account_id = ? ${NEWEST_FIRST}`,
-    )
-    this.#selectSum = database.prepare(
-      `SELECT ifnull(sum(amount), 0) AS refunded FROM operations INDEXED BY refunds_by_account
-        WHERE kind = 'refund' AND account_id = ? AND at_ms >= ? AND at_ms < ?`,
-    )
+  constructor(parts: { readonly engine: Engine; readonly turns: ReadTurns }) {
+    this.#engine = parts.engine
+    this.#turns = parts.turns
   }
 
   async list(accountId: number | undefined, page: UsagePage): Promise<readonly RefundLine[]> {
@@ -62,13 +53,27 @@ export class RefundList {
     }
   }
 
+  /** The sum of an account's refunds in a time range. */
+  sum(accountId: number, { fromMs, toMs }: TimeRange): Promise<NanoUsd> {
+    return this.#engine.read(function* () {
+      const row = yield* first<{ refunded: bigint }>(
+        `SELECT CAST(coalesce(sum(amount), 0) AS bigint) AS refunded FROM operations
+          WHERE kind = 'refund' AND account_id = ? AND at_ms >= ? AND at_ms < ?`,
+        accountId,
+        fromMs,
+        toMs,
+      )
+      return nanoUsd(row?.refunded ?? 0n)
+    })
+  }
+
   /** All refunds of a list. It pauses after each page, because there can be many. */
   async *#walk(
     accountId: number | undefined,
     { before, ...page }: Pick<UsagePage, 'before' | 'between'>,
   ): AsyncGenerator<RefundLine> {
     for (let place = before; ;) {
-      const lines = this.#page(accountId, {
+      const lines = await this.#page(accountId, {
         ...page,
         limit: ROWS_A_TURN,
         ...(place !== undefined && { before: place }),
@@ -80,19 +85,24 @@ export class RefundList {
     }
   }
 
-  #page(accountId: number | undefined, { limit, before, between }: UsagePage): readonly RefundLine[] {
-    const { fromMs, toMs } = between ?? ALWAYS
-    const { atMs, rowId } = before === undefined ? LAST : readTimedCursor(before)
-    const rows =
-      accountId === undefined
-        ? this.#selectAll.all(fromMs, toMs, atMs, rowId, limit)
-        : this.#selectOwn.all(fromMs, toMs, atMs, rowId, accountId, limit)
-    return rows.map(refundLineFrom)
-  }
-
-  /** The sum of an account's refunds in a time range. */
-  sum(accountId: number, { fromMs, toMs }: TimeRange): NanoUsd {
-    return nanoUsd(this.#selectSum.get(accountId, fromMs, toMs)?.refunded ?? 0n)
+  #page(
+    accountId: number | undefined,
+    { limit, before, between = ALWAYS }: UsagePage,
+  ): Promise<readonly RefundLine[]> {
+    return this.#engine.read(function* () {
+      const { atMs, rowId } = before === undefined ? LAST : readTimedCursor(before)
+      const range = [between.fromMs, between.toMs, atMs, rowId] as const
+      const rows =
+        accountId === undefined
+          ? yield* all<RefundRow>(`${SELECT} ${NEWEST_FIRST}`, ...range, limit)
+          : yield* all<RefundRow>(
+              `${SELECT} AND operations.account_id = ? ${NEWEST_FIRST}`,
+              ...range,
+              accountId,
+              limit,
+            )
+      return rows.map(refundLineFrom)
+    })
   }
 }
 

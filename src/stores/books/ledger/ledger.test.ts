@@ -1,0 +1,3 @@
+import { ledgerConforms } from '../../../../test/conformance/ledger.ts'
+import { conformsOnPostgres } from '../../../../test/support/postgres/store-kind.ts'
+conformsOnPostgres(ledgerConforms)

@@ -1,0 +1,48 @@
+import type { LedgerReports } from '../../../gateway/ports/ledger-reports.ts'
+import type { UsageSource } from '../access/project-usage.ts'
+import type { Engine } from '../steps.ts'
+import { GroupSums } from '../usage-groups.ts'
+import type { ChargePlaces, ReadTurns } from './charge-chain.ts'
+import { usageOfDay } from './day-usage.ts'
+import { lossesOf } from './loss-list.ts'
+import { RefundList } from './refund-list.ts'
+import { statementOf } from './statement.ts'
+import { UsageList } from './usage-list.ts'
+
+/** What the books say, for any store. */
+export function createLedgerReports(parts: {
+  readonly engine: Engine
+  readonly chargePlaces: ChargePlaces
+  readonly turns: ReadTurns
+  readonly usageSource: UsageSource
+}): LedgerReports {
+  const { engine, turns, usageSource } = parts
+  const refundList = new RefundList(parts)
+  const usageList = new UsageList(parts)
+  return {
+    statement: (accountId, page) => engine.read(() => statementOf(accountId, page)),
+    usage: async (accountId, page) =>
+      accountId === undefined ? usageList.ofAll(page) : usageList.ofAccount(accountId, page),
+    // A report reads many pages and days, with other work between them.
+    async losses(page) {
+      await turns.next()
+      return engine.read(() => lossesOf(page))
+    },
+    async usageOfDay(day) {
+      await turns.next()
+      return engine.read(() => usageOfDay(usageSource, day))
+    },
+    refunds: (accountId, page) => refundList.list(accountId, page),
+    usageTotals: async (accountId, between) => ({
+      ...(await usageList.sums(accountId, between)),
+      refunded: await refundList.sum(accountId, between),
+    }),
+    async usageGroups(accountId, asked) {
+      const sums = new GroupSums(asked)
+      await usageList.addTo(sums, accountId, asked)
+      await refundList.addTo(sums, accountId, asked)
+      return sums.page()
+    },
+    findCharge: id => usageList.find(id),
+  }
+}
