@@ -6,7 +6,7 @@ import type {
   RequestRecordStore,
 } from '../../../gateway/ports/request-records.ts'
 import { readRequestCursor } from './request-list.ts'
-import { requestRowOf } from './request-rows.ts'
+import { requestValuesOf } from './request-rows.ts'
 import type { OpenRequestFile, RecordsCall, RecordsReply } from './worker.ts'
 
 /** A call that takes longer has most likely met a disk that does not answer. */
@@ -49,7 +49,7 @@ export function openRequestStore(
   return {
     async write({ requests, alikeRefusals, nowMs }) {
       try {
-        const rows = JSON.stringify(requests.map(requestRowOf))
+        const rows = JSON.stringify(requests.map(requestValuesOf))
         await worker.call({ call: 'write', rows, alikeRefusals: [...alikeRefusals], nowMs })
         return {}
       } catch (error) {

@@ -2,7 +2,12 @@ import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import { Database, type Statement as SqlStatement } from 'bun:sqlite'
 import type { RecordedRequest, RequestPage, RequestQuery } from '../../../gateway/ports/request-records.ts'
 import { IS_FAILED, listRequests } from './request-list.ts'
-import { recordedRequestOf, REQUEST_COLUMNS, type RequestRow, type StoredRequestRow } from './request-rows.ts'
+import {
+  recordedRequestOf,
+  REQUEST_COLUMNS,
+  type RequestValues,
+  type StoredRequestRow,
+} from './request-rows.ts'
 
 /** What the file keeps. Beyond the first of these bounds, the oldest records are deleted. */
 export type RequestFileBounds = {
@@ -14,7 +19,7 @@ export type RequestFileBounds = {
 
 /** A batch as the worker gets it. */
 export type RowBatch = {
-  readonly rows: readonly RequestRow[]
+  readonly rows: readonly RequestValues[]
   readonly alikeRefusals: readonly (readonly [id: string, count: number])[]
   readonly nowMs: number
 }
@@ -135,15 +140,13 @@ type OpenedFile = {
 }
 
 type RequestStatements = {
-  readonly insert: SqlStatement<unknown, [RowValues]>
+  readonly insert: SqlStatement
   readonly noteAlike: SqlStatement<unknown, [number, string]>
   readonly find: SqlStatement<StoredRequestRow, [string]>
   readonly findByJob: SqlStatement<StoredRequestRow, [string]>
   readonly deleteExpired: SqlStatement<unknown, [number, number]>
   readonly deleteOldest: SqlStatement<unknown, [number]>
 }
-
-type RowValues = Record<string, string | number | null>
 
 function openFile(path: string, { bytesMax }: RequestFileBounds): OpenedFile {
   // SQLite gives its other files the mode of this one.
@@ -193,7 +196,7 @@ function statementsOf(database: Database): RequestStatements {
     `DELETE FROM requests WHERE row_number IN (SELECT row_number FROM requests ${rows} LIMIT ?)`
   return {
     insert: database.prepare(
-      `INSERT INTO requests (${columns.join(', ')}) VALUES (${columns.map(name => `$${name}`).join(', ')})`,
+      `INSERT INTO requests (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
     ),
     noteAlike: database.prepare('UPDATE requests SET alike_refusals = ? WHERE id = ?'),
     find: database.prepare('SELECT * FROM requests WHERE id = ? ORDER BY row_number LIMIT 1'),
@@ -234,7 +237,7 @@ const INDEXES: readonly (readonly [name: string, columns: string, where?: string
 function insertBatch(file: OpenedFile, { rows, alikeRefusals }: RowBatch): void {
   file.database.transaction(() => {
     // SQLite converts the digits of an amount, because the columns have the type INTEGER.
-    for (const row of rows) file.statements.insert.run(row)
+    for (const values of rows) file.statements.insert.run(values)
     for (const [id, count] of alikeRefusals) file.statements.noteAlike.run(count, id)
   })()
   file.rows += rows.length

@@ -1,6 +1,6 @@
 import type { RequestQuery } from '../../../gateway/ports/request-records.ts'
 import { RequestFile, type RequestFileBounds } from './request-file.ts'
-import type { RequestRow } from './request-rows.ts'
+import type { RequestValues } from './request-rows.ts'
 
 /** The first message to the worker. */
 export type OpenRequestFile = { readonly path: string; readonly bounds: RequestFileBounds }
@@ -43,7 +43,7 @@ function answer(opened: RequestFile, request: RecordsCall): unknown {
   switch (request.call) {
     case 'write': {
       const { rows, alikeRefusals, nowMs } = request
-      return opened.write({ rows: JSON.parse(rows) as RequestRow[], alikeRefusals, nowMs })
+      return opened.write({ rows: JSON.parse(rows) as RequestValues[], alikeRefusals, nowMs })
     }
     case 'list':
       return opened.list(request.query)
