@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname -- "$0")/.."
 bun=$(node scripts/install.mjs all)
 export BUN_CONFIG_MAX_HTTP_REQUESTS="${BUN_CONFIG_MAX_HTTP_REQUESTS:-65335}"
-if [ $# -gt 0 ]; then exec "$bun" test --timeout 30000 "$@"; fi
+if [ $# -gt 0 ]; then exec "$bun" test --timeout 120000 "$@"; fi
 sh scripts/check.sh
 echo '— tests'
-exec "$bun" test --parallel=2 --no-isolate --timeout 30000 ./src ./test ./bench
+exec "$bun" test --parallel=2 --no-isolate --timeout 120000 ./src ./test ./bench
