@@ -1005,7 +1005,7 @@ describe('on a running server', () => {
     expect(none.out.split('\r\n')).toEqual([head!, ''])
     expect(wrong).toMatchObject({ code: 2, out: '' })
     expect(wrong.err).toContain('Write a day in UTC such as 2026-11-01, or a time')
-  }, 20_000)
+  }, 120_000)
 
   test('commands use its admin API, and two signals stop it once, with 0', async () => {
     const dataDir = join(home, 'running')
@@ -1032,7 +1032,7 @@ describe('on a running server', () => {
     expect(await server.exited).toBe(0)
     expect(existsSync(join(dataDir, 'server.json'))).toBe(false)
     expect((await spawned(['balance', 'ada'], folder)).out).toStartWith('available  3 USD')
-  }, 20_000)
+  }, 120_000)
 
   test('a token in TOLLGATE_ADMIN_KEY gives a command its rights, until it is revoked', async () => {
     const dataDir = join(home, 'tokens')
@@ -1083,7 +1083,7 @@ describe('on a running server', () => {
       expect(err).toContain('TOLLGATE_ADMIN_KEY is the admin token "bookkeeper"')
       expect(err).not.toContain(created.out.trim())
     }
-  }, 20_000)
+  }, 120_000)
 
   test('a stop logs what it waits for, and a second signal ends it at once', async () => {
     const dataDir = join(home, 'impatient')

@@ -150,7 +150,7 @@ describe('a backup', () => {
 
     expect(served).toBeGreaterThan(0)
     await expectSound(gateway)
-  }, 90_000)
+  }, 300_000)
 
   test('a backup that is restored has the same balance, statement and usage, and the next charge fits', async () => {
     const { gateway, key } = await aGateway()
@@ -195,7 +195,7 @@ describe('a backup', () => {
 
     expect(readdirSync(folder).filter(name => name.includes('partial'))).toEqual([])
     await expectSound(gateway)
-  }, 90_000)
+  }, 300_000)
 })
 
 describe('a restore', () => {

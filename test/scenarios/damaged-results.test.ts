@@ -136,7 +136,7 @@ describe('a completed image job', () => {
   })
 
   test('a completed image job whose files were archived is not reported by verify', async () => {
-    pictures.clock.advance(8 * 86_400_000)
+    pictures.clock.jump(8 * 86_400_000)
     await pictures.reconcile()
     rmSync(join(pictures.dataDir, 'blobs/archive'), { recursive: true })
 

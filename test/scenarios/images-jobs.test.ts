@@ -576,7 +576,7 @@ describe('7 days after its completion', () => {
     const { id } = await gateway.running(ada.key)
     gateway.media.polled = images(['one'])
     const done = await gateway.poll(ada.key, id)
-    gateway.clock.advance(7 * DAY_MS - 4000)
+    gateway.clock.jump(7 * DAY_MS - 4000)
     await gateway.reconcile()
     const kept = await gateway.poll(ada.key, id)
     const filesBefore = files()
@@ -597,7 +597,7 @@ describe('7 days after its completion', () => {
     const { id } = await errorOf(await gateway.create(ada.key))
     const before = await gateway.poll(ada.key, id!)
 
-    gateway.clock.advance(8 * DAY_MS)
+    gateway.clock.jump(8 * DAY_MS)
     await gateway.reconcile()
 
     expect(await gateway.poll(ada.key, id!)).toEqual(before)

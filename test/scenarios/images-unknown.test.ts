@@ -138,7 +138,7 @@ describe('a job that its provider does not finish within a day', () => {
     const startedAtMs = gateway.clock.now()
     const { id } = await gateway.running(ada.key)
     await gateway.poll(ada.key, id)
-    gateway.clock.advance(startedAtMs + DAY_MS - 1 - gateway.clock.now())
+    gateway.clock.jump(startedAtMs + DAY_MS - 1 - gateway.clock.now())
     await gateway.reconcile()
     const before = await gateway.lookup(ada.key, id)
 
@@ -160,7 +160,7 @@ describe('a job that its provider does not finish within a day', () => {
     const { id } = await gateway.running(ada.key)
     await gateway.poll(ada.key, id)
     gateway.media.polled = images(['one'])
-    gateway.clock.advance(startedAtMs + DAY_MS - gateway.clock.now())
+    gateway.clock.jump(startedAtMs + DAY_MS - gateway.clock.now())
 
     await gateway.reconcile()
 
@@ -169,7 +169,7 @@ describe('a job that its provider does not finish within a day', () => {
 
   test('a job that its provider does not finish within a day stays failed when the provider finishes it later, and its price is a loss, once', async () => {
     const { id } = await gateway.running(ada.key, { n: 2 })
-    gateway.clock.advance(DAY_MS)
+    gateway.clock.jump(DAY_MS)
     await gateway.reconcile()
     const failed = await gateway.poll(ada.key, id)
     gateway.media.polled = images(['one', 'two'])
@@ -190,9 +190,9 @@ describe('a job that its provider does not finish within a day', () => {
 
   test('a job that its provider does not finish within a day is watched for a day, and not longer', async () => {
     await gateway.running(ada.key)
-    gateway.clock.advance(DAY_MS)
+    gateway.clock.jump(DAY_MS)
     await gateway.reconcile()
-    gateway.clock.advance(DAY_MS)
+    gateway.clock.jump(DAY_MS)
     const { polls } = gateway.media
     gateway.media.polled = images(['one'])
 
@@ -204,7 +204,7 @@ describe('a job that its provider does not finish within a day', () => {
 
   test('a job that its provider does not finish within a day is not asked for again once its provider has failed it', async () => {
     await gateway.running(ada.key)
-    gateway.clock.advance(DAY_MS)
+    gateway.clock.jump(DAY_MS)
     await gateway.reconcile()
     gateway.media.polled = { outcome: 'failed', message: 'Expired.' }
     await gateway.reconcile()

@@ -220,7 +220,7 @@ describe('GET jobs/{id}', () => {
       cost_usd: '0.08',
       outputs: [{ key: `${id}/out-0`, bytes: 8 + 3 }, { key: `${id}/out-1` }],
     })
-    gateway.clock.advance(7 * DAY_MS)
+    gateway.clock.jump(7 * DAY_MS)
     await gateway.reconcile()
     expect(await show(id)).toMatchObject({
       next: null,

@@ -136,7 +136,7 @@ describe('each change of a state is one log line, and is counted once:', () => {
       'a job that is released at its deadline',
       async () => {
         await gateway.running(ada.key)
-        gateway.clock.advance(DAY_MS)
+        gateway.clock.jump(DAY_MS)
         await gateway.reconcile()
       },
       ['queued', 'processing', 'failed overdue'],
@@ -158,7 +158,7 @@ describe('each change of a state is one log line, and is counted once:', () => {
     await (await gateway.create(ada.key, { n: 2 }, { headers })).arrayBuffer()
     await (await gateway.create(ada.key, { n: 2 }, { headers })).arrayBuffer()
     await (await gateway.create(ada.key, { n: 11 })).arrayBuffer()
-    gateway.clock.advance(8 * DAY_MS)
+    gateway.clock.jump(8 * DAY_MS)
     await gateway.reconcile()
 
     await expectChanges(['queued', 'completed'])

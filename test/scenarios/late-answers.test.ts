@@ -209,7 +209,7 @@ describe('a JSON request that times out', () => {
     const counted = 'tollgate_reconciled_total{outcome="compensated"}'
     const before = await gateway.metric(counted)
 
-    gateway.clock.advance(86_400_000)
+    gateway.clock.jump(86_400_000)
     await until('it is settled', async () => (await gateway.metric(counted)) === before + 1)
 
     expect(await statement()).toHaveLength(3)

@@ -106,7 +106,7 @@ test('a partial refund whose answer is lost gives its money back once', async ()
 
   expect(repeated).toMatchObject({ code: 0, out: expect.stringContaining('Nothing was given back now') })
   expect(await availableOf('cy')).toBe(afterLost)
-}, 20_000)
+}, 120_000)
 
 test('with --json, the error of a lost answer has the key', async () => {
   await run('accounts', 'create', 'eve')
@@ -121,7 +121,7 @@ test('with --json, the error of a lost answer has the key', async () => {
   expect(error.code).toBe('server_unreachable')
   expect(JSON.parse(repeated.out)).toMatchObject({ is_repeat: true, idempotency_key: key })
   expect(await availableOf('eve')).toBe('5')
-}, 20_000)
+}, 120_000)
 
 test('the first credit of a new account can be repeated as a grant', async () => {
   const lost = await losing(() => run('accounts', 'create', 'fay', '--grant', '3'))
@@ -131,4 +131,4 @@ test('the first credit of a new account can be repeated as a grant', async () =>
 
   expect(repeated.out).toContain('Nothing was credited now')
   expect(await availableOf('fay')).toBe('3')
-}, 20_000)
+}, 120_000)

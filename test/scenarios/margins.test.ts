@@ -285,7 +285,7 @@ test('doctor warns about models that were sold below cost since yesterday, and n
   await ask('bad', account)
 
   const warning = await marginCheck()
-  gateway.clock.advance(2 * 86_400_000)
+  gateway.clock.jump(2 * 86_400_000)
   const later = await marginCheck()
 
   expect(warning).toMatchObject({ ok: true, is_warning: true })

@@ -214,7 +214,7 @@ describe('a project', () => {
     const [first, second] = [await aKey(account, { project: 'web' }), await aKey(account, { project: 'web' })]
     await ask(first)
     await ask(await aKey(account, {}))
-    gateway.clock.advance(86_400_000)
+    gateway.clock.jump(86_400_000)
     await ask(second)
     const report = async (query: string) =>
       gateway.admin<{ data: object[]; totals: object }>('GET', `projects/${project.id}/usage${query}`)

@@ -202,7 +202,7 @@ describe('reconcile-costs', () => {
 
   test('reconcile-costs does not subtract refunds, and reads more pages than one', async () => {
     const { key } = await gateway.account({ grant: '50' })
-    gateway.clock.advance(86_400_000)
+    gateway.clock.jump(86_400_000)
     const chat = () => gateway.chat(key, { model: 'gpt-x', messages: [{ role: 'user', content: 'Hello' }] })
     const ids: string[] = []
     for (let sent = 0; sent < 501; sent += 1) {

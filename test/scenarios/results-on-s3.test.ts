@@ -114,7 +114,7 @@ describe('a gateway whose results are in a bucket', () => {
     gateway.media.polled = aClip({ durationMs: 5000 })
     const body = { model: 'family-a', prompt: 'A', duration: 5 }
     const archived = await gateway.finished(ada.key, body)
-    gateway.clock.advance(2 * 86_400_000)
+    gateway.clock.jump(2 * 86_400_000)
     await until('a pass has run', async () => {
       return (await gateway.admin<{ has_run: boolean }>('POST', 'reconcile')).has_run
     })

@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { spawn } from 'bun'
+import { mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -13,12 +14,14 @@ export function aDataFolder(): string {
   return mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`))
 }
 
-/** Removes the folders of earlier runs. */
+/** Removes the folders of earlier runs. They can have gigabytes, so that no test waits for it. */
 function sweep(): void {
-  for (const name of readdirSync(tmpdir())) {
+  const left = readdirSync(tmpdir()).filter(name => {
     const pid = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1])
-    if (pid > 0 && !isRunning(pid)) rmSync(join(tmpdir(), name), { recursive: true, force: true })
-  }
+    return pid > 0 && !isRunning(pid)
+  })
+  if (left.length > 0)
+    spawn(['rm', '-rf', ...left], { cwd: tmpdir(), stdio: ['ignore', 'ignore', 'ignore'] }).unref()
 }
 
 function isRunning(pid: number): boolean {

@@ -84,10 +84,20 @@ async function unpackPackage(name: ProgramName, cache: string, folder: string): 
     }
     if (unpacked(name, join(work, 'root')).path === '')
       throw new Error(`apt-get found no package ${name}. ${warnings}`)
-    rmSync(folder, { recursive: true, force: true })
-    renameSync(join(work, 'root'), folder)
+    await put(name, join(work, 'root'), folder)
   } finally {
     rmSync(work, { recursive: true, force: true })
+  }
+}
+
+/** Leaves a program that another process has put there meanwhile, because it may be running. */
+async function put(name: ProgramName, root: string, folder: string): Promise<void> {
+  try {
+    renameSync(root, folder)
+  } catch {
+    if (await runs(name, unpacked(name, folder))) return
+    rmSync(folder, { recursive: true, force: true })
+    renameSync(root, folder)
   }
 }
 

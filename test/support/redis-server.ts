@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { PROCESS_START_MS_MAX, until } from '../../src/http1/testing/until.ts'
 import { aDataFolder } from './data-folder.ts'
 import { debianProgram, type Program } from './debian-program.ts'
+import { freePort } from './free-port.ts'
 
 /** Another program can take the free port before the server listens on it. */
 const START_TRIES = 5
@@ -48,9 +49,7 @@ export class RedisServer {
 
   static async start(program: Program): Promise<RedisServer> {
     for (let tries = 1; ; tries += 1) {
-      const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-      const server = new RedisServer(program, probe.port)
-      probe.stop(true)
+      const server = new RedisServer(program, await freePort())
       try {
         await server.restart()
         return server

