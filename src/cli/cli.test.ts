@@ -527,7 +527,15 @@ describe('on a stopped data folder', () => {
     expect(byText.out).toStartWith(`key      ${prefix}…\nid       key_`)
     expect(byText.out).toMatch(/account {2}ada \(acct_\w+\)\nproject {2}none\n/)
     expect(byText.out).toEndWith(
-      'expires  never\nused     never\nstate    active\nmodels   all\nroutes   all\nfrom     all addresses\nlimits   none\n',
+      linesOf(
+        'expires  never',
+        'used     never',
+        'state    active',
+        'models   all',
+        'routes   all',
+        'from     all addresses',
+        'limits   none',
+      ),
     )
     expect(byPrefix.out).toBe(byText.out)
     expect(set.out).toEndWith('\nlimits   60 requests per minute\n')
@@ -594,10 +602,26 @@ describe('on a stopped data folder', () => {
     ]
 
     expect(shown.out).toEndWith(
-      'expires  2099-01-31T00:00:00.000Z\nused     never\nstate    active\nmodels   gpt-*, claude-x\nroutes   messages\nfrom     10.0.0.0/8\nlimits   60 requests per minute\n',
+      linesOf(
+        'expires  2099-01-31T00:00:00.000Z',
+        'used     never',
+        'state    active',
+        'models   gpt-*, claude-x',
+        'routes   messages',
+        'from     10.0.0.0/8',
+        'limits   60 requests per minute',
+      ),
     )
     expect(set.out).toEndWith(
-      'expires  never\nused     never\nstate    active\nmodels   all\nroutes   images\nfrom     all addresses\nlimits   none\n',
+      linesOf(
+        'expires  never',
+        'used     never',
+        'state    active',
+        'models   all',
+        'routes   images',
+        'from     all addresses',
+        'limits   none',
+      ),
     )
     expect(perModel.out).toEndWith('\nlimits   5 requests per minute with gpt-x\n')
     expect(budgeted.err).toStartWith('There is no model "gpt-x" now.')
@@ -706,10 +730,21 @@ describe('on a stopped data folder', () => {
     const wrong = await set('--expires-in', '2027-01-01')
 
     expect(changed.out).toBe(
-      'New keys get these defaults from the gateway:\n60 requests per minute\nmodels gpt-*\nroutes images\nexpire 90 days after their creation\n',
+      linesOf(
+        'New keys get these defaults from the gateway:',
+        '60 requests per minute',
+        'models gpt-*',
+        'routes images',
+        'expire 90 days after their creation',
+      ),
     )
     expect(fewer.out).toBe(
-      'New keys get these defaults from the gateway:\nroutes images\nonly from 10.0.0.0/8\nexpire 36 hours after their creation\n',
+      linesOf(
+        'New keys get these defaults from the gateway:',
+        'routes images',
+        'only from 10.0.0.0/8',
+        'expire 36 hours after their creation',
+      ),
     )
     expect(shown.out).toMatch(/\nexpires  20\d\d-/)
     expect(shown.out).toContain('\nmodels   all\nroutes   images\nfrom     10.0.0.0/8\n')
@@ -1182,6 +1217,11 @@ describe('on a running server', () => {
     expect(shown).toMatch(/admin key +tg_admin_/)
   })
 })
+
+/** The lines as a command prints them. */
+function linesOf(...lines: readonly string[]): string {
+  return lines.map(line => `${line}\n`).join('')
+}
 
 /** Runs one command in this process. */
 async function tollgate(

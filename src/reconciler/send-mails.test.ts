@@ -31,16 +31,16 @@ afterEach(async () => {
   expect(failures).toEqual([])
 })
 
-function aSender({ operators = [OPS] } = {}): DeliveryTurns {
+function aSender({ operators = [OPS], hasServer = true } = {}): DeliveryTurns {
   const from = { name: '', address: 'alerts@example.com' }
-  const settings = { isOn: true, operators, perAddress: 100, perDay: 1000 }
+  const settings = { isOn: hasServer, operators, perAddress: 100, perDay: 1000 }
   const address = { host: '127.0.0.1', port: server.port, tls: 'off', login: undefined } as const
   return mailDeliveries({
     mail: store.mail,
     queue: store.mailQueue,
     leases: store.leases,
     clock,
-    mailer: smtpMailer(address, { from, clock }),
+    mailer: hasServer ? smtpMailer(address, { from, clock }) : undefined,
     settings,
     onFailed: error => failures.push(error),
     onRefused: problem => refusals.push(problem),
@@ -151,4 +151,15 @@ test('a started sender looks every 1.5 seconds', async () => {
   clock.advance(1500)
 
   await until('the mail is sent', async () => (await states())[0] === 'sent')
+})
+
+test('without a mail server, the first look ends the mails that wait, and is the last one', async () => {
+  await sender.look()
+  await report()
+  sender = aSender({ hasServer: false })
+
+  const mayHaveMore = await sender.look()
+
+  expect(await states()).toEqual(['failed'])
+  expect(mayHaveMore).toBe(false)
 })

@@ -1,6 +1,6 @@
 import { isMailAddress, type Mailbox } from '../domain/mail/mail-address.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
-import type { Mailer, SmtpServer } from '../gateway/ports/mail.ts'
+import type { Mailer, OutgoingMail, SmtpServer } from '../gateway/ports/mail.ts'
 
 /** A mail server answers within a second; some of them let unknown clients wait for ten. */
 const STEP_TIMEOUT_MS = 15_000
@@ -22,45 +22,20 @@ export function smtpMailer(
   server: SmtpServer,
   { from, clock }: { readonly from: Mailbox; readonly clock: Clock },
 ): Mailer {
-  const { host, port, tls, login } = server
-  // Loaded with the first mail: without one, a start does not pay for it.
-  const transport = async () =>
-    (await import('nodemailer')).createTransport({
-      host,
-      port,
-      secure: tls === 'implicit',
-      requireTLS: tls === 'starttls',
-      ignoreTLS: tls === 'off',
-      ...(login !== undefined && { auth: { user: login.user, pass: login.password } }),
-      connectionTimeout: STEP_TIMEOUT_MS,
-      dnsTimeout: STEP_TIMEOUT_MS,
-      greetingTimeout: STEP_TIMEOUT_MS,
-      socketTimeout: STEP_TIMEOUT_MS,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    })
+  const { host, port, login } = server
   const problemOf = (error: unknown) => withoutLogin(problemIn(error), login)
   return {
     server: `${host.includes(':') ? `[${host}]` : host}:${port}`,
 
-    async send({ id, to, subject, text, atMs }, signal) {
+    async send(mail, signal) {
       // It would become several recipients.
-      if (!isMailAddress(to)) return { outcome: 'refused', problem: 'it is not an e-mail address' }
+      if (!isMailAddress(mail.to)) return { outcome: 'refused', problem: 'it is not an e-mail address' }
       const late = new AbortController()
       const cancel = clock.after(MAIL_TIMEOUT_MS, () => late.abort())
       try {
-        const opened = await transport()
-        await opened.sendMail({
-          from: { name: from.name, address: from.address },
-          to: { name: '', address: to },
-          envelope: { from: from.address, to: [to] },
-          subject,
-          text,
-          date: new Date(atMs),
-          messageId: `<${id}@${from.address.slice(from.address.indexOf('@') + 1)}>`,
-          // No program answers it, such as "out of office".
-          headers: { 'Auto-Submitted': 'auto-generated' },
-          xMailer: false,
+        const transport = await openTransport(server)
+        await transport.sendMail({
+          ...messageOf(mail, from),
           signal: AbortSignal.any([signal, late.signal]),
         })
         return { outcome: 'sent' }
@@ -75,14 +50,49 @@ export function smtpMailer(
     async problem() {
       const late = Promise.withResolvers<string>()
       const cancel = clock.after(MAIL_TIMEOUT_MS, () => late.resolve(tooLate(MAIL_TIMEOUT_MS)))
-      const checked = transport().then(async opened => {
-        await opened.verify()
+      const checked = openTransport(server).then(async transport => {
+        await transport.verify()
         return undefined
       })
       const problem = await Promise.race([checked, late.promise]).catch(problemOf)
       cancel()
       return problem
     },
+  }
+}
+
+/** Loads nodemailer with the first mail: without one, a start does not pay for it. */
+async function openTransport({ host, port, tls, login }: SmtpServer) {
+  const { createTransport } = await import('nodemailer')
+  return createTransport({
+    host,
+    port,
+    secure: tls === 'implicit',
+    requireTLS: tls === 'starttls',
+    ignoreTLS: tls === 'off',
+    ...(login !== undefined && { auth: { user: login.user, pass: login.password } }),
+    connectionTimeout: STEP_TIMEOUT_MS,
+    dnsTimeout: STEP_TIMEOUT_MS,
+    greetingTimeout: STEP_TIMEOUT_MS,
+    socketTimeout: STEP_TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+}
+
+/** A mail in the words of nodemailer. */
+function messageOf({ id, to, subject, text, atMs }: OutgoingMail, from: Mailbox) {
+  return {
+    from: { name: from.name, address: from.address },
+    to: { name: '', address: to },
+    envelope: { from: from.address, to: [to] },
+    subject,
+    text,
+    date: new Date(atMs),
+    messageId: `<${id}@${from.address.slice(from.address.indexOf('@') + 1)}>`,
+    // No program answers it, such as "out of office".
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    xMailer: false as const,
   }
 }
 

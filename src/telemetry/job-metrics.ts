@@ -19,38 +19,8 @@ export type JobMetrics = JobObserver & {
 
 export function openJobMetrics(margins: Pick<MarginMetrics, 'charged' | 'unsold'>): JobMetrics {
   const registry = new Registry()
-  const registers = [registry]
+  const { changes, losses, late, unknownStatuses, damagedResults } = openCounters(registry)
   const costs = new Map<string, bigint>()
-  const changes = new Counter({
-    name: 'tollgate_job_changes_total',
-    help: 'Changes of the states of image and video jobs, by the new state, and the reason of failures.',
-    labelNames: ['kind', 'model', 'state', 'reason'],
-    registers,
-  })
-  const losses = new Counter({
-    name: 'tollgate_job_losses_usd_total',
-    help: 'Dollars of results that providers made and no customer pays for, at the customer prices.',
-    labelNames: ['model'],
-    registers,
-  })
-  const late = new Counter({
-    name: 'tollgate_late_completions_total',
-    help: 'Jobs that the provider finished after their money was released.',
-    labelNames: ['model'],
-    registers,
-  })
-  const unknownStatuses = new Counter({
-    name: 'tollgate_unknown_job_statuses_total',
-    help: 'Answers of providers with an unknown state of a job. Such a job counts as running.',
-    labelNames: ['provider'],
-    registers,
-  })
-  const damagedResults = new Counter({
-    name: 'tollgate_damaged_results_total',
-    help: 'Paid jobs whose stored result was missing or changed when a client asked for it.',
-    labelNames: ['kind', 'model'],
-    registers,
-  })
   const countLoss = (model: string, loss: NanoUsd | null) => {
     if (loss !== null) losses.inc({ model }, dollars(loss))
   }
@@ -79,5 +49,37 @@ export function openJobMetrics(margins: Pick<MarginMetrics, 'charged' | 'unsold'
     resultDamaged: ({ kind, model }) => damagedResults.inc({ kind, model }),
     costs: () => costs,
     text: () => registry.metrics(),
+  }
+}
+
+function openCounters(registry: Registry) {
+  const counter = (name: string, help: string, labelNames: readonly string[]) =>
+    new Counter({ name, help, labelNames: [...labelNames], registers: [registry] })
+  return {
+    changes: counter(
+      'tollgate_job_changes_total',
+      'Changes of the states of image and video jobs, by the new state, and the reason of failures.',
+      ['kind', 'model', 'state', 'reason'],
+    ),
+    losses: counter(
+      'tollgate_job_losses_usd_total',
+      'Dollars of results that providers made and no customer pays for, at the customer prices.',
+      ['model'],
+    ),
+    late: counter(
+      'tollgate_late_completions_total',
+      'Jobs that the provider finished after their money was released.',
+      ['model'],
+    ),
+    unknownStatuses: counter(
+      'tollgate_unknown_job_statuses_total',
+      'Answers of providers with an unknown state of a job. Such a job counts as running.',
+      ['provider'],
+    ),
+    damagedResults: counter(
+      'tollgate_damaged_results_total',
+      'Paid jobs whose stored result was missing or changed when a client asked for it.',
+      ['kind', 'model'],
+    ),
   }
 }

@@ -21,12 +21,9 @@ import { modelFieldsOf, modelId } from '../../domain/catalog/rows/model-row.ts'
 import { serviceTierName, SERVICE_TIERS, tariffFields } from '../../domain/catalog/rows/pricing-row.ts'
 import { fieldPath } from '../../domain/catalog/rows/refuse-fields.ts'
 import { headerName } from '../../domain/catalog/rows/provider-headers.ts'
-import {
-  connectTimeoutS,
-  costFieldPath,
-  providerFieldsOf,
-  providerId,
-} from '../../domain/catalog/rows/provider-row.ts'
+import { costFieldPath } from '../../domain/catalog/rows/provider-costs.ts'
+import { providerFieldsOf } from '../../domain/catalog/rows/provider-fields.ts'
+import { connectTimeoutS, providerId } from '../../domain/catalog/rows/provider-row.ts'
 import { extraOutputTypes } from '../../domain/jobs/output-types.ts'
 import { timeoutS } from '../../domain/catalog/rows/text-timeouts.ts'
 import {

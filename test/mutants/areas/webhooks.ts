@@ -5,6 +5,7 @@ const PROVIDERS = 'src/domain/webhooks/provider-alert.ts'
 const EVENTS = 'src/stores/sqlite/webhooks/webhook-events.ts'
 const ALERTS = 'src/stores/sqlite/webhooks/alerts.ts'
 const STORE_TESTS = 'src/stores/sqlite/webhooks/webhooks.test.ts'
+const TURNS = 'src/reconciler/delivery-turns.ts'
 const WATCHER_TESTS = 'src/reconciler/tell-events.test.ts'
 
 /** Faults in what webhooks are told, and in who is told. */
@@ -50,5 +51,19 @@ export const webhookMutants: readonly Mutant[] = [
     text: 'if (monotonicMs - sinceMs < RECOVERED_MS_MIN)',
     replacement: 'if (monotonicMs - sinceMs < 0)',
     tests: [WATCHER_TESTS],
+  },
+  {
+    name: 'a receiver that failed is asked again at once',
+    file: TURNS,
+    text: "if (delivery === 'failed') return this.#rest(receiver)",
+    replacement: "if (delivery === 'failed') return",
+    tests: ['src/reconciler/deliver-webhooks.test.ts', 'src/reconciler/send-mails.test.ts'],
+  },
+  {
+    name: 'a receiver is served by two nodes at the same time',
+    file: TURNS,
+    text: 'if (lease === undefined) return',
+    replacement: '',
+    tests: ['src/reconciler/deliver-webhooks.test.ts', 'src/reconciler/send-mails.test.ts'],
   },
 ]

@@ -1,10 +1,9 @@
 import { uncallableModels, type Catalog } from '../../../domain/catalog/catalog.ts'
 import type { AnyModelSettings } from '../../../domain/catalog/model.ts'
 import { decodeModel, encodeModel } from '../../../domain/catalog/rows/model-row.ts'
-import { rowsRefusal } from '../../../domain/catalog/rows/problem.ts'
 import { decodeProvider, encodeProvider } from '../../../domain/catalog/rows/provider-row.ts'
 import { auditOf } from '../../../gateway/admin/operator.ts'
-import { flagField, readFields, readJson, wrongField } from '../body.ts'
+import { flagField, readFields, readJson, valueOf, wrongField } from '../body.ts'
 import type { BufferedReply } from '../../request-context.ts'
 import { adminReply, type AdminCall } from '../call.ts'
 import type { CatalogPorts } from '../ports.ts'
@@ -26,10 +25,9 @@ export async function putProvider(
   ports: CatalogPorts,
 ): Promise<BufferedReply> {
   const id = params['provider'] ?? ''
-  const decoded = decodeProvider(rowOf(await readJson(request), id))
-  if (!decoded.ok) throw rowsRefusal(decoded.problems)
+  const provider = valueOf(decodeProvider(rowOf(await readJson(request), id)))
   const audit = auditOf({ actor, action: 'provider.put', subject: id }, ports.clock)
-  return adminReply(providerBody(await ports.catalog.putProvider(decoded.value, audit), id))
+  return adminReply(providerBody(await ports.catalog.putProvider(provider, audit), id))
 }
 
 /** Deletes a provider. Throws `invalid_field` while a model uses it. */
@@ -86,14 +84,10 @@ async function storeModel(
   action: string,
   { call, ports }: { readonly call: AdminCall; readonly ports: CatalogPorts },
 ): Promise<BufferedReply> {
-  const decoded = decodeModel(row)
-  if (!decoded.ok) throw rowsRefusal(decoded.problems)
-  const { id } = decoded.value
-  const audit = auditOf(
-    { actor: call.actor, action, subject: id, detail: salesTerms(decoded.value) },
-    ports.clock,
-  )
-  return adminReply(modelBody(await ports.catalog.putModel(decoded.value, audit), id))
+  const model = valueOf(decodeModel(row))
+  const { id } = model
+  const audit = auditOf({ actor: call.actor, action, subject: id, detail: salesTerms(model) }, ports.clock)
+  return adminReply(modelBody(await ports.catalog.putModel(model, audit), id))
 }
 
 /** The parts of a row for the audit log: whether it is on, and its price. */

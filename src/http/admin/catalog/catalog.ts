@@ -1,10 +1,9 @@
 import { formatCatalogFile, formatFileProblem, parseCatalogFile } from '../../../catalog-file/catalog-file.ts'
 import type { CatalogSettings } from '../../../domain/catalog/catalog.ts'
 import { decodeCatalog } from '../../../domain/catalog/rows/catalog-rows.ts'
-import { rowsRefusal } from '../../../domain/catalog/rows/problem.ts'
 import { GatewayError } from '../../../domain/errors.ts'
 import { auditOf } from '../../../gateway/admin/operator.ts'
-import { readJson, readBodyText } from '../body.ts'
+import { readBodyText, readJson, valueOf } from '../body.ts'
 import type { BufferedReply } from '../../request-context.ts'
 import { adminReply, type AdminCall } from '../call.ts'
 import type { CatalogPorts } from '../ports.ts'
@@ -60,7 +59,5 @@ function catalogOfJson(body: unknown): CatalogSettings {
     typeof body === 'object' && body !== null && !Array.isArray(body)
       ? Object.fromEntries(Object.entries(body).filter(([name]) => !replyMembers.has(name)))
       : body
-  const decoded = decodeCatalog(rows)
-  if (decoded.ok) return decoded.value
-  throw rowsRefusal(decoded.problems)
+  return valueOf(decodeCatalog(rows))
 }

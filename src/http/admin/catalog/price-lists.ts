@@ -11,7 +11,7 @@ import { rowsRefusal, type RowProblem } from '../../../domain/catalog/rows/probl
 import { formatUsd, type NanoUsd } from '../../../domain/money.ts'
 import { auditOf } from '../../../gateway/admin/operator.ts'
 import type { BufferedReply } from '../../request-context.ts'
-import { readJson } from '../body.ts'
+import { readJson, valueOf } from '../body.ts'
 import { adminReply, type AdminCall } from '../call.ts'
 import type { CatalogPorts } from '../ports.ts'
 import { rowOf } from './catalog-rows.ts'
@@ -47,9 +47,7 @@ export async function putPriceList(
 ): Promise<BufferedReply> {
   const id = params['list'] ?? ''
   const isDryRun = readSwitch(query, 'dry_run', false)
-  const decoded = decodePriceList(rowOf(await readJson(request), id))
-  if (!decoded.ok) throw rowsRefusal(decoded.problems)
-  const list = decoded.value
+  const list = valueOf(decodePriceList(rowOf(await readJson(request), id)))
   if (isDryRun) return adminReply(previewBody(list, ports.catalog.current()))
   const audit = auditOf({ actor, action: 'price_list.put', subject: id }, ports.clock)
   return adminReply(encodePriceList(listOf(await ports.catalog.putPriceList(list, audit), id)))
