@@ -7,6 +7,7 @@ import { anId } from '../../test/support/ledger-builders.ts'
 import { aSqliteStore, type TestSqlite } from '../../test/support/test-store.ts'
 import { until } from '../http1/testing/until.ts'
 import type { Webhook } from '../domain/webhooks/webhook.ts'
+import type { UntrustedPost } from '../gateway/ports/untrusted-post.ts'
 import { secretText } from '../gateway/webhooks/sign-message.ts'
 import { httpClient, type HttpClient } from '../http1/client/http-client.ts'
 import { Timers } from '../http1/timers.ts'
@@ -61,12 +62,15 @@ afterEach(async () => {
   expect(failures).toEqual([])
 })
 
-function aDeliverer({ allowsPrivate = true } = {}): DeliveryTurns {
+const httpPost: UntrustedPost = (url, terms) =>
+  untrustedPost({ http, resolve: async () => ['127.0.0.1'], clock, version: '1.2.3' })(url, terms)
+
+function aDeliverer({ allowsPrivate = true, post = httpPost } = {}): DeliveryTurns {
   return webhookDeliveries({
     queue: store.webhookQueue,
     leases: store.leases,
     clock,
-    post: untrustedPost({ http, resolve: async () => ['127.0.0.1'], clock, version: '1.2.3' }),
+    post,
     hmac: (key, text) => createHmac('sha256', key).update(text).digest(),
     allowsPrivate,
     onFailed: error => failures.push(error),
@@ -216,6 +220,42 @@ test('two nodes deliver each message once, because one of them has the lease of 
 
   expect(received).toHaveLength(30)
   expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(30)
+})
+
+test('the messages of a node that died are delivered by another one after 40 seconds', async () => {
+  await aWebhook()
+  await report(2)
+  const dead = aDeliverer({ post: () => new Promise(() => {}) })
+  await dead.look()
+  const counts: number[] = []
+
+  for (const afterMs of [0, 39_999, 1]) {
+    clock.advance(afterMs)
+    await deliver()
+    counts.push(received.length)
+  }
+
+  expect(counts).toEqual([0, 0, 2])
+})
+
+test('no other node takes the webhook of a slow receiver during a turn', async () => {
+  const webhook = await aWebhook()
+  await report(20)
+  const taken: unknown[] = []
+  const slow = aDeliverer({
+    async post() {
+      clock.advance(9000)
+      taken.push(await store.leases.take(`webhook ${webhook.id}`, 1))
+      return { outcome: 'answered', status: 200 }
+    },
+  })
+
+  for (let turn = 0; turn < 10; turn += 1) {
+    await slow.look()
+    await slow.idle()
+  }
+
+  expect(taken).toEqual(Array.from({ length: 20 }, () => undefined))
 })
 
 test('a webhook of an account is never in a private network, and one of the operator only by the setting', async () => {

@@ -7,6 +7,8 @@ import type { Leases } from '../gateway/ports/leases.ts'
  */
 const REST_MS = 4000
 const REST_MS_MAX = 60_000
+/** The time of a lease for reading and recording messages, beside the time of the attempts. */
+const RECORDING_MS_MAX = 20_000
 
 export type DeliveryOptions = {
   readonly leases: Leases
@@ -56,8 +58,9 @@ export class DeliveryTurns {
 
   constructor(options: DeliveryOptions) {
     this.#options = options
-    // Longer than a turn: no receiver is served by two nodes at the same time.
-    this.#leaseMs = options.messageMsMax * options.messagesMax + 60_000
+    // Longer than a turn: no receiver is served by two nodes at the same time. And short: the messages of a node that
+    // dies wait for its leases.
+    this.#leaseMs = 2 * options.messageMsMax + RECORDING_MS_MAX
   }
 
   /** Looks for messages now and at each interval, until `stop` is called. */
@@ -101,14 +104,19 @@ export class DeliveryTurns {
     await Promise.all(this.#running.values())
   }
 
-  /** Delivers messages to one receiver, one after the other, until one fails. */
+  /**
+   * Delivers messages to one receiver, one after the other, until one fails. A turn takes no other message after
+   * `messageMsMax`, so it ends before its lease.
+   */
   async #turn(receiver: number): Promise<void> {
-    const { leases, leaseNameOf, messagesMax, deliverNext } = this.#options
+    const { leases, clock, leaseNameOf, messagesMax, messageMsMax, deliverNext } = this.#options
     const { signal } = this.#stopping
+    const endMs = clock.monotonicMs() + messageMsMax
     const lease = await leases.take(leaseNameOf(receiver), this.#leaseMs)
     if (lease === undefined) return
     try {
       for (let sent = 0; sent < messagesMax && !signal.aborted; sent += 1) {
+        if (clock.monotonicMs() > endMs) return
         const delivery = await deliverNext(receiver, signal)
         if (delivery === 'none') return
         if (delivery === 'failed') return this.#rest(receiver)

@@ -167,6 +167,32 @@ export function mailConforms(kind: StoreKind): void {
       ])
     })
 
+    test('contacts and settings that one node changes are those of the other, from the next event on', async () => {
+      const { store, other } = await kind.open()
+      await store.mail.configure({ ...ON, operators: [] })
+      const ada = await anAccountOf(store, 'ada', ['ada@example.com'])
+      await credit(other, ada.id)
+      await store.accounts.updateAccount(ada.publicId, { contacts: ['cfo@example.com'] }, at(NOW))
+      await credit(other, ada.id)
+      expect(receivers(await sendAll(other))).toEqual(['cfo@example.com'])
+
+      await store.mail.configure({ ...ON, isOn: false })
+      await credit(other, ada.id)
+
+      expect(await other.mail.counts()).toEqual({ waiting: 0, leftOut: 0 })
+    })
+
+    test('the mails of a day are counted over both nodes', async () => {
+      const { store, other } = await kind.open()
+      await store.mail.configure({ ...ON, operators: ['ops@example.com', 'cto@example.com'] })
+      const nodes = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? store : other))
+
+      await Promise.all(nodes.map((node, index) => node.webhooks.report(aProblem(`${index}`))))
+
+      // Twice as many as for events about accounts.
+      expect(await store.mail.counts()).toEqual({ waiting: 8, leftOut: 32 })
+    })
+
     test('the log of mails has pages, newest first', async () => {
       const { store } = await kind.open()
       await store.mail.configure({ ...ON, perAddress: 9 })

@@ -217,6 +217,71 @@ export function webhooksConform(kind: StoreKind): void {
     })
   })
 
+  describe('the webhooks of two nodes', () => {
+    test('a webhook that one node changes, switches off or removes gets the next event of the other like that', async () => {
+      const { store, other } = await kind.open()
+      const webhook = await aWebhook(store)
+      const leaving = await aWebhook(other)
+      await other.webhooks.report(aProblem('1'))
+
+      await store.webhooks.update(webhook.publicId, { events: ['balance.low'] }, at(NOW))
+      await store.webhooks.remove(leaving.publicId, at(NOW))
+      await other.webhooks.report(aProblem('2'))
+      await store.webhooks.update(webhook.publicId, { events: ['books.problem'] }, at(NOW))
+      await other.webhooks.report(aProblem('3'))
+      await store.webhooks.update(webhook.publicId, { isOn: false }, at(NOW))
+      await other.webhooks.report(aProblem('4'))
+
+      expect(await typesOf(other, webhook)).toEqual(['books.problem', 'books.problem'])
+      expect(await typesOf(other, leaving)).toEqual(['books.problem'])
+    })
+
+    test('an event that both record at the same time, and that is sent once, is sent once', async () => {
+      const { store, other } = await kind.open()
+      const webhook = await aWebhook(store)
+      const nodes = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? store : other))
+
+      await Promise.all(nodes.map((node, index) => node.webhooks.report(aProblem(`${index % 3}`))))
+
+      expect(await typesOf(store, webhook)).toHaveLength(3)
+    })
+
+    test('no message waits for a webhook that is switched off while both record events', async () => {
+      const { store, other } = await kind.open()
+      const webhook = await aWebhook(store)
+      const report = (from: number) =>
+        Array.from({ length: 20 }, (_, index) =>
+          (index % 2 === 0 ? store : other).webhooks.report(aProblem(`${from + index}`)),
+        )
+
+      await Promise.all([
+        ...report(0),
+        store.webhooks.update(webhook.publicId, { isOn: false }, at(NOW)),
+        ...report(20),
+      ])
+
+      expect(await store.webhooks.counts()).toEqual({ waiting: 0, dropped: 0 })
+      expect(await store.webhookQueue.next(webhook.id, NOW * 2)).toBeUndefined()
+    })
+
+    test('the three days of failures are counted over both, and the webhook is switched off once', async () => {
+      const { store, other } = await kind.open()
+      const [failing, told] = [await aWebhook(store), await aWebhook(store)]
+      for (const id of ['1', '2', '3']) await store.webhooks.report(aProblem(id))
+      await failNext(store, failing, NOW)
+
+      const due = (await other.webhookQueue.next(failing.id, NOW + 72 * HOUR))!
+      const attempt = { atMs: NOW + 72 * HOUR, durationMs: 5, status: 500, problem: 'status 500' }
+      await Promise.all([store, other].map(node => node.webhookQueue.record(due, attempt)))
+
+      expect((await store.webhooks.find(failing.publicId))?.off).toEqual({
+        atMs: NOW + 72 * HOUR,
+        reason: 'failing',
+      })
+      expect((await typesOf(store, told)).filter(type => type === 'webhook.switched_off')).toHaveLength(1)
+    })
+  })
+
   describe('the queue of a webhook', () => {
     test('a message has the secret, and during a rotation both, the new one first', async () => {
       const { store, reopen } = await kind.open()

@@ -18,6 +18,7 @@ export type Ask =
   | { readonly kind: 'insert'; readonly table: HashedTableDefinition; readonly row: object }
   | { readonly kind: 'next id'; readonly table: HashedTableDefinition }
   | { readonly kind: 'books'; readonly accountId: number }
+  | { readonly kind: 'turn'; readonly turn: Turn }
   | { readonly kind: 'after'; readonly call: () => void }
 
 /** The rows of a query. */
@@ -58,6 +59,14 @@ export function* nextIdOf(table: HashedTableDefinition): Step<bigint> {
  */
 export function* booksOf(accountId: number): Step<StepBooks> {
   return (yield { kind: 'books', accountId }) as StepBooks
+}
+
+/**
+ * From here on, until the transaction ends, no other step of this turn runs on any node. Steps take turns in the order
+ * `access`, `catalog`, the books of accounts, `events`, so that none waits for another in a circle.
+ */
+export function* takeTurn(turn: Exclude<Turn, 'books'>): Step<void> {
+  yield { kind: 'turn', turn }
 }
 
 /** Has something done as soon as the transaction is committed, and before its caller hears of it. */

@@ -1,3 +1,4 @@
+import { formatId, type IdPrefix } from '../../domain/ids.ts'
 import { eventTypes, type EventType } from '../../domain/webhooks/event.ts'
 import type {
   Attempt,
@@ -6,6 +7,15 @@ import type {
   Webhook,
   WebhookMessage,
 } from '../../domain/webhooks/webhook.ts'
+
+const SEQUENCE_BITS = 16n
+
+/** An id that begins with the time. Steps have no source of ids, and these do not have to grow. */
+export function newEventId(prefix: IdPrefix, atMs: number): string {
+  const [low = 0n, tail = 0n] = crypto.getRandomValues(new BigInt64Array(2))
+  const sequence = BigInt.asUintN(Number(SEQUENCE_BITS), low)
+  return formatId(prefix, { key: (BigInt(atMs) << SEQUENCE_BITS) | sequence, tail })
+}
 
 export type WebhookRow = {
   id: bigint

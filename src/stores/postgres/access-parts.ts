@@ -1,19 +1,20 @@
 import { nanoUsd } from '../../domain/money.ts'
 import type { Authenticated } from '../../gateway/ports/api-keys.ts'
-import type { AccountContents, AccountEvents } from '../books/access/changes.ts'
+import { accountEvents, type AccountContents } from '../books/access/changes.ts'
 import { presentedKeys } from '../books/access/kept-keys.ts'
 import { limitChanges, type LimitUsage } from '../books/access/limit-changes.ts'
 import type { UsageSource } from '../books/access/project-usage.ts'
 import { atOnce, first, run, type Engine } from '../books/steps.ts'
 
 /** What the steps of accounts, keys and projects ask of the rest of a PostgreSQL store. */
-export function accessParts({ engine }: { readonly engine: Engine }) {
+export function accessParts(parts: { readonly engine: Engine } & Parameters<typeof accountEvents>[0]) {
+  const { engine } = parts
   return {
     engine,
     forgetKeys: () => run('INSERT INTO access_changes DEFAULT VALUES'),
     changeLimits: limitChanges(limitUsage),
     accountContents,
-    accountEvents,
+    accountEvents: accountEvents(parts),
     usageSource,
     authenticate: (hash: string) => readKey(engine, hash),
   }
@@ -53,16 +54,6 @@ const accountContents: AccountContents = {
   },
   // Every hold reads the row of its account.
   close: () => atOnce(() => undefined),
-}
-
-const accountEvents: AccountEvents = {
-  changeAlert: notYet,
-  replaceContacts: notYet,
-  switchJobEvents: notYet,
-}
-
-function notYet(): never {
-  throw new Error('The PostgreSQL store has no alerts and no contacts yet.')
 }
 
 async function readKey(engine: Engine, hash: string): Promise<Authenticated | undefined> {

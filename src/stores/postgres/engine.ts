@@ -29,10 +29,8 @@ export function createEngine({
     async write(turn, step) {
       let after: readonly (() => void)[] = []
       const result = await batches.run(async writes => {
-        const lock = turns[turn]
-        if (lock !== undefined)
-          await writes.sql`SELECT pg_advisory_xact_lock(${TURNS}::integer, ${lock}::integer)`
         const run = new StepRun(writes.sql, writes)
+        await run.takeTurn(turn)
         const found = await run.toEnd(step())
         const changed = await run.writeBooks()
         after = [...run.after, ...changed.map(accountId => () => onFreed(accountId))]
@@ -63,6 +61,11 @@ class StepRun {
       if (asked.done === true) return asked.value
   }
 
+  async takeTurn(turn: Turn): Promise<void> {
+    const lock = turns[turn]
+    if (lock !== undefined) await this.#sql`SELECT pg_advisory_xact_lock(${TURNS}::integer, ${lock}::integer)`
+  }
+
   async #answer(ask: Ask): Promise<unknown> {
     switch (ask.kind) {
       case 'query':
@@ -73,6 +76,8 @@ class StepRun {
         return this.#writing().nextId(ask.table)
       case 'books':
         return this.#booksOf(ask.accountId)
+      case 'turn':
+        return this.takeTurn(ask.turn)
       case 'after':
         this.after.push(ask.call)
         return undefined

@@ -6,6 +6,15 @@ import { StoredAccounts } from '../books/access/accounts.ts'
 import { StoredAdminTokens } from '../books/access/admin-tokens.ts'
 import { StoredApiKeys } from '../books/access/api-keys.ts'
 import { createAuditLog } from '../books/access/audit-log.ts'
+import { StoredAlerts } from '../books/events/alerts.ts'
+import { BalanceAlerts } from '../books/events/balance-alerts.ts'
+import { Events } from '../books/events/events.ts'
+import { JobAlerts } from '../books/events/job-alerts.ts'
+import { MailRecipients } from '../books/events/mail-recipients.ts'
+import { StoredMail } from '../books/events/mails.ts'
+import { StoredWebhookQueue } from '../books/events/webhook-queue.ts'
+import { StoredWebhooks } from '../books/events/webhooks.ts'
+import { secretBox } from '../books/secrets/secret-box.ts'
 import { createMoneySteps } from '../books/ledger/money-steps.ts'
 import { createKeyDefaults } from '../books/access/key-defaults.ts'
 import { limitTerms } from '../books/access/limit-changes.ts'
@@ -19,6 +28,10 @@ import { createEngine } from './engine.ts'
 import { createLedger } from './ledger.ts'
 import { Tariffs } from './tariffs.ts'
 import { TextHolds } from './text-holds.ts'
+import { storedReceivers } from './receivers.ts'
+
+/** The expression of the index `api_keys_by_expiry`. */
+const KEY_EXPIRY = "(settings::jsonb ->> 'expires_at')"
 
 export type NodeSettings = {
   /** A label, to show it. */
@@ -28,6 +41,8 @@ export type NodeSettings = {
   readonly clock?: Clock
   /** 64 random bits as a signed integer. */
   readonly random64: () => bigint
+  /** The 32 bytes that secrets are sealed with. All nodes of a database have the same. */
+  readonly secretKey: Uint8Array
 }
 
 /** The ports that are there. */
@@ -42,6 +57,11 @@ export type PostgresNode = Pick<
   | 'adminTokens'
   | 'auditLog'
   | 'bookedItems'
+  | 'alerts'
+  | 'webhooks'
+  | 'webhookQueue'
+  | 'mail'
+  | 'mailQueue'
 > & {
   readonly ledger: ReturnType<typeof createLedger>
   readonly limits: Pick<StoreNode['limits'], 'of'>
@@ -50,7 +70,13 @@ export type PostgresNode = Pick<
 }
 
 /** Takes a lane and opens the ports of one node. */
-export async function openNode({ name, connections, clock, random64 }: NodeSettings): Promise<PostgresNode> {
+export async function openNode({
+  name,
+  connections,
+  clock,
+  random64,
+  secretKey,
+}: NodeSettings): Promise<PostgresNode> {
   const { connect, reads } = connections
   const nowMs = clock === undefined ? {} : { nowMs: () => clock.now() }
   const wall = clock ?? Date
@@ -60,10 +86,16 @@ export async function openNode({ name, connections, clock, random64 }: NodeSetti
   }
   const batches = await Batches.open({ connect, label: name, onFreed, ...nowMs })
   const engine = createEngine({ batches, reads, onFreed })
-  const money = createMoneySteps({ besideCharges, balanceAlerts: { *check() {} }, events: { *emit() {} } })
+  const receivers = storedReceivers
+  const events = new Events(receivers)
+  const balanceAlerts = new BalanceAlerts(events)
+  const mailRecipients = new MailRecipients(receivers)
+  const eventParts = { engine, receivers, events, secretBox: secretBox(secretKey) }
+  const mail = new StoredMail({ engine, mailRecipients })
+  const money = createMoneySteps({ besideCharges, balanceAlerts, events })
   const text = new TextHolds({ batches, reads, tariffs: new Tariffs(batches), onFreed, ...nowMs })
   const owner = { number: random64(), expiresAtMs: () => wall.now() + HOLD_TTL_MS }
-  const access = accessParts({ engine })
+  const access = accessParts({ engine, balanceAlerts, mailRecipients, jobAlerts: new JobAlerts(events) })
   const apiKeys = new StoredApiKeys(access)
   return {
     name,
@@ -84,6 +116,11 @@ export async function openNode({ name, connections, clock, random64 }: NodeSetti
     adminTokens: new StoredAdminTokens(engine),
     auditLog: createAuditLog(engine),
     bookedItems: createBookedItems(engine),
+    alerts: new StoredAlerts({ ...eventParts, keyExpiry: KEY_EXPIRY }),
+    webhooks: new StoredWebhooks(eventParts),
+    webhookQueue: new StoredWebhookQueue(eventParts),
+    mail,
+    mailQueue: mail,
     async close() {
       // A day of use that cannot be written is lost.
       await apiKeys.writeUses().catch(() => undefined)

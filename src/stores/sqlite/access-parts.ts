@@ -1,15 +1,15 @@
 import type { Database } from 'bun:sqlite'
 import { addUsd } from '../../domain/money.ts'
 import type { Authenticated } from '../../gateway/ports/api-keys.ts'
-import type { AccountContents, AccountEvents } from '../books/access/changes.ts'
+import { accountEvents, type AccountContents } from '../books/access/changes.ts'
 import { presentedKeys, type KeptKeys } from '../books/access/kept-keys.ts'
+import type { MailRecipients } from '../books/events/mail-recipients.ts'
 import { limitChanges, type LimitUsage } from '../books/access/limit-changes.ts'
 import type { UsageSource } from '../books/access/project-usage.ts'
 import { afterCommit, all, atOnce } from '../books/steps.ts'
 import type { StepRunner } from './engine.ts'
 import type { HoldOwner } from './hold-owner.ts'
 import type { LedgerSteps } from './ledger.ts'
-import type { MailRecipients } from './mail/mail-recipients.ts'
 import { areCostsAdded, isUsageRebuilt } from './usage-days.ts'
 
 type Parts = {
@@ -28,7 +28,7 @@ export function accessParts(parts: Parts) {
     forgetKeys: () => afterCommit(() => keptKeys.forget()),
     changeLimits: limitChanges(limitUsage(parts)),
     accountContents: accountContents(parts),
-    accountEvents: accountEvents(parts),
+    accountEvents: accountEvents({ ...parts, ...parts.steps }),
     usageSource: usageSource(database),
     authenticate: async (hash: string) => keptKeys.find(hash) ?? readKey(parts, hash),
   }
@@ -65,14 +65,6 @@ function accountContents({ steps: { booksOfAccounts } }: Parts): AccountContents
       }
     },
     close: accountId => atOnce(() => void (booksOfAccounts.of(accountId).stage().isClosed = true)),
-  }
-}
-
-function accountEvents({ mailRecipients, steps: { balanceAlerts, jobAlerts } }: Parts): AccountEvents {
-  return {
-    changeAlert: (accountId, below, atMs) => atOnce(() => balanceAlerts.change(accountId, below, atMs)),
-    replaceContacts: (accountId, addresses) => atOnce(() => mailRecipients.replace(accountId, addresses)),
-    switchJobEvents: (accountId, isOn) => atOnce(() => jobAlerts.change(accountId, isOn)),
   }
 }
 

@@ -39,6 +39,9 @@ export class StepRunner {
         return this.#table(ask.table).nextId
       case 'books':
         return this.#booksOfAccounts.of(ask.accountId)
+      case 'turn':
+        // No other step runs.
+        return undefined
       case 'after':
         // No other code runs before the commit. If it fails, what was forgotten is read again.
         return ask.call()

@@ -1,3 +1,6 @@
+import { BalanceAlerts } from '../books/events/balance-alerts.ts'
+import type { Events } from '../books/events/events.ts'
+import { JobAlerts } from '../books/events/job-alerts.ts'
 import type { Database } from 'bun:sqlite'
 import { sumsIn } from '../../domain/ledger/books.ts'
 import { addUsd, nanoUsd } from '../../domain/money.ts'
@@ -7,7 +10,7 @@ import { createMoneySteps } from '../books/ledger/money-steps.ts'
 import type { Engine } from '../books/steps.ts'
 import { createLedgerReports } from '../books/usage/ledger-reports.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
-import { createBesideCharges, inMemory } from './beside-charges.ts'
+import { createBesideCharges } from './beside-charges.ts'
 import type { StepRunner } from './engine.ts'
 import { usageSource } from './access-parts.ts'
 import { chargePlaces } from './charge-places.ts'
@@ -19,9 +22,6 @@ import type { Tariffs } from './tariffs.ts'
 import { LimitSteps } from './limits/limit-steps.ts'
 import { OpenTextHolds, TextHolds, type TextHoldTerms } from './text-holds.ts'
 import type { Transactions } from './transactions.ts'
-import { BalanceAlerts } from './webhooks/balance-alerts.ts'
-import { JobAlerts } from './webhooks/job-alerts.ts'
-import type { WebhookEvents } from './webhooks/webhook-events.ts'
 import { verifyBooks } from './verify/verify.ts'
 
 /**
@@ -37,30 +37,22 @@ export function createLedgerSteps(parts: {
   readonly hints: HintBroadcast
   readonly booksOfAccounts: BooksOfAccounts
   readonly tariffs: Tariffs
-  readonly webhookEvents: WebhookEvents
+  readonly events: Events
 }) {
-  const { hints, booksOfAccounts, webhookEvents } = parts
-  const balanceAlerts = new BalanceAlerts({ ...parts, booksOfAccounts })
+  const { hints, booksOfAccounts, events } = parts
+  const balanceAlerts = new BalanceAlerts(events)
   const textHolds = new OpenTextHolds()
   const limits = new LimitSteps({ ...parts, textHolds, hints })
   const money = createMoneySteps({
-    balanceAlerts: {
-      *check(books, atMs) {
-        balanceAlerts.check(inMemory(books), atMs)
-      },
-    },
+    balanceAlerts,
     besideCharges: createBesideCharges({ ...parts, limits }),
-    events: {
-      *emit(event) {
-        webhookEvents.emit(event)
-      },
-    },
+    events,
   })
   return {
     hints,
     booksOfAccounts,
     balanceAlerts,
-    jobAlerts: new JobAlerts(parts),
+    jobAlerts: new JobAlerts(events),
     limits,
     ...money,
     text: new TextHolds({ ...parts, ...money, limits, textHolds }),

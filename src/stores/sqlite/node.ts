@@ -11,6 +11,13 @@ import { createAuditLog } from '../books/access/audit-log.ts'
 import type { KeptKeys } from '../books/access/kept-keys.ts'
 import { createKeyDefaults } from '../books/access/key-defaults.ts'
 import { StoredProjects } from '../books/access/projects.ts'
+import { StoredAlerts } from '../books/events/alerts.ts'
+import type { Events } from '../books/events/events.ts'
+import type { MailRecipients } from '../books/events/mail-recipients.ts'
+import { StoredMail } from '../books/events/mails.ts'
+import type { Receivers } from '../books/events/receivers.ts'
+import { StoredWebhookQueue } from '../books/events/webhook-queue.ts'
+import { StoredWebhooks } from '../books/events/webhooks.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import { createCatalogStore, type CatalogState } from './catalog.ts'
 import { createEngine, type StepRunner } from './engine.ts'
@@ -21,18 +28,15 @@ import { openJobs } from './jobs/jobs.ts'
 import { SqliteLeases, type TakenLeases } from './leases.ts'
 import { createLedger, type LedgerSteps } from './ledger.ts'
 import { createLimits } from './limits/limits.ts'
-import { SqliteMail } from './mail/mail-queue.ts'
-import type { MailRecipients } from './mail/mail-recipients.ts'
 import { NodeChain } from './node-chain.ts'
 import type { Tariffs } from './tariffs.ts'
 import { createBookedItems } from '../books/usage/booked-items.ts'
 import type { Transactions } from './transactions.ts'
 import type { SecretBox } from '../books/secrets/secret-box.ts'
 import { UsageRebuild } from './usage-days.ts'
-import type { WebhookEvents } from './webhooks/webhook-events.ts'
-import { SqliteAlerts } from './webhooks/alerts.ts'
-import { SqliteWebhookQueue } from './webhooks/webhook-queue.ts'
-import { SqliteWebhooks } from './webhooks/webhooks.ts'
+
+/** The expression of the index `api_keys_by_expiry`. Settings that were damaged count as none. */
+const KEY_EXPIRY = "CASE WHEN json_valid(settings) THEN settings ->> '$.expires_at' END"
 
 export type NodeSettings = {
   /** Unique among the nodes of a store, and the same at each start: the node's chain of commits has this name. */
@@ -54,7 +58,8 @@ export type SharedState = {
   readonly keptKeys: KeptKeys
   readonly catalog: CatalogState
   readonly takenLeases: TakenLeases
-  readonly webhookEvents: WebhookEvents
+  readonly receivers: Receivers
+  readonly events: Events
   readonly mailRecipients: MailRecipients
   readonly secretBox: SecretBox
 }
@@ -71,7 +76,7 @@ export function openNode(
   const { hints, text } = shared.steps
   const freedHints = hints.add()
   const access = { ...accessParts({ ...shared, owner }), engine }
-  const mail = new SqliteMail({ ...shared, groupCommit })
+  const mail = new StoredMail({ ...shared, engine })
   const apiKeys = new StoredApiKeys(access)
   return {
     name,
@@ -94,9 +99,9 @@ export function openNode(
     limits: createLimits({ ...shared, engine, owner }),
     bookedItems: createBookedItems(engine),
     keyDefaults: createKeyDefaults(engine),
-    alerts: new SqliteAlerts({ ...shared, groupCommit }),
-    webhooks: new SqliteWebhooks({ ...shared, groupCommit }),
-    webhookQueue: new SqliteWebhookQueue({ ...shared, groupCommit }),
+    alerts: new StoredAlerts({ ...shared, engine, keyExpiry: KEY_EXPIRY }),
+    webhooks: new StoredWebhooks({ ...shared, engine }),
+    webhookQueue: new StoredWebhookQueue({ ...shared, engine }),
     mail,
     mailQueue: mail,
     leases: new SqliteLeases({ taken: shared.takenLeases, clock }),

@@ -1,4 +1,6 @@
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
+import { Events } from '../books/events/events.ts'
+import { MailRecipients } from '../books/events/mail-recipients.ts'
 import { KeptKeys } from '../books/access/kept-keys.ts'
 import { BooksOfAccounts } from './account-books.ts'
 import { createAuditLog } from './audit-log.ts'
@@ -9,13 +11,12 @@ import { StepRunner } from './engine.ts'
 import { HintBroadcast } from './freed-hints.ts'
 import { GroupCommit } from './group-commit.ts'
 import { openTables } from './hashed-table.ts'
+import { KnownReceivers } from './known-receivers.ts'
 import { createLedgerSteps } from './ledger.ts'
-import { MailRecipients } from './mail/mail-recipients.ts'
 import { openNode, type NodeSettings, type SharedState } from './node.ts'
 import { secretBox, type SecretKey } from '../books/secrets/secret-box.ts'
 import { Tariffs } from './tariffs.ts'
 import { Transactions } from './transactions.ts'
-import { WebhookEvents } from './webhooks/webhook-events.ts'
 import { createWriteProbe } from './write-probe.ts'
 
 /** One database file, open. Its contents are used through nodes. */
@@ -70,8 +71,8 @@ function openShared(database: Database, secretKey: SecretKey): SharedState {
   const stepRunner = new StepRunner({ database, tables, booksOfAccounts })
   const auditLog = createAuditLog(stepRunner)
   const tariffs = new Tariffs({ database, transactions, tables })
-  const mailRecipients = new MailRecipients({ database, transactions })
-  const webhookEvents = new WebhookEvents({ database, transactions, mailRecipients })
+  const receivers = new KnownReceivers(transactions)
+  const events = new Events(receivers)
   return {
     database,
     transactions,
@@ -86,12 +87,13 @@ function openShared(database: Database, secretKey: SecretKey): SharedState {
       hints,
       booksOfAccounts,
       tariffs,
-      webhookEvents,
+      events,
     }),
     keptKeys: new KeptKeys(),
     catalog: CatalogState.load({ database, transactions, auditLog, secretKey }),
-    webhookEvents,
-    mailRecipients,
+    receivers,
+    events,
+    mailRecipients: new MailRecipients(receivers),
     secretBox: secretBox(secretKey.bytes, secretKey.keep),
     takenLeases: new Map(),
   }

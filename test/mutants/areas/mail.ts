@@ -1,17 +1,18 @@
 import type { Mutant } from '../mutant.ts'
 
 const MAIL = 'src/domain/mail/mail.ts'
-const RECIPIENTS = 'src/stores/sqlite/mail/mail-recipients.ts'
-const STORE_TESTS = 'src/stores/sqlite/mail/mail.test.ts'
+const RECEIVERS = 'src/stores/books/events/receivers.ts'
+const RECIPIENTS = 'src/stores/books/events/mail-recipients.ts'
+const STORE_TESTS = 'src/stores/books/events/mails.test.ts'
 const BOUND_TESTS = 'src/domain/mail/mail.test.ts'
 
 /** Faults in who gets mails, in how many, and in what a mail says. */
 export const mailMutants: readonly Mutant[] = [
   {
     name: 'the contacts of all accounts are mailed about one of them',
-    file: RECIPIENTS,
-    text: '[...operators, ...(byAccount.get(accountId) ?? [])]',
-    replacement: '[...byAccount.values()].flat()',
+    file: RECEIVERS,
+    text: '(mails.get(accountId) ?? [])',
+    replacement: '[...mails.values()].flat()',
     tests: [STORE_TESTS, 'test/scenarios/mail.test.ts'],
   },
   {
@@ -38,8 +39,8 @@ export const mailMutants: readonly Mutant[] = [
   {
     name: 'events that were left out are told again',
     file: RECIPIENTS,
-    text: 'this.#sql.forgetLeftOut.run(id)',
-    replacement: 'void id',
+    text: "yield* run('UPDATE mail_recipients SET left_out = 0, left_out_since_ms = NULL WHERE id = ?', id)",
+    replacement: '',
     tests: [STORE_TESTS],
   },
   {

@@ -2,9 +2,9 @@ import type { Mutant } from '../mutant.ts'
 
 const BUDGETS = 'src/domain/webhooks/budget-alert.ts'
 const PROVIDERS = 'src/domain/webhooks/provider-alert.ts'
-const EVENTS = 'src/stores/sqlite/webhooks/webhook-events.ts'
-const ALERTS = 'src/stores/sqlite/webhooks/alerts.ts'
-const STORE_TESTS = 'src/stores/sqlite/webhooks/webhooks.test.ts'
+const RECEIVERS = 'src/stores/books/events/receivers.ts'
+const ALERTS = 'src/stores/books/events/alerts.ts'
+const STORE_TESTS = 'src/stores/books/events/webhooks.test.ts'
 const TURNS = 'src/reconciler/delivery-turns.ts'
 const WATCHER_TESTS = 'src/reconciler/tell-events.test.ts'
 
@@ -33,9 +33,9 @@ export const webhookMutants: readonly Mutant[] = [
   },
   {
     name: 'webhooks of all accounts are told of an event of one',
-    file: EVENTS,
-    text: '[...of(GATEWAY), ...of(accountId)]',
-    replacement: '[...this.#read().keys()].flatMap(of)',
+    file: RECEIVERS,
+    text: '.flatMap(owner => webhooks.get(owner) ?? [])',
+    replacement: '.flatMap(() => [...webhooks.values()].flat())',
     tests: [STORE_TESTS],
   },
   {

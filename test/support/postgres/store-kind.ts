@@ -45,7 +45,12 @@ async function open(
 }
 
 /** A node over a database. */
-export function aNode(url: string, name: string, clock: Clock = fakeClock()) {
+export function aNode(
+  url: string,
+  name: string,
+  clock: Clock = fakeClock(),
+  secretKey: Uint8Array = new Uint8Array(32),
+) {
   const random64 = () => crypto.getRandomValues(new BigInt64Array(1))[0]!
-  return openNode({ name, connections: connections(url), clock, random64 })
+  return openNode({ name, connections: connections(url), clock, random64, secretKey })
 }

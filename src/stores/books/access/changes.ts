@@ -1,6 +1,9 @@
 import type { OpenBooks } from '../../../domain/accounts/account.ts'
 import type { NanoUsd } from '../../../domain/money.ts'
 import type { Audit } from '../../../gateway/ports/audit.ts'
+import type { BalanceAlerts } from '../events/balance-alerts.ts'
+import type { JobAlerts } from '../events/job-alerts.ts'
+import type { MailRecipients } from '../events/mail-recipients.ts'
 import type { Step } from '../steps.ts'
 
 // What the steps of accounts, keys and projects ask of the rest of their store. All of it runs inside their step.
@@ -30,4 +33,20 @@ export interface AccountEvents {
 
   /** Switches the events of jobs. */
   switchJobEvents(accountId: number, isOn: boolean): Step<boolean>
+}
+
+export function accountEvents({
+  balanceAlerts,
+  mailRecipients,
+  jobAlerts,
+}: {
+  readonly balanceAlerts: BalanceAlerts
+  readonly mailRecipients: MailRecipients
+  readonly jobAlerts: JobAlerts
+}): AccountEvents {
+  return {
+    changeAlert: (accountId, below, atMs) => balanceAlerts.change(accountId, below, atMs),
+    replaceContacts: (accountId, addresses) => mailRecipients.replace(accountId, addresses),
+    switchJobEvents: (accountId, isOn) => jobAlerts.change(accountId, isOn),
+  }
 }

@@ -143,7 +143,7 @@ class JobSteps {
     const after = { ...before, ...columns, ...lossBy }
     this.#table.update(before, after)
     if (event !== undefined) this.#table.note(after, event)
-    if (endedAtMs !== undefined) jobAlerts.tell(jobFrom(after), endedAtMs)
+    if (endedAtMs !== undefined) this.#parts.stepRunner.run(jobAlerts.tell(jobFrom(after), endedAtMs))
     return after
   }
 }

@@ -21,13 +21,13 @@ import {
 import { addUsd, ZERO, type NanoUsd } from '../../../domain/money.ts'
 import { budgetNews, withNews } from '../../../domain/webhooks/budget-alert.ts'
 import type { BudgetStatus, Limited, LimitOwner, ReadOutcome } from '../../../gateway/ports/limits.ts'
+import { BudgetAlerts } from '../../books/events/budget-alerts.ts'
+import type { Events } from '../../books/events/events.ts'
 import type { AccountBooks } from '../account-books.ts'
 import type { StepRunner } from '../engine.ts'
 import type { HintBroadcast } from '../freed-hints.ts'
 import type { OpenTextHolds } from '../text-holds.ts'
 import type { Transactions } from '../transactions.ts'
-import { BudgetAlerts } from '../webhooks/budget-alerts.ts'
-import type { WebhookEvents } from '../webhooks/webhook-events.ts'
 import { ownerOf } from '../../books/access/limit-changes.ts'
 import { AccountLimits, type LiveScope, type ProjectOf, type ScopedDemand } from './account-limits.ts'
 import { LimitRows } from './limit-rows.ts'
@@ -44,6 +44,7 @@ export class LimitSteps {
   readonly #rows: LimitRows
   readonly #textHolds: OpenTextHolds
   readonly #alerts: BudgetAlerts
+  readonly #stepRunner: StepRunner
   readonly #hints: HintBroadcast
   readonly #isInTransaction: () => boolean
   readonly #projectOf: ProjectOf = apiKeyId => this.#rows.projectOf(apiKeyId)
@@ -55,13 +56,14 @@ export class LimitSteps {
   constructor(parts: {
     readonly database: Database
     readonly transactions: Transactions
-    readonly stepRunner: StepRunner
     readonly textHolds: OpenTextHolds
-    readonly webhookEvents: WebhookEvents
+    readonly stepRunner: StepRunner
+    readonly events: Events
     readonly hints: HintBroadcast
   }) {
     this.#rows = new LimitRows(parts)
-    this.#alerts = new BudgetAlerts(parts)
+    this.#alerts = new BudgetAlerts(parts.events)
+    this.#stepRunner = parts.stepRunner
     this.#textHolds = parts.textHolds
     this.#hints = parts.hints
     this.#isInTransaction = () => parts.database.inTransaction
@@ -245,7 +247,7 @@ export class LimitSteps {
   ): void {
     for (const news of budgetNews(live, after)) {
       this.#set(live, withNews(live.usage, news))
-      this.#alerts.tell(accountId, live.scope, { news, atMs: after.atMs })
+      this.#stepRunner.run(this.#alerts.tell(accountId, live.scope, { news, atMs: after.atMs }))
     }
   }
 
@@ -273,7 +275,7 @@ export class LimitSteps {
       const facts = {
         open: openOf(scope),
         spentSince: (startMs: number) => this.#rows.spentSince(accountId, scope, startMs),
-        told: this.#alerts.toldOf(accountId, scope, terms),
+        told: this.#stepRunner.run(this.#alerts.toldOf(accountId, scope, terms)),
         nowMs,
       }
       const usage = usageUnder(terms, facts, limits?.find(scope)?.usage)

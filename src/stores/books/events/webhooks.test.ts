@@ -3,13 +3,15 @@ import { eventsConform } from '../../../../test/conformance/events.ts'
 import { webhooksConform } from '../../../../test/conformance/webhooks.ts'
 import { at } from '../../../../test/support/account-builders.ts'
 import { anId, NOW } from '../../../../test/support/ledger-builders.ts'
+import { conformsOnPostgres } from '../../../../test/support/postgres/store-kind.ts'
 import { aSqliteStore, sqlite } from '../../../../test/support/test-store.ts'
-import { QUEUE_MAX } from './webhook-events.ts'
+import { QUEUE_MAX } from './receivers.ts'
 
 describe('sqlite webhooks', () => {
   webhooksConform(sqlite)
   eventsConform(sqlite)
 })
+conformsOnPostgres(webhooksConform, eventsConform)
 
 test('secrets are encrypted, and bound to their webhook', async () => {
   const store = aSqliteStore()

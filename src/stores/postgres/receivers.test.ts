@@ -1,0 +1,65 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { SQL } from 'bun'
+import { at, make } from '../../../test/support/account-builders.ts'
+import { aCredit, NOW } from '../../../test/support/ledger-builders.ts'
+import { aDatabase } from '../../../test/support/postgres/databases.ts'
+import { runServer } from '../../../test/support/postgres/run-server.ts'
+import { aNode } from '../../../test/support/postgres/store-kind.ts'
+import { usd } from '../../domain/money.ts'
+import { QUEUE_MAX } from '../books/events/receivers.ts'
+
+const server = await runServer()
+
+const ends: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end()
+})
+
+async function openNodes() {
+  const url = await aDatabase(server!)
+  const nodes = [await aNode(url, 'one'), await aNode(url, 'two')] as const
+  const sql = new SQL(url, { max: 1 })
+  ends.push(...nodes.map(node => () => node.close()), () => sql.close())
+  return { nodes, sql }
+}
+
+describe.skipIf(server === undefined)('the queue of a webhook on PostgreSQL', () => {
+  test('two nodes together fill a queue to 10,000 messages, and count what they drop', async () => {
+    const { nodes, sql } = await openNodes()
+    const [one, two] = nodes
+    const report = (node: typeof one) => node.webhooks.report({ type: 'books.problem', data: {}, atMs: NOW })
+    const webhook = await one.webhooks.create({
+      publicId: 'whk_1',
+      accountId: undefined,
+      url: 'https://example.com/',
+      events: ['books.problem'],
+      note: '',
+      secret: 'whsec_AAAA',
+      by: at(NOW),
+    })
+    await report(one)
+    await sql`
+      INSERT INTO webhook_messages (public_id, webhook_id, event_id, state, next_attempt_at_ms)
+        SELECT 'msg_' || n, webhook_id, event_id, 'waiting', 1
+          FROM webhook_messages, generate_series(2, ${QUEUE_MAX - 3}) AS n`
+
+    await Promise.all([one, two, one, two, one, two].map(report))
+
+    expect(await two.webhooks.counts()).toEqual({ waiting: QUEUE_MAX, dropped: 3 })
+    expect(await two.webhooks.find(webhook.publicId)).toMatchObject({ dropped: 3 })
+  })
+
+  test('an event that nobody gets does not wait for the steps of other events', async () => {
+    const { nodes, sql } = await openNodes()
+    const [one] = nodes
+    const ada = await make(one.accounts, 'ada')
+
+    const credited = await sql.begin(async other => {
+      // What a step of the turn `events` holds until it ends.
+      await other`SELECT pg_advisory_xact_lock(1953459044, 3)`
+      return one.ledger.credit({ ...aCredit(ada.id), amount: usd('1') })
+    })
+
+    expect(credited.amount).toBe(usd('1'))
+  })
+})
