@@ -448,7 +448,7 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'the usage of a part of a day is that of the whole day',
-    file: 'src/stores/sqlite/usage-range.ts',
+    file: 'src/stores/books/usage/usage-list.ts',
     text: 'part.fromMs === startOfDay(day) && part.toMs === startOfDay(day + 1)',
     replacement: 'part.fromMs >= startOfDay(day)',
     tests: ['src/stores/sqlite/beside-charges.test.ts'],
@@ -590,14 +590,14 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'refunds of one moment are left out between two pages',
-    file: 'src/stores/sqlite/refund-list.ts',
-    text: '(operations.at_ms, operations.id) < (?, ?)',
-    replacement: 'operations.at_ms < ? AND operations.id < ?',
+    file: 'src/stores/books/usage/refund-list.ts',
+    text: '(operations.at_ms, operations.id) < (CAST(? AS bigint), CAST(? AS bigint))',
+    replacement: 'operations.at_ms < CAST(? AS bigint) AND operations.id < CAST(? AS bigint)',
     tests: ['src/stores/sqlite/ledger.test.ts'],
   },
   {
     name: 'the refunds at the end of a time range are counted in two ranges',
-    file: 'src/stores/sqlite/refund-list.ts',
+    file: 'src/stores/books/usage/refund-list.ts',
     text: 'account_id = ? AND at_ms >= ? AND at_ms < ?`',
     replacement: 'account_id = ? AND at_ms >= ? AND at_ms <= ?`',
     tests: ['src/stores/sqlite/ledger.test.ts'],
@@ -667,9 +667,9 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'a report has the margins of a part of the charges during an upgrade',
-    file: 'src/stores/sqlite/day-usage.ts',
-    text: '!isUsageRebuilt(this.#database) || !areCostsAdded(this.#database)',
-    replacement: '!isUsageRebuilt(this.#database)',
+    file: 'src/stores/sqlite/access-parts.ts',
+    text: 'isUsageRebuilt(database) && areCostsAdded(database)',
+    replacement: 'isUsageRebuilt(database)',
     tests: ['src/stores/sqlite/migrations.test.ts'],
   },
   {
