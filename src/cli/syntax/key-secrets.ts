@@ -15,10 +15,7 @@ export function addKeySecrets(keys: Command, keyNames: string, runner: Runner): 
       'when the old secret ends: now, after a time such as 30m, 24h or 7d, or at a time such as 2026-11-01T12:00:00Z',
       oldEndOf,
     )
-    .addHelpText(
-      'after',
-      '\nLimits, spend and jobs of the key stay. Only the secret is printed to standard output:\n  $ tollgate keys rotate key_… --old-ends 24h > ada.key',
-    )
+    .addHelpText('after', ROTATE)
     .action((name: string, { oldEnds: oldEnd }: { oldEnds?: OldEnd }) =>
       runner.admin(ask => rotateKey(ask, { name, oldEnd })),
     )
@@ -43,3 +40,7 @@ function oldEndOf(text: string): OldEnd {
     throw new InvalidArgumentError('Write now, a time such as 30m, 24h or 7d, or an instant.')
   return { old_ends_at: timeOrDay(text) }
 }
+
+const ROTATE = `
+Limits, spend and jobs of the key stay. Only the secret is printed to standard output:
+  $ tollgate keys rotate key_… --old-ends 24h > ada.key`

@@ -90,21 +90,24 @@ export function addBackups(program: Command, runner: Runner): void {
     .description(
       'Copy the books to a new file, and the files of jobs to FILE.blobs, while the gateway serves.',
     )
-    .addHelpText(
-      'after',
-      '\nThe backup does not have secret.key, which encrypts the provider keys. Keep a copy of it in another place.\n  $ tollgate backup /var/backups/tollgate/monday.db',
-    )
+    .addHelpText('after', BACKUP)
     .action((file: string) => runner.admin(ask => backUp(ask, file), { longWork: 'Writing the backup' }))
   program
     .command('restore <file>')
     .description('Put the books of a backup into the data folder. The gateway must be stopped.')
     .option('--replace <reason>', 'replace the books that are there; the reason is for the audit log')
     .option('--without-blobs', 'restore only the books, and leave the files of jobs as they are')
-    .addHelpText(
-      'after',
-      '\nChecks the backup first. Replaced books are kept in a folder in the data folder. If the restore is interrupted, either\nthe old books are still in place, or the next start asks you to run the command again to finish it.\n  $ tollgate restore /var/backups/tollgate/monday.db --replace "the disk failed"',
-    )
+    .addHelpText('after', RESTORE)
     .action((file: string, { replace, withoutBlobs = false }: { replace?: string; withoutBlobs?: boolean }) =>
       runner.restore({ file, replace, isWithoutBlobs: withoutBlobs }),
     )
 }
+
+const BACKUP = `
+The backup does not have secret.key, which encrypts the provider keys. Keep a copy of it in another place.
+  $ tollgate backup /var/backups/tollgate/monday.db`
+
+const RESTORE = `
+Checks the backup first. Replaced books are kept in a folder in the data folder. If the restore is interrupted, either
+the old books are still in place, or the next start asks you to run the command again to finish it.
+  $ tollgate restore /var/backups/tollgate/monday.db --replace "the disk failed"`

@@ -33,10 +33,7 @@ export function addWebhooks(program: Command, runner: Runner): void {
     .option('--account <account>', 'only events about this account, by its name or id')
     .option('--event <type>', EVENT, eventOf)
     .option('--note <text>', 'a note for people')
-    .addHelpText(
-      'after',
-      '\nOnly the secret is printed to standard output:\n  $ tollgate webhooks create https://example.com/tollgate --event balance.low --event books.problem',
-    )
+    .addHelpText('after', CREATE)
     .action((url: string, terms: WebhookTerms) => runner.admin(ask => createWebhook(ask, { url, ...terms })))
   webhooks
     .command('list')
@@ -117,3 +114,7 @@ function eventOf(text: string, earlier: readonly string[] = []): readonly string
     throw new InvalidArgumentError(`Write one of ${Object.keys(eventTypes).join(', ')}.`)
   return [...earlier, text]
 }
+
+const CREATE = `
+Only the secret is printed to standard output:
+  $ tollgate webhooks create https://example.com/tollgate --event balance.low --event books.problem`

@@ -150,7 +150,9 @@ function checkIdleStreams(idleStreams: IdleStreams): readonly Check[] {
   const models = idleStreams.list()
   if (models.length === 0) return []
   const names = listOf(models.map(([model, streams]) => `${model} (${streams})`))
-  const detail = `Streams of these models ended since the start because their provider was silent for too long: ${names}. If they reason for minutes, raise their stream_idle_timeout_s.`
+  const detail =
+    `Streams of these models ended since the start because their provider was silent for too long: ${names}. ` +
+    'If they reason for minutes, raise their stream_idle_timeout_s.'
   return [{ name: 'silent streams', ok: false, detail }]
 }
 
@@ -164,7 +166,9 @@ function checkDamagedResults(damagedResults: Pick<DamagedResults, 'list'>): read
   const found = damagedResults.list()
   if (found.length === 0) return []
   const jobs = listOf(found.map(({ job, damage }) => `${publicId(job)} (${damage})`))
-  const detail = `The stored files of these paid jobs could not be served since the start: ${jobs}. Put them back from a backup, or refund each with tollgate refund ID. tollgate verify finds all of them.`
+  const detail =
+    `The stored files of these paid jobs could not be served since the start: ${jobs}. ` +
+    'Put them back from a backup, or refund each with tollgate refund ID. tollgate verify finds all of them.'
   return [{ name: 'stored results', ok: false, detail }]
 }
 
@@ -182,11 +186,16 @@ async function checkSharedCache({
   const name = 'shared cache'
   const reason = await problem()
   if (reason !== undefined) {
-    const detail = `${server} cannot be used, so answers are kept in memory only: ${reason} Check TOLLGATE_REDIS_URL and the server.`
+    const detail =
+      `${server} cannot be used, so answers are kept in memory only: ${reason} ` +
+      'Check TOLLGATE_REDIS_URL and the server.'
     return { name, ok: false, detail }
   }
   if (rejected === 0) return { name, ok: true, detail: `${server} can be written and read.` }
-  const detail = `${server} can be written and read, but had ${rejected} values since the start that no gateway with this secret key wrote for their place. They were not used. Check who else can write into it.`
+  const detail =
+    `${server} can be written and read, but had ${rejected} values since the start ` +
+    'that no gateway with this secret key wrote for their place. ' +
+    'They were not used. Check who else can write into it.'
   return { name, ok: true, isWarning: true, detail }
 }
 
@@ -197,7 +206,9 @@ function checkRecords({
 }: Pick<RequestRecords, 'counts' | 'problem'>): readonly Check[] {
   const name = 'request records'
   if (problem !== undefined) {
-    const detail = `Records of requests are being lost (${problem}); ${dropped} since the start. Requests and the books are not affected. Check the disk of the data folder.`
+    const detail =
+      `Records of requests are being lost (${problem}); ${dropped} since the start. ` +
+      'Requests and the books are not affected. Check the disk of the data folder.'
     return [{ name, ok: false, detail }]
   }
   if (dropped === 0) return []
@@ -231,7 +242,8 @@ async function checkMail(mailer: Mailer): Promise<Check> {
   const detail =
     problem === undefined
       ? `The mail server ${mailer.server} accepts mails.`
-      : `The mail server ${mailer.server} accepts no mails (${problem}). Check TOLLGATE_SMTP_URL. Mails are tried again for nearly a day.`
+      : `The mail server ${mailer.server} accepts no mails (${problem}). ` +
+        'Check TOLLGATE_SMTP_URL. Mails are tried again for nearly a day.'
   return { name: 'mail', ok: problem === undefined, detail }
 }
 
