@@ -1,10 +1,9 @@
-import { nanoUsd } from '../../domain/money.ts'
 import type { Authenticated } from '../../gateway/ports/api-keys.ts'
-import type { AccountContents, AccountEvents } from '../books/access/changes.ts'
+import type { AccountEvents } from '../books/access/changes.ts'
 import { presentedKeys } from '../books/access/kept-keys.ts'
 import { limitChanges, type LimitUsage } from '../books/access/limit-changes.ts'
 import type { UsageSource } from '../books/access/project-usage.ts'
-import { atOnce, first, run, type Engine } from '../books/steps.ts'
+import { atOnce, first, run, type Engine, type Step } from '../books/steps.ts'
 
 /** What the steps of accounts, keys and projects ask of the rest of a PostgreSQL store. */
 export function accessParts({ engine }: { readonly engine: Engine }) {
@@ -12,7 +11,7 @@ export function accessParts({ engine }: { readonly engine: Engine }) {
     engine,
     forgetKeys: () => run('INSERT INTO access_changes DEFAULT VALUES'),
     changeLimits: limitChanges(limitUsage),
-    accountContents,
+    countRequests,
     accountEvents,
     usageSource,
     authenticate: (hash: string) => readKey(engine, hash),
@@ -26,33 +25,17 @@ export const usageSource: UsageSource = { isComplete, pause: async () => undefin
 
 const limitUsage: LimitUsage = {
   isComplete,
-  lock: accountId => run('SELECT FROM balances WHERE account_id = ? FOR NO KEY UPDATE', accountId),
   // Usage under limits is not counted yet.
   recount: () => atOnce(() => undefined),
 }
 
-const accountContents: AccountContents = {
-  *of(accountId) {
-    const books = yield* first<{ available: bigint; held: bigint }>(
-      `SELECT available - reserved AS available, held_text + held_media + reserved AS held
-        FROM balances WHERE account_id = ? FOR NO KEY UPDATE`,
-      accountId,
-    )
-    const open = yield* first<{ requests: bigint; jobs: bigint }>(
-      `SELECT (SELECT count(*) FROM text_holds WHERE account_id = ? AND expired_at_ms IS NULL) AS requests,
-        (SELECT count(*) FROM holds WHERE account_id = ? AND state = 'open') AS jobs`,
-      accountId,
-      accountId,
-    )
-    return {
-      available: nanoUsd(books?.available ?? 0n),
-      held: nanoUsd(books?.held ?? 0n),
-      openRequests: Number(open?.requests ?? 0n),
-      openJobs: Number(open?.jobs ?? 0n),
-    }
-  },
-  // Every hold reads the row of its account.
-  close: () => atOnce(() => undefined),
+/** An expired hold counts until its request ends. */
+function* countRequests(accountId: number): Step<number> {
+  const row = yield* first<{ open: bigint }>(
+    'SELECT count(*) AS open FROM text_holds WHERE account_id = ?',
+    accountId,
+  )
+  return Number(row?.open ?? 0n)
 }
 
 const accountEvents: AccountEvents = {

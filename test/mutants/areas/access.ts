@@ -4,7 +4,7 @@ const SECRETS = 'src/domain/accounts/key-secrets.ts'
 const SECRET_TESTS = 'src/domain/accounts/key-secrets.test.ts'
 const KEYS = 'src/stores/books/access/api-keys.ts'
 const KEY_TESTS = 'src/stores/books/access/api-keys.test.ts'
-const ACCOUNT_BOOKS = 'src/stores/sqlite/access-parts.ts'
+const ACCOUNTS = 'src/stores/books/access/accounts.ts'
 const ACCOUNT_TESTS = 'src/stores/books/access/accounts.test.ts'
 
 /** Faults in who may use a key or an account. */
@@ -46,8 +46,8 @@ export const accessMutants: readonly Mutant[] = [
   },
   {
     name: 'an account with a running request is closed',
-    file: ACCOUNT_BOOKS,
-    text: 'openRequests: books.textHolds,',
+    file: ACCOUNTS,
+    text: 'openRequests: yield* parts.countRequests(accountId),',
     replacement: 'openRequests: 0,',
     tests: [ACCOUNT_TESTS],
   },
