@@ -1,20 +1,28 @@
-import type { Authenticated } from '../../gateway/ports/api-keys.ts'
 import type { AccountEvents } from '../books/access/changes.ts'
-import { presentedKeys } from '../books/access/kept-keys.ts'
+import type { KeptKeys } from '../books/access/kept-keys.ts'
 import { limitChanges, type LimitUsage } from '../books/access/limit-changes.ts'
 import type { UsageSource } from '../books/access/project-usage.ts'
-import { atOnce, first, run, type Engine, type Step } from '../books/steps.ts'
+import { atOnce, first, type Engine, type Step } from '../books/steps.ts'
+import { forgetKeys, type KeyLookups } from './key-lookups.ts'
 
 /** What the steps of accounts, keys and projects ask of the rest of a PostgreSQL store. */
-export function accessParts({ engine }: { readonly engine: Engine }) {
+export function accessParts({
+  engine,
+  kept,
+  keyLookups,
+}: {
+  readonly engine: Engine
+  readonly kept: KeptKeys
+  readonly keyLookups: KeyLookups
+}) {
   return {
     engine,
-    forgetKeys: () => run('INSERT INTO access_changes DEFAULT VALUES'),
+    forgetKeys: () => forgetKeys(kept),
     changeLimits: limitChanges(limitUsage),
     countRequests,
     accountEvents,
     usageSource,
-    authenticate: (hash: string) => readKey(engine, hash),
+    authenticate: (hash: string) => keyLookups.find(hash),
   }
 }
 
@@ -46,9 +54,4 @@ const accountEvents: AccountEvents = {
 
 function notYet(): never {
   throw new Error('The PostgreSQL store has no alerts and no contacts yet.')
-}
-
-async function readKey(engine: Engine, hash: string): Promise<Authenticated | undefined> {
-  const [found] = await engine.read(() => presentedKeys([Buffer.from(hash, 'base64')]))
-  return found?.authenticated
 }

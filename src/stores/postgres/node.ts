@@ -6,6 +6,7 @@ import { StoredAccounts } from '../books/access/accounts.ts'
 import { StoredAdminTokens } from '../books/access/admin-tokens.ts'
 import { StoredApiKeys } from '../books/access/api-keys.ts'
 import { createAuditLog } from '../books/access/audit-log.ts'
+import { KeptKeys } from '../books/access/kept-keys.ts'
 import { createKeyDefaults } from '../books/access/key-defaults.ts'
 import { limitTerms } from '../books/access/limit-changes.ts'
 import { StoredProjects } from '../books/access/projects.ts'
@@ -16,7 +17,9 @@ import { Batches } from './batches.ts'
 import { besideCharges } from './beside-charges.ts'
 import type { Connections } from './database.ts'
 import { createEngine } from './engine.ts'
+import { KeyLookups, watchOf } from './key-lookups.ts'
 import { createLedger } from './ledger.ts'
+import { Poll } from './poll.ts'
 import { Tariffs } from './tariffs.ts'
 import { TextHolds } from './text-holds.ts'
 
@@ -24,8 +27,9 @@ export type NodeSettings = {
   /** A label, to show it. */
   readonly name: string
   readonly connections: Connections
+  readonly clock: Clock
   /** Replaces the clock of the database, for tests. */
-  readonly clock?: Clock
+  readonly nowMs?: () => number
   /** 64 random bits as a signed integer. */
   readonly random64: () => bigint
 }
@@ -50,10 +54,10 @@ export type PostgresNode = Pick<
 }
 
 /** Takes a lane and opens the ports of one node. */
-export async function openNode({ name, connections, clock, random64 }: NodeSettings): Promise<PostgresNode> {
+export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
+  const { name, connections, clock, random64 } = settings
   const { connect, reads } = connections
-  const nowMs = clock === undefined ? {} : { nowMs: () => clock.now() }
-  const wall = clock ?? Date
+  const nowMs = settings.nowMs && { nowMs: settings.nowMs }
   const freed = new Set<(accountId: number) => void>()
   const onFreed = (accountId: number) => {
     for (const listener of freed) listener(accountId)
@@ -62,18 +66,22 @@ export async function openNode({ name, connections, clock, random64 }: NodeSetti
   const engine = createEngine({ batches, reads, onFreed })
   const money = createMoneySteps({ besideCharges, balanceAlerts: { *check() {} }, events: { *emit() {} } })
   const text = new TextHolds({ batches, reads, tariffs: new Tariffs(batches), onFreed, ...nowMs })
-  const owner = { number: random64(), expiresAtMs: () => wall.now() + HOLD_TTL_MS }
-  const access = accessParts({ engine })
+  const owner = { number: random64(), expiresAtMs: () => clock.now() + HOLD_TTL_MS }
+  const kept = new KeptKeys()
+  const poll = new Poll({ connect, clock, watches: [watchOf(kept)] })
+  const keyLookups = new KeyLookups({ connect, clock, kept, poll })
+  const access = accessParts({ engine, kept, keyLookups })
   const apiKeys = new StoredApiKeys(access)
+  await poll.start()
   return {
     name,
-    newId: idSource({ clock: wall, random64 }),
+    newId: idSource({ clock, random64 }),
     ledger: createLedger({
       engine,
       money,
       text,
       owner,
-      clock: wall,
+      clock,
       onFreed: listener => void freed.add(listener),
     }),
     accounts: new StoredAccounts(access),
@@ -85,6 +93,8 @@ export async function openNode({ name, connections, clock, random64 }: NodeSetti
     auditLog: createAuditLog(engine),
     bookedItems: createBookedItems(engine),
     async close() {
+      poll.close()
+      keyLookups.close()
       // A day of use that cannot be written is lost.
       await apiKeys.writeUses().catch(() => undefined)
       await batches.close()

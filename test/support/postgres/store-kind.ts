@@ -47,5 +47,5 @@ async function open(
 /** A node over a database. */
 export function aNode(url: string, name: string, clock: Clock = fakeClock()) {
   const random64 = () => crypto.getRandomValues(new BigInt64Array(1))[0]!
-  return openNode({ name, connections: connections(url), clock, random64 })
+  return openNode({ name, connections: connections(url), clock, nowMs: () => clock.now(), random64 })
 }
