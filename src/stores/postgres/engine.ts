@@ -39,9 +39,13 @@ export function createEngine({
       for (const call of after) call()
       return result
     },
-    read: step =>
-      reads.begin('isolation level repeatable read read only', sql => new StepRun(sql).toEnd(step())),
+    read: step => readStep(reads, step),
   }
+}
+
+/** Runs a step that only reads. All its queries see the same state. */
+export function readStep<T>(reads: SQL, step: () => Step<T>): Promise<T> {
+  return reads.begin('isolation level repeatable read read only', sql => new StepRun(sql).toEnd(step()))
 }
 
 /** Answers what a step asks. */

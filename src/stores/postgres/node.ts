@@ -16,6 +16,7 @@ import { StoredWebhookQueue } from '../books/events/webhook-queue.ts'
 import { StoredWebhooks } from '../books/events/webhooks.ts'
 import { secretBox } from '../books/secrets/secret-box.ts'
 import { createMoneySteps } from '../books/ledger/money-steps.ts'
+import { KeptKeys } from '../books/access/kept-keys.ts'
 import { createKeyDefaults } from '../books/access/key-defaults.ts'
 import { limitTerms } from '../books/access/limit-changes.ts'
 import { StoredProjects } from '../books/access/projects.ts'
@@ -25,7 +26,9 @@ import { Batches } from './batches.ts'
 import { besideCharges } from './beside-charges.ts'
 import type { Connections } from './database.ts'
 import { createEngine } from './engine.ts'
+import { KeyLookups, watchOf } from './key-lookups.ts'
 import { createLedger } from './ledger.ts'
+import { Poll } from './poll.ts'
 import { Tariffs } from './tariffs.ts'
 import { TextHolds } from './text-holds.ts'
 import { storedReceivers } from './receivers.ts'
@@ -37,8 +40,9 @@ export type NodeSettings = {
   /** A label, to show it. */
   readonly name: string
   readonly connections: Connections
+  readonly clock: Clock
   /** Replaces the clock of the database, for tests. */
-  readonly clock?: Clock
+  readonly nowMs?: () => number
   /** 64 random bits as a signed integer. */
   readonly random64: () => bigint
   /** The 32 bytes that secrets are sealed with. All nodes of a database have the same. */
@@ -70,16 +74,10 @@ export type PostgresNode = Pick<
 }
 
 /** Takes a lane and opens the ports of one node. */
-export async function openNode({
-  name,
-  connections,
-  clock,
-  random64,
-  secretKey,
-}: NodeSettings): Promise<PostgresNode> {
+export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
+  const { name, connections, clock, random64, secretKey } = settings
   const { connect, reads } = connections
-  const nowMs = clock === undefined ? {} : { nowMs: () => clock.now() }
-  const wall = clock ?? Date
+  const nowMs = settings.nowMs && { nowMs: settings.nowMs }
   const freed = new Set<(accountId: number) => void>()
   const onFreed = (accountId: number) => {
     for (const listener of freed) listener(accountId)
@@ -94,18 +92,29 @@ export async function openNode({
   const mail = new StoredMail({ engine, mailRecipients })
   const money = createMoneySteps({ besideCharges, balanceAlerts, events })
   const text = new TextHolds({ batches, reads, tariffs: new Tariffs(batches), onFreed, ...nowMs })
-  const owner = { number: random64(), expiresAtMs: () => wall.now() + HOLD_TTL_MS }
-  const access = accessParts({ engine, balanceAlerts, mailRecipients, jobAlerts: new JobAlerts(events) })
+  const owner = { number: random64(), expiresAtMs: () => clock.now() + HOLD_TTL_MS }
+  const kept = new KeptKeys()
+  const poll = new Poll({ connect, clock, watches: [watchOf(kept)] })
+  const keyLookups = new KeyLookups({ connect, clock, kept, poll })
+  const access = accessParts({
+    engine,
+    kept,
+    keyLookups,
+    balanceAlerts,
+    mailRecipients,
+    jobAlerts: new JobAlerts(events),
+  })
   const apiKeys = new StoredApiKeys(access)
+  await poll.start()
   return {
     name,
-    newId: idSource({ clock: wall, random64 }),
+    newId: idSource({ clock, random64 }),
     ledger: createLedger({
       engine,
       money,
       text,
       owner,
-      clock: wall,
+      clock,
       onFreed: listener => void freed.add(listener),
     }),
     accounts: new StoredAccounts(access),
@@ -122,6 +131,8 @@ export async function openNode({
     mail,
     mailQueue: mail,
     async close() {
+      poll.close()
+      keyLookups.close()
       // A day of use that cannot be written is lost.
       await apiKeys.writeUses().catch(() => undefined)
       await batches.close()

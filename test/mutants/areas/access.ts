@@ -4,7 +4,8 @@ const SECRETS = 'src/domain/accounts/key-secrets.ts'
 const SECRET_TESTS = 'src/domain/accounts/key-secrets.test.ts'
 const KEYS = 'src/stores/books/access/api-keys.ts'
 const KEY_TESTS = 'src/stores/books/access/api-keys.test.ts'
-const ACCOUNT_BOOKS = 'src/stores/sqlite/access-parts.ts'
+const LOOKUP_TESTS = 'src/stores/postgres/key-lookups.test.ts'
+const ACCOUNTS = 'src/stores/books/access/accounts.ts'
 const ACCOUNT_TESTS = 'src/stores/books/access/accounts.test.ts'
 
 /** Faults in who may use a key or an account. */
@@ -45,9 +46,30 @@ export const accessMutants: readonly Mutant[] = [
     tests: [KEY_TESTS],
   },
   {
+    name: 'a node accepts the keys that it keeps although it cannot hear of changes',
+    file: 'src/stores/postgres/poll.ts',
+    text: 'this.#clock.monotonicMs() - this.#freshAtMs < FRESH_MS',
+    replacement: 'true',
+    tests: [LOOKUP_TESTS],
+  },
+  {
+    name: 'a node keeps a key that it read before another node revoked it',
+    file: 'src/stores/books/access/kept-keys.ts',
+    text: 'if (generation !== this.#generation) return',
+    replacement: '',
+    tests: [LOOKUP_TESTS],
+  },
+  {
+    name: 'other nodes are not told of a revoked key',
+    file: 'src/stores/postgres/key-lookups.ts',
+    text: "yield* run('INSERT INTO access_changes DEFAULT VALUES')",
+    replacement: '',
+    tests: [LOOKUP_TESTS],
+  },
+  {
     name: 'an account with a running request is closed',
-    file: ACCOUNT_BOOKS,
-    text: 'openRequests: books.textHolds,',
+    file: ACCOUNTS,
+    text: 'openRequests: yield* parts.countRequests(accountId),',
     replacement: 'openRequests: 0,',
     tests: [ACCOUNT_TESTS],
   },

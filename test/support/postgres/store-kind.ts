@@ -52,5 +52,6 @@ export function aNode(
   secretKey: Uint8Array = new Uint8Array(32),
 ) {
   const random64 = () => crypto.getRandomValues(new BigInt64Array(1))[0]!
-  return openNode({ name, connections: connections(url), clock, random64, secretKey })
+  const nowMs = () => clock.now()
+  return openNode({ name, connections: connections(url), clock, nowMs, random64, secretKey })
 }

@@ -9,15 +9,15 @@ import {
   type AccountPatch,
 } from '../../../domain/accounts/account.ts'
 import { GatewayError } from '../../../domain/errors.ts'
-import { formatUsd } from '../../../domain/money.ts'
+import { addUsd, formatUsd } from '../../../domain/money.ts'
 import type { AccountPage, Accounts, Editor } from '../../../gateway/ports/accounts.ts'
 import { accountsTable } from '../access-tables.ts'
 import { accountFrom, switchesFrom, type AccountRow } from '../account-rows.ts'
 import type { SqlValue } from '../canonical.ts'
 import { cursorOf, readCursor } from '../cursors.ts'
-import { all, first, insert, run, type Engine, type Step } from '../steps.ts'
+import { all, booksOf, first, insert, run, type Engine, type Step } from '../steps.ts'
 import { appendAudit } from './audit-log.ts'
-import type { AccountContents, AccountEvents, AuditedChange, ForgetKeys } from './changes.ts'
+import type { AccountEvents, AuditedChange, CountRequests, ForgetKeys } from './changes.ts'
 import { changeDefaults } from './key-defaults.ts'
 import type { ChangeLimits } from './limit-changes.ts'
 
@@ -25,7 +25,7 @@ type Parts = {
   readonly engine: Engine
   readonly forgetKeys: ForgetKeys
   readonly changeLimits: ChangeLimits
-  readonly accountContents: AccountContents
+  readonly countRequests: CountRequests
   readonly accountEvents: AccountEvents
 }
 
@@ -120,8 +120,19 @@ function* closeAccount(parts: Parts, publicId: string, by: Editor): Step<Account
   const row = yield* accountRow(publicId)
   const accountId = Number(row.id)
   if (row.closed_at_ms === null) {
-    requireEmptyBooks(row.name, yield* parts.accountContents.of(accountId))
-    yield* parts.accountContents.close(accountId)
+    const books = yield* booksOf(accountId)
+    const media = yield* first<{ open: bigint }>(
+      "SELECT count(*) AS open FROM holds WHERE account_id = ? AND state = 'open'",
+      accountId,
+    )
+    requireEmptyBooks(row.name, {
+      available: books.free,
+      held: addUsd(books.heldText, books.current.balances['held.media']),
+      openRequests: yield* parts.countRequests(accountId),
+      openJobs: Number(media?.open ?? 0n),
+    })
+    // The steps of the same transaction, and requests that were admitted before, see it in the books.
+    books.stage().isClosed = true
     yield* run('UPDATE accounts SET closed_at_ms = ? WHERE id = ?', by.atMs, row.id)
     yield* appendAudit({ action: 'account.close', subject: publicId, ...by })
     yield* parts.forgetKeys()

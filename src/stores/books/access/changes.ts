@@ -1,4 +1,3 @@
-import type { OpenBooks } from '../../../domain/accounts/account.ts'
 import type { NanoUsd } from '../../../domain/money.ts'
 import type { Audit } from '../../../gateway/ports/audit.ts'
 import type { BalanceAlerts } from '../events/balance-alerts.ts'
@@ -14,14 +13,8 @@ export type AuditedChange = Omit<Audit, 'actor' | 'atMs'>
 /** Has every node forget the keys that it keeps, because what they may do has changed. */
 export type ForgetKeys = () => Step<void>
 
-/** The open money and work of accounts. */
-export interface AccountContents {
-  /** Nothing in the books of the account changes between this and the end of the step. */
-  of(accountId: number): Step<OpenBooks>
-
-  /** Has requests that were admitted before see that the account is closed. */
-  close(accountId: number): Step<void>
-}
+/** The number of running text requests of an account. Called after its books. */
+export type CountRequests = (accountId: number) => Step<number>
 
 /** Who is told of what happens in an account. Each change returns false if nothing changes. */
 export interface AccountEvents {

@@ -20,7 +20,7 @@ import {
   type Terms,
 } from '../../../domain/limits/scope.ts'
 import type { LimitOwner } from '../../../gateway/ports/limits.ts'
-import { all, run, type Step } from '../steps.ts'
+import { all, booksOf, run, type Step } from '../steps.ts'
 import type { AuditedChange } from './changes.ts'
 import { refuseClosed } from './closed-accounts.ts'
 
@@ -31,10 +31,7 @@ export interface LimitUsage {
   /** Whether `usage_days` has all charges, so that a budget can count those before it. */
   isComplete(): Step<boolean>
 
-  /** Inside a step, before it reads the terms of an account: its usage does not change until the end of the step. */
-  lock(accountId: number): Step<void>
-
-  /** Inside a step: has its usage counted under the terms that the account now has. */
+  /** Inside a step, after its books: has the usage of an account counted under the terms that it now has. */
   recount(accountId: number): Step<void>
 }
 
@@ -58,7 +55,7 @@ export function limitChanges(usage: LimitUsage): ChangeLimits {
     yield* refuseClosed(accountId, 'limits')
     if (!isNew && hasBudgets(patch) && !(yield* usage.isComplete()))
       throw notAddedUp('Budgets cannot be set yet')
-    yield* usage.lock(accountId)
+    yield* booksOf(accountId)
     const before = yield* limitTerms(owner)
     const after = patchLimits(before, patch)
     if (isSameLimits(before, after)) return []

@@ -128,7 +128,7 @@ CREATE TABLE limits (
   PRIMARY KEY (account_id, kind, scope_id, model)
 );
 
--- One row for each change of keys, accounts, projects or limits. Every node reads the new ones to forget what it kept.
+-- One row for each change of keys, accounts or projects. Every node polls the last one, to forget the keys that it keeps.
 CREATE TABLE access_changes (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at timestamptz NOT NULL DEFAULT clock_timestamp()
