@@ -15,6 +15,8 @@ import { StoredMail } from '../books/events/mails.ts'
 import { StoredWebhookQueue } from '../books/events/webhook-queue.ts'
 import { StoredWebhooks } from '../books/events/webhooks.ts'
 import { secretBox } from '../books/secrets/secret-box.ts'
+import { createJobs } from '../books/jobs/jobs.ts'
+import { createAttempts } from '../books/ledger/attempts.ts'
 import { createMoneySteps } from '../books/ledger/money-steps.ts'
 import { createKeyDefaults } from '../books/access/key-defaults.ts'
 import { limitTerms } from '../books/access/limit-changes.ts'
@@ -23,8 +25,10 @@ import { accessParts } from './access-parts.ts'
 import { createBookedItems } from '../books/usage/booked-items.ts'
 import { Batches } from './batches.ts'
 import { besideCharges } from './beside-charges.ts'
+import { createBesideJobs } from './beside-jobs.ts'
 import type { Connections } from './database.ts'
 import { createEngine } from './engine.ts'
+import { sha256Of } from './lane.ts'
 import { createLedger } from './ledger.ts'
 import { Tariffs } from './tariffs.ts'
 import { TextHolds } from './text-holds.ts'
@@ -55,6 +59,7 @@ export type PostgresNode = Pick<
   | 'projects'
   | 'keyDefaults'
   | 'adminTokens'
+  | 'attempts'
   | 'auditLog'
   | 'bookedItems'
   | 'alerts'
@@ -62,6 +67,7 @@ export type PostgresNode = Pick<
   | 'webhookQueue'
   | 'mail'
   | 'mailQueue'
+  | 'jobs'
 > & {
   readonly ledger: ReturnType<typeof createLedger>
   readonly limits: Pick<StoreNode['limits'], 'of'>
@@ -95,7 +101,8 @@ export async function openNode({
   const money = createMoneySteps({ besideCharges, balanceAlerts, events })
   const text = new TextHolds({ batches, reads, tariffs: new Tariffs(batches), onFreed, ...nowMs })
   const owner = { number: random64(), expiresAtMs: () => wall.now() + HOLD_TTL_MS }
-  const access = accessParts({ engine, balanceAlerts, mailRecipients, jobAlerts: new JobAlerts(events) })
+  const jobAlerts = new JobAlerts(events)
+  const access = accessParts({ engine, balanceAlerts, mailRecipients, jobAlerts })
   const apiKeys = new StoredApiKeys(access)
   return {
     name,
@@ -113,6 +120,15 @@ export async function openNode({
     projects: new StoredProjects(access),
     keyDefaults: createKeyDefaults(engine),
     limits: { of: owner => engine.read(() => limitTerms(owner)) },
+    attempts: createAttempts({ engine, besideCharges }),
+    jobs: createJobs({
+      engine,
+      money,
+      owner,
+      jobAlerts,
+      besideJobs: createBesideJobs({ batches, ...nowMs }),
+      hashText: sha256Of,
+    }),
     adminTokens: new StoredAdminTokens(engine),
     auditLog: createAuditLog(engine),
     bookedItems: createBookedItems(engine),
