@@ -82,9 +82,9 @@ export function* atOnce<T>(work: () => T): Step<T> {
 
 /**
  * Which steps run one after the other, on all nodes. Steps that move money are `books`: they exclude each other when
- * they read the books of one account.
+ * they read the books of one account. Steps that change many jobs or attempts, of any account, are `sweeps`.
  */
-export type Turn = 'access' | 'books' | 'catalog' | 'events'
+export type Turn = 'access' | 'books' | 'catalog' | 'events' | 'sweeps'
 
 /** Runs the steps of one node: the store of SQLite or of PostgreSQL. */
 export interface Engine {

@@ -65,6 +65,11 @@ export class Batches {
     return this.#writer.lane
   }
 
+  /** The name of this process in its lane. It changes if another process takes the lane. */
+  get process(): string {
+    return this.#writer.process
+  }
+
   /** False while the database does not answer. */
   get isWritable(): boolean {
     return this.#failure === undefined

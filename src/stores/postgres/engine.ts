@@ -1,4 +1,4 @@
-import type { SQL } from 'bun'
+import { SQL } from 'bun'
 import type { Ask, Engine, Step, Turn } from '../books/steps.ts'
 import type { Batches } from './batches.ts'
 import type { StepWrites } from './step-writes.ts'
@@ -12,7 +12,13 @@ const turns: Readonly<Record<Turn, number | undefined>> = {
   books: undefined,
   catalog: 2,
   events: 3,
+  sweeps: 4,
 }
+
+/** How often a step is tried that the steps of other nodes overtake. */
+const TRIES_MAX = 5
+/** A unique value that another step wrote first, and two steps that wait for each other. */
+const OVERTAKEN: ReadonlySet<string> = new Set(['23505', '40P01'])
 
 /** The steps of one node. A step is a batch of its lane, so it runs alone in its node. */
 export function createEngine({
@@ -28,14 +34,16 @@ export function createEngine({
   return {
     async write(turn, step) {
       let after: readonly (() => void)[] = []
-      const result = await batches.run(async writes => {
-        const run = new StepRun(writes.sql, writes)
-        await run.takeTurn(turn)
-        const found = await run.toEnd(step())
-        const changed = await run.writeBooks()
-        after = [...run.after, ...changed.map(accountId => () => onFreed(accountId))]
-        return found
-      })
+      const result = await whileOvertaken(() =>
+        batches.run(async writes => {
+          const run = new StepRun(writes.sql, writes)
+          await run.takeTurn(turn)
+          const found = await run.toEnd(step())
+          const changed = await run.writeBooks()
+          after = [...run.after, ...changed.map(accountId => () => onFreed(accountId))]
+          return found
+        }),
+      )
       for (const call of after) call()
       return result
     },
@@ -46,6 +54,18 @@ export function createEngine({
 /** Runs a step that only reads. All its queries see the same state. */
 export function readStep<T>(reads: SQL, step: () => Step<T>): Promise<T> {
   return reads.begin('isolation level repeatable read read only', sql => new StepRun(sql).toEnd(step()))
+}
+
+/** Runs a step again that another one overtook: it then reads what that one wrote, and decides on it. */
+async function whileOvertaken<T>(run: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await run()
+    } catch (error) {
+      const isOvertaken = error instanceof SQL.PostgresError && OVERTAKEN.has(error.errno ?? '')
+      if (!isOvertaken || tries === TRIES_MAX) throw error
+    }
+  }
 }
 
 /** Answers what a step asks. */

@@ -59,6 +59,11 @@ export class LaneWriter {
     return this.#lane.number
   }
 
+  /** The name of this process in its lane. It changes if another process takes the lane. */
+  get process(): string {
+    return this.#lane.process
+  }
+
   /** True until the commit of the last batch is stored, with the next one. */
   get isUnsealed(): boolean {
     return this.#lane.isUnsealed

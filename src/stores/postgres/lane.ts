@@ -11,6 +11,11 @@ export const bunHashes: Hashes = {
   newSha256: () => new Bun.SHA256(),
 }
 
+/** The SHA-256 of a text, in hexadecimal digits. */
+export function sha256Of(text: string): string {
+  return Bun.SHA256.hash(text, 'hex')
+}
+
 export type LaneRow = {
   number: bigint
   epoch: bigint
@@ -86,6 +91,11 @@ export class Lane {
     return this.#number
   }
 
+  /** The name of the process that has the lane now. No other one ever has it. */
+  get process(): string {
+    return processName(this.#number, this.#epoch)
+  }
+
   /** True until the commit of the last batch is stored. */
   get isUnsealed(): boolean {
     return this.#sealedId < this.#lastId
@@ -159,6 +169,11 @@ export type LaneClaim = {
 /** The name of the chain of commits of a lane. */
 export function chainName(lane: bigint): string {
   return `lane-${lane}`
+}
+
+/** The name of the process that has a lane in an epoch. `beside-jobs.ts` makes the same in SQL. */
+function processName(lane: bigint, epoch: bigint): string {
+  return `${chainName(lane)}/${epoch}`
 }
 
 function lostBatches({ lane, batch }: LanePlace, last: bigint): GatewayError {

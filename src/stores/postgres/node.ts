@@ -15,6 +15,8 @@ import { StoredMail } from '../books/events/mails.ts'
 import { StoredWebhookQueue } from '../books/events/webhook-queue.ts'
 import { StoredWebhooks } from '../books/events/webhooks.ts'
 import { secretBox } from '../books/secrets/secret-box.ts'
+import { createJobs } from '../books/jobs/jobs.ts'
+import { createAttempts } from '../books/ledger/attempts.ts'
 import { createMoneySteps } from '../books/ledger/money-steps.ts'
 import { KeptKeys } from '../books/access/kept-keys.ts'
 import { createKeyDefaults } from '../books/access/key-defaults.ts'
@@ -24,9 +26,11 @@ import { accessParts } from './access-parts.ts'
 import { createBookedItems } from '../books/usage/booked-items.ts'
 import { Batches } from './batches.ts'
 import { besideCharges } from './beside-charges.ts'
+import { createBesideJobs } from './beside-jobs.ts'
 import type { Connections } from './database.ts'
 import { createEngine } from './engine.ts'
 import { KeyLookups, watchOf } from './key-lookups.ts'
+import { sha256Of } from './lane.ts'
 import { createLedger } from './ledger.ts'
 import { Poll } from './poll.ts'
 import { Tariffs } from './tariffs.ts'
@@ -59,6 +63,7 @@ export type PostgresNode = Pick<
   | 'projects'
   | 'keyDefaults'
   | 'adminTokens'
+  | 'attempts'
   | 'auditLog'
   | 'bookedItems'
   | 'alerts'
@@ -66,6 +71,7 @@ export type PostgresNode = Pick<
   | 'webhookQueue'
   | 'mail'
   | 'mailQueue'
+  | 'jobs'
 > & {
   readonly ledger: ReturnType<typeof createLedger>
   readonly limits: Pick<StoreNode['limits'], 'of'>
@@ -93,6 +99,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
   const money = createMoneySteps({ besideCharges, balanceAlerts, events })
   const text = new TextHolds({ batches, reads, tariffs: new Tariffs(batches), onFreed, ...nowMs })
   const owner = { number: random64(), expiresAtMs: () => clock.now() + HOLD_TTL_MS }
+  const jobAlerts = new JobAlerts(events)
   const kept = new KeptKeys()
   const poll = new Poll({ connect, clock, watches: [watchOf(kept)] })
   const keyLookups = new KeyLookups({ connect, clock, kept, poll })
@@ -102,7 +109,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     keyLookups,
     balanceAlerts,
     mailRecipients,
-    jobAlerts: new JobAlerts(events),
+    jobAlerts,
   })
   const apiKeys = new StoredApiKeys(access)
   await poll.start()
@@ -122,6 +129,15 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     projects: new StoredProjects(access),
     keyDefaults: createKeyDefaults(engine),
     limits: { of: owner => engine.read(() => limitTerms(owner)) },
+    attempts: createAttempts({ engine, besideCharges }),
+    jobs: createJobs({
+      engine,
+      money,
+      owner,
+      jobAlerts,
+      besideJobs: createBesideJobs({ batches, ...nowMs }),
+      hashText: sha256Of,
+    }),
     adminTokens: new StoredAdminTokens(engine),
     auditLog: createAuditLog(engine),
     bookedItems: createBookedItems(engine),

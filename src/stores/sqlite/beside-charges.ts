@@ -41,7 +41,7 @@ export function createBesideCharges(parts: {
 }
 
 /** The books that SQLite gives to steps. */
-function inMemory(books: StepBooks): AccountBooks {
+export function inMemory(books: StepBooks): AccountBooks {
   if (books instanceof AccountBooks) return books
   throw new Error('The books of an account are not those of this store.')
 }

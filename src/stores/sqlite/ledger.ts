@@ -43,9 +43,10 @@ export function createLedgerSteps(parts: {
   const balanceAlerts = new BalanceAlerts(events)
   const textHolds = new OpenTextHolds()
   const limits = new LimitSteps({ ...parts, textHolds, hints })
+  const besideCharges = createBesideCharges({ ...parts, limits })
   const money = createMoneySteps({
     balanceAlerts,
-    besideCharges: createBesideCharges({ ...parts, limits }),
+    besideCharges,
     events,
   })
   return {
@@ -54,6 +55,7 @@ export function createLedgerSteps(parts: {
     balanceAlerts,
     jobAlerts: new JobAlerts(events),
     limits,
+    besideCharges,
     ...money,
     text: new TextHolds({ ...parts, ...money, limits, textHolds }),
   }

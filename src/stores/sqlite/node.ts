@@ -3,7 +3,6 @@ import { idSource } from '../../domain/ids.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
 import { accessParts } from './access-parts.ts'
-import { createAttempts } from './attempts.ts'
 import { StoredAccounts } from '../books/access/accounts.ts'
 import { StoredAdminTokens } from '../books/access/admin-tokens.ts'
 import { StoredApiKeys } from '../books/access/api-keys.ts'
@@ -18,13 +17,16 @@ import { StoredMail } from '../books/events/mails.ts'
 import type { Receivers } from '../books/events/receivers.ts'
 import { StoredWebhookQueue } from '../books/events/webhook-queue.ts'
 import { StoredWebhooks } from '../books/events/webhooks.ts'
+import { createJobs } from '../books/jobs/jobs.ts'
+import { createAttempts } from '../books/ledger/attempts.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
+import { createBesideJobs } from './beside-jobs.ts'
 import { createCatalogStore, type CatalogState } from './catalog.ts'
 import { createEngine, type StepRunner } from './engine.ts'
 import { GroupCommit } from './group-commit.ts'
 import type { Tables } from './hashed-table.ts'
+import { sha256Of } from './hashes.ts'
 import { HoldOwner } from './hold-owner.ts'
-import { openJobs } from './jobs/jobs.ts'
 import { SqliteLeases, type TakenLeases } from './leases.ts'
 import { createLedger, type LedgerSteps } from './ledger.ts'
 import { createLimits } from './limits/limits.ts'
@@ -86,8 +88,15 @@ export function openNode(
     apiKeys,
     adminTokens: new StoredAdminTokens(engine),
     projects: new StoredProjects(access),
-    attempts: createAttempts({ ...shared, groupCommit }),
-    jobs: openJobs({ ...shared, node: name, groupCommit, owner }),
+    attempts: createAttempts({ engine, besideCharges: shared.steps.besideCharges }),
+    jobs: createJobs({
+      engine,
+      money: shared.steps,
+      owner,
+      jobAlerts: shared.steps.jobAlerts,
+      besideJobs: createBesideJobs({ ...shared, node: name }),
+      hashText: sha256Of,
+    }),
     catalog: createCatalogStore(shared.catalog, groupCommit),
     auditLog: createAuditLog(engine),
     // The file belongs to one process, so this node's chain is the only one that grows.

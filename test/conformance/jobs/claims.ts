@@ -124,6 +124,22 @@ export function jobClaimsConform(kind: StoreKind): void {
       expect((await jobs.find(ids[0]!))?.nextPollAtMs).toBe(UNTIL_MS + 9000)
     })
 
+    test('a claim of another node is not lost to a poll that is noted at the same time', async () => {
+      const { jobs, other, ids } = await openWith(Array.from({ length: 8 }, () => 'processing' as const))
+
+      for (const [index, id] of ids.entries()) {
+        const note = () => jobs.notePoll(id, { nextPollAtMs: DUE_MS + 5 })
+        const claim = () => other.claim('poll', { atMs: DUE_MS, limit: 1, id }, UNTIL_MS)
+        const [page] =
+          index % 2 === 0
+            ? await Promise.all([claim(), note()])
+            : ((await Promise.all([note(), claim()])).toReversed() as [Awaited<ReturnType<typeof claim>>])
+
+        const nextPollAtMs = page.jobs.length === 1 ? UNTIL_MS : DUE_MS + 5
+        expect(await jobs.find(id)).toMatchObject({ nextPollAtMs })
+      }
+    })
+
     test('a claim that is given back makes the job due again at once', async () => {
       const { jobs, other, ids } = await openWith(['processing'])
       await claimed(jobs)

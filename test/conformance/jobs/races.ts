@@ -13,7 +13,7 @@ import {
   record,
   soundBalance,
 } from '../../support/job-builders.ts'
-import { NOW } from '../../support/ledger-builders.ts'
+import { anAccount, NOW } from '../../support/ledger-builders.ts'
 import type { StoreKind } from '../../support/test-store.ts'
 
 /** What two nodes over one store must do when they see the same job at the same time. */
@@ -170,6 +170,22 @@ export function jobRacesConform(kind: StoreKind): void {
 
       expect(archived.filter(({ changed }) => changed)).toHaveLength(1)
     })
+  })
+
+  test('of two jobs of two accounts that two nodes accept with one upstream id, one has it', async () => {
+    const { store, jobs, both, payer } = await openTwo()
+    const payers = [payer, await anAccount(store, { funds: usd('10') })]
+
+    for (let pair = 0; pair < 5; pair += 1) {
+      const cheap = payers.map(of => jobIn('queued', jobs, aJob(of, { held: usd('0.1') })))
+      const made = await Promise.all(cheap)
+      const to = { upstreamId: `up-shared-${pair}`, atMs: NOW, nextPollAtMs: NOW }
+
+      const outcomes = await Promise.allSettled(made.map(({ id }, index) => both[index]!.accept(id, to)))
+
+      const refused = outcomes.filter(({ status }) => status === 'rejected')
+      expect(refused).toEqual([{ status: 'rejected', reason: expect.any(UpstreamIdTakenError) }])
+    }
   })
 
   test('of 50 jobs that two nodes create at once on a balance for 5, five are created', async () => {

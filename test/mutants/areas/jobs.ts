@@ -1,7 +1,8 @@
 import type { Mutant } from '../mutant.ts'
 
 const SIMULATION = 'test/simulation/simulation.test.ts'
-const STORE = 'src/stores/sqlite/jobs/jobs.test.ts'
+const STORE = 'src/stores/books/jobs/jobs.test.ts'
+const POSTGRES = 'src/stores/postgres/jobs.test.ts'
 const DECISIONS = 'src/stores/books/jobs/decide-job.ts'
 const DECISION_TESTS = 'src/stores/books/jobs/decide-job.test.ts'
 
@@ -23,17 +24,21 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'a job is completed in one transaction and charged in the next (transaction split)',
-    file: 'src/stores/sqlite/jobs/jobs.ts',
-    text: "complete: (id, result) => run(id, { step: 'complete', ...result }),",
-    replacement: `complete: async (id, result) => {
-      const holds = parts.steps.media
-      const { capture } = holds
-      let later = () => {}
-      holds.capture = (hold, charge) => ((later = () => void capture.call(holds, hold, charge)), { cost: charge.cost, shortfall: 0n as never })
-      const ended = await run(id, { step: 'complete', ...result }).finally(() => (holds.capture = capture))
-      await groupCommit.run(later)
-      return ended
-    },`,
+    file: 'src/stores/books/jobs/jobs.ts',
+    text: `=>
+    engine.write('books', () => changeJob(id, storable(command), parts))`,
+    replacement: `=> {
+    const { money } = parts
+    let later: (() => Step<unknown>) | undefined
+    const media = {
+      release: (hold, atMs) => money.media.release(hold, atMs),
+      *capture(hold, charge) { later = () => money.media.capture(hold, charge) },
+    }
+    const split = { ...parts, money: { ...money, media } }
+    return engine
+      .write('books', () => changeJob(id, storable(command), split as never))
+      .then(async changed => (later && (await engine.write('books', later)), changed))
+  }`,
     tests: [STORE, SIMULATION],
   },
   {
@@ -140,7 +145,7 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'an idempotency key gives the job of another account',
-    file: 'src/stores/sqlite/jobs/job-table.ts',
+    file: 'src/stores/books/jobs/job-table.ts',
     text: 'row?.account_id !== BigInt(accountId)',
     replacement: 'row === null',
     tests: [STORE],
@@ -181,10 +186,38 @@ export const jobMutants: readonly Mutant[] = [
     tests: [STORE],
   },
   {
+    name: 'a step of a job is decided on a row that another node may have changed meanwhile',
+    file: 'src/stores/books/jobs/jobs.ts',
+    text: 'const row = yield* jobWithId(id)\n  const isUpstreamIdTaken',
+    replacement: 'const row = known\n  const isUpstreamIdTaken',
+    tests: [POSTGRES],
+  },
+  {
+    name: 'a poll that is noted undoes the claim of another node',
+    file: 'src/stores/books/jobs/jobs.ts',
+    text: "['state', 'next_poll_at_ms']",
+    replacement: "['state']",
+    tests: [STORE],
+  },
+  {
+    name: 'the queued jobs of a node that is silent are not found',
+    file: 'src/stores/postgres/beside-jobs.ts',
+    text: 'AND seen_at_ms > now_ms(CAST(? AS bigint)) - ${LANE_TTL_MS}',
+    replacement: 'AND now_ms(CAST(? AS bigint)) > 0',
+    tests: [POSTGRES],
+  },
+  {
+    name: 'a step that another node overtook is not decided again',
+    file: 'src/stores/postgres/engine.ts',
+    text: "new Set(['23505', '40P01'])",
+    replacement: 'new Set()',
+    tests: [STORE],
+  },
+  {
     name: 'two nodes claim one job of an unknown submission',
-    file: 'src/stores/sqlite/jobs/job-lists.ts',
-    text: 'AND next_poll_at_ms <= $at AND row_id > $after ${ofId}',
-    replacement: 'AND row_id > $after ${ofId}',
+    file: 'src/stores/books/jobs/job-lists.ts',
+    text: ", { sql: 'next_poll_at_ms <= ?', values: [atMs] }])",
+    replacement: '])',
     tests: [STORE],
   },
   {
@@ -210,9 +243,9 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'open jobs are overdue before their deadline',
-    file: 'src/stores/sqlite/jobs/job-lists.ts',
-    text: 'overdue: `${OPEN} AND deadline_at_ms <= $at`',
-    replacement: 'overdue: `${OPEN} AND created_at_ms <= $at`',
+    file: 'src/stores/books/jobs/job-lists.ts',
+    text: '${OPEN} AND deadline_at_ms <= ?',
+    replacement: '${OPEN} AND created_at_ms <= ?',
     tests: [STORE, SIMULATION],
   },
   {
@@ -495,7 +528,7 @@ export const jobMutants: readonly Mutant[] = [
     file: DECISIONS,
     text: 'columns: { watch_until_ms: null, ...reported(providerCost), ...columns },',
     replacement: 'columns: { watch_until_ms: null, ...columns },',
-    tests: ['src/stores/sqlite/jobs/jobs.test.ts'],
+    tests: ['src/stores/books/jobs/jobs.test.ts'],
   },
   {
     name: 'a negative number of credits is a cost',

@@ -315,7 +315,7 @@ export const moneyMutants: readonly Mutant[] = [
     file: 'src/domain/ledger/attempt.ts',
     text: '  closed: [],',
     replacement: "  closed: ['billed'],",
-    tests: ['src/domain/ledger/attempt.test.ts', 'src/stores/sqlite/attempts.test.ts'],
+    tests: ['src/domain/ledger/attempt.test.ts', 'src/stores/books/ledger/attempts.test.ts'],
   },
   {
     name: 'an idempotency key is accepted for another credit',
@@ -607,7 +607,7 @@ export const moneyMutants: readonly Mutant[] = [
     file: 'src/domain/ledger/books.ts',
     text: 'credited: subtractUsd(givenIn(balances), bookedLosses)',
     replacement: 'credited: givenIn(balances)',
-    tests: ['src/stores/sqlite/jobs/jobs.test.ts'],
+    tests: ['src/stores/books/jobs/jobs.test.ts'],
   },
   {
     name: 'a bill is compared with the costs of a part of the charges',

@@ -1,6 +1,6 @@
 import type { Mutant } from '../mutant.ts'
 
-const STORE = 'src/stores/sqlite/jobs/jobs.test.ts'
+const STORE = 'src/stores/books/jobs/jobs.test.ts'
 const OBSERVED = 'test/scenarios/jobs-observed.test.ts'
 const FETCHING = 'test/scenarios/jobs-fetching.test.ts'
 const KILLED = 'test/scenarios/videos-killed.test.ts'
