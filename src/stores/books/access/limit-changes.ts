@@ -98,14 +98,22 @@ export function notAddedUp(what: string): GatewayError {
 
 type LimitRow = { kind: ScopeKind; scope_id: bigint; model: string; terms: string }
 
+/** Writes the terms that changed. */
 function* writeLimits(owner: LimitOwner, before: LimitTerms, after: LimitTerms): Step<void> {
+  const { accountId } = owner
   const { kind, id } = ownerOf(owner)
-  yield* writeTerms(owner.accountId, { kind, id, model: '' }, after)
+  const withModel = kindWithModel[kind]
+  if (textOf(before) !== textOf(after)) yield* writeTerms(accountId, { kind, id, model: '' }, after)
   for (const model of new Set([...Object.keys(before.perModel), ...Object.keys(after.perModel)])) {
-    const withModel = kindWithModel[kind]
     if (withModel === undefined) throw new RangeError('A project has no limits for a model.')
-    yield* writeTerms(owner.accountId, { kind: withModel, id, model }, termsOfModel(after, model))
+    const terms = termsOfModel(after, model)
+    if (textOf(termsOfModel(before, model)) !== textOf(terms))
+      yield* writeTerms(accountId, { kind: withModel, id, model }, terms)
   }
+}
+
+function textOf(terms: Terms): string {
+  return JSON.stringify(encodeTerms(terms))
 }
 
 /** A scope without limits has no row. */
@@ -118,7 +126,7 @@ function writeTerms(accountId: number, { kind, id, model }: Scope, terms: Terms)
         kind,
         id,
         model,
-        JSON.stringify(encodeTerms(terms)),
+        textOf(terms),
       )
     : run(
         'DELETE FROM limits WHERE account_id = ? AND kind = ? AND scope_id = ? AND model = ?',
