@@ -14,7 +14,7 @@ const ANSWER_MS = 2000
 /** Far more than a node has in flight. A flood of unknown keys must not fill the memory. */
 const WAITING_MAX = 65_536
 
-type Answer = PromiseWithResolvers<Authenticated | undefined>
+type KeyAnswer = PromiseWithResolvers<Authenticated | undefined>
 
 /**
  * The keys that a node keeps. It forgets them when a step of any node changed keys, accounts or projects, and does not
@@ -26,7 +26,7 @@ export class KeyLookups {
   readonly #connection: TimedConnection
   readonly #poll: Pick<Poll, 'isFresh'>
   /** By their hashes. */
-  readonly #waiting = new Map<string, Answer>()
+  readonly #waiting = new Map<string, KeyAnswer>()
   #isReading = false
 
   /** `kept` is forgotten by `watchOf(kept)`, which must be one of the watches of `poll`. */
@@ -55,7 +55,7 @@ export class KeyLookups {
     const asked = this.#waiting.get(hash)
     if (asked !== undefined) return asked.promise
     if (this.#waiting.size >= WAITING_MAX) return Promise.reject(notChecked())
-    const answer: Answer = Promise.withResolvers()
+    const answer: KeyAnswer = Promise.withResolvers()
     this.#waiting.set(hash, answer)
     if (!this.#isReading) void this.#readWaiting()
     return answer.promise
