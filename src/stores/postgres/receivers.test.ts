@@ -5,6 +5,8 @@ import { aCredit, NOW } from '../../../test/support/ledger-builders.ts'
 import { aDatabase } from '../../../test/support/postgres/databases.ts'
 import { runServer } from '../../../test/support/postgres/run-server.ts'
 import { aNode } from '../../../test/support/postgres/store-kind.ts'
+import type { NewWebhook } from '../../gateway/ports/webhooks.ts'
+import { until } from '../../http1/testing/until.ts'
 import { usd } from '../../domain/money.ts'
 import { QUEUE_MAX } from '../books/events/receivers.ts'
 
@@ -14,6 +16,16 @@ const ends: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const end of ends.splice(0)) await end()
 })
+
+const aWebhook: NewWebhook = {
+  publicId: 'whk_1',
+  accountId: undefined,
+  url: 'https://example.com/',
+  events: ['books.problem'],
+  note: '',
+  secret: 'whsec_AAAA',
+  by: at(NOW),
+}
 
 async function openNodes() {
   const url = await aDatabase(server!)
@@ -28,15 +40,7 @@ describe.skipIf(server === undefined)('the queue of a webhook on PostgreSQL', ()
     const { nodes, sql } = await openNodes()
     const [one, two] = nodes
     const report = (node: typeof one) => node.webhooks.report({ type: 'books.problem', data: {}, atMs: NOW })
-    const webhook = await one.webhooks.create({
-      publicId: 'whk_1',
-      accountId: undefined,
-      url: 'https://example.com/',
-      events: ['books.problem'],
-      note: '',
-      secret: 'whsec_AAAA',
-      by: at(NOW),
-    })
+    const webhook = await one.webhooks.create(aWebhook)
     await report(one)
     await sql`
       INSERT INTO webhook_messages (public_id, webhook_id, event_id, state, next_attempt_at_ms)
@@ -61,5 +65,62 @@ describe.skipIf(server === undefined)('the queue of a webhook on PostgreSQL', ()
     })
 
     expect(credited.available).toBe(usd('5'))
+  })
+
+  test('a webhook that is switched off while an event waits for its turn gets no message', async () => {
+    const { nodes, sql } = await openNodes()
+    const [one] = nodes
+    const ada = await make(one.accounts, 'ada')
+    const webhook = await one.webhooks.create({ ...aWebhook, events: ['balance.topped_up'] })
+
+    const credit = await sql.begin(async other => {
+      await other`SELECT pg_advisory_xact_lock(1953459044, 3)`
+      const credited = one.ledger.credit({ ...aCredit(ada.id), amount: usd('5') })
+      await until('the credit waits', async () => {
+        const [found] = await other`SELECT count(*)::integer AS waiting FROM pg_locks
+          WHERE locktype = 'advisory' AND NOT granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+        return found.waiting === 1
+      })
+      await other`UPDATE webhooks SET off_at_ms = ${NOW}, off_reason = 'operator'`
+      return { credited }
+    })
+
+    expect((await credit.credited).available).toBe(usd('5'))
+    expect((await one.webhooks.messages(webhook, { limit: 1 })).messages).toEqual([])
+  })
+
+  test('steps of accounts, money and webhooks on two nodes never wait for each other in a circle', async () => {
+    const { nodes, sql } = await openNodes()
+    const [one, two] = nodes
+    await one.mail.configure({ isOn: true, operators: ['ops@example.com'], perAddress: 1000, perDay: 1000 })
+    const accounts = [await make(one.accounts, 'ada'), await make(one.accounts, 'ben')]
+    const webhook = await one.webhooks.create({ ...aWebhook, events: ['balance.topped_up', 'balance.low'] })
+
+    const work = Array.from({ length: 12 }, (_, round) =>
+      [one, two].flatMap(node =>
+        accounts.flatMap(({ id, publicId }) => {
+          const contacts = [`c${round}@example.com`]
+          const alertBelow = usd(String(1000 - round))
+          return [
+            node.ledger.credit({ ...aCredit(id), amount: usd('1') }),
+            node.accounts.updateAccount(
+              publicId,
+              { contacts, alertBelow, jobEvents: round % 2 === 0 },
+              at(NOW),
+            ),
+            node.webhooks.update(webhook.publicId, { note: `${round}` }, at(NOW)),
+          ]
+        }),
+      ),
+    ).flat()
+    const outcomes = await Promise.allSettled<unknown>(work)
+
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([])
+    const [{ deadlocks }] = await sql`
+      SELECT deadlocks::integer FROM pg_stat_database WHERE datname = current_database()`
+    expect(deadlocks).toBe(0)
+    const { messages } = await two.webhooks.messages(webhook, { limit: 100 })
+    expect(messages.filter(({ event }) => event.type === 'balance.topped_up')).toHaveLength(48)
   })
 })

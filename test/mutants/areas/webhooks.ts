@@ -39,6 +39,27 @@ export const webhookMutants: readonly Mutant[] = [
     tests: [STORE_TESTS],
   },
   {
+    name: 'a webhook that another node switches off is told of an event',
+    file: 'src/stores/postgres/receivers.ts',
+    text: "yield* takeTurn('events')",
+    replacement: '',
+    tests: ['src/stores/postgres/receivers.test.ts'],
+  },
+  {
+    name: 'nodes together put more messages into a queue than it may have',
+    file: 'src/stores/postgres/receivers.ts',
+    text: '>= QUEUE_MAX',
+    replacement: '> QUEUE_MAX',
+    tests: ['src/stores/postgres/receivers.test.ts'],
+  },
+  {
+    name: 'a slow turn outlives its lease',
+    file: 'src/reconciler/delivery-turns.ts',
+    text: 'if (clock.monotonicMs() > endMs) return',
+    replacement: '',
+    tests: ['src/reconciler/deliver-webhooks.test.ts'],
+  },
+  {
     name: 'a revoked key is told to expire',
     file: ALERTS,
     text: 'AND revoked_at_ms IS NULL AND disabled_at_ms IS NULL',

@@ -69,11 +69,12 @@ export class BudgetAlerts {
       told.nearlySpent ? 1 : 0,
       told.reached ? 1 : 0,
     )
-    yield* this.#events.emit(budgetEvent(accountId, yield* nameOf(scope), { news, atMs }))
+    yield* this.#events.emit(budgetEvent(accountId, yield* nameOfScope(scope), { news, atMs }))
   }
 }
 
-function* nameOf({ kind, id, model }: Scope): Step<ScopeName> {
+/** A scope as its account knows it. */
+export function* nameOfScope({ kind, id, model }: Scope): Step<ScopeName> {
   const ofModel = model === '' ? {} : { model }
   switch (kind) {
     case 'account':
