@@ -36,8 +36,8 @@ export interface CatalogStore {
   deletePriceList(id: string, audit: Audit): Promise<boolean>
   /** Replaces the whole catalog, or nothing if a part of it is wrong or if `check` throws. */
   replace(catalog: CatalogSettings, audit: Audit, check?: CheckChange): Promise<Catalog>
-  /** What `replace` would make of `current()`. Throws the error that `replace` would reject with. */
-  preview(catalog: CatalogSettings, atMs: number): Catalog
+  /** What `replace` would make of `current()` at the time of the call. Rejects with the error of that edit. */
+  preview(catalog: CatalogSettings, atMs: number): Promise<Catalog>
   /** The revisions that are kept, newest first. */
   history(page: Page): Promise<readonly CatalogRevision[]>
   /** The catalog at a revision, with its stored keys. Undefined if that revision is not kept. */

@@ -27,6 +27,7 @@ import { createBookedItems } from '../books/usage/booked-items.ts'
 import { Batches } from './batches.ts'
 import { besideCharges } from './beside-charges.ts'
 import { createBesideJobs } from './beside-jobs.ts'
+import { openCatalog, watchOfCatalog } from './catalog.ts'
 import type { Connections } from './database.ts'
 import { createEngine } from './engine.ts'
 import { KeyLookups, watchOf } from './key-lookups.ts'
@@ -72,6 +73,7 @@ export type PostgresNode = Pick<
   | 'mail'
   | 'mailQueue'
   | 'jobs'
+  | 'catalog'
 > & {
   readonly ledger: ReturnType<typeof createLedger>
   readonly limits: Pick<StoreNode['limits'], 'of'>
@@ -79,7 +81,7 @@ export type PostgresNode = Pick<
   close(): Promise<void>
 }
 
-/** Takes a lane and opens the ports of one node. */
+/** Takes a lane and opens the ports of one node. Throws an Error for the operator if its secret key is a wrong one. */
 export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
   const { name, connections, clock, random64, secretKey } = settings
   const { connect, reads } = connections
@@ -101,7 +103,11 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
   const owner = { number: random64(), expiresAtMs: () => clock.now() + HOLD_TTL_MS }
   const jobAlerts = new JobAlerts(events)
   const kept = new KeptKeys()
-  const poll = new Poll({ connect, clock, watches: [watchOf(kept)] })
+  const close = () => batches.close().then(() => reads.close())
+  const catalog = await openCatalog(engine, eventParts.secretBox).catch((error: unknown) =>
+    close().then(() => Promise.reject(error)),
+  )
+  const poll = new Poll({ connect, clock, watches: [watchOf(kept), watchOfCatalog(catalog)] })
   const keyLookups = new KeyLookups({ connect, clock, kept, poll })
   const access = accessParts({
     engine,
@@ -146,13 +152,13 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     webhookQueue: new StoredWebhookQueue(eventParts),
     mail,
     mailQueue: mail,
+    catalog,
     async close() {
       poll.close()
       keyLookups.close()
       // A day of use that cannot be written is lost.
       await apiKeys.writeUses().catch(() => undefined)
-      await batches.close()
-      await reads.close()
+      await close()
     },
   }
 }

@@ -2,13 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { catalogConforms } from '../../../test/conformance/catalog.ts'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { aCredit } from '../../../test/support/ledger-builders.ts'
 import { putNewDatabase } from '../../../test/support/new-database.ts'
 import { rejection } from '../../../test/support/rejection.ts'
-import { nodeSettings, sqlite } from '../../../test/support/test-store.ts'
+import { nodeSettings } from '../../../test/support/test-store.ts'
 import { usd } from '../../domain/money.ts'
 import { providerKinds, type Provider } from '../../domain/catalog/provider.ts'
 import { openSqliteStore } from './store.ts'
@@ -51,8 +50,6 @@ function addSpare(folder: string): void {
     COMMIT`)
   database.close()
 }
-
-catalogConforms(sqlite)
 
 describe('the catalog in a data folder', () => {
   test('the catalog in a data folder has no secret in plain text, not in the write-ahead log either', async () => {

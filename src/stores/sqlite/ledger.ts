@@ -65,6 +65,7 @@ export function createLedgerSteps(parts: {
 export function createLedger(parts: {
   readonly database: Database
   readonly steps: LedgerSteps
+  readonly stepRunner: StepRunner
   readonly groupCommit: GroupCommit
   readonly engine: Engine
   readonly owner: HoldOwner
@@ -119,7 +120,8 @@ export function createLedger(parts: {
       turns: new ReadTurns(),
       usageSource: usageSource(database),
     }),
-    verify: blobs => verifyBooks(database, { blobs, live: { ...parts.steps, nowMs: () => owner.nowMs() } }),
+    verify: blobs =>
+      verifyBooks(database, { ...parts, blobs, live: { ...parts.steps, nowMs: () => owner.nowMs() } }),
   }
 }
 

@@ -19,13 +19,14 @@ import { StoredWebhookQueue } from '../books/events/webhook-queue.ts'
 import { StoredWebhooks } from '../books/events/webhooks.ts'
 import { createJobs } from '../books/jobs/jobs.ts'
 import { createAttempts } from '../books/ledger/attempts.ts'
+import { StoredCatalog } from '../books/catalog/stored-catalog.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import { createBesideJobs } from './beside-jobs.ts'
-import { createCatalogStore, type CatalogState } from './catalog.ts'
+import type { OpenCatalog } from './catalog.ts'
 import { createEngine, type StepRunner } from './engine.ts'
 import { GroupCommit } from './group-commit.ts'
 import type { Tables } from './hashed-table.ts'
-import { sha256Of } from './hashes.ts'
+import { bunHashes, sha256Of } from './hashes.ts'
 import { HoldOwner } from './hold-owner.ts'
 import { SqliteLeases, type TakenLeases } from './leases.ts'
 import { createLedger, type LedgerSteps } from './ledger.ts'
@@ -58,7 +59,7 @@ export type SharedState = {
   readonly tables: Tables
   readonly steps: LedgerSteps
   readonly keptKeys: KeptKeys
-  readonly catalog: CatalogState
+  readonly catalog: OpenCatalog
   readonly takenLeases: TakenLeases
   readonly receivers: Receivers
   readonly events: Events
@@ -97,7 +98,7 @@ export function openNode(
       besideJobs: createBesideJobs({ ...shared, node: name }),
       hashText: sha256Of,
     }),
-    catalog: createCatalogStore(shared.catalog, groupCommit),
+    catalog: new StoredCatalog({ ...shared.catalog, engine, hashes: bunHashes }),
     auditLog: createAuditLog(engine),
     // The file belongs to one process, so this node's chain is the only one that grows.
     commitChains: {

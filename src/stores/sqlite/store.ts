@@ -4,7 +4,7 @@ import { MailRecipients } from '../books/events/mail-recipients.ts'
 import { KeptKeys } from '../books/access/kept-keys.ts'
 import { BooksOfAccounts } from './account-books.ts'
 import { createAuditLog } from './audit-log.ts'
-import { CatalogState } from './catalog.ts'
+import { openCatalog } from './catalog.ts'
 import { CommitLog } from './commit-log.ts'
 import { openDatabase, type Database } from './database.ts'
 import { StepRunner } from './engine.ts'
@@ -14,7 +14,7 @@ import { openTables } from './hashed-table.ts'
 import { KnownReceivers } from './known-receivers.ts'
 import { createLedgerSteps } from './ledger.ts'
 import { openNode, type NodeSettings, type SharedState } from './node.ts'
-import { secretBox, type SecretKey } from '../books/secrets/secret-box.ts'
+import type { SecretKey } from '../books/secrets/secret-box.ts'
 import { Tariffs } from './tariffs.ts'
 import { Transactions } from './transactions.ts'
 import { createWriteProbe } from './write-probe.ts'
@@ -44,7 +44,7 @@ export type StoreSettings = {
 
 /**
  * Opens the store of one database file, whose folder the caller has locked. Throws what `openDatabase` and
- * `CatalogState.load` throw.
+ * `openCatalog` throw.
  */
 export function openSqliteStore(settings: StoreSettings): SqliteStore {
   const database = openDatabase({ path: settings.path })
@@ -71,6 +71,7 @@ function openShared(database: Database, secretKey: SecretKey): SharedState {
   const stepRunner = new StepRunner({ database, tables, booksOfAccounts })
   const auditLog = createAuditLog(stepRunner)
   const tariffs = new Tariffs({ database, transactions, tables })
+  const catalog = openCatalog(stepRunner, secretKey)
   const receivers = new KnownReceivers(transactions)
   const events = new Events(receivers)
   return {
@@ -90,11 +91,11 @@ function openShared(database: Database, secretKey: SecretKey): SharedState {
       events,
     }),
     keptKeys: new KeptKeys(),
-    catalog: CatalogState.load({ database, transactions, auditLog, secretKey }),
+    catalog,
     receivers,
     events,
     mailRecipients: new MailRecipients(receivers),
-    secretBox: secretBox(secretKey.bytes, secretKey.keep),
+    secretBox: catalog.sealing.box,
     takenLeases: new Map(),
   }
 }

@@ -2,11 +2,11 @@ import type { Mutant } from '../mutant.ts'
 
 const SCALE = 'src/domain/pricing/scale-prices.ts'
 const LIST = 'src/domain/catalog/price-list.ts'
-const CATALOG = 'src/stores/sqlite/catalog.ts'
+const CATALOG = 'src/stores/books/catalog/stored-catalog.ts'
 const PROPERTY = 'test/properties/price-lists.test.ts'
 const UNIT_TESTS = 'src/domain/catalog/price-list.test.ts'
 const SCENARIOS = 'test/scenarios/price-lists.test.ts'
-const CATALOG_TESTS = 'src/stores/sqlite/catalog.test.ts'
+const CATALOG_TESTS = 'src/stores/books/catalog/stored-catalog.test.ts'
 
 /** Faults in the prices of accounts. */
 export const priceListMutants: readonly Mutant[] = [
@@ -55,8 +55,8 @@ export const priceListMutants: readonly Mutant[] = [
   {
     name: 'a price list that an account has can be removed',
     file: CATALOG,
-    text: 'if (users.length > 0) throw listInUse(id, users)',
-    replacement: '',
+    text: 'if (users.length > 0)',
+    replacement: 'if (users.length > USERS_READ)',
     tests: [CATALOG_TESTS],
   },
   {

@@ -188,8 +188,8 @@ export const verifyMutants: readonly Mutant[] = [
   },
   {
     name: 'verify does not look at the history of the catalog',
-    file: 'src/stores/sqlite/verify/check-catalog.ts',
-    text: '  yield* checkRevisions(database)\n',
+    file: 'src/stores/books/verify/check-catalog.ts',
+    text: '  yield* checkRevisions(read, new CatalogSeals(hashes))\n',
     replacement: '',
     tests: [LATER_TESTS],
   },
@@ -342,15 +342,15 @@ export const verifyMutants: readonly Mutant[] = [
   },
   {
     name: 'the seal of the catalog does not cover the stored keys of providers',
-    file: 'src/stores/sqlite/catalog-seal.ts',
+    file: 'src/stores/books/catalog/catalog-seal.ts',
     text: 'bytes.addAll([kind, id, position, content, sealed_secret])',
     replacement: 'bytes.addAll([kind, id, position, content, sealed_secret === undefined ? 1 : null])',
     tests: ['src/stores/sqlite/verify/later-edits.test.ts'],
   },
   {
     name: 'verify accepts a stored key of a provider that its history does not have',
-    file: 'src/stores/sqlite/verify/check-catalog.ts',
-    text: ' AND row.sealed_secret IS latest.sealed_secret',
+    file: 'src/stores/books/verify/check-catalog.ts',
+    text: ' AND stored.sealed_secret IS NOT DISTINCT FROM latest.sealed_secret',
     replacement: '',
     tests: ['src/stores/sqlite/verify/later-edits.test.ts'],
   },
@@ -370,9 +370,9 @@ export const verifyMutants: readonly Mutant[] = [
   },
   {
     name: 'an edit of the catalog undoes the edit of another process',
-    file: 'src/stores/sqlite/catalog.ts',
-    text: '(this.#staged ??= this.#newest())',
-    replacement: '(this.#staged ??= this.#committed)',
+    file: 'src/stores/books/catalog/stored-catalog.ts',
+    text: '=== catalog.revision ? catalog',
+    replacement: '!== -1 ? catalog',
     tests: ['src/stores/sqlite/catalog.test.ts'],
   },
   {

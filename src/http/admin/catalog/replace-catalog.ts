@@ -30,7 +30,7 @@ export async function replaceCatalog(
   const { catalog, isVariableSet } = ports
   if (isDryRun) {
     const before = catalog.current()
-    const after = catalog.preview(settings, audit.atMs)
+    const after = await catalog.preview(settings, audit.atMs)
     return adminReply({ ...changesBody(before, after), ...remarksOn(after, isVariableSet) })
   }
   const after = await catalog.replace(settings, audit, mayRemove ? undefined : refuseRemovals)

@@ -14,6 +14,7 @@ import type { AccountPage, Accounts, Editor } from '../../../gateway/ports/accou
 import { accountsTable } from '../access-tables.ts'
 import { accountFrom, switchesFrom, type AccountRow } from '../account-rows.ts'
 import type { SqlValue } from '../canonical.ts'
+import { keepPriceList } from '../catalog/catalog-tables.ts'
 import { cursorOf, readCursor } from '../cursors.ts'
 import { all, booksOf, first, insert, run, type Engine, type Step } from '../steps.ts'
 import { appendAudit } from './audit-log.ts'
@@ -157,13 +158,10 @@ function* setPriceList(
   priceList = was,
 ): Step<readonly AuditedChange[]> {
   if (priceList === was) return []
-  if (priceList !== null) {
-    const known = yield* first('SELECT id FROM price_lists WHERE id = ?', priceList)
-    if (known === undefined)
-      throw new GatewayError('invalid_field', `There is no price list ${JSON.stringify(priceList)}.`, {
-        param: 'price_list',
-      })
-  }
+  if (priceList !== null && !(yield* keepPriceList(priceList)))
+    throw new GatewayError('invalid_field', `There is no price list ${JSON.stringify(priceList)}.`, {
+      param: 'price_list',
+    })
   yield* run('UPDATE accounts SET price_list = ? WHERE id = ?', priceList, id)
   return [{ action: ACCOUNT_PRICE_LIST, subject, detail: priceListDetail(priceList, was) }]
 }

@@ -4,7 +4,7 @@ import { secretBox } from './secret-box.ts'
 const key = new Uint8Array(32).fill(7)
 
 describe('a sealed secret', () => {
-  test.each(['sk-1', '', 'ключ 🔑'])('%p is opened unchanged', text => {
+  test.each(['sk-1', '', 'ключ 🔑', '\ufeffsk-1'])('%p is opened unchanged', text => {
     const box = secretBox(key)
 
     expect(box.open(box.seal(text, 'main'), 'main')).toBe(text)

@@ -4,9 +4,10 @@ CREATE TABLE catalog_state (
   id bigint PRIMARY KEY CHECK (id = 1),
   revision bigint NOT NULL,
   updated_at_ms bigint NOT NULL,
-  -- Something known, sealed under the secret key: tells a wrong key from a damaged row. Null before the first edit.
+  -- Something known, sealed under the secret key: tells a wrong key from a damaged row. Null before the first start.
   key_check bytea
 );
+INSERT INTO catalog_state (id, revision, updated_at_ms) VALUES (1, 0, 0);
 
 CREATE TABLE catalog_revisions (
   revision bigint PRIMARY KEY,

@@ -3,17 +3,26 @@ import { formatId } from '../../../domain/ids.ts'
 import { jobIdPrefix, type JobKind } from '../../../domain/jobs/job.ts'
 import type { Blobs } from '../../../gateway/ports/blobs.ts'
 import type { Verification } from '../../../gateway/ports/ledger.ts'
+import type { Engine } from '../../books/steps.ts'
+import { checkCatalog } from '../../books/verify/check-catalog.ts'
+import { checkSwitches } from '../../books/verify/check-switches.ts'
 import { FoundProblems, type Names } from '../../books/verify/findings.ts'
-import { sha256Of } from '../hashes.ts'
+import type { StepRunner } from '../engine.ts'
+import { bunHashes, sha256Of } from '../hashes.ts'
 import { BalancesReader } from './check-balances.ts'
-import { checkCatalog } from './check-catalog.ts'
 import { checkCommits } from './check-commits.ts'
 import { checkJobKeys, checkJobs } from './check-jobs.ts'
 import { checkCounts, checkLimits, type LiveLimits } from './check-limits.ts'
 import { checkResults } from './check-results.ts'
 import { checkAttempts, checkCorrections, checkHolds } from './check-rows.ts'
-import { checkSwitches } from './check-switches.ts'
 import { checkUsageDays } from './check-usage-days.ts'
+
+type Verified = {
+  readonly stepRunner: StepRunner
+  readonly live: LiveLimits
+  /** The stored results, to check them too. */
+  readonly blobs: Pick<Blobs, 'damageOf'> | undefined
+}
 
 /** The action of the audit lines by which the operator accepts problems. */
 const ACCEPTED = 'books.accept'
@@ -25,8 +34,10 @@ const ACCEPTED = 'books.accept'
  */
 export async function verifyBooks(
   database: Database,
-  { live, blobs }: { readonly live: LiveLimits; readonly blobs: Pick<Blobs, 'damageOf'> | undefined },
+  { stepRunner, live, blobs }: Verified,
 ): Promise<Verification> {
+  // A step runs in one turn.
+  const read: Engine['read'] = async step => stepRunner.run(step())
   const names = new AccountNames(database)
   const balances = new BalancesReader(database)
   const found = new FoundProblems({ names, sha256Of, accepted: acceptedProblems(database) })
@@ -38,14 +49,14 @@ export async function verifyBooks(
     checkJobKeys(database),
     checkCorrections(database),
     checkUsageDays(database),
-    checkSwitches(database),
+    checkSwitches(read),
     checkLimits(database),
     checkCounts(database, live),
-    checkCatalog(database),
+    checkCatalog(read, bunHashes),
     checkCommits(database),
   ]
   for (const check of checks) {
-    for (const findings of check) {
+    for await (const findings of check) {
       found.add(findings)
       await new Promise(setImmediate)
     }

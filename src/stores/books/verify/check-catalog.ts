@@ -1,24 +1,29 @@
-import type { Database } from 'bun:sqlite'
-import type { Finding } from '../../books/verify/findings.ts'
-import { CatalogSeals } from '../catalog-seal.ts'
+import { CatalogSeals, NO_SEAL } from '../catalog/catalog-seal.ts'
+import type { RevisionRow } from '../catalog/catalog-history.ts'
+import type { Hashes } from '../commit-rows.ts'
+import { all, first, type Engine, type Step } from '../steps.ts'
+import type { Finding } from './findings.ts'
 
-const ROWS_A_TURN = 64
+const ROWS_A_PIECE = 64
 
 /**
  * Each revision of the catalog must have the seal of its audit line, and the catalog must be what its history says. (A
  * revision of an earlier version has no seal until the next edit seals it.)
  */
-export function* checkCatalog(database: Database): Generator<readonly Finding[]> {
-  yield* checkRevisions(database)
-  yield checkState(database)
-  yield* checkRows(database, {
+export async function* checkCatalog(
+  read: Engine['read'],
+  hashes: Pick<Hashes, 'newSha256'>,
+): AsyncGenerator<readonly Finding[]> {
+  yield* checkRevisions(read, new CatalogSeals(hashes))
+  yield await read(checkState)
+  yield* checkRows(read, {
     kind: 'Provider',
     current: PROVIDERS,
     versions: 'provider_versions',
     table: 'providers',
   })
-  yield* checkRows(database, { kind: 'Model', current: MODELS, versions: 'model_versions', table: 'models' })
-  yield* checkRows(database, {
+  yield* checkRows(read, { kind: 'Model', current: MODELS, versions: 'model_versions', table: 'models' })
+  yield* checkRows(read, {
     kind: 'Price list',
     current: PRICE_LISTS,
     versions: 'price_list_versions',
@@ -26,14 +31,26 @@ export function* checkCatalog(database: Database): Generator<readonly Finding[]>
   })
 }
 
-/** One revision a turn: its rows never change after its commit. */
-function* checkRevisions(database: Database): Generator<readonly Finding[]> {
-  const seals = new CatalogSeals(database)
-  let before = ''
+type SealedPlace = {
+  readonly row: RevisionRow
+  /** The seal that the revision should have. */
+  readonly sha256: string
+  /** The seal of its audit line, if there is one. */
+  readonly stored: string | undefined
+}
+
+/** One revision a piece: its rows never change after its commit. */
+async function* checkRevisions(
+  read: Engine['read'],
+  seals: CatalogSeals,
+): AsyncGenerator<readonly Finding[]> {
+  let before = NO_SEAL
   let isSealed = false
-  for (let row = seals.after(0n); row !== null; row = seals.after(row.revision)) {
-    const sha256 = seals.sealFrom(before, row)
-    const stored = seals.stored(row.revision)
+  for (let last = 0n; ;) {
+    const place = await read(() => placeAfter(last, before, seals))
+    if (place === undefined) return
+    const { row, sha256, stored } = place
+    last = row.revision
     const name = `Revision ${row.revision} of the catalog`
     if (stored === undefined) {
       yield isSealed ? [finding(`${name} was inserted: there is no audit line of it.`)] : []
@@ -48,6 +65,13 @@ function* checkRevisions(database: Database): Generator<readonly Finding[]> {
   }
 }
 
+function* placeAfter(revision: bigint, before: string, seals: CatalogSeals): Step<SealedPlace | undefined> {
+  const row = yield* seals.after(revision)
+  if (row === undefined) return undefined
+  const sha256 = yield* seals.sealFrom(before, row)
+  return { row, sha256, stored: yield* seals.stored(row.revision) }
+}
+
 type CatalogEnds = {
   revision: bigint
   updated_at_ms: bigint
@@ -57,9 +81,9 @@ type CatalogEnds = {
   lost: bigint | null
 }
 
-function checkState(database: Database): readonly Finding[] {
-  const state = database.query<CatalogEnds, []>(STATE).get()
-  if (state === null) return [finding('The state of the catalog is missing.')]
+function* checkState(): Step<readonly Finding[]> {
+  const state = yield* first<CatalogEnds>(STATE)
+  if (state === undefined) return [finding('The state of the catalog is missing.')]
   const { revision, updated_at_ms, newest, at_ms, lost } = state
   const found: Finding[] = []
   if (lost !== null) found.push(finding(`Revision ${lost} of the catalog is missing.`))
@@ -81,21 +105,19 @@ type Rows = {
   readonly table: string
 }
 
-function* checkRows(
-  database: Database,
+async function* checkRows(
+  read: Engine['read'],
   { kind, current, versions, table }: Rows,
-): Generator<readonly Finding[]> {
-  const select = database.prepare<ComparedRow, [string, number]>(
-    `WITH ids AS (SELECT id FROM ${table} UNION SELECT id FROM ${versions})
-      SELECT ids.id, row.id IS NOT NULL AS is_there, ${current} AS is_same, latest.content IS NOT NULL AS is_kept
-      FROM ids LEFT JOIN ${table} AS row ON row.id = ids.id
+): AsyncGenerator<readonly Finding[]> {
+  const select = `WITH ids AS (SELECT id FROM ${table} UNION SELECT id FROM ${versions})
+      SELECT ids.id, stored.id IS NOT NULL AS is_there, ${current} AS is_same, latest.content IS NOT NULL AS is_kept
+      FROM ids LEFT JOIN ${table} AS stored ON stored.id = ids.id
         LEFT JOIN ${versions} AS latest ON latest.id = ids.id
           AND latest.revision = (SELECT max(revision) FROM ${versions} WHERE id = ids.id)
-      WHERE ids.id > ? ORDER BY ids.id LIMIT ?`,
-  )
+      WHERE ids.id > ? ORDER BY ids.id LIMIT ?`
   let last = ''
   for (;;) {
-    const rows = select.all(last, ROWS_A_TURN)
+    const rows = await read(() => all<ComparedRow>(select, last, ROWS_A_PIECE))
     yield rows.flatMap(({ id, is_there, is_same, is_kept }) => {
       if (is_there === 0n)
         return is_kept === 1n
@@ -104,7 +126,7 @@ function* checkRows(
       return is_same === 1n ? [] : [finding(`${kind} "${id}" is not what the history of the catalog says.`)]
     })
     last = rows.at(-1)?.id ?? last
-    if (rows.length < ROWS_A_TURN) return
+    if (rows.length < ROWS_A_PIECE) return
   }
 }
 
@@ -113,22 +135,24 @@ function finding(message: string): Finding {
   return { accountId: null, entryId: null, message: [message] }
 }
 
-const PROVIDERS =
-  'row.content IS latest.content AND row.position IS latest.position AND row.sealed_secret IS latest.sealed_secret'
+const SAME_ROW =
+  'stored.content IS NOT DISTINCT FROM latest.content AND stored.position IS NOT DISTINCT FROM latest.position'
+
+const PROVIDERS = `${SAME_ROW} AND stored.sealed_secret IS NOT DISTINCT FROM latest.sealed_secret`
 
 /** A model keeps the time of its first revision since it was last removed. Earlier versions did not record that one. */
-const MODELS = `row.content IS latest.content AND row.position IS latest.position AND (
-    SELECT first.action = 'history.begin' OR first.at_ms = row.created_at_ms FROM catalog_revisions AS first
-      WHERE first.revision = (SELECT min(revision) FROM model_versions WHERE id = row.id AND revision >
-        ifnull((SELECT max(revision) FROM model_versions WHERE id = row.id AND content IS NULL), 0)))`
+const MODELS = `${SAME_ROW} AND (
+    SELECT begun.action = 'history.begin' OR begun.at_ms = stored.created_at_ms FROM catalog_revisions AS begun
+      WHERE begun.revision = (SELECT min(revision) FROM model_versions WHERE id = stored.id AND revision >
+        coalesce((SELECT max(revision) FROM model_versions WHERE id = stored.id AND content IS NULL), 0)))`
 
-const PRICE_LISTS = 'row.content IS latest.content AND row.position IS latest.position'
+const PRICE_LISTS = SAME_ROW
 
 const STATE = `SELECT catalog_state.revision, updated_at_ms, newest.revision AS newest, newest.at_ms,
     (SELECT min(revision) FROM (
       SELECT revision FROM audit_log WHERE revision IS NOT NULL
       UNION SELECT revision FROM provider_versions UNION SELECT revision FROM model_versions
-      UNION SELECT revision FROM price_list_versions)
+      UNION SELECT revision FROM price_list_versions) AS named
       WHERE revision NOT IN (SELECT revision FROM catalog_revisions)) AS lost
   FROM catalog_state LEFT JOIN catalog_revisions AS newest
     ON newest.revision = (SELECT max(revision) FROM catalog_revisions)`

@@ -1,0 +1,42 @@
+import { readCatalog } from '../books/catalog/catalog-tables.ts'
+import { compareKey, writeKeyCheck } from '../books/catalog/key-check.ts'
+import { CatalogCopy, StoredCatalog } from '../books/catalog/stored-catalog.ts'
+import type { SecretBox } from '../books/secrets/secret-box.ts'
+import type { Engine, Step } from '../books/steps.ts'
+import { bunHashes } from './lane.ts'
+import type { Watch } from './poll.ts'
+
+/**
+ * Reads the catalog into the copy of a node. The first node decides the secret key of the database. Throws an Error for
+ * the operator if another node started with another key, because neither could read what the other one seals.
+ */
+export async function openCatalog(engine: Engine, box: SecretBox): Promise<StoredCatalog> {
+  await engine.write('catalog', () => requireKey(box))
+  const copy = new CatalogCopy(await engine.read(() => readCatalog(box)))
+  return new StoredCatalog({ engine, copy, sealing: { box, isCheckLost: false }, hashes: bunHashes })
+}
+
+/** Reads the catalog again when another node edited it. */
+export function watchOfCatalog(catalog: StoredCatalog): Watch {
+  return {
+    sql: 'SELECT revision FROM catalog_state',
+    seen(revision) {
+      if (revision > catalog.current().revision)
+        // If that fails, the next poll finds the same revision.
+        catalog.refresh().catch(() => undefined)
+    },
+  }
+}
+
+function* requireKey(box: SecretBox): Step<void> {
+  const compared = yield* compareKey(box)
+  if (compared === 'another') throw wrongKey()
+  if (compared === 'unchecked') yield* writeKeyCheck(box)
+}
+
+function wrongKey(): Error {
+  return new Error(
+    'The secrets in this database were encrypted under another secret key. Set TOLLGATE_SECRET_KEY to the key of the other nodes. ' +
+      'If that is lost, stop all nodes and run `UPDATE catalog_state SET key_check = NULL` in the database: the next node that starts decides the key, and the keys of providers and the secrets of webhooks have to be entered again.',
+  )
+}
