@@ -11,8 +11,8 @@ const DAYS_AFTER = 7
 const SEQUENCE_BITS = 16n
 
 /**
- * Finds charges by their times, because row ids of several lanes are in no order. The order of a list of all accounts is
- * that of the ids, which begin with the time of the request.
+ * Finds charges by their times, because row ids of several lanes are in no order. The order of a list of all accounts
+ * is that of the ids, which begin with the time of the request.
  */
 export const chargePlaces: ChargePlaces = {
   *ofAccount(accountId, between) {

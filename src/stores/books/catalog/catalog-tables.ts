@@ -32,7 +32,10 @@ export function* readRevision(): Step<number> {
   return Number((yield* readState()).revision)
 }
 
-/** Reads the stored catalog. A secret that cannot be read is lost. Throws an Error for the operator if a row cannot be read. */
+/**
+ * Reads the stored catalog. A secret that cannot be read is lost. Throws an Error for the operator if a row cannot be
+ * read.
+ */
 export function* readCatalog(box: SecretBox): Step<Catalog> {
   const { revision, updated_at_ms: updatedAtMs } = yield* readState()
   const providers = yield* readSealedProviders()

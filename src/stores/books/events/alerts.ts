@@ -11,7 +11,9 @@ import type { Events } from './events.ts'
 type ExpiringRow = { row_id: bigint; account_id: bigint; id: string; name: string; expires_at: string }
 type ProviderRow = { provider: string; models: string; at_ms: bigint }
 
-/** `Alerts` of one node. What was told is written in the step of its event, so a restart repeats and forgets nothing. */
+/**
+ * `Alerts` of one node. What was told is written in the step of its event, so a restart repeats and forgets nothing.
+ */
 export class StoredAlerts implements Alerts {
   readonly #engine: Engine
   readonly #events: Events
