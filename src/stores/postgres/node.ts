@@ -33,6 +33,7 @@ import { createEngine } from './engine.ts'
 import { KeyLookups, watchOf } from './key-lookups.ts'
 import { sha256Of } from './lane.ts'
 import { createLedger } from './ledger.ts'
+import { PostgresLeases } from './leases.ts'
 import { Poll } from './poll.ts'
 import { Tariffs } from './tariffs.ts'
 import { TextHolds } from './text-holds.ts'
@@ -74,6 +75,7 @@ export type PostgresNode = Pick<
   | 'mailQueue'
   | 'jobs'
   | 'catalog'
+  | 'leases'
 > & {
   readonly ledger: ReturnType<typeof createLedger>
   readonly limits: Pick<StoreNode['limits'], 'of'>
@@ -153,6 +155,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     mail,
     mailQueue: mail,
     catalog,
+    leases: new PostgresLeases({ reads, ...nowMs }),
     async close() {
       poll.close()
       keyLookups.close()

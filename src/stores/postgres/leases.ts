@@ -1,0 +1,31 @@
+import type { SQL } from 'bun'
+import type { Lease, Leases } from '../../gateway/ports/leases.ts'
+
+/** The leases of one node. They last by the clock of the database, which all nodes share. */
+export class PostgresLeases implements Leases {
+  readonly #sql: SQL
+  readonly #nowMs: () => number | null
+
+  /** `nowMs` replaces the clock of the database, for tests. */
+  constructor({ reads, nowMs = () => null }: { readonly reads: SQL; readonly nowMs?: () => number | null }) {
+    this.#sql = reads
+    this.#nowMs = nowMs
+  }
+
+  async take(name: string, ttlMs: number): Promise<Lease | undefined> {
+    const sql = this.#sql
+    const nowMs = this.#nowMs()
+    const [taken] = await sql<{ fence: bigint }[]>`
+      INSERT INTO leases (name, fence, until_ms) VALUES (${name}, 1, now_ms(${nowMs}) + ${ttlMs}::bigint)
+        ON CONFLICT (name) DO UPDATE SET fence = leases.fence + 1, until_ms = excluded.until_ms
+          WHERE leases.until_ms <= now_ms(${nowMs})
+        RETURNING fence`
+    if (taken === undefined) return undefined
+    const { fence } = taken
+    return {
+      async release() {
+        await sql`UPDATE leases SET until_ms = 0 WHERE name = ${name} AND fence = ${fence}`
+      },
+    }
+  }
+}
