@@ -74,8 +74,8 @@ export async function reconcileJobs(
 }
 
 /**
- * Moves jobs whose process ended during their submission to `unknown_submit`: those of this node's earlier process at
- * once, those of other nodes when no submission can last as long. A submission is never repeated, because the provider
+ * Moves jobs whose process ended during their submission to `unknown_submit`: at once if the store knows that it ended,
+ * and otherwise when no submission can last as long. A submission is never repeated, because the provider
  * may have the job. A job whose submission never began has its deadline now. Safe to run on every node at once.
  */
 export async function loseStaleSubmissions(

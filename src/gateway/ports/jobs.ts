@@ -131,7 +131,7 @@ export type DuePage = {
 
 /** The kinds of work that the reconciler does for jobs. */
 export type JobWork =
-  /** `queued` by an earlier process of this node, so nothing will submit it. */
+  /** `queued` by a process that has ended, as far as this node can know, so nothing will submit it. */
   | 'left_queued'
   /** `queued` on any node, and not changed since `atMs`. */
   | 'stale_queued'
