@@ -73,7 +73,8 @@ export class BudgetAlerts {
   }
 }
 
-function* nameOf({ kind, id, model }: Scope): Step<ScopeName> {
+/** The owner of a scope as its account knows it. */
+export function* nameOf({ kind, id, model }: Scope): Step<ScopeName> {
   const ofModel = model === '' ? {} : { model }
   switch (kind) {
     case 'account':
