@@ -12,12 +12,15 @@ import {
   type HoldTerms,
 } from '../../domain/ledger/hold.ts'
 import { addUsd, nanoUsd, type NanoUsd } from '../../domain/money.ts'
-import type { Captured, Hold, HoldOutcome } from '../../gateway/ports/ledger.ts'
+import type { Captured, Hold, HoldDemand, HoldOutcome } from '../../gateway/ports/ledger.ts'
 import type { Charge } from '../../gateway/ports/charge.ts'
 import { repeatedCapture, type ChargeBooking, type ChargedRow } from './charge-rows.ts'
 import type { holdsTable } from './money-tables.ts'
 import type { NewRow } from './hashed-table.ts'
 import { operationIdOf, type AccountState, type Operation } from './operation-rows.ts'
+
+/** A text hold that is asked for. */
+export type TextHoldTerms = Hold & { readonly demand?: HoldDemand }
 
 /** A text hold, which is only in memory. After it expired, it is kept until its request ends. */
 export type TextHoldState = 'open' | 'expired' | 'ended'

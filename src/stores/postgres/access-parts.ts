@@ -1,9 +1,10 @@
 import { accountEvents } from '../books/access/changes.ts'
 import type { KeptKeys } from '../books/access/kept-keys.ts'
-import { limitChanges, type LimitUsage } from '../books/access/limit-changes.ts'
+import { limitChanges } from '../books/access/limit-changes.ts'
 import type { UsageSource } from '../books/access/project-usage.ts'
 import { atOnce, first, type Engine, type Step } from '../books/steps.ts'
 import { forgetKeys, type KeyLookups } from './key-lookups.ts'
+import { limitUsage } from './limit-usage.ts'
 
 /** What the steps of accounts, keys and projects ask of the rest of a PostgreSQL store. */
 export function accessParts(
@@ -11,13 +12,15 @@ export function accessParts(
     readonly engine: Engine
     readonly kept: KeptKeys
     readonly keyLookups: KeyLookups
+    /** Replaces the clock of the database, for tests. */
+    readonly nowMs?: () => number
   } & Parameters<typeof accountEvents>[0],
 ) {
-  const { engine, kept, keyLookups } = parts
+  const { engine, kept, keyLookups, nowMs } = parts
   return {
     engine,
     forgetKeys: () => forgetKeys(kept),
-    changeLimits: limitChanges(limitUsage),
+    changeLimits: limitChanges(limitUsage(nowMs ?? (() => null))),
     countRequests,
     accountEvents: accountEvents(parts),
     usageSource,
@@ -25,15 +28,10 @@ export function accessParts(
   }
 }
 
-/** The upgrade that adds up earlier charges belongs to SQLite. */
-const isComplete = () => atOnce(() => true)
-
-export const usageSource: UsageSource = { isComplete, pause: async () => undefined }
-
-const limitUsage: LimitUsage = {
-  isComplete,
-  // Usage under limits is not counted yet.
-  recount: () => atOnce(() => undefined),
+export const usageSource: UsageSource = {
+  // The upgrade that adds up earlier charges belongs to SQLite.
+  isComplete: () => atOnce(() => true),
+  pause: async () => undefined,
 }
 
 /** An expired hold counts until its request ends. */

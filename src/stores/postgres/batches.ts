@@ -1,6 +1,7 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { idNumber } from '../../domain/ids.ts'
 import type { Hold } from '../../gateway/ports/ledger.ts'
+import type { TextHoldTerms } from '../books/holds.ts'
 import { LaneWriter, type WriterSettings } from './lane-writer.ts'
 import type { Answers, AskedCharge, ChargeAnswer, HoldAnswer } from './post.ts'
 import type { Work } from './step-writes.ts'
@@ -15,13 +16,15 @@ const IDLE_SEAL_MS = 50
 type BatchSettings = WriterSettings & {
   /** Hears of each account whose hold ended or that was charged, before the callers get their answers. */
   readonly onFreed?: (accountId: number) => void
+  /** Hears that a batch recorded alerts whose events are not written yet. */
+  readonly onAlerts?: () => void
 }
 
 type Answer<T> = Pick<PromiseWithResolvers<T>, 'resolve' | 'reject'>
 
 /** A part of a batch, which waits for it. */
 type Part =
-  | { readonly kind: 'hold'; readonly hold: Hold; readonly answer: Answer<HoldAnswer> }
+  | { readonly kind: 'hold'; readonly hold: TextHoldTerms; readonly answer: Answer<HoldAnswer> }
   | ({ readonly kind: 'charge'; readonly answer: Answer<ChargeAnswer> } & AskedCharge)
   | { readonly kind: 'end'; readonly hold: Hold; readonly answer: Answer<void> }
 type WaitingStep = {
@@ -43,6 +46,7 @@ type Waiting = Part | WaitingStep
 export class Batches {
   readonly #writer: LaneWriter
   readonly #onFreed: (accountId: number) => void
+  readonly #onAlerts: () => void
   #waiting: Waiting[] = []
   /** Undefined while no batch is on its way. */
   #work: Promise<void> | undefined
@@ -51,9 +55,11 @@ export class Batches {
   #sealing: Timer | undefined
   #closing: Promise<void> | undefined
 
-  private constructor(writer: LaneWriter, { onFreed = () => undefined }: BatchSettings) {
+  private constructor(writer: LaneWriter, settings: BatchSettings) {
+    const { onFreed = () => undefined, onAlerts = () => undefined } = settings
     this.#writer = writer
     this.#onFreed = onFreed
+    this.#onAlerts = onAlerts
   }
 
   /** Takes a lane. */
@@ -75,7 +81,7 @@ export class Batches {
     return this.#failure === undefined
   }
 
-  place(hold: Hold): Promise<HoldAnswer> {
+  place(hold: TextHoldTerms): Promise<HoldAnswer> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
     return this.#ask(answer => ({ kind: 'hold', hold, answer }))
   }
@@ -255,6 +261,7 @@ export class Batches {
     for (const [index, { answer }] of charges.entries()) resolveWith(answer, answers.charges[index])
     for (const { answer } of ends) answer.resolve()
     for (const [index, { answer }] of holds.entries()) resolveWith(answer, answers.holds[index])
+    if (answers.hasAlerts) this.#onAlerts()
   }
 }
 

@@ -1,6 +1,10 @@
+import { BudgetAlerts } from '../books/events/budget-alerts.ts'
+import type { Events } from '../books/events/events.ts'
 import type { BesideJobs } from '../books/jobs/jobs.ts'
 import type { Batches } from './batches.ts'
 import { LANE_TTL_MS } from './lane.ts'
+import type { StepLimits } from './step-limits.ts'
+import { tellRefusal } from './untold-alerts.ts'
 
 /**
  * What PostgreSQL keeps beside jobs. The process that submits a job is named by its lane and epoch. It has ended if the
@@ -8,17 +12,25 @@ import { LANE_TTL_MS } from './lane.ts'
  */
 export function createBesideJobs({
   batches,
+  stepLimits,
+  events,
   nowMs = () => null,
 }: {
   readonly batches: Batches
+  readonly stepLimits: StepLimits
+  readonly events: Events
   /** Replaces the clock of the database, for tests. */
   readonly nowMs?: () => number | null
 }): BesideJobs {
+  const budgetAlerts = new BudgetAlerts(events)
   return {
-    *takeLimits() {
-      return { outcome: 'taken', rates: {} }
+    *takeLimits({ accountId, free }, demand, { isCovered }) {
+      const taken = yield* stepLimits.take(accountId, demand, { free, isCovered })
+      if (taken.outcome === 'limited')
+        yield* tellRefusal({ accountId, refusal: taken.refusal }, budgetAlerts, nowMs())
+      return taken
     },
-    *giveBackLimits() {},
+    giveBackLimits: ({ accountId }, demand) => stepLimits.giveBack(accountId, demand),
     submitter: () => batches.process,
     left: () => ({
       sql: `NOT EXISTS (SELECT number FROM lanes WHERE 'lane-' || number || '/' || epoch = jobs.node

@@ -129,7 +129,7 @@ export class LaneWriter {
   async close(): Promise<void> {
     if (this.#lost === undefined) {
       if (this.isUnsealed) await this.post({ charges: [], ends: [], holds: [] })
-      await this.#lane.giveBack(this.#sql)
+      await this.#lane.giveBack(this.#sql, nowIn(this.#settings))
     }
     await this.#sql.close({ timeout: 0 })
   }

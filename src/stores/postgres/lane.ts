@@ -155,8 +155,8 @@ export class Lane {
   }
 
   /** Ends its text holds, and lets another process take the lane at once. */
-  async giveBack(sql: SQL): Promise<void> {
-    await sql`SELECT close_lane_v1(${this.#number}, ${this.#epoch})`
+  async giveBack(sql: SQL, nowMs: number | null): Promise<void> {
+    await sql`SELECT close_lane_v1(${this.#number}, ${this.#epoch}, ${nowMs})`
   }
 }
 

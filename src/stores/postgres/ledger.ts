@@ -1,7 +1,8 @@
 import { sumsIn } from '../../domain/ledger/books.ts'
 import { addUsd, nanoUsd, subtractUsd } from '../../domain/money.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { Balance, Ledger } from '../../gateway/ports/ledger.ts'
+import type { Balance, HoldOutcome, Ledger } from '../../gateway/ports/ledger.ts'
+import type { TextHoldTerms } from '../books/holds.ts'
 import type { Owner } from '../books/ledger/media-holds.ts'
 import type { MoneySteps } from '../books/ledger/money-steps.ts'
 import { booksStateFrom, type BalancesRow } from '../books/operation-rows.ts'
@@ -9,6 +10,7 @@ import { first, type Engine, type Step } from '../books/steps.ts'
 import { createLedgerReports } from '../books/usage/ledger-reports.ts'
 import { usageSource } from './access-parts.ts'
 import { chargePlaces } from './charge-places.ts'
+import type { PostgresLimits } from './limits.ts'
 import type { TextHolds } from './text-holds.ts'
 
 /** The ports of the ledger that are there. */
@@ -19,12 +21,21 @@ export function createLedger(parts: {
   readonly engine: Engine
   readonly money: MoneySteps
   readonly text: TextHolds
+  readonly limits: Pick<PostgresLimits, 'noteRefusal'>
+  /** Writes the events of alerts that batches recorded. */
+  readonly tellAlerts: () => Promise<unknown>
   readonly owner: Owner
   readonly clock: Pick<Clock, 'now'>
   readonly onFreed: Ledger['onFreed']
 }): PartOfLedger {
   const { engine, text, owner, clock } = parts
   const { media, credits, corrections, compensations } = parts.money
+  const placeText = async (hold: TextHoldTerms): Promise<HoldOutcome> => {
+    const outcome = await text.place(hold)
+    if (outcome.outcome === 'limited' && hold.demand !== undefined)
+      await parts.limits.noteRefusal({ accountId: hold.accountId, ...hold.demand }, outcome)
+    return outcome
+  }
   return {
     // Of the grants of one token to several accounts, each must see those before it.
     credit: request =>
@@ -32,7 +43,7 @@ export function createLedger(parts: {
     debit: request => engine.write('books', () => corrections.debit(request)),
     refund: request => engine.write('books', () => corrections.refund(request)),
     placeHold: ({ atMs, ...hold }) =>
-      hold.kind === 'text' ? text.place(hold) : engine.write('books', () => media.place(hold, owner, atMs)),
+      hold.kind === 'text' ? placeText(hold) : engine.write('books', () => media.place(hold, owner, atMs)),
     captureHold: (hold, charge) =>
       hold.kind === 'text'
         ? text.capture(hold, charge)
@@ -41,6 +52,7 @@ export function createLedger(parts: {
       hold.kind === 'text' ? text.release(hold) : engine.write('books', () => media.release(hold, atMs)),
     async renewHolds() {
       await text.renew()
+      await parts.tellAlerts()
       await engine.write('books', () => media.renew(owner))
     },
     async expiredHolds(limit) {

@@ -13,6 +13,34 @@ export function list(elements: readonly string[]): string {
   return `{${elements.map(element => `"${element.replaceAll(/["\\]/g, String.raw`\$&`)}"`).join(',')}}`
 }
 
+/** The fields of a record that PostgreSQL wrote as text. */
+export function fieldsOf(text: string): (string | null)[] {
+  const fields: (string | null)[] = []
+  let at = 1
+  while (at < text.length) {
+    const isQuoted = text[at] === '"'
+    const end = isQuoted ? endOfQuoted(text, at) : endOfField(text, at)
+    const content = isQuoted
+      ? text.slice(at + 1, end - 1).replaceAll(/(["\\])\1/g, '$1')
+      : text.slice(at, end)
+    fields.push(content === '' && !isQuoted ? null : content)
+    at = end + 1
+  }
+  return fields
+}
+
+function endOfField(text: string, start: number): number {
+  const comma = text.indexOf(',', start)
+  return comma === -1 ? text.length - 1 : comma
+}
+
+/** The position after the closing quote. Quotes inside are doubled. */
+function endOfQuoted(text: string, start: number): number {
+  let at = start + 1
+  while (text[at] !== '"' || text[at + 1] === '"') at += text[at] === '"' ? 2 : 1
+  return at + 1
+}
+
 /** An empty field is null. */
 function field(value: SqlValue): string {
   if (value === null) return ''

@@ -20,7 +20,6 @@ import { createAttempts } from '../books/ledger/attempts.ts'
 import { createMoneySteps } from '../books/ledger/money-steps.ts'
 import { KeptKeys } from '../books/access/kept-keys.ts'
 import { createKeyDefaults } from '../books/access/key-defaults.ts'
-import { limitTerms } from '../books/access/limit-changes.ts'
 import { StoredProjects } from '../books/access/projects.ts'
 import { accessParts } from './access-parts.ts'
 import { createBookedItems } from '../books/usage/booked-items.ts'
@@ -29,14 +28,18 @@ import { besideCharges } from './beside-charges.ts'
 import { createBesideJobs } from './beside-jobs.ts'
 import { openCatalog, watchOfCatalog } from './catalog.ts'
 import type { Connections } from './database.ts'
+import type { Engine } from '../books/steps.ts'
 import { createEngine } from './engine.ts'
 import { KeyLookups, watchOf } from './key-lookups.ts'
 import { sha256Of } from './lane.ts'
 import { createLedger } from './ledger.ts'
 import { PostgresLeases } from './leases.ts'
 import { Poll } from './poll.ts'
+import { PostgresLimits } from './limits.ts'
+import { StepLimits } from './step-limits.ts'
 import { Tariffs } from './tariffs.ts'
 import { TextHolds } from './text-holds.ts'
+import { tellAlerts } from './untold-alerts.ts'
 import { storedReceivers } from './receivers.ts'
 
 /** The expression of the index `api_keys_by_expiry`. */
@@ -64,6 +67,7 @@ export type PostgresNode = Pick<
   | 'apiKeys'
   | 'projects'
   | 'keyDefaults'
+  | 'limits'
   | 'adminTokens'
   | 'attempts'
   | 'auditLog'
@@ -78,7 +82,6 @@ export type PostgresNode = Pick<
   | 'leases'
 > & {
   readonly ledger: ReturnType<typeof createLedger>
-  readonly limits: Pick<StoreNode['limits'], 'of'>
   /** Writes what waits, ends the text holds of this node and gives its lane back. Repeating it changes nothing. */
   close(): Promise<void>
 }
@@ -87,20 +90,21 @@ export type PostgresNode = Pick<
 export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
   const { name, connections, clock, random64, secretKey } = settings
   const { connect, reads } = connections
-  const nowMs = settings.nowMs && { nowMs: settings.nowMs }
+  const nowMs: { readonly nowMs?: () => number } = settings.nowMs ? { nowMs: settings.nowMs } : {}
   const freed = new Set<(accountId: number) => void>()
   const onFreed = (accountId: number) => {
     for (const listener of freed) listener(accountId)
   }
-  const batches = await Batches.open({ connect, label: name, onFreed, ...nowMs })
+  const batches = await Batches.open({ connect, label: name, onFreed, onAlerts: () => void tell(), ...nowMs })
   const engine = createEngine({ batches, reads, onFreed })
+  const tell = () => told({ engine, events })
   const receivers = storedReceivers
   const events = new Events(receivers)
   const balanceAlerts = new BalanceAlerts(events)
   const mailRecipients = new MailRecipients(receivers)
   const eventParts = { engine, receivers, events, secretBox: secretBox(secretKey) }
   const mail = new StoredMail({ engine, mailRecipients })
-  const money = createMoneySteps({ besideCharges, balanceAlerts, events })
+  const { stepLimits, beside, money, limits } = moneyParts({ engine, reads, events, balanceAlerts, ...nowMs })
   const text = new TextHolds({ batches, reads, tariffs: new Tariffs(batches), onFreed, ...nowMs })
   const owner = { number: random64(), expiresAtMs: () => clock.now() + HOLD_TTL_MS }
   const jobAlerts = new JobAlerts(events)
@@ -113,6 +117,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
   const keyLookups = new KeyLookups({ connect, clock, kept, poll })
   const access = accessParts({
     engine,
+    ...nowMs,
     kept,
     keyLookups,
     balanceAlerts,
@@ -128,6 +133,8 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
       engine,
       money,
       text,
+      limits,
+      tellAlerts: tell,
       owner,
       clock,
       onFreed: listener => void freed.add(listener),
@@ -136,14 +143,14 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     apiKeys,
     projects: new StoredProjects(access),
     keyDefaults: createKeyDefaults(engine),
-    limits: { of: owner => engine.read(() => limitTerms(owner)) },
-    attempts: createAttempts({ engine, besideCharges }),
+    limits,
+    attempts: createAttempts({ engine, besideCharges: beside }),
     jobs: createJobs({
       engine,
       money,
       owner,
       jobAlerts,
-      besideJobs: createBesideJobs({ batches, ...nowMs }),
+      besideJobs: createBesideJobs({ batches, stepLimits, events, ...nowMs }),
       hashText: sha256Of,
     }),
     adminTokens: new StoredAdminTokens(engine),
@@ -164,4 +171,19 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
       await close()
     },
   }
+}
+
+/** The steps that move money, with the limits that they take. */
+function moneyParts(
+  parts: ConstructorParameters<typeof PostgresLimits>[0] & { readonly balanceAlerts: BalanceAlerts },
+) {
+  const stepLimits = new StepLimits(parts.nowMs ?? (() => null))
+  const beside = besideCharges(stepLimits)
+  const money = createMoneySteps({ ...parts, besideCharges: beside })
+  return { stepLimits, beside, money, limits: new PostgresLimits(parts) }
+}
+
+/** Alerts that cannot be told now are told with the next ones, or with the next renewal of holds. */
+function told({ engine, events }: { readonly engine: Engine; readonly events: Events }) {
+  return engine.write('events', () => tellAlerts(event => events.emit(event))).catch(() => undefined)
 }

@@ -2,20 +2,21 @@ import type { SQL } from 'bun'
 import { post as entriesOf } from '../../domain/ledger/post.ts'
 import { addUsd, nanoUsd } from '../../domain/money.ts'
 import type { TextCharge } from '../../gateway/ports/charge.ts'
-import type { Captured, Hold, HoldOutcome } from '../../gateway/ports/ledger.ts'
+import type { Captured, HoldOutcome } from '../../gateway/ports/ledger.ts'
 import type { SqlValue } from '../books/canonical.ts'
 import { chargeRow, type ChargedRow } from '../books/charge-rows.ts'
 import type { CommitRows } from '../books/commit-rows.ts'
 import { chargesTable, operationsTable } from '../books/money-tables.ts'
 import { NO_BALANCES } from '../../domain/ledger/books.ts'
-import { captureTextHold } from '../books/holds.ts'
+import { captureTextHold, type TextHoldTerms } from '../books/holds.ts'
 import { addOperation, operationRow, type StagedBooks } from '../books/operation-rows.ts'
 import { formOfRow } from './hashed-rows.ts'
 import type { LanePlace } from './lane.ts'
+import { LimitStates } from './limit-states.ts'
 import { list, record } from './literals.ts'
 
 export type AskedCharge = {
-  readonly hold: Hold
+  readonly hold: TextHoldTerms
   readonly charge: TextCharge
   /** The row of its tariff. */
   readonly tariffId: bigint | null
@@ -24,23 +25,37 @@ export type AskedCharge = {
 /** What one batch asks for. Each id occurs once. */
 export type Asked = {
   readonly charges: readonly AskedCharge[]
-  readonly ends: readonly Hold[]
-  readonly holds: readonly Hold[]
+  readonly ends: readonly TextHoldTerms[]
+  readonly holds: readonly TextHoldTerms[]
 }
 
 /** The outcome of a charge: that of its first capture, which is null if its hold has ended without one. */
 export type ChargeAnswer = { readonly captured: Captured } | { readonly first: ChargedRow | null }
 
-/** Why a hold was not placed: its id is of another hold, it has expired, or its account is closed or missing. */
-export type HoldProblem = 'another' | 'expired' | 'closed' | 'no account'
+/**
+ * Why a hold was not placed: its id is of another hold, it has expired, its account is closed or missing, or the database
+ * refused it for limits that do not refuse it by the rules of the domain.
+ */
+export type HoldProblem = 'another' | 'expired' | 'closed' | 'no account' | 'limits'
 export type HoldAnswer = HoldOutcome | { readonly outcome: 'impossible'; readonly problem: HoldProblem }
 
-export type Answers = { readonly charges: readonly ChargeAnswer[]; readonly holds: readonly HoldAnswer[] }
+export type Answers = {
+  readonly charges: readonly ChargeAnswer[]
+  readonly holds: readonly HoldAnswer[]
+  /** True if the database recorded alerts whose events are not written yet. */
+  readonly hasAlerts: boolean
+}
 
 /** The parts of the result of `post_v1`. */
 const BOOKS = 1
 const CHARGE = 2
 const HOLD = 3
+const LIMITS = 4
+const PROJECT = 5
+const ALERTS = 6
+/** The answers to a hold that are not a problem. */
+const LIMITED = 5n
+const REPEATED = 6n
 const problems = [undefined, 'another', 'expired', 'closed', 'no account'] as const
 
 type ResultRow = {
@@ -51,6 +66,7 @@ type ResultRow = {
   v2: bigint | null
   v3: bigint | null
   v4: bigint | null
+  state: string | null
 }
 
 /**
@@ -76,14 +92,20 @@ export async function postBatch(
     ${list(asked.ends.map(hold => record(holdValues(hold))))}::text_hold_v1[],
     ${list(asked.holds.map(hold => record(holdValues(hold))))}::text_hold_v1[], ${nowMs})`
   const books = new Map<bigint, StagedBooks>()
-  const holds: HoldAnswer[] = asked.holds.map(hold => ({ outcome: 'held', hold }))
+  const limits = new LimitStates()
+  const answers: (ResultRow | undefined)[] = asked.holds.map(() => undefined)
+  let hasAlerts = false
   for (const row of result) {
     if (row.part === BOOKS) books.set(row.subject, booksOf(row))
     else if (row.part === CHARGE) posted[Number(row.subject) - 1]?.answered(row)
-    else if (row.part === HOLD) holds[Number(row.subject) - 1] = holdAnswer(row)
+    else if (row.part === HOLD) answers[Number(row.subject) - 1] = row
+    else if (row.part === LIMITS) limits.add(Number(row.subject), Number(row.v0), row.state ?? '')
+    else if (row.part === PROJECT) limits.addProject(Number(row.subject), Number(row.v0))
+    else if (row.part === ALERTS) hasAlerts = true
   }
   for (const charge of posted) charge.addRows(rows, books, place.sealedId + 1n)
-  return { charges: posted.map(({ answer }) => answer), holds }
+  const holds = asked.holds.map((hold, index) => holdAnswer(hold, answers[index], limits))
+  return { charges: posted.map(({ answer }) => answer), holds, hasAlerts }
 }
 
 /** A charge of a batch, and what became of it. */
@@ -208,7 +230,19 @@ function booksOf({
   return { ...books, operationCount: Number(count), latestOperationId, latestChargeId }
 }
 
-function holdAnswer({ v0: code, v1: free, v2: media, v3: text }: ResultRow): HoldAnswer {
+/** In the order of the holds, because each takes of the limits what the next one finds. */
+function holdAnswer(hold: TextHoldTerms, row: ResultRow | undefined, limits: LimitStates): HoldAnswer {
+  if (row === undefined) {
+    const taken = limits.outcomeOf(hold)
+    return { outcome: 'held', hold, ...(taken?.outcome === 'taken' && { rates: taken.rates }) }
+  }
+  const { v0: code, v1: free, v2: media, v3: text } = row
+  if (code === LIMITED) {
+    const limited = limits.outcomeOf(hold, nanoUsd(free ?? 0n))
+    // The rules of the database and of the domain are compared by a property test.
+    return limited?.outcome === 'limited' ? limited : { outcome: 'impossible', problem: 'limits' }
+  }
+  if (code === REPEATED) return { outcome: 'held', hold }
   const problem = problems[Number(code)]
   if (problem !== undefined) return { outcome: 'impossible', problem }
   const heldText = nanoUsd(text ?? 0n)
@@ -232,10 +266,13 @@ export function placeValues({
   return [lane, epoch, batch, lastId, sealedId, ...stored.map(value => value ?? null)]
 }
 
-export function holdValues({ id, accountId, amount }: Hold): readonly SqlValue[] {
-  return [id.key, id.tail, accountId, amount]
+export function holdValues({ id, accountId, amount, demand }: TextHoldTerms): readonly SqlValue[] {
+  const terms = [id.key, id.tail, accountId, amount]
+  if (demand === undefined) return [...terms, null, null, null, null]
+  const { apiKeyId, model, tokens, amount: worstCase } = demand
+  return [...terms, apiKeyId, model, tokens, worstCase]
 }
 
-function accountOf({ accountId }: Hold): number {
+function accountOf({ accountId }: TextHoldTerms): number {
   return accountId
 }

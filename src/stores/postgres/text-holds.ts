@@ -6,7 +6,7 @@ import { requireFittingCharge } from '../../domain/ledger/hold.ts'
 import type { Charge, TextCharge } from '../../gateway/ports/charge.ts'
 import type { Captured, Hold, HoldOutcome } from '../../gateway/ports/ledger.ts'
 import { repeatedCapture } from '../books/charge-rows.ts'
-import { anotherHold } from '../books/holds.ts'
+import { anotherHold, type TextHoldTerms } from '../books/holds.ts'
 import type { Batches } from './batches.ts'
 import { LANE_TTL_MS } from './lane.ts'
 import { record } from './literals.ts'
@@ -44,7 +44,7 @@ export class TextHolds {
     this.#onFreed = parts.onFreed ?? (() => undefined)
   }
 
-  async place(hold: Hold): Promise<HoldOutcome> {
+  async place(hold: TextHoldTerms): Promise<HoldOutcome> {
     if (hold.amount < 0n) throw new RangeError(`A hold of ${hold.amount} is negative.`)
     const answer = await this.#batches.place(hold)
     if (answer.outcome === 'impossible') throw problemOfHold(hold, answer.problem)
@@ -124,5 +124,9 @@ function problemOfHold({ id, accountId }: Hold, problem: HoldProblem): Error {
       return closedAccountError()
     case 'no account':
       return new RangeError(`There is no account ${accountId}, or its row of balances is missing.`)
+    case 'limits':
+      return new Error(
+        `The limits of account ${accountId} refuse ${formatId('hold', id)} only in the database.`,
+      )
   }
 }

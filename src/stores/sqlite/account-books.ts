@@ -10,7 +10,7 @@ import {
   type StepBooks,
 } from '../books/operation-rows.ts'
 import type { HintBroadcast } from './freed-hints.ts'
-import type { AccountLimits } from './limits/account-limits.ts'
+import type { AccountLimits } from '../books/limits/account-limits.ts'
 import type { Transactions } from './transactions.ts'
 
 /**

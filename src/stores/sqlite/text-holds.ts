@@ -4,7 +4,7 @@ import type { HoldKind } from '../../domain/ledger/books.ts'
 import { canHold } from '../../domain/ledger/hold.ts'
 import { addUsd, subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
-import type { Captured, Hold, HoldDemand, HoldOutcome } from '../../gateway/ports/ledger.ts'
+import type { Captured, Hold, HoldOutcome } from '../../gateway/ports/ledger.ts'
 import type { Charge } from '../../gateway/ports/charge.ts'
 import { repeatedCapture } from '../books/charge-rows.ts'
 import {
@@ -13,16 +13,17 @@ import {
   isTextHoldPlaced,
   refusalOfHold,
   type TextHoldState,
+  type TextHoldTerms,
 } from '../books/holds.ts'
 import type { Charges } from '../books/ledger/charges.ts'
 import type { Journal } from '../books/ledger/journal.ts'
 import type { Step } from '../books/steps.ts'
+import { scopedDemand, type ScopedDemand } from '../books/limits/account-limits.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
 import type { StepRunner } from './engine.ts'
 import type { HintBroadcast } from './freed-hints.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { HoldOwner } from './hold-owner.ts'
-import type { ScopedDemand } from './limits/account-limits.ts'
 import type { LimitSteps } from './limits/limit-steps.ts'
 import type { Transactions } from './transactions.ts'
 
@@ -36,9 +37,6 @@ type Parts = {
   readonly limits: LimitSteps
   readonly textHolds: OpenTextHolds
 }
-
-/** A text hold that is asked for. */
-export type TextHoldTerms = Hold & { readonly demand?: HoldDemand }
 
 type UsedTokens = { readonly tokens: number; readonly atMs: number }
 
@@ -198,10 +196,6 @@ export class TextHolds {
     for (const { hold, before } of this.#ended) this.#holds.add(hold, before)
     this.#ended = []
   }
-}
-
-function scopedDemand({ apiKeyId, model, tokens, amount }: HoldDemand): ScopedDemand {
-  return { kind: 'text', apiKeyId, model, tokens, amount }
 }
 
 /** A text hold, which is only in memory, with the books of its account. */

@@ -126,7 +126,7 @@ export const limitMutants: readonly Mutant[] = [
   },
   {
     name: 'a request does not pass the limits of the project of its key',
-    file: 'src/stores/sqlite/limits/account-limits.ts',
+    file: 'src/stores/books/limits/account-limits.ts',
     text: 'if (project !== undefined) scopes.push(project)',
     replacement: '',
     tests: [PROJECT_TESTS],

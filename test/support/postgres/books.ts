@@ -16,6 +16,16 @@ export async function anAccountIn(sql: SQL, funds: NanoUsd): Promise<number> {
   return Number(row!.id)
 }
 
+/** A new API key of an account that no commit covers. Its id. */
+export async function aKeyIn(sql: SQL, accountId: number, projectId?: number): Promise<number> {
+  const name = crypto.randomUUID()
+  const hash = crypto.getRandomValues(new Uint8Array(32))
+  const [row] = await sql<{ id: bigint }[]>`
+    INSERT INTO api_keys (public_id, account_id, name, hash, prefix, created_at_ms, commit_id, project_id)
+      VALUES (${name}, ${accountId}, ${name}, ${hash}, 'tg', 0, 0, ${projectId ?? null}) RETURNING id`
+  return Number(row!.id)
+}
+
 /** What is wrong with the books, whose nodes have all stored their last commits. */
 export async function problemsOf(sql: SQL): Promise<readonly string[]> {
   return [...(await problemsOfCommits(sql)), ...(await problemsOfSums(sql))]

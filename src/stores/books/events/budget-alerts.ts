@@ -74,7 +74,7 @@ export class BudgetAlerts {
 }
 
 /** A scope as its account knows it. */
-function* nameOfScope({ kind, id, model }: Scope): Step<ScopeName> {
+export function* nameOfScope({ kind, id, model }: Scope): Step<ScopeName> {
   const ofModel = model === '' ? {} : { model }
   switch (kind) {
     case 'account':

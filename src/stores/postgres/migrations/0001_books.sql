@@ -33,7 +33,10 @@ CREATE TABLE balances (
   latest_operation_id bigint,
   latest_charge_id bigint,
   -- The sum of its open text holds. Their money stays in `available`.
-  reserved bigint NOT NULL DEFAULT 0
+  reserved bigint NOT NULL DEFAULT 0,
+  -- Which kinds of its scopes have limits, and whether it has an alert. Batches look no further if both are 0.
+  limit_kinds bigint NOT NULL DEFAULT 0,
+  has_alert bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 40);
 
 CREATE TABLE tariffs (
@@ -145,6 +148,11 @@ CREATE TABLE text_holds (
   epoch bigint NOT NULL,
   -- Null while it is open. After that its money is free, but its request can still be charged.
   expired_at_ms bigint,
+  -- What its request takes of the limits of its scopes: nothing if `api_key_id` is null.
+  api_key_id bigint,
+  model text,
+  tokens bigint,
+  worst_case bigint,
   PRIMARY KEY (id_key, id_tail)
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
 

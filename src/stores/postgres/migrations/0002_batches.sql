@@ -33,7 +33,46 @@ CREATE TYPE text_charge_v1 AS (
   tags text,
   user_id text
 );
-CREATE TYPE text_hold_v1 AS (id_key bigint, id_tail bigint, account_id bigint, amount bigint);
+-- A hold, and what its request takes of the limits of its scopes: nothing if `api_key_id` is null.
+CREATE TYPE text_hold_v1 AS (
+  id_key bigint,
+  id_tail bigint,
+  account_id bigint,
+  amount bigint,
+  api_key_id bigint,
+  model text,
+  tokens bigint,
+  worst_case bigint
+);
+
+-- What a request changes in the usage of its scopes when it begins or ends. `tokens` is null if it leaves their buckets
+-- as they are, and `cost` and `at_ms` are those of its charge.
+CREATE TYPE usage_change_v1 AS (
+  account_id bigint,
+  api_key_id bigint,
+  model text,
+  requests bigint,
+  running bigint,
+  tokens bigint,
+  reserved_text bigint,
+  reserved_media bigint,
+  cost bigint,
+  at_ms bigint
+);
+
+-- A time, and the periods of budgets that it is in.
+CREATE TYPE periods_v1 AS (
+  now_ms bigint,
+  day_start_ms bigint,
+  day_end_ms bigint,
+  week_start_ms bigint,
+  week_end_ms bigint,
+  month_start_ms bigint,
+  month_end_ms bigint
+);
+
+-- The limits of a scope as a text that the node reads, and whether it has room for the requests that ask.
+CREATE TYPE asked_limit_v1 AS (account_id bigint, has_room boolean, state text);
 
 -- The place of a batch in its lane: the last row id that it may use, what of the lane is sealed, and the commit of the
 -- batch before, if that wrote rows that a commit covers.
@@ -110,7 +149,10 @@ END $$;
 --   2 (charge): its position, and 0 with its shortfall; or 1, not charged now, with the account, cost and shortfall of the
 --     first charge of its id, null if there is none;
 --   3 (hold): its position, and 0 refused with the free, media and text amounts, 1 another hold has its id, 2 expired,
---     3 the account is closed, 4 there is no account.
+--     3 the account is closed, 4 there is no account, 5 limited with the free amount, 6 it was placed before;
+--   4 (limits): the account, the time, and as `state` the limits of a scope before the holds of the batch;
+--   5 (project): a key of an account whose projects have limits, and its project;
+--   6 (alerts): 0; there are new rows in `untold_alerts`.
 -- Without `enable_seqscan = off`, a session that began with small tables would go on to read them from end to end.
 CREATE FUNCTION post_v1(
   p_place lane_place_v1,
@@ -119,30 +161,69 @@ CREATE FUNCTION post_v1(
   p_ends text_hold_v1[],
   p_holds text_hold_v1[],
   p_now_ms bigint
-) RETURNS TABLE (part integer, subject bigint, v0 bigint, v1 bigint, v2 bigint, v3 bigint, v4 bigint)
+) RETURNS TABLE (part integer, subject bigint, v0 bigint, v1 bigint, v2 bigint, v3 bigint, v4 bigint, state text)
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
+  v_now_ms bigint := now_ms(p_now_ms);
   v_books balances[];
+  v_is_limited boolean;
+  v_at periods_v1;
+  -- What the holds of the accounts with limits ask of their scopes.
+  v_uses usage_change_v1[];
+  v_use usage_change_v1;
+  v_limits asked_limit_v1[];
+  -- The accounts whose holds are decided one after the other.
+  v_apart bigint[] := '{}';
+  v_untold bigint := 0;
   v_first bigint;
   v_last bigint;
   v_hold record;
   v_account record;
+  v_code bigint;
 BEGIN
   -- The caller waits for the disk in a transaction of its own, after the locks of this one are released.
   PERFORM set_config('synchronous_commit', 'off', true);
-  PERFORM enter_lane_v1(p_place, now_ms(p_now_ms));
+  PERFORM enter_lane_v1(p_place, v_now_ms);
   SELECT array_agg(locked.book) INTO v_books FROM (
     SELECT balances AS book FROM balances WHERE account_id = ANY (p_accounts)
       ORDER BY account_id FOR NO KEY UPDATE
   ) AS locked;
+  v_is_limited := EXISTS (SELECT FROM unnest(v_books) WHERE limit_kinds <> 0);
+  IF v_is_limited THEN
+    v_at := periods_v1(v_now_ms);
+  END IF;
+  -- Only the partitions between these are opened.
+  SELECT min(id_key), max(id_key) INTO v_first, v_last FROM unnest(p_charges);
+
+  IF v_is_limited AND cardinality(p_charges) + cardinality(p_ends) > 0 THEN
+    v_untold := change_usage_v1(ARRAY(
+      SELECT given_back_v1(h, e.tokens)
+        FROM (
+          SELECT id_key, id_tail, account_id, input + cached_input + cache_write + coalesce(cache_write_1h, 0)
+              + audio_input + output + reasoning + audio_output AS tokens
+            FROM unnest(p_charges)
+          UNION ALL SELECT id_key, id_tail, account_id, 0 FROM unnest(p_ends)
+        ) AS e
+          JOIN unnest(v_books) AS b ON b.account_id = e.account_id AND b.limit_kinds <> 0
+          JOIN text_holds h ON h.id_key = e.id_key AND h.id_tail = e.id_tail AND h.account_id = e.account_id
+        WHERE h.api_key_id IS NOT NULL
+      UNION ALL
+      SELECT ROW(g.account_id, g.api_key_id, g.model, 0, 0, NULL, 0, 0, g.cost, g.at_ms)::usage_change_v1
+        FROM unnest(p_charges) AS g
+          JOIN unnest(v_books) AS b ON b.account_id = g.account_id AND b.limit_kinds <> 0
+          JOIN text_holds h ON h.id_key = g.id_key AND h.id_tail = g.id_tail AND h.account_id = g.account_id
+        WHERE g.cost > 0 AND NOT EXISTS (
+          SELECT FROM charges c WHERE c.id_key = g.id_key AND c.id_tail = g.id_tail
+            AND c.id_key BETWEEN v_first AND v_last
+        )
+    ), v_at);
+  END IF;
 
   IF cardinality(p_charges) > 0 THEN
     RETURN QUERY SELECT 1, b.account_id, b.available, b.revenue_text, b.operation_count, b.latest_operation_id,
-        b.latest_charge_id
+        b.latest_charge_id, NULL::text
       FROM unnest(v_books) AS b WHERE b.account_id IN (SELECT account_id FROM unnest(p_charges));
 
-    -- Only the partitions between these are opened.
-    SELECT min(id_key), max(id_key) INTO v_first, v_last FROM unnest(p_charges);
     RETURN QUERY WITH given AS MATERIALIZED (
       SELECT * FROM unnest(p_charges) WITH ORDINALITY
     ), earlier AS MATERIALIZED (
@@ -224,9 +305,13 @@ BEGIN
         WHERE b.account_id = s.account_id
     )
     SELECT 2, g.ordinality, CASE WHEN t.id IS NULL THEN 1 ELSE 0 END::bigint, f.account_id, f.cost,
-        coalesce(t.shortfall, f.shortfall), NULL::bigint
+        coalesce(t.shortfall, f.shortfall), NULL::bigint, NULL::text
       FROM given g LEFT JOIN taken t ON t.ordinality = g.ordinality LEFT JOIN earlier f ON f.ordinality = g.ordinality
       WHERE t.id IS NULL OR t.shortfall > 0;
+
+    IF EXISTS (SELECT FROM unnest(v_books) WHERE has_alert <> 0) THEN
+      v_untold := v_untold + tell_low_balances_v1(ARRAY(SELECT account_id FROM unnest(p_charges)), v_now_ms);
+    END IF;
   END IF;
 
   IF cardinality(p_ends) > 0 THEN
@@ -240,8 +325,28 @@ BEGIN
       WHERE b.account_id = s.account_id;
   END IF;
 
+  IF v_is_limited AND cardinality(p_holds) > 0 THEN
+    v_uses := ARRAY(
+      SELECT ROW(g.account_id, g.api_key_id, g.model, count(*), count(*), sum(g.tokens)::bigint,
+          sum(g.worst_case)::bigint, 0, 0, NULL)::usage_change_v1
+        FROM unnest(p_holds) AS g JOIN unnest(v_books) AS b ON b.account_id = g.account_id
+        WHERE b.limit_kinds <> 0 AND g.api_key_id IS NOT NULL
+          AND NOT EXISTS (SELECT FROM text_holds h WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail)
+        GROUP BY g.account_id, g.api_key_id, g.model
+    );
+    v_limits := ARRAY(SELECT asked FROM asked_limits_v1(v_uses, v_at) AS asked);
+    v_apart := ARRAY(SELECT DISTINCT account_id FROM unnest(v_limits) WHERE NOT has_room);
+    RETURN QUERY SELECT 4, l.account_id, v_now_ms, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, l.state
+      FROM unnest(v_limits) AS l;
+    RETURN QUERY SELECT 5, k.id, k.project_id, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text
+      FROM unnest(v_books) AS b JOIN unnest(v_uses) AS u ON u.account_id = b.account_id
+        JOIN api_keys k ON k.id = u.api_key_id
+      WHERE b.limit_kinds & limit_bit_v1('project') <> 0 AND k.project_id IS NOT NULL;
+  END IF;
+
   IF cardinality(p_holds) > 0 THEN
-    -- Those that repeat an earlier one. The others of an account are placed together if all of them fit.
+    -- Those that repeat an earlier one. The others of an account are placed together if its money and its limits have
+    -- room for all of them.
     RETURN QUERY WITH given AS MATERIALIZED (
       SELECT * FROM unnest(p_holds) WITH ORDINALITY
     ), earlier AS MATERIALIZED (
@@ -254,18 +359,28 @@ BEGIN
       SELECT a.account_id, a.amount FROM asked a JOIN balances b ON b.account_id = a.account_id
         WHERE (a.amount = 0 OR a.amount <= b.available - b.reserved)
           AND EXISTS (SELECT FROM accounts WHERE id = a.account_id AND closed_at_ms IS NULL)
+          AND a.account_id <> ALL (v_apart)
     ), insert_holds AS (
-      INSERT INTO text_holds (id_key, id_tail, account_id, amount, lane, epoch)
-        SELECT g.id_key, g.id_tail, g.account_id, g.amount, p_place.lane, p_place.epoch
+      INSERT INTO text_holds (id_key, id_tail, account_id, amount, lane, epoch, api_key_id, model, tokens, worst_case)
+        SELECT g.id_key, g.id_tail, g.account_id, g.amount, p_place.lane, p_place.epoch, g.api_key_id,
+            g.model, g.tokens, g.worst_case
           FROM given g JOIN fitting f ON f.account_id = g.account_id
           WHERE NOT EXISTS (SELECT FROM earlier e WHERE e.ordinality = g.ordinality)
     ), write_books AS (
       UPDATE balances b SET reserved = b.reserved + f.amount FROM fitting f
         WHERE b.account_id = f.account_id AND f.amount > 0
     )
-    SELECT 3, f.ordinality, CASE WHEN f.is_same THEN 2 ELSE 1 END::bigint, NULL::bigint, NULL::bigint, NULL::bigint,
-        NULL::bigint
-      FROM earlier f WHERE NOT f.is_same OR f.expired_at_ms IS NOT NULL;
+    SELECT 3, f.ordinality, CASE WHEN NOT f.is_same THEN 1 WHEN f.expired_at_ms IS NULL THEN 6 ELSE 2 END::bigint,
+        NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text
+      FROM earlier f;
+
+    IF v_is_limited THEN
+      v_apart := ARRAY(
+        SELECT DISTINCT g.account_id FROM unnest(p_holds) AS g
+          WHERE NOT EXISTS (SELECT FROM text_holds h WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail)
+      );
+      PERFORM change_usage_v1(ARRAY(SELECT u FROM unnest(v_uses) AS u WHERE u.account_id <> ALL (v_apart)), v_at);
+    END IF;
 
     FOR v_hold IN
       SELECT g.* FROM unnest(p_holds) WITH ORDINALITY AS g
@@ -273,20 +388,37 @@ BEGIN
         ORDER BY g.ordinality
     LOOP
       SELECT b.available - b.reserved AS free, b.held_media, b.held_text + b.reserved AS held_text,
-          a.closed_at_ms IS NOT NULL AS is_closed
+          a.closed_at_ms IS NOT NULL AS is_closed, v_hold.api_key_id IS NOT NULL AND b.limit_kinds <> 0 AS is_limited
         INTO v_account FROM balances b JOIN accounts a ON a.id = b.account_id WHERE b.account_id = v_hold.account_id;
-      IF NOT FOUND THEN
-        RETURN QUERY VALUES (3, v_hold.ordinality, 4::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint);
-      ELSIF v_account.is_closed THEN
-        RETURN QUERY VALUES (3, v_hold.ordinality, 3::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint);
-      ELSIF v_hold.amount = 0 OR v_hold.amount <= v_account.free THEN
-        INSERT INTO text_holds (id_key, id_tail, account_id, amount, lane, epoch)
-          VALUES (v_hold.id_key, v_hold.id_tail, v_hold.account_id, v_hold.amount, p_place.lane, p_place.epoch);
-        UPDATE balances b SET reserved = b.reserved + v_hold.amount WHERE b.account_id = v_hold.account_id;
+      v_use := ROW(v_hold.account_id, v_hold.api_key_id, v_hold.model, 1, 1, v_hold.tokens, v_hold.worst_case,
+        0, 0, NULL)::usage_change_v1;
+      v_code := CASE
+        WHEN v_account.free IS NULL THEN 4
+        WHEN v_account.is_closed THEN 3
+        -- The limits are asked first, so that a limited request never waits for money.
+        WHEN v_account.is_limited
+          AND EXISTS (SELECT FROM asked_limits_v1(ARRAY[v_use], v_at) WHERE NOT has_room) THEN 5
+        WHEN v_hold.amount > 0 AND v_hold.amount > v_account.free THEN 0
+      END;
+      IF v_code IS NOT NULL THEN
+        IF v_code = 5 THEN
+          PERFORM refuse_use_v1(v_use, v_now_ms);
+        END IF;
+        RETURN QUERY SELECT 3, v_hold.ordinality, v_code, v_account.free, v_account.held_media, v_account.held_text,
+          NULL::bigint, NULL::text;
       ELSE
-        RETURN QUERY VALUES (3, v_hold.ordinality, 0::bigint, v_account.free, v_account.held_media,
-          v_account.held_text, NULL::bigint);
+        INSERT INTO text_holds (id_key, id_tail, account_id, amount, lane, epoch, api_key_id, model, tokens, worst_case)
+          VALUES (v_hold.id_key, v_hold.id_tail, v_hold.account_id, v_hold.amount, p_place.lane, p_place.epoch,
+            v_hold.api_key_id, v_hold.model, v_hold.tokens, v_hold.worst_case);
+        UPDATE balances b SET reserved = b.reserved + v_hold.amount WHERE b.account_id = v_hold.account_id;
+        IF v_account.is_limited THEN
+          PERFORM change_usage_v1(ARRAY[v_use], v_at);
+        END IF;
       END IF;
     END LOOP;
+  END IF;
+
+  IF v_untold > 0 THEN
+    RETURN QUERY SELECT 6, 0::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text;
   END IF;
 END $$;

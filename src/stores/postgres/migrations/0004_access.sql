@@ -115,19 +115,6 @@ CREATE TABLE key_defaults (
   terms text NOT NULL
 );
 
--- What an account, a project, a key, or an account or key with a model may use. A scope without limits has no row.
-CREATE TABLE limits (
-  account_id bigint NOT NULL REFERENCES accounts (id),
-  kind text NOT NULL CHECK (kind IN ('account', 'project', 'account_model', 'key', 'key_model')),
-  -- The row id of the account, the project or the key.
-  scope_id bigint NOT NULL,
-  -- Empty unless the kind has a model.
-  model text NOT NULL,
-  -- The limits and budgets, as JSON in the form of the admin API.
-  terms text NOT NULL,
-  PRIMARY KEY (account_id, kind, scope_id, model)
-);
-
 -- One row for each change of keys, accounts or projects. Every node polls the last one, to forget the keys that it keeps.
 CREATE TABLE access_changes (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -5,7 +5,7 @@ import { nanoUsd, type NanoUsd } from '../../../domain/money.ts'
 import { scopeTerms } from '../../books/access/limit-changes.ts'
 import { dayOf } from '../../books/usage-days.ts'
 import type { StepRunner } from '../engine.ts'
-import type { ScopedDemand } from './account-limits.ts'
+import type { ScopedDemand } from '../../books/limits/account-limits.ts'
 
 /** The projects of keys that are kept, at about 50 bytes each. */
 const PROJECTS_KEPT_MAX = 100_000

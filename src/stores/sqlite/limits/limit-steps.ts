@@ -1,15 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { GatewayError } from '../../../domain/errors.ts'
-import {
-  admit,
-  admitRead,
-  leftOf,
-  strictestRates,
-  type LimitDecision,
-  type LimitRefusal,
-} from '../../../domain/limits/admission.ts'
-import { currentSpend } from '../../../domain/limits/periods.ts'
-import { budgetPeriods, kindWithModel, type Scope } from '../../../domain/limits/scope.ts'
+import { admit, admitRead, type LimitDecision, type LimitRefusal } from '../../../domain/limits/admission.ts'
+import { budgetPeriods, type Scope } from '../../../domain/limits/scope.ts'
 import {
   openUsage,
   usageUnder,
@@ -28,8 +20,18 @@ import type { StepRunner } from '../engine.ts'
 import type { HintBroadcast } from '../freed-hints.ts'
 import type { OpenTextHolds } from '../text-holds.ts'
 import type { Transactions } from '../transactions.ts'
+import {
+  AccountLimits,
+  budgetsOfScope,
+  isOf,
+  modelBudgetsOf,
+  outcomeOf,
+  recentRefusalOf,
+  type LiveScope,
+  type ProjectOf,
+  type ScopedDemand,
+} from '../../books/limits/account-limits.ts'
 import { ownerOf } from '../../books/access/limit-changes.ts'
-import { AccountLimits, type LiveScope, type ProjectOf, type ScopedDemand } from './account-limits.ts'
 import { LimitRows } from './limit-rows.ts'
 import { wrongOpenCounts, type WrongCount } from '../../books/verify/limits.ts'
 
@@ -101,16 +103,7 @@ export class LimitSteps {
    */
   recentRefusal(books: AccountBooks, apiKeyId: number, nowMs: number): Limited | undefined {
     const scopes = this.#limitsOf(books, nowMs)?.scopesOf({ apiKeyId, model: '' }) ?? []
-    for (const { refused } of scopes) {
-      if (refused === undefined) continue
-      const waitMs = refused.untilMs - nowMs
-      // A longer wait than it named means that the clock was set back.
-      if (waitMs > 0 && waitMs <= refused.refusal.waitMs) {
-        const refusal = { ...refused.refusal, waitMs }
-        return { outcome: 'limited', refusal, rates: strictestRates(scopes, nowMs) }
-      }
-    }
-    return undefined
+    return recentRefusalOf(scopes, nowMs)
   }
 
   /** Gives back what a request or job took. `tokens` are those that it used. */
@@ -182,12 +175,7 @@ export class LimitSteps {
     owner: LimitOwner,
     nowMs: number,
   ): ReadonlyMap<string, readonly BudgetStatus[]> {
-    const { kind, id } = ownerOf(owner)
-    const ofModels = (this.#limitsOf(books, nowMs)?.all ?? []).filter(
-      ({ scope }) => scope.kind === kindWithModel[kind] && scope.id === id,
-    )
-    const budgets = ofModels.map(live => [live.scope.model, budgetsOfScope(live, nowMs)] as const)
-    return new Map(budgets.filter(([, statuses]) => statuses.length > 0))
+    return modelBudgetsOf(this.#limitsOf(books, nowMs)?.all ?? [], owner, nowMs)
   }
 
   /**
@@ -223,16 +211,7 @@ export class LimitSteps {
 
   #taken(scopes: readonly LiveScope[], decision: LimitDecision, nowMs: number): ReadOutcome {
     for (const [index, live] of scopes.entries()) this.#set(live, decision.usages[index] ?? live.usage)
-    const rates = strictestRates(scopes, nowMs)
-    if (decision.outcome === 'refused') {
-      const { refusal } = decision
-      if (refusal.limit === 'requests_per_minute') {
-        const live = scopes.find(({ scope }) => scope === refusal.scope)
-        if (live !== undefined) live.refused = { refusal, untilMs: nowMs + refusal.waitMs }
-      }
-      return { outcome: 'limited', refusal, rates }
-    }
-    return { outcome: 'taken', rates }
+    return outcomeOf(scopes, decision, nowMs)
   }
 
   #set(live: LiveScope, usage: ScopeUsage): void {
@@ -308,31 +287,4 @@ export class LimitSteps {
 /** The error of an account whose balances or limits cannot be read. It starts no paid work. */
 export function isDamaged(error: unknown): boolean {
   return error instanceof GatewayError && error.code === 'books_inconsistent'
-}
-
-function budgetsOfScope(live: LiveScope, nowMs: number): readonly BudgetStatus[] {
-  const reserved = addUsd(live.usage.reserved.text, live.usage.reserved.media)
-  return budgetPeriods.flatMap(period => {
-    const allowed = live.terms.budgets[period]
-    const remaining = leftOf(live, period, nowMs)
-    if (allowed === undefined || remaining === undefined) return []
-    const { spent, endMs } = currentSpend(live.usage.spent[period], period, nowMs)
-    const resetsAtMs = endMs === Infinity ? undefined : endMs
-    return [{ period, allowed, spent, reserved, remaining, resetsAtMs }]
-  })
-}
-
-function isOf({ kind, id, model }: Scope, demand: ScopedDemand, projectOf: ProjectOf): boolean {
-  switch (kind) {
-    case 'account':
-      return true
-    case 'project':
-      return projectOf(demand.apiKeyId) === id
-    case 'account_model':
-      return demand.model === model
-    case 'key':
-      return demand.apiKeyId === id
-    case 'key_model':
-      return demand.apiKeyId === id && demand.model === model
-  }
 }

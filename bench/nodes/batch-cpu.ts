@@ -1,0 +1,93 @@
+/**
+ * Measures what a node spends on a hold and its charge in PostgreSQL: its own CPU time, beside the time of its server.
+ * It posts pairs from many clients through `TextHolds`, for accounts without limits and with two limited scopes:
+ *
+ *     sh scripts/bun.sh all bench/nodes/batch-cpu.ts [PAIRS]
+ *
+ * Compare the numbers of two versions on the same machine, one after the other: other work slows both.
+ */
+import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
+import { nanoUsd } from '../../src/domain/money.ts'
+import type { TextHoldTerms } from '../../src/stores/books/holds.ts'
+import { limitChanges } from '../../src/stores/books/access/limit-changes.ts'
+import { Batches } from '../../src/stores/postgres/batches.ts'
+import { connections } from '../../src/stores/postgres/database.ts'
+import { createEngine } from '../../src/stores/postgres/engine.ts'
+import { limitUsage } from '../../src/stores/postgres/limit-usage.ts'
+import { Tariffs } from '../../src/stores/postgres/tariffs.ts'
+import { TextHolds } from '../../src/stores/postgres/text-holds.ts'
+import { aCharge, anId } from '../../test/support/ledger-builders.ts'
+import { aKeyIn, anAccountIn } from '../../test/support/postgres/books.ts'
+import { aDatabase } from '../../test/support/postgres/databases.ts'
+import { PostgresServer } from '../../test/support/postgres/server.ts'
+
+const pairs = Number(process.argv[2] ?? 20_000)
+const CLIENTS = 256
+const ACCOUNTS = 1000
+const WARM_UP = 2000
+
+const server = await PostgresServer.start(18)
+const { reads, connect } = connections(await aDatabase(server))
+const batches = await Batches.open({ connect, label: 'bench' })
+const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(batches) })
+
+try {
+  for (const name of ['without limits', 'two limited scopes'] as const) {
+    const payers = await makePayers(name === 'two limited scopes')
+    await run(payers, WARM_UP)
+    const startedAtMs = performance.now()
+    const cpu = process.cpuUsage()
+    await run(payers, pairs)
+    const { user, system } = process.cpuUsage(cpu)
+    const ms = performance.now() - startedAtMs
+    console.log(
+      `${name}: ${Math.round(pairs / (ms / 1000))} pairs/s, ${((user + system) / pairs).toFixed(1)} µs of the node a pair`,
+    )
+  }
+} finally {
+  await batches.close()
+  await reads.close()
+  await server.crash()
+}
+
+type Payer = { readonly accountId: number; readonly apiKeyId: number }
+
+async function makePayers(isLimited: boolean): Promise<readonly Payer[]> {
+  const change = limitChanges(limitUsage(() => null))
+  const engine = createEngine({ batches, reads })
+  const payers: Payer[] = []
+  for (let made = 0; made < ACCOUNTS; made += 1) {
+    const accountId = await anAccountIn(reads, nanoUsd(10n ** 18n))
+    const apiKeyId = await aKeyIn(reads, accountId)
+    payers.push({ accountId, apiKeyId })
+    if (!isLimited) continue
+    const patch = {
+      limits: { requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000 },
+      budgets: { month: nanoUsd(10n ** 17n) },
+    }
+    const line = { action: 'key.limits', subject: 'key' }
+    await engine.write('access', function* () {
+      yield* change({ accountId, apiKeyId: undefined }, patch, line)
+      yield* change({ accountId, apiKeyId }, patch, line)
+    })
+  }
+  return payers
+}
+
+async function run(payers: readonly Payer[], count: number): Promise<void> {
+  let begun = 0
+  const client = async () => {
+    while (begun < count) {
+      const { accountId, apiKeyId } = payers[begun % payers.length]!
+      begun += 1
+      const amount = nanoUsd(1_000_000n)
+      const demand = { apiKeyId, model: 'gpt-x', tokens: 500, amount }
+      const hold: TextHoldTerms = { id: anId(), accountId, kind: 'text', amount, demand }
+      const placed = await holds.place(hold)
+      if (placed.outcome !== 'held') throw new Error('A hold was refused.')
+      const usage = { ...NO_USAGE, input: 300, output: 100 }
+      await holds.capture(hold, aCharge(apiKeyId, { usage, cost: nanoUsd(400_000n) }))
+    }
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, client))
+}
