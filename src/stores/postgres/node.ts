@@ -111,14 +111,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
   )
   const poll = new Poll({ connect, clock, watches: [watchOf(kept), watchOfCatalog(catalog)] })
   const keyLookups = new KeyLookups({ connect, clock, kept, poll })
-  const access = accessParts({
-    engine,
-    kept,
-    keyLookups,
-    balanceAlerts,
-    mailRecipients,
-    jobAlerts,
-  })
+  const access = accessParts({ engine, kept, keyLookups, balanceAlerts, mailRecipients, jobAlerts })
   const apiKeys = new StoredApiKeys(access)
   await poll.start()
   return {
