@@ -1,4 +1,4 @@
-import type { Database } from 'bun:sqlite'
+import type { Database, Statement } from 'bun:sqlite'
 import type { SqlValue } from '../books/canonical.ts'
 import type { HashedTableDefinition } from '../books/hashed-table.ts'
 import type { BooksOfAccounts } from './account-books.ts'
@@ -11,6 +11,8 @@ export class StepRunner {
   readonly #database: Database
   readonly #tables: ReadonlyMap<HashedTableDefinition, HashedTable>
   readonly #booksOfAccounts: BooksOfAccounts
+  /** By their texts. Those of the runtime's own cache are too few. */
+  readonly #statements = new Map<string, Statement<unknown, SqlValue[]>>()
 
   constructor(parts: {
     readonly database: Database
@@ -32,7 +34,7 @@ export class StepRunner {
   #answer(ask: Ask): unknown {
     switch (ask.kind) {
       case 'query':
-        return this.#database.query<unknown, SqlValue[]>(ask.sql).all(...ask.values)
+        return this.#statement(ask.sql).all(...ask.values)
       case 'insert':
         return this.#table(ask.table).insert(ask.row as never)
       case 'next id':
@@ -46,6 +48,13 @@ export class StepRunner {
         // No other code runs before the commit. If it fails, what was forgotten is read again.
         return ask.call()
     }
+  }
+
+  /** The texts of steps are few: values are never part of one. */
+  #statement(sql: string): Statement<unknown, SqlValue[]> {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) this.#statements.set(sql, (statement = this.#database.prepare(sql)))
+    return statement
   }
 
   #table(definition: HashedTableDefinition): HashedTable {

@@ -101,4 +101,18 @@ export const accessMutants: readonly Mutant[] = [
     replacement: 'if (projectId',
     tests: [ACCOUNT_TESTS],
   },
+  {
+    name: 'a node with another secret key starts on the same database',
+    file: 'src/stores/postgres/catalog.ts',
+    text: "if (compared === 'another') throw wrongKey()",
+    replacement: '',
+    tests: ['src/stores/postgres/catalog.test.ts'],
+  },
+  {
+    name: 'the lease of another node in PostgreSQL can be taken before it has run out',
+    file: 'src/stores/postgres/leases.ts',
+    text: 'WHERE leases.until_ms <=',
+    replacement: 'WHERE 0 <=',
+    tests: ['src/stores/postgres/leases.test.ts'],
+  },
 ]

@@ -104,7 +104,7 @@ function* updateAccount(parts: Parts, publicId: string, patch: AccountPatch, by:
   const repriced = yield* setPriceList(row, patch.priceList)
   const events = yield* changeEvents(parts.accountEvents, row, patch, atMs)
   const lines = [...limits, ...defaults, ...renamed, ...repriced, ...events, ...actions.map(line)]
-  for (const change of lines) yield* appendAudit({ ...change, ...by })
+  for (const change of lines) yield* appendAudit({ ...by, ...change })
   if (actions.length + renamed.length + repriced.length > 0) {
     yield* run(
       'UPDATE accounts SET suspended_at_ms = ?, replays_off_at_ms = ? WHERE id = ?',
@@ -135,7 +135,7 @@ function* closeAccount(parts: Parts, publicId: string, by: Editor): Step<Account
     // The steps of the same transaction, and requests that were admitted before, see it in the books.
     books.stage().isClosed = true
     yield* run('UPDATE accounts SET closed_at_ms = ? WHERE id = ?', by.atMs, row.id)
-    yield* appendAudit({ action: 'account.close', subject: publicId, ...by })
+    yield* appendAudit({ ...by, action: 'account.close', subject: publicId })
     yield* parts.forgetKeys()
   }
   return yield* accountOf(publicId)

@@ -117,7 +117,7 @@ function* updateKey(parts: Parts, publicId: string, patch: KeyPatch, by: Editor)
   const limits = yield* parts.changeLimits(owner, patch.limits, line)
   const { key, changes } = patchKey(before, patch, by.atMs)
   const lines = [...limits, ...changes.map(change => ({ ...change, subject: publicId }))]
-  for (const change of lines) yield* appendAudit({ ...change, ...by })
+  for (const change of lines) yield* appendAudit({ ...by, ...change })
   if (changes.length === 0) return before
   yield* writeChanges(key)
   yield* parts.forgetKeys()
@@ -135,7 +135,7 @@ function* rotateKey(parts: Parts, publicId: string, secret: NewSecret, by: Edito
   if ((yield* insert(keySecretsTable, row)) === null)
     throw new Error(`The new secret of ${publicId} is in use.`)
   const names = { prefix, oldPrefix: key.prefix, oldEndsAtMs: Math.max(oldEndsAtMs, atMs) }
-  const line = { action: 'key.rotate', subject: publicId, detail: rotationDetail(names), ...by }
+  const line = { ...by, action: 'key.rotate', subject: publicId, detail: rotationDetail(names) }
   return yield* endSecrets(parts, key, ends, line)
 }
 
@@ -143,7 +143,7 @@ function* endSecret(parts: Parts, publicId: string, prefix: string, by: Editor):
   const key = yield* keyOf(publicId)
   const ends = revokeSecret(key, prefix, by.atMs)
   if (ends.length === 0) return key
-  const line = { action: 'key.revoke_secret', subject: publicId, detail: prefix, ...by }
+  const line = { ...by, action: 'key.revoke_secret', subject: publicId, detail: prefix }
   return yield* endSecrets(parts, key, ends, line)
 }
 

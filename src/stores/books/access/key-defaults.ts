@@ -29,7 +29,7 @@ export function createKeyDefaults(engine: Engine): KeyDefaults {
       engine.write('access', function* () {
         const line = { action: 'gateway.key_defaults', subject: GATEWAY_SUBJECT }
         for (const change of yield* changeDefaults(GATEWAY, patch, line))
-          yield* appendAudit({ ...change, ...by })
+          yield* appendAudit({ ...by, ...change })
         return yield* defaultsOf(GATEWAY)
       }),
   }

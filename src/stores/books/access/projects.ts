@@ -74,7 +74,7 @@ function* createProject(
   const owner = { accountId, apiKeyId: undefined, projectId: Number(id) }
   const line = { action: 'project.limits', subject: publicId }
   const lines = [created, ...(yield* changeLimits(owner, limits, line, { isNew: true }))]
-  for (const change of lines) yield* appendAudit({ ...change, ...by })
+  for (const change of lines) yield* appendAudit({ ...by, ...change })
   return { id: Number(id), publicId, accountId, name, createdAtMs: by.atMs, closedAtMs: null }
 }
 
@@ -95,7 +95,7 @@ function* updateProject(parts: Parts, publicId: string, patch: ProjectPatch, by:
     subject: publicId,
     ...(action === 'project.rename' && { detail: projectNameDetail(name) }),
   }))
-  for (const line of [...limits, ...lines]) yield* appendAudit({ ...line, ...by })
+  for (const line of [...limits, ...lines]) yield* appendAudit({ ...by, ...line })
   if (actions.length === 0) return project
   yield* run('UPDATE projects SET name = ?, closed_at_ms = ? WHERE id = ?', name, closedAtMs, row.id)
   yield* parts.forgetKeys()

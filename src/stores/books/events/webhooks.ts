@@ -98,7 +98,7 @@ export class StoredWebhooks implements Webhooks {
         new Uint8Array(),
         row.id,
       )
-      yield* appendAudit({ action: 'webhook.remove', subject: publicId, ...by })
+      yield* appendAudit({ ...by, action: 'webhook.remove', subject: publicId })
       receivers.forget()
     })
   }
@@ -173,7 +173,7 @@ export class StoredWebhooks implements Webhooks {
   #change(publicId: string, by: Editor, step: () => Step<readonly WebhookChange[]>): Promise<Webhook> {
     const receivers = this.#receivers
     return this.#engine.write('events', function* () {
-      for (const line of yield* step()) yield* appendAudit({ ...line, ...by })
+      for (const line of yield* step()) yield* appendAudit({ ...by, ...line })
       receivers.forget()
       return webhookFrom(yield* rowOf(publicId))
     })
