@@ -96,9 +96,13 @@ export class UsageDaysCheck {
     return findings
   }
 
+  hasCompared(day: number): boolean {
+    return this.#compared.has(day)
+  }
+
   /** Notes that a day has stored rows. If no charge is of that day, it is doubtful. */
   noteStored(day: number): void {
-    if (!this.#compared.has(day)) this.#doubtful.add(day)
+    if (!this.hasCompared(day)) this.#doubtful.add(day)
   }
 }
 

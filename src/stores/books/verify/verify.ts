@@ -36,28 +36,27 @@ export function checksOfRows({ read, sha256Of }: Reader): readonly Check[] {
 
 /** The problems of a verification, which are found by one check after the other. */
 export class Verifying {
-  readonly #reader: Reader
   readonly #names = new StoredNames()
   readonly #found: FoundProblems
 
-  private constructor(reader: Reader, accepted: ReadonlySet<string>) {
-    this.#reader = reader
-    this.#found = new FoundProblems({ names: this.#names, sha256Of: reader.sha256Of, accepted })
+  private constructor(sha256Of: HashText, accepted: ReadonlySet<string>) {
+    this.#found = new FoundProblems({ names: this.#names, sha256Of, accepted })
   }
 
-  static async begin(reader: Reader): Promise<Verifying> {
-    return new Verifying(reader, await reader.read(acceptedProblems))
+  static async begin({ read, sha256Of }: Reader): Promise<Verifying> {
+    return new Verifying(sha256Of, await read(acceptedProblems))
   }
 
   get found(): Pick<FoundProblems, 'problems' | 'affected'> {
     return this.#found
   }
 
-  async add(checks: readonly Check[]): Promise<void> {
+  /** Adds what checks find. `read` finds the names in their messages. */
+  async add(checks: readonly Check[], read: Engine['read']): Promise<void> {
     for (const check of checks) {
       for await (const findings of check) {
         if (findings.length === 0) continue
-        await this.#reader.read(() => this.#names.load(findings))
+        await read(() => this.#names.load(findings))
         this.#found.add(findings)
       }
     }

@@ -35,15 +35,16 @@ export async function verifyBooks(
   const reader = { read, sha256Of }
   const balances = new BalancesReader(database)
   const verifying = await Verifying.begin(reader)
-  await verifying.add([
+  const checks = [
     inTurns(balances.check()),
     ...checksOfRows(reader),
     inTurns(checkUsageDays(database)),
     inTurns(checkCounts(database, live)),
     checkCatalog(read, bunHashes),
     inTurns(checkCommits(database)),
-  ])
-  if (blobs !== undefined) await verifying.add([checkResults(read, blobs)])
+  ]
+  await verifying.add(checks, read)
+  if (blobs !== undefined) await verifying.add([checkResults(read, blobs)], read)
   const { problems, affected } = verifying.found
   return { problems, entries: balances.entries.fold.entries, affected }
 }
