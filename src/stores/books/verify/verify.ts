@@ -1,7 +1,9 @@
 import { formatId } from '../../../domain/ids.ts'
 import { jobIdPrefix, type JobKind } from '../../../domain/jobs/job.ts'
+import type { Hashes } from '../commit-rows.ts'
 import type { HashText } from '../jobs/job-facts.ts'
 import { all, first, type Engine, type Step } from '../steps.ts'
+import { checkCatalog } from './check-catalog.ts'
 import { checkJobKeys, checkJobs } from './check-jobs.ts'
 import { checkLimits } from './check-limits.ts'
 import { checkAttempts, checkCorrections, checkHolds } from './check-rows.ts'
@@ -19,10 +21,11 @@ export type Reader = {
   /** All that one step reads is of the same moment. */
   readonly read: Engine['read']
   readonly sha256Of: HashText
+  readonly hashes: Pick<Hashes, 'newSha256'>
 }
 
-/** The checks that both stores make alike: those of rows that are found by their ids. */
-export function checksOfRows({ read, sha256Of }: Reader): readonly Check[] {
+/** The checks that both stores make alike: those of rows whose ids grow in both. */
+export function checksOfRows({ read, sha256Of, hashes }: Reader): readonly Check[] {
   return [
     checkHolds(read),
     checkAttempts(read),
@@ -31,6 +34,7 @@ export function checksOfRows({ read, sha256Of }: Reader): readonly Check[] {
     checkCorrections(read),
     checkSwitches(read),
     checkLimits(read),
+    checkCatalog(read, hashes),
   ]
 }
 
@@ -43,7 +47,7 @@ export class Verifying {
     this.#found = new FoundProblems({ names: this.#names, sha256Of, accepted })
   }
 
-  static async begin({ read, sha256Of }: Reader): Promise<Verifying> {
+  static async begin({ read, sha256Of }: Pick<Reader, 'read' | 'sha256Of'>): Promise<Verifying> {
     return new Verifying(sha256Of, await read(acceptedProblems))
   }
 

@@ -4,7 +4,7 @@ import type { Verification } from '../../../gateway/ports/ledger.ts'
 import type { Engine } from '../../books/steps.ts'
 import { checkResults } from '../../books/verify/check-results.ts'
 import { checksOfRows, Verifying } from '../../books/verify/verify.ts'
-import { sha256Of } from '../lane.ts'
+import { bunHashes, sha256Of } from '../lane.ts'
 import { BalancesReader } from './check-balances.ts'
 import { checkCommits } from './check-commits.ts'
 import { checkUsageDays } from './check-usage-days.ts'
@@ -25,7 +25,7 @@ export async function verifyBooks(
 }
 
 async function checkBooks(snapshot: Snapshot) {
-  const reader = { read: snapshot.read, sha256Of }
+  const reader = { read: snapshot.read, sha256Of, hashes: bunHashes }
   const balances = new BalancesReader(snapshot)
   const verifying = await Verifying.begin(reader)
   const checks = [balances.check(), ...checksOfRows(reader), checkUsageDays(snapshot), checkCommits(snapshot)]

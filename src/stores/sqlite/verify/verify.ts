@@ -1,7 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Blobs } from '../../../gateway/ports/blobs.ts'
 import type { Verification } from '../../../gateway/ports/ledger.ts'
-import { checkCatalog } from '../../books/verify/check-catalog.ts'
 import type { Finding } from '../../books/verify/findings.ts'
 import { checkResults } from '../../books/verify/check-results.ts'
 import { checksOfRows, Verifying, type Reader } from '../../books/verify/verify.ts'
@@ -32,7 +31,7 @@ export async function verifyBooks(
     await nextTurn()
     return stepRunner.run(step())
   }
-  const reader = { read, sha256Of }
+  const reader = { read, sha256Of, hashes: bunHashes }
   const balances = new BalancesReader(database)
   const verifying = await Verifying.begin(reader)
   const checks = [
@@ -40,7 +39,6 @@ export async function verifyBooks(
     ...checksOfRows(reader),
     inTurns(checkUsageDays(database)),
     inTurns(checkCounts(database, live)),
-    checkCatalog(read, bunHashes),
     inTurns(checkCommits(database)),
   ]
   await verifying.add(checks, read)
