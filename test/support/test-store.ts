@@ -64,10 +64,13 @@ export type StoreKind = {
   }>
   /** Whether the holds of text requests survive the process. */
   readonly textHolds: 'volatile' | 'durable'
+  /** By how much clocks may be set back without a loss of lines in the lists of a time. */
+  readonly setBackMs: number
 }
 
 export const sqlite: StoreKind = {
   textHolds: 'volatile',
+  setBackMs: 40 * 3_600_000,
   async open({ clock = fakeClock(), dropHintsOf = [] } = {}) {
     const path = join(aDataFolder(), 'tollgate.db')
     const handle = (name: 'store' | 'other', node: TestStore): TestStore =>

@@ -53,7 +53,12 @@ export function createEngine({
 
 /** Runs a step that only reads. All its queries see the same state. */
 export function readStep<T>(reads: SQL, step: () => Step<T>): Promise<T> {
-  return reads.begin('isolation level repeatable read read only', sql => new StepRun(sql).toEnd(step()))
+  return reads.begin('isolation level repeatable read read only', sql => readIn(sql, step))
+}
+
+/** Runs a step that only reads, in a transaction that has begun. */
+export function readIn<T>(sql: SQL, step: () => Step<T>): Promise<T> {
+  return new StepRun(sql).toEnd(step())
 }
 
 /** Runs a step again that another one overtook: it then reads what that one wrote, and decides on it. */

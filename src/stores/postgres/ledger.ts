@@ -1,3 +1,4 @@
+import type { SQL } from 'bun'
 import { sumsIn } from '../../domain/ledger/books.ts'
 import { addUsd, nanoUsd, subtractUsd } from '../../domain/money.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
@@ -12,13 +13,12 @@ import { usageSource } from './access-parts.ts'
 import { chargePlaces } from './charge-places.ts'
 import type { PostgresLimits } from './limits.ts'
 import type { TextHolds } from './text-holds.ts'
-
-/** The ports of the ledger that are there. */
-type PartOfLedger = Omit<Ledger, 'verify'>
+import { verifyBooks } from './verify/verify.ts'
 
 /** The ledger of one node. Text holds are rows that batches write, media holds are rows with their money moved. */
 export function createLedger(parts: {
   readonly engine: Engine
+  readonly reads: SQL
   readonly money: MoneySteps
   readonly text: TextHolds
   readonly limits: Pick<PostgresLimits, 'noteRefusal'>
@@ -27,7 +27,7 @@ export function createLedger(parts: {
   readonly owner: Owner
   readonly clock: Pick<Clock, 'now'>
   readonly onFreed: Ledger['onFreed']
-}): PartOfLedger {
+}): Ledger {
   const { engine, text, owner, clock } = parts
   const { media, credits, corrections, compensations } = parts.money
   const placeText = async (hold: TextHoldTerms): Promise<HoldOutcome> => {
@@ -69,6 +69,7 @@ export function createLedger(parts: {
     heldNow: () => engine.read(heldNow),
     balance: accountId => engine.read(() => balanceOf(accountId)),
     ...createLedgerReports({ engine, chargePlaces, turns: { next: async () => undefined }, usageSource }),
+    verify: blobs => verifyBooks(parts, blobs),
   }
 }
 

@@ -131,6 +131,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     newId: idSource({ clock, random64 }),
     ledger: createLedger({
       engine,
+      reads,
       money,
       text,
       limits,

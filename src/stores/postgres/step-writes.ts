@@ -16,6 +16,11 @@ export type Work<T> = (writes: StepWrites) => Promise<T>
 /** The tables whose rows every request may write: their ids come from the lane. Other tables have a sequence. */
 const laneTables: ReadonlySet<HashedTableDefinition> = new Set([operationsTable, chargesTable, tariffsTable])
 
+/** Whether the row ids of a table come from lanes. */
+export function isOfLane(table: HashedTableDefinition): boolean {
+  return laneTables.has(table)
+}
+
 /** What a step can do: read and write with `sql`, and append rows that the commit of the transaction covers. */
 export class StepWrites {
   readonly sql: SQL
@@ -44,7 +49,7 @@ export class StepWrites {
     row: NewRow<Definition>,
   ): Promise<bigint | null> {
     const commitId = this.#commitId
-    const id = laneTables.has(definition)
+    const id = isOfLane(definition)
       ? await this.#insertInLane(definition, row)
       : await insertWithSequence(this.sql, definition, commitId, row)
     if (id !== null) this.rows.add(definition.tag, formOfRow(definition, { id, commitId }, row))
@@ -53,7 +58,7 @@ export class StepWrites {
 
   /** The id that the next row of a table of the lane gets. */
   nextId(definition: HashedTableDefinition): bigint {
-    if (!laneTables.has(definition)) throw new Error(`The ids of ${definition.name} come from a sequence.`)
+    if (!isOfLane(definition)) throw new Error(`The ids of ${definition.name} come from a sequence.`)
     const id = this.#reserved.get(definition) ?? this.#lastId + 1n
     this.#reserved.set(definition, id)
     if (id > this.#lastId) this.#lastId = id

@@ -90,7 +90,7 @@ export const resultMutants: readonly Mutant[] = [
   },
   {
     name: 'results that are out of reach are reported as damaged',
-    file: 'src/stores/sqlite/verify/check-results.ts',
+    file: 'src/stores/books/verify/check-results.ts',
     text: 'const damage = await blobs.damageOf(file)',
     replacement: "const damage = await blobs.damageOf(file).catch(() => 'unreadable' as const)",
     tests: ['src/stores/sqlite/verify/check-results.test.ts', SCENARIOS],

@@ -21,7 +21,7 @@ export function conformsOnPostgres(...suites: readonly ((kind: StoreKind) => voi
         await databases.giveBack()
       })
       for (const suite of suites)
-        suite({ textHolds: 'durable', open: options => open(databases, ends, options) })
+        suite({ textHolds: 'durable', setBackMs: 30_000, open: options => open(databases, ends, options) })
     },
   )
 }

@@ -1,17 +1,26 @@
 import { books as everyBook } from '../../../domain/ledger/books.ts'
 import { describeUsd, nanoUsd } from '../../../domain/money.ts'
 import { booksStateFrom, type BalancesRow } from '../operation-rows.ts'
-import type { ChargeCheck } from './charges.ts'
 import type { EntryCheck } from './entries.ts'
 import { balanceKey, findingOf, type Finding } from './findings.ts'
 
-type StoredRow = BalancesRow & { id: bigint; open_holds: bigint }
+type StoredRow = BalancesRow & {
+  id: bigint
+  open_holds: bigint
+  /** The stored sum of its open text holds, and what they add up to, where text holds are rows. */
+  reserved?: bigint
+  open_text?: bigint
+}
 
 /** The balances of an account, if it has them, with the sum of its open holds. */
 export type CheckedBalances = StoredRow | { id: bigint; account_id: null }
 
 /** All operations and charges that are not newer than the balances. */
-type Checked = { readonly entries: EntryCheck; readonly charges: ChargeCheck }
+type Checked = {
+  readonly entries: EntryCheck
+  /** The row id of the latest charge of each account; null if it has none. */
+  readonly charges: { latestOf(accountId: number): bigint | null }
+}
 
 /**
  * The stored balances of each account must be the sums of its entries, and its held money the sum of its open holds.
@@ -60,6 +69,12 @@ function wrongBalances(row: StoredRow, { fold }: EntryCheck): readonly Wrong[] {
     problems.push({
       text: `"held.media" is ${describeUsd(media)}, but its open holds add up to ${describeUsd(held)}`,
       key: `open holds ${media - held}`,
+    })
+  const { reserved = 0n, open_text: openText = reserved } = row
+  if (reserved !== openText)
+    problems.push({
+      text: `its reserve for text is ${describeUsd(nanoUsd(reserved))}, but its open text holds add up to ${describeUsd(nanoUsd(openText))}`,
+      key: `reserved ${reserved - openText}`,
     })
   return problems
 }

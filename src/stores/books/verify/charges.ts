@@ -14,8 +14,8 @@ export type CheckedCharge = ChargeRow & {
 }
 
 /**
- * Follows the charges of each account, in their order. A charge must have the operation that moved its cost, a key of
- * its account, and the cost that its usage has at the stored prices.
+ * Checks charges in the order in which they were written. A charge must name the one before it of its account, have the
+ * operation that moved its cost, a key of its account, and the cost that its usage has at the stored prices.
  */
 export class ChargeCheck {
   /** The latest charge of each account. */
@@ -30,14 +30,47 @@ export class ChargeCheck {
     const accountId = Number(row.account_id)
     const latest = this.latestOf(accountId)
     this.#latest.set(accountId, row.id)
-    const problem = problemOfCharge(row, latest)
-    if (problem === undefined) return undefined
-    const id = formatId('req', { key: row.id_key, tail: row.id_tail })
-    return findingOf(accountId, `charge ${id} ${problem}`)
+    const isNext = row.previous_id === latest
+    const chain = isNext ? undefined : `${namesBefore(row)}, but that is row ${latest}`
+    return findingOfCharge(row, problemOfCharge(row) ?? chain)
   }
 }
 
-function problemOfCharge(row: CheckedCharge, latest: bigint | null): string | undefined {
+/** What is wrong with a charge, whatever was written before it. */
+export function findingsOfCharge(row: CheckedCharge): readonly Finding[] {
+  const finding = findingOfCharge(row, problemOfCharge(row))
+  return finding === undefined ? [] : [finding]
+}
+
+/** A charge that does not continue the charges of its account. */
+export type LooseCharge = Pick<ChargeRow, 'id_key' | 'id_tail' | 'account_id' | 'previous_id'> & {
+  /** 0 if the account has no charge that it names. */
+  is_named: bigint
+}
+
+/**
+ * In a store whose row ids tell no order: each charge but the first one of an account must name another charge of the
+ * account, and no two may name the same one. The only charge that no other names is then the latest one.
+ */
+export function findingOfLooseCharge(row: LooseCharge): Finding {
+  const problem = row.is_named === 0n ? 'which the account does not have' : 'which another charge names too'
+  return findingFor(row, `${namesBefore(row)}, ${problem}`)
+}
+
+function namesBefore({ previous_id: previous }: Pick<ChargeRow, 'previous_id'>): string {
+  return `names charge row ${previous} as the one before it`
+}
+
+function findingOfCharge(row: CheckedCharge, problem: string | undefined): Finding | undefined {
+  return problem === undefined ? undefined : findingFor(row, problem)
+}
+
+function findingFor(row: Pick<ChargeRow, 'id_key' | 'id_tail' | 'account_id'>, problem: string): Finding {
+  const id = formatId('req', { key: row.id_key, tail: row.id_tail })
+  return findingOf(row.account_id, `charge ${id} ${problem}`)
+}
+
+function problemOfCharge(row: CheckedCharge): string | undefined {
   const cost = describeUsd(nanoUsd(row.cost))
   if (row.cost < 0n) return `has a negative cost, ${cost}`
   if (row.operation_id === null && row.cost > 0n) return `costs ${cost}, but has no operation`
@@ -56,8 +89,6 @@ function problemOfCharge(row: CheckedCharge, latest: bigint | null): string | un
     return `has ${row.assumed_cached} for assumed_cached, which must be the cached input of an estimate`
   if (row.shortfall < 0n || row.shortfall > row.cost)
     return `costs ${cost}, but has a shortfall of ${describeUsd(nanoUsd(row.shortfall))}`
-  if (row.previous_id !== latest)
-    return `names charge row ${row.previous_id} as the one before it, but that is row ${latest}`
   return problemOfPrice(row, cost)
 }
 

@@ -81,7 +81,8 @@ export class CommitCheck {
   }
 }
 
-function isSame(left: Uint8Array, right: Uint8Array): boolean {
+/** Whether two hashes have the same bytes. */
+export function isSame(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && left.every((byte, index) => byte === right[index])
 }
 

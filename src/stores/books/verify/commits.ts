@@ -1,7 +1,7 @@
 import { NO_HASH, type Hashes } from '../commit-rows.ts'
 import { hashedTables } from '../hashed-tables.ts'
 import type { HashedTableDefinition } from '../hashed-table.ts'
-import { CommitCheck, type Difference, type StoredCommit } from './commit-check.ts'
+import { CommitCheck, isSame, type Difference, type StoredCommit } from './commit-check.ts'
 import { CoveredRows, type HashedRow } from './covered-rows.ts'
 import type { Finding, Message } from './findings.ts'
 import { accountOfRow, nameOfRow } from './row-names.ts'
@@ -22,7 +22,12 @@ export type CommitRow = {
   name: string | null
 }
 
+/** The last commit of a node, as it is stored beside the commits. */
+export type ChainEnd = { name: string; number: bigint; hash: Uint8Array }
+
 type Chain = { readonly number: number; readonly hash: Uint8Array }
+
+const NO_CHAIN: Chain = { number: 0, hash: NO_HASH }
 
 /**
  * Recomputes the hashes of all commits, node by node, from the rows that they cover. Finds every covered row that was
@@ -86,12 +91,22 @@ export class CommitsCheck {
     })
   }
 
+  /** After the last commit: what the nodes say about their last commits. */
+  findingsOfEnds(ends: readonly ChainEnd[]): readonly Finding[] {
+    return ends.flatMap(({ name, number, hash }) => {
+      const last = this.#chains.get(name) ?? NO_CHAIN
+      if (last.number === Number(number) && isSame(last.hash, hash)) return []
+      const text = `The last commit of node "${name}" is commit ${last.number}, but the node wrote another one as commit ${number}.`
+      return [findingOfCommit([text])]
+    })
+  }
+
   #openNext(problems: Finding[]) {
     const row = this.#commits.shift()
     if (row === undefined) return undefined
     const { id, checksums, hash } = row
     const node = row.name ?? `${row.node_id}`
-    const chain = this.#chains.get(node) ?? { number: 0, hash: NO_HASH }
+    const chain = this.#chains.get(node) ?? NO_CHAIN
     const number = Number(row.number)
     if (number !== chain.number + 1)
       problems.push(findingOfCommit([`Commit ${chain.number + 1} of node "${node}" is missing.`]))

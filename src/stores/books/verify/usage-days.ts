@@ -87,17 +87,22 @@ export class UsageDaysCheck {
     return isDone ? days : days.filter(day => day <= newest - DAYS_OPEN)
   }
 
-  /** Compares a due day with its stored rows. */
-  compare(day: number, stored: readonly StoredUsage[]): void {
-    const sums = this.#open.get(day) ?? new Map<string, Sums>()
-    if (wrongUsages(storedDay(stored), sums).length > 0) this.#doubtful.add(day)
+  /** Compares a due day with its stored rows. Returns what is wrong if nothing was written meanwhile. */
+  compare(day: number, stored: readonly StoredUsage[]): readonly Finding[] {
+    const findings = findingsOfSums(day, storedDay(stored), this.#open.get(day) ?? new Map())
+    if (findings.length > 0) this.#doubtful.add(day)
     this.#open.delete(day)
     this.#compared.add(day)
+    return findings
+  }
+
+  hasCompared(day: number): boolean {
+    return this.#compared.has(day)
   }
 
   /** Notes that a day has stored rows. If no charge is of that day, it is doubtful. */
   noteStored(day: number): void {
-    if (!this.#compared.has(day)) this.#doubtful.add(day)
+    if (!this.hasCompared(day)) this.#doubtful.add(day)
   }
 }
 
@@ -112,8 +117,12 @@ export function findingsOfDay(
 ): readonly Finding[] {
   const days = new Map<number, Day>()
   for (const row of charges) addTo(days, day, row, grain)
+  return findingsOfSums(day, storedDay(stored), days.get(day) ?? new Map())
+}
+
+function findingsOfSums(day: number, stored: Day, sums: Day): readonly Finding[] {
   const date = new Date(startOfDay(day)).toISOString().slice(0, 10)
-  return wrongUsages(storedDay(stored), days.get(day) ?? new Map()).map(({ accountId, group, problem }) =>
+  return wrongUsages(stored, sums).map(({ accountId, group, problem }) =>
     findingOf(accountId, `the usage of ${date}${group} ${problem}`),
   )
 }
@@ -147,8 +156,8 @@ function addTo(days: Map<number, Day>, day: number, row: MeasuredCharge, grain: 
   const hasCosts = grain === 'group_with_costs'
   sums.set(key, {
     accountId: Number(row.account_id),
-    first: before?.first ?? row.id,
-    latest: row.id,
+    first: before === undefined || row.id < before.first ? row.id : before.first,
+    latest: before === undefined || row.id > before.latest ? row.id : before.latest,
     totals: before === undefined ? totals : addTotals(before.totals, totals),
     compensated: (before?.compensated ?? 0n) + compensated,
     providerCost: (before?.providerCost ?? 0n) + (hasCosts ? (row.provider_cost ?? 0n) : 0n),

@@ -1,12 +1,12 @@
-import type { Database, Statement } from 'bun:sqlite'
 import { formatId } from '../../../domain/ids.ts'
 import { jobIdPrefix, type JobKind, type StoredFile } from '../../../domain/jobs/job.ts'
 import { describeUsd, formatUsd, nanoUsd } from '../../../domain/money.ts'
 import { BlobsUnavailableError, type Blobs } from '../../../gateway/ports/blobs.ts'
-import type { Finding, Message } from '../../books/verify/findings.ts'
+import { first, type Engine } from '../steps.ts'
+import type { Finding, Message } from './findings.ts'
 import { inPieces } from './in-pieces.ts'
 
-const JOBS_A_TURN = 32
+const JOBS_A_PIECE = 32
 
 /**
  * Each file of a completed job must be stored with the size and the SHA-256 that the job names, until it is archived. A
@@ -14,24 +14,13 @@ const JOBS_A_TURN = 32
  * is not checked: none of them is known to be damaged.
  */
 export async function* checkResults(
-  database: Database,
+  read: Engine['read'],
   blobs: Pick<Blobs, 'damageOf'>,
 ): AsyncGenerator<readonly Finding[]> {
-  const select = database.prepare<PaidRow, [bigint, number]>(
-    `SELECT row_id, kind, id_key, id_tail, account_id, cost, outputs FROM jobs
-      WHERE state = 'completed' AND archived_at_ms IS NULL AND row_id > ? ORDER BY row_id LIMIT ?`,
-  )
-  const isStored = database.prepare<unknown, [bigint, string | null]>(
-    'SELECT 1 FROM jobs WHERE row_id = ? AND outputs IS ? AND archived_at_ms IS NULL',
-  )
-  const selectRefunded = database.prepare<{ refunded: bigint }, [bigint]>(
-    `SELECT ifnull(sum(amount), 0) AS refunded FROM corrections WHERE charge_id =
-      (SELECT charges.id FROM jobs JOIN charges USING (id_key, id_tail) WHERE row_id = ?)`,
-  )
-  const parts = { blobs, isStored, selectRefunded }
-  for (const rows of inPieces(select, JOBS_A_TURN, row => row.row_id)) {
+  const pieces = inPieces<PaidRow>(read, { select: PAID, rowsMax: JOBS_A_PIECE, rowIdOf: row => row.row_id })
+  for await (const rows of pieces) {
     for (const row of rows) {
-      const findings = await findingsOf(row, parts).catch(unchecked)
+      const findings = await findingsOf(row, { read, blobs }).catch(unchecked)
       yield Array.isArray(findings) ? findings : [findings]
       if (!Array.isArray(findings)) return
     }
@@ -55,27 +44,29 @@ type PaidRow = {
   outputs: string | null
 }
 
-type Parts = {
-  readonly blobs: Pick<Blobs, 'damageOf'>
-  /** Finds the row again, if its files must still be stored. */
-  readonly isStored: Statement<unknown, [bigint, string | null]>
-  /** The sum of the refunds of the job's charge. */
-  readonly selectRefunded: Statement<{ refunded: bigint }, [bigint]>
+/** What is true of a job whose files must still be stored. */
+type PaidNow = {
+  /** The sum of the refunds of its charge. */
+  refunded: bigint
 }
 
-async function findingsOf(row: PaidRow, parts: Parts): Promise<readonly Finding[]> {
-  const damages = await damagesOf(row, parts.blobs)
+type Parts = { readonly read: Engine['read']; readonly blobs: Pick<Blobs, 'damageOf'> }
+
+async function findingsOf(row: PaidRow, { read, blobs }: Parts): Promise<readonly Finding[]> {
+  const damages = await damagesOf(row, blobs)
+  if (damages === '') return []
   // The job may have been archived while its files were read.
-  if (damages === '' || parts.isStored.get(row.row_id, row.outputs) === null) return []
+  const now = await read(() => first<PaidNow>(PAID_NOW, row.row_id, row.outputs))
+  if (now === undefined) return []
   const fact: Message = [{ job: row.row_id }, ` has damaged stored files: ${damages}.`]
-  const message = [...fact, ` ${adviceFor(row, parts)}`]
+  const message = [...fact, ` ${adviceFor(row, now)}`]
   const key = ['results ', ...fact]
   return [{ accountId: row.account_id, entryId: null, message, stopsNothing: true, key }]
 }
 
-function adviceFor({ row_id: rowId, cost, ...job }: PaidRow, { selectRefunded }: Parts): string {
+function adviceFor({ cost, ...job }: PaidRow, { refunded }: PaidNow): string {
   if (cost === 0n) return 'Nothing was charged for it.'
-  const left = nanoUsd(cost - (selectRefunded.get(rowId)?.refunded ?? 0n))
+  const left = nanoUsd(cost - refunded)
   if (left <= 0n) return 'Its charge was refunded.'
   const id = formatId(jobIdPrefix[job.kind], { key: job.id_key, tail: job.id_tail })
   const command = `tollgate refund ${id}`
@@ -111,3 +102,12 @@ function filesIn(outputs: string | null): readonly StoredFile[] | undefined {
 function isFile(value: unknown): value is StoredFile {
   return typeof value === 'object' && value !== null && 'key' in value
 }
+
+const PAID = `SELECT row_id, kind, id_key, id_tail, account_id, cost, outputs FROM jobs
+  WHERE state = 'completed' AND archived_at_ms IS NULL AND row_id > ? ORDER BY row_id LIMIT ?`
+
+const PAID_NOW = `SELECT (
+    SELECT CAST(coalesce(sum(amount), 0) AS bigint) FROM corrections JOIN charges ON charges.id = charge_id
+      WHERE charges.id_key = jobs.id_key AND charges.id_tail = jobs.id_tail
+  ) AS refunded
+  FROM jobs WHERE row_id = ? AND outputs IS NOT DISTINCT FROM CAST(? AS text) AND archived_at_ms IS NULL`
