@@ -38,8 +38,8 @@ export class LimitStates {
   }
 
   /**
-   * The outcome of a hold that the database placed or refused. `free` is what no hold has of the balance. Undefined if it
-   * passes no limits.
+   * The outcome of a hold that the database placed or refused. `free` is what no hold has of the balance. Undefined if
+   * it passes no limits.
    */
   outcomeOf({ accountId, demand }: TextHoldTerms, free?: NanoUsd): ReadOutcome | undefined {
     const account = this.#accounts.get(accountId)

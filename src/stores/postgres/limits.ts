@@ -101,8 +101,8 @@ export class PostgresLimits implements Limits {
   }
 
   /**
-   * A limit refused a request of a key. A refusal that holds for its next requests is kept. The first one of a budget is
-   * told, in a step of its own, because a refused request commits nothing.
+   * A limit refused a request of a key. A refusal that holds for its next requests is kept. The first one of a budget
+   * is told, in a step of its own, because a refused request commits nothing.
    */
   async noteRefusal({ accountId, apiKeyId }: RefusedKey, { refusal }: Limited): Promise<void> {
     if (refusal.limit === 'requests_per_minute') this.#keep(apiKeyId, refusal)

@@ -33,8 +33,8 @@ export type Asked = {
 export type ChargeAnswer = { readonly captured: Captured } | { readonly first: ChargedRow | null }
 
 /**
- * Why a hold was not placed: its id is of another hold, it has expired, its account is closed or missing, or the database
- * refused it for limits that do not refuse it by the rules of the domain.
+ * Why a hold was not placed: its id is of another hold, it has expired, its account is closed or missing, or the
+ * database refused it for limits that do not refuse it by the rules of the domain.
  */
 export type HoldProblem = 'another' | 'expired' | 'closed' | 'no account' | 'limits'
 export type HoldAnswer = HoldOutcome | { readonly outcome: 'impossible'; readonly problem: HoldProblem }

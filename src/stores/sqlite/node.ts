@@ -20,7 +20,6 @@ import { StoredWebhooks } from '../books/events/webhooks.ts'
 import { createJobs } from '../books/jobs/jobs.ts'
 import { createAttempts } from '../books/ledger/attempts.ts'
 import { StoredCatalog } from '../books/catalog/stored-catalog.ts'
-import type { SqliteAuditLog } from './audit-log.ts'
 import { createBesideJobs } from './beside-jobs.ts'
 import type { OpenCatalog } from './catalog.ts'
 import { createEngine, type StepRunner } from './engine.ts'
@@ -54,7 +53,6 @@ export type SharedState = {
   readonly database: Database
   readonly transactions: Transactions
   readonly stepRunner: StepRunner
-  readonly auditLog: SqliteAuditLog
   readonly tariffs: Tariffs
   readonly tables: Tables
   readonly steps: LedgerSteps

@@ -3,7 +3,6 @@ import { Events } from '../books/events/events.ts'
 import { MailRecipients } from '../books/events/mail-recipients.ts'
 import { KeptKeys } from '../books/access/kept-keys.ts'
 import { BooksOfAccounts } from './account-books.ts'
-import { createAuditLog } from './audit-log.ts'
 import { openCatalog } from './catalog.ts'
 import { CommitLog } from './commit-log.ts'
 import { openDatabase, type Database } from './database.ts'
@@ -69,7 +68,6 @@ function openShared(database: Database, secretKey: SecretKey): SharedState {
   const hints = new HintBroadcast()
   const booksOfAccounts = new BooksOfAccounts({ database, transactions, hints })
   const stepRunner = new StepRunner({ database, tables, booksOfAccounts })
-  const auditLog = createAuditLog(stepRunner)
   const tariffs = new Tariffs({ database, transactions, tables })
   const catalog = openCatalog(stepRunner, secretKey)
   const receivers = new KnownReceivers(transactions)
@@ -78,7 +76,6 @@ function openShared(database: Database, secretKey: SecretKey): SharedState {
     database,
     transactions,
     stepRunner,
-    auditLog,
     tariffs,
     tables,
     steps: createLedgerSteps({

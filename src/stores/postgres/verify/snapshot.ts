@@ -5,7 +5,9 @@ import { fromDatabase } from '../values.ts'
 
 const ROWS_AT_ONCE = 512
 
-/** The whole database at one moment, while others write to it. It is read in pieces, so memory does not grow with it. */
+/**
+ * The whole database at one moment, while others write to it. It is read in pieces, so memory does not grow with it.
+ */
 export class Snapshot {
   readonly read: Engine['read']
   readonly #sql: SQL
