@@ -264,7 +264,7 @@ describe.skipIf(server === undefined)('verify on PostgreSQL', () => {
     [
       'limits of nobody',
       `INSERT INTO limits (account_id, kind, scope_id, model, terms)
-        VALUES (1, 'account', 1, '', '{"requests_per_minute":5}')`,
+        VALUES (1, 'account', 1, '', '{"limits":{"requests_per_minute":5}}')`,
       'its limits are not those that the audit log says',
     ],
     [
