@@ -238,6 +238,8 @@ export function twoNodesConform(kind: StoreKind): void {
       const late = without!.place(aTextHold({ accountId, amount: usd('3') }), client)
       const early = withHints!.place(aTextHold({ accountId, amount: usd('3') }), client)
       while (without!.waiting + withHints!.waiting < 2) await turn()
+      // A request that begins to wait tries once more. Each node answers that before these holds.
+      await onBoth(ledgers, one => hold(one, { accountId, kind: 'text', amount: ZERO }))
 
       await ledgers[1].releaseHold(running, NOW)
       const woken = await early
