@@ -171,7 +171,7 @@ export const redisAddress: Form<CacheServer> = {
 }
 
 const POSTGRES_PORT = 5432
-const DATABASE_PARAMETERS: readonly string[] = ['sslmode', 'sslrootcert', 'pgbouncer']
+const DATABASE_PARAMETERS: ReadonlySet<string> = new Set(['sslmode', 'sslrootcert', 'pgbouncer'])
 const TLS_MODES = ['disable', 'require', 'verify-full'] as const
 
 /** Other parameters are refused, because a client that ignores one could connect in a weaker way than asked. */
@@ -206,7 +206,7 @@ function databaseParameters(
   given: URLSearchParams,
 ): Pick<DatabaseServer, 'tls' | 'rootCertificate' | 'isPooled'> | undefined {
   const names = [...given.keys()]
-  const areKnown = names.every(name => DATABASE_PARAMETERS.includes(name))
+  const areKnown = names.every(name => DATABASE_PARAMETERS.has(name))
   if (!areKnown || new Set(names).size < names.length) return undefined
   const tls = TLS_MODES.find(mode => mode === (given.get('sslmode') ?? 'disable'))
   const rootCertificate = given.get('sslrootcert') ?? undefined
