@@ -42,7 +42,7 @@ test.skipIf(server === undefined)(
   async () => {
     const { openReads, connect } = connections({ url: await aDatabase(server!) })
     const reads = openReads()
-    const batches = await Promise.all(['a', 'b'].map(label => Batches.open({ connect, label })))
+    const batches = await Promise.all(['a', 'b'].map(label => Batches.open({ connect, label, version: '1' })))
     const nodes = batches.map(of => new TextHolds({ batches: of, reads, tariffs: new Tariffs(of) }))
     let keys = 0n
     // The first charge of a tariff waits for its row, so that the holds of its wave would be in an earlier batch.
