@@ -85,6 +85,9 @@ export type PostgresNode = Pick<
   | 'leases'
 > & {
   readonly ledger: ReturnType<typeof createLedger>
+  /** False while the database does not answer. */
+  readonly isWritable: () => boolean
+  finishUpgrade(): Promise<void>
   /** Writes what waits, ends the text holds of this node and gives its lane back. Repeating it changes nothing. */
   close(): Promise<void>
 }
@@ -175,6 +178,9 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     mailQueue: mail,
     catalog,
     leases: new PostgresLeases({ reads, ...nowMs }),
+    isWritable: () => batches.isWritable,
+    // Every migration is complete when it is applied.
+    finishUpgrade: () => Promise.resolve(),
     async close() {
       poll.close()
       keyLookups.close()
