@@ -78,7 +78,10 @@ export async function openAdmin(config: Config): Promise<{
   return {
     handle: afterUpgrade(trustedAdminApi(parts.admin), parts.finishUpgrade),
     close: parts.close,
-    created: folder.isNew ? newBooksSentence('This command', otherBooks(folder.path)) : undefined,
+    created:
+      folder.isNew && config.database === undefined
+        ? newBooksSentence('This command', otherBooks(folder.path))
+        : undefined,
   }
 }
 
@@ -121,7 +124,7 @@ async function serve(
     readonly aroundHandler: NonNullable<AppOverrides['aroundHandler']>
   },
 ): Promise<App> {
-  const { log, clock, admin, books } = parts
+  const { log, clock, admin, books, leases } = parts
   const adminKey =
     config.adminKey === undefined ? folder.adminKey() : { key: config.adminKey, isNew: false, keep() {} }
   const files = processFiles()
@@ -142,7 +145,7 @@ async function serve(
   })
   // After the server listens, so that a start whose address is in use does not create keys that are never shown.
   // Books that do not match their anchor may be empty because they were lost, and must not be filled again.
-  const fill = books.anchor.problem === undefined ? firstStart(config, admin) : nothingFilled()
+  const fill = books.anchor.problem === undefined ? firstStart(config, { ...admin, leases }) : nothingFilled()
   const started = await fill.catch(async (error: unknown) => {
     await server.abort()
     throw error

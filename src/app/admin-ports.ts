@@ -57,7 +57,7 @@ export function adminPortsOf(parts: {
 
 function storePortsOf(node: Node) {
   const { accounts, adminTokens, anchor, apiKeys, auditLog, bookedItems, catalog } = node
-  const { keyDefaults, ledger, limits, mail, newId, projects, webhooks } = node
+  const { keyDefaults, ledger, limits, mail, newId, nodes, projects, webhooks } = node
   return {
     accounts,
     adminTokens,
@@ -71,7 +71,9 @@ function storePortsOf(node: Node) {
     limits,
     mail,
     newId,
+    nodes,
     projects,
+    storeProblem: node.problem,
     webhooks,
   } satisfies Partial<AdminPorts>
 }

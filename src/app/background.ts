@@ -17,6 +17,9 @@ const CHECK_BOOKS_EVERY_MS = 3_600_000
 /** `last used` of a key is at most this much behind. */
 const WRITE_KEY_USES_EVERY_MS = 10_000
 
+/** The last batch of a node that died is sealed a minute after its lane counts as silent. */
+const UPKEEP_EVERY_MS = 60_000
+
 /** The pause before the work of an upgrade is tried again after it failed, such as on a full disk. */
 const UPGRADE_RETRY_MS = 60_000
 
@@ -31,8 +34,8 @@ export function countedPasses({ admin }: Parts, metrics: Metrics): Reconcile {
 
 /**
  * Starts the background work: checks of the ledger, renewals of holds, writes of the days on which keys were used, the
- * end of an upgrade, the messages of webhooks, mails, events that follow from time, and the reconciler. Returns a
- * function that stops it and abandons late answers.
+ * upkeep of a database, the end of an upgrade, the messages of webhooks, mails, events that follow from time, and the
+ * reconciler. Returns a function that stops it and abandons late answers.
  */
 export function startBackground(
   parts: Parts,
@@ -49,6 +52,7 @@ export function startBackground(
     mailDeliveries,
     onReconcileFailed,
     finishUpgrade,
+    upkeep,
   } = parts
   const { ledger, apiKeys } = admin
   const failed = (message: string) => (error: unknown) => log.error(message, errorFields(error))
@@ -69,6 +73,11 @@ export function startBackground(
     clock,
     onFailed: failed('an event could not be recorded'),
   })
+  const stopUpkeep = repeatRegularly(
+    upkeep,
+    { clock, onFailed: failed('the upkeep of the database failed') },
+    UPKEEP_EVERY_MS,
+  )
   const stopUpgrading = finishUpgradeOf({ finishUpgrade, clock, log })
   webhookDeliveries.start()
   mailDeliveries.start()
@@ -78,6 +87,7 @@ export function startBackground(
     stopRenewing()
     stopWriting()
     stopTelling()
+    stopUpkeep()
     stopUpgrading()
     text.lateAnswers.abandon()
     await Promise.all([stopReconciling(), webhookDeliveries.stop(), mailDeliveries.stop()])

@@ -5,6 +5,8 @@ import { createAccount } from '../gateway/admin/accounts/create-account.ts'
 import { createApiKey } from '../gateway/admin/accounts/create-api-key.ts'
 import { creditAccount } from '../gateway/admin/accounts/credit-account.ts'
 import { auditOf } from '../gateway/admin/operator.ts'
+import { pause } from '../gateway/ports/clock.ts'
+import type { Lease, Leases } from '../gateway/ports/leases.ts'
 import type { AccountPorts, CatalogPorts } from '../http/admin/ports.ts'
 import { importCatalogFile } from './import-catalog-file.ts'
 
@@ -18,19 +20,48 @@ export type FirstStart = {
   readonly unreadFile: string | undefined
 }
 
+type FillPorts = AccountPorts & CatalogPorts & { readonly leases: Leases }
+
+/** Far longer than it takes. After that, another node takes over from one that died. */
+const FILL_TTL_MS = 30_000
+const FILL_RETRY_MS = 250
+
 /**
  * Fills a store that has no catalog. It imports `TOLLGATE_CATALOG` if that is set. Otherwise, unless the sandbox is
  * off, it creates the sandbox catalog and a demo account that can call only sandbox models. Each step is done at most
- * once, even if a start is killed between two steps, because the catalog is stored last.
+ * once, even if a start is killed between two steps, because the catalog is stored last. Of several nodes that
+ * start at once, one does it.
  */
-export async function firstStart(config: Config, ports: AccountPorts & CatalogPorts): Promise<FirstStart> {
-  const { catalog, clock } = ports
+export async function firstStart(config: Config, ports: FillPorts): Promise<FirstStart> {
+  const { catalog } = ports
   if (catalog.current().revision > 0) return { demoKey: null, unreadFile: config.catalogFile }
+  if (config.catalogFile === undefined && !config.isSandboxOn) return { demoKey: null, unreadFile: undefined }
+  const lease = await turnToFill(ports)
+  if (lease === undefined) return { demoKey: null, unreadFile: config.catalogFile }
+  try {
+    return await fill(config, ports)
+  } finally {
+    await lease.release()
+  }
+}
+
+/** Undefined when another node has filled the store. Waits while one does. */
+async function turnToFill({ catalog, leases, clock }: FillPorts): Promise<Lease | undefined> {
+  for (;;) {
+    const lease = await leases.take('first start', FILL_TTL_MS)
+    if (lease !== undefined && (await catalog.refresh()).revision === 0) return lease
+    await lease?.release()
+    if ((await catalog.refresh()).revision > 0) return undefined
+    await pause(clock, FILL_RETRY_MS)
+  }
+}
+
+async function fill(config: Config, ports: FillPorts): Promise<FirstStart> {
+  const { catalog, clock } = ports
   if (config.catalogFile !== undefined) {
     await importCatalogFile(config.catalogFile, ports)
     return { demoKey: null, unreadFile: undefined }
   }
-  if (!config.isSandboxOn) return { demoKey: null, unreadFile: undefined }
   const demoKey = await makeDemoAccount(ports)
   await catalog.replace(
     SANDBOX_CATALOG,

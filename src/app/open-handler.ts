@@ -106,11 +106,11 @@ function gaugesOf(
   }
 }
 
-async function readinessOf({ books, probeStore }: Parts, phase: Phase): Promise<Readiness> {
+async function readinessOf({ books, probeStore, storeProblem }: Parts, phase: Phase): Promise<Readiness> {
   if (phase !== 'serving') return { isReady: false, reason: `The gateway is ${phase}.` }
   await probeStore()
-  const { stop } = books.guard
-  return stop === undefined ? { isReady: true } : { isReady: false, reason: stop }
+  const reason = books.guard.stop ?? (await storeProblem())
+  return reason === undefined ? { isReady: true } : { isReady: false, reason }
 }
 
 function handlerPortsOf(

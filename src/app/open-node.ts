@@ -1,21 +1,35 @@
-import { openAnchorKeeper, type AnchorKeeper } from '../gateway/books/anchor-keeper.ts'
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { GatewayError } from '../domain/errors.ts'
+import type { Anchoring } from '../gateway/admin/operating/verify-books.ts'
+import { openAnchorKeeper } from '../gateway/books/anchor-keeper.ts'
 import { BooksGuard, guardedJobs, guardedLedger } from '../gateway/books/books-guard.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
+import type { DatabaseServer } from '../gateway/ports/database-server.ts'
+import type { Nodes } from '../gateway/ports/nodes.ts'
 import type { StoreNode } from '../gateway/ports/store-node.ts'
 import { diskAnchorFile } from '../stores/disk/anchor-file.ts'
 import { lockFolder } from '../stores/sqlite/folder-lock.ts'
 import { openSqliteStore, type SqliteStore } from '../stores/sqlite/store.ts'
+import { openPostgresStore } from '../stores/postgres/store.ts'
 import type { DataFolder } from './data-folder.ts'
 import { refuseUnfinishedRestore } from './restore/restored-books.ts'
+import { version } from './version.ts'
 
 /** The only node of a data folder: a SQLite file belongs to one process. */
 export const NODE_NAME = 'main'
 
 /** The node of this process, with its store. */
 export type Node = Omit<StoreNode, 'close'> & {
+  readonly nodes: Nodes
   /** Rejects if the store cannot be read or written. */
   readonly probe: () => Promise<void>
-  readonly anchor: AnchorKeeper
+  /** A sentence for the operator about the store, which will stop the gateway. Undefined if there is nothing. */
+  readonly problem: () => Promise<string | undefined>
+  /** Work for all nodes that one of them must do every few minutes. */
+  readonly upkeep: () => Promise<void>
+  readonly anchor: Anchoring
   readonly guard: BooksGuard
   /** The number of writes of the anchor that failed. */
   readonly anchorFailures: () => number
@@ -23,26 +37,29 @@ export type Node = Omit<StoreNode, 'close'> & {
   readonly close: () => Promise<void>
 }
 
-/**
- * Locks a data folder, opens its store and its node, and compares the books with their anchor. Throws
- * `DataFolderInUseError` while another process has the folder. `onAnchorFailed` is called for each failed write of the
- * anchor.
- */
-export async function openNode(parts: {
+type NodeParts = {
+  readonly config: Config
   readonly folder: DataFolder
-  readonly anchorPath: string
   readonly clock: Clock
+  /** For a command without a server. */
+  readonly isOffline: boolean
+  /** Called for each failed write of the anchor. */
   readonly onAnchorFailed: (error: unknown) => void
-}): Promise<Node> {
-  const { folder } = parts
+}
+
+/**
+ * Locks the data folder and opens the node of this process: in the PostgreSQL database of the settings, or in the SQLite
+ * file of the folder. Throws `DataFolderInUseError` while another process has the folder.
+ */
+export async function openNode(parts: NodeParts): Promise<Node> {
+  const { config, folder } = parts
   const lock = lockFolder(folder.path)
   try {
-    refuseUnfinishedRestore(folder)
-    const store = openSqliteStore({ path: folder.database, secretKey: () => folder.secretKey() })
-    const node = await nodeOf(store, parts).catch(async (error: unknown) => {
-      await store.close()
-      throw error
-    })
+    const { database, secretKey } = config
+    const node =
+      database === undefined || secretKey === undefined
+        ? await openSqliteNode(parts)
+        : await openPostgresNode(parts, { database, secretKey })
     return {
       ...node,
       async close() {
@@ -56,22 +73,25 @@ export async function openNode(parts: {
   }
 }
 
-async function nodeOf(
+/** Opens the SQLite store of a data folder and its node, and compares the books with their anchor. */
+async function openSqliteNode(parts: NodeParts): Promise<Node> {
+  const { folder } = parts
+  refuseUnfinishedRestore(folder)
+  const store = openSqliteStore({ path: folder.database, secretKey: () => folder.secretKey() })
+  return sqliteNodeOf(store, parts).catch(async (error: unknown) => {
+    await store.close()
+    throw error
+  })
+}
+
+async function sqliteNodeOf(
   store: SqliteStore,
-  {
-    anchorPath,
-    clock,
-    onAnchorFailed,
-  }: {
-    readonly anchorPath: string
-    readonly clock: Clock
-    readonly onAnchorFailed: (error: unknown) => void
-  },
+  { config, folder, clock, onAnchorFailed }: NodeParts,
 ): Promise<Node> {
   const node = store.openNode({ name: NODE_NAME, clock, random64: randomInBulk() })
   let anchorFailures = 0
   const anchor = await openAnchorKeeper({
-    file: diskAnchorFile(anchorPath),
+    file: diskAnchorFile(resolve(config.anchorFile ?? folder.anchor)),
     chains: node.commitChains,
     auditLog: node.auditLog,
     clock,
@@ -80,25 +100,73 @@ async function nodeOf(
       onAnchorFailed(error)
     },
   })
-  const guard = new BooksGuard(anchor)
-  const guards = { isWritable: store.isWritable, guard }
   return {
-    ...node,
-    ledger: guardedLedger(node.ledger, guards),
-    jobs: guardedJobs(node.jobs, guards),
-    anchor,
-    guard,
-    anchorFailures: () => anchorFailures,
-    async probe() {
-      await node.auditLog.list({ limit: 1 })
-      if (!store.isWritable()) throw new Error('The last commit failed.')
+    ...guarded(node, { isWritable: store.isWritable, guard: new BooksGuard(anchor) }),
+    nodes: {
+      list: async () => [{ name: NODE_NAME, version, lane: null, seenAtMs: clock.now(), textHolds: null }],
     },
+    problem: () => Promise.resolve(undefined),
+    upkeep: () => Promise.resolve(),
+    anchor,
+    anchorFailures: () => anchorFailures,
     async close() {
       await anchor.stop()
       await store.close()
     },
   }
 }
+
+/** Opens a node in the PostgreSQL database, whose books have no anchor. */
+async function openPostgresNode(
+  { config, clock, isOffline }: NodeParts,
+  keys: { readonly database: DatabaseServer; readonly secretKey: Uint8Array },
+): Promise<Node> {
+  const name = config.nodeName ?? hostname()
+  const store = await openPostgresStore({
+    ...keys,
+    databaseOwner: config.databaseOwner,
+    name: isOffline ? `${name} (command)` : name,
+    version,
+    clock,
+    random64: randomInBulk(),
+  })
+  const { isWritable, nodes, problem, upkeep } = store
+  return {
+    ...guarded(store.node, { isWritable, guard: new BooksGuard(NO_ANCHOR) }),
+    nodes,
+    problem,
+    upkeep,
+    anchor: NO_ANCHOR,
+    anchorFailures: () => 0,
+    close: () => store.close(),
+  }
+}
+
+const NO_ANCHOR: Anchoring = {
+  problem: undefined,
+  acceptLoss: () =>
+    Promise.reject(
+      new GatewayError('invalid_field', 'Books in PostgreSQL have no anchor, so no loss can be accepted.', {
+        param: 'accept_loss',
+      }),
+    ),
+}
+
+/** A node that refuses new paid work while the store cannot be written or its books are wrong. */
+function guarded(node: Omit<StoreNode, 'close'>, guards: Guards) {
+  return {
+    ...node,
+    ledger: guardedLedger(node.ledger, guards),
+    jobs: guardedJobs(node.jobs, guards),
+    guard: guards.guard,
+    async probe() {
+      await node.auditLog.list({ limit: 1 })
+      if (!guards.isWritable()) throw new Error('The last commit failed.')
+    },
+  }
+}
+
+type Guards = { readonly isWritable: () => boolean; readonly guard: BooksGuard }
 
 /** Random 64-bit integers. They are generated in bulk, because one call per integer is slow. */
 export function randomInBulk(): () => bigint {

@@ -11,7 +11,7 @@ import type { DataFolder } from './data-folder.ts'
  * at the next start. Until then, answers are not found after a restart.
  */
 export function openSharedCache(
-  { redis, replayTtlMs }: Config,
+  { redis, replayTtlMs, secretKey }: Config,
   folder: Pick<DataFolder, 'secretKey'>,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): SharedCache | undefined {
@@ -22,7 +22,7 @@ export function openSharedCache(
     back: () => log.info('the shared cache answers again', {}),
   }
   return valkeyCache(
-    { server: redis, secretKey: folder.secretKey().bytes, clock, onChange },
+    { server: redis, secretKey: secretKey ?? folder.secretKey().bytes, clock, onChange },
     { ttlMs: replayTtlMs },
   )
 }

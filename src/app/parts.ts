@@ -1,9 +1,9 @@
-import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import type { HoldKind } from '../domain/ledger/books.ts'
 import { ZERO, type NanoUsd } from '../domain/money.ts'
 import type { Alerts } from '../gateway/ports/alerts.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
+import type { Leases } from '../gateway/ports/leases.ts'
 import type { Moderator } from '../gateway/ports/moderator.ts'
 import type { SharedCache } from '../gateway/ports/shared-cache.ts'
 import type { MediaProviders, ProviderAdapters } from '../gateway/ports/providers.ts'
@@ -24,7 +24,7 @@ import { openEarlyMetrics, type EarlyMetrics } from '../telemetry/metrics.ts'
 import type { MarginMetrics } from '../telemetry/margin-metrics.ts'
 import { openTokenizer } from '../tokenizer/tokenizer.ts'
 import { adminPortsOf } from './admin-ports.ts'
-import { openBackups } from './backup/open-backups.ts'
+import { databaseBackups, openBackups } from './backup/open-backups.ts'
 import type { DataFolder } from './data-folder.ts'
 import { openMailer, openMailDeliveries, openWebhookDeliveries } from './open-event-senders.ts'
 import { openMedia, type MediaParts } from './open-media.ts'
@@ -48,6 +48,7 @@ export type Parts = {
   readonly sharedCache: SharedCache | undefined
   readonly books: Pick<Node, 'anchor' | 'guard' | 'anchorFailures'>
   readonly alerts: Alerts
+  readonly leases: Leases
   /** Delivers the messages of webhooks. Only a server starts it. */
   readonly webhookDeliveries: DeliveryTurns
   /** Sends the mails about events. Only a server starts it. */
@@ -57,6 +58,9 @@ export type Parts = {
   readonly heldNow: () => Promise<Readonly<Record<HoldKind, NanoUsd>>>
   /** Rejects if the store cannot be read or written. */
   readonly probeStore: () => Promise<void>
+  /** See `Node.problem` and `Node.upkeep`. */
+  readonly storeProblem: () => Promise<string | undefined>
+  readonly upkeep: () => Promise<void>
   /** See `StoreNode.finishUpgrade`. */
   readonly finishUpgrade: () => Promise<void>
   readonly close: () => Promise<void>
@@ -88,9 +92,10 @@ export async function openParts(
 ): Promise<Parts> {
   const log = openLogOf(config, clock, isOffline)
   const node = await openNode({
+    config,
     folder,
     clock,
-    anchorPath: resolve(config.anchorFile ?? folder.anchor),
+    isOffline,
     onAnchorFailed: error => log.error('the anchor could not be written', errorFields(error)),
   })
   const tokenizer = openTokenizer(systemClock)
@@ -101,7 +106,8 @@ export async function openParts(
   const media = await openMedia({ ...shared, ...opened, blobFolder: folder.blobs, secretOf, jobMetrics })
   const mailer = openMailer(config, clock)
   const seen = { refusedFields: new RefusedFields(), idleStreams: new IdleStreams() }
-  const backups = openBackups(folder, media.resultStore?.name)
+  const backups =
+    config.database === undefined ? openBackups(folder, media.resultStore?.name) : databaseBackups
   const sharedCache = openSharedCache(config, folder, { clock, log })
   const recording = openRecords(config, folder, { clock, log })
   return {
@@ -128,6 +134,9 @@ export async function openParts(
     sharedCache,
     books: node,
     alerts: node.alerts,
+    leases: node.leases,
+    storeProblem: node.problem,
+    upkeep: node.upkeep,
     mailDeliveries: openMailDeliveries({ ...shared, mailer }),
     webhookDeliveries: openWebhookDeliveries({ ...shared, sockets }),
     startRecords: recording.start,

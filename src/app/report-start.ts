@@ -24,7 +24,7 @@ export function reportStart(
   const catalog = admin.catalog.current()
   const keyless = providersWithoutKeys(catalog)
   const missing = missingVariables(catalog, admin.isVariableSet)
-  const others = folder.isNew ? otherBooks(folder.path) : []
+  const others = folder.isNew && config.database === undefined ? otherBooks(folder.path) : []
   log.info('listening', { url, data_dir: folder.path })
   if (others.length > 0)
     log.warn('this start created new books, and there are others', { others: others.join(', ') })

@@ -6,8 +6,8 @@ import { CliError } from './outcome.ts'
 
 /** The admin API of a running server or of an opened data folder. */
 export type Admin = {
-  /** The absolute path of the data folder. */
-  readonly dataDir: string
+  /** Where the books are: the data folder, or the database. */
+  readonly books: string
   /** A sentence about the books that this command created. Undefined if the folder had books. */
   readonly created: string | undefined
   /** The address of the running server, for `doctor`. Undefined if this process opened the data folder. */
@@ -36,14 +36,14 @@ type ConnectOptions = {
 }
 
 /**
- * Connects to the server that runs on the data folder or, if there is none, opens the folder. A folder without books is
- * an error unless `mayCreate` is set: the path is probably mistyped, or the working directory is wrong.
+ * Connects to the server that runs on the data folder or, if there is none, opens the folder or the database of the
+ * settings. A folder without books is an error unless `mayCreate` is set: the path is probably mistyped, or the working directory is wrong.
  */
 export async function connect(
   config: Config,
   { openAdmin, mayCreate, timeoutMs }: ConnectOptions,
 ): Promise<Admin> {
-  if (!mayCreate && !hasBooks(config.dataDir)) {
+  if (config.database === undefined && !mayCreate && !hasBooks(config.dataDir)) {
     throw new CliError(
       `There is no data folder at ${resolve(config.dataDir)}. Start the gateway once with "tollgate serve", or set TOLLGATE_DATA_DIR.`,
       { exitCode: 1, code: 'no_data_folder' },
@@ -103,7 +103,7 @@ function overHttp({ url }: RunningServer, config: Config, limitMs: number | unde
   }
   return {
     url,
-    dataDir: resolve(config.dataDir),
+    books: booksOf(config),
     created: undefined,
     async send(path, message) {
       const headers = { ...message.headers, authorization: `Bearer ${key}` }
@@ -128,11 +128,16 @@ async function inProcess(config: Config, openAdmin: OpenAdmin): Promise<Admin> {
   const opened = await openAdmin(config)
   return {
     url: undefined,
-    dataDir: resolve(config.dataDir),
+    books: booksOf(config),
     created: opened.created,
     send: (path, message) => opened.handle(new Request(new URL(path, 'http://localhost'), message)),
     close: () => opened.close(),
   }
+}
+
+function booksOf({ dataDir, database }: Config): string {
+  if (database === undefined) return `Data folder: ${resolve(dataDir)}`
+  return `Database: ${database.database} on ${database.host}, port ${database.port}`
 }
 
 /** Replaces an address that means all interfaces with the loopback address. */

@@ -63,9 +63,9 @@ function print({ value, text, note, chunks }: Outcome, { out, err }: Cli, isJson
  * Where the command worked. The data folder may be another one than the operator expects, because its setting may be
  * relative.
  */
-function placeOf({ dataDir, url, created }: Admin): string {
+function placeOf({ books, url, created }: Admin): string {
   const server = url === undefined ? '' : ` (server at ${url})`
-  return [`Data folder: ${dataDir}${server}`, ...(created === undefined ? [] : [created])].join('\n')
+  return [`${books}${server}`, ...(created === undefined ? [] : [created])].join('\n')
 }
 
 /** The API names its fields. An operator knows options and arguments. */

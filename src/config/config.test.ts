@@ -18,6 +18,10 @@ test('an empty environment gives the defaults, frozen', () => {
     port: 8787,
     dataDir: './data',
     anchorFile: undefined,
+    database: undefined,
+    databaseOwner: undefined,
+    secretKey: undefined,
+    nodeName: undefined,
     baseUrl: undefined,
     adminKey: undefined,
     brand: 'service',
@@ -284,6 +288,109 @@ test.each([
     expect.stringMatching(/^TOLLGATE_REDIS_URL has an invalid value. It must be redis:/),
   ])
   expect(problems.join()).not.toContain('secret-pass')
+})
+
+const KEYS = {
+  TOLLGATE_SECRET_KEY: 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=',
+  TOLLGATE_ADMIN_KEY: 'admin-key',
+}
+
+test.each<[string, NonNullable<ReturnType<typeof readConfig>['database']>]>([
+  [
+    'postgres://gate@db.example.com/books',
+    {
+      host: 'db.example.com',
+      port: 5432,
+      user: 'gate',
+      password: undefined,
+      database: 'books',
+      tls: 'disable',
+      rootCertificate: undefined,
+      isPooled: false,
+    },
+  ],
+  [
+    'postgresql://ga%40te:p%3Aa%2Fs%20s@[2001:db8::1]:6432/my%20books?pgbouncer=true&sslmode=verify-full&sslrootcert=/etc/ca.pem',
+    {
+      host: '2001:db8::1',
+      port: 6432,
+      user: 'ga@te',
+      password: 'p:a/s s',
+      database: 'my books',
+      tls: 'verify-full',
+      rootCertificate: '/etc/ca.pem',
+      isPooled: true,
+    },
+  ],
+])('the database %s', (url, database) => {
+  expect(readConfig({ ...KEYS, TOLLGATE_DATABASE_URL: url })).toMatchObject({
+    database,
+    databaseOwner: undefined,
+    secretKey: new Uint8Array(32),
+  })
+})
+
+test.each([
+  'db.example.com/books',
+  'mysql://gate:secret-pass@db/books',
+  'postgres://db/books',
+  'postgres://gate:secret-pass@db',
+  'postgres://gate:secret-pass@db/',
+  'postgres://gate:secret-pass@db/a/b',
+  'postgres://gate:secret-pass@/books?host=/run',
+  'postgres://gate:secret-pass@db:99999/books',
+  'postgres://gate:secret-pass%zz@db/books',
+  'postgres://gate:secret-pass@db/books?sslmode=prefer',
+  'postgres://gate:secret-pass@db/books?sslmode=require&sslmode=disable',
+  'postgres://gate:secret-pass@db/books?sslmode=require&sslrootcert=ca.pem',
+  'postgres://gate:secret-pass@db/books?pgbouncer=1',
+  'postgres://gate:secret-pass@db/books?channel_binding=require',
+  'postgres://gate:secret-pass@db/books#x',
+])('the database %s is refused, without a word of its password', url => {
+  for (const name of ['TOLLGATE_DATABASE_URL', 'TOLLGATE_DATABASE_OWNER_URL']) {
+    const problems = problemsOf({ ...KEYS, [name]: url })
+
+    expect(problems).toEqual([
+      expect.stringContaining(`${name} has an invalid value. It must be postgres://USER:PASSWORD@HOST`),
+    ])
+    expect(problems.join()).not.toContain('secret-pass')
+  }
+})
+
+test.each([
+  '',
+  'c2hvcnQ=',
+  'no base64, but as long as the key of 32 bytes',
+  `${KEYS.TOLLGATE_SECRET_KEY}AAAA`,
+])('the secret key "%s" is refused, and the sentence says how to make one', secretKey => {
+  const environment = { ...KEYS, TOLLGATE_DATABASE_URL: DATABASE, TOLLGATE_SECRET_KEY: secretKey }
+
+  expect(problemsOf(environment)).toEqual([expect.stringContaining('openssl rand -base64 32')])
+})
+
+const DATABASE = 'postgres://gate:secret-pass@db/books'
+
+test.each<[Environment, string]>([
+  [
+    { ...KEYS, TOLLGATE_ADMIN_KEY: '' },
+    'TOLLGATE_DATABASE_URL is set without TOLLGATE_ADMIN_KEY. Make a key',
+  ],
+  [{ ...KEYS, TOLLGATE_ANCHOR_FILE: 'x' }, 'TOLLGATE_ANCHOR_FILE is set with TOLLGATE_DATABASE_URL'],
+  [{ ...KEYS, TOLLGATE_NODE_NAME: 'a b' }, 'TOLLGATE_NODE_NAME is "a b". It must be at most 64 letters'],
+])('with a database, %p is refused', (environment, sentence) => {
+  expect(problemsOf({ ...environment, TOLLGATE_DATABASE_URL: DATABASE })).toEqual([
+    expect.stringContaining(sentence),
+  ])
+})
+
+test.each([
+  ['TOLLGATE_DATABASE_OWNER_URL', DATABASE],
+  ['TOLLGATE_SECRET_KEY', KEYS.TOLLGATE_SECRET_KEY],
+  ['TOLLGATE_NODE_NAME', 'one'],
+])('%s without a database is refused', (name, value) => {
+  expect(problemsOf({ [name]: value })).toEqual([
+    `${name} is set without TOLLGATE_DATABASE_URL. Set the database, or unset ${name}.`,
+  ])
 })
 
 test.each([

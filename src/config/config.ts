@@ -1,6 +1,7 @@
 import type { Mailbox } from '../domain/mail/mail-address.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { largestBodyIn, largestBodyOn } from '../gateway/byte-budgets/body-budgets.ts'
+import type { DatabaseServer } from '../gateway/ports/database-server.ts'
 import type { SmtpServer } from '../gateway/ports/mail.ts'
 import type { CacheServer } from '../gateway/ports/shared-cache.ts'
 import { settings, type Setting } from './settings.ts'
@@ -15,6 +16,14 @@ export type Config = {
   readonly dataDir: string
   /** Undefined for `anchor.json` in the data folder. */
   readonly anchorFile: string | undefined
+  /** Undefined for SQLite in the data folder. */
+  readonly database: DatabaseServer | undefined
+  /** For the role that owns the tables. Undefined if that is the one of `database`. */
+  readonly databaseOwner: DatabaseServer | undefined
+  /** 32 bytes. Set if and only if `database` is. */
+  readonly secretKey: Uint8Array | undefined
+  /** Undefined for the host name. */
+  readonly nodeName: string | undefined
   /** Without a trailing slash. */
   readonly baseUrl: string | undefined
   readonly adminKey: string | undefined
@@ -131,6 +140,7 @@ export function readConfig(environment: Environment = process.env): Config {
   }
   if (!problems.some(problem => problem.startsWith(settings.smtp.name)))
     problems.push(...incompleteMail(config))
+  if (!problems.some(problem => DATABASE_SETTINGS.test(problem))) problems.push(...halfDatabase(config))
   const names = Object.values<Setting>(settings).map(({ name }) => name)
   problems.push(...bodiesThatNeverFit(config), ...halfBucket(config), ...unknownVariables(environment, names))
   if (problems.length > 0) throw new ConfigError(problems)
@@ -211,6 +221,38 @@ function halfBucket(config: Partial<Config>): string[] {
   return s3Bucket === undefined && others.some(value => value !== undefined)
     ? ['Settings of TOLLGATE_S3_ are set without TOLLGATE_S3_BUCKET. Set the bucket, or unset the others.']
     : []
+}
+
+/** Their problems are told first, one by one. */
+const DATABASE_SETTINGS = /^TOLLGATE_(?:DATABASE|SECRET_KEY|NODE_NAME|ADMIN_KEY)/
+
+/** Gateways of a database cannot find their keys in a folder. Without a database, its settings have no effect. */
+function halfDatabase(config: Partial<Config>): string[] {
+  const { database, databaseOwner, secretKey, nodeName, adminKey, anchorFile } = config
+  if (database === undefined) {
+    const stray = [
+      ...(databaseOwner === undefined ? [] : [settings.databaseOwner.name]),
+      ...(secretKey === undefined ? [] : [settings.secretKey.name]),
+      ...(nodeName === undefined ? [] : [settings.nodeName.name]),
+    ]
+    return stray.map(
+      name => `${name} is set without TOLLGATE_DATABASE_URL. Set the database, or unset ${name}.`,
+    )
+  }
+  const problems: string[] = []
+  if (secretKey === undefined)
+    problems.push(
+      'TOLLGATE_DATABASE_URL is set without TOLLGATE_SECRET_KEY. Make a key with "openssl rand -base64 32", and give all gateways of the database the same one.',
+    )
+  if (adminKey === undefined)
+    problems.push(
+      'TOLLGATE_DATABASE_URL is set without TOLLGATE_ADMIN_KEY. Make a key with "openssl rand -hex 24", and give all gateways of the database the same one.',
+    )
+  if (anchorFile !== undefined)
+    problems.push(
+      'TOLLGATE_ANCHOR_FILE is set with TOLLGATE_DATABASE_URL, but books in PostgreSQL have no anchor. Unset one of them.',
+    )
+  return problems
 }
 
 /** A mail server needs a sender, and addresses need a mail server. */

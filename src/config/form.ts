@@ -7,6 +7,7 @@ import {
   type Mailbox,
 } from '../domain/mail/mail-address.ts'
 import { parseUsd, type NanoUsd } from '../domain/money.ts'
+import type { DatabaseServer } from '../gateway/ports/database-server.ts'
 import type { SmtpServer } from '../gateway/ports/mail.ts'
 import type { CacheServer } from '../gateway/ports/shared-cache.ts'
 
@@ -28,6 +29,8 @@ const HOST = /^[A-Za-z0-9.:_-]{1,253}$/
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 const REGION = /^[a-z0-9-]{1,64}$/
 const OBJECT_PREFIX = /^[A-Za-z0-9._-]{1,64}(?:\/[A-Za-z0-9._-]{1,64}){0,7}$/
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const SHOWN_NAME = /^[A-Za-z0-9._-]{1,64}$/
 const HEADER_WORD = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 const HEADER_WORD_LENGTH_MAX = 32
 /** A key of this length cannot be guessed over a network by trying every combination. */
@@ -167,6 +170,56 @@ export const redisAddress: Form<CacheServer> = {
   },
 }
 
+const POSTGRES_PORT = 5432
+const DATABASE_PARAMETERS: ReadonlySet<string> = new Set(['sslmode', 'sslrootcert', 'pgbouncer'])
+const TLS_MODES = ['disable', 'require', 'verify-full'] as const
+
+/** Other parameters are refused, because a client that ignores one could connect in a weaker way than asked. */
+export const databaseAddress: Form<DatabaseServer> = {
+  expected:
+    'postgres://USER:PASSWORD@HOST:PORT/DATABASE, with % codes for special characters of the password. :PASSWORD and ' +
+    ':PORT can be left out. It can end with the parameters sslmode=disable, require or verify-full, ' +
+    'sslrootcert=FILE (with verify-full) and pgbouncer=true, as in ?sslmode=require&pgbouncer=true',
+  parse: text => {
+    const url = URL.parse(text.trim())
+    if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol) || url.hash !== '')
+      return undefined
+    const host = url.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase()
+    const [user, password] = [decoded(url.username), decoded(url.password)]
+    const database = decoded(url.pathname.replace(/^\//, ''))
+    const more = databaseParameters(url.searchParams)
+    if (!HOST.test(host) || !isFilled(user) || !isFilled(database) || database.includes('/')) return undefined
+    if (password === undefined || more === undefined) return undefined
+    return {
+      host,
+      port: url.port === '' ? POSTGRES_PORT : Number(url.port),
+      user,
+      password: password === '' ? undefined : password,
+      database,
+      ...more,
+    }
+  },
+}
+
+/** Undefined if one is unknown, repeated or invalid. */
+function databaseParameters(
+  given: URLSearchParams,
+): Pick<DatabaseServer, 'tls' | 'rootCertificate' | 'isPooled'> | undefined {
+  const names = [...given.keys()]
+  const areKnown = names.every(name => DATABASE_PARAMETERS.has(name))
+  if (!areKnown || new Set(names).size < names.length) return undefined
+  const tls = TLS_MODES.find(mode => mode === (given.get('sslmode') ?? 'disable'))
+  const rootCertificate = given.get('sslrootcert') ?? undefined
+  const pooled = given.get('pgbouncer') ?? 'false'
+  if (tls === undefined || !['true', 'false'].includes(pooled)) return undefined
+  if (rootCertificate !== undefined && (rootCertificate === '' || tls !== 'verify-full')) return undefined
+  return { tls, rootCertificate, isPooled: pooled === 'true' }
+}
+
+function isFilled(text: string | undefined): text is string {
+  return text !== undefined && text !== ''
+}
+
 /** Undefined for % codes that are no text, and for control characters, which could end a command. */
 function decoded(text: string): string | undefined {
   try {
@@ -275,6 +328,25 @@ export const headerSecret: Form<string> = {
 export const guessedSecret: Form<string> = {
   expected: `at least ${GUESSED_LENGTH_MIN} visible ASCII characters without spaces`,
   parse: text => (VISIBLE.test(text) && text.length >= GUESSED_LENGTH_MIN ? text : undefined),
+}
+
+const SECRET_KEY_BYTES = 32
+
+/** The key that secrets in the books are sealed with. */
+export const secretKey: Form<Uint8Array> = {
+  expected: `${SECRET_KEY_BYTES} random bytes in base64. Make them with "openssl rand -base64 ${SECRET_KEY_BYTES}"`,
+  parse: text => {
+    const bytes = BASE64.test(text.trim())
+      ? Uint8Array.from(atob(text.trim()), c => c.charCodeAt(0))
+      : undefined
+    return bytes?.byteLength === SECRET_KEY_BYTES ? bytes : undefined
+  },
+}
+
+/** A name that is shown in lists and log lines. */
+export const shownName: Form<string> = {
+  expected: 'at most 64 letters, digits, dots, hyphens and underscores, such as gateway-1',
+  parse: text => (SHOWN_NAME.test(text) ? text : undefined),
 }
 
 function scaled(text: string, unit: number, range: Range): number | undefined {

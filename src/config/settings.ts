@@ -1,6 +1,7 @@
 import type { Config } from './config.ts'
 import {
   bucketName,
+  databaseAddress,
   days,
   dollars,
   filePath,
@@ -17,6 +18,8 @@ import {
   redisAddress,
   regionName,
   seconds,
+  secretKey,
+  shownName,
   smtpAddress,
   subnets,
   webAddress,
@@ -88,6 +91,40 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
       'The file that names the last commit of the database, preferably on another disk. Unset: `anchor.json` in ' +
       'the data folder.',
     ...filePath,
+  },
+  database: {
+    name: 'TOLLGATE_DATABASE_URL',
+    default: null,
+    meaning:
+      'A PostgreSQL database with the books, which several gateways can share: ' +
+      '`postgres://tollgate:PASSWORD@db.example.com:5432/tollgate?sslmode=verify-full`. Unset: SQLite in the data folder.',
+    isSecret: true,
+    ...databaseAddress,
+  },
+  databaseOwner: {
+    name: 'TOLLGATE_DATABASE_OWNER_URL',
+    default: null,
+    meaning:
+      'The same database for the role that owns its tables, and makes or changes them when a gateway starts. Unset: ' +
+      'the role of `TOLLGATE_DATABASE_URL` does that.',
+    isSecret: true,
+    ...databaseAddress,
+  },
+  secretKey: {
+    name: 'TOLLGATE_SECRET_KEY',
+    default: null,
+    meaning:
+      'The key that encrypts the keys of providers in a PostgreSQL database: 32 random bytes in base64, such as from ' +
+      '`openssl rand -base64 32`. All gateways of a database have the same. Without a database, it is in `secret.key`.',
+    isSecret: true,
+    ...secretKey,
+  },
+  nodeName: {
+    name: 'TOLLGATE_NODE_NAME',
+    default: null,
+    meaning:
+      'The name of this gateway in `tollgate nodes`, with a PostgreSQL database. Unset: the host name.',
+    ...shownName,
   },
   baseUrl: {
     name: 'TOLLGATE_BASE_URL',

@@ -24,6 +24,7 @@ export const errorTypeOf = {
   invalid_field: 'invalid_request_error',
   ambiguous_field: 'invalid_request_error',
   route_not_supported: 'invalid_request_error',
+  not_supported: 'invalid_request_error',
   unpriced_feature: 'invalid_request_error',
   unsupported_input: 'invalid_request_error',
   thread_unsupported_request: 'invalid_request_error',

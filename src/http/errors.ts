@@ -10,6 +10,7 @@ const statusOf = {
   invalid_field: 400,
   ambiguous_field: 400,
   route_not_supported: 400,
+  not_supported: 400,
   unpriced_feature: 400,
   unsupported_input: 400,
   thread_unsupported_request: 400,

@@ -40,8 +40,9 @@ const histories = fc.array(fc.record({ node: fc.nat(1), calls }), { maxLength: 6
 test.skipIf(server === undefined)(
   'batches in PostgreSQL have the outcomes of the model of the ledger, and the books are right after them',
   async () => {
-    const { reads, connect } = connections(await aDatabase(server!))
-    const batches = await Promise.all(['a', 'b'].map(label => Batches.open({ connect, label })))
+    const { openReads, connect } = connections({ url: await aDatabase(server!) })
+    const reads = openReads()
+    const batches = await Promise.all(['a', 'b'].map(label => Batches.open({ connect, label, version: '1' })))
     const nodes = batches.map(of => new TextHolds({ batches: of, reads, tariffs: new Tariffs(of) }))
     let keys = 0n
     // The first charge of a tariff waits for its row, so that the holds of its wave would be in an earlier batch.

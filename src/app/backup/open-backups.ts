@@ -4,6 +4,18 @@ import type { Backup, Backups } from '../../gateway/ports/backups.ts'
 import type { BackupReply } from './backup-worker.ts'
 import type { BackupRequest } from './write-backup.ts'
 
+/** The books in a PostgreSQL database are saved with its own tools. */
+export const databaseBackups: Backups & { readonly close: () => void } = {
+  write: () =>
+    Promise.reject(
+      new GatewayError(
+        'not_supported',
+        'The books are in a PostgreSQL database. Use its own backups: base backups with archived logs, or those of its provider. See docs/operating/many-nodes.md.',
+      ),
+    ),
+  close() {},
+}
+
 /** Errors of the file system that another path can avoid. */
 const WRONG_PATH: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',

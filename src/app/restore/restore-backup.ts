@@ -47,6 +47,10 @@ export async function restoreBackup(
   request: RestoreRequest,
   onStep: (step: string) => void = () => undefined,
 ): Promise<Restored> {
+  if (config.database !== undefined)
+    throw new Error(
+      'The books are in a PostgreSQL database. Restore it with its own tools. See docs/operating/many-nodes.md. To restore a file into the data folder, unset TOLLGATE_DATABASE_URL.',
+    )
   // Checked before the folder is created, because one of the two paths is probably mistyped.
   if (!existsSync(config.dataDir)) refuseMissing(resolve(request.file))
   const folder = openDataFolder(config.dataDir)

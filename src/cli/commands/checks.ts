@@ -163,6 +163,27 @@ export async function doctor(ask: Ask, url: string | undefined): Promise<Outcome
   return { value: { server: url ?? null, ...report }, text, exitCode: ok ? 0 : 1 }
 }
 
+/** Prints the gateways that share the books. */
+export async function listNodes(ask: Ask): Promise<Outcome> {
+  type Node = {
+    readonly name: string
+    readonly version: string
+    readonly lane: number | null
+    readonly epoch: number | null
+    readonly last_seen_at: string
+    readonly text_holds: number | null
+  }
+  const nodes = await ask<{ readonly data: readonly Node[] }>({ method: 'GET', path: 'nodes' })
+  const rows = nodes.data.map(({ name, version, lane, epoch, last_seen_at: seenAt, text_holds: holds }) => [
+    name,
+    version,
+    lane === null ? '–' : `${lane}/${epoch}`,
+    seenAt,
+    holds === null ? '–' : `${holds}`,
+  ])
+  return { value: nodes, text: table(['NAME', 'VERSION', 'LANE', 'LAST SEEN', 'TEXT HOLDS'], rows) }
+}
+
 /** Prints one page of the audit log, newest first. */
 export async function listAudit(
   ask: Ask,

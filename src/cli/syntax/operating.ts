@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
 import { backUp } from '../commands/backup.ts'
-import { doctor, listAudit, reconcile, verify, type Acceptance } from '../commands/checks.ts'
+import { doctor, listAudit, listNodes, reconcile, verify, type Acceptance } from '../commands/checks.ts'
 import { listJobs, listLosses, showJob, type JobFilters, type LossFilters } from '../commands/jobs.ts'
 import { reconcileCosts } from '../commands/reconcile-costs.ts'
 import type { Runner } from '../runner.ts'
@@ -67,6 +67,10 @@ export function addChecks(program: Command, runner: Runner): void {
     .action((provider: string, files: readonly string[], days: { from?: string; to?: string }) =>
       runner.admin(ask => reconcileCosts(ask, { provider, files, ...days })),
     )
+  program
+    .command('nodes')
+    .description('List the gateways that share the books, with their versions and open holds.')
+    .action(() => runner.admin(ask => listNodes(ask)))
   program
     .command('doctor')
     .description('Check the settings, the store, the catalog, the moderator and every provider.')

@@ -53,5 +53,5 @@ export interface StoreNode {
    * Commits the waiting steps and frees the text holds of this node. Later writes are refused with `unavailable`, and
    * the listeners of the node get no more events. Repeating it changes nothing.
    */
-  close(): void
+  close(): void | Promise<void>
 }

@@ -20,6 +20,7 @@ import type { KeyDefaults } from '../../gateway/ports/key-defaults.ts'
 import type { Ledger } from '../../gateway/ports/ledger.ts'
 import type { Limits } from '../../gateway/ports/limits.ts'
 import type { Mail } from '../../gateway/ports/mail.ts'
+import type { Nodes } from '../../gateway/ports/nodes.ts'
 import type { Projects } from '../../gateway/ports/projects.ts'
 import type { Reconcile } from '../../gateway/ports/reconcile.ts'
 import type { RequestRecords } from '../../gateway/ports/request-records.ts'
@@ -76,6 +77,7 @@ export type OperatingPorts = SecretPorts &
     readonly blobs: Blobs
     readonly anchor: Anchoring
     readonly backups: Backups
+    readonly nodes: Nodes
     readonly reconcile: Reconcile
     readonly webhooks: Webhooks
     /** Whether webhooks of the operator may be in private networks. */

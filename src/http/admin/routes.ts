@@ -48,6 +48,7 @@ import { getMargins } from './reports/margins.ts'
 import { listLosses, listUsage } from './reports/usage.ts'
 import {
   getDoctor,
+  getNodes,
   listAudit,
   postBackup,
   postReconciliation,
@@ -146,6 +147,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'mail', methods: { GET: reading(getMail) } },
   { path: 'mail/messages', methods: { GET: reading(listMails) } },
   { path: 'mail/test', methods: { POST: full(postMailTest) } },
+  { path: 'nodes', methods: { GET: reading(getNodes) } },
   { path: 'audit', methods: { GET: reading(listAudit) } },
   { path: 'reconcile', methods: { POST: full(postReconciliation) } },
   { path: 'verify', methods: { POST: full(postVerification) } },

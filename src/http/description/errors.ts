@@ -24,6 +24,7 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
   ambiguous_field:
     'Some parsers read "Model" as "model", and others do not. Send "model" once, with exactly this spelling.',
   route_not_supported: 'This model does not serve this route.',
+  not_supported: 'The books are in a PostgreSQL database. Use its own backups.',
   unpriced_feature: '"speed" must be "standard" or absent: other speeds have no price.',
   unsupported_input:
     '"gpt-x" does not read images: messages[3].content[1] is an image. Leave it out, or use another model.',

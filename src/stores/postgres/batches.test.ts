@@ -19,8 +19,9 @@ const ends: (() => unknown)[] = []
 /** A node, whose connection for batches goes through a proxy. */
 async function openNode(url: string, onFreed?: (accountId: number) => void) {
   const proxy = Proxy.to(url)
-  const { reads, connect } = connections(proxy.url(url))
-  const batches = await Batches.open({ connect, label: 'node', ...(onFreed && { onFreed }) })
+  const { openReads, connect } = connections({ url: proxy.url(url) })
+  const reads = openReads()
+  const batches = await Batches.open({ connect, label: 'node', version: '1', ...(onFreed && { onFreed }) })
   ends.push(
     () => reads.close(),
     () => batches.close(),
@@ -33,7 +34,8 @@ async function openNode(url: string, onFreed?: (accountId: number) => void) {
 /** A database with an account, and two nodes over it. */
 async function setUp({ funds = usd('5'), on = server! } = {}) {
   const url = await aDatabase(on)
-  const { reads } = connections(url)
+  const { openReads } = connections({ url })
+  const reads = openReads()
   ends.push(() => reads.close())
   const [one, other] = [await openNode(url), await openNode(url)]
   const accountId = await anAccountIn(reads, funds)

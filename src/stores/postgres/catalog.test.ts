@@ -41,7 +41,7 @@ const edit = (subject: string) => ({ actor: 'admin', action: 'provider.put', sub
 /** A database with two nodes. */
 async function setUp() {
   const url = await aDatabase(server!)
-  const { reads } = connections(url)
+  const reads = connections({ url }).openReads()
   ends.push(() => reads.close())
   const open = async (name: string, secretKey?: Uint8Array) => {
     const node = await aNode(url, name, fakeClock(), secretKey)

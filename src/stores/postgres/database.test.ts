@@ -3,15 +3,36 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { anEmptyDatabase } from '../../../test/support/postgres/databases.ts'
 import { runServer } from '../../../test/support/postgres/run-server.ts'
 import { rejection } from '../../../test/support/rejection.ts'
-import { connections, requireSafeDatabase } from './database.ts'
+import type { DatabaseServer } from '../../gateway/ports/database-server.ts'
+import { clientOptions, connections, requireSafeDatabase } from './database.ts'
 
 const server = await runServer()
 const opened: SQL[] = []
 
 function connect(url: string): SQL {
-  const { reads, connect: open } = connections(url)
+  const { openReads, connect: open } = connections({ url })
+  const reads = openReads()
   const sql = open()
   opened.push(reads, sql)
+  return sql
+}
+
+function serverOf({ hostname, port, username, password, pathname }: URL): DatabaseServer {
+  return {
+    host: hostname,
+    port: Number(port),
+    user: username,
+    password,
+    database: pathname.slice(1),
+    tls: 'disable',
+    rootCertificate: undefined,
+    isPooled: false,
+  }
+}
+
+function connectTo(to: DatabaseServer): SQL {
+  const sql = connections(clientOptions(to)).connect()
+  opened.push(sql)
   return sql
 }
 
@@ -67,6 +88,46 @@ describe.skipIf(server === undefined)('a database of PostgreSQL', () => {
       await reloaded(sql, name, 'on')
     },
   )
+
+  test('a login with special characters is sent as it is', async () => {
+    const url = new URL(await anEmptyDatabase(server!))
+    await connect(url.href).unsafe(`CREATE ROLE "we@rd: role/" LOGIN PASSWORD 'p@s:s/%41 "w?rd#'`)
+
+    const sql = connectTo({ ...serverOf(url), user: 'we@rd: role/', password: 'p@s:s/%41 "w?rd#' })
+
+    expect((await sql`SELECT current_user AS name`)[0]).toEqual({ name: 'we@rd: role/' })
+    await sql.close()
+    await connect(url.href).unsafe('DROP ROLE "we@rd: role/"')
+  })
+
+  test.each(['require', 'verify-full'] as const)(
+    'with sslmode=%s, a server without TLS is not used',
+    async tls => {
+      const url = new URL(await anEmptyDatabase(server!))
+
+      const error = await rejection(connectTo({ ...serverOf(url), tls })`SELECT 1`)
+
+      expect(error).toMatchObject({ code: 'ERR_POSTGRES_TLS_NOT_AVAILABLE' })
+    },
+  )
+
+  test('with a pooler, no statement is prepared for a session', async () => {
+    const url = new URL(await anEmptyDatabase(server!))
+    const prepared = async (isPooled: boolean) => {
+      const sql = connectTo({ ...serverOf(url), isPooled })
+      await sql`SELECT ${1}::integer`
+      return (await sql`SELECT name FROM pg_prepared_statements`).length > 0
+    }
+
+    expect([await prepared(false), await prepared(true)]).toEqual([true, false])
+  })
+
+  test('a file of a certificate authority that cannot be read is named', async () => {
+    const url = new URL(await anEmptyDatabase(server!))
+    const to = { ...serverOf(url), tls: 'verify-full', rootCertificate: '/no/ca.pem' } as const
+
+    expect(() => connectTo(to)).toThrow('The file /no/ca.pem of "sslrootcert" in TOLLGATE_DATABASE_URL')
+  })
 
   test('a database in another encoding than UTF8 is refused', async () => {
     const sql = connect(await anEmptyDatabase(server!, "ENCODING 'LATIN1' TEMPLATE template0"))

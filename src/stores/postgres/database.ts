@@ -1,4 +1,6 @@
 import { SQL } from 'bun'
+import { readFileSync } from 'node:fs'
+import type { DatabaseServer } from '../../gateway/ports/database-server.ts'
 
 /** The oldest major version that the store runs on. */
 const MAJOR_MIN = 15
@@ -9,17 +11,41 @@ const READ_CONNECTIONS = 4
 
 /** The connections of one node. */
 export type Connections = {
-  /** For reads, which may run at once. */
-  readonly reads: SQL
+  /** A pool for reads, which may run at once. */
+  readonly openReads: () => SQL
   /** Opens a connection for the batches of a lane. A lost one is replaced by another. */
   readonly connect: () => SQL
 }
 
-/** Integers of 64 bits are read as bigint, and nothing depends on the state of a connection. */
-export function connections(url: string): Connections {
-  const options = { url, bigint: true, connectionTimeout: CONNECT_TIMEOUT_S }
+/** How the client of the runtime connects. */
+type ClientOptions = {
+  readonly url: string
+  readonly tls?: { readonly ca: string }
+  readonly prepare?: false
+}
+
+/**
+ * The options of the client for a database. Throws an Error for the operator if the file of the certificate authority
+ * cannot be read.
+ */
+export function clientOptions(server: DatabaseServer): ClientOptions {
+  const { host, port, user, password, database, tls, rootCertificate, isPooled } = server
+  const [login, secret] = [user, password ?? ''].map(encodeURIComponent)
+  const place = `${host.includes(':') ? `[${host}]` : host}:${port}`
   return {
-    reads: new SQL({ ...options, max: READ_CONNECTIONS }),
+    // The mode must be in the URL: with the other options alone, the client goes on without TLS if the server has none.
+    url: `postgres://${login}:${secret}@${place}/${encodeURIComponent(database)}?sslmode=${tls}`,
+    ...(rootCertificate !== undefined && { tls: { ca: readCertificate(rootCertificate) } }),
+    // A statement that is prepared belongs to a session, and a pooler gives each transaction another one.
+    ...(isPooled && { prepare: false }),
+  }
+}
+
+/** Integers of 64 bits are read as bigint, and nothing depends on the state of a connection. */
+export function connections(client: ClientOptions): Connections {
+  const options = { ...client, bigint: true, connectionTimeout: CONNECT_TIMEOUT_S }
+  return {
+    openReads: () => new SQL({ ...options, max: READ_CONNECTIONS }),
     connect: () => new SQL({ ...options, max: 1 }),
   }
 }
@@ -52,4 +78,12 @@ function problemOf(settings: ServerSettings): string | undefined {
   return ['on', 'remote_write', 'remote_apply'].includes(commit)
     ? undefined
     : `The database has synchronous_commit = ${commit} and would lose charges. Set it to on, remote_write or remote_apply.`
+}
+
+function readCertificate(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new Error(`The file ${path} of "sslrootcert" in TOLLGATE_DATABASE_URL cannot be read.`, { cause })
+  }
 }

@@ -1,6 +1,7 @@
 import { SQL } from 'bun'
 import type { Ask, Engine, Step, Turn } from '../books/steps.ts'
 import type { Batches } from './batches.ts'
+import type { Reads } from './reads.ts'
 import type { StepWrites } from './step-writes.ts'
 import { LockedBooks } from './locked-books.ts'
 import { fromDatabase, numberedText, toDatabase } from './values.ts'
@@ -27,7 +28,7 @@ export function createEngine({
   onFreed = () => undefined,
 }: {
   readonly batches: Batches
-  readonly reads: SQL
+  readonly reads: Pick<Reads, 'begin'>
   /** Hears of each account whose balances a step changed, before the caller gets its outcome. */
   readonly onFreed?: (accountId: number) => void
 }): Engine {
@@ -52,13 +53,15 @@ export function createEngine({
 }
 
 /** Runs a step that only reads. All its queries see the same state. */
-export function readStep<T>(reads: SQL, step: () => Step<T>): Promise<T> {
-  return reads.begin('isolation level repeatable read read only', sql => readIn(sql, step))
+export function readStep<T>(reads: Pick<Reads, 'begin'>, step: () => Step<T>): Promise<T> {
+  return reads.begin('isolation level repeatable read read only', (sql, answered) =>
+    readIn(sql, step, answered),
+  )
 }
 
-/** Runs a step that only reads, in a transaction that has begun. */
-export function readIn<T>(sql: SQL, step: () => Step<T>): Promise<T> {
-  return new StepRun(sql).toEnd(step())
+/** Runs a step that only reads, in a transaction that has begun. Calls `answered` after each answer. */
+export function readIn<T>(sql: SQL, step: () => Step<T>, answered?: () => void): Promise<T> {
+  return new StepRun(sql, undefined, answered).toEnd(step())
 }
 
 /** Runs a step again that another one overtook: it then reads what that one wrote, and decides on it. */
@@ -78,16 +81,22 @@ class StepRun {
   readonly after: (() => void)[] = []
   readonly #sql: SQL
   readonly #writes: StepWrites | undefined
+  readonly #answered: () => void
   readonly #books = new Map<number, LockedBooks>()
 
-  constructor(sql: SQL, writes?: StepWrites) {
+  constructor(sql: SQL, writes?: StepWrites, answered: () => void = () => undefined) {
     this.#sql = sql
     this.#writes = writes
+    this.#answered = answered
   }
 
   async toEnd<T>(step: Step<T>): Promise<T> {
-    for (let asked = step.next(); ; asked = step.next(await this.#answer(asked.value)))
+    for (let asked = step.next(); ;) {
       if (asked.done === true) return asked.value
+      const answer = await this.#answer(asked.value)
+      this.#answered()
+      asked = step.next(answer)
+    }
   }
 
   async takeTurn(turn: Turn): Promise<void> {

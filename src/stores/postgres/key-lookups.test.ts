@@ -26,7 +26,8 @@ async function setUp() {
   const url = await aDatabase(server!)
   const clock = fakeClock()
   const node = await aNode(url, 'node', clock)
-  const { connect, reads } = connections(url)
+  const { connect, openReads } = connections({ url })
+  const reads = openReads()
   const begun = { count: 0 }
   const connectToRead = () => countBegins(connect(), begun)
   const kept = new KeptKeys()

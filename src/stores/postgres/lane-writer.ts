@@ -19,6 +19,8 @@ export type WriterSettings = {
   readonly connect: () => SQL
   /** The name of the node. */
   readonly label: string
+  /** The version of the gateway. */
+  readonly version: string
   /** Replaces the clock of the database, for tests. */
   readonly nowMs?: () => number
 }
@@ -186,7 +188,7 @@ function outcomeOf(error: unknown): 'refused' | 'fenced' | 'unanswered' {
 }
 
 function claimOf(settings: WriterSettings): LaneClaim {
-  return { label: settings.label, nowMs: nowIn(settings) }
+  return { label: settings.label, version: settings.version, nowMs: nowIn(settings) }
 }
 
 function nowIn({ nowMs }: WriterSettings): number | null {

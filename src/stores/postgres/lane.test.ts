@@ -15,11 +15,17 @@ const ends: (() => unknown)[] = []
 
 async function setUp() {
   const url = await aDatabase(server!)
-  const { reads } = connections(url)
+  const { openReads } = connections({ url })
+  const reads = openReads()
   ends.push(() => reads.close())
   const clock = { nowMs: NOW }
   const openAt = async (at: string, label: string) => {
-    const batches = await Batches.open({ connect: connections(at).connect, label, nowMs: () => clock.nowMs })
+    const batches = await Batches.open({
+      connect: connections({ url: at }).connect,
+      label,
+      version: '1',
+      nowMs: () => clock.nowMs,
+    })
     ends.push(() => batches.close())
     return batches
   }

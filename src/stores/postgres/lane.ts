@@ -80,8 +80,10 @@ export class Lane {
   }
 
   /** Takes the lowest lane that is sealed and was not seen for `LANE_TTL_MS`, or a new one. */
-  static async claim(sql: SQL, { label, nowMs }: LaneClaim): Promise<Lane> {
-    const rows = await sql<LaneRow[]>`SELECT * FROM claim_lane_v1(${label}, ${LANE_TTL_MS}, ${nowMs})`
+  static async claim(sql: SQL, { label, version, nowMs }: LaneClaim): Promise<Lane> {
+    const rows = await sql<
+      LaneRow[]
+    >`SELECT * FROM claim_lane_v1(${label}, ${version}, ${LANE_TTL_MS}, ${nowMs})`
     const row = rows[0]
     if (row === undefined) throw new Error('The database returned no lane.')
     return new Lane(row)
@@ -162,6 +164,7 @@ export class Lane {
 
 export type LaneClaim = {
   readonly label: string
+  readonly version: string
   /** Null for the clock of the database. */
   readonly nowMs: number | null
 }

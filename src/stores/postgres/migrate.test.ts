@@ -6,7 +6,7 @@ import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { aDatabase, anEmptyDatabase } from '../../../test/support/postgres/databases.ts'
 import { runServer } from '../../../test/support/postgres/run-server.ts'
 import { rejection } from '../../../test/support/rejection.ts'
-import { migrate } from './migrate.ts'
+import { grantUse, migrate } from './migrate.ts'
 
 const server = await runServer()
 const opened: SQL[] = []
@@ -77,6 +77,50 @@ describe.skipIf(server === undefined)('the migrations of PostgreSQL', () => {
     await migrate(sql, aFolderWith(first))
 
     expect(await sql`SELECT name FROM migrations`).toHaveLength(2)
+  })
+
+  test('a role that owns no tables can use them, and can change neither the schema nor rows that only grow', async () => {
+    const { owner, runtime } = await withRoles()
+    await migrate(owner)
+    await grantUse(owner, 'gate')
+    await grantUse(owner, 'gate')
+
+    await migrate(runtime)
+    const [lane] = await runtime`SELECT number FROM claim_lane_v1('a', '1', 1000, NULL)`
+    await runtime`SELECT add_partitions(4)`
+    const refused = []
+    for (const text of [
+      'CREATE TABLE mine (at integer)',
+      'DROP TABLE charges',
+      'ALTER TABLE balances ADD COLUMN mine integer',
+      'UPDATE charges SET cost = 0',
+      'DELETE FROM operations',
+      'TRUNCATE audit_log',
+      'ALTER TABLE charges DISABLE TRIGGER ALL',
+      'UPDATE migrations SET checksum = 0',
+    ])
+      refused.push(((await rejection(runtime.unsafe(text))) as SQL.PostgresError).errno)
+
+    expect(lane).toEqual({ number: 1n })
+    expect(refused).toEqual(Array.from({ length: refused.length }, () => '42501'))
+  })
+
+  test('a role that may not apply a migration is told which role may', async () => {
+    const { owner, runtime } = await withRoles()
+    const first = { '0001_runs.sql': 'CREATE TABLE runs (at integer)' }
+    await migrate(owner, aFolderWith(first))
+    await grantUse(owner, 'gate')
+
+    const error = await rejection(
+      migrate(
+        runtime,
+        aFolderWith({ ...first, '0002_more.sql': 'ALTER TABLE runs ADD COLUMN more integer' }),
+      ),
+    )
+
+    expect(String(error)).toContain(
+      'The database lacks migration 0002_more.sql, and the role of TOLLGATE_DATABASE_URL may not apply it',
+    )
   })
 })
 
@@ -163,4 +207,25 @@ async function partitionsOf(sql: SQL): Promise<readonly string[]> {
   >`SELECT relname AS name FROM pg_inherits JOIN pg_class ON oid = inhrelid
     WHERE inhparent IN ('charges'::regclass, 'operations'::regclass) ORDER BY relname`
   return rows.map(({ name }) => name)
+}
+
+/** A new database of one role, and another role that may only connect to it. */
+async function withRoles() {
+  const url = new URL(await anEmptyDatabase(server!))
+  const admin = connect(url.href)
+  await admin.unsafe(`
+    DO $$ BEGIN
+      IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'gate') THEN
+        CREATE ROLE owns LOGIN PASSWORD 'word';
+        CREATE ROLE gate LOGIN PASSWORD 'word';
+      END IF;
+    END $$`)
+  await admin.unsafe(`ALTER DATABASE ${url.pathname.slice(1)} OWNER TO owns`)
+  const as = (role: string) => {
+    const own = new URL(url)
+    own.username = role
+    own.password = 'word'
+    return connect(own.href)
+  }
+  return { owner: as('owns'), runtime: as('gate') }
 }

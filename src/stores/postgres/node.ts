@@ -37,6 +37,7 @@ import { PostgresLeases } from './leases.ts'
 import { Poll } from './poll.ts'
 import { PostgresLimits } from './limits.ts'
 import { StepLimits } from './step-limits.ts'
+import { timedReads } from './reads.ts'
 import { Tariffs } from './tariffs.ts'
 import { TextHolds } from './text-holds.ts'
 import { tellAlerts } from './untold-alerts.ts'
@@ -48,6 +49,8 @@ const KEY_EXPIRY = "(settings::jsonb ->> 'expires_at')"
 export type NodeSettings = {
   /** A label, to show it. */
   readonly name: string
+  /** Of the gateway. */
+  readonly version: string
   readonly connections: Connections
   readonly clock: Clock
   /** Replaces the clock of the database, for tests. */
@@ -82,20 +85,31 @@ export type PostgresNode = Pick<
   | 'leases'
 > & {
   readonly ledger: ReturnType<typeof createLedger>
+  /** False while the database does not answer. */
+  readonly isWritable: () => boolean
+  finishUpgrade(): Promise<void>
   /** Writes what waits, ends the text holds of this node and gives its lane back. Repeating it changes nothing. */
   close(): Promise<void>
 }
 
 /** Takes a lane and opens the ports of one node. Throws an Error for the operator if its secret key is a wrong one. */
 export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
-  const { name, connections, clock, random64, secretKey } = settings
-  const { connect, reads } = connections
+  const { name, version, connections, clock, random64, secretKey } = settings
+  const { connect } = connections
+  const reads = timedReads(connections.openReads)
   const nowMs: { readonly nowMs?: () => number } = settings.nowMs ? { nowMs: settings.nowMs } : {}
   const freed = new Set<(accountId: number) => void>()
   const onFreed = (accountId: number) => {
     for (const listener of freed) listener(accountId)
   }
-  const batches = await Batches.open({ connect, label: name, onFreed, onAlerts: () => void tell(), ...nowMs })
+  const batches = await Batches.open({
+    connect,
+    label: name,
+    version,
+    onFreed,
+    onAlerts: () => void tell(),
+    ...nowMs,
+  })
   const engine = createEngine({ batches, reads, onFreed })
   const tell = () => told({ engine, events })
   const receivers = storedReceivers
@@ -164,6 +178,9 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     mailQueue: mail,
     catalog,
     leases: new PostgresLeases({ reads, ...nowMs }),
+    isWritable: () => batches.isWritable,
+    // Every migration is complete when it is applied.
+    finishUpgrade: () => Promise.resolve(),
     async close() {
       poll.close()
       keyLookups.close()

@@ -17,12 +17,13 @@ const ends: (() => unknown)[] = []
 
 /** Two nodes over an account with 5 dollars, and the clock of both. */
 async function setUp() {
-  const { reads, connect } = connections(await aDatabase(server!))
+  const { openReads, connect } = connections({ url: await aDatabase(server!) })
+  const reads = openReads()
   const clock = { nowMs: NOW }
   const nowMs = () => clock.nowMs
   const freed: number[] = []
   const open = async (label: string) => {
-    const batches = await Batches.open({ connect, label, nowMs })
+    const batches = await Batches.open({ connect, label, version: '1', nowMs })
     ends.unshift(() => batches.close())
     const onFreed = (accountId: number) => freed.push(accountId)
     return {

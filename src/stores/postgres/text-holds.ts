@@ -1,4 +1,3 @@
-import type { SQL } from 'bun'
 import { closedAccountError } from '../../domain/accounts/account.ts'
 import { formatId, idNumber } from '../../domain/ids.ts'
 import { nanoUsd } from '../../domain/money.ts'
@@ -11,12 +10,13 @@ import type { Batches } from './batches.ts'
 import { LANE_TTL_MS } from './lane.ts'
 import { record } from './literals.ts'
 import { holdValues, type HoldProblem } from './post.ts'
+import type { ReadQuery } from './reads.ts'
 import type { Tariffs } from './tariffs.ts'
 
 type Parts = {
   readonly batches: Batches
   readonly tariffs: Tariffs
-  readonly reads: SQL
+  readonly reads: ReadQuery
   /** Replaces the clock of the database, for tests. */
   readonly nowMs?: () => number
   /** Hears of each account one of whose holds expired. */
@@ -30,7 +30,7 @@ type Parts = {
 export class TextHolds {
   readonly #batches: Batches
   readonly #tariffs: Tariffs
-  readonly #sql: SQL
+  readonly #sql: ReadQuery
   readonly #nowMs: () => number | null
   readonly #onFreed: (accountId: number) => void
   /** The captures that have not ended, by the numbers of their holds. */

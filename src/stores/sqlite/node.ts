@@ -69,7 +69,7 @@ export function openNode(
   shared: SharedState,
   { name, clock, random64 }: NodeSettings,
   lastKey: bigint,
-): StoreNode {
+): Omit<StoreNode, 'close'> & { close(): void } {
   const author = NodeChain.open(shared.database, name)
   const groupCommit = new GroupCommit(shared.transactions, { author })
   const engine = createEngine({ ...shared, groupCommit })

@@ -18,10 +18,13 @@ import { Tariffs } from './tariffs.ts'
 import { Transactions } from './transactions.ts'
 import { createWriteProbe } from './write-probe.ts'
 
+/** A node that is closed at once. */
+export type SqliteNode = Omit<StoreNode, 'close'> & { close(): void }
+
 /** One database file, open. Its contents are used through nodes. */
 export type SqliteStore = {
   /** Throws an Error if a node of that name is open. */
-  openNode(settings: NodeSettings): StoreNode
+  openNode(settings: NodeSettings): SqliteNode
   readonly database: Database
   readonly transactions: Transactions
   /** False while commits fail. While it is false, each call tries another commit. */
@@ -100,7 +103,7 @@ function openShared(database: Database, secretKey: SecretKey): SharedState {
 function storeOf(shared: SharedState): SqliteStore {
   const { database, transactions } = shared
   const probe = createWriteProbe({ database, transactions, groupCommit: new GroupCommit(transactions) })
-  const nodes = new Map<string, StoreNode>()
+  const nodes = new Map<string, SqliteNode>()
   return {
     openNode(settings) {
       if (nodes.has(settings.name)) throw new Error(`There is already an open node "${settings.name}".`)

@@ -53,5 +53,13 @@ export function aNode(
 ) {
   const random64 = () => crypto.getRandomValues(new BigInt64Array(1))[0]!
   const nowMs = () => clock.now()
-  return openNode({ name, connections: connections(url), clock, nowMs, random64, secretKey })
+  return openNode({
+    name,
+    version: '1',
+    connections: connections({ url }),
+    clock,
+    nowMs,
+    random64,
+    secretKey,
+  })
 }

@@ -44,6 +44,8 @@ const HARMLESS = 'Good morning.'
 export type DoctorPorts = {
   readonly catalog: { current(): Catalog }
   readonly auditLog: AuditLog
+  /** A sentence about the store, which will stop the gateway. */
+  readonly storeProblem: () => Promise<string | undefined>
   readonly ledger: Pick<Ledger, 'usage' | 'usageOfDay'>
   readonly clock: Clock
   readonly isSandboxOn: boolean
@@ -69,7 +71,7 @@ export type DoctorPorts = {
 export async function examine(ports: DoctorPorts): Promise<readonly Check[]> {
   const catalog = ports.catalog.current()
   return [
-    await checkStore(ports.auditLog),
+    await checkStore(ports),
     checkCatalog(catalog, ports),
     ...checkKeys(catalog),
     ...checkPrices(catalog),
@@ -97,8 +99,13 @@ function checkRefusals(provider: Provider, refusedFields: Pick<RefusedFields, 'o
   return [{ name: `fields of ${provider.id}`, ok: false, detail }]
 }
 
-async function checkStore(auditLog: AuditLog): Promise<Check> {
+async function checkStore({
+  auditLog,
+  storeProblem,
+}: Pick<DoctorPorts, 'auditLog' | 'storeProblem'>): Promise<Check> {
   await auditLog.list({ limit: 1 })
+  const problem = await storeProblem()
+  if (problem !== undefined) return { name: 'store', ok: false, detail: problem }
   return { name: 'store', ok: true, detail: 'The store can be read.' }
 }
 

@@ -87,6 +87,21 @@ function jobsPassBody(jobs: JobsPass): object {
   }
 }
 
+/** The gateways that share the books. */
+export async function getNodes(_: AdminCall, { nodes }: OperatingPorts): Promise<BufferedReply> {
+  const running = await nodes.list()
+  return adminReply({
+    data: running.map(({ name, version, lane, seenAtMs, textHolds }) => ({
+      name,
+      version,
+      lane: lane?.number ?? null,
+      epoch: lane?.epoch ?? null,
+      last_seen_at: instant(seenAtMs),
+      text_holds: textHolds,
+    })),
+  })
+}
+
 /** Writes a backup to a file on the machine of the gateway. Replies when it is durable. */
 export async function postBackup(
   { request, actor }: AdminCall,

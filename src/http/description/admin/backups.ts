@@ -41,7 +41,7 @@ export const adminBackupPaths: Paths = {
         job_files: 3,
         results_in: null,
       }),
-      errors: ['already_exists', 'unavailable'],
+      errors: ['already_exists', 'not_supported', 'unavailable'],
     },
   },
 }

@@ -178,6 +178,18 @@ export const adminCheckSchemas: Members = {
       accept_loss: about('Why the loss of commits is accepted.', reason),
     },
   ),
+  Nodes: object({
+    data: listOf(
+      object({
+        name: text,
+        version: about('The version of the gateway.', text),
+        lane: about('What the gateway writes through. Null in SQLite.', nullable(count)),
+        epoch: about('Grows with each start that takes the lane. Null in SQLite.', nullable(count)),
+        last_seen_at: about('When the gateway last wrote.', dateTime),
+        text_holds: about('The number of open holds of text requests. Null in SQLite.', nullable(count)),
+      }),
+    ),
+  }),
   Doctor: object({
     ok: flag,
     checks: listOf(object({ name: text, ok: flag, detail: text }, { is_warning: always(true) })),
@@ -380,6 +392,21 @@ export const adminCheckPaths: Paths = {
       ),
       replies: ok('The problems, if any.', ref('Verification'), { ok: true, entries: 128, problems: [] }),
       errors: ['not_found'],
+    },
+  },
+  nodes: {
+    get: {
+      ...common,
+      id: 'listNodes',
+      summary: 'List the gateways that share the books',
+      description:
+        'A gateway that was stopped is not listed. One that was killed is listed until another gateway takes its lane.',
+      replies: ok('The gateways.', ref('Nodes'), {
+        data: [
+          { name: 'gateway-1', version: '0.1.0', lane: 1, epoch: 3, last_seen_at: AT, text_holds: 4 },
+        ],
+      }),
+      errors: [],
     },
   },
   doctor: {

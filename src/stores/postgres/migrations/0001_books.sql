@@ -178,6 +178,8 @@ CREATE TABLE lanes (
   node_id bigint NOT NULL REFERENCES nodes (id),
   -- The name of the node that has it, to show it.
   label text NOT NULL,
+  -- The version of its gateway.
+  version text NOT NULL,
   -- Grows with each process that takes the lane. A batch of an earlier epoch is refused.
   epoch bigint NOT NULL,
   -- The number of the last batch in this epoch.
@@ -220,6 +222,8 @@ DECLARE
   v_last text;
   v_name text;
 BEGIN
+  -- Two nodes that do this at once do it one after the other.
+  PERFORM pg_advisory_xact_lock(7046029254386354);
   FOREACH v_table IN ARRAY ARRAY['operations', 'charges'] LOOP
     SELECT max(relname) INTO v_last FROM pg_inherits JOIN pg_class ON oid = inhrelid
       WHERE inhparent = v_table::regclass AND relname ~ '_[0-9]{4}_[0-9]{2}$';

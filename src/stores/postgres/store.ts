@@ -1,0 +1,101 @@
+import { SQL } from 'bun'
+import type { DatabaseServer } from '../../gateway/ports/database-server.ts'
+import type { Nodes } from '../../gateway/ports/nodes.ts'
+import type { StoreNode } from '../../gateway/ports/store-node.ts'
+import { clientOptions, connections, requireSafeDatabase, type Connections } from './database.ts'
+import { grantUse, migrate } from './migrate.ts'
+import { openNode, type NodeSettings } from './node.ts'
+import { timedReads } from './reads.ts'
+import { partitionProblem, runningNodes, upkeep } from './upkeep.ts'
+
+const UPKEEP_MS_MAX = 60_000
+
+/** The node of this process in a database that others may share. */
+export type PostgresStore = {
+  readonly node: StoreNode
+  readonly nodes: Nodes
+  /** The connections, for parts of a gateway that are not in the books. */
+  readonly connections: Connections
+  /** False while the database does not answer the writes of this node. */
+  readonly isWritable: () => boolean
+  /** A sentence for the operator about what will stop the gateway. Throws `unavailable` if it cannot be read. */
+  readonly problem: () => Promise<string | undefined>
+  /** What some node of the database must do every few minutes. Safe to run on every node at once. */
+  readonly upkeep: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export type PostgresStoreSettings = Omit<NodeSettings, 'connections' | 'nowMs'> & {
+  readonly database: DatabaseServer
+  /** For the role that owns the tables. Undefined if that is the one of `database`. */
+  readonly databaseOwner: DatabaseServer | undefined
+}
+
+/**
+ * Applies the migrations that are missing, and opens a node. Throws an Error for the operator if the database cannot be
+ * reached, could lose charges, or has another secret key.
+ */
+export async function openPostgresStore(settings: PostgresStoreSettings): Promise<PostgresStore> {
+  const { database, databaseOwner } = settings
+  const shared = connections(clientOptions(database))
+  if (databaseOwner !== undefined) await prepareAs(databaseOwner, database)
+  await using(shared.connect(), 'TOLLGATE_DATABASE_URL', database, async sql => {
+    await requireSafeDatabase(sql)
+    await migrate(sql)
+    await upkeep(sql, null)
+  })
+  const { isWritable, ...node } = await openNode({ ...settings, connections: shared })
+  const reads = timedReads(shared.openReads)
+  return {
+    node: node as unknown as StoreNode,
+    nodes: { list: () => runningNodes(reads) },
+    connections: shared,
+    isWritable,
+    problem: () => partitionProblem(reads),
+    async upkeep() {
+      const sql = shared.connect()
+      // The runtime has no time limit for a query whose network was cut. Closing the connection fails it.
+      const timer = setTimeout(() => void sql.close({ timeout: 0 }), UPKEEP_MS_MAX)
+      try {
+        await upkeep(sql, null)
+      } finally {
+        clearTimeout(timer)
+        await sql.close({ timeout: 0 })
+      }
+    },
+    async close() {
+      await node.close()
+      await reads.close()
+    },
+  }
+}
+
+/** Applies the migrations as the owner of the tables, and lets the role of the gateway use them. */
+async function prepareAs(owner: DatabaseServer, { user }: DatabaseServer): Promise<void> {
+  const sql = connections(clientOptions(owner)).connect()
+  await using(sql, 'TOLLGATE_DATABASE_OWNER_URL', owner, async () => {
+    await migrate(sql)
+    if (user !== owner.user) await grantUse(sql, user)
+  })
+}
+
+/** Closes the connection after the work. An error of the connection becomes one that names the setting. */
+async function using(
+  sql: SQL,
+  setting: string,
+  { host, port, database, user }: DatabaseServer,
+  work: (sql: SQL) => Promise<void>,
+): Promise<void> {
+  try {
+    await sql`SELECT 1`.catch((cause: unknown) => {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new Error(
+        `The database ${database} on ${host}, port ${port}, cannot be used by ${user}: ${reason.replace(/\.$/, '')}. Check ${setting} and the server.`,
+        { cause },
+      )
+    })
+    await work(sql)
+  } finally {
+    await sql.close({ timeout: 0 })
+  }
+}

@@ -1,0 +1,62 @@
+import type { SQL } from 'bun'
+import type { RunningNode } from '../../gateway/ports/nodes.ts'
+import type { ReadQuery } from './reads.ts'
+import { sealSilentLanes } from './stored-rows.ts'
+
+/** So that charges have a partition when its month begins, even if no gateway can add one for weeks. */
+const MONTHS_AHEAD = 3
+/** How long an expired hold stays: until then, its request can still be charged. */
+const EXPIRED_KEPT_MS = 86_400_000
+/** One statement must not hold many locks. What is left is deleted by the next run. */
+const DELETED_MAX = 10_000
+
+/**
+ * What some node must do now and then: seals the lanes of dead nodes, makes the partitions of the coming months, and
+ * deletes old expired holds. Safe to run on every node at once.
+ */
+export async function upkeep(sql: SQL, nowMs: number | null): Promise<void> {
+  await sealSilentLanes(sql, nowMs)
+  if ((await partitionProblem(sql, MONTHS_AHEAD)) !== undefined)
+    await sql`SELECT add_partitions(${MONTHS_AHEAD}::integer)`
+  await sql`DELETE FROM text_holds WHERE (id_key, id_tail) IN (
+    SELECT id_key, id_tail FROM text_holds WHERE expired_at_ms <= now_ms(${nowMs}) - ${EXPIRED_KEPT_MS}::bigint
+      LIMIT ${DELETED_MAX})`
+}
+
+/**
+ * A sentence for the operator if a table has no partition for the month that is so many months ahead, by the clock of
+ * the database. Without it, charges of that month cannot be written.
+ */
+export async function partitionProblem(query: ReadQuery, monthsAhead = 1): Promise<string | undefined> {
+  const missing = await query<{ name: string }[]>`
+    SELECT parent || to_char(
+        date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC') + make_interval(months => ${monthsAhead}::integer),
+        '_YYYY_MM'
+      ) AS name
+      FROM unnest(ARRAY['operations', 'charges']) AS parent
+    EXCEPT SELECT relname FROM pg_inherits JOIN pg_class ON oid = inhrelid
+      WHERE inhparent IN ('operations'::regclass, 'charges'::regclass)
+    ORDER BY name`
+  if (missing.length === 0) return undefined
+  const names = missing.map(({ name }) => name).join(' and ')
+  return `The database has no partition ${names}, so charges of that month cannot be written. Run SELECT add_partitions(${MONTHS_AHEAD}) in it as the owner of the tables.`
+}
+
+/** The nodes that were not stopped. */
+export async function runningNodes(query: ReadQuery): Promise<readonly RunningNode[]> {
+  const rows = await query<
+    { label: string; version: string; number: bigint; epoch: bigint; seen_at_ms: bigint; holds: bigint }[]
+  >`
+    SELECT label, version, number, epoch, seen_at_ms, (
+        SELECT count(*) FROM text_holds h
+          WHERE h.lane = l.number AND h.epoch = l.epoch AND expired_at_ms IS NULL
+      ) AS holds
+      FROM lanes l WHERE seen_at_ms > 0 ORDER BY number`
+  return rows.map(({ label, version, number, epoch, seen_at_ms: seenAtMs, holds }) => ({
+    name: label,
+    version,
+    lane: { number: Number(number), epoch: Number(epoch) },
+    seenAtMs: Number(seenAtMs),
+    textHolds: Number(holds),
+  }))
+}
