@@ -103,7 +103,7 @@ export async function openParts(
   const seen = { refusedFields: new RefusedFields(), idleStreams: new IdleStreams() }
   const backups = openBackups(folder, media.resultStore?.name)
   const sharedCache = openSharedCache(config, folder, { clock, log })
-  const recording = openRecords(config, folder, { clock, log })
+  const recording = openRecords(config, { folder }, { clock, log })
   return {
     log,
     clock,
