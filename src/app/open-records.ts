@@ -1,12 +1,17 @@
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
-import type { RequestRecords } from '../gateway/ports/request-records.ts'
+import type { RequestRecords, RequestRecordStore } from '../gateway/ports/request-records.ts'
 import { noRequestRecords, RequestRecorder } from '../gateway/requests/request-recorder.ts'
+import type { Connections } from '../stores/postgres/database.ts'
+import { openPostgresRecords, removeRequests } from '../stores/postgres/request-records.ts'
 import { openRequestStore } from '../stores/sqlite/request-records/open-request-store.ts'
 import { removeRequestFile } from '../stores/sqlite/request-records/request-file.ts'
-import type { Log } from '../telemetry/log.ts'
+import { errorFields, type Log } from '../telemetry/log.ts'
 import type { DataFolder } from './data-folder.ts'
 import { systemClock } from './system-clock.ts'
+
+/** How long the removal of records waits if a query reads them. */
+const REMOVE_AGAIN_MS = 60_000
 
 /** The records of requests, and their life in this process. */
 type OpenRecords = {
@@ -16,29 +21,62 @@ type OpenRecords = {
   readonly close: () => Promise<void>
 }
 
-/**
- * Opens the records of a data folder. Their file and its worker are opened when the first record is written or read.
- */
+type RecordsPlace = {
+  readonly folder: Pick<DataFolder, 'requests'>
+  /** Of the database, if there is one: the records are then in it, not in the folder. */
+  readonly connections?: Pick<Connections, 'connect'> | undefined
+}
+
+/** Opens the records of requests. Their file or connection is opened when the first record is written or read. */
 export function openRecords(
-  { requestRecordsMs, requestRecordsMax, requestRecordsBytesMax, refusalRecordsMax }: Config,
-  { requests: path }: Pick<DataFolder, 'requests'>,
+  config: Config,
+  place: RecordsPlace,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): OpenRecords {
-  if (requestRecordsMs === 0) {
-    const start = () => removeRequestFile(path)
-    return { records: noRequestRecords, start, close: () => Promise.resolve() }
-  }
-  const bounds = { keptMs: requestRecordsMs, rowsMax: requestRecordsMax, bytesMax: requestRecordsBytesMax }
-  const store = openRequestStore(
-    { path, bounds },
-    {
-      // The worker takes real time, whatever the clock of a test says.
-      clock: systemClock,
-      onDamaged: problem =>
-        log.error('the file of request records was damaged, so it was put aside', { path, problem }),
-    },
-  )
+  if (config.requestRecordsMs === 0) return removedRecords(place, log)
+  const store = openStore(config, place, log)
   const onProblem = (problem: string) => log.error('records of requests are being lost', { problem })
-  const recorder = new RequestRecorder({ store, clock, onProblem }, { refusalsPerMinute: refusalRecordsMax })
+  const recorder = new RequestRecorder(
+    { store, clock, onProblem },
+    { refusalsPerMinute: config.refusalRecordsMax },
+  )
   return { records: recorder, start: () => recorder.start(), close: () => recorder.close() }
+}
+
+/** Both take real time, whatever the clock of a test says. */
+function openStore(
+  { requestRecordsMs, requestRecordsMax, requestRecordsBytesMax }: Config,
+  { folder: { requests: path }, connections }: RecordsPlace,
+  log: Log,
+): RequestRecordStore {
+  const bounds = { keptMs: requestRecordsMs, rowsMax: requestRecordsMax, bytesMax: requestRecordsBytesMax }
+  if (connections !== undefined) return openPostgresRecords(connections, { clock: systemClock, bounds })
+  const onDamaged = (problem: string) =>
+    log.error('the file of request records was damaged, so it was put aside', { path, problem })
+  return openRequestStore({ path, bounds }, { clock: systemClock, onDamaged })
+}
+
+/** Records that are switched off. A start removes those that there are. */
+function removedRecords({ folder, connections }: RecordsPlace, log: Log): OpenRecords {
+  let isClosed = false
+  let cancel = (): void => undefined
+  const removeFrom = async (database: Pick<Connections, 'connect'>): Promise<void> => {
+    const isDone = await removeRequests(database).catch((error: unknown) => {
+      log.error('the records of requests could not be removed', errorFields(error))
+      return false
+    })
+    if (!isDone && !isClosed) cancel = systemClock.after(REMOVE_AGAIN_MS, () => void removeFrom(database))
+  }
+  return {
+    records: noRequestRecords,
+    start() {
+      if (connections === undefined) removeRequestFile(folder.requests)
+      else void removeFrom(connections)
+    },
+    close() {
+      isClosed = true
+      cancel()
+      return Promise.resolve()
+    },
+  }
 }

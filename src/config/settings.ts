@@ -474,7 +474,7 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
   requestRecordsMs: {
     name: 'TOLLGATE_REQUEST_RECORDS_DAYS',
     default: '7',
-    meaning: 'How long the records of requests are kept. `0` keeps none and deletes their file.',
+    meaning: 'How long the records of requests are kept. `0` keeps none and deletes them.',
     ...days({ min: 0, max: RETENTION_DAYS_MAX }),
   },
   requestRecordsMax: {

@@ -66,7 +66,7 @@ export const requestMutants: readonly Mutant[] = [
   },
   {
     name: 'requests of all projects are listed',
-    file: 'src/stores/sqlite/request-records/request-list.ts',
+    file: 'src/stores/books/requests/request-list.ts',
     text: "if (projectId !== undefined) add('project_id = ?', projectId)",
     replacement: '',
     tests: ['test/scenarios/recorded-routes.test.ts'],

@@ -215,7 +215,7 @@ function checkRecords({
   if (problem !== undefined) {
     const detail =
       `Records of requests are being lost (${problem}); ${dropped} since the start. ` +
-      'Requests and the books are not affected. Check the disk of the data folder.'
+      'Requests and the books are not affected. Check the disk of the data folder, or the database.'
     return [{ name, ok: false, detail }]
   }
   if (dropped === 0) return []

@@ -1,18 +1,16 @@
-import { GatewayError } from '../../../domain/errors.ts'
 import type { Clock } from '../../../gateway/ports/clock.ts'
 import type {
   RecordedRequest,
   RequestPage,
   RequestRecordStore,
 } from '../../../gateway/ports/request-records.ts'
-import { readRequestCursor } from './request-list.ts'
-import { requestValuesOf } from './request-rows.ts'
+import { readRequestCursor } from '../../books/requests/request-list.ts'
+import { RequestReads } from '../../books/requests/request-reads.ts'
+import { requestValuesOf } from '../../books/requests/request-rows.ts'
 import type { OpenRequestFile, RecordsCall, RecordsReply } from './worker.ts'
 
 /** A call that takes longer has most likely met a disk that does not answer. */
 const ANSWER_WITHIN_MS = 10_000
-/** More reads would wait for seconds. */
-const READS_MAX = 16
 
 /**
  * Opens the store of request records: a SQLite file of its own, which a worker writes and reads, so that neither a slow
@@ -27,25 +25,8 @@ export function openRequestStore(
   }: { readonly clock: Pick<Clock, 'after'>; readonly onDamaged: (problem: string) => void },
 ): RequestRecordStore {
   const worker = new RecordsWorker(file, { clock, onDamaged })
-  let reads = 0
-  let lastRead: Promise<unknown> = Promise.resolve()
-  const read = async <Result>(call: RecordsCall): Promise<Result> => {
-    if (reads >= READS_MAX)
-      throw new GatewayError('overloaded', 'Too many lists of requests are being read. Try again shortly.', {
-        retryAfter: '1',
-      })
-    reads += 1
-    // One at a time, so that a batch waits for one long list at most, and clients that list cannot cost records.
-    const answer = lastRead.then(() => worker.call(call))
-    lastRead = answer.catch(() => undefined)
-    try {
-      return (await answer) as Result
-    } catch (cause) {
-      throw new GatewayError('unavailable', 'The records of requests cannot be read now.', { cause })
-    } finally {
-      reads -= 1
-    }
-  }
+  const reads = new RequestReads()
+  const read = <Result>(call: RecordsCall) => reads.run(() => worker.call(call) as Promise<Result>)
   return {
     async write({ requests, alikeRefusals, nowMs }) {
       try {

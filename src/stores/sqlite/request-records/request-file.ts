@@ -1,13 +1,19 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import { Database, type Statement as SqlStatement } from 'bun:sqlite'
 import type { RecordedRequest, RequestPage, RequestQuery } from '../../../gateway/ports/request-records.ts'
-import { IS_FAILED, listRequests } from './request-list.ts'
+import {
+  findRequestQueries,
+  IS_FAILED,
+  requestListQuery,
+  requestPageOf,
+  type ListedRequestRow,
+} from '../../books/requests/request-list.ts'
 import {
   recordedRequestOf,
   REQUEST_COLUMNS,
   type RequestValues,
   type StoredRequestRow,
-} from './request-rows.ts'
+} from '../../books/requests/request-rows.ts'
 
 /** What the file keeps. Beyond the first of these bounds, the oldest records are deleted. */
 export type RequestFileBounds = {
@@ -69,7 +75,11 @@ export class RequestFile {
   }
 
   list(query: RequestQuery): RequestPage {
-    return this.#use(({ database }) => listRequests(database, query))
+    const { sql, values } = requestListQuery(query, { tagRows: 'json_each(tags)' })
+    return this.#use(({ database }) => {
+      const rows = database.query<ListedRequestRow, (string | number | bigint)[]>(sql).all(...values)
+      return requestPageOf(rows, query)
+    })
   }
 
   find(id: string): RecordedRequest | undefined {
@@ -199,11 +209,8 @@ function statementsOf(database: Database): RequestStatements {
       `INSERT INTO requests (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
     ),
     noteAlike: database.prepare('UPDATE requests SET alike_refusals = ? WHERE id = ?'),
-    find: database.prepare('SELECT * FROM requests WHERE id = ? ORDER BY row_number LIMIT 1'),
-    // A repeat with the same idempotency key gets the same job.
-    findByJob: database.prepare(
-      'SELECT * FROM requests WHERE job_id = ? ORDER BY is_replay, row_number LIMIT 1',
-    ),
+    find: database.prepare(findRequestQueries[0]),
+    findByJob: database.prepare(findRequestQueries[1]),
     deleteExpired: database.prepare(deleteThe('WHERE at_ms < ? ORDER BY at_ms')),
     deleteOldest: database.prepare(deleteThe('ORDER BY row_number')),
   }

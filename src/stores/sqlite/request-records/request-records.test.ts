@@ -46,6 +46,18 @@ afterEach(async () => {
 describe('the records in SQLite', () => {
   requestRecordsConform((bounds = {}) => open(aDataFolder(), bounds).store)
 
+  test('a sweep deletes the records that are too old, in turns of a thousand', async () => {
+    const { store } = open()
+    const old = Array.from({ length: 2500 }, (_, index) => aRecordedRequest({ id: `old_${index}` }))
+    await write(store, [...old, aRecordedRequest({ id: 'new', atMs: NOW_MS + 2 })])
+    let turns = 1
+
+    while (await store.sweep(NOW_MS + BOUNDS.keptMs + 1)) turns += 1
+
+    expect(turns).toBeGreaterThan(2)
+    expect((await store.list({ limit: 5 })).requests.map(({ id }) => id)).toEqual(['new'])
+  })
+
   test('only the user of the gateway can read the file', async () => {
     const { store, path } = open()
 

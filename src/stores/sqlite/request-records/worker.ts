@@ -1,6 +1,6 @@
 import type { RequestQuery } from '../../../gateway/ports/request-records.ts'
 import { RequestFile, type RequestFileBounds } from './request-file.ts'
-import type { RequestValues } from './request-rows.ts'
+import type { RequestValues } from '../../books/requests/request-rows.ts'
 
 /** The first message to the worker. */
 export type OpenRequestFile = { readonly path: string; readonly bounds: RequestFileBounds }

@@ -1,6 +1,5 @@
-import type { Database } from 'bun:sqlite'
 import type { RequestPage, RequestQuery, RequestSort } from '../../../gateway/ports/request-records.ts'
-import { ROW_ID_MAX, unknownCursor } from '../../books/cursors.ts'
+import { ROW_ID_MAX, unknownCursor } from '../cursors.ts'
 import { recordedRequestOf, type StoredRequestRow } from './request-rows.ts'
 
 /** The value by which a list is sorted, from high to low. Rows with the same value are sorted by their number. */
@@ -29,21 +28,35 @@ export function readRequestCursor({
   return place
 }
 
+/** What differs between the databases: the members of the JSON object `tags`, as rows with a key and a value. */
+export type RequestSql = { readonly tagRows: string }
+
+/** A row of a list. */
+export type ListedRequestRow = StoredRequestRow & { readonly sort_value: bigint }
+
 /**
- * Reads one page. Every filter but the tag has an index; a tag is looked for in the rows that the rest leaves, and a
- * list by cost or duration sorts them all.
+ * The query of one page, with a row more than the page, which tells whether there is another one. Every filter but the
+ * tag has an index; a tag is looked for in the rows that the rest leaves. A list by cost or duration sorts them all.
  */
-export function listRequests(database: Database, query: RequestQuery): RequestPage {
+export function requestListQuery(query: RequestQuery, { tagRows }: RequestSql): Conditions {
   const { sort = 'newest', limit } = query
-  const { sql, values } = conditionsOf(query)
+  const { sql, values } = conditionsOf(query, tagRows)
   const value = sortValues[sort]
-  const rows = database
-    .query<StoredRequestRow & { sort_value: bigint }, (string | number | bigint)[]>(
-      `SELECT *, ${value} AS sort_value FROM requests
-        ${sql.length === 0 ? '' : `WHERE ${sql.join(' AND ')}`}
-        ORDER BY ${value} DESC, row_number DESC LIMIT ?`,
-    )
-    .all(...values, limit + 1)
+  return {
+    sql: [
+      `SELECT *, ${value} AS sort_value FROM requests`,
+      ...(sql === '' ? [] : [`WHERE ${sql}`]),
+      `ORDER BY ${value} DESC, row_number DESC LIMIT ?`,
+    ].join(' '),
+    values: [...values, limit + 1],
+  }
+}
+
+/** The page of the rows that its query found. */
+export function requestPageOf(
+  rows: readonly ListedRequestRow[],
+  { sort = 'newest', limit }: RequestQuery,
+): RequestPage {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   return {
@@ -52,14 +65,25 @@ export function listRequests(database: Database, query: RequestQuery): RequestPa
   }
 }
 
-type Conditions = { readonly sql: string[]; readonly values: (string | number | bigint)[] }
+/** The queries for a record by its id and, if there is none, by the id of its job. */
+export const findRequestQueries = [
+  'SELECT * FROM requests WHERE id = ? ORDER BY row_number LIMIT 1',
+  // A repeat with the same idempotency key gets the same job.
+  'SELECT * FROM requests WHERE job_id = ? ORDER BY is_replay, row_number LIMIT 1',
+] as const
 
-function conditionsOf(query: RequestQuery): Conditions {
+/** SQL with a question mark for each value. */
+type Conditions = { readonly sql: string; readonly values: readonly RequestValue[] }
+
+type RequestValue = string | number | bigint
+
+function conditionsOf(query: RequestQuery, tagRows: string): Conditions {
   const { accountId, apiKeyId, projectId, model, errorCode, userId, tag, between, sort = 'newest' } = query
-  const found: Conditions = { sql: [], values: [] }
-  const add = (sql: string, ...values: (string | number | bigint)[]) => {
-    found.sql.push(sql)
-    found.values.push(...values)
+  const conditions: string[] = []
+  const values: RequestValue[] = []
+  const add = (sql: string, ...added: RequestValue[]) => {
+    conditions.push(sql)
+    values.push(...added)
   }
   if (accountId !== undefined) add('account_id = ?', accountId)
   if (apiKeyId !== undefined) add('api_key_id = ?', apiKeyId)
@@ -68,12 +92,12 @@ function conditionsOf(query: RequestQuery): Conditions {
   if (errorCode !== undefined) add('error_code = ?', errorCode)
   if (userId !== undefined) add('user_id = ?', userId)
   if (tag !== undefined)
-    add('EXISTS (SELECT 1 FROM json_each(tags) WHERE key = ? AND value = ?)', tag.name, tag.value)
+    add(`EXISTS (SELECT 1 FROM ${tagRows} WHERE key = ? AND value = ?)`, tag.name, tag.value)
   if (query.isFailed === true) add(IS_FAILED)
   if (between !== undefined) add('at_ms >= ? AND at_ms < ?', between.fromMs, between.toMs)
   const place = readRequestCursor(query)
   if (place !== undefined) add(`(${sortValues[sort]}, row_number) < (?, ?)`, place.value, place.rowNumber)
-  return found
+  return { sql: conditions.join(' AND '), values }
 }
 
 /** The same expression as in the index. */

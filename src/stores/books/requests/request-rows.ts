@@ -2,8 +2,8 @@ import { nanoUsd, type NanoUsd } from '../../../domain/money.ts'
 import type { RecordedAttempt, RecordedRequest, RefusedBy } from '../../../gateway/ports/request-records.ts'
 
 /**
- * A record as the columns of its row, without the row's own number. Batches go to the worker as JSON, which has no
- * bigints, so an amount is a text until it is bound.
+ * A record as the columns of its row, without the row's own number. An amount is a text until it is bound, because
+ * SQLite's batches go to a worker as JSON, which has no bigints.
  */
 export type RequestRow = {
   readonly id: string
@@ -33,7 +33,7 @@ export type RequestRow = {
   readonly alike_refusals: number
 }
 
-/** The columns in the order of the table. */
+/** The columns in the order of the table, with their types in SQLite. */
 export const REQUEST_COLUMNS = {
   id: 'TEXT NOT NULL',
   at_ms: 'INTEGER NOT NULL',
@@ -67,7 +67,7 @@ const columnNames = Object.keys(REQUEST_COLUMNS) as (keyof RequestRow)[]
 /** The values of a row in the order of the table. */
 export type RequestValues = readonly (string | number | null)[]
 
-/** A record as the worker gets it. Its names would be half of a batch, and SQLite binds values by place faster. */
+/** A record as it goes to the database. Its names would be half of a batch, and values are bound faster by place. */
 export function requestValuesOf(record: RecordedRequest): RequestValues {
   const row = requestRowOf(record)
   return columnNames.map(name => row[name])
@@ -110,7 +110,7 @@ function amountText(amount: NanoUsd | undefined): string | null {
   return amount === undefined ? null : amount.toString()
 }
 
-/** A row as SQLite returns it: its integers are bigints. */
+/** A row as it is read: its integers are bigints. */
 export type StoredRequestRow = {
   readonly [Column in keyof RequestRow]: Column extends AmountColumn
     ? bigint | null

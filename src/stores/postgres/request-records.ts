@@ -1,0 +1,196 @@
+import type { SQL } from 'bun'
+import type { Clock } from '../../gateway/ports/clock.ts'
+import type {
+  RecordBatch,
+  RecordedRequest,
+  RequestPage,
+  RequestQuery,
+  RequestRecordStore,
+} from '../../gateway/ports/request-records.ts'
+import {
+  findRequestQueries,
+  readRequestCursor,
+  requestListQuery,
+  requestPageOf,
+  type ListedRequestRow,
+} from '../books/requests/request-list.ts'
+import { RequestReads } from '../books/requests/request-reads.ts'
+import { recordedRequestOf, requestValuesOf, type StoredRequestRow } from '../books/requests/request-rows.ts'
+import type { SqlValue } from '../books/canonical.ts'
+import type { Connections } from './database.ts'
+import { list, record } from './literals.ts'
+import { TimedConnection } from './timed-connection.ts'
+import { fromDatabase, numberedText, toDatabase } from './values.ts'
+
+/** What is slower has most likely met a database that does not answer. A list by cost may read all records. */
+const ANSWER_MS = 10_000
+/** A node looks at the bounds after it wrote this part of the rows that are kept. */
+const LOOKS_PER_BOUND = 64
+
+/** What the nodes of a database keep together. Beyond the first of these bounds, the oldest part is dropped. */
+export type RequestBounds = {
+  readonly keptMs: number
+  readonly rowsMax: number
+  /** Of the tables and their indexes. */
+  readonly bytesMax: number
+}
+
+type RecordsSettings = {
+  readonly clock: Pick<Clock, 'after'>
+  readonly bounds: RequestBounds
+  /** Replaces the clock of the database, for tests. */
+  readonly nowMs?: () => number
+}
+
+/**
+ * Opens the records of requests that all nodes of a database write. They have connections of their own, which connect
+ * when they are first used, so that neither a slow batch nor a long list delays a request.
+ */
+export function openPostgresRecords(
+  connections: Pick<Connections, 'connect'>,
+  settings: RecordsSettings,
+): RequestRecordStore {
+  return new PostgresRequestRecords(connections, settings)
+}
+
+class PostgresRequestRecords implements RequestRecordStore {
+  readonly #settings: RecordsSettings
+  readonly #writer: TimedConnection
+  readonly #reader: TimedConnection
+  readonly #reads = new RequestReads()
+  readonly #running = new Set<Promise<unknown>>()
+  /** The rows that it may write before it looks at the bounds. */
+  #rowsUntilLook = 0
+  #isClosed = false
+
+  constructor({ connect }: Pick<Connections, 'connect'>, settings: RecordsSettings) {
+    const timed = { connect, clock: settings.clock, answerMs: ANSWER_MS }
+    this.#settings = settings
+    this.#writer = new TimedConnection(timed)
+    this.#reader = new TimedConnection(timed)
+  }
+
+  async write(batch: RecordBatch): Promise<{ readonly problem?: string }> {
+    try {
+      await this.#track(async () => {
+        await this.#lookAtBounds(batch.requests.length)
+        // A batch that was written without an answer counts as lost. Writing it again could make it twice.
+        await this.#writer.ask(sql => insertBatch(sql, batch))
+      })
+      return {}
+    } catch (error) {
+      return { problem: error instanceof Error ? error.message : String(error) }
+    }
+  }
+
+  async list(query: RequestQuery): Promise<RequestPage> {
+    // Before the read, because a wrong cursor is not a problem of the records.
+    readRequestCursor(query)
+    const { sql, values } = requestListQuery(query, { tagRows: 'json_each_text(tags::json)' })
+    return this.#reads.run(() =>
+      this.#track(async () => requestPageOf(await this.#select<ListedRequestRow>(sql, values), query)),
+    )
+  }
+
+  async find(id: string): Promise<RecordedRequest | undefined> {
+    return this.#reads.run(() =>
+      this.#track(async () => {
+        for (const sql of findRequestQueries) {
+          const [row] = await this.#select<StoredRequestRow>(sql, [id])
+          if (row !== undefined) return recordedRequestOf(row)
+        }
+        return undefined
+      }),
+    )
+  }
+
+  async sweep(): Promise<boolean> {
+    return this.#track(async () => {
+      const isMoreLeft = await this.#writer.ask(sql =>
+        boundRequests(sql, this.#settings.bounds, this.#settings.nowMs?.()),
+      )
+      // If another node drops parts, or a query reads them, the next sweep looks again.
+      return isMoreLeft ?? false
+    })
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    await Promise.allSettled(this.#running)
+    this.#writer.close()
+    this.#reader.close()
+  }
+
+  async #track<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#isClosed) throw new Error('The records are closed.')
+    const running = work()
+    this.#running.add(running)
+    try {
+      return await running
+    } finally {
+      this.#running.delete(running)
+    }
+  }
+
+  /** Between the sweeps, so that many requests at once cannot fill the disk. */
+  async #lookAtBounds(rows: number): Promise<void> {
+    this.#rowsUntilLook -= rows
+    if (this.#rowsUntilLook > 0) return
+    const { bounds, nowMs } = this.#settings
+    this.#rowsUntilLook = bounds.rowsMax / LOOKS_PER_BOUND
+    // Its problem is that of the write, too, or the next sweep reports it.
+    await this.#writer.ask(sql => boundRequests(sql, bounds, nowMs?.())).catch(() => undefined)
+  }
+
+  #select<Row>(text: string, values: readonly SqlValue[]): Promise<readonly Row[]> {
+    return this.#reader.ask(sql =>
+      sql.begin('read only', async transaction => {
+        // The database would go on with a list after its connection was closed.
+        await transaction`SELECT set_config('statement_timeout', ${String(ANSWER_MS)}, true)`
+        const rows = await transaction.unsafe(numberedText(text), values.map(asParameter))
+        return fromDatabase(rows) as readonly Row[]
+      }),
+    )
+  }
+}
+
+/**
+ * Deletes all records of a database, because they were switched off. Resolves with false if some are left, because a
+ * query reads them; then it must be repeated. Records that other nodes still write are not deleted.
+ */
+export async function removeRequests({ connect }: Pick<Connections, 'connect'>): Promise<boolean> {
+  const sql = connect()
+  try {
+    let isMoreLeft: boolean | null
+    do isMoreLeft = await boundRequests(sql, { keptMs: 0, rowsMax: 0, bytesMax: 0 })
+    while (isMoreLeft === true)
+    return isMoreLeft === false
+  } finally {
+    await sql.close({ timeout: 0 })
+  }
+}
+
+async function insertBatch(sql: SQL, { requests, alikeRefusals }: RecordBatch): Promise<void> {
+  await sql`SELECT write_requests_v1(
+    ${list(requests.map(request => record(requestValuesOf(request))))}::request_v1[],
+    ${list([...alikeRefusals.keys()])}::text[], ${list(Array.from(alikeRefusals.values(), String))}::bigint[])`
+}
+
+/** Drops at most one part. Null if it could not look or drop now. */
+async function boundRequests(
+  sql: SQL,
+  { keptMs, rowsMax, bytesMax }: RequestBounds,
+  nowMs?: number,
+): Promise<boolean | null> {
+  const bounds = [keptMs, rowsMax, bytesMax].map(BigInt)
+  const [row] = await sql<{ more: boolean | null }[]>`SELECT bound_requests_v1(
+    ${bounds[0]}::bigint, ${bounds[1]}::bigint, ${bounds[2]}::bigint,
+    ${nowMs === undefined ? null : BigInt(nowMs)}::bigint) AS more`
+  return row?.more ?? null
+}
+
+/** A text with a zero character is in no record, and the database would refuse it. */
+function asParameter(value: SqlValue): SqlValue {
+  return typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : toDatabase(value)
+}
