@@ -27,8 +27,9 @@ const ACCOUNTS = 1000
 const WARM_UP = 2000
 
 const server = await PostgresServer.start(18)
-const { reads, connect } = connections(await aDatabase(server))
-const batches = await Batches.open({ connect, label: 'bench' })
+const { openReads, connect } = connections({ url: await aDatabase(server) })
+const reads = openReads()
+const batches = await Batches.open({ connect, label: 'bench', version: '1' })
 const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(batches) })
 
 try {

@@ -21,7 +21,7 @@ import { version } from './version.ts'
 export const NODE_NAME = 'main'
 
 /** The node of this process, with its store. */
-export type Node = Omit<StoreNode, 'close'> & {
+export type Node = Omit<StoreNode, 'close' | 'commitChains'> & {
   readonly nodes: Nodes
   /** Rejects if the store cannot be read or written. */
   readonly probe: () => Promise<void>
@@ -153,7 +153,7 @@ const NO_ANCHOR: Anchoring = {
 }
 
 /** A node that refuses new paid work while the store cannot be written or its books are wrong. */
-function guarded(node: Omit<StoreNode, 'close'>, guards: Guards) {
+function guarded(node: Omit<StoreNode, 'close' | 'commitChains'>, guards: Guards) {
   return {
     ...node,
     ledger: guardedLedger(node.ledger, guards),

@@ -133,12 +133,13 @@ afterAll(async () => {
 test.skipIf(server === undefined)(
   'batches in PostgreSQL admit and refuse like the rules of limits, and have the usage and alerts of these',
   async () => {
-    const { reads, connect } = connections(await aDatabase(server!))
+    const { openReads, connect } = connections({ url: await aDatabase(server!) })
+    const reads = openReads()
     const clock = { nowMs: NOW }
     const nowMs = () => clock.nowMs
     const nodes = await Promise.all(
       ['a', 'b'].map(async label => {
-        const batches = await Batches.open({ connect, label, nowMs })
+        const batches = await Batches.open({ connect, label, version: '1', nowMs })
         const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(batches), nowMs })
         return { batches, holds, engine: createEngine({ batches, reads }) }
       }),
@@ -178,7 +179,7 @@ type Node = {
   readonly engine: ReturnType<typeof createEngine>
 }
 type Parts = {
-  readonly reads: ReturnType<typeof connections>['reads']
+  readonly reads: ReturnType<ReturnType<typeof connections>['openReads']>
   readonly nodes: readonly Node[]
   readonly clock: { nowMs: number }
   readonly funds: NanoUsd

@@ -1,13 +1,19 @@
-import type { SQL } from 'bun'
 import type { Lease, Leases } from '../../gateway/ports/leases.ts'
+import type { ReadQuery } from './reads.ts'
 
 /** The leases of one node. They last by the clock of the database, which all nodes share. */
 export class PostgresLeases implements Leases {
-  readonly #sql: SQL
+  readonly #sql: ReadQuery
   readonly #nowMs: () => number | null
 
   /** `nowMs` replaces the clock of the database, for tests. */
-  constructor({ reads, nowMs = () => null }: { readonly reads: SQL; readonly nowMs?: () => number | null }) {
+  constructor({
+    reads,
+    nowMs = () => null,
+  }: {
+    readonly reads: ReadQuery
+    readonly nowMs?: () => number | null
+  }) {
     this.#sql = reads
     this.#nowMs = nowMs
   }

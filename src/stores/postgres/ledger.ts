@@ -18,7 +18,8 @@ import { verifyBooks } from './verify/verify.ts'
 /** The ledger of one node. Text holds are rows that batches write, media holds are rows with their money moved. */
 export function createLedger(parts: {
   readonly engine: Engine
-  readonly reads: SQL
+  /** Opens a connection. */
+  readonly connect: () => SQL
   readonly money: MoneySteps
   readonly text: TextHolds
   readonly limits: Pick<PostgresLimits, 'noteRefusal'>

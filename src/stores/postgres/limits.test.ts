@@ -30,12 +30,13 @@ const DAY_MS = 86_400_000
 
 /** Two nodes over an account with 1000 dollars and one key, and the clock of the database. */
 async function setUp() {
-  const { reads, connect } = connections(await aDatabase(server!))
+  const { openReads, connect } = connections({ url: await aDatabase(server!) })
+  const reads = openReads()
   const clock = { nowMs: NOW }
   const nowMs = () => clock.nowMs
   ends.push(() => reads.close())
   const open = async (label: string) => {
-    const batches = await Batches.open({ connect, label, nowMs })
+    const batches = await Batches.open({ connect, label, version: '1', nowMs })
     ends.unshift(() => batches.close())
     const engine = createEngine({ batches, reads })
     const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(batches), nowMs })

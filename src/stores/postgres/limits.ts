@@ -1,4 +1,3 @@
-import type { SQL } from 'bun'
 import { admitRead } from '../../domain/limits/admission.ts'
 import { ZERO } from '../../domain/money.ts'
 import type { Limited, Limits, ReadOutcome } from '../../gateway/ports/limits.ts'
@@ -18,6 +17,7 @@ import { first, type Engine, type Step } from '../books/steps.ts'
 import { scopesOfAccount } from './limit-usage.ts'
 import { scopeFrom } from './limit-states.ts'
 import { tellRefusal } from './untold-alerts.ts'
+import type { ReadQuery } from './reads.ts'
 
 /** The keys whose refusals are kept, at about 300 bytes each. */
 const REFUSED_KEYS_MAX = 10_000
@@ -32,7 +32,7 @@ type RefusedKey = { readonly accountId: number; readonly apiKeyId: number }
 /** `Limits` of one node. */
 export class PostgresLimits implements Limits {
   readonly #engine: Engine
-  readonly #sql: SQL
+  readonly #sql: ReadQuery
   readonly #alerts: BudgetAlerts
   readonly #nowMs: () => number | null
   /** The scopes that refused requests of a key, as they were then. */
@@ -42,7 +42,7 @@ export class PostgresLimits implements Limits {
 
   constructor(parts: {
     readonly engine: Engine
-    readonly reads: SQL
+    readonly reads: ReadQuery
     readonly events: Events
     /** Replaces the clock of the database, for tests. */
     readonly nowMs?: () => number

@@ -145,7 +145,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     newId: idSource({ clock, random64 }),
     ledger: createLedger({
       engine,
-      reads,
+      connect,
       money,
       text,
       limits,

@@ -1,4 +1,5 @@
 import type { SQL } from 'bun'
+import type { ReadQuery } from './reads.ts'
 
 /** Enough for an operator to notice that no node adds partitions any more. */
 export const PARTITION_MONTHS = 3
@@ -12,8 +13,8 @@ export async function addPartitions(sql: SQL): Promise<void> {
  * For how many months after the current one there are partitions of operations and charges. Below 1, the writes of the
  * next month would fail; below 0, those of this month do.
  */
-export async function partitionMonthsAhead(sql: SQL): Promise<number> {
-  const [row] = await sql<{ ahead: bigint }[]>`
+export async function partitionMonthsAhead(query: ReadQuery): Promise<number> {
+  const [row] = await query<{ ahead: bigint }[]>`
     WITH months AS (
       SELECT inhparent, left(right(relname, 7), 4)::bigint * 12 + right(relname, 2)::bigint AS month
         FROM pg_inherits JOIN pg_class ON oid = inhrelid

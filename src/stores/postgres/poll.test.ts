@@ -19,7 +19,8 @@ async function aPoll(watches: readonly Watch[]) {
   const url = await aDatabase(server!)
   const clock = fakeClock()
   const proxy = Proxy.to(url)
-  const { connect, reads } = connections(proxy.url(url))
+  const { connect, openReads } = connections({ url: proxy.url(url) })
+  const reads = openReads()
   const asked = { count: 0 }
   const poll = new Poll({
     clock,

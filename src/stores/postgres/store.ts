@@ -12,7 +12,7 @@ const UPKEEP_MS_MAX = 60_000
 
 /** The node of this process in a database that others may share. */
 export type PostgresStore = {
-  readonly node: StoreNode
+  readonly node: Omit<StoreNode, 'commitChains'>
   readonly nodes: Nodes
   /** The connections, for parts of a gateway that are not in the books. */
   readonly connections: Connections
@@ -47,7 +47,7 @@ export async function openPostgresStore(settings: PostgresStoreSettings): Promis
   const { isWritable, ...node } = await openNode({ ...settings, connections: shared })
   const reads = timedReads(shared.openReads)
   return {
-    node: node as unknown as StoreNode,
+    node,
     nodes: { list: () => runningNodes(reads) },
     connections: shared,
     isWritable,

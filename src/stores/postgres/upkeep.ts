@@ -1,10 +1,9 @@
 import type { SQL } from 'bun'
 import type { RunningNode } from '../../gateway/ports/nodes.ts'
+import { addPartitions, PARTITION_MONTHS, partitionMonthsAhead } from './partitions.ts'
 import type { ReadQuery } from './reads.ts'
 import { sealSilentLanes } from './stored-rows.ts'
 
-/** So that charges have a partition when its month begins, even if no gateway can add one for weeks. */
-const MONTHS_AHEAD = 3
 /** How long an expired hold stays: until then, its request can still be charged. */
 const EXPIRED_KEPT_MS = 86_400_000
 /** One statement must not hold many locks. What is left is deleted by the next run. */
@@ -16,30 +15,16 @@ const DELETED_MAX = 10_000
  */
 export async function upkeep(sql: SQL, nowMs: number | null): Promise<void> {
   await sealSilentLanes(sql, nowMs)
-  if ((await partitionProblem(sql, MONTHS_AHEAD)) !== undefined)
-    await sql`SELECT add_partitions(${MONTHS_AHEAD}::integer)`
+  if ((await partitionMonthsAhead(sql)) < PARTITION_MONTHS) await addPartitions(sql)
   await sql`DELETE FROM text_holds WHERE (id_key, id_tail) IN (
     SELECT id_key, id_tail FROM text_holds WHERE expired_at_ms <= now_ms(${nowMs}) - ${EXPIRED_KEPT_MS}::bigint
       LIMIT ${DELETED_MAX})`
 }
 
-/**
- * A sentence for the operator if a table has no partition for the month that is so many months ahead, by the clock of
- * the database. Without it, charges of that month cannot be written.
- */
-export async function partitionProblem(query: ReadQuery, monthsAhead = 1): Promise<string | undefined> {
-  const missing = await query<{ name: string }[]>`
-    SELECT parent || to_char(
-        date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC') + make_interval(months => ${monthsAhead}::integer),
-        '_YYYY_MM'
-      ) AS name
-      FROM unnest(ARRAY['operations', 'charges']) AS parent
-    EXCEPT SELECT relname FROM pg_inherits JOIN pg_class ON oid = inhrelid
-      WHERE inhparent IN ('operations'::regclass, 'charges'::regclass)
-    ORDER BY name`
-  if (missing.length === 0) return undefined
-  const names = missing.map(({ name }) => name).join(' and ')
-  return `The database has no partition ${names}, so charges of that month cannot be written. Run SELECT add_partitions(${MONTHS_AHEAD}) in it as the owner of the tables.`
+/** A sentence for the operator if charges of the next month could not be written. */
+export async function partitionProblem(query: ReadQuery): Promise<string | undefined> {
+  if ((await partitionMonthsAhead(query)) >= 1) return undefined
+  return `The database has no partition for the charges of the next month, so they could not be written. Run SELECT add_partitions(${PARTITION_MONTHS}) in it as the owner of the tables.`
 }
 
 /** The nodes that were not stopped. */

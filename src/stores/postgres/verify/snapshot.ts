@@ -1,6 +1,7 @@
 import type { SQL } from 'bun'
 import type { Engine } from '../../books/steps.ts'
 import { readIn } from '../engine.ts'
+import type { Reads } from '../reads.ts'
 import { fromDatabase } from '../values.ts'
 
 const ROWS_AT_ONCE = 512
@@ -11,20 +12,25 @@ const ROWS_AT_ONCE = 512
 export class Snapshot {
   readonly read: Engine['read']
   readonly #sql: SQL
+  readonly #answered: () => void
   #cursors = 0
 
-  private constructor(sql: SQL) {
+  private constructor(sql: SQL, answered: () => void) {
     this.#sql = sql
-    this.read = step => readIn(sql, step)
+    this.#answered = answered
+    this.read = step => readIn(sql, step, answered)
   }
 
   /** Reads in a transaction, so that all queries see the same state. */
-  static use<T>(reads: SQL, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
-    return reads.begin('isolation level repeatable read read only', async sql => {
-      // Cursors are read to their ends, so a plan with fast first rows would be the wrong one.
-      await sql`SELECT set_config('cursor_tuple_fraction', '1', true)`
-      return work(new Snapshot(sql))
-    })
+  static use<T>(reads: Pick<Reads, 'begin'>, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+    return reads.begin(
+      'isolation level repeatable read read only',
+      async (sql, answered = () => undefined) => {
+        // Cursors are read to their ends, so a plan with fast first rows would be the wrong one.
+        await sql`SELECT set_config('cursor_tuple_fraction', '1', true)`
+        return work(new Snapshot(sql, answered))
+      },
+    )
   }
 
   /** The rows of a query without values, in pieces. */
@@ -38,7 +44,8 @@ export class Snapshot {
     this.#cursors += 1
     const name = `verify_${this.#cursors}`
     await this.#sql.unsafe(`DECLARE ${name} NO SCROLL CURSOR FOR ${select}`)
-    return new Cursor(this.#sql, name)
+    this.#answered()
+    return new Cursor(this.#sql, name, this.#answered)
   }
 }
 
@@ -46,11 +53,13 @@ export class Snapshot {
 export class Cursor {
   readonly #sql: SQL
   readonly #name: string
+  readonly #answered: () => void
   #isDone = false
 
-  constructor(sql: SQL, name: string) {
+  constructor(sql: SQL, name: string, answered: () => void) {
     this.#sql = sql
     this.#name = name
+    this.#answered = answered
   }
 
   get isDone(): boolean {
@@ -73,6 +82,7 @@ export class Cursor {
 
   /** Frees what the database keeps for it, as soon as it is read. */
   async #ended<Rows extends { readonly length: number }>(rows: Rows): Promise<Rows> {
+    this.#answered()
     if (rows.length < ROWS_AT_ONCE) {
       this.#isDone = true
       await this.#sql.unsafe(`CLOSE ${this.#name}`)

@@ -4,21 +4,27 @@ import type { Verification } from '../../../gateway/ports/ledger.ts'
 import type { Engine } from '../../books/steps.ts'
 import { checkResults } from '../../books/verify/check-results.ts'
 import { checksOfRows, Verifying } from '../../books/verify/verify.ts'
+import { timedReads } from '../reads.ts'
 import { bunHashes, sha256Of } from '../lane.ts'
 import { BalancesReader } from './check-balances.ts'
 import { checkCommits } from './check-commits.ts'
 import { checkUsageDays } from './check-usage-days.ts'
 import { Snapshot } from './snapshot.ts'
 
+/** The first rows of a cursor come after the database sorted all of them. */
+const SORT_MS_MAX = 600_000
+
 /**
  * `Ledger.verify`, while nodes use the books: all checks read the same moment. The results are checked after that, with
  * `blobs`, because reading files takes long, and the database cannot remove old rows while the moment is read.
  */
 export async function verifyBooks(
-  { reads, engine }: { readonly reads: SQL; readonly engine: Pick<Engine, 'read'> },
+  { connect, engine }: { readonly connect: () => SQL; readonly engine: Pick<Engine, 'read'> },
   blobs: Pick<Blobs, 'damageOf'> | undefined,
 ): Promise<Verification> {
-  const { verifying, entries } = await Snapshot.use(reads, checkBooks)
+  // A connection of its own, so that other reads do not wait for it.
+  const reads = timedReads(connect, { answerMs: SORT_MS_MAX })
+  const { verifying, entries } = await Snapshot.use(reads, checkBooks).finally(() => reads.close())
   if (blobs !== undefined) await verifying.add([checkResults(engine.read, blobs)], engine.read)
   const { problems, affected } = verifying.found
   return { problems, entries, affected }
