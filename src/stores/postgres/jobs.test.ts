@@ -9,8 +9,7 @@ import { aNode } from '../../../test/support/postgres/store-kind.ts'
 import type { TestStore } from '../../../test/support/test-store.ts'
 import { usd } from '../../domain/money.ts'
 import type { Jobs } from '../../gateway/ports/jobs.ts'
-import { findingsOfJob, type CheckedJob } from '../books/verify/jobs.ts'
-import { LANE_TTL_MS, sha256Of } from './lane.ts'
+import { LANE_TTL_MS } from './lane.ts'
 
 const server = await runServer()
 const databases = new ReusedDatabases(server!)
@@ -71,7 +70,7 @@ describe.skipIf(server === undefined)('jobs in PostgreSQL', () => {
     })
     await Promise.all(work)
 
-    expect(await problemsOfJobs(sql)).toEqual([])
+    expect(await one.ledger.verify()).toMatchObject({ problems: [] })
     const [sums] = await sql<{ open: bigint; unsettled: bigint; spent: bigint; charged: bigint }[]>`
       SELECT (SELECT CAST(sum(held_media) AS bigint) FROM balances) AS open,
         (SELECT count(*) FROM jobs WHERE state NOT IN ('completed', 'failed')) AS unsettled,
@@ -121,17 +120,3 @@ describe.skipIf(server === undefined)('jobs in PostgreSQL', () => {
     expect(await left(late)).toEqual([before.id])
   })
 })
-
-/** What `verify` finds about each job, its hold, its charge, its loss and its latest event. */
-async function problemsOfJobs(sql: SQL): Promise<readonly unknown[]> {
-  const rows = await sql<CheckedJob[]>`
-    SELECT jobs.*, holds.state AS hold, holds.amount AS hold_amount,
-        (SELECT cost FROM charges WHERE charges.id_key = jobs.id_key AND charges.id_tail = jobs.id_tail) AS charged,
-        (SELECT operations.kind FROM operations WHERE id = loss_by AND subject_key = jobs.id_key) AS loss_operation,
-        latest.state AS event, latest.facts AS facts
-      FROM jobs LEFT JOIN holds USING (id_key, id_tail)
-        LEFT JOIN LATERAL (
-          SELECT state, facts FROM job_events WHERE job = jobs.row_id ORDER BY job_events.row_id DESC LIMIT 1
-        ) AS latest ON true`
-  return rows.flatMap(row => findingsOfJob(row, sha256Of)).map(({ message }) => message)
-}

@@ -14,6 +14,7 @@ const EDIT_TESTS = 'src/stores/sqlite/verify/edits.test.ts'
 const LATER_TESTS = 'src/stores/sqlite/verify/later-edits.test.ts'
 const COMMIT_TESTS = 'src/stores/sqlite/verify/check-commits.test.ts'
 const JOB_TESTS = 'src/stores/sqlite/verify/check-jobs.test.ts'
+const POSTGRES_TESTS = 'src/stores/postgres/verify/verify.test.ts'
 const ATTEMPT_TESTS = 'src/stores/sqlite/verify/check-attempts.test.ts'
 
 /** Faults in what `verify` looks at. */
@@ -395,5 +396,54 @@ export const verifyMutants: readonly Mutant[] = [
     text: 'if (isSameLimits(stored, lines.of(publicId))) continue',
     replacement: 'if (isSameLimits(stored, stored)) continue',
     tests: ['src/stores/sqlite/verify/later-edits.test.ts'],
+  },
+  {
+    name: 'verify on many nodes accepts two charges after the same one',
+    file: 'src/stores/postgres/verify/check-balances.ts',
+    text: ' OR place > 1',
+    replacement: '',
+    tests: [POSTGRES_TESTS],
+  },
+  {
+    name: 'verify on many nodes accepts a charge after one that is gone',
+    file: 'src/stores/postgres/verify/check-balances.ts',
+    text: 'WHERE NOT is_named OR',
+    replacement: 'WHERE',
+    tests: [POSTGRES_TESTS],
+  },
+  {
+    name: 'verify on many nodes does not add up the open text holds',
+    file: BALANCES,
+    text: 'if (reserved !== openText)',
+    replacement: 'if (reserved < 0n)',
+    tests: [POSTGRES_TESTS],
+  },
+  {
+    name: 'verify on many nodes reports the rows of batches whose commits come later',
+    file: 'src/stores/postgres/verify/check-commits.ts',
+    text: '> sealed_id + 1 AND',
+    replacement: '< sealed_id + 1 AND',
+    tests: [POSTGRES_TESTS],
+  },
+  {
+    name: 'verify on many nodes accepts rows after the last one of their lane',
+    file: 'src/stores/postgres/verify/check-commits.ts',
+    text: ' AND ${table}.id <= last_id',
+    replacement: '',
+    tests: [POSTGRES_TESTS],
+  },
+  {
+    name: 'verify on many nodes does not miss the last commits of a lane',
+    file: COMMITS,
+    text: 'if (last.number === Number(number) && isSame(last.hash, hash)) return []',
+    replacement: 'if (last.number >= 0) return []',
+    tests: [POSTGRES_TESTS],
+  },
+  {
+    name: 'verify on many nodes overlooks stored days without charges',
+    file: 'src/stores/postgres/verify/check-usage-days.ts',
+    text: 'if (!check.hasCompared(Number(day)))',
+    replacement: 'if (check.hasCompared(-1))',
+    tests: [POSTGRES_TESTS],
   },
 ]
