@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { RequestRecords, RequestRecordStore } from '../gateway/ports/request-records.ts'
 import { noRequestRecords, RequestRecorder } from '../gateway/requests/request-recorder.ts'
-import type { Connections } from '../stores/postgres/database.ts'
+import { clientOptions, connections, type Connections } from '../stores/postgres/database.ts'
 import { openPostgresRecords, removeRequests } from '../stores/postgres/request-records.ts'
 import { openRequestStore } from '../stores/sqlite/request-records/open-request-store.ts'
 import { removeRequestFile } from '../stores/sqlite/request-records/request-file.ts'
@@ -21,18 +21,22 @@ type OpenRecords = {
   readonly close: () => Promise<void>
 }
 
-type RecordsPlace = {
-  readonly folder: Pick<DataFolder, 'requests'>
-  /** Of the database, if there is one: the records are then in it, not in the folder. */
-  readonly connections?: Pick<Connections, 'connect'> | undefined
-}
+/** The connections of a database, or the path of a file. */
+type RecordsPlace = { readonly database: Connections } | { readonly path: string }
 
-/** Opens the records of requests. Their file or connection is opened when the first record is written or read. */
+/**
+ * Opens the records of requests, in the database of the settings or in a file of the data folder. The file or the
+ * connection is opened when the first record is written or read.
+ */
 export function openRecords(
   config: Config,
-  place: RecordsPlace,
+  folder: Pick<DataFolder, 'requests'>,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): OpenRecords {
+  const place: RecordsPlace =
+    config.database === undefined
+      ? { path: folder.requests }
+      : { database: connections(clientOptions(config.database)) }
   if (config.requestRecordsMs === 0) return removedRecords(place, log)
   const store = openStore(config, place, log)
   const onProblem = (problem: string) => log.error('records of requests are being lost', { problem })
@@ -46,21 +50,22 @@ export function openRecords(
 /** Both take real time, whatever the clock of a test says. */
 function openStore(
   { requestRecordsMs, requestRecordsMax, requestRecordsBytesMax }: Config,
-  { folder: { requests: path }, connections }: RecordsPlace,
+  place: RecordsPlace,
   log: Log,
 ): RequestRecordStore {
   const bounds = { keptMs: requestRecordsMs, rowsMax: requestRecordsMax, bytesMax: requestRecordsBytesMax }
-  if (connections !== undefined) return openPostgresRecords(connections, { clock: systemClock, bounds })
+  if ('database' in place) return openPostgresRecords(place.database, { clock: systemClock, bounds })
+  const { path } = place
   const onDamaged = (problem: string) =>
     log.error('the file of request records was damaged, so it was put aside', { path, problem })
   return openRequestStore({ path, bounds }, { clock: systemClock, onDamaged })
 }
 
 /** Records that are switched off. A start removes those that there are. */
-function removedRecords({ folder, connections }: RecordsPlace, log: Log): OpenRecords {
+function removedRecords(place: RecordsPlace, log: Log): OpenRecords {
   let isClosed = false
   let cancel = (): void => undefined
-  const removeFrom = async (database: Pick<Connections, 'connect'>): Promise<void> => {
+  const removeFrom = async (database: Connections): Promise<void> => {
     const isDone = await removeRequests(database).catch((error: unknown) => {
       log.error('the records of requests could not be removed', errorFields(error))
       return false
@@ -70,8 +75,8 @@ function removedRecords({ folder, connections }: RecordsPlace, log: Log): OpenRe
   return {
     records: noRequestRecords,
     start() {
-      if (connections === undefined) removeRequestFile(folder.requests)
-      else void removeFrom(connections)
+      if ('database' in place) void removeFrom(place.database)
+      else removeRequestFile(place.path)
     },
     close() {
       isClosed = true

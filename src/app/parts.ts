@@ -109,7 +109,7 @@ export async function openParts(
   const backups =
     config.database === undefined ? openBackups(folder, media.resultStore?.name) : databaseBackups
   const sharedCache = openSharedCache(config, folder, { clock, log })
-  const recording = openRecords(config, { folder }, { clock, log })
+  const recording = openRecords(config, folder, { clock, log })
   return {
     log,
     clock,

@@ -26,7 +26,7 @@ afterEach(async () => {
 /** A node whose database has the time that it passes. */
 function aNode(url: string, bounds: Partial<RequestBounds> = {}): RequestRecordStore {
   let nowMs = NOW_MS
-  const store = openPostgresRecords(connections(url), {
+  const store = openPostgresRecords(connections({ url }), {
     clock: patient,
     bounds: { ...BOUNDS, ...bounds },
     nowMs: () => nowMs,
@@ -47,7 +47,7 @@ const free: string[] = []
 async function anEmptyOne(): Promise<string> {
   const url = free.pop() ?? (await aDatabase(server!))
   ends.push(async () => {
-    await removeRequests(connections(url))
+    await removeRequests(connections({ url }))
     const sql = new SQL({ url, max: 1 })
     // The part that is left began at the last time of a test.
     await sql`UPDATE request_parts SET began_at_ms = 0`
@@ -232,7 +232,7 @@ describe.skipIf(server === undefined)('the records in PostgreSQL', () => {
     await store.sweep(NOW_MS + DAY_MS)
     await write(store, [aRecordedRequest()])
 
-    const isDone = await removeRequests(connections(url))
+    const isDone = await removeRequests(connections({ url }))
 
     expect(isDone).toBe(true)
     expect(await idsIn(store)).toEqual([])
@@ -254,7 +254,7 @@ describe.skipIf(server === undefined)('records of requests without their databas
     const proxy = Proxy.to(url)
     ends.push(() => proxy.stop())
     const [clock, timers] = [fakeClock(), fakeClock()]
-    const store = openPostgresRecords(connections(proxy.url(url)), { clock: timers, bounds: BOUNDS })
+    const store = openPostgresRecords(connections({ url: proxy.url(url) }), { clock: timers, bounds: BOUNDS })
     const problems: string[] = []
     const recorder = new RequestRecorder(
       { store, clock, onProblem: problem => problems.push(problem) },
