@@ -43,7 +43,7 @@ describe.skipIf(server === undefined)('the records of requests of two gateways o
     await first.text()
     const second = await chat(two, 'two')
     await second.text()
-    const ids = [second, first].map(reply => reply.headers.get('x-request-id'))
+    const ids = [second, first].map(reply => reply.headers.get('x-request-id') ?? '')
 
     await until('both nodes have written', async () => (await idsFrom(two)).length === 2)
     const shown = await two.admin('GET', `requests/${ids[1]}`)

@@ -402,9 +402,7 @@ export const adminCheckPaths: Paths = {
       description:
         'A gateway that was stopped is not listed. One that was killed is listed until another gateway takes its lane.',
       replies: ok('The gateways.', ref('Nodes'), {
-        data: [
-          { name: 'gateway-1', version: '0.1.0', lane: 1, epoch: 3, last_seen_at: AT, text_holds: 4 },
-        ],
+        data: [{ name: 'gateway-1', version: '0.1.0', lane: 1, epoch: 3, last_seen_at: AT, text_holds: 4 }],
       }),
       errors: [],
     },

@@ -44,7 +44,7 @@ afterAll(async () => {
 
 async function aStore() {
   const url = await aDatabase(server!)
-  const { reads } = connections(url)
+  const reads = connections({ url }).openReads()
   ends.push(() => reads.close())
   const clock = fakeClock()
   const open = async (name: string) => {
@@ -107,8 +107,10 @@ async function problemsAfter(...edits: readonly string[]): Promise<readonly Prob
   return problems
 }
 
-function verified(reads: SQL) {
-  return verifyBooks({ reads, engine: { read: step => readStep(reads, step) } }, undefined)
+function verified(reads: Pick<SQL, 'begin'>) {
+  // The connection is used again.
+  const kept = { begin: reads.begin.bind(reads), close: () => Promise.resolve() } as unknown as SQL
+  return verifyBooks({ connect: () => kept, engine: { read: step => readStep(kept, step) } }, undefined)
 }
 
 async function messagesAfter(...edits: readonly string[]): Promise<readonly string[]> {
