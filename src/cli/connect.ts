@@ -37,7 +37,8 @@ type ConnectOptions = {
 
 /**
  * Connects to the server that runs on the data folder or, if there is none, opens the folder or the database of the
- * settings. A folder without books is an error unless `mayCreate` is set: the path is probably mistyped, or the working directory is wrong.
+ * settings. A folder without books is an error unless `mayCreate` is set: the path is probably mistyped, or the working
+ * directory is wrong.
  */
 export async function connect(
   config: Config,

@@ -144,7 +144,7 @@ export class SimulatedNode {
   /** Whatever it was doing never goes on, and writes nothing more. */
   kill(): void {
     this.#world.scheduler.kill(this.process)
-    this.#store.close()
+    void this.#store.close()
   }
 
   #mediaStores(jobs: Jobs) {

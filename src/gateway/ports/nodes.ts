@@ -1,6 +1,8 @@
 /** The gateways that share one set of books. */
 export interface Nodes {
-  /** Those that were not stopped, in the order of their lanes. One that was killed stays until another takes its lane. */
+  /**
+   * Those that were not stopped, in the order of their lanes. One that was killed stays until another takes its lane.
+   */
   list(): Promise<readonly RunningNode[]>
 }
 

@@ -22,9 +22,9 @@ const NOT_ALLOWED = '42501'
 
 /**
  * Applies the numbered SQL files that were not applied yet, in order, each in one transaction with the record of it.
- * Throws an Error for the operator if an applied file has changed, or if the role may not change the tables. A migration
- * that only a newer version has is left as it is, because versions run together while they are upgraded. If nothing is
- * missing, it only reads, so that a role without any right to change tables can start a gateway.
+ * Throws an Error for the operator if an applied file has changed, or if the role may not change the tables. A
+ * migration that only a newer version has is left as it is, because versions run together while they are upgraded. If
+ * nothing is missing, it only reads, so that a role without any right to change tables can start a gateway.
  */
 export async function migrate(sql: SQL, folder: string = FOLDER): Promise<void> {
   for (const migration of await missing(sql, readMigrations(folder)))

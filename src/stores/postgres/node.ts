@@ -1,6 +1,7 @@
 import { HOLD_TTL_MS } from '../../domain/ledger/hold.ts'
 import { idSource } from '../../domain/ids.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
+import type { Ledger } from '../../gateway/ports/ledger.ts'
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
 import { StoredAccounts } from '../books/access/accounts.ts'
 import { StoredAdminTokens } from '../books/access/admin-tokens.ts'
@@ -111,71 +112,40 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     ...nowMs,
   })
   const engine = createEngine({ batches, reads, onFreed })
-  const tell = () => told({ engine, events })
-  const receivers = storedReceivers
-  const events = new Events(receivers)
-  const balanceAlerts = new BalanceAlerts(events)
-  const mailRecipients = new MailRecipients(receivers)
-  const eventParts = { engine, receivers, events, secretBox: secretBox(secretKey) }
-  const mail = new StoredMail({ engine, mailRecipients })
+  const tell = () => tellEvents({ engine, events })
+  const { events, balanceAlerts, mailRecipients, ports: eventPorts } = eventParts({ engine, secretKey })
+  const jobAlerts = new JobAlerts(events)
   const { stepLimits, beside, money, limits } = moneyParts({ engine, reads, events, balanceAlerts, ...nowMs })
   const text = new TextHolds({ batches, reads, tariffs: new Tariffs(batches), onFreed, ...nowMs })
   const owner = { number: random64(), expiresAtMs: () => clock.now() + HOLD_TTL_MS }
-  const jobAlerts = new JobAlerts(events)
-  const kept = new KeptKeys()
   const close = () => batches.close().then(() => reads.close())
-  const catalog = await openCatalog(engine, eventParts.secretBox).catch((error: unknown) =>
+  const catalog = await openCatalog(engine, secretBox(secretKey)).catch((error: unknown) =>
     close().then(() => Promise.reject(error)),
   )
+  const kept = new KeptKeys()
   const poll = new Poll({ connect, clock, watches: [watchOf(kept), watchOfCatalog(catalog)] })
   const keyLookups = new KeyLookups({ connect, clock, kept, poll })
-  const access = accessParts({
-    engine,
-    ...nowMs,
-    kept,
-    keyLookups,
-    balanceAlerts,
-    mailRecipients,
-    jobAlerts,
-  })
-  const apiKeys = new StoredApiKeys(access)
+  const told = { balanceAlerts, mailRecipients, jobAlerts }
+  const access = accessPorts(accessParts({ engine, kept, keyLookups, ...told, ...nowMs }))
   await poll.start()
+  const listen: Ledger['onFreed'] = listener => void freed.add(listener)
   return {
     name,
     newId: idSource({ clock, random64 }),
+    ...access,
+    ...eventPorts,
     ledger: createLedger({
-      engine,
-      connect,
-      money,
-      text,
-      limits,
+      ...{ engine, connect, money, text, limits, owner, clock },
       tellAlerts: tell,
-      owner,
-      clock,
-      onFreed: listener => void freed.add(listener),
+      onFreed: listen,
     }),
-    accounts: new StoredAccounts(access),
-    apiKeys,
-    projects: new StoredProjects(access),
-    keyDefaults: createKeyDefaults(engine),
     limits,
     attempts: createAttempts({ engine, besideCharges: beside }),
     jobs: createJobs({
-      engine,
-      money,
-      owner,
-      jobAlerts,
+      ...{ engine, money, owner, jobAlerts, hashText: sha256Of },
       besideJobs: createBesideJobs({ batches, stepLimits, events, ...nowMs }),
-      hashText: sha256Of,
     }),
-    adminTokens: new StoredAdminTokens(engine),
-    auditLog: createAuditLog(engine),
     bookedItems: createBookedItems(engine),
-    alerts: new StoredAlerts({ ...eventParts, keyExpiry: KEY_EXPIRY }),
-    webhooks: new StoredWebhooks(eventParts),
-    webhookQueue: new StoredWebhookQueue(eventParts),
-    mail,
-    mailQueue: mail,
     catalog,
     leases: new PostgresLeases({ reads, ...nowMs }),
     isWritable: () => batches.isWritable,
@@ -185,10 +155,40 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
       poll.close()
       keyLookups.close()
       // A day of use that cannot be written is lost.
-      await apiKeys.writeUses().catch(() => undefined)
+      await access.apiKeys.writeUses().catch(() => undefined)
       await close()
     },
   }
+}
+
+/** Accounts, keys and who changed them. */
+function accessPorts(access: ReturnType<typeof accessParts>) {
+  const { engine } = access
+  return {
+    accounts: new StoredAccounts(access),
+    apiKeys: new StoredApiKeys(access),
+    projects: new StoredProjects(access),
+    keyDefaults: createKeyDefaults(engine),
+    adminTokens: new StoredAdminTokens(engine),
+    auditLog: createAuditLog(engine),
+  }
+}
+
+/** What records events, and the ports of what they are told by. */
+function eventParts({ engine, secretKey }: { readonly engine: Engine; readonly secretKey: Uint8Array }) {
+  const receivers = storedReceivers
+  const events = new Events(receivers)
+  const mailRecipients = new MailRecipients(receivers)
+  const parts = { engine, receivers, events, secretBox: secretBox(secretKey) }
+  const mail = new StoredMail({ engine, mailRecipients })
+  const ports = {
+    alerts: new StoredAlerts({ ...parts, keyExpiry: KEY_EXPIRY }),
+    webhooks: new StoredWebhooks(parts),
+    webhookQueue: new StoredWebhookQueue(parts),
+    mail,
+    mailQueue: mail,
+  }
+  return { events, balanceAlerts: new BalanceAlerts(events), mailRecipients, ports }
 }
 
 /** The steps that move money, with the limits that they take. */
@@ -202,6 +202,6 @@ function moneyParts(
 }
 
 /** Alerts that cannot be told now are told with the next ones, or with the next renewal of holds. */
-function told({ engine, events }: { readonly engine: Engine; readonly events: Events }) {
+function tellEvents({ engine, events }: { readonly engine: Engine; readonly events: Events }) {
   return engine.write('events', () => tellAlerts(event => events.emit(event))).catch(() => undefined)
 }
