@@ -48,8 +48,8 @@ type NodeParts = {
 }
 
 /**
- * Locks the data folder and opens the node of this process: in the PostgreSQL database of the settings, or in the SQLite
- * file of the folder. Throws `DataFolderInUseError` while another process has the folder.
+ * Locks the data folder and opens the node of this process: in the PostgreSQL database of the settings, or in the
+ * SQLite file of the folder. Throws `DataFolderInUseError` while another process has the folder.
  */
 export async function openNode(parts: NodeParts): Promise<Node> {
   const { config, folder } = parts
