@@ -5,6 +5,7 @@ import { startGatewayProcess, type GatewayProcess } from '../support/gateway-pro
 import { aDatabase, anEmptyDatabase } from '../support/postgres/databases.ts'
 import { Proxy } from '../support/postgres/proxy.ts'
 import { runServer } from '../support/postgres/run-server.ts'
+import { chatModel } from './scripted-gateway.ts'
 import { until } from './until.ts'
 
 const server = await runServer()
@@ -14,12 +15,10 @@ const ends: (() => unknown)[] = []
 const CATALOG = {
   providers: [{ id: 'box', kind: 'sandbox' }],
   models: [
-    {
-      id: 'dime',
-      kind: 'text',
+    chatModel('dime', {
       upstreams: [{ provider: 'box', model: 'sandbox-chat' }],
-      pricing: { per_request: '0.1' },
-    },
+      pricing: { input_per_mtok: '0', output_per_mtok: '0', per_request: '0.1' },
+    }),
   ],
 }
 
@@ -45,12 +44,14 @@ async function startNodes(names: readonly string[], settings: Record<string, str
   return { database, start, nodes: await Promise.all(names.map(name => start(name))) }
 }
 
-function admin(node: GatewayProcess, method: string, path: string, body?: object): Promise<Response> {
-  return fetch(`${node.url}/admin/api/${path}`, {
+async function admin(node: GatewayProcess, method: string, path: string, body?: object): Promise<Response> {
+  const reply = await fetch(`${node.url}/admin/api/${path}`, {
     method,
-    headers: { authorization: `Bearer ${node.adminKey}` },
+    headers: { authorization: `Bearer ${node.adminKey}`, 'idempotency-key': 'the-only-one' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
+  if (!reply.ok) throw new Error(`${method} ${path}: ${await reply.text()}`)
+  return reply
 }
 
 async function read<T>(node: GatewayProcess, path: string, method = 'GET'): Promise<T> {
@@ -70,7 +71,7 @@ function chat(node: GatewayProcess, key: string): Promise<Response> {
 async function aPayer(node: GatewayProcess): Promise<{ readonly id: string; readonly key: string }> {
   await admin(node, 'PUT', 'catalog', CATALOG)
   await admin(node, 'POST', 'accounts', { name: 'ada' })
-  await admin(node, 'POST', 'accounts/ada/grants', { amount_usd: '5', idempotency_key: 'five' })
+  await admin(node, 'POST', 'accounts/ada/grants', { amount_usd: '5' })
   const reply = await admin(node, 'POST', 'accounts/ada/keys', {})
   return (await reply.json()) as { readonly id: string; readonly key: string }
 }
