@@ -83,8 +83,8 @@ CREATE TYPE request_v1 AS (
   alike_refusals bigint
 );
 
--- Writes records, and the counts of alike refusals that changed, by the ids of their records. Such a record is less than
--- a few minutes old. The plans of the updates must not depend on how many rows a part had when they were made.
+-- Writes records, and the counts of alike refusals that changed, by the ids of their records. Such a record is only a few
+-- minutes old. The plans of the updates must not depend on how many rows a part had when they were made.
 CREATE FUNCTION write_requests_v1(p_requests request_v1[], p_ids text[], p_counts bigint[]) RETURNS void
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
@@ -131,9 +131,9 @@ RETURNS bigint LANGUAGE sql VOLATILE AS $$
 $$;
 
 -- Begins a part if the newest one is a day old or has an eighth of the rows or bytes that are kept. Long times have 32
--- parts, because a list looks into each of them. Then it drops at most one part. Returns true if more are left, and null
--- if it could not look or drop now, because another node does it or a long query reads. It runs as its owner, because a
--- gateway owns no tables.
+-- parts, because a list looks into each of them. Otherwise it drops at most one part: in one transaction with a drop that
+-- a long query delays, no part would begin. Returns true if it must be called again, and null if it could not look or
+-- drop now, because another node does it or a query reads. It runs as its owner, because a gateway owns no tables.
 CREATE FUNCTION bound_requests_v1(p_kept_ms bigint, p_rows_max bigint, p_bytes_max bigint, p_now_ms bigint)
 RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '500ms' AS $$
 DECLARE
@@ -153,6 +153,7 @@ BEGIN
     OR pg_total_relation_size(format('%I', 'requests_' || v_newest.number)::regclass) >= p_bytes_max / 8
   ) THEN
     PERFORM begin_request_part(v_now_ms);
+    RETURN surplus_request_part(p_kept_ms, p_rows_max, p_bytes_max, v_now_ms) IS NOT NULL;
   END IF;
   v_part := surplus_request_part(p_kept_ms, p_rows_max, p_bytes_max, v_now_ms);
   IF v_part IS NOT NULL THEN
