@@ -52,7 +52,7 @@ async function aStore() {
   const open = async (name: string) => {
     const node = await aNode(url, name, clock)
     ends.unshift(() => node.close())
-    return node as typeof node & TestStore
+    return node
   }
   return { open, reads }
 }
@@ -101,7 +101,7 @@ async function verifiedAfter(...edits: readonly string[]): Promise<Verification>
     .begin('isolation level repeatable read', async transaction => {
       await transaction`SELECT set_config('session_replication_role', 'replica', true)`
       for (const edit of edits) await transaction.unsafe(edit)
-      resolve(await verified(transaction))
+      resolve(await verifyIn(transaction))
       throw new Undone()
     })
     .catch((error: unknown) => {
@@ -111,7 +111,7 @@ async function verifiedAfter(...edits: readonly string[]): Promise<Verification>
 }
 
 /** Verifies inside a transaction that has begun. Its edits are undone, so there is nothing to correct. */
-function verified(sql: SQL) {
+function verifyIn(sql: SQL) {
   const read: Engine['read'] = step => readIn(sql, step)
   const begin = (_: string, work: (transaction: SQL) => Promise<unknown>) => work(sql)
   const connection = { begin, close: async () => undefined }
@@ -373,11 +373,11 @@ describe.skipIf(server === undefined)('verify on PostgreSQL', () => {
       await changeLimits(nodes[0]!, { accountId, apiKeyId: undefined }, { budgets: { day: usd('9000') } })
     for (const { accountId } of payers)
       await nodes[0]!.ledger.credit({ ...aCredit(accountId), amount: usd('9000') })
-    let isVerifying = true
+    const verified = new AbortController()
     const spend = async (index: number) => {
       const { ledger } = nodes[index % 2]!
       const payer = payers[index % 3 === 0 ? 0 : 1]!
-      while (isVerifying) {
+      while (!verified.signal.aborted) {
         await chargeText(nodes[index % 2]!, payer)
         const held = await hold(ledger, { accountId: payer.accountId, kind: 'media', amount: usd('3') })
         await ledger.captureHold(held, anImagesCharge(payer.apiKeyId))
@@ -387,7 +387,7 @@ describe.skipIf(server === undefined)('verify on PostgreSQL', () => {
     const rounds = [await nodes[0]!.ledger.verify()]
 
     while (rounds.at(-1)!.entries < rounds[0]!.entries + 200) rounds.push(await nodes[1]!.ledger.verify())
-    isVerifying = false
+    verified.abort()
     await Promise.all(spending)
     rounds.push(await nodes[0]!.ledger.verify())
 

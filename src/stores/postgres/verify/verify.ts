@@ -4,7 +4,7 @@ import type { Verification } from '../../../gateway/ports/ledger.ts'
 import type { Engine } from '../../books/steps.ts'
 import { checkResults } from '../../books/verify/check-results.ts'
 import { checksOfRows, Verifying } from '../../books/verify/verify.ts'
-import { timedReads } from '../reads.ts'
+import { timedReads, type Reads } from '../reads.ts'
 import { bunHashes, sha256Of } from '../lane.ts'
 import { BalancesReader } from './check-balances.ts'
 import { checkCommits } from './check-commits.ts'
@@ -26,9 +26,7 @@ export async function verifyBooks(
 ): Promise<Verification> {
   // A connection of its own, so that other reads do not wait for it.
   const reads = timedReads(connect, { answerMs: SORT_MS_MAX })
-  const { verifying, entries, wrongCounts } = await Snapshot.use(reads, checkBooks).finally(() =>
-    reads.close(),
-  )
+  const { verifying, entries, wrongCounts } = await checkOnce(reads)
   for (const accountId of wrongCounts) await recount(accountId)
   if (blobs !== undefined) await verifying.add([checkResults(engine.read, blobs)], engine.read)
   const { problems, affected } = verifying.found
@@ -40,6 +38,14 @@ type Verified = {
   readonly engine: Pick<Engine, 'read'>
   /** Counts anew what the limits of an account have used. */
   readonly recount: (accountId: number) => Promise<void>
+}
+
+async function checkOnce(reads: Reads) {
+  try {
+    return await Snapshot.take(reads, checkBooks)
+  } finally {
+    await reads.close()
+  }
 }
 
 async function checkBooks(snapshot: Snapshot) {
