@@ -4,10 +4,11 @@ import { addUsd, nanoUsd, subtractUsd } from '../../domain/money.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { Balance, HoldOutcome, Ledger } from '../../gateway/ports/ledger.ts'
 import type { TextHoldTerms } from '../books/holds.ts'
+import type { LimitUsage } from '../books/access/limit-changes.ts'
 import type { Owner } from '../books/ledger/media-holds.ts'
 import type { MoneySteps } from '../books/ledger/money-steps.ts'
 import { booksStateFrom, type BalancesRow } from '../books/operation-rows.ts'
-import { first, type Engine, type Step } from '../books/steps.ts'
+import { booksOf, first, type Engine, type Step } from '../books/steps.ts'
 import { createLedgerReports } from '../books/usage/ledger-reports.ts'
 import { usageSource } from './access-parts.ts'
 import { chargePlaces } from './charge-places.ts'
@@ -23,6 +24,7 @@ export function createLedger(parts: {
   readonly money: MoneySteps
   readonly text: TextHolds
   readonly limits: Pick<PostgresLimits, 'noteRefusal'>
+  readonly limitUsage: Pick<LimitUsage, 'recount'>
   /** Writes the events of alerts that batches recorded. */
   readonly tellAlerts: () => Promise<unknown>
   readonly owner: Owner
@@ -70,8 +72,21 @@ export function createLedger(parts: {
     heldNow: () => engine.read(heldNow),
     balance: accountId => engine.read(() => balanceOf(accountId)),
     ...createLedgerReports({ engine, chargePlaces, turns: { next: async () => undefined }, usageSource }),
-    verify: blobs => verifyBooks(parts, blobs),
+    verify: blobs =>
+      verifyBooks(
+        {
+          ...parts,
+          recount: accountId => engine.write('books', () => recounted(accountId, parts.limitUsage)),
+        },
+        blobs,
+      ),
   }
+}
+
+/** Nobody else uses the books of the account meanwhile. */
+function* recounted(accountId: number, limitUsage: Pick<LimitUsage, 'recount'>): Step<void> {
+  yield* booksOf(accountId)
+  yield* limitUsage.recount(accountId)
 }
 
 function* heldNow(): Step<Awaited<ReturnType<Ledger['heldNow']>>> {

@@ -77,7 +77,7 @@ function* sumsOfPeriods(
 }
 
 /** What a scope spent since the start of a day. Charges that were credited back do not count. */
-function* spentSince(accountId: number, { kind, id, model }: Scope, startMs: number): Step<NanoUsd> {
+export function* spentSince(accountId: number, { kind, id, model }: Scope, startMs: number): Step<NanoUsd> {
   const apiKeyId = kind === 'key' || kind === 'key_model' ? id : null
   const projectId = kind === 'project' ? id : null
   // Day by day, because the table begins with the day: each is one short read of an index.
@@ -100,9 +100,14 @@ function* spentSince(accountId: number, { kind, id, model }: Scope, startMs: num
   return nanoUsd(row?.spent ?? 0n)
 }
 
-type OpenDemand = { readonly demand: ScopedDemand; readonly projectId: number | undefined }
+export type OpenDemand = {
+  readonly accountId: number
+  readonly demand: ScopedDemand
+  readonly projectId: number | undefined
+}
 
 type OpenDemandRow = {
+  account_id: bigint
   kind: ScopedDemand['kind']
   api_key_id: bigint
   project_id: bigint | null
@@ -111,25 +116,30 @@ type OpenDemandRow = {
   amount: bigint
 }
 
-/** What the open requests and jobs of an account take. Reads all text holds: limits are seldom changed. */
-function* openDemands(accountId: number): Step<readonly OpenDemand[]> {
+/** What the open requests and jobs of an account, or of all, take. Reads all text holds: limits are seldom changed. */
+export function* openDemands(accountId: number | null): Step<readonly OpenDemand[]> {
   const rows = yield* all<OpenDemandRow>(
     `SELECT open.*, project_id FROM (
-        SELECT 'text' AS kind, api_key_id, model, tokens, worst_case AS amount FROM text_holds
-          WHERE account_id = ? AND expired_at_ms IS NULL AND api_key_id IS NOT NULL
+        SELECT 'text' AS kind, account_id, api_key_id, model, tokens, worst_case AS amount FROM text_holds
+          WHERE (?::bigint IS NULL OR account_id = ?) AND expired_at_ms IS NULL AND api_key_id IS NOT NULL
         UNION ALL
         -- A job has the id of its hold.
-        SELECT 'media', jobs.api_key_id, jobs.model, 0, holds.amount FROM holds
+        SELECT 'media', holds.account_id, jobs.api_key_id, jobs.model, 0, holds.amount FROM holds
           JOIN jobs ON jobs.id_key = holds.id_key AND jobs.id_tail = holds.id_tail
-          WHERE holds.account_id = ? AND holds.state = 'open'
-      ) AS open LEFT JOIN api_keys ON api_keys.id = api_key_id`,
+          WHERE (?::bigint IS NULL OR holds.account_id = ?) AND holds.state = 'open'
+      ) AS open LEFT JOIN api_keys ON api_keys.id = open.api_key_id`,
+    accountId,
+    accountId,
     accountId,
     accountId,
   )
-  return rows.map(({ kind, api_key_id: apiKeyId, project_id: projectId, model, tokens, amount }) => ({
-    demand: { kind, apiKeyId: Number(apiKeyId), model, tokens: Number(tokens), amount: nanoUsd(amount) },
-    projectId: projectId === null ? undefined : Number(projectId),
-  }))
+  return rows.map(
+    ({ account_id, kind, api_key_id: apiKeyId, project_id: projectId, model, tokens, amount }) => ({
+      accountId: Number(account_id),
+      demand: { kind, apiKeyId: Number(apiKeyId), model, tokens: Number(tokens), amount: nanoUsd(amount) },
+      projectId: projectId === null ? undefined : Number(projectId),
+    }),
+  )
 }
 
 function writeUsage(accountId: number, { kind, id, model }: Scope, columns: Record<string, SqlValue>) {

@@ -36,6 +36,7 @@ import { sha256Of } from './lane.ts'
 import { createLedger } from './ledger.ts'
 import { PostgresLeases } from './leases.ts'
 import { Poll } from './poll.ts'
+import { limitUsage } from './limit-usage.ts'
 import { PostgresLimits } from './limits.ts'
 import { StepLimits } from './step-limits.ts'
 import { timedReads } from './reads.ts'
@@ -142,6 +143,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
       limits,
       owner,
       clock,
+      limitUsage: limitUsage(nowMs.nowMs ?? (() => null)),
       tellAlerts: tell,
       onFreed: listen,
     }),

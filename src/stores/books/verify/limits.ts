@@ -51,7 +51,7 @@ export class LimitLines {
   }
 }
 
-/** A count in memory that differs from the charges of a period, or from the requests and jobs that are open. */
+/** A count that differs from the charges of a period, or from the requests and jobs that are open. */
 export type WrongCount = { readonly scope: Scope } & (
   | {
       readonly of: 'budget'
@@ -73,8 +73,8 @@ type OpenUsage = Pick<ScopeUsage, 'running' | 'reserved'>
 /** Compares what a scope has counted as open with what is open. */
 export function wrongOpenCounts(scope: Scope, counted: OpenUsage, actual: OpenUsage): readonly WrongCount[] {
   const reserves = (['text', 'media'] as const).flatMap((kind): readonly WrongCount[] => {
-    const [inMemory, open] = [counted.reserved[kind], actual.reserved[kind]]
-    return inMemory === open ? [] : [{ of: 'reserve', scope, kind, counted: inMemory, actual: open }]
+    const [inUse, open] = [counted.reserved[kind], actual.reserved[kind]]
+    return inUse === open ? [] : [{ of: 'reserve', scope, kind, counted: inUse, actual: open }]
   })
   if (counted.running === actual.running) return reserves
   const wrong = { of: 'open requests', scope, counted: counted.running, actual: actual.running } as const
@@ -82,7 +82,7 @@ export function wrongOpenCounts(scope: Scope, counted: OpenUsage, actual: OpenUs
 }
 
 /**
- * The books are right, and the count in memory was corrected when it was found. So it stops nothing, and the next check
+ * The books are right, and the count was corrected when it was found. So it stops nothing, and the next check
  * does not find it. `owner` is the public id of the account, project or key.
  */
 export function findingOfCount(accountId: number, wrong: WrongCount, owner: string): Finding {
@@ -90,7 +90,7 @@ export function findingOfCount(accountId: number, wrong: WrongCount, owner: stri
   const of = kind.startsWith('account') ? '' : ` of ${owner}`
   const where = `${of}${model === '' ? '' : ` for model "${model}"`}`
   return {
-    ...findingOf(accountId, `${countText(wrong, where)}. The count in memory was corrected`),
+    ...findingOf(accountId, `${countText(wrong, where)}. The count was corrected`),
     key: [`${keyOf(wrong)} ${owner} ${model}`],
     stopsNothing: true,
   }

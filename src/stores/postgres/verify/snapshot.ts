@@ -22,7 +22,7 @@ export class Snapshot {
   }
 
   /** Reads in a transaction, so that all queries see the same state. */
-  static use<T>(reads: Pick<Reads, 'begin'>, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  static take<T>(reads: Pick<Reads, 'begin'>, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
     return reads.begin(
       'isolation level repeatable read read only',
       async (sql, answered = () => undefined) => {

@@ -11,6 +11,7 @@ import {
   anAudit,
   anId,
   anImagesCharge,
+  changeLimits,
   hold,
   NOW,
 } from '../../../../test/support/ledger-builders.ts'
@@ -19,9 +20,10 @@ import { runServer } from '../../../../test/support/postgres/run-server.ts'
 import { aNode } from '../../../../test/support/postgres/store-kind.ts'
 import type { TestStore } from '../../../../test/support/test-store.ts'
 import { usd } from '../../../domain/money.ts'
-import type { Problem } from '../../../gateway/ports/ledger.ts'
+import type { Verification } from '../../../gateway/ports/ledger.ts'
+import type { Engine } from '../../books/steps.ts'
 import { connections } from '../database.ts'
-import { readStep } from '../engine.ts'
+import { readIn } from '../engine.ts'
 import { verifyBooks } from './verify.ts'
 
 const server = await runServer()
@@ -50,18 +52,20 @@ async function aStore() {
   const open = async (name: string) => {
     const node = await aNode(url, name, clock)
     ends.unshift(() => node.close())
-    return node as typeof node & TestStore
+    return node
   }
   return { open, reads }
 }
 
 /**
- * "ada" (account 1) has a top-up, six charges of text on both nodes in turn, an attempt that timed out and one that was
+ * "ada" (account 1) has limits, a top-up, six charges of text on both nodes in turn, an attempt that timed out and one that was
  * compensated, and a job in each state. "ben" (account 2) has a grant, a charge, a debit and a refund of the charge.
  */
 async function useBooks([one, other]: readonly [TestStore, TestStore]) {
   const ada = await anAccount(one, { name: 'ada', publicId: 'acct_ada' })
   const ben = await anAccount(other, { name: 'ben', publicId: 'acct_ben' })
+  const limits = { limits: { concurrent_requests: 9 }, budgets: { month: usd('100') } }
+  await changeLimits(one, { accountId: ada.accountId, apiKeyId: undefined }, limits)
   await one.ledger.credit({ ...aCredit(ada.accountId), amount: usd('30') })
   await other.ledger.credit({ ...aCredit(ben.accountId), amount: usd('10'), source: 'promotions' })
   for (const node of [one, other, one, one, other, other]) await chargeText(node, ada)
@@ -90,31 +94,33 @@ async function chargeText(
 
 class Undone extends Error {}
 
-/** What is found after an edit that skips the triggers, as a superuser can. */
-async function problemsAfter(...edits: readonly string[]): Promise<readonly Problem[]> {
-  let problems: readonly Problem[] = []
+/** What is found after edits that skip the triggers, as a superuser can. */
+async function verifiedAfter(...edits: readonly string[]): Promise<Verification> {
+  const { promise, resolve } = Promise.withResolvers<Verification>()
   await books
-    .begin(async transaction => {
+    .begin('isolation level repeatable read', async transaction => {
       await transaction`SELECT set_config('session_replication_role', 'replica', true)`
       for (const edit of edits) await transaction.unsafe(edit)
-      const inTransaction = { begin: (_: string, work: (sql: SQL) => Promise<unknown>) => work(transaction) }
-      problems = (await verified(inTransaction as unknown as SQL)).problems
+      resolve(await verifyIn(transaction))
       throw new Undone()
     })
     .catch((error: unknown) => {
       if (!(error instanceof Undone)) throw error
     })
-  return problems
+  return promise
 }
 
-function verified(reads: Pick<SQL, 'begin'>) {
-  // The connection is used again.
-  const kept = { begin: reads.begin.bind(reads), close: () => Promise.resolve() } as unknown as SQL
-  return verifyBooks({ connect: () => kept, engine: { read: step => readStep(kept, step) } }, undefined)
+/** Verifies inside a transaction that has begun. Its edits are undone, so there is nothing to correct. */
+function verifyIn(sql: SQL) {
+  const read: Engine['read'] = step => readIn(sql, step)
+  const begin = (_: string, work: (transaction: SQL) => Promise<unknown>) => work(sql)
+  const connection = { begin, close: async () => undefined }
+  const recount = () => Promise.resolve()
+  return verifyBooks({ connect: () => connection as unknown as SQL, engine: { read }, recount }, undefined)
 }
 
 async function messagesAfter(...edits: readonly string[]): Promise<readonly string[]> {
-  return (await problemsAfter(...edits)).map(({ message }) => message)
+  return (await verifiedAfter(...edits)).problems.map(({ message }) => message)
 }
 
 /** The charges of ada, in their order: the row that has none after it, and those before it. */
@@ -126,7 +132,7 @@ const adasCharge = (back: number) => `(${ADA} SELECT id FROM chain WHERE back = 
 
 describe.skipIf(server === undefined)('verify on PostgreSQL', () => {
   test('verify on PostgreSQL finds nothing in books that two nodes used in every way, and counts their entries', async () => {
-    const { problems, affected, entries } = await verified(books)
+    const { problems, affected, entries } = await verifiedAfter()
 
     expect([problems, affected]).toEqual([[], []])
     const [counted] = await books<{ count: bigint }[]>`
@@ -264,10 +270,25 @@ describe.skipIf(server === undefined)('verify on PostgreSQL', () => {
       'is revoked, but the audit log says otherwise',
     ],
     [
-      'limits of nobody',
+      'limits that nobody made',
       `INSERT INTO limits (account_id, kind, scope_id, model, terms)
-        VALUES (1, 'account', 1, '', '{"limits":{"requests_per_minute":5}}')`,
-      'its limits are not those that the audit log says',
+        VALUES (2, 'account', 2, '', '{"limits":{"requests_per_minute":5}}')`,
+      '(acct_ben): its limits are not those that the audit log says',
+    ],
+    [
+      'a wrong count of open requests',
+      'UPDATE limits SET running = running + 1',
+      'its count of open requests and jobs is 2, but 1 are open. The count was corrected.',
+    ],
+    [
+      'a wrong reserve of a budget',
+      'UPDATE limits SET reserved_text = 1000000000',
+      'its reserve for text counted 1.00 USD, but the open holds are 0.00 USD',
+    ],
+    [
+      'a wrong sum of a budget',
+      'UPDATE limits SET month_spent = 0',
+      'its month budget counted 0.00 USD, but the charges are',
     ],
     [
       'an inserted model',
@@ -315,20 +336,33 @@ describe.skipIf(server === undefined)('verify on PostgreSQL', () => {
     expect(messages).toContainEqual(expect.stringContaining(message))
   })
 
-  test('verify on PostgreSQL affects no account whose problems the operator accepted', async () => {
+  test('verify on PostgreSQL marks a problem that the operator accepted', async () => {
     const edit = 'UPDATE usage_days SET cost = cost + 1 WHERE account_id = 2'
-    const [found] = await problemsAfter(edit)
+    const { problems: found } = await verifiedAfter(edit)
 
-    const [accepted, ...others] = await problemsAfter(
+    const { problems, affected } = await verifiedAfter(
       edit,
       `INSERT INTO audit_log (actor, action, subject, at_ms, commit_id)
-        VALUES ('operator', 'books.accept', '${found!.id}', 1, 77)`,
+        VALUES ('operator', 'books.accept', '${found[0]!.id}', 1, 77)`,
     )
 
-    expect(accepted).toEqual({ ...found!, isAccepted: true })
-    expect(others.map(({ message }) => message)).toEqual([
-      expect.stringContaining('(books.accept of') as string,
-    ])
+    expect(problems[0]).toEqual({ ...found[0]!, isAccepted: true })
+    // No step wrote the line itself.
+    const [line, ...others] = problems.slice(1)
+    expect([line?.accountId, others, affected]).toEqual([null, [], 'everything'])
+  })
+
+  test('verify on PostgreSQL corrects a wrong count of a limit, which stops nothing', async () => {
+    const { open, reads } = await aStore()
+    const node = await open('one')
+    const { accountId } = await anAccount(node)
+    await changeLimits(node, { accountId, apiKeyId: undefined }, { limits: { concurrent_requests: 1 } })
+    await reads`UPDATE limits SET running = 1`
+
+    const [wrong, corrected] = [await node.ledger.verify(), await node.ledger.verify()]
+
+    expect(wrong).toMatchObject({ problems: [{ accountId, stopsNothing: true }], affected: [] })
+    expect(corrected).toMatchObject({ problems: [], affected: [] })
   })
 
   test('verify on PostgreSQL finds nothing while two nodes write', async () => {
@@ -336,12 +370,14 @@ describe.skipIf(server === undefined)('verify on PostgreSQL', () => {
     const nodes = [await open('one'), await open('other')]
     const payers = [await anAccount(nodes[0]!), await anAccount(nodes[1]!)]
     for (const { accountId } of payers)
+      await changeLimits(nodes[0]!, { accountId, apiKeyId: undefined }, { budgets: { day: usd('9000') } })
+    for (const { accountId } of payers)
       await nodes[0]!.ledger.credit({ ...aCredit(accountId), amount: usd('9000') })
-    let isVerifying = true
+    const verified = new AbortController()
     const spend = async (index: number) => {
       const { ledger } = nodes[index % 2]!
       const payer = payers[index % 3 === 0 ? 0 : 1]!
-      while (isVerifying) {
+      while (!verified.signal.aborted) {
         await chargeText(nodes[index % 2]!, payer)
         const held = await hold(ledger, { accountId: payer.accountId, kind: 'media', amount: usd('3') })
         await ledger.captureHold(held, anImagesCharge(payer.apiKeyId))
@@ -351,7 +387,7 @@ describe.skipIf(server === undefined)('verify on PostgreSQL', () => {
     const rounds = [await nodes[0]!.ledger.verify()]
 
     while (rounds.at(-1)!.entries < rounds[0]!.entries + 200) rounds.push(await nodes[1]!.ledger.verify())
-    isVerifying = false
+    verified.abort()
     await Promise.all(spending)
     rounds.push(await nodes[0]!.ledger.verify())
 

@@ -4,10 +4,11 @@ import type { Verification } from '../../../gateway/ports/ledger.ts'
 import type { Engine } from '../../books/steps.ts'
 import { checkResults } from '../../books/verify/check-results.ts'
 import { checksOfRows, Verifying } from '../../books/verify/verify.ts'
-import { timedReads } from '../reads.ts'
+import { timedReads, type Reads } from '../reads.ts'
 import { bunHashes, sha256Of } from '../lane.ts'
 import { BalancesReader } from './check-balances.ts'
 import { checkCommits } from './check-commits.ts'
+import { CountsReader } from './check-counts.ts'
 import { checkUsageDays } from './check-usage-days.ts'
 import { Snapshot } from './snapshot.ts'
 
@@ -15,26 +16,50 @@ import { Snapshot } from './snapshot.ts'
 const SORT_MS_MAX = 600_000
 
 /**
- * `Ledger.verify`, while nodes use the books: all checks read the same moment. The results are checked after that, with
- * `blobs`, because reading files takes long, and the database cannot remove old rows while the moment is read.
+ * `Ledger.verify`, while nodes use the books: all checks read the same moment. Wrong counts of limits are corrected.
+ * The results are checked after that, with `blobs`, because reading files takes long, and the database cannot remove old
+ * rows while the moment is read.
  */
 export async function verifyBooks(
-  { connect, engine }: { readonly connect: () => SQL; readonly engine: Pick<Engine, 'read'> },
+  { connect, engine, recount }: Verified,
   blobs: Pick<Blobs, 'damageOf'> | undefined,
 ): Promise<Verification> {
   // A connection of its own, so that other reads do not wait for it.
   const reads = timedReads(connect, { answerMs: SORT_MS_MAX })
-  const { verifying, entries } = await Snapshot.use(reads, checkBooks).finally(() => reads.close())
+  const { verifying, entries, wrongCounts } = await checkOnce(reads)
+  for (const accountId of wrongCounts) await recount(accountId)
   if (blobs !== undefined) await verifying.add([checkResults(engine.read, blobs)], engine.read)
   const { problems, affected } = verifying.found
   return { problems, entries, affected }
 }
 
+type Verified = {
+  readonly connect: () => SQL
+  readonly engine: Pick<Engine, 'read'>
+  /** Counts anew what the limits of an account have used. */
+  readonly recount: (accountId: number) => Promise<void>
+}
+
+async function checkOnce(reads: Reads) {
+  try {
+    return await Snapshot.take(reads, checkBooks)
+  } finally {
+    await reads.close()
+  }
+}
+
 async function checkBooks(snapshot: Snapshot) {
   const reader = { read: snapshot.read, sha256Of, hashes: bunHashes }
   const balances = new BalancesReader(snapshot)
+  const counts = new CountsReader(snapshot)
   const verifying = await Verifying.begin(reader)
-  const checks = [balances.check(), ...checksOfRows(reader), checkUsageDays(snapshot), checkCommits(snapshot)]
+  const checks = [
+    balances.check(),
+    ...checksOfRows(reader),
+    checkUsageDays(snapshot),
+    counts.check(),
+    checkCommits(snapshot),
+  ]
   await verifying.add(checks, snapshot.read)
-  return { verifying, entries: balances.entries.fold.entries }
+  return { verifying, entries: balances.entries.fold.entries, wrongCounts: counts.wrong }
 }
