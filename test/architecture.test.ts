@@ -45,7 +45,7 @@ const layers: Record<string, readonly string[]> = {
   'stores/postgres': ['domain', 'gateway/ports', 'stores/books', 'bun', 'node:'],
   'stores/disk': ['domain', 'gateway/ports', 'node:'],
   'stores/memory': ['gateway/ports'],
-  'stores/s3': ['gateway/ports', 'http1', 'node:crypto'],
+  'stores/s3': ['domain', 'gateway/ports', 'http1', 'node:crypto'],
   'stores/valkey': ['gateway/ports', 'node:crypto', 'node:net', 'node:tls'],
   telemetry: ['domain', 'gateway', 'prom-client'],
   tokenizer: ['gateway/ports', 'gpt-tokenizer', 'tokenx'],

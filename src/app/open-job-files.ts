@@ -17,10 +17,23 @@ export async function openJobFiles(
   { folder, http, clock }: { readonly folder: string; readonly http: HttpClient; readonly clock: Clock },
 ): Promise<JobFiles> {
   const disk = await openDiskBlobs({ folder })
+  const bucket = openBucket(config, { http, clock })
+  if (bucket === undefined) return { blobs: disk, resultStore: undefined }
+  return {
+    blobs: splitBlobs({ disk, results: new S3Blobs(bucket) }),
+    resultStore: { name: bucket.name, check: () => checkBucket(bucket) },
+  }
+}
+
+/** The bucket of the settings, if there is one. Does not reach for it. */
+export function openBucket(
+  config: Config,
+  ports: { readonly http: HttpClient; readonly clock: Clock },
+): Bucket | undefined {
   const { s3Bucket, s3AccessKeyId, s3SecretAccessKey } = config
   if (s3Bucket === undefined || s3AccessKeyId === undefined || s3SecretAccessKey === undefined)
-    return { blobs: disk, resultStore: undefined }
-  const bucket = new Bucket(
+    return undefined
+  return new Bucket(
     {
       bucket: s3Bucket,
       region: config.s3Region,
@@ -30,12 +43,8 @@ export async function openJobFiles(
       isPathStyle: config.isS3PathStyle ?? config.s3Endpoint !== undefined,
       prefix: config.s3Prefix,
     },
-    { http, clock },
+    ports,
   )
-  return {
-    blobs: splitBlobs({ disk, results: new S3Blobs(bucket) }),
-    resultStore: { name: bucket.name, check: () => checkBucket(bucket) },
-  }
 }
 
 /**

@@ -4,16 +4,20 @@ import type { Config } from '../config/config.ts'
 import { GatewayError } from '../domain/errors.ts'
 import type { Anchoring } from '../gateway/admin/operating/verify-books.ts'
 import { openAnchorKeeper } from '../gateway/books/anchor-keeper.ts'
+import { openSharedAnchor } from '../gateway/books/shared-anchor.ts'
 import { BooksGuard, guardedJobs, guardedLedger } from '../gateway/books/books-guard.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { DatabaseServer } from '../gateway/ports/database-server.ts'
 import type { Nodes } from '../gateway/ports/nodes.ts'
 import type { StoreNode } from '../gateway/ports/store-node.ts'
+import type { HttpClient } from '../http1/client/http-client.ts'
 import { diskAnchorFile } from '../stores/disk/anchor-file.ts'
+import { anchorObject } from '../stores/s3/anchor-object.ts'
 import { lockFolder } from '../stores/sqlite/folder-lock.ts'
 import { openSqliteStore, type SqliteStore } from '../stores/sqlite/store.ts'
-import { openPostgresStore } from '../stores/postgres/store.ts'
+import { openPostgresStore, type PostgresStore } from '../stores/postgres/store.ts'
 import type { DataFolder } from './data-folder.ts'
+import { openBucket } from './open-job-files.ts'
 import { refuseUnfinishedRestore } from './restore/restored-books.ts'
 import { version } from './version.ts'
 
@@ -41,6 +45,8 @@ type NodeParts = {
   readonly config: Config
   readonly folder: DataFolder
   readonly clock: Clock
+  /** The client that reaches the bucket. */
+  readonly http: HttpClient
   /** For a command without a server. */
   readonly isOffline: boolean
   /** Called for each failed write of the anchor. */
@@ -116,11 +122,12 @@ async function sqliteNodeOf(
   }
 }
 
-/** Opens a node in the PostgreSQL database, whose books have no anchor. */
+/** Opens a node in the PostgreSQL database. Its books have an anchor if there is a bucket, which all nodes share. */
 async function openPostgresNode(
-  { config, clock, isOffline }: NodeParts,
+  parts: NodeParts,
   keys: { readonly database: DatabaseServer; readonly secretKey: Uint8Array },
 ): Promise<Node> {
+  const { config, clock, isOffline } = parts
   const name = config.nodeName ?? hostname()
   const store = await openPostgresStore({
     ...keys,
@@ -131,24 +138,60 @@ async function openPostgresNode(
     random64: randomInBulk(),
   })
   const { isWritable, nodes, problem, upkeep } = store
+  const { anchor, anchorFailures, stop } = await sharedAnchorOf(store, parts).catch(
+    async (error: unknown) => {
+      await store.close()
+      throw error
+    },
+  )
   return {
-    ...guarded(store.node, { isWritable, guard: new BooksGuard(NO_ANCHOR) }),
+    ...guarded(store.node, { isWritable, guard: new BooksGuard(anchor) }),
     nodes,
     problem,
     upkeep,
-    anchor: NO_ANCHOR,
-    anchorFailures: () => 0,
-    close: () => store.close(),
+    anchor,
+    anchorFailures,
+    async close() {
+      await stop()
+      await store.close()
+    },
   }
+}
+
+/** The anchor in the bucket of the settings. */
+async function sharedAnchorOf(
+  { node }: PostgresStore,
+  { config, http, clock, onAnchorFailed }: NodeParts,
+): Promise<Pick<Node, 'anchor' | 'anchorFailures'> & { readonly stop: () => Promise<void> }> {
+  const bucket = openBucket(config, { http, clock })
+  if (bucket === undefined)
+    return { anchor: NO_ANCHOR, anchorFailures: () => 0, stop: () => Promise.resolve() }
+  let anchorFailures = 0
+  const anchor = await openSharedAnchor({
+    file: anchorObject(bucket),
+    chains: node.commitChains,
+    auditLog: node.auditLog,
+    leases: node.leases,
+    clock,
+    onFailed(error) {
+      anchorFailures += 1
+      onAnchorFailed(error)
+    },
+  })
+  return { anchor, anchorFailures: () => anchorFailures, stop: () => anchor.stop() }
 }
 
 const NO_ANCHOR: Anchoring = {
   problem: undefined,
   acceptLoss: () =>
     Promise.reject(
-      new GatewayError('invalid_field', 'Books in PostgreSQL have no anchor, so no loss can be accepted.', {
-        param: 'accept_loss',
-      }),
+      new GatewayError(
+        'invalid_field',
+        'Books in PostgreSQL have no anchor without TOLLGATE_S3_BUCKET, so no loss can be accepted.',
+        {
+          param: 'accept_loss',
+        },
+      ),
     ),
 }
 

@@ -91,15 +91,19 @@ export async function openParts(
   } = {},
 ): Promise<Parts> {
   const log = openLogOf(config, clock, isOffline)
+  const opened = openProviders({ config, clock, mediaProviders })
   const node = await openNode({
     config,
     folder,
     clock,
+    http: opened.http,
     isOffline,
     onAnchorFailed: error => log.error('the anchor could not be written', errorFields(error)),
+  }).catch((error: unknown) => {
+    opened.close()
+    throw error
   })
   const tokenizer = openTokenizer(systemClock)
-  const opened = openProviders({ config, clock, mediaProviders })
   const { providers, moderator, sockets } = opened
   const onReconcileFailed = (error: unknown) => log.error('the reconciler failed', errorFields(error))
   const shared = { node, clock, log, config }

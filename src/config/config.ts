@@ -250,7 +250,7 @@ function halfDatabase(config: Partial<Config>): string[] {
     )
   if (anchorFile !== undefined)
     problems.push(
-      'TOLLGATE_ANCHOR_FILE is set with TOLLGATE_DATABASE_URL, but books in PostgreSQL have no anchor. Unset one of them.',
+      'TOLLGATE_ANCHOR_FILE is set with TOLLGATE_DATABASE_URL, but gateways of a database share an anchor in the bucket of TOLLGATE_S3_BUCKET. Unset one of them.',
     )
   return problems
 }

@@ -208,6 +208,9 @@ class Storage {
   #put({ key, headers, body }: S3Request): S3Reply {
     if (headers['if-none-match'] === '*' && this.objects.has(key))
       throw new S3Failure(412, 'PreconditionFailed')
+    const ifMatch = headers['if-match']
+    if (ifMatch !== undefined && ifMatch !== `"${this.#object(key).etag}"`)
+      throw new S3Failure(412, 'PreconditionFailed')
     const source = headers['x-amz-copy-source']
     if (source === undefined) return { status: 200, headers: { etag: `"${this.#store(key, body)}"` } }
     const from = decodeURIComponent(source).replace(/^\//, '')

@@ -28,7 +28,10 @@ export type AnchoredBooks = {
  */
 export function anchorProblem(anchor: Anchor | undefined, books: AnchoredBooks): string | undefined {
   const { ends, wasAnchored } = books
-  if (anchor !== undefined) return firstDefined(anchor.map(named => chainProblem(named, books)))
+  if (anchor !== undefined) {
+    const problems = anchor.map(named => chainProblem(named, books)).filter(problem => problem !== undefined)
+    return problems.length === 0 ? undefined : problems.join('; ')
+  }
   if (ends.length === 0 || !wasAnchored) return undefined
   const commits = ends.reduce((sum, { number }) => sum + number, 0)
   return `it is missing, but the books have ${commits} commits and had an anchor`
@@ -53,6 +56,24 @@ function chainProblem(
   return undefined
 }
 
-function firstDefined(problems: readonly (string | undefined)[]): string | undefined {
-  return problems.find(problem => problem !== undefined)
+/** The text of an anchor in its file: `{"chains":[{"node":"main","number":7,"hash":"…"}]}`. */
+export function anchorText(anchor: Anchor): string {
+  return `${JSON.stringify({ chains: anchor })}\n`
+}
+
+/** Undefined for a text that is not an anchor. A text of an earlier version is the end of one chain. */
+export function anchorOf(text: string): Anchor | undefined {
+  try {
+    const content = JSON.parse(text) as Record<string, unknown>
+    const chains: readonly unknown[] = Array.isArray(content['chains']) ? content['chains'] : [content]
+    return chains.length > 0 && chains.every(isChainEnd) ? chains : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isChainEnd(value: unknown): value is ChainEnd {
+  if (typeof value !== 'object' || value === null) return false
+  const { node, number, hash } = value as Record<string, unknown>
+  return typeof node === 'string' && Number.isSafeInteger(number) && typeof hash === 'string'
 }

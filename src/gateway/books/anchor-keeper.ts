@@ -42,7 +42,7 @@ export async function openAnchorKeeper(ports: Ports): Promise<AnchorKeeper> {
 }
 
 /** By node, the hashes of the commits that the anchor names and the books have. */
-async function hashesAt(anchor: Anchor, chains: CommitChains): Promise<ReadonlyMap<string, string>> {
+export async function hashesAt(anchor: Anchor, chains: CommitChains): Promise<ReadonlyMap<string, string>> {
   const hashes = new Map<string, string>()
   for (const end of anchor) {
     const hash = await chains.hashOf(end)

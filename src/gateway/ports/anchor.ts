@@ -7,11 +7,20 @@ import type { Anchor, ChainEnd } from '../../domain/ledger/anchor.ts'
 export interface AnchorFile {
   /** Where it is, for messages to the operator. */
   readonly path: string
-  /** Undefined if there is no such file. Rejects if it cannot be read or is not an anchor. */
+  /** Undefined if there is no such file. Rejects with `NotAnAnchorError` for other content, or if it cannot be read. */
   read(): Promise<Anchor | undefined>
-  /** Replaces the anchor in one step; durable when it resolves. `anchor` names at least one chain. */
+  /**
+   * Replaces the anchor in one step; durable when it resolves. `anchor` names at least one chain. A file that several
+   * nodes write rejects with `AnchorReplacedError` if it is not the one that this process read or wrote last.
+   */
   write(anchor: Anchor): Promise<void>
 }
+
+/** The file has other content than an anchor. */
+export class NotAnAnchorError extends Error {}
+
+/** Another node wrote the anchor, or removed it, after this process read or wrote it. */
+export class AnchorReplacedError extends Error {}
 
 /** The chains of commits of a store: one for each node that writes into it. */
 export interface CommitChains {

@@ -1,7 +1,7 @@
 import { SQL } from 'bun'
 import { GatewayError } from '../../domain/errors.ts'
 import { CommitRows } from '../books/commit-rows.ts'
-import { bunHashes, flushed, Lane, type LaneClaim, type LanePlace } from './lane.ts'
+import { bunHashes, flushed, Lane, type LaneClaim, type LanePlace, type OwnCommit } from './lane.ts'
 import { postBatch, type Answers, type Asked } from './post.ts'
 import { runStep, type StepOutcome, type Work } from './step-writes.ts'
 import { storedRows } from './stored-rows.ts'
@@ -23,6 +23,8 @@ export type WriterSettings = {
   readonly version: string
   /** Replaces the clock of the database, for tests. */
   readonly nowMs?: () => number
+  /** Hears of each batch that stored a commit, before its callers get their answers. It must not throw. */
+  readonly onCommit?: () => void
 }
 
 /**
@@ -84,6 +86,7 @@ export class LaneWriter {
       if (flush.status === 'rejected')
         throw new NotOnDisk('The batch may not be on disk.', { cause: flush.reason })
       lane.advance(place, rows)
+      this.#report(place)
       return posted.value
     })
   }
@@ -97,6 +100,7 @@ export class LaneWriter {
       const at = { lane, place, nowMs: nowIn(this.#settings) }
       const { result, own } = await runStep(this.#sql, at, work, ran => (outcome = ran))
       lane.advanceSealed(place, own)
+      this.#report(place, own)
       return result
     })
   }
@@ -154,7 +158,12 @@ export class LaneWriter {
     const outcome = lost.ran()
     if (outcome !== undefined) lane.advanceSealed(lost.place, outcome.own)
     else lane.advance(lost.place, await storedRows(sql, lost.place))
+    this.#report(lost.place, outcome?.own)
     return outcome
+  }
+
+  #report({ commit }: LanePlace, own?: OwnCommit): void {
+    if (commit !== undefined || own !== undefined) this.#settings.onCommit?.()
   }
 
   /** Closes the connection of work that takes too long, which then fails. */

@@ -1,6 +1,7 @@
 import type { SQL } from 'bun'
 import type { CommitRows, Hashes } from '../books/commit-rows.ts'
 import { booksInconsistent, type GatewayError } from '../../domain/errors.ts'
+import type { ReadQuery } from './reads.ts'
 
 /** How long a lane may be silent before another process may take it and free its holds. */
 export const LANE_TTL_MS = 120_000
@@ -191,6 +192,6 @@ function lostBatches({ lane, batch }: LanePlace, last: bigint): GatewayError {
  * Waits until everything that was committed before is on disk. A batch is committed without waiting, so that its locks
  * are released before the flush. The log is flushed in order, so this commit waits for the batch, too.
  */
-export async function flushed(sql: SQL): Promise<void> {
+export async function flushed(sql: ReadQuery): Promise<void> {
   await sql`SELECT set_config('synchronous_commit', ${'on'}, true), pg_logical_emit_message(true, 'tollgate', '')`
 }

@@ -28,6 +28,7 @@ import { Batches } from './batches.ts'
 import { besideCharges } from './beside-charges.ts'
 import { createBesideJobs } from './beside-jobs.ts'
 import { openCatalog, watchOfCatalog } from './catalog.ts'
+import { LaneChains } from './commit-chains.ts'
 import type { Connections } from './database.ts'
 import type { Engine } from '../books/steps.ts'
 import { createEngine } from './engine.ts'
@@ -85,6 +86,7 @@ export type PostgresNode = Pick<
   | 'jobs'
   | 'catalog'
   | 'leases'
+  | 'commitChains'
 > & {
   readonly ledger: ReturnType<typeof createLedger>
   /** False while the database does not answer. */
@@ -104,12 +106,14 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
   const onFreed = (accountId: number) => {
     for (const listener of freed) listener(accountId)
   }
+  const commitChains = new LaneChains({ reads })
   const batches = await Batches.open({
     connect,
     label: name,
     version,
     onFreed,
     onAlerts: () => void tell(),
+    onCommit: () => commitChains.report(),
     ...nowMs,
   })
   const engine = createEngine({ batches, reads, onFreed })
@@ -160,6 +164,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     bookedItems: createBookedItems(engine),
     catalog,
     leases: new PostgresLeases({ reads, ...nowMs }),
+    commitChains,
     isWritable: () => batches.isWritable,
     // Every migration is complete when it is applied.
     finishUpgrade: () => Promise.resolve(),

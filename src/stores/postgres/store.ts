@@ -12,7 +12,7 @@ const UPKEEP_MS_MAX = 60_000
 
 /** The node of this process in a database that others may share. */
 export type PostgresStore = {
-  readonly node: Omit<StoreNode, 'commitChains'>
+  readonly node: StoreNode
   readonly nodes: Nodes
   /** The connections, for parts of a gateway that are not in the books. */
   readonly connections: Connections

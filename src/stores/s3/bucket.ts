@@ -163,6 +163,12 @@ export type Expected = { readonly status: number; readonly code: string }
 
 export const NO_OBJECT: Expected = { status: 404, code: 'NoSuchKey' }
 
+/** A conditional write whose condition does not hold, or that ran at the same time as another one. */
+export const CONDITION_FAILED: readonly Expected[] = [
+  { status: 412, code: 'PreconditionFailed' },
+  { status: 409, code: 'ConditionalRequestConflict' },
+]
+
 /** The answer was not one that the caller expects. */
 class Refused extends Error {
   readonly status: number

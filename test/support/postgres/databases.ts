@@ -23,6 +23,11 @@ export async function anEmptyDatabase(server: PostgresServer, options = ''): Pro
   return server.url(name)
 }
 
+/** The URL of a copy of a database that no connection uses, as a backup of it would be restored. */
+export function aCopyOf(url: string, server: PostgresServer): Promise<string> {
+  return anEmptyDatabase(server, `TEMPLATE ${new URL(url).pathname.slice(1)}`)
+}
+
 /** Empties a database and keeps the rows that its migrations wrote. Only a superuser may skip the triggers. */
 const RESET = `
   SET session_replication_role = replica;
