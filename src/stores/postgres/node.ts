@@ -123,16 +123,22 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
   const owner = { number: random64(), expiresAtMs: () => clock.now() + HOLD_TTL_MS }
   const jobAlerts = new JobAlerts(events)
   const kept = new KeptKeys()
+  const keptOfAccess = {
+    forget() {
+      kept.forget()
+      limits.forgetRefusals()
+    },
+  }
   const close = () => batches.close().then(() => reads.close())
   const catalog = await openCatalog(engine, eventParts.secretBox).catch((error: unknown) =>
     close().then(() => Promise.reject(error)),
   )
-  const poll = new Poll({ connect, clock, watches: [watchOf(kept), watchOfCatalog(catalog)] })
+  const poll = new Poll({ connect, clock, watches: [watchOf(keptOfAccess), watchOfCatalog(catalog)] })
   const keyLookups = new KeyLookups({ connect, clock, kept, poll })
   const access = accessParts({
     engine,
     ...nowMs,
-    kept,
+    kept: keptOfAccess,
     keyLookups,
     balanceAlerts,
     mailRecipients,
