@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { decodeLimitsPatch, type LimitsPatch } from '../../src/domain/limits/limits-row.ts'
 import { usd, ZERO, type NanoUsd } from '../../src/domain/money.ts'
 import type { Hold, HoldOutcome } from '../../src/gateway/ports/ledger.ts'
+import { until } from '../../src/http1/testing/until.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { aJob } from '../support/job-builders.ts'
 import {
@@ -166,6 +167,22 @@ export function limitsConform(kind: StoreKind): void {
       await change({ limits: { requests_per_minute: null } })
 
       expect(await store.limits.recentRefusal(ofKey)).toBeUndefined()
+    })
+
+    test('requests of another node are refused no more within a second after the limit was raised', async () => {
+      const { store, other, request, change, clock, ofKey } = await openLimited(kind)
+      await change({ limits: { requests_per_minute: 1 } })
+      for (const node of [store, other]) await request({}, node)
+      const before = await other.limits.recentRefusal(ofKey)
+
+      await change({ limits: { requests_per_minute: 100 } })
+      clock.advance(1_000)
+      await until('the other node has seen the change', async () => {
+        return (await other.limits.recentRefusal(ofKey)) === undefined
+      })
+
+      expect(before).toBeDefined()
+      expect(nameOf(await request({}, other))).toBe('held')
     })
 
     test('the requests of a minute include reads, which hold nothing', async () => {

@@ -1,26 +1,32 @@
 import { accountEvents } from '../books/access/changes.ts'
-import type { KeptKeys } from '../books/access/kept-keys.ts'
 import { limitChanges } from '../books/access/limit-changes.ts'
 import type { UsageSource } from '../books/access/project-usage.ts'
 import { atOnce, first, type Engine, type Step } from '../books/steps.ts'
-import { forgetKeys, type KeyLookups } from './key-lookups.ts'
+import { forgetOnAllNodes, type Kept, type KeyLookups } from './key-lookups.ts'
 import { limitUsage } from './limit-usage.ts'
 
 /** What the steps of accounts, keys and projects ask of the rest of a PostgreSQL store. */
 export function accessParts(
   parts: {
     readonly engine: Engine
-    readonly kept: KeptKeys
+    readonly kept: Kept
     readonly keyLookups: KeyLookups
     /** Replaces the clock of the database, for tests. */
     readonly nowMs?: () => number
   } & Parameters<typeof accountEvents>[0],
 ) {
   const { engine, kept, keyLookups, nowMs } = parts
+  const usage = limitUsage(nowMs ?? (() => null))
   return {
     engine,
-    forgetKeys: () => forgetKeys(kept),
-    changeLimits: limitChanges(limitUsage(nowMs ?? (() => null))),
+    forgetKeys: () => forgetOnAllNodes(kept),
+    changeLimits: limitChanges({
+      ...usage,
+      *recount(accountId) {
+        yield* usage.recount(accountId)
+        yield* forgetOnAllNodes(kept)
+      },
+    }),
     countRequests,
     accountEvents: accountEvents(parts),
     usageSource,

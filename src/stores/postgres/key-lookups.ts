@@ -93,16 +93,19 @@ export class KeyLookups {
   }
 }
 
-/** Inside a step that changes keys, accounts or projects: has all nodes forget the keys that they keep. */
-export function* forgetKeys(kept: KeptKeys): Step<void> {
+/** What a node keeps of keys, accounts, projects and their limits. */
+export type Kept = { readonly forget: () => void }
+
+/** Inside a step that changes keys, accounts, projects or limits: has all nodes forget what they keep of them. */
+export function* forgetOnAllNodes(kept: Kept): Step<void> {
   // The new row stays the last one, so that the number that nodes watch never repeats.
   yield* run("DELETE FROM access_changes WHERE at < clock_timestamp() - interval '1 hour'")
   yield* run('INSERT INTO access_changes DEFAULT VALUES')
   yield* afterCommit(() => kept.forget())
 }
 
-/** Forgets the keys when another node changed any. */
-export function watchOf(kept: KeptKeys): Watch {
+/** Forgets what a node keeps when another one changed any of it. */
+export function watchOf(kept: Kept): Watch {
   let last: bigint | undefined
   return {
     sql: 'SELECT coalesce(max(id), 0) FROM access_changes',

@@ -23,7 +23,7 @@ export function createLedger(parts: {
   readonly connect: () => SQL
   readonly money: MoneySteps
   readonly text: TextHolds
-  readonly limits: Pick<PostgresLimits, 'noteRefusal'>
+  readonly limits: Pick<PostgresLimits, 'noteRefusal' | 'generation'>
   readonly limitUsage: Pick<LimitUsage, 'recount'>
   /** Writes the events of alerts that batches recorded. */
   readonly tellAlerts: () => Promise<unknown>
@@ -34,9 +34,10 @@ export function createLedger(parts: {
   const { engine, text, owner, clock } = parts
   const { media, credits, corrections, compensations } = parts.money
   const placeText = async (hold: TextHoldTerms): Promise<HoldOutcome> => {
+    const { generation } = parts.limits
     const outcome = await text.place(hold)
     if (outcome.outcome === 'limited' && hold.demand !== undefined)
-      await parts.limits.noteRefusal({ accountId: hold.accountId, ...hold.demand }, outcome)
+      await parts.limits.noteRefusal({ accountId: hold.accountId, ...hold.demand }, outcome, generation)
     return outcome
   }
   return {

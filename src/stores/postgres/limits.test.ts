@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { limitsConform } from '../../../test/conformance/limits.ts'
 import { aCharge, anId, NOW } from '../../../test/support/ledger-builders.ts'
 import { aKeyIn, anAccountIn, problemsOf } from '../../../test/support/postgres/books.ts'
 import { aDatabase } from '../../../test/support/postgres/databases.ts'
 import { runServer } from '../../../test/support/postgres/run-server.ts'
+import { conformsOnPostgres } from '../../../test/support/postgres/store-kind.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import type { LimitsPatch } from '../../domain/limits/limits-row.ts'
 import { usd, ZERO } from '../../domain/money.ts'
@@ -282,3 +284,5 @@ describe.skipIf(server === undefined)('alerts of batches in PostgreSQL', () => {
     expect(told).toEqual([[], [{ type: 'balance.low', accountId, data, atMs: NOW }], []])
   })
 })
+
+conformsOnPostgres(limitsConform)

@@ -37,6 +37,7 @@ export class PostgresLimits implements Limits {
   readonly #nowMs: () => number | null
   /** The scopes that refused requests of a key, as they were then. */
   readonly #refused = new Map<number, readonly LiveScope[]>()
+  #generation = 0
 
   readonly #told = new Set<string>()
 
@@ -82,6 +83,7 @@ export class PostgresLimits implements Limits {
     apiKeyId,
   }: Parameters<Limits['countRead']>[0]): ReturnType<Limits['countRead']> {
     const sql = this.#sql
+    const generation = this.#generation
     const rows = await sql<{ read_at_ms: bigint; project_id: bigint | null; state: string }[]>`
       SELECT * FROM count_read_v1(${accountId}, ${apiKeyId}, ${this.#nowMs()})`
     const [row] = rows
@@ -96,16 +98,28 @@ export class PostgresLimits implements Limits {
     const decision = admitRead(scopes, nowMs)
     for (const [index, live] of scopes.entries()) live.usage = decision.usages[index] ?? live.usage
     const outcome = outcomeOf(scopes, decision, nowMs)
-    if (outcome.outcome === 'limited') await this.noteRefusal({ accountId, apiKeyId }, outcome)
+    if (outcome.outcome === 'limited') await this.noteRefusal({ accountId, apiKeyId }, outcome, generation)
     return outcome
   }
 
+  /** Grows each time that the refusals are forgotten, because limits were changed. */
+  get generation(): number {
+    return this.#generation
+  }
+
+  forgetRefusals(): void {
+    this.#refused.clear()
+    this.#generation += 1
+  }
+
   /**
-   * A limit refused a request of a key. A refusal that holds for its next requests is kept. The first one of a budget
-   * is told, in a step of its own, because a refused request commits nothing.
+   * A limit refused a request of a key, which began in a generation. A refusal that holds for its next requests is
+   * kept. The first one of a budget is told, in a step of its own, because a refused request commits nothing.
    */
-  async noteRefusal({ accountId, apiKeyId }: RefusedKey, { refusal }: Limited): Promise<void> {
-    if (refusal.limit === 'requests_per_minute') this.#keep(apiKeyId, refusal)
+  async noteRefusal(of: RefusedKey, { refusal }: Limited, generation: number): Promise<void> {
+    const { accountId, apiKeyId } = of
+    const isOfNow = generation === this.#generation
+    if (refusal.limit === 'requests_per_minute' && isOfNow) this.#keep(apiKeyId, refusal)
     if (refusal.limit !== 'budget' || refusal.isReserved) return
     const { scope, period, allowed, resetsAtMs } = refusal
     const told = [scope.kind, scope.id, scope.model, period, allowed, resetsAtMs].join(' ')

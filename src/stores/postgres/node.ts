@@ -123,15 +123,21 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
   const { stepLimits, beside, money, limits } = moneyParts({ engine, reads, events, balanceAlerts, ...nowMs })
   const text = new TextHolds({ batches, reads, tariffs: new Tariffs(batches), onFreed, ...nowMs })
   const owner = { number: random64(), expiresAtMs: () => clock.now() + HOLD_TTL_MS }
+  const kept = new KeptKeys()
+  const keptOfAccess = {
+    forget() {
+      kept.forget()
+      limits.forgetRefusals()
+    },
+  }
   const close = () => batches.close().then(() => reads.close())
   const catalog = await openCatalog(engine, secretBox(secretKey)).catch((error: unknown) =>
     close().then(() => Promise.reject(error)),
   )
-  const kept = new KeptKeys()
-  const poll = new Poll({ connect, clock, watches: [watchOf(kept), watchOfCatalog(catalog)] })
+  const poll = new Poll({ connect, clock, watches: [watchOf(keptOfAccess), watchOfCatalog(catalog)] })
   const keyLookups = new KeyLookups({ connect, clock, kept, poll })
   const told = { balanceAlerts, mailRecipients, jobAlerts }
-  const access = accessPorts(accessParts({ engine, kept, keyLookups, ...told, ...nowMs }))
+  const access = accessPorts(accessParts({ engine, kept: keptOfAccess, keyLookups, ...told, ...nowMs }))
   await poll.start()
   const listen: Ledger['onFreed'] = listener => void freed.add(listener)
   return {

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import { jobsConform } from '../../../../test/conformance/jobs.ts'
-import { jobListsConform } from '../../../../test/conformance/jobs/lists.ts'
 import { aJob, DAY_MS, record } from '../../../../test/support/job-builders.ts'
 import { anAccount, NOW } from '../../../../test/support/ledger-builders.ts'
 import { conformsOnPostgres } from '../../../../test/support/postgres/store-kind.ts'
@@ -12,8 +11,7 @@ import type { SqlValue } from '../canonical.ts'
 import { dueJobs } from './job-lists.ts'
 
 jobsConform(sqlite)
-// The other suites check the books, too.
-conformsOnPostgres(jobListsConform)
+conformsOnPostgres(jobsConform)
 
 test.each([
   ['poll', 'jobs_by_state (state=? AND row_id>?)'],

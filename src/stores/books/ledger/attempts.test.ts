@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
 import { attemptsConform } from '../../../../test/conformance/attempts.ts'
+import { conformsOnPostgres } from '../../../../test/support/postgres/store-kind.ts'
 import { aSqliteStore, sqlite } from '../../../../test/support/test-store.ts'
 
 attemptsConform(sqlite)
+conformsOnPostgres(attemptsConform)
 
 test.each([
   "SELECT * FROM attempts WHERE state = 'billed' ORDER BY at_ms LIMIT 5",
