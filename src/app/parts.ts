@@ -136,23 +136,30 @@ export async function openParts(
     text: textPortsOf({ ...opened, node, clock, log, ...seen, tokenizer, margins }),
     media,
     sharedCache,
-    books: node,
-    alerts: node.alerts,
-    leases: node.leases,
-    storeProblem: node.problem,
-    upkeep: node.upkeep,
+    ...workOf(node),
     mailDeliveries: openMailDeliveries({ ...shared, mailer }),
     webhookDeliveries: openWebhookDeliveries({ ...shared, sockets }),
     startRecords: recording.start,
-    heldNow: () => node.ledger.heldNow(),
-    probeStore: node.probe,
-    finishUpgrade: () => node.finishUpgrade(),
     close: () =>
       closeAll(
         [opened, ...(sharedCache === undefined ? [] : [sharedCache]), tokenizer, backups, recording, node],
         log,
       ),
   }
+}
+
+/** What a server asks of its node beside requests. */
+function workOf(node: Node) {
+  return {
+    books: node,
+    alerts: node.alerts,
+    leases: node.leases,
+    heldNow: () => node.ledger.heldNow(),
+    probeStore: node.probe,
+    storeProblem: node.problem,
+    upkeep: node.upkeep,
+    finishUpgrade: () => node.finishUpgrade(),
+  } satisfies Partial<Parts>
 }
 
 /** Closes the parts in this order. The store is the last, because others write to it while they close. */

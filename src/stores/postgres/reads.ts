@@ -50,7 +50,10 @@ export function timedReads(
     try {
       return await Promise.race([work(sql, answered), late])
     } catch (error) {
-      throw isLost(error) ? notRead(error) : error
+      if (!isLost(error)) throw error
+      // Others of the pool are probably lost, too.
+      replace(sql)
+      throw notRead(error)
     } finally {
       clearTimeout(timer)
     }

@@ -1,0 +1,68 @@
+import type { SQL } from 'bun'
+import { afterEach, describe, expect, test } from 'bun:test'
+import { anEmptyDatabase } from '../../../test/support/postgres/databases.ts'
+import { runServer } from '../../../test/support/postgres/run-server.ts'
+import { connections } from './database.ts'
+import { migrate } from './migrate.ts'
+import { partitionProblem, runningNodes, upkeep } from './upkeep.ts'
+
+const server = await runServer()
+const opened: SQL[] = []
+const NOW = 1_800_000_000_000
+const DAY_MS = 86_400_000
+
+async function open(): Promise<SQL> {
+  const sql = connections({ url: await anEmptyDatabase(server!) }).connect()
+  opened.push(sql)
+  await migrate(sql)
+  return sql
+}
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map(sql => sql.close()))
+})
+
+describe.skipIf(server === undefined)('the upkeep of a PostgreSQL database', () => {
+  test('deletes holds a day after they expired, and no others', async () => {
+    const sql = await open()
+    const expiries = [null, NOW - DAY_MS + 1, NOW - DAY_MS]
+    for (const [index, expiredAtMs] of expiries.entries())
+      await sql`INSERT INTO text_holds (id_key, id_tail, account_id, amount, lane, epoch, expired_at_ms)
+        VALUES (${index}, 0, 1, 0, 1, 1, ${expiredAtMs})`
+
+    await upkeep(sql, NOW)
+
+    const left = await sql<{ id_key: bigint }[]>`SELECT id_key FROM text_holds ORDER BY id_key`
+    expect(left.map(({ id_key: key }) => key)).toEqual([0n, 1n])
+  })
+
+  test('adds a missing partition of the next month, which is a problem until then', async () => {
+    const sql = await open()
+    const none = await partitionProblem(sql)
+    const rows = await sql<{ name: string }[]>`
+      SELECT relname AS name FROM pg_inherits JOIN pg_class ON oid = inhrelid
+        WHERE inhparent = 'charges'::regclass AND relname <> 'charges_before' ORDER BY relname DESC LIMIT 3`
+    for (const { name } of rows) await sql.unsafe(`DROP TABLE ${name}`)
+
+    const problem = await partitionProblem(sql)
+    await upkeep(sql, null)
+
+    expect(none).toBeUndefined()
+    expect(problem).toContain('no partition for the charges of the next month')
+    expect(await partitionProblem(sql)).toBeUndefined()
+  })
+
+  test('lists the nodes that have a lane, with their open holds', async () => {
+    const sql = await open()
+    await sql`SELECT claim_lane_v1('one', '1.2.3', 1000, ${NOW})`
+    await sql`SELECT claim_lane_v1('stopped', '1.2.3', 1000, ${NOW})`
+    await sql`UPDATE lanes SET seen_at_ms = 0 WHERE label = 'stopped'`
+    for (const epoch of [0, 1, 1])
+      await sql`INSERT INTO text_holds (id_key, id_tail, account_id, amount, lane, epoch)
+        VALUES ((SELECT count(*) FROM text_holds), 0, 1, 0, 1, ${epoch})`
+
+    expect(await runningNodes(sql)).toEqual([
+      { name: 'one', version: '1.2.3', lane: { number: 1, epoch: 1 }, seenAtMs: NOW, textHolds: 2 },
+    ])
+  })
+})
