@@ -1,7 +1,6 @@
 import { HOLD_TTL_MS } from '../../domain/ledger/hold.ts'
 import { idSource } from '../../domain/ids.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { Ledger } from '../../gateway/ports/ledger.ts'
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
 import { StoredAccounts } from '../books/access/accounts.ts'
 import { StoredAdminTokens } from '../books/access/admin-tokens.ts'
@@ -102,11 +101,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
   const { connect } = connections
   const reads = timedReads(connections.openReads)
   const nowMs: { readonly nowMs?: () => number } = settings.nowMs ? { nowMs: settings.nowMs } : {}
-  const freed = new Set<(accountId: number) => void>()
-  const onFreed = (accountId: number) => {
-    for (const listener of freed) listener(accountId)
-  }
-  const commitChains = new LaneChains({ reads })
+  const { onFreed, listen } = freedHints()
   const batches = await Batches.open({
     connect,
     label: name,
@@ -123,23 +118,14 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
   const { stepLimits, beside, money, limits } = moneyParts({ engine, reads, events, balanceAlerts, ...nowMs })
   const text = new TextHolds({ batches, reads, tariffs: new Tariffs(batches), onFreed, ...nowMs })
   const owner = { number: random64(), expiresAtMs: () => clock.now() + HOLD_TTL_MS }
-  const kept = new KeptKeys()
-  const keptOfAccess = {
-    forget() {
-      kept.forget()
-      limits.forgetRefusals()
-    },
-  }
   const close = () => batches.close().then(() => reads.close())
   const catalog = await openCatalog(engine, secretBox(secretKey)).catch((error: unknown) =>
     close().then(() => Promise.reject(error)),
   )
-  const poll = new Poll({ connect, clock, watches: [watchOf(keptOfAccess), watchOfCatalog(catalog)] })
-  const keyLookups = new KeyLookups({ connect, clock, kept, poll })
+  const { poll, keyLookups, keptOfAccess } = followed({ connect, clock, catalog, limits })
   const told = { balanceAlerts, mailRecipients, jobAlerts }
   const access = accessPorts(accessParts({ engine, kept: keptOfAccess, keyLookups, ...told, ...nowMs }))
   await poll.start()
-  const listen: Ledger['onFreed'] = listener => void freed.add(listener)
   return {
     name,
     newId: idSource({ clock, random64 }),
@@ -182,6 +168,39 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
       await close()
     },
   }
+}
+
+/** Tells the listeners of this node of accounts that may have money to hold again. */
+function freedHints() {
+  const listeners = new Set<(accountId: number) => void>()
+  return {
+    onFreed(accountId: number) {
+      for (const listener of listeners) listener(accountId)
+    },
+    listen: (listener: (accountId: number) => void) => void listeners.add(listener),
+  }
+}
+
+/** What a node keeps of the keys, the limits and the catalog, and the poll that follows the changes of other nodes. */
+function followed({
+  connect,
+  clock,
+  catalog,
+  limits,
+}: Pick<Connections, 'connect'> & {
+  readonly clock: Clock
+  readonly catalog: Parameters<typeof watchOfCatalog>[0]
+  readonly limits: PostgresLimits
+}) {
+  const kept = new KeptKeys()
+  const keptOfAccess = {
+    forget() {
+      kept.forget()
+      limits.forgetRefusals()
+    },
+  }
+  const poll = new Poll({ connect, clock, watches: [watchOf(keptOfAccess), watchOfCatalog(catalog)] })
+  return { poll, keyLookups: new KeyLookups({ connect, clock, kept, poll }), keptOfAccess }
 }
 
 /** Accounts, keys and who changed them. */
