@@ -83,7 +83,7 @@ CREATE TYPE request_v1 AS (
   alike_refusals bigint
 );
 
--- Writes records, and the counts of alike refusals that changed, by the ids of their records. Such a record is only a few
+-- Writes records, and the counts of alike refusals that changed, by the ids of their records. Such a record is only
 -- minutes old. The plans of the updates must not depend on how many rows a part had when they were made.
 CREATE FUNCTION write_requests_v1(p_requests request_v1[], p_ids text[], p_counts bigint[]) RETURNS void
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
@@ -131,9 +131,9 @@ RETURNS bigint LANGUAGE sql VOLATILE AS $$
 $$;
 
 -- Begins a part if the newest one is a day old or has an eighth of the rows or bytes that are kept. Long times have 32
--- parts, because a list looks into each of them. Otherwise it drops at most one part: in one transaction with a drop that
--- a long query delays, no part would begin. Returns true if it must be called again, and null if it could not look or
--- drop now, because another node does it or a query reads. It runs as its owner, because a gateway owns no tables.
+-- parts, because a list looks into each of them. Otherwise it drops at most one part: in one transaction with a drop
+-- that a long query delays, no part would begin. Returns true if it must be called again, and null if it could not look
+-- or drop now, because another node does it or a query reads. It runs as its owner, because a gateway owns no tables.
 CREATE FUNCTION bound_requests_v1(p_kept_ms bigint, p_rows_max bigint, p_bytes_max bigint, p_now_ms bigint)
 RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '500ms' AS $$
 DECLARE
