@@ -33,7 +33,7 @@ async function setUp() {
     () => other.close(),
     () => proxy.stop(),
   )
-  const payer = await anAccount(node as TestStore, { funds: usd('100') })
+  const payer = await anAccount(node, { funds: usd('100') })
   return { proxy, node, other, payer }
 }
 
