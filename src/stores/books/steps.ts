@@ -86,14 +86,22 @@ export function* atOnce<T>(work: () => T): Step<T> {
  */
 export type Turn = 'access' | 'books' | 'catalog' | 'events' | 'sweeps'
 
+export type WriteOptions = {
+  /** Whether the step waits until a lost database answers again, instead of being refused. */
+  readonly canWait: boolean
+}
+
+/** For steps that record the end of work. It has already happened, so a refusal would lose what is known of it. */
+export const END_OF_WORK: WriteOptions = { canWait: true }
+
 /** Runs the steps of one node: the store of SQLite or of PostgreSQL. */
 export interface Engine {
   /**
    * Runs a step in a transaction. Resolves with its result once that is on disk. Rejects with what the step throws,
    * which then wrote nothing, and with `unavailable` if it cannot be written. `step` is called again if the transaction
-   * is repeated, so it keeps nothing outside of the store.
+   * is repeated, so it keeps nothing outside of the store. `END_OF_WORK` lets it wait for a lost database.
    */
-  write<T>(turn: Turn, step: () => Step<T>): Promise<T>
+  write<T>(turn: Turn, step: () => Step<T>, options?: WriteOptions): Promise<T>
 
   /** Runs a step that only reads. All its queries see the same state. */
   read<T>(step: () => Step<T>): Promise<T>

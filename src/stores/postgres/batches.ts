@@ -2,6 +2,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { idNumber } from '../../domain/ids.ts'
 import type { Hold } from '../../gateway/ports/ledger.ts'
 import type { TextHoldTerms } from '../books/holds.ts'
+import type { WriteOptions } from '../books/steps.ts'
 import { LaneWriter, type WriterSettings } from './lane-writer.ts'
 import type { Answers, AskedCharge, ChargeAnswer, HoldAnswer } from './post.ts'
 import type { Work } from './step-writes.ts'
@@ -29,7 +30,7 @@ type Part =
   | { readonly kind: 'end'; readonly hold: Hold; readonly answer: Answer<void> }
 type WaitingStep = {
   readonly kind: 'step'
-  /** True for a step of a running request: it waits for a lost database instead of being refused. */
+  /** True for the end of work: it waits for a lost database instead of being refused. */
   readonly canWait: boolean
   readonly work: Work<unknown>
   readonly answer: Answer<unknown>
@@ -96,10 +97,10 @@ export class Batches {
   }
 
   /**
-   * Runs work in a transaction of its own. Rejects with what it throws; it then has written nothing. Work that
-   * belongs to a running request waits for a lost database, and may run twice if its commit is not answered.
+   * Runs work in a transaction of its own. Rejects with what it throws; it then has written nothing. Work that can wait
+   * for a lost database may run twice if its commit is not answered.
    */
-  run<T>(work: Work<T>, { canWait = false } = {}): Promise<T> {
+  run<T>(work: Work<T>, { canWait }: WriteOptions = { canWait: false }): Promise<T> {
     if (this.#failure !== undefined && !canWait) return Promise.reject(this.#failure)
     return this.#ask<unknown>(answer => ({ kind: 'step', canWait, work, answer })) as Promise<T>
   }

@@ -8,7 +8,7 @@ import type { LimitUsage } from '../books/access/limit-changes.ts'
 import type { Owner } from '../books/ledger/media-holds.ts'
 import type { MoneySteps } from '../books/ledger/money-steps.ts'
 import { booksStateFrom, type BalancesRow } from '../books/operation-rows.ts'
-import { booksOf, first, type Engine, type Step } from '../books/steps.ts'
+import { booksOf, END_OF_WORK, first, type Engine, type Step } from '../books/steps.ts'
 import { createLedgerReports } from '../books/usage/ledger-reports.ts'
 import { usageSource } from './access-parts.ts'
 import { chargePlaces } from './charge-places.ts'
@@ -51,9 +51,11 @@ export function createLedger(parts: {
     captureHold: (hold, charge) =>
       hold.kind === 'text'
         ? text.capture(hold, charge)
-        : engine.write('books', () => media.capture(hold, charge)),
+        : engine.write('books', () => media.capture(hold, charge), END_OF_WORK),
     releaseHold: (hold, atMs) =>
-      hold.kind === 'text' ? text.release(hold) : engine.write('books', () => media.release(hold, atMs)),
+      hold.kind === 'text'
+        ? text.release(hold)
+        : engine.write('books', () => media.release(hold, atMs), END_OF_WORK),
     async renewHolds() {
       await text.renew()
       await parts.tellAlerts()
@@ -68,7 +70,8 @@ export function createLedger(parts: {
       hold.kind === 'text'
         ? text.expire(hold, atMs)
         : engine.write('books', () => media.expire(hold, { nowMs: clock.now(), atMs })),
-    compensate: (attempt, atMs) => engine.write('books', () => compensations.compensate(attempt, atMs)),
+    compensate: (attempt, atMs) =>
+      engine.write('books', () => compensations.compensate(attempt, atMs), END_OF_WORK),
     onFreed: parts.onFreed,
     heldNow: () => engine.read(heldNow),
     balance: accountId => engine.read(() => balanceOf(accountId)),

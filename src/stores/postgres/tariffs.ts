@@ -1,9 +1,7 @@
 import { tariffsTable } from '../books/money-tables.ts'
+import { END_OF_WORK } from '../books/steps.ts'
 import { contentOfTariff, type Tariff } from '../books/tariff-rows.ts'
 import type { Batches } from './batches.ts'
-
-/** The charge of a running request waits for it. */
-const WAITS = { canWait: true }
 
 /** The table of the tariffs that charges were priced with: one row for each different set of prices. */
 export class Tariffs {
@@ -33,6 +31,6 @@ export class Tariffs {
       const [row] = await writes.sql<{ id: bigint }[]>`SELECT id FROM tariffs WHERE content = ${content}`
       if (row === undefined) throw new Error('The row id of the tariff is in use.')
       return row.id
-    }, WAITS)
+    }, END_OF_WORK)
   }
 }

@@ -8,7 +8,7 @@ import type { JobAlerts } from '../events/job-alerts.ts'
 import type { Owner } from '../ledger/media-holds.ts'
 import type { MoneySteps } from '../ledger/money-steps.ts'
 import type { StepBooks } from '../operation-rows.ts'
-import { booksOf, type Engine, type Step } from '../steps.ts'
+import { booksOf, END_OF_WORK, type Engine, type Step, type WriteOptions } from '../steps.ts'
 import { decideCreation, decideJob, holdOf, type JobCommand, type JobWrites } from './decide-job.ts'
 import type { HashText } from './job-facts.ts'
 import { claimJobs, dueJobs, endClaim, listJobs, openCounts, type Condition } from './job-lists.ts'
@@ -63,8 +63,10 @@ type JobsParts = {
 /** The jobs port of one node: every step is one transaction. */
 export function createJobs(parts: JobsParts): Jobs {
   const { engine, besideJobs } = parts
-  const run = (id: Id, command: Exclude<JobCommand, { step: 'note_poll' }>) =>
-    engine.write('books', () => changeJob(id, storable(command), parts))
+  const run = (id: Id, command: Exclude<JobCommand, { step: 'note_poll' }>, options?: WriteOptions) =>
+    engine.write('books', () => changeJob(id, storable(command), parts), options)
+  /** What a provider said of a job cannot be asked again in every case. */
+  const told = (id: Id, command: Parameters<typeof run>[1]) => run(id, command, END_OF_WORK)
   const tidyKeys = keyRemoval(engine)
   return {
     async create(job) {
@@ -73,19 +75,19 @@ export function createJobs(parts: JobsParts): Jobs {
       return created
     },
     beginSubmit: (id, atMs, inputs) => run(id, { step: 'begin_submit', atMs, inputs }),
-    accept: (id, to) => run(id, { step: 'accept', ...to }),
-    loseSubmit: (id, to) => run(id, { step: 'lose_submit', ...to }),
-    complete: (id, result) => run(id, { step: 'complete', ...result }),
-    fail: (id, failure) => run(id, { step: 'fail', ...failure }),
+    accept: (id, to) => told(id, { step: 'accept', ...to }),
+    loseSubmit: (id, to) => told(id, { step: 'lose_submit', ...to }),
+    complete: (id, result) => told(id, { step: 'complete', ...result }),
+    fail: (id, failure) => told(id, { step: 'fail', ...failure }),
     archive: (id, atMs) => run(id, { step: 'archive', atMs }),
     notePoll: (id, poll) =>
       engine.write('books', () => notePoll(id, storable({ step: 'note_poll', ...poll }))),
     async bookLateCompletion(id, late) {
-      const { changed } = await run(id, { step: 'book_late_completion', ...late })
+      const { changed } = await told(id, { step: 'book_late_completion', ...late })
       return changed
     },
     async endWatch(id, end) {
-      await run(id, { step: 'end_watch', ...end })
+      await told(id, { step: 'end_watch', ...end })
     },
     claim: (work, page, untilMs) => engine.write('sweeps', () => claimJobs(work, page, untilMs)),
     endClaim: (id, claim) => engine.write('books', () => endClaim(id, claim)),

@@ -1,7 +1,7 @@
 import { mayBecome, type AttemptState } from '../../../domain/ledger/attempt.ts'
 import type { Attempt, AttemptId, Attempts, Bill } from '../../../gateway/ports/attempts.ts'
 import { attemptRow } from '../attempt-rows.ts'
-import { all, first, insert, type Engine, type Step } from '../steps.ts'
+import { all, END_OF_WORK, first, insert, type Engine, type Step } from '../steps.ts'
 import { usageColumns } from '../usage-columns.ts'
 import { attemptsTable } from '../work-tables.ts'
 import type { BesideCharges } from './charges.ts'
@@ -14,9 +14,9 @@ type Parts = { readonly engine: Engine; readonly besideCharges: { readonly tarif
 /** The attempts port of one node. */
 export function createAttempts({ engine, besideCharges: { tariffId } }: Parts): Attempts {
   return {
-    record: attempt => engine.write('books', () => record(attempt, tariffId)),
-    bill: (id, bill) => engine.write('books', () => change(id, 'billed', columnsOfBill(bill))),
-    close: id => engine.write('books', () => change(id, 'closed')),
+    record: attempt => engine.write('books', () => record(attempt, tariffId), END_OF_WORK),
+    bill: (id, bill) => engine.write('books', () => change(id, 'billed', columnsOfBill(bill)), END_OF_WORK),
+    close: id => engine.write('books', () => change(id, 'closed'), END_OF_WORK),
     closeOlder: than => engine.write('sweeps', () => closeOlder(than)),
     billed: limit => engine.read(() => billed(limit)),
   }
