@@ -92,8 +92,11 @@ export interface Engine {
    * Runs a step in a transaction. Resolves with its result once that is on disk. Rejects with what the step throws,
    * which then wrote nothing, and with `unavailable` if it cannot be written. `step` is called again if the transaction
    * is repeated, so it keeps nothing outside of the store.
+   *
+   * With `canWait`, the step belongs to work that has begun, and repeating it changes nothing. It waits for a database
+   * that does not answer instead of being refused.
    */
-  write<T>(turn: Turn, step: () => Step<T>): Promise<T>
+  write<T>(turn: Turn, step: () => Step<T>, options?: { readonly canWait?: boolean }): Promise<T>
 
   /** Runs a step that only reads. All its queries see the same state. */
   read<T>(step: () => Step<T>): Promise<T>

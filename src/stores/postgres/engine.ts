@@ -33,7 +33,7 @@ export function createEngine({
   readonly onFreed?: (accountId: number) => void
 }): Engine {
   return {
-    async write(turn, step) {
+    async write(turn, step, options) {
       let after: readonly (() => void)[] = []
       const result = await whileOvertaken(() =>
         batches.run(async writes => {
@@ -43,7 +43,7 @@ export function createEngine({
           const changed = await run.writeBooks()
           after = [...run.after, ...changed.map(accountId => () => onFreed(accountId))]
           return found
-        }),
+        }, options),
       )
       for (const call of after) call()
       return result

@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../domain/errors.ts'
 import type { Id } from '../../../domain/ids.ts'
 import type { Job } from '../../../domain/jobs/job.ts'
 import { canHold } from '../../../domain/ledger/hold.ts'
@@ -60,15 +61,29 @@ type JobsParts = {
   readonly hashText: HashText
 }
 
+/** What becomes of a job that was created must be recorded, as soon as the database answers. */
+const WAITS = { canWait: true }
+
 /** The jobs port of one node: every step is one transaction. */
 export function createJobs(parts: JobsParts): Jobs {
   const { engine, besideJobs } = parts
   const run = (id: Id, command: Exclude<JobCommand, { step: 'note_poll' }>) =>
-    engine.write('books', () => changeJob(id, storable(command), parts))
+    engine.write('books', () => changeJob(id, storable(command), parts), WAITS)
+  /** It may have been recorded, but its caller was told that it was not, so nothing submits it. */
+  const abandon = ({ id, createdAtMs }: NewJob) => {
+    const problem = 'The database did not answer when the job was made, so nothing was sent.'
+    const times = { atMs: createdAtMs, deadlineAtMs: createdAtMs, submittedAtMs: null }
+    return run(id, { step: 'lose_submit', problem, ...times }).catch(() => undefined)
+  }
   const tidyKeys = keyRemoval(engine)
   return {
     async create(job) {
-      const created = await engine.write('books', () => createJob(job, parts))
+      const created = await engine
+        .write('books', () => createJob(job, parts))
+        .catch((error: unknown) => {
+          if (error instanceof GatewayError && error.code === 'unavailable') void abandon(job)
+          throw error
+        })
       if (created.outcome === 'created' && job.idempotency !== undefined) void tidyKeys(job.createdAtMs)
       return created
     },

@@ -11,12 +11,15 @@ const BY_ID = 'request_key = ? AND request_tail = ? AND number = ?'
 type TariffId = BesideCharges['tariffId']
 type Parts = { readonly engine: Engine; readonly besideCharges: { readonly tariffId: TariffId } }
 
+/** An attempt that the provider may bill must be recorded, as soon as the database answers. */
+const WAITS = { canWait: true }
+
 /** The attempts port of one node. */
 export function createAttempts({ engine, besideCharges: { tariffId } }: Parts): Attempts {
   return {
-    record: attempt => engine.write('books', () => record(attempt, tariffId)),
-    bill: (id, bill) => engine.write('books', () => change(id, 'billed', columnsOfBill(bill))),
-    close: id => engine.write('books', () => change(id, 'closed')),
+    record: attempt => engine.write('books', () => record(attempt, tariffId), WAITS),
+    bill: (id, bill) => engine.write('books', () => change(id, 'billed', columnsOfBill(bill)), WAITS),
+    close: id => engine.write('books', () => change(id, 'closed'), WAITS),
     closeOlder: than => engine.write('sweeps', () => closeOlder(than)),
     billed: limit => engine.read(() => billed(limit)),
   }
