@@ -108,9 +108,10 @@ function gaugesOf(
 
 async function readinessOf({ books, probeStore, storeProblem }: Parts, phase: Phase): Promise<Readiness> {
   if (phase !== 'serving') return { isReady: false, reason: `The gateway is ${phase}.` }
-  await probeStore()
   const reason = books.guard.stop ?? (await storeProblem())
-  return reason === undefined ? { isReady: true } : { isReady: false, reason }
+  if (reason !== undefined) return { isReady: false, reason }
+  await probeStore()
+  return { isReady: true }
 }
 
 function handlerPortsOf(

@@ -15,7 +15,7 @@ type Limited = {
 export type ReportedCosts = ReadonlyMap<string, string | null>
 
 const ADMIN_KEY = 'tg_admin_kill_nine'
-const GRANT = '1000'
+export const GRANT = '1000'
 const PAGE = 500
 
 export function startToKill(

@@ -1,3 +1,4 @@
+import { SQL } from 'bun'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { aCharge, anId } from '../../../test/support/ledger-builders.ts'
 import { anAccountIn, problemsOf } from '../../../test/support/postgres/books.ts'
@@ -280,8 +281,46 @@ describe.skipIf(server === undefined)('a batch in PostgreSQL that is not answere
 
     expect(error).toMatchObject({ code: 'books_inconsistent' })
     expect(later).toMatchObject({ code: 'books_inconsistent' })
-    const missing = `the batches ${lane!.batch + 1n} to ${lane!.batch + 2n} of lane ${one.batches.lane}`
+    const missing = `the batches ${lane!.batch + 1n} to ${lane!.batch + 2n} of epoch 1 of lane ${one.batches.lane}`
     expect(String((error as Error).cause)).toContain(missing)
+  })
+
+  test.each([
+    ['an earlier epoch of its lane', 'UPDATE lanes SET epoch = epoch - 1'],
+    ['no such lane', 'UPDATE lanes SET number = number + 100'],
+  ])(
+    'a database that has %s after a failover stops paid work and names what it lost',
+    async (_, failover) => {
+      const { url, one, hold } = await setUpWithHold()
+      const sql = new SQL({ url, max: 1 })
+      await sql.unsafe(failover)
+      await sql.close()
+
+      const error = await rejection(one.holds.capture(hold, aCharge(1)))
+
+      expect(error).toMatchObject({ code: 'books_inconsistent' })
+      expect(one.batches.lost).toMatch(/^The database lost the batches 1 to \d+ of epoch 1 of lane \d+,/)
+    },
+  )
+
+  test('a step that is not answered is refused within seconds, and one that can wait is written later', async () => {
+    const { one } = await setUpWithHold()
+    const lanes = async ({ sql }: { readonly sql: SQL }) => {
+      const rows = await sql<object[]>`SELECT number FROM lanes`
+      return rows.length
+    }
+    one.proxy.requests = 'held'
+    one.proxy.answers = 'held'
+    const startedAtMs = performance.now()
+    const waiting = one.batches.run(lanes, { canWait: true })
+
+    const refused = await rejection(one.batches.run(lanes))
+    const refusedAfterMs = performance.now() - startedAtMs
+    one.proxy.heal()
+
+    expect(refused).toMatchObject({ code: 'unavailable' })
+    expect(refusedAfterMs).toBeLessThan(3500)
+    expect(await waiting).toBe(2)
   })
 
   test('after crashes of the database under load, each acknowledged charge exists once', async () => {

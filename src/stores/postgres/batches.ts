@@ -3,7 +3,7 @@ import { idNumber } from '../../domain/ids.ts'
 import type { Hold } from '../../gateway/ports/ledger.ts'
 import type { TextHoldTerms } from '../books/holds.ts'
 import type { WriteOptions } from '../books/steps.ts'
-import { LaneWriter, type WriterSettings } from './lane-writer.ts'
+import { ANSWER_TIMEOUT_MS, LaneWriter, type WriterSettings } from './lane-writer.ts'
 import type { Answers, AskedCharge, ChargeAnswer, HoldAnswer } from './post.ts'
 import type { Work } from './step-writes.ts'
 
@@ -82,6 +82,12 @@ export class Batches {
     return this.#failure === undefined
   }
 
+  /** Which batches the database lost, if it lost any that it had acknowledged. Nothing is written after that. */
+  get lost(): string | undefined {
+    const { code, cause } = this.#failure ?? {}
+    return code === 'books_inconsistent' && cause instanceof Error ? cause.message : undefined
+  }
+
   place(hold: TextHoldTerms): Promise<HoldAnswer> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
     return this.#ask(answer => ({ kind: 'hold', hold, answer }))
@@ -97,8 +103,9 @@ export class Batches {
   }
 
   /**
-   * Runs work in a transaction of its own. Rejects with what it throws; it then has written nothing. Work that can wait
-   * for a lost database may run twice if its commit is not answered.
+   * Runs work in a transaction of its own. Rejects with what it throws; it then has written nothing. If the database
+   * does not answer in time, it rejects with `unavailable`, and may have been written. Work that belongs to a running
+   * request waits for a lost database, and may run twice if its commit is not answered.
    */
   run<T>(work: Work<T>, { canWait }: WriteOptions = { canWait: false }): Promise<T> {
     if (this.#failure !== undefined && !canWait) return Promise.reject(this.#failure)
@@ -217,11 +224,15 @@ export class Batches {
 
   async #runStep(waiting: WaitingStep): Promise<void> {
     const { work, canWait, answer } = waiting
+    const startedAtMs = performance.now()
     const written = await this.#writer.run(work)
     if (written.outcome === 'committed') return answer.resolve(written.result)
     if (written.outcome === 'refused') return answer.reject(written.cause)
     if (written.outcome === 'unanswered') this.#fail(written.cause)
-    const outcome = await this.#recover()
+    // Its caller hears soon, also if nobody knows yet whether it was committed.
+    const leftMs = startedAtMs + ANSWER_TIMEOUT_MS - performance.now()
+    const late = canWait ? undefined : setTimeout(() => answer.reject(notRecorded(written.cause)), leftMs)
+    const outcome = await this.#recover().finally(() => clearTimeout(late))
     if (outcome !== undefined) answer.resolve(outcome.result)
     else if (this.isWritable && (canWait || written.outcome === 'fenced')) this.#waiting.unshift(waiting)
     else answer.reject(this.#failure ?? notRecorded(written.cause))

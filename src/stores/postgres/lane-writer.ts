@@ -7,7 +7,7 @@ import { runStep, type StepOutcome, type Work } from './step-writes.ts'
 import { storedRows } from './stored-rows.ts'
 
 /** A database that does not answer in this time counts as lost. */
-const ANSWER_TIMEOUT_MS = 3000
+export const ANSWER_TIMEOUT_MS = 3000
 /** The pauses between attempts to reach a lost database. */
 const RETRY_MS_MIN = 50
 const RETRY_MS_MAX = 1000

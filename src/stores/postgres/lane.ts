@@ -150,7 +150,9 @@ export class Lane {
     const rows = await sql<Pick<LaneRow, 'epoch' | 'batch'>[]>`
       SELECT epoch, batch FROM lanes WHERE number = ${place.lane} FOR UPDATE`
     const row = rows[0]
-    if (row?.epoch !== place.epoch) return 'fenced'
+    // Epochs only grow, and lanes stay: a failover lost that this process took the lane, and all that it wrote.
+    if (row === undefined || row.epoch < place.epoch) throw lostBatches(place, 0n)
+    if (row.epoch > place.epoch) return 'fenced'
     if (row.batch < place.batch - 1n) throw lostBatches(place, row.batch)
     if (row.batch < place.batch) return 'not committed'
     await flushed(sql)
@@ -180,8 +182,8 @@ function processName(lane: bigint, epoch: bigint): string {
   return `${chainName(lane)}/${epoch}`
 }
 
-function lostBatches({ lane, batch }: LanePlace, last: bigint): GatewayError {
-  const missing = `${last + 1n} to ${batch - 1n}`
+function lostBatches({ lane, epoch, batch }: LanePlace, last: bigint): GatewayError {
+  const missing = `${last + 1n} to ${batch - 1n} of epoch ${epoch}`
   return booksInconsistent(
     'gateway',
     new Error(`The database lost the batches ${missing} of lane ${lane}, which it had acknowledged.`),

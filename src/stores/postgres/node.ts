@@ -90,6 +90,8 @@ export type PostgresNode = Pick<
   readonly ledger: ReturnType<typeof createLedger>
   /** False while the database does not answer. */
   readonly isWritable: () => boolean
+  /** Which batches the database lost, if it lost any that it had acknowledged. */
+  readonly lostBatches: () => string | undefined
   finishUpgrade(): Promise<void>
   /** Writes what waits, ends the text holds of this node and gives its lane back. Repeating it changes nothing. */
   close(): Promise<void>
@@ -159,6 +161,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     leases: new PostgresLeases({ reads, ...nowMs }),
     commitChains,
     isWritable: () => batches.isWritable,
+    lostBatches: () => batches.lost,
     // Every migration is complete when it is applied.
     finishUpgrade: () => Promise.resolve(),
     async close() {

@@ -44,14 +44,14 @@ export async function openPostgresStore(settings: PostgresStoreSettings): Promis
     await migrate(sql)
     await upkeep(sql, null)
   })
-  const { isWritable, ...node } = await openNode({ ...settings, connections: shared })
+  const { isWritable, lostBatches, ...node } = await openNode({ ...settings, connections: shared })
   const reads = timedReads(shared.openReads)
   return {
     node,
     nodes: { list: () => runningNodes(reads) },
     connections: shared,
     isWritable,
-    problem: () => partitionProblem(reads),
+    problem: async () => lostBatches() ?? partitionProblem(reads),
     async upkeep() {
       const sql = shared.connect()
       // The runtime has no time limit for a query whose network was cut. Closing the connection fails it.

@@ -1,5 +1,5 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { aDataFolder } from '../data-folder.ts'
@@ -73,6 +73,17 @@ export class PostgresServer {
   /** Starts it again after a crash, with the same port and data. */
   async restart(): Promise<void> {
     this.#process = await startProcess(this.#run)
+  }
+
+  /** Copies the data of a server that crashed. The function that it returns puts the copy in place of later data. */
+  copyData(): () => void {
+    const { data } = this.#run
+    const copy = `${data}-copy`
+    runToEnd('cp', ['-a', data, copy])
+    return () => {
+      rmSync(data, { recursive: true })
+      renameSync(copy, data)
+    }
   }
 }
 

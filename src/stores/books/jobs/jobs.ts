@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../domain/errors.ts'
 import type { Id } from '../../../domain/ids.ts'
 import type { Job } from '../../../domain/jobs/job.ts'
 import { canHold } from '../../../domain/ledger/hold.ts'
@@ -67,10 +68,21 @@ export function createJobs(parts: JobsParts): Jobs {
     engine.write('books', () => changeJob(id, storable(command), parts), options)
   /** What a provider said of a job cannot be asked again in every case. */
   const told = (id: Id, command: Parameters<typeof run>[1]) => run(id, command, END_OF_WORK)
+  /** It may have been recorded, but its caller was told that it was not, so nothing submits it. */
+  const abandon = ({ id, createdAtMs }: NewJob) => {
+    const problem = 'The database did not answer when the job was made, so nothing was sent.'
+    const times = { atMs: createdAtMs, deadlineAtMs: createdAtMs, submittedAtMs: null }
+    return told(id, { step: 'lose_submit', problem, ...times }).catch(() => undefined)
+  }
   const tidyKeys = keyRemoval(engine)
   return {
     async create(job) {
-      const created = await engine.write('books', () => createJob(job, parts))
+      const created = await engine
+        .write('books', () => createJob(job, parts))
+        .catch((error: unknown) => {
+          if (error instanceof GatewayError && error.code === 'unavailable') void abandon(job)
+          throw error
+        })
       if (created.outcome === 'created' && job.idempotency !== undefined) void tidyKeys(job.createdAtMs)
       return created
     },

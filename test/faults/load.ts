@@ -1,0 +1,108 @@
+import type { GatewayName } from './two-gateways.ts'
+
+/** What the clients of one gateway saw. */
+export type LoadReport = {
+  /** The costs that they were told, by request id. Null if a complete answer named no cost. */
+  readonly costs: Map<string, string | null>
+  /** Answers with 503. */
+  refused: number
+  /** Connections that broke, because the gateway ended. */
+  broken: number
+  /** The longest time until an answer. */
+  longestMs: number
+  /** The longest time until the refusal of a text request. */
+  longestRefusalMs: number
+  /** Any other answer. */
+  readonly unexpected: string[]
+}
+
+/** Text requests at once on each gateway, beside one image request. */
+const TEXTS = 8
+/** Every few requests, an answer takes this long, so that some run at the moment of a fault. */
+const SLOW_EVERY = 4
+const SLOW_MS = 40
+/** After a refusal. */
+const PAUSE_MS = 50
+/** The image was not ready in time, and its job goes on. */
+const ACCEPTED = 202
+const TEXT_PATH = 'chat/completions'
+
+/** Clients of two gateways that send their next request when they have the answer to the last. */
+export class Load {
+  readonly reports: Readonly<Record<GatewayName, LoadReport>> = { one: newReport(), other: newReport() }
+  readonly #url: (name: GatewayName) => string
+  readonly #key: string
+  readonly #clients: Promise<void>[] = []
+  #isEnding = false
+
+  constructor(url: (name: GatewayName) => string, key: string) {
+    this.#url = url
+    this.#key = key
+    for (const name of ['one', 'other'] as const) {
+      for (let number = 0; number < TEXTS; number += 1)
+        this.#clients.push(this.#client(name, turn => aText(number, turn)))
+      this.#clients.push(this.#client(name, anImage))
+    }
+  }
+
+  /** Resolves when clients of both gateways were told so many more costs. */
+  async answers(count: number, of: readonly GatewayName[] = ['one', 'other']): Promise<void> {
+    const enough = of.map(name => this.reports[name].costs.size + count)
+    while (of.some((name, index) => this.reports[name].costs.size < enough[index]!)) await Bun.sleep(5)
+  }
+
+  /** Ends when each client has its answer. */
+  async end(): Promise<void> {
+    this.#isEnding = true
+    await Promise.all(this.#clients)
+  }
+
+  async #client(name: GatewayName, request: (turn: number) => Asked): Promise<void> {
+    const report = this.reports[name]
+    for (let turn = 0; !this.#isEnding; turn += 1) {
+      const startedAtMs = performance.now()
+      const asked = request(turn)
+      const response = await this.#ask(name, asked).catch(() => undefined)
+      const tookMs = performance.now() - startedAtMs
+      if (response === undefined) report.broken += 1
+      else if (response.status === 200) {
+        report.longestMs = Math.max(report.longestMs, tookMs)
+        report.costs.set(response.id, response.cost)
+        continue
+      } else if (response.status === 503) {
+        report.refused += 1
+        // An image whose job was made waits for that job first.
+        if (asked.path === TEXT_PATH) report.longestRefusalMs = Math.max(report.longestRefusalMs, tookMs)
+      } else if (response.status !== ACCEPTED) report.unexpected.push(`${response.status} ${response.text}`)
+      await Bun.sleep(PAUSE_MS)
+    }
+  }
+
+  async #ask(name: GatewayName, { path, body }: Asked) {
+    const response = await fetch(`${this.#url(name)}/v1/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    const text = await response.text()
+    const { status, headers } = response
+    return { status, text, id: headers.get('x-request-id') ?? '', cost: headers.get('x-service-cost-usd') }
+  }
+}
+
+type Asked = { readonly path: string; readonly body: object }
+
+function newReport(): LoadReport {
+  return { costs: new Map(), refused: 0, broken: 0, longestMs: 0, longestRefusalMs: 0, unexpected: [] }
+}
+
+/** Each is another one, so that no answer is a repeat of an earlier one. */
+function aText(number: number, turn: number): Asked {
+  const messages = [{ role: 'user', content: crypto.randomUUID() }]
+  const sandbox = (number + turn) % SLOW_EVERY === 0 ? { delay_ms: SLOW_MS } : {}
+  return { path: TEXT_PATH, body: { model: 'sandbox-chat', max_tokens: 20, messages, sandbox } }
+}
+
+function anImage(): Asked {
+  return { path: 'images/generations', body: { model: 'sandbox-image', prompt: crypto.randomUUID() } }
+}

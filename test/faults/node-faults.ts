@@ -1,0 +1,107 @@
+import type { LoadReport } from './load.ts'
+import type { Logged } from './server-faults.ts'
+import type { TwoGateways, GatewayName } from './two-gateways.ts'
+
+const ANSWERS = 20
+const LOAD_MS_MAX = 100
+/** New paid requests fail after 3 seconds. The rest is for a busy machine. */
+const REFUSED_WITHIN_MS = 3000 + 1000
+
+/**
+ * Kills one gateway under load, in turns, `rounds` times. Its holds are freed once its lane is silent for long enough,
+ * and its jobs recovered; nothing is charged twice; and the other gateway answers all its clients.
+ */
+export async function killNodes(two: TwoGateways, rounds: number, log: Logged): Promise<void> {
+  for (let round = 1; round <= rounds; round += 1) {
+    const [victim, survivor] = round % 2 === 1 ? (['other', 'one'] as const) : (['one', 'other'] as const)
+    const reports = await two.load(async load => {
+      await load.answers(ANSWERS)
+      await Bun.sleep(Math.random() * LOAD_MS_MAX)
+      await two.gateway(victim).kill()
+      await load.answers(ANSWERS, [survivor])
+    })
+    requireUndisturbed(survivor, reports[survivor])
+    const open = await two.age(victim)
+    // Without a new start: the survivor frees what the dead gateway held.
+    const charges = await two.check(survivor)
+    await two.restart(victim)
+    log(`kill ${round} of a gateway: ${open} holds freed, ${two.reported} costs reported, ${charges} charged`)
+  }
+}
+
+/** How the network fails: what is held arrives when it heals, and what is cut never does. */
+export const cuts = ['requests held', 'answers held', 'both held', 'answers lost', 'both lost'] as const
+
+/**
+ * Cuts the network between one gateway and the database. Its new paid requests are refused within 3 seconds, its
+ * running answers are charged after it heals, and the other gateway is not disturbed.
+ */
+export async function cutNetwork(two: TwoGateways, cut: (typeof cuts)[number], log: Logged): Promise<void> {
+  const proxy = two.proxyOf('other')
+  const reports = await two.load(async load => {
+    await load.answers(ANSWERS)
+    const flow = cut.endsWith('held') ? 'held' : 'lost'
+    if (!cut.startsWith('answers')) proxy.requests = flow
+    if (!cut.startsWith('requests')) proxy.answers = flow
+    const before = load.reports.other.refused
+    while (load.reports.other.refused < before + ANSWERS) await Bun.sleep(LOOK_EVERY_MS)
+    await load.answers(ANSWERS, ['one'])
+    // The bytes between are gone, and the connections with them.
+    if (flow === 'lost') proxy.cut()
+    proxy.heal()
+    await load.answers(ANSWERS)
+  })
+  requireUndisturbed('one', reports.one)
+  const { broken, unexpected, longestRefusalMs, refused } = reports.other
+  if (broken + unexpected.length > 0) throw new Error(`${broken} answers broke; ${unexpected.join('; ')}`)
+  if (longestRefusalMs > REFUSED_WITHIN_MS) throw new Error(`A refusal took ${longestRefusalMs} ms.`)
+  const charges = await two.check()
+  log(
+    `${cut}: ${refused} refused after at most ${Math.round(longestRefusalMs)} ms, ${charges} charged, longest wait of the other gateway ${Math.round(reports.one.longestMs)} ms`,
+  )
+}
+
+/**
+ * Freezes one gateway under load. If it was silent for too long, another process takes its lane: it is then fenced, and
+ * its charges are written in another lane. The longest wait of the other gateway's clients is returned.
+ */
+export async function freezeNode(
+  two: TwoGateways,
+  { ms, isLate, isAged }: { readonly ms: number; readonly isLate: boolean; readonly isAged: boolean },
+  log: Logged,
+): Promise<number> {
+  let longestMs = 0
+  await two.load(async load => {
+    await load.answers(ANSWERS)
+    load.reports.one.longestMs = 0
+    two.signal('other', 'SIGSTOP')
+    try {
+      await Bun.sleep(ms)
+      if (isLate) {
+        if (isAged) await two.age('other')
+        await two.startAndStopAnother()
+      }
+      await load.answers(ANSWERS, ['one'])
+      requireUndisturbed('one', load.reports.one)
+      longestMs = load.reports.one.longestMs
+    } finally {
+      two.signal('other', 'SIGCONT')
+    }
+    await load.answers(ANSWERS)
+    requireUndisturbed('one', load.reports.one)
+  })
+  const charges = await two.check()
+  log(
+    `frozen for ${ms} ms${isLate ? ', lane taken' : ''}: ${two.reported} costs reported, ${charges} charged, longest wait of the other gateway ${Math.round(longestMs)} ms`,
+  )
+  return longestMs
+}
+
+const LOOK_EVERY_MS = 20
+
+function requireUndisturbed(name: GatewayName, { refused, broken, unexpected }: LoadReport): void {
+  if (refused + broken + unexpected.length > 0)
+    throw new Error(
+      `The gateway ${name} refused ${refused} requests and broke ${broken}; ${unexpected.join('; ')}`,
+    )
+}

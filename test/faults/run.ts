@@ -1,0 +1,38 @@
+/**
+ * The long forms of the faults of PostgreSQL: `sh scripts/bun.sh all test/faults/run.ts NAME [N]`. N is the number of
+ * kills or rounds.
+ */
+import { cutNetwork, cuts, freezeNode, killNodes } from './node-faults.ts'
+import { killServer, loseCommits } from './server-faults.ts'
+import { TwoGateways } from './two-gateways.ts'
+
+const log = (line: string) => console.log(`${new Date().toISOString()} ${line}`)
+const runs: Readonly<Record<string, (two: TwoGateways, rounds: number) => Promise<void>>> = {
+  'server-kills': (two, rounds) => killServer(two, rounds, log),
+  'node-kills': (two, rounds) => killNodes(two, rounds, log),
+  async 'network-cuts'(two, rounds) {
+    for (let round = 1; round <= rounds; round += 1) for (const cut of cuts) await cutNetwork(two, cut, log)
+  },
+  async freezes(two, rounds) {
+    for (let round = 1; round <= rounds; round += 1) {
+      await freezeNode(two, { ms: 60_000, isLate: false, isAged: false }, log)
+      await freezeNode(two, { ms: 150_000, isLate: true, isAged: false }, log)
+    }
+  },
+  async 'lost-commits'(two) {
+    for (const line of await loseCommits(two)) log(line)
+  },
+}
+
+const [name = '', rounds = '1'] = process.argv.slice(2)
+const run = runs[name]
+if (run === undefined) throw new Error(`The faults are ${Object.keys(runs).join(', ')}.`)
+const two = await TwoGateways.start()
+try {
+  await run(two, Number(rounds))
+} catch (error) {
+  for (const gateway of ['one', 'other'] as const) console.error(gateway, two.gateway(gateway).output())
+  throw error
+} finally {
+  await two.end()
+}
