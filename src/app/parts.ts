@@ -92,17 +92,13 @@ export async function openParts(
 ): Promise<Parts> {
   const log = openLogOf(config, clock, isOffline)
   const opened = openProviders({ config, clock, mediaProviders })
-  const node = await openNode({
-    config,
-    folder,
-    clock,
-    http: opened.http,
-    isOffline,
-    onAnchorFailed: error => log.error('the anchor could not be written', errorFields(error)),
-  }).catch((error: unknown) => {
-    opened.close()
-    throw error
-  })
+  const onAnchorFailed = (error: unknown) => log.error('the anchor could not be kept', errorFields(error))
+  const node = await openNode({ config, folder, clock, http: opened.http, isOffline, onAnchorFailed }).catch(
+    (error: unknown) => {
+      opened.close()
+      throw error
+    },
+  )
   const tokenizer = openTokenizer(systemClock)
   const { providers, moderator, sockets } = opened
   const onReconcileFailed = (error: unknown) => log.error('the reconciler failed', errorFields(error))
@@ -142,7 +138,7 @@ export async function openParts(
     startRecords: recording.start,
     close: () =>
       closeAll(
-        [opened, ...(sharedCache === undefined ? [] : [sharedCache]), tokenizer, backups, recording, node],
+        [...(sharedCache === undefined ? [] : [sharedCache]), tokenizer, backups, recording, node, opened],
         log,
       ),
   }
@@ -162,7 +158,7 @@ function workOf(node: Node) {
   } satisfies Partial<Parts>
 }
 
-/** Closes the parts in this order. The store is the last, because others write to it while they close. */
+/** Closes the parts in this order. The store is after those that write to it, and the clients that it uses are last. */
 async function closeAll(
   parts: readonly { readonly close: () => void | Promise<void> }[],
   log: Log,

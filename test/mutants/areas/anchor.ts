@@ -4,6 +4,10 @@ const ANCHOR = 'src/domain/ledger/anchor.ts'
 const ANCHOR_TESTS = 'src/domain/ledger/anchor.test.ts'
 const KEEPER = 'src/gateway/books/anchor-keeper.ts'
 const KEEPER_TESTS = 'src/gateway/books/anchor-keeper.test.ts'
+const SHARED = 'src/gateway/books/shared-anchor.ts'
+const SHARED_TESTS = 'src/gateway/books/shared-anchor.test.ts'
+const OBJECT = 'src/stores/s3/anchor-object.ts'
+const OBJECT_TESTS = 'src/stores/s3/anchor-object.test.ts'
 
 /** Faults in the anchor, by which a start notices that books were lost or replaced. */
 export const anchorMutants: readonly Mutant[] = [
@@ -77,5 +81,26 @@ export const anchorMutants: readonly Mutant[] = [
     text: 'if (waitMs <= 0) this.#start()',
     replacement: 'if (waitMs <= 1000) this.#start()',
     tests: [KEEPER_TESTS],
+  },
+  {
+    name: 'a node overwrites the anchor of a database that lost commits while it ran',
+    file: SHARED,
+    text: 'if (this.#known !== undefined) await this.#check(this.#known, ends)',
+    replacement: '',
+    tests: [SHARED_TESTS],
+  },
+  {
+    name: 'nodes that share an anchor write it without a lease',
+    file: SHARED,
+    text: 'if (lease === undefined) this.#isDirty = true',
+    replacement: 'if (lease === null) this.#isDirty = true',
+    tests: [SHARED_TESTS],
+  },
+  {
+    name: 'a slow node replaces a later anchor in the bucket',
+    file: OBJECT,
+    text: "const headers = { ...condition, 'content-type'",
+    replacement: "const headers = { ...(condition && {}), 'content-type'",
+    tests: [OBJECT_TESTS],
   },
 ]
