@@ -55,6 +55,7 @@ describe('without a data folder', () => {
       'jobs',
       'backup',
       'restore',
+      'migrate-store',
     ]) {
       expect(out).toContain(`  ${word} `)
     }

@@ -8,7 +8,7 @@ import { addCatalog } from './syntax/catalog.ts'
 import { addKeyDefaults, addKeys } from './syntax/keys.ts'
 import { addMail } from './syntax/mail.ts'
 import { addMoney } from './syntax/money.ts'
-import { addBackups, addChecks, addJobs } from './syntax/operating.ts'
+import { addBackups, addChecks, addJobs, addMigrateStore } from './syntax/operating.ts'
 import { addPrices } from './syntax/prices.ts'
 import { addProjects } from './syntax/projects.ts'
 import { addRequests } from './syntax/requests.ts'
@@ -59,6 +59,7 @@ export function buildProgram(runner: Runner, version: string): Command {
   addMail(program, runner)
   addChecks(program, runner)
   addBackups(program, runner)
+  addMigrateStore(program, runner)
   return program
 }
 

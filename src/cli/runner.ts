@@ -4,6 +4,7 @@ import { readConfig, type Environment } from '../config/config.ts'
 import { formatUsd, parseUsd, ZERO } from '../domain/money.ts'
 import { askOf, type Ask } from './ask.ts'
 import { restore, type RestoreBackup, type RestoreOptions } from './commands/backup.ts'
+import { migrateStore, type MigrateStore, type MigrateStoreOptions } from './commands/migrate-store.ts'
 import { connect, type Admin, type OpenAdmin } from './connect.ts'
 import { CliError, type Outcome } from './outcome.ts'
 import { serve, type StartApp } from './serve.ts'
@@ -17,6 +18,7 @@ export type Cli = {
     readonly startApp: StartApp
     readonly openAdmin: OpenAdmin
     readonly restoreBackup: RestoreBackup
+    readonly migrateStore: MigrateStore
   }>
   readonly out: (text: string) => void
   readonly err: (text: string) => void
@@ -42,6 +44,8 @@ export type Runner = {
   idempotencyKey(given: string | undefined): string
   /** Restores a backup into the data folder, which no server may use. */
   restore(options: RestoreOptions): Promise<void>
+  /** Copies the books of the data folder into the database of the settings. */
+  migrateStore(options: MigrateStoreOptions): Promise<void>
   serve(): Promise<void>
 }
 
@@ -88,13 +92,26 @@ export function runnerOf(cli: Cli, isJson: boolean, run: Run, timeoutMs: () => n
     async restore(options) {
       const config = readConfig(cli.environment)
       const { restoreBackup } = await cli.loadApp()
-      const onStep = isJson ? () => undefined : (step: string) => cli.err(`${step} …\n`)
-      run.outcome = await restore(config, options, (given, asked) => restoreBackup(given, asked, onStep))
+      run.outcome = await restore(config, options, (given, asked) =>
+        restoreBackup(given, asked, stepsOf(cli, isJson)),
+      )
+    },
+    async migrateStore(options) {
+      const config = readConfig(cli.environment)
+      const { migrateStore: copy } = await cli.loadApp()
+      run.outcome = await migrateStore(config, options, (given, asked) =>
+        copy(given, asked, stepsOf(cli, isJson)),
+      )
     },
     async serve() {
       await serve(readConfig(cli.environment), cli)
     },
   }
+}
+
+/** Names the steps of long work on standard error. */
+function stepsOf({ err }: Cli, isJson: boolean): (step: string) => void {
+  return isJson ? () => undefined : step => err(`${step} …\n`)
 }
 
 const REPORT_TICK_MS = 5000

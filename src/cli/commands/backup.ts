@@ -56,7 +56,9 @@ export async function restore(
   options: RestoreOptions,
   restoreBackup: RestoreBackup,
 ): Promise<Outcome> {
-  const restored = await restoreBackup(config, options).catch(refused)
+  const restored = await restoreBackup(config, options).catch(
+    refusedInUse('A backup can only be restored while the gateway is stopped.'),
+  )
   const { file, commits, entries, replaced, isFinished, hasSecretKey, anchor } = restored
   const dataDir = resolve(config.dataDir)
   const lines = [
@@ -84,10 +86,10 @@ export async function restore(
   }
 }
 
-function refused(error: unknown): never {
-  if (!(error instanceof Error && error.name === 'DataFolderInUseError')) throw error
-  throw new CliError(`${error.message} A backup can only be restored while the gateway is stopped.`, {
-    exitCode: 1,
-    code: 'data_folder_in_use',
-  })
+/** Ends a command whose data folder a gateway uses, with a sentence that says why it needs the folder alone. */
+export function refusedInUse(reason: string): (error: unknown) => never {
+  return error => {
+    if (!(error instanceof Error && error.name === 'DataFolderInUseError')) throw error
+    throw new CliError(`${error.message} ${reason}`, { exitCode: 1, code: 'data_folder_in_use' })
+  }
 }

@@ -107,6 +107,24 @@ export function addBackups(program: Command, runner: Runner): void {
     )
 }
 
+/** Adds the command that copies the books into a database. */
+export function addMigrateStore(program: Command, runner: Runner): void {
+  program
+    .command('migrate-store')
+    .description(
+      'Copy the books of the data folder into an empty PostgreSQL database. The gateway must be stopped.',
+    )
+    .option('--anchor <file>', 'the anchor of the books, if TOLLGATE_ANCHOR_FILE named it until now')
+    .addHelpText('after', MIGRATE_STORE)
+    .action(({ anchor }: { anchor?: string }) => runner.migrateStore({ anchor }))
+}
+
+const MIGRATE_STORE = `
+Set TOLLGATE_DATABASE_URL, TOLLGATE_ADMIN_KEY, and TOLLGATE_SECRET_KEY to the text of secret.key. It checks the books,
+copies every row with its ids and hashes, compares all rows and checks the copy. The data folder stays as it is. If the
+command is stopped, repeat it: it goes on. Records of requests and files of jobs are not copied.
+  $ TOLLGATE_SECRET_KEY="$(cat data/secret.key)" tollgate migrate-store`
+
 const BACKUP = `
 The backup does not have secret.key, which encrypts the provider keys. Keep a copy of it in another place.
   $ tollgate backup /var/backups/tollgate/monday.db`

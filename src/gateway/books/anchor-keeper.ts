@@ -19,12 +19,25 @@ type Ports = {
   readonly onFailed: (error: unknown) => void
 }
 
+type ComparedPorts = Pick<Ports, 'file' | 'chains'> & { readonly auditLog: Pick<AuditLog, 'has'> }
+
 /**
  * Compares the books with their anchor, and then keeps the anchor: it is written after commits, at most once a second,
  * and by `stop`. If they do not match, nothing is written until the operator accepts the loss.
  */
 export async function openAnchorKeeper(ports: Ports): Promise<AnchorKeeper> {
-  const { file, chains, auditLog } = ports
+  const { ends, ...found } = await compareAnchor(ports)
+  const keeper = new AnchorKeeper(ports, found)
+  keeper.start(ends)
+  return keeper
+}
+
+/** Why the books do not match their anchor, as a sentence for the operator; undefined if they do. Writes nothing. */
+export async function anchorProblemOf(ports: ComparedPorts): Promise<string | undefined> {
+  return (await compareAnchor(ports)).problem
+}
+
+async function compareAnchor({ file, chains, auditLog }: ComparedPorts) {
   const wasAnchored = await auditLog.has(CREATED)
   const ends = await chains.ends()
   let anchor: Anchor | undefined
@@ -36,9 +49,8 @@ export async function openAnchorKeeper(ports: Ports): Promise<AnchorKeeper> {
   } catch (error) {
     problem = `it cannot be read: ${error instanceof Error ? error.message : String(error)}`
   }
-  const keeper = new AnchorKeeper(ports, { wasAnchored, anchor, problem })
-  keeper.start(ends)
-  return keeper
+  const sentence = problem && `The anchor ${file.path} does not match the books: ${problem}.`
+  return { ends, wasAnchored, anchor, problem: sentence }
 }
 
 /** By node, the hashes of the commits that the anchor names and the books have. */
@@ -74,8 +86,7 @@ export class AnchorKeeper {
     this.#ports = ports
     this.#isRecorded = found.wasAnchored
     this.#written = found.anchor
-    if (found.problem !== undefined)
-      this.#problem = `The anchor ${ports.file.path} does not match the books: ${found.problem}.`
+    this.#problem = found.problem
   }
 
   /** Writes the anchor if it is not of the last commits, `ends`, and from now on after each commit. */

@@ -9,8 +9,12 @@ export function record(values: readonly SqlValue[]): string {
 }
 
 /** An array of texts, such as records, as PostgreSQL reads it from text. */
-export function list(elements: readonly string[]): string {
-  return `{${elements.map(element => `"${element.replaceAll(/["\\]/g, String.raw`\$&`)}"`).join(',')}}`
+export function list(elements: readonly (string | null)[]): string {
+  return `{${elements.map(quoted).join(',')}}`
+}
+
+function quoted(element: string | null): string {
+  return element === null ? 'NULL' : `"${element.replaceAll(/["\\]/g, String.raw`\$&`)}"`
 }
 
 /** The fields of a record that PostgreSQL wrote as text. */

@@ -70,6 +70,25 @@ export async function openPostgresStore(settings: PostgresStoreSettings): Promis
   }
 }
 
+/**
+ * Applies the migrations that are missing, and runs work over a connection of the role that owns the tables. `connect`
+ * opens others like it. Throws what `openPostgresStore` throws.
+ */
+export async function useAsOwner<T>(
+  { database, databaseOwner }: Pick<PostgresStoreSettings, 'database' | 'databaseOwner'>,
+  work: (sql: SQL, connect: () => SQL) => Promise<T>,
+): Promise<T> {
+  if (databaseOwner !== undefined) await prepareAs(databaseOwner, database)
+  const server = databaseOwner ?? database
+  const setting = databaseOwner === undefined ? 'TOLLGATE_DATABASE_URL' : 'TOLLGATE_DATABASE_OWNER_URL'
+  const { connect } = connections(clientOptions(server))
+  return using(connect(), setting, server, async sql => {
+    await requireSafeDatabase(sql)
+    await migrate(sql)
+    return work(sql, connect)
+  })
+}
+
 /** Applies the migrations as the owner of the tables, and lets the role of the gateway use them. */
 async function prepareAs(owner: DatabaseServer, { user }: DatabaseServer): Promise<void> {
   const sql = connections(clientOptions(owner)).connect()
@@ -80,12 +99,12 @@ async function prepareAs(owner: DatabaseServer, { user }: DatabaseServer): Promi
 }
 
 /** Closes the connection after the work. An error of the connection becomes one that names the setting. */
-async function using(
+async function using<T>(
   sql: SQL,
   setting: string,
   { host, port, database, user }: DatabaseServer,
-  work: (sql: SQL) => Promise<void>,
-): Promise<void> {
+  work: (sql: SQL) => Promise<T>,
+): Promise<T> {
   try {
     await sql`SELECT 1`.catch((cause: unknown) => {
       const reason = cause instanceof Error ? cause.message : String(cause)
@@ -94,7 +113,7 @@ async function using(
         { cause },
       )
     })
-    await work(sql)
+    return await work(sql)
   } finally {
     await sql.close({ timeout: 0 })
   }

@@ -167,7 +167,8 @@ CREATE TABLE commits (
   node_id bigint NOT NULL REFERENCES nodes (id),
   -- 1 for the first commit of the node, without gaps.
   number bigint NOT NULL,
-  checksums bytea NOT NULL,
+  -- Null for commits of migrations of SQLite, in books that were copied.
+  checksums bytea,
   -- SHA-256.
   hash bytea NOT NULL CHECK (length(hash) = 32)
 );
