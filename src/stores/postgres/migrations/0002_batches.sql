@@ -197,6 +197,7 @@ BEGIN
   SELECT min(id_key), max(id_key) INTO v_first, v_last FROM unnest(p_charges);
 
   IF v_is_limited AND cardinality(p_charges) + cardinality(p_ends) > 0 THEN
+    -- Of `balances`, because a join with `v_books` would compare each part with each account.
     v_untold := change_usage_v1(ARRAY(
       SELECT given_back_v1(h, e.tokens)
         FROM (
@@ -205,13 +206,13 @@ BEGIN
             FROM unnest(p_charges)
           UNION ALL SELECT id_key, id_tail, account_id, 0 FROM unnest(p_ends)
         ) AS e
-          JOIN unnest(v_books) AS b ON b.account_id = e.account_id AND b.limit_kinds <> 0
+          JOIN balances b ON b.account_id = e.account_id AND b.limit_kinds <> 0
           JOIN text_holds h ON h.id_key = e.id_key AND h.id_tail = e.id_tail AND h.account_id = e.account_id
         WHERE h.api_key_id IS NOT NULL
       UNION ALL
       SELECT ROW(g.account_id, g.api_key_id, g.model, 0, 0, NULL, 0, 0, g.cost, g.at_ms)::usage_change_v1
         FROM unnest(p_charges) AS g
-          JOIN unnest(v_books) AS b ON b.account_id = g.account_id AND b.limit_kinds <> 0
+          JOIN balances b ON b.account_id = g.account_id AND b.limit_kinds <> 0
           JOIN text_holds h ON h.id_key = g.id_key AND h.id_tail = g.id_tail AND h.account_id = g.account_id
         WHERE g.cost > 0 AND NOT EXISTS (
           SELECT FROM charges c WHERE c.id_key = g.id_key AND c.id_tail = g.id_tail
@@ -330,7 +331,7 @@ BEGIN
     v_uses := ARRAY(
       SELECT ROW(g.account_id, g.api_key_id, g.model, count(*), count(*), sum(g.tokens)::bigint,
           sum(g.worst_case)::bigint, 0, 0, NULL)::usage_change_v1
-        FROM unnest(p_holds) AS g JOIN unnest(v_books) AS b ON b.account_id = g.account_id
+        FROM unnest(p_holds) AS g JOIN balances b ON b.account_id = g.account_id
         WHERE b.limit_kinds <> 0 AND g.api_key_id IS NOT NULL
           AND NOT EXISTS (SELECT FROM text_holds h WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail)
         GROUP BY g.account_id, g.api_key_id, g.model
