@@ -26,7 +26,7 @@ export const jobMutants: readonly Mutant[] = [
     name: 'a job is completed in one transaction and charged in the next (transaction split)',
     file: 'src/stores/books/jobs/jobs.ts',
     text: `=>
-    engine.write('books', () => changeJob(id, storable(command), parts))`,
+    engine.write('books', () => changeJob(id, storable(command), parts), options)`,
     replacement: `=> {
     const { money } = parts
     let later: (() => Step<unknown>) | undefined

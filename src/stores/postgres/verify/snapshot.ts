@@ -50,7 +50,7 @@ export class Snapshot {
 }
 
 /** A query that is read in pieces. */
-export class Cursor {
+class Cursor {
   readonly #sql: SQL
   readonly #name: string
   readonly #answered: () => void

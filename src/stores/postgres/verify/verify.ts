@@ -17,8 +17,8 @@ const SORT_MS_MAX = 600_000
 
 /**
  * `Ledger.verify`, while nodes use the books: all checks read the same moment. Wrong counts of limits are corrected.
- * The results are checked after that, with `blobs`, because reading files takes long, and the database cannot remove old
- * rows while the moment is read.
+ * The results are checked after that, with `blobs`, because reading files takes long, and the database cannot remove
+ * old rows while the moment is read.
  */
 export async function verifyBooks(
   { connect, engine, recount }: Verified,
