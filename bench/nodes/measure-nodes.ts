@@ -123,12 +123,12 @@ async function startNode(url: string, name: string): Promise<Node> {
   const next = async () => {
     const { value } = await lines.next()
     if (value === undefined) throw new Error(`${name} ended.`)
-    return value as string
+    return value
   }
   await next()
   return {
     async run(run) {
-      child.stdin.write(`${JSON.stringify(run)}\n`)
+      void child.stdin.write(`${JSON.stringify(run)}\n`)
       await child.stdin.flush()
       return JSON.parse(await next()) as NodeFigures
     },
