@@ -11,6 +11,7 @@ import { measureMedia } from './media/measure-media.ts'
 import { largeBodiesTable, mediaTables } from './media/media-report.ts'
 import { startMedia } from './media/start-media.ts'
 import { measureMemory } from './memory.ts'
+import { measureNodes, nodesTable } from './nodes/measure-nodes.ts'
 import { parseOptions, USAGE, type Options } from './options.ts'
 import { startGateway } from './peers/gateway.ts'
 import { startPeers } from './peers/start-peers.ts'
@@ -35,6 +36,7 @@ const runs: Readonly<Record<Options['command'], (options: Options, processes: Pr
     bodies: runBodies,
     flood: runFlood,
     refused: runRefused,
+    nodes: runNodes,
   }
 
 process.exitCode = await main()
@@ -173,6 +175,13 @@ async function runRefused(options: Options, processes: Processes): Promise<void>
   console.log(`${machine().summary}\n`)
   console.log(refusedTable(samples))
   writeJson(options, { samples })
+}
+
+async function runNodes(options: Options): Promise<void> {
+  const rows = await measureNodes(options.requests, logProgress)
+  console.log(`${machine().summary}\n`)
+  console.log(nodesTable(rows))
+  writeJson(options, { rows })
 }
 
 function writeJson(options: Options, figures: object): void {

@@ -3,7 +3,17 @@ import { peerNames, type PeerName } from './peers/peer.ts'
 import { workloads } from './workloads/all.ts'
 import type { Workload } from './workloads/workload.ts'
 
-const commands = ['compare', 'memory', 'streams', 'open', 'media', 'bodies', 'flood', 'refused'] as const
+const commands = [
+  'compare',
+  'memory',
+  'streams',
+  'open',
+  'media',
+  'bodies',
+  'flood',
+  'refused',
+  'nodes',
+] as const
 
 export type Options = {
   readonly command: (typeof commands)[number]
@@ -26,6 +36,7 @@ npm run bench -- flood [options]      latency of small requests while other clie
 npm run bench -- refused [options]    memory and the latency of another key during a flood of refused requests;
                                       the gateway answers each connection about once a second, so --connections
                                       sets the rate of the flood
+npm run bench -- nodes [options]      holds and charges of several nodes on one PostgreSQL server
 
   --only NAMES         peers: ${peerNames.join(', ')}
                        (compare: all but limited and node; streams: all but nginx and node; open: relay,gateway;
@@ -37,7 +48,7 @@ npm run bench -- refused [options]    memory and the latency of another key duri
                        refused: 2000)
   --rounds N           rounds of all peers (compare: 5; streams, media, flood: 3)
   --requests N         requests per run (compare: 20000; memory: 200000; streams: 320; media: 5000; flood: 300;
-                       refused: 1000000)
+                       refused: 1000000; nodes: milliseconds of each case, 10000)
   --json FILE          also write all figures to this file
   --help`
 
@@ -61,6 +72,7 @@ const defaults: Readonly<Record<Options['command'], Defaults>> = {
   media: { peers: ['gateway'], connections: [64], rounds: 3, requests: 5000 },
   bodies: { peers: ['gateway'], connections: [1], rounds: 1, requests: 1 },
   refused: { peers: ['gateway'], connections: [2000], rounds: 1, requests: 1_000_000 },
+  nodes: { peers: ['gateway'], connections: [1], rounds: 1, requests: 10_000 },
   flood: { peers: ['gateway', 'node'], connections: [300], rounds: 3, requests: 300 },
 }
 
