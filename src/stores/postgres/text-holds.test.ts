@@ -139,6 +139,18 @@ describe.skipIf(server === undefined)('text holds in PostgreSQL', () => {
     expect(await reads`SELECT * FROM text_holds`).toHaveLength(0)
   })
 
+  test('a hold that was released is not charged in PostgreSQL, and takes no money', async () => {
+    const { reads, one, placed, free } = await setUp()
+    const hold = await placed()
+    await one.holds.release(hold)
+
+    const refused = await rejection(one.holds.capture(hold, aCharge(1)))
+
+    expect(String(refused)).toContain('is not open: it was released or never placed.')
+    expect(await free()).toBe(usd('5'))
+    expect(await reads`SELECT * FROM charges`).toHaveLength(0)
+  })
+
   test('a node that closes ends its text holds, and not those of another node', async () => {
     const { reads, one, other, placed, aHold, free } = await setUp()
     await placed()

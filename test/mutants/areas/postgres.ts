@@ -2,8 +2,10 @@ import type { Mutant } from '../mutant.ts'
 
 const BATCHES = 'src/stores/postgres/batches.ts'
 const POST = 'src/stores/postgres/migrations/0002_batches.sql'
+const LIMITS = 'src/stores/postgres/migrations/0008_limits.sql'
 const BATCH_TESTS = 'src/stores/postgres/batches.test.ts'
 const HOLD_TESTS = 'src/stores/postgres/text-holds.test.ts'
+const LIMIT_TESTS = 'src/stores/postgres/limits.test.ts'
 const DATABASE = 'src/stores/postgres/database.ts'
 
 /** Faults in the books of many nodes. */
@@ -56,5 +58,61 @@ export const postgresMutants: readonly Mutant[] = [
     text: "['on', 'remote_write', 'remote_apply']",
     replacement: "['on', 'local', 'remote_write', 'remote_apply']",
     tests: ['src/stores/postgres/database.test.ts'],
+  },
+  {
+    name: 'a limit of an account in PostgreSQL admits every hold of a batch',
+    file: LIMITS,
+    text: 'SELECT l.account_id, has_room_v1(l, a.requests, a.running, a.tokens, a.amount, p_at),',
+    replacement: 'SELECT l.account_id, true,',
+    tests: [LIMIT_TESTS],
+  },
+  {
+    name: 'a budget in PostgreSQL ignores what running requests reserve',
+    file: LIMITS,
+    text: '>= l.reserved_text + l.reserved_media + p_amount, true))',
+    replacement: '>= p_amount, true))',
+    tests: [LIMIT_TESTS],
+  },
+  {
+    name: 'a request that ended keeps its part of the limits in PostgreSQL',
+    file: LIMITS,
+    text: '0, -1, p_used_tokens - h.tokens, -h.worst_case, 0, 0,',
+    replacement: '0, 0, p_used_tokens - h.tokens, 0, 0, 0,',
+    tests: [LIMIT_TESTS],
+  },
+  {
+    name: 'a charge is taken without a hold in PostgreSQL',
+    file: POST,
+    text: 'FROM given g JOIN ended e ON e.ordinality = g.ordinality',
+    replacement: 'FROM given g LEFT JOIN ended e ON e.ordinality = g.ordinality',
+    tests: [HOLD_TESTS],
+  },
+  {
+    name: 'the commit of a batch does not cover the charges of PostgreSQL',
+    file: 'src/stores/postgres/post.ts',
+    text: 'rows.add(chargesTable.tag, formOfRow(chargesTable, place, chargeRow(account, charge, booking, tariffId)))',
+    replacement: '',
+    tests: [BATCH_TESTS],
+  },
+  {
+    name: 'a batch of PostgreSQL does not store the commit of the batch before',
+    file: POST,
+    text: 'IF p_place.hash IS NOT NULL THEN',
+    replacement: 'IF false THEN',
+    tests: [BATCH_TESTS],
+  },
+  {
+    name: 'a raised limit goes on refusing requests on a node with PostgreSQL',
+    file: 'src/stores/postgres/access-parts.ts',
+    text: '        yield* forgetOnAllNodes(kept)\n',
+    replacement: '',
+    tests: [LIMIT_TESTS],
+  },
+  {
+    name: 'the end of work is refused while PostgreSQL is lost',
+    file: 'src/stores/books/steps.ts',
+    text: 'END_OF_WORK: WriteOptions = { canWait: true }',
+    replacement: 'END_OF_WORK: WriteOptions = { canWait: false }',
+    tests: ['src/stores/postgres/node.test.ts'],
   },
 ]
