@@ -230,7 +230,7 @@ export class Batches {
     if (written.outcome === 'refused') return answer.reject(written.cause)
     if (written.outcome === 'unanswered') this.#fail(written.cause)
     // Its caller hears soon, also if nobody knows yet whether it was committed.
-    const leftMs = startedAtMs + ANSWER_TIMEOUT_MS - performance.now()
+    const leftMs = Math.max(0, startedAtMs + ANSWER_TIMEOUT_MS - performance.now())
     const late = canWait ? undefined : setTimeout(() => answer.reject(notRecorded(written.cause)), leftMs)
     const outcome = await this.#recover().finally(() => clearTimeout(late))
     if (outcome !== undefined) answer.resolve(outcome.result)

@@ -4,8 +4,10 @@ import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { aFailure, aJob, aResult, COST, jobIn, record } from '../../../test/support/job-builders.ts'
 import { anAccount, NOW } from '../../../test/support/ledger-builders.ts'
 import { ReusedDatabases } from '../../../test/support/postgres/databases.ts'
+import { Proxy } from '../../../test/support/postgres/proxy.ts'
 import { runServer } from '../../../test/support/postgres/run-server.ts'
 import { aNode } from '../../../test/support/postgres/store-kind.ts'
+import { rejection } from '../../../test/support/rejection.ts'
 import type { TestStore } from '../../../test/support/test-store.ts'
 import { usd } from '../../domain/money.ts'
 import type { Jobs } from '../../gateway/ports/jobs.ts'
@@ -44,6 +46,30 @@ afterEach(async () => {
 })
 
 describe.skipIf(server === undefined)('jobs in PostgreSQL', () => {
+  test('the step of a running job waits for a lost database, and a job that was refused then is ended', async () => {
+    const url = await databases.take()
+    const proxy = Proxy.to(url)
+    const node = await aNode(proxy.url(url), 'cut')
+    ends.push(
+      () => node.close(),
+      async () => proxy.stop(),
+    )
+    const payer = await aPayer(node)
+    const running = await record(node.jobs, aJob(payer, { held: usd('0.1') }))
+    const refused = aJob(payer, { held: usd('0.1') })
+    proxy.answers = 'held'
+
+    const error = await rejection(node.jobs.create(refused))
+    const begun = node.jobs.beginSubmit(running.id, NOW)
+    proxy.heal()
+
+    expect(error).toMatchObject({ code: 'unavailable' })
+    expect(await begun).toMatchObject({ changed: true })
+    // It was recorded or not, but it is never submitted.
+    const found = await node.jobs.find(refused.id)
+    expect(['unknown_submit', undefined]).toContain(found?.state)
+  })
+
   test('jobs in PostgreSQL that two nodes settle, poll and claim at once are settled once, with their money', async () => {
     const { sql, one, other, payer } = await setUp()
     const payers = [payer, await aPayer(one)]

@@ -86,7 +86,8 @@ export function createJobs(parts: JobsParts): Jobs {
       if (created.outcome === 'created' && job.idempotency !== undefined) void tidyKeys(job.createdAtMs)
       return created
     },
-    beginSubmit: (id, atMs, inputs) => run(id, { step: 'begin_submit', atMs, inputs }),
+    // A job whose submission is refused here would stay queued, with its money held, until it counts as stale.
+    beginSubmit: (id, atMs, inputs) => told(id, { step: 'begin_submit', atMs, inputs }),
     accept: (id, to) => told(id, { step: 'accept', ...to }),
     loseSubmit: (id, to) => told(id, { step: 'lose_submit', ...to }),
     complete: (id, result) => told(id, { step: 'complete', ...result }),
