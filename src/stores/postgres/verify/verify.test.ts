@@ -58,8 +58,8 @@ async function aStore() {
 }
 
 /**
- * "ada" (account 1) has limits, a top-up, six charges of text on both nodes in turn, an attempt that timed out and one
- * that was compensated, and a job in each state. "ben" (account 2) has a grant, a charge, a debit and a refund of the
+ * "ada" (account 1) has limits, a top-up, seven charges of text on both nodes in turn, an attempt that timed out and
+ * one that was compensated, and a job in each state. "ben" (account 2) has a grant, a charge, a debit and a refund of the
  * charge.
  */
 async function useBooks([one, other]: readonly [TestStore, TestStore]) {
@@ -83,6 +83,8 @@ async function useBooks([one, other]: readonly [TestStore, TestStore]) {
   await one.ledger.debit({ id: anId(), ...terms })
   const [own] = await one.ledger.usage(ben.accountId, { limit: 1 })
   await other.ledger.refund({ id: anId(), charge: own!.id, amount: usd('1'), audit: anAudit() })
+  // The last batch of its lane.
+  await chargeText(other, ada)
 }
 
 async function chargeText(
@@ -335,6 +337,19 @@ describe.skipIf(server === undefined)('verify on PostgreSQL', () => {
     const messages = await messagesAfter(...edit.split(';'))
 
     expect(messages).toContainEqual(expect.stringContaining(message))
+  })
+
+  test('verify on PostgreSQL finds nothing in the last batch of a lane, whose commit is not stored yet', async () => {
+    const lastBatch = '(SELECT max(id) FROM commits)'
+
+    const { problems } = await verifiedAfter(
+      `UPDATE lanes SET sealed_id = ${lastBatch} - 1, commit_number = commit_number - 1 WHERE number = 2`,
+      `DELETE FROM commits WHERE id = ${lastBatch}`,
+      `UPDATE lanes SET commit_hash = hash FROM commits
+        WHERE lanes.number = 2 AND commits.id = (SELECT max(id) FROM commits)`,
+    )
+
+    expect(problems).toEqual([])
   })
 
   test('verify on PostgreSQL marks a problem that the operator accepted', async () => {
