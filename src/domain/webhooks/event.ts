@@ -7,7 +7,7 @@ import { formatUsd, type NanoUsd } from '../money.ts'
 export const eventTypes = {
   'balance.low': {
     about: 'account',
-    meaning: 'The balance fell below the alert of the account. Once, until it was not below.',
+    meaning: "The balance fell below the account's alert. Once, until it rises again.",
   },
   'balance.granted': { about: 'account', meaning: 'An operator credited an account with a gift.' },
   'balance.topped_up': {
