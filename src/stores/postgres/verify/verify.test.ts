@@ -59,8 +59,8 @@ async function aStore() {
 
 /**
  * "ada" (account 1) has limits, a top-up, seven charges of text on both nodes in turn, an attempt that timed out and
- * one that was compensated, and a job in each state. "ben" (account 2) has a grant, a charge, a debit and a refund of the
- * charge.
+ * one that was compensated, and a job in each state. "ben" (account 2) has a grant, a charge, a debit and a refund of
+ * the charge.
  */
 async function useBooks([one, other]: readonly [TestStore, TestStore]) {
   const ada = await anAccount(one, { name: 'ada', publicId: 'acct_ada' })
