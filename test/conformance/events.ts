@@ -28,7 +28,9 @@ function aWebhook({ webhooks }: TestStore): Promise<Webhook> {
 }
 
 /** What a webhook was told of, oldest first: the type and the data of each event but those of credits. */
-async function toldTo({ webhookQueue }: TestStore, webhook: Webhook) {
+async function toldTo({ ledger, webhookQueue }: TestStore, webhook: Webhook) {
+  // A store may write the events of charges in a step after them, and does it here at the latest.
+  await ledger.renewHolds()
   const told: { readonly type: string; readonly data: Readonly<Record<string, unknown>> }[] = []
   for (;;) {
     const due = await webhookQueue.next(webhook.id, NOW * 2)

@@ -30,7 +30,9 @@ function aWebhook({ webhooks }: TestStore, of: Partial<NewWebhook> = {}): Promis
 const aProblem = (id: string): NewEvent => ({ type: 'books.problem', data: {}, atMs: NOW, once: id })
 
 /** The types of the events whose messages a webhook has, oldest first. */
-async function typesOf({ webhooks }: TestStore, webhook: Webhook): Promise<readonly string[]> {
+async function typesOf({ ledger, webhooks }: TestStore, webhook: Webhook): Promise<readonly string[]> {
+  // A store may write the events of charges in a step after them, and does it here at the latest.
+  await ledger.renewHolds()
   const { messages } = await webhooks.messages(webhook, { limit: 100 })
   return messages.map(({ event }) => event.type).reverse()
 }

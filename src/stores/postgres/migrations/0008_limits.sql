@@ -278,7 +278,10 @@ BEGIN
         FROM news n CROSS JOIN LATERAL (VALUES
           ('budget.nearly_spent', n.is_near_new), ('budget.reached', n.is_reached_new)
         ) AS of (type, is_new)
-        WHERE of.is_new ORDER BY of.type
+        WHERE of.is_new
+        -- In the order in which scopes are asked.
+        ORDER BY array_position(ARRAY['account', 'project', 'account_model', 'key', 'key_model'], n.kind),
+          array_position(ARRAY['day', 'week', 'month', 'total'], n.period), of.type
       RETURNING 1
   )
   SELECT count(*) INTO v_untold FROM untold;
