@@ -73,11 +73,13 @@ export function startBackground(
     clock,
     onFailed: failed('an event could not be recorded'),
   })
-  const stopUpkeep = repeatRegularly(
-    upkeep,
-    { clock, onFailed: failed('the upkeep of the database failed') },
-    UPKEEP_EVERY_MS,
-  )
+  const stopUpkeep = upkeep
+    ? repeatRegularly(
+        upkeep,
+        { clock, onFailed: failed('the upkeep of the database failed') },
+        UPKEEP_EVERY_MS,
+      )
+    : () => undefined
   const stopUpgrading = finishUpgradeOf({ finishUpgrade, clock, log })
   webhookDeliveries.start()
   mailDeliveries.start()

@@ -31,8 +31,8 @@ export type Node = Omit<StoreNode, 'close' | 'commitChains'> & {
   readonly probe: () => Promise<void>
   /** A sentence for the operator about the store, which will stop the gateway. Undefined if there is nothing. */
   readonly problem: () => Promise<string | undefined>
-  /** Work for all nodes that one of them must do every few minutes. */
-  readonly upkeep: () => Promise<void>
+  /** Work for all nodes that one of them must do every few minutes. Undefined if there is none. */
+  readonly upkeep: (() => Promise<void>) | undefined
   readonly anchor: Anchoring
   readonly guard: BooksGuard
   /** The number of writes of the anchor that failed. */
@@ -112,7 +112,7 @@ async function sqliteNodeOf(
       list: async () => [{ name: NODE_NAME, version, lane: null, seenAtMs: clock.now(), textHolds: null }],
     },
     problem: () => Promise.resolve(undefined),
-    upkeep: () => Promise.resolve(),
+    upkeep: undefined,
     anchor,
     anchorFailures: () => anchorFailures,
     async close() {

@@ -60,7 +60,7 @@ export type Parts = {
   readonly probeStore: () => Promise<void>
   /** See `Node.problem` and `Node.upkeep`. */
   readonly storeProblem: () => Promise<string | undefined>
-  readonly upkeep: () => Promise<void>
+  readonly upkeep: (() => Promise<void>) | undefined
   /** See `StoreNode.finishUpgrade`. */
   readonly finishUpgrade: () => Promise<void>
   readonly close: () => Promise<void>
