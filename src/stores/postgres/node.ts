@@ -63,36 +63,12 @@ export type NodeSettings = {
   readonly secretKey: Uint8Array
 }
 
-/** The ports that are there. */
-export type PostgresNode = Pick<
-  StoreNode,
-  | 'name'
-  | 'newId'
-  | 'accounts'
-  | 'apiKeys'
-  | 'projects'
-  | 'keyDefaults'
-  | 'limits'
-  | 'adminTokens'
-  | 'attempts'
-  | 'auditLog'
-  | 'bookedItems'
-  | 'alerts'
-  | 'webhooks'
-  | 'webhookQueue'
-  | 'mail'
-  | 'mailQueue'
-  | 'jobs'
-  | 'catalog'
-  | 'leases'
-  | 'commitChains'
-> & {
-  readonly ledger: ReturnType<typeof createLedger>
+/** The ports of a node, and what only a database can tell. */
+export type PostgresNode = Omit<StoreNode, 'close'> & {
   /** False while the database does not answer. */
   readonly isWritable: () => boolean
   /** Which batches the database lost, if it lost any that it had acknowledged. */
   readonly lostBatches: () => string | undefined
-  finishUpgrade(): Promise<void>
   /** Writes what waits, ends the text holds of this node and gives its lane back. Repeating it changes nothing. */
   close(): Promise<void>
 }

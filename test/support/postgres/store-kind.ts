@@ -11,19 +11,16 @@ const server = await runServer()
 
 /** Runs suites against the PostgreSQL store. Skips them if there is no server. */
 export function conformsOnPostgres(...suites: readonly ((kind: StoreKind) => void)[]): void {
-  describe.skipIf(server === undefined || process.env['TEST_POSTGRES_STORE'] === 'off')(
-    'on PostgreSQL',
-    () => {
-      const databases = new ReusedDatabases(server!)
-      const ends: (() => Promise<void>)[] = []
-      afterEach(async () => {
-        for (const end of ends.splice(0)) await end()
-        await databases.giveBack()
-      })
-      for (const suite of suites)
-        suite({ textHolds: 'durable', setBackMs: 30_000, open: options => open(databases, ends, options) })
-    },
-  )
+  describe.skipIf(server === undefined)('on PostgreSQL', () => {
+    const databases = new ReusedDatabases(server!)
+    const ends: (() => Promise<void>)[] = []
+    afterEach(async () => {
+      for (const end of ends.splice(0)) await end()
+      await databases.giveBack()
+    })
+    for (const suite of suites)
+      suite({ textHolds: 'durable', setBackMs: 30_000, open: options => open(databases, ends, options) })
+  })
 }
 
 async function open(
@@ -33,9 +30,8 @@ async function open(
 ): ReturnType<StoreKind['open']> {
   const url = await databases.take()
   const start = async (name: 'store' | 'other') => {
-    const node = await aNode(url, name, clock)
-    ends.push(() => node.close())
-    const store = node as unknown as TestStore
+    const store: TestStore & { close(): Promise<void> } = await aNode(url, name, clock)
+    ends.push(() => store.close())
     return dropHintsOf.includes(name)
       ? { ...store, ledger: { ...store.ledger, onFreed: () => undefined } }
       : store
