@@ -6,6 +6,7 @@ import { aDatabase } from '../../../test/support/postgres/databases.ts'
 import { Proxy } from '../../../test/support/postgres/proxy.ts'
 import { runServer } from '../../../test/support/postgres/run-server.ts'
 import { PostgresServer } from '../../../test/support/postgres/server.ts'
+import { until } from '../../http1/testing/until.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { usd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { Hold } from '../../gateway/ports/ledger.ts'
@@ -210,6 +211,25 @@ describe.skipIf(server === undefined)('a batch in PostgreSQL that is not answere
 
     expect(await capture).toEqual({ cost: usd('1'), shortfall: ZERO })
     expect(await charges()).toBe(2)
+    expect(await problems()).toEqual([])
+  })
+
+  test('a charge waits while the disk of the server is full, and new holds are refused', async () => {
+    const { reads, one, aHold, hold, charges, problems } = await setUpWithHold()
+    await reads.unsafe(`
+      CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = '53100'; END $$;
+      CREATE TRIGGER full_disk BEFORE INSERT ON charges FOR EACH ROW EXECUTE FUNCTION full_disk()`)
+
+    const before = await charges()
+    const capture = one.holds.capture(hold, aCharge(1))
+    await until('the node knows', () => !one.batches.isWritable)
+    const refused = await rejection(one.holds.place(aHold(usd('1'))))
+    await reads`DROP TRIGGER full_disk ON charges`
+
+    expect(refused).toMatchObject({ code: 'unavailable' })
+    expect(await capture).toEqual({ cost: usd('1'), shortfall: ZERO })
+    expect(await charges()).toBe(before + 1)
     expect(await problems()).toEqual([])
   })
 

@@ -146,6 +146,8 @@ export class LaneWriter {
     } catch (cause) {
       const outcome = outcomeOf(cause)
       if (outcome !== 'refused') this.#lost = batch
+      // It answers, so the next attempt would follow at once.
+      if (cannotWriteNow(cause)) await Bun.sleep(RETRY_MS_MAX)
       return { outcome, cause }
     }
   }
@@ -193,7 +195,14 @@ function outcomeOf(error: unknown): 'refused' | 'fenced' | 'unanswered' {
   if (!(error instanceof SQL.PostgresError)) return 'refused'
   const code = error.errno ?? ''
   if (code === FENCED) return 'fenced'
-  return error.code !== 'ERR_POSTGRES_SERVER_ERROR' || code.startsWith('57P') ? 'unanswered' : 'refused'
+  const isAway = error.code !== 'ERR_POSTGRES_SERVER_ERROR' || code.startsWith('57P')
+  return isAway || cannotWriteNow(error) ? 'unanswered' : 'refused'
+}
+
+/** Whether the server cannot write anything at the moment: its disk is full (class 53), or it became read-only. */
+function cannotWriteNow(error: unknown): boolean {
+  const code = error instanceof SQL.PostgresError ? (error.errno ?? '') : ''
+  return code.startsWith('53') || code === '25006'
 }
 
 function claimOf(settings: WriterSettings): LaneClaim {
