@@ -231,10 +231,16 @@ export class Batches {
     if (written.outcome === 'unanswered') this.#fail(written.cause)
     // Its caller hears soon, also if nobody knows yet whether it was committed.
     const leftMs = Math.max(0, startedAtMs + ANSWER_TIMEOUT_MS - performance.now())
-    const late = canWait ? undefined : setTimeout(() => answer.reject(notRecorded(written.cause)), leftMs)
+    let isRejected = false
+    const reject = () => {
+      isRejected = true
+      answer.reject(notRecorded(written.cause))
+    }
+    const late = canWait ? undefined : setTimeout(reject, leftMs)
     const outcome = await this.#recover().finally(() => clearTimeout(late))
     if (outcome !== undefined) answer.resolve(outcome.result)
-    else if (this.isWritable && (canWait || written.outcome === 'fenced')) this.#waiting.unshift(waiting)
+    else if (this.isWritable && (canWait || (written.outcome === 'fenced' && !isRejected)))
+      this.#waiting.unshift(waiting)
     else answer.reject(this.#failure ?? notRecorded(written.cause))
   }
 

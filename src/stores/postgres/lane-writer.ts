@@ -195,14 +195,19 @@ function outcomeOf(error: unknown): 'refused' | 'fenced' | 'unanswered' {
   if (!(error instanceof SQL.PostgresError)) return 'refused'
   const code = error.errno ?? ''
   if (code === FENCED) return 'fenced'
-  const isAway = error.code !== 'ERR_POSTGRES_SERVER_ERROR' || code.startsWith('57P')
+  // 25P03 and 25P04 end the session of a node that was frozen inside a transaction.
+  const isAway = error.code !== 'ERR_POSTGRES_SERVER_ERROR' || /^(57P|25P0[34])/.test(code)
   return isAway || cannotWriteNow(error) ? 'unanswered' : 'refused'
 }
 
-/** Whether the server cannot write anything at the moment: its disk is full (class 53), or it became read-only. */
+/**
+ * Whether the server could write it later: its disk is full or fails (classes 53 and 58), it became read-only, it
+ * cancelled the statement or gave up a lock, or the partition of the month is missing.
+ */
 function cannotWriteNow(error: unknown): boolean {
-  const code = error instanceof SQL.PostgresError ? (error.errno ?? '') : ''
-  return code.startsWith('53') || code === '25006'
+  if (!(error instanceof SQL.PostgresError)) return false
+  const isNoPartition = error.errno === '23514' && error.message.startsWith('no partition of relation')
+  return isNoPartition || /^(53|58|25006|40001|57014|55P03)/.test(error.errno ?? '')
 }
 
 function claimOf(settings: WriterSettings): LaneClaim {

@@ -75,7 +75,13 @@ export function createLedger(parts: {
     onFreed: parts.onFreed,
     heldNow: () => engine.read(heldNow),
     balance: accountId => engine.read(() => balanceOf(accountId)),
-    ...createLedgerReports({ engine, chargePlaces, turns: { next: async () => undefined }, usageSource }),
+    ...createLedgerReports({
+      failedJobs: { from: 'jobs', at: 'coalesce(loss_at_ms, changed_at_ms)' },
+      engine,
+      chargePlaces,
+      turns: { next: async () => undefined },
+      usageSource,
+    }),
     verify: blobs =>
       verifyBooks(
         {

@@ -4,7 +4,7 @@ import type { Engine } from '../steps.ts'
 import { GroupSums } from '../usage-groups.ts'
 import type { ChargePlaces, ReadTurns } from './charge-chain.ts'
 import { usageOfDay } from './day-usage.ts'
-import { lossesOf } from './loss-list.ts'
+import { lossesOf, type FailedJobs } from './loss-list.ts'
 import { RefundList } from './refund-list.ts'
 import { statementOf } from './statement.ts'
 import { UsageList } from './usage-list.ts'
@@ -15,8 +15,9 @@ export function createLedgerReports(parts: {
   readonly chargePlaces: ChargePlaces
   readonly turns: ReadTurns
   readonly usageSource: UsageSource
+  readonly failedJobs: FailedJobs
 }): LedgerReports {
-  const { engine, turns, usageSource } = parts
+  const { engine, turns, usageSource, failedJobs } = parts
   const refundList = new RefundList(parts)
   const usageList = new UsageList(parts)
   return {
@@ -26,7 +27,7 @@ export function createLedgerReports(parts: {
     // A report reads many pages and days, with other work between them.
     async losses(page) {
       await turns.next()
-      return engine.read(() => lossesOf(page))
+      return engine.read(() => lossesOf(page, failedJobs))
     },
     async usageOfDay(day) {
       await turns.next()

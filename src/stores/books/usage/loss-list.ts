@@ -12,14 +12,22 @@ import { ALWAYS } from './usage-list.ts'
 /** Jobs and attempts have rows of their own, so a place in the list is a time, a table and a row. */
 const CURSOR = /^l(\d{1,15})([ja])(\d{1,18})$/
 
+/** How a store reads failed jobs by the index that only these have. */
+export type FailedJobs = {
+  readonly from: string
+  /** The time of a job, as the index has it. */
+  readonly at: string
+}
+
 /** The failed jobs with a loss or a cost of the provider. The condition is that of the index. */
-const SELECT_JOBS = `SELECT 'j' AS source, row_id, id_key, id_tail, kind, account_id, api_key_id, model, provider,
-    failure_reason AS reason, loss, provider_cost, coalesce(loss_at_ms, changed_at_ms) AS at_ms
-  FROM jobs
+const selectJobs = ({ from, at }: FailedJobs) => `
+  SELECT 'j' AS source, row_id, id_key, id_tail, kind, account_id, api_key_id, model, provider,
+    failure_reason AS reason, loss, provider_cost, ${at} AS at_ms
+  FROM ${from}
   WHERE state = 'failed' AND (loss > 0 OR provider_cost > 0)
-    AND coalesce(loss_at_ms, changed_at_ms) >= ? AND coalesce(loss_at_ms, changed_at_ms) <= ?
-    AND (coalesce(loss_at_ms, changed_at_ms) < ? OR row_id < ?)
-  ORDER BY coalesce(loss_at_ms, changed_at_ms) DESC, row_id DESC LIMIT ?`
+    AND ${at} >= ? AND ${at} <= ?
+    AND (${at} < ? OR row_id < ?)
+  ORDER BY ${at} DESC, row_id DESC LIMIT ?`
 
 /**
  * The attempts that no customer paid for. A late answer was charged and given back, so its price is a loss too. An
@@ -44,12 +52,15 @@ type AbandonedRow = Omit<UsageColumns, 'input'> & {
 type Place = { readonly atMs: number; readonly source: 'j' | 'a'; readonly row: bigint }
 
 /** The work that no customer paid for, newest first. At the same time, jobs are before attempts. */
-export function* lossesOf({ limit, before, between = ALWAYS }: LossPage): Step<readonly LossLine[]> {
+export function* lossesOf(
+  { limit, before, between = ALWAYS }: LossPage,
+  failedJobs: FailedJobs,
+): Step<readonly LossLine[]> {
   const end: Place = { atMs: between.toMs, source: 'j', row: 0n }
   const asked = before === undefined ? end : placeOf(before)
   const { atMs, source, row } = asked.atMs < end.atMs ? asked : end
   const range = [between.fromMs, atMs, atMs] as const
-  const jobs = yield* all<LossRow>(SELECT_JOBS, ...range, source === 'j' ? row : 0n, limit)
+  const jobs = yield* all<LossRow>(selectJobs(failedJobs), ...range, source === 'j' ? row : 0n, limit)
   // Before the first place of this time, no attempt of it is listed.
   const isListed = source === 'a' || row > 0n
   const attemptsBefore = source === 'a' ? row : isListed ? ROW_ID_MAX : 0n
