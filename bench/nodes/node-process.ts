@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { systemClock } from '../../src/app/system-clock.ts'
 import { nanoUsd } from '../../src/domain/money.ts'
 import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
-import { connections } from '../../src/stores/postgres/database.ts'
+import { connections } from '../../src/stores/postgres/database/database.ts'
 import { openNode } from '../../src/stores/postgres/node.ts'
 import { aCharge } from '../../test/support/ledger-builders.ts'
 

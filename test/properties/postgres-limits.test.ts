@@ -23,12 +23,12 @@ import {
   scopedDemand,
   type LiveScope,
 } from '../../src/stores/books/limits/account-limits.ts'
-import { Batches } from '../../src/stores/postgres/batches.ts'
-import { connections } from '../../src/stores/postgres/database.ts'
-import { createEngine } from '../../src/stores/postgres/engine.ts'
-import { limitUsage, scopesOfAccount } from '../../src/stores/postgres/limit-usage.ts'
-import { Tariffs } from '../../src/stores/postgres/tariffs.ts'
-import { TextHolds } from '../../src/stores/postgres/text-holds.ts'
+import { Batches } from '../../src/stores/postgres/lanes/batches.ts'
+import { connections } from '../../src/stores/postgres/database/database.ts'
+import { createEngine } from '../../src/stores/postgres/lanes/engine.ts'
+import { limitUsage, scopesOfAccount } from '../../src/stores/postgres/limits/limit-usage.ts'
+import { Tariffs } from '../../src/stores/postgres/ledger/tariffs.ts'
+import { TextHolds } from '../../src/stores/postgres/ledger/text-holds.ts'
 import { aCharge, anId, NOW } from '../support/ledger-builders.ts'
 import { anAccountIn, aKeyIn, problemsOf } from '../support/postgres/books.ts'
 import { aDatabase } from '../support/postgres/databases.ts'

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openDatabase } from '../../src/stores/sqlite/database.ts'
+import { openDatabase } from '../../src/stores/sqlite/database/database.ts'
 import { aDataFolder } from './data-folder.ts'
 
 let template: Buffer | undefined

@@ -4,7 +4,7 @@ import { dirname, basename, join, relative, sep } from 'node:path'
 import type { Backup } from '../../gateway/ports/backups.ts'
 import { cannotLink, copyBlobs, countBlobs, syncFile } from '../../stores/disk/copy-blobs.ts'
 import { hasCode, syncFolder, unlessAbsent } from '../../stores/disk/durable-files.ts'
-import { copyDatabase, describeBooks } from '../../stores/sqlite/copy-database.ts'
+import { copyDatabase, describeBooks } from '../../stores/sqlite/database/copy-database.ts'
 import { isOwnName } from '../data-folder.ts'
 import { backupFiles } from './backup-files.ts'
 

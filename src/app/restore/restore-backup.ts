@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import { diskAnchorFile } from '../../stores/disk/anchor-file.ts'
-import { lockFolder } from '../../stores/sqlite/folder-lock.ts'
+import { lockFolder } from '../../stores/sqlite/database/folder-lock.ts'
 import { backupFiles } from '../backup/backup-files.ts'
 import { openDataFolder, type DataFolder } from '../data-folder.ts'
 import {

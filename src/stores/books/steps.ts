@@ -1,6 +1,6 @@
-import type { SqlValue } from './canonical.ts'
-import type { HashedTableDefinition, NewRow } from './hashed-table.ts'
-import type { StepBooks } from './operation-rows.ts'
+import type { SqlValue } from './rows/canonical.ts'
+import type { HashedTableDefinition, NewRow } from './rows/hashed-table.ts'
+import type { StepBooks } from './rows/operation-rows.ts'
 
 /**
  * The work of one caller in a transaction. It is written once for both stores: it yields what it asks of its store, and

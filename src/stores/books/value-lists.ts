@@ -1,4 +1,4 @@
-import type { SqlValue } from './canonical.ts'
+import type { SqlValue } from './rows/canonical.ts'
 
 /** The most values of a list: the texts of queries stay short, and their number small. */
 export const LIST_MAX = 512

@@ -3,7 +3,7 @@ import { limitChanges } from '../books/access/limit-changes.ts'
 import type { UsageSource } from '../books/access/project-usage.ts'
 import { atOnce, first, type Engine, type Step } from '../books/steps.ts'
 import { forgetOnAllNodes, type Kept, type KeyLookups } from './key-lookups.ts'
-import { limitUsage } from './limit-usage.ts'
+import { limitUsage } from './limits/limit-usage.ts'
 
 /** What the steps of accounts, keys and projects ask of the rest of a PostgreSQL store. */
 export function accessParts(

@@ -9,9 +9,9 @@ import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Engine } from '../books/steps.ts'
 import { checkCatalog } from '../books/verify/check-catalog.ts'
 import { checkSwitches } from '../books/verify/check-switches.ts'
-import { connections } from './database.ts'
-import { readStep } from './engine.ts'
-import { bunHashes } from './lane.ts'
+import { connections } from './database/database.ts'
+import { readStep } from './lanes/engine.ts'
+import { bunHashes } from './lanes/lane.ts'
 
 const server = await runServer()
 const ends: (() => unknown)[] = []

@@ -3,8 +3,8 @@ import { compareKey, writeKeyCheck } from '../books/catalog/key-check.ts'
 import { CatalogCopy, StoredCatalog } from '../books/catalog/stored-catalog.ts'
 import type { SecretBox } from '../books/secrets/secret-box.ts'
 import type { Engine, Step } from '../books/steps.ts'
-import { bunHashes } from './lane.ts'
-import type { Watch } from './poll.ts'
+import { bunHashes } from './lanes/lane.ts'
+import type { Watch } from './database/poll.ts'
 
 /**
  * Reads the catalog into the copy of a node. The first node decides the secret key of the database. Throws an Error for

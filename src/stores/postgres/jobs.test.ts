@@ -11,7 +11,7 @@ import { rejection } from '../../../test/support/rejection.ts'
 import type { TestStore } from '../../../test/support/test-store.ts'
 import { usd } from '../../domain/money.ts'
 import type { Jobs } from '../../gateway/ports/jobs.ts'
-import { LANE_TTL_MS } from './lane.ts'
+import { LANE_TTL_MS } from './lanes/lane.ts'
 
 const server = await runServer()
 const databases = new ReusedDatabases(server!)

@@ -10,9 +10,9 @@ import { aNode } from '../../../test/support/postgres/store-kind.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { turn } from '../../../test/support/turn.ts'
 import { KeptKeys } from '../books/access/kept-keys.ts'
-import { connections } from './database.ts'
+import { connections } from './database/database.ts'
 import { KeyLookups, watchOf } from './key-lookups.ts'
-import { Poll } from './poll.ts'
+import { Poll } from './database/poll.ts'
 
 const server = await runServer()
 const ends: (() => unknown)[] = []

@@ -5,9 +5,9 @@ import type { Clock } from '../../gateway/ports/clock.ts'
 import { presentedKeys, type KeptKeys } from '../books/access/kept-keys.ts'
 import { afterCommit, run, type Step } from '../books/steps.ts'
 import { LIST_MAX } from '../books/value-lists.ts'
-import { readStep } from './engine.ts'
-import type { Poll, Watch } from './poll.ts'
-import { TimedConnection } from './timed-connection.ts'
+import { readStep } from './lanes/engine.ts'
+import type { Poll, Watch } from './database/poll.ts'
+import { TimedConnection } from './database/timed-connection.ts'
 
 /** Requests are refused within three seconds after the database stopped answering. */
 const ANSWER_MS = 2000

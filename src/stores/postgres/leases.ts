@@ -1,5 +1,5 @@
 import type { Lease, Leases } from '../../gateway/ports/leases.ts'
-import type { ReadQuery } from './reads.ts'
+import type { ReadQuery } from './database/reads.ts'
 
 /** The leases of one node. They last by the clock of the database, which all nodes share. */
 export class PostgresLeases implements Leases {

@@ -8,7 +8,7 @@ import { runServer } from '../../../test/support/postgres/run-server.ts'
 import type { RecordedRequest, RequestRecordStore } from '../../gateway/ports/request-records.ts'
 import { RequestRecorder, WRITE_EVERY_MS } from '../../gateway/requests/request-recorder.ts'
 import { until } from '../../http1/testing/until.ts'
-import { connections } from './database.ts'
+import { connections } from './database/database.ts'
 import { openPostgresRecords, removeRequests, type RequestBounds } from './request-records.ts'
 
 const server = await runServer()

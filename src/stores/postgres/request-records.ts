@@ -16,11 +16,11 @@ import {
 } from '../books/requests/request-list.ts'
 import { RequestReads } from '../books/requests/request-reads.ts'
 import { recordedRequestOf, requestValuesOf, type StoredRequestRow } from '../books/requests/request-rows.ts'
-import type { SqlValue } from '../books/canonical.ts'
-import type { Connections } from './database.ts'
-import { list, record } from './literals.ts'
-import { TimedConnection } from './timed-connection.ts'
-import { fromDatabase, numberedText, toDatabase } from './values.ts'
+import type { SqlValue } from '../books/rows/canonical.ts'
+import type { Connections } from './database/database.ts'
+import { list, record } from './database/literals.ts'
+import { TimedConnection } from './database/timed-connection.ts'
+import { fromDatabase, numberedText, toDatabase } from './database/values.ts'
 
 /** What is slower has most likely met a database that does not answer. A list by cost may read all records. */
 const ANSWER_MS = 10_000

@@ -1,6 +1,6 @@
 import { SQL } from 'bun'
 import type { Verification } from '../../gateway/ports/ledger.ts'
-import type { SqlValue } from '../books/canonical.ts'
+import type { SqlValue } from '../books/rows/canonical.ts'
 import {
   isSameRow,
   nameOfCopied,
@@ -8,11 +8,11 @@ import {
   type CopiedColumn,
   type CopiedRow,
   type CopiedTable,
-} from '../books/copied-table.ts'
+} from '../books/rows/copied-table.ts'
 import type { Step } from '../books/steps.ts'
-import { readIn, readStep } from './engine.ts'
-import { limitUsage } from './limit-usage.ts'
-import { list } from './literals.ts'
+import { readIn, readStep } from './lanes/engine.ts'
+import { limitUsage } from './limits/limit-usage.ts'
+import { list } from './database/literals.ts'
 import { Snapshot } from './verify/snapshot.ts'
 import { verifyBooks } from './verify/verify.ts'
 

@@ -2,10 +2,10 @@ import { SQL } from 'bun'
 import type { DatabaseServer } from '../../gateway/ports/database-server.ts'
 import type { Nodes } from '../../gateway/ports/nodes.ts'
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
-import { clientOptions, connections, requireSafeDatabase, type Connections } from './database.ts'
-import { grantUse, migrate } from './migrate.ts'
+import { clientOptions, connections, requireSafeDatabase, type Connections } from './database/database.ts'
+import { grantUse, migrate } from './database/migrate.ts'
 import { openNode, type NodeSettings } from './node.ts'
-import { timedReads } from './reads.ts'
+import { timedReads } from './database/reads.ts'
 import { partitionProblem, runningNodes, upkeep } from './upkeep.ts'
 
 const UPKEEP_MS_MAX = 60_000

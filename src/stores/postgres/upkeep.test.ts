@@ -2,8 +2,8 @@ import type { SQL } from 'bun'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { anEmptyDatabase } from '../../../test/support/postgres/databases.ts'
 import { runServer } from '../../../test/support/postgres/run-server.ts'
-import { connections } from './database.ts'
-import { migrate } from './migrate.ts'
+import { connections } from './database/database.ts'
+import { migrate } from './database/migrate.ts'
 import { partitionProblem, runningNodes, upkeep } from './upkeep.ts'
 
 const server = await runServer()

@@ -1,8 +1,8 @@
 import type { SQL } from 'bun'
 import type { RunningNode } from '../../gateway/ports/nodes.ts'
-import { addPartitions, PARTITION_MONTHS, partitionMonthsAhead } from './partitions.ts'
-import type { ReadQuery } from './reads.ts'
-import { sealSilentLanes } from './stored-rows.ts'
+import { addPartitions, PARTITION_MONTHS, partitionMonthsAhead } from './database/partitions.ts'
+import type { ReadQuery } from './database/reads.ts'
+import { sealSilentLanes } from './lanes/stored-rows.ts'
 
 /** How long an expired hold stays: until then, its request can still be charged. */
 const EXPIRED_KEPT_MS = 86_400_000

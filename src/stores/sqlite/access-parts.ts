@@ -6,9 +6,9 @@ import type { MailRecipients } from '../books/events/mail-recipients.ts'
 import { limitChanges, type LimitUsage } from '../books/access/limit-changes.ts'
 import type { UsageSource } from '../books/access/project-usage.ts'
 import { afterCommit, atOnce } from '../books/steps.ts'
-import type { StepRunner } from './engine.ts'
-import type { HoldOwner } from './hold-owner.ts'
-import type { LedgerSteps } from './ledger.ts'
+import type { StepRunner } from './commits/engine.ts'
+import type { HoldOwner } from './ledger/hold-owner.ts'
+import type { LedgerSteps } from './ledger/ledger.ts'
 import { areCostsAdded, isUsageRebuilt } from './usage-days.ts'
 
 type Parts = {

@@ -3,7 +3,7 @@ import { compareKey, writeKeyCheck, type Sealing } from '../books/catalog/key-ch
 import { CatalogCopy } from '../books/catalog/stored-catalog.ts'
 import { secretBox, type SecretKey } from '../books/secrets/secret-box.ts'
 import type { Step } from '../books/steps.ts'
-import type { StepRunner } from './engine.ts'
+import type { StepRunner } from './commits/engine.ts'
 
 /** The catalog as all nodes of a file share it. */
 export type OpenCatalog = { readonly copy: CatalogCopy; readonly sealing: Sealing }

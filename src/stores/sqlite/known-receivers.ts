@@ -9,7 +9,7 @@ import {
   type Receivers,
 } from '../books/events/receivers.ts'
 import type { Step } from '../books/steps.ts'
-import type { Transactions } from './transactions.ts'
+import type { Transactions } from './commits/transactions.ts'
 
 /**
  * The receivers of events in memory: a database file belongs to one process. So an event that nobody asked for costs

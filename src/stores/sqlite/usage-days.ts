@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { UsageDayTable } from './beside-charges.ts'
-import type { GroupCommit } from './group-commit.ts'
+import { UsageDayTable } from './ledger/beside-charges.ts'
+import type { GroupCommit } from './commits/group-commit.ts'
 import {
   dayOf,
   IS_COMPENSATED,
@@ -9,7 +9,7 @@ import {
   type ChargeMeasures,
   type OperatorMeasures,
   type UsageGroup,
-} from '../books/usage-days.ts'
+} from '../books/usage/usage-days.ts'
 
 /** The charges that are moved in one transaction. It takes a few milliseconds, and all other work waits for it. */
 const CHARGES_A_TURN = 256

@@ -47,7 +47,7 @@ export const accessMutants: readonly Mutant[] = [
   },
   {
     name: 'a node accepts the keys that it keeps although it cannot hear of changes',
-    file: 'src/stores/postgres/poll.ts',
+    file: 'src/stores/postgres/database/poll.ts',
     text: 'this.#clock.monotonicMs() - this.#freshAtMs < FRESH_MS',
     replacement: 'true',
     tests: [LOOKUP_TESTS],
@@ -89,7 +89,7 @@ export const accessMutants: readonly Mutant[] = [
   },
   {
     name: 'a closed account takes a credit',
-    file: 'src/stores/books/credit-rows.ts',
+    file: 'src/stores/books/rows/credit-rows.ts',
     text: "if (books.current.isClosed) throw closedRefusal('credits')",
     replacement: '',
     tests: [ACCOUNT_TESTS],

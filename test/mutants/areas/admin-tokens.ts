@@ -38,7 +38,7 @@ export const adminTokenMutants: readonly Mutant[] = [
   },
   {
     name: 'the grants of a token are not counted',
-    file: 'src/stores/books/credit-rows.ts',
+    file: 'src/stores/books/rows/credit-rows.ts',
     text: 'token_id: allowance.tokenId',
     replacement: 'token_id: null',
     tests: [STORE_TESTS, SCENARIOS],

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts'
 
-const LOCK = 'src/stores/sqlite/folder-lock.ts'
-const LOCK_TESTS = 'src/stores/sqlite/folder-lock.test.ts'
+const LOCK = 'src/stores/sqlite/database/folder-lock.ts'
+const LOCK_TESTS = 'src/stores/sqlite/database/folder-lock.test.ts'
 const WRITE = 'src/app/backup/write-backup.ts'
 const WRITE_TESTS = 'src/app/backup/write-backup.test.ts'
 const BACKUP_TESTS = 'src/app/backup/open-backups.test.ts'

@@ -201,14 +201,14 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'the queued jobs of a node that is silent are not found',
-    file: 'src/stores/postgres/beside-jobs.ts',
+    file: 'src/stores/postgres/ledger/beside-jobs.ts',
     text: 'AND seen_at_ms > now_ms(CAST(? AS bigint)) - ${LANE_TTL_MS}',
     replacement: 'AND now_ms(CAST(? AS bigint)) > 0',
     tests: [POSTGRES],
   },
   {
     name: 'a step that another node overtook is not decided again',
-    file: 'src/stores/postgres/engine.ts',
+    file: 'src/stores/postgres/lanes/engine.ts',
     text: "new Set(['23505', '40P01'])",
     replacement: 'new Set()',
     tests: [STORE],

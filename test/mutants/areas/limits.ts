@@ -112,7 +112,7 @@ export const limitMutants: readonly Mutant[] = [
   },
   {
     name: 'tokens of a request that is charged after its hold expired do not count',
-    file: 'src/stores/sqlite/text-holds.ts',
+    file: 'src/stores/sqlite/ledger/text-holds.ts',
     text: 'else if (used.tokens > 0) limits.addDebt(books, demand, used)',
     replacement: '',
     tests: [STORE_TESTS],

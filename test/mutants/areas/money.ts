@@ -5,9 +5,9 @@ const HOLD_TESTS = 'src/domain/ledger/hold.test.ts'
 const CHARGE_TESTS = 'src/domain/pricing/charge.test.ts'
 const QUOTE = 'src/gateway/text/quote-text.ts'
 const QUOTE_TESTS = 'src/gateway/text/quote-text.test.ts'
-const TEXT_HOLDS = 'src/stores/sqlite/text-holds.ts'
-const LEDGER_TESTS = 'src/stores/sqlite/ledger.test.ts'
-const CORRECTIONS = 'src/stores/books/correction-rows.ts'
+const TEXT_HOLDS = 'src/stores/sqlite/ledger/text-holds.ts'
+const LEDGER_TESTS = 'src/stores/sqlite/ledger/ledger.test.ts'
+const CORRECTIONS = 'src/stores/books/rows/correction-rows.ts'
 const QUEUE = 'src/gateway/admission/hold-queue.ts'
 const MARGINS = 'src/gateway/admin/reports/margins.ts'
 const MARGINS_TESTS = 'src/gateway/admin/reports/margins.test.ts'
@@ -235,7 +235,7 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'a write counts as done before its commit',
-    file: 'src/stores/sqlite/group-commit.ts',
+    file: 'src/stores/sqlite/commits/group-commit.ts',
     text: 'this.#result = this.#step()',
     replacement: 'this.#outcome.resolve((this.#result = this.#step()))',
     tests: [LEDGER_TESTS],
@@ -291,14 +291,14 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'an attempt is compensated again',
-    file: 'src/stores/books/attempt-rows.ts',
+    file: 'src/stores/books/rows/attempt-rows.ts',
     text: "if (row.state === 'compensated') return { cost }",
     replacement: '',
     tests: [LEDGER_TESTS],
   },
   {
     name: 'the charge of a late answer does not say that its usage was clamped',
-    file: 'src/stores/books/attempt-rows.ts',
+    file: 'src/stores/books/rows/attempt-rows.ts',
     text: 'isClamped: row.is_clamped === 1n',
     replacement: 'isClamped: row.is_clamped === 2n',
     tests: [LEDGER_TESTS],
@@ -319,28 +319,28 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'an idempotency key is accepted for another credit',
-    file: 'src/stores/books/credit-rows.ts',
+    file: 'src/stores/books/rows/credit-rows.ts',
     text: 'if (isSameCredit(byKey, request)) return',
     replacement: 'if (byKey !== null) return',
     tests: [LEDGER_TESTS],
   },
   {
     name: 'a repeat of a charge with another cost is accepted',
-    file: 'src/stores/books/charge-rows.ts',
+    file: 'src/stores/books/rows/charge-rows.ts',
     text: 'Number(first.account_id) !== accountId || first.cost !== cost',
     replacement: 'Number(first.account_id) !== accountId',
     tests: [LEDGER_TESTS],
   },
   {
     name: 'money that other requests hold counts as free',
-    file: 'src/stores/sqlite/account-books.ts',
+    file: 'src/stores/sqlite/ledger/account-books.ts',
     text: 'return subtractUsd(this.current.balances.available, this.heldText)',
     replacement: 'return this.current.balances.available',
     tests: [LEDGER_TESTS],
   },
   {
     name: 'a balance after a rollback keeps what was rolled back',
-    file: 'src/stores/sqlite/account-books.ts',
+    file: 'src/stores/sqlite/ledger/account-books.ts',
     text: 'for (const books of this.#changed.splice(0)) books.staged = null',
     replacement: 'for (const books of this.#changed.splice(0)) books.committed = books.current',
     tests: [LEDGER_TESTS],
@@ -389,34 +389,34 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'the hold of a job needs no money',
-    file: 'src/stores/books/holds.ts',
+    file: 'src/stores/books/ledger/holds.ts',
     text: 'if (!canHold(books.free, amount)) return { outcome: refusalOfHold(books) }',
     replacement: '',
     tests: [LEDGER_TESTS],
   },
   {
     name: 'the hold of a job expires like any other',
-    file: 'src/stores/books/holds.ts',
+    file: 'src/stores/books/ledger/holds.ts',
     text: 'job === undefined ? by.expiresAtMs : null',
     replacement: 'by.expiresAtMs',
     tests: [LEDGER_TESTS],
   },
   {
     name: 'a step that throws is kept with the steps before it',
-    file: 'src/stores/sqlite/transactions.ts',
+    file: 'src/stores/sqlite/commits/transactions.ts',
     text: `      if (thrown !== undefined) {
         this.#rollBack()
         return thrown
       }`,
     replacement: '',
-    tests: ['src/stores/sqlite/group-commit.test.ts'],
+    tests: ['src/stores/sqlite/commits/group-commit.test.ts'],
   },
   {
     name: 'writes that wait are lost when the store closes',
-    file: 'src/stores/sqlite/group-commit.ts',
+    file: 'src/stores/sqlite/commits/group-commit.ts',
     text: 'while (this.#waiting.length > 0) this.#commitBatch()',
     replacement: '',
-    tests: ['src/stores/sqlite/group-commit.test.ts'],
+    tests: ['src/stores/sqlite/commits/group-commit.test.ts'],
   },
   {
     name: 'a hold that was placed for a client that left is never freed',
@@ -441,17 +441,17 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'a rollback does not undo what it added to the usage of a day',
-    file: 'src/stores/sqlite/beside-charges.ts',
+    file: 'src/stores/sqlite/ledger/beside-charges.ts',
     text: 'afterRollback: () => sums.clear(),',
     replacement: 'afterRollback: () => undefined,',
-    tests: ['src/stores/sqlite/beside-charges.test.ts'],
+    tests: ['src/stores/sqlite/ledger/beside-charges.test.ts'],
   },
   {
     name: 'the usage of a part of a day is that of the whole day',
     file: 'src/stores/books/usage/usage-list.ts',
     text: 'part.fromMs === startOfDay(day) && part.toMs === startOfDay(day + 1)',
     replacement: 'part.fromMs >= startOfDay(day)',
-    tests: ['src/stores/sqlite/beside-charges.test.ts'],
+    tests: ['src/stores/sqlite/ledger/beside-charges.test.ts'],
   },
   {
     name: 'a reused idempotency key refunds another charge',
@@ -579,28 +579,28 @@ export const moneyMutants: readonly Mutant[] = [
     file: CORRECTIONS,
     text: 'row.amount === amount && row.charge_id === chargeId',
     replacement: 'row.charge_id === chargeId',
-    tests: ['src/stores/sqlite/ledger.test.ts'],
+    tests: ['src/stores/sqlite/ledger/ledger.test.ts'],
   },
   {
     name: 'a charge that was compensated is refunded',
     file: CORRECTIONS,
     text: 'if (charge.is_compensated === 1n)',
     replacement: 'if (charge.is_compensated === 2n)',
-    tests: ['src/stores/sqlite/ledger.test.ts'],
+    tests: ['src/stores/sqlite/ledger/ledger.test.ts'],
   },
   {
     name: 'refunds of one moment are left out between two pages',
     file: 'src/stores/books/usage/refund-list.ts',
     text: '(operations.at_ms, operations.id) < (CAST(? AS bigint), CAST(? AS bigint))',
     replacement: 'operations.at_ms < CAST(? AS bigint) AND operations.id < CAST(? AS bigint)',
-    tests: ['src/stores/sqlite/ledger.test.ts'],
+    tests: ['src/stores/sqlite/ledger/ledger.test.ts'],
   },
   {
     name: 'the refunds at the end of a time range are counted in two ranges',
     file: 'src/stores/books/usage/refund-list.ts',
     text: 'account_id = ? AND at_ms >= ? AND at_ms < ?`',
     replacement: 'account_id = ? AND at_ms >= ? AND at_ms <= ?`',
-    tests: ['src/stores/sqlite/ledger.test.ts'],
+    tests: ['src/stores/sqlite/ledger/ledger.test.ts'],
   },
   {
     name: 'a loss counts as money that the account was credited',
@@ -660,7 +660,7 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'a cost that is not known counts as known',
-    file: 'src/stores/books/usage-days.ts',
+    file: 'src/stores/books/usage/usage-days.ts',
     text: 'chargesWithoutCost: providerCost === null ? 1 : 0',
     replacement: 'chargesWithoutCost: providerCost === null ? 0 : 0',
     tests: [MARGINS_TESTS],
@@ -670,7 +670,7 @@ export const moneyMutants: readonly Mutant[] = [
     file: 'src/stores/sqlite/access-parts.ts',
     text: 'isUsageRebuilt(database) && areCostsAdded(database)',
     replacement: 'isUsageRebuilt(database)',
-    tests: ['src/stores/sqlite/migrations.test.ts'],
+    tests: ['src/stores/sqlite/database/migrations.test.ts'],
   },
   {
     name: 'the doctor is silent about models that are sold below their cost',

@@ -1,18 +1,18 @@
 import type { Mutant } from '../mutant.ts'
 
-const BATCHES = 'src/stores/postgres/batches.ts'
+const BATCHES = 'src/stores/postgres/lanes/batches.ts'
 const POST = 'src/stores/postgres/migrations/0002_batches.sql'
 const LIMITS = 'src/stores/postgres/migrations/0008_limits.sql'
-const BATCH_TESTS = 'src/stores/postgres/batches.test.ts'
-const HOLD_TESTS = 'src/stores/postgres/text-holds.test.ts'
-const LIMIT_TESTS = 'src/stores/postgres/limits.test.ts'
-const DATABASE = 'src/stores/postgres/database.ts'
+const BATCH_TESTS = 'src/stores/postgres/lanes/batches.test.ts'
+const HOLD_TESTS = 'src/stores/postgres/ledger/text-holds.test.ts'
+const LIMIT_TESTS = 'src/stores/postgres/limits/limits.test.ts'
+const DATABASE = 'src/stores/postgres/database/database.ts'
 
 /** Faults in the books of many nodes. */
 export const postgresMutants: readonly Mutant[] = [
   {
     name: 'a batch in PostgreSQL is answered before it is on disk',
-    file: 'src/stores/postgres/lane-writer.ts',
+    file: 'src/stores/postgres/lanes/lane-writer.ts',
     text: 'flushed(this.#sql)]',
     replacement: 'Promise.resolve()]',
     tests: [BATCH_TESTS],
@@ -57,7 +57,7 @@ export const postgresMutants: readonly Mutant[] = [
     file: DATABASE,
     text: "['on', 'remote_write', 'remote_apply']",
     replacement: "['on', 'local', 'remote_write', 'remote_apply']",
-    tests: ['src/stores/postgres/database.test.ts'],
+    tests: ['src/stores/postgres/database/database.test.ts'],
   },
   {
     name: 'a limit of an account in PostgreSQL admits every hold of a batch',
@@ -89,7 +89,7 @@ export const postgresMutants: readonly Mutant[] = [
   },
   {
     name: 'the commit of a batch does not cover the charges of PostgreSQL',
-    file: 'src/stores/postgres/post.ts',
+    file: 'src/stores/postgres/lanes/post.ts',
     text: 'rows.add(chargesTable.tag, formOfRow(chargesTable, place, chargeRow(account, charge, booking, tariffId)))',
     replacement: '',
     tests: [BATCH_TESTS],

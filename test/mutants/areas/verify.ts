@@ -357,10 +357,10 @@ export const verifyMutants: readonly Mutant[] = [
   },
   {
     name: 'a value of a hashed row can be moved to another column',
-    file: 'src/stores/books/hashed-table.ts',
+    file: 'src/stores/books/rows/hashed-table.ts',
     text: "(value === null ? [] : [names[index] ?? '', value])",
     replacement: "(value === null ? [] : [names.length > index ? '' : '', value])",
-    tests: ['src/stores/sqlite/hashed-table.test.ts'],
+    tests: ['src/stores/sqlite/commits/hashed-table.test.ts'],
   },
   {
     name: 'verify accepts a commit whose checksums were removed',

@@ -1,8 +1,8 @@
 import type { SQL } from 'bun'
-import { keyOf, selectCovered } from '../../../src/stores/books/hashed-table.ts'
-import type { SqlValue } from '../../../src/stores/books/canonical.ts'
+import { keyOf, selectCovered } from '../../../src/stores/books/rows/hashed-table.ts'
+import type { SqlValue } from '../../../src/stores/books/rows/canonical.ts'
 import { CommitsCheck, type CommitRow } from '../../../src/stores/books/verify/commits.ts'
-import { bunHashes } from '../../../src/stores/postgres/lane.ts'
+import { bunHashes } from '../../../src/stores/postgres/lanes/lane.ts'
 import type { NanoUsd } from '../../../src/domain/money.ts'
 
 /** A new account with funds that no commit covers. Its id. */

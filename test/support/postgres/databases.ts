@@ -1,5 +1,5 @@
 import { SQL } from 'bun'
-import { migrate } from '../../../src/stores/postgres/migrate.ts'
+import { migrate } from '../../../src/stores/postgres/database/migrate.ts'
 import type { PostgresServer } from './server.ts'
 
 /** The tests set their clocks to a time in 2027. */

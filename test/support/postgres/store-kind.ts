@@ -1,6 +1,6 @@
 import { afterEach, describe } from 'bun:test'
 import type { Clock } from '../../../src/gateway/ports/clock.ts'
-import { connections } from '../../../src/stores/postgres/database.ts'
+import { connections } from '../../../src/stores/postgres/database/database.ts'
 import { openNode } from '../../../src/stores/postgres/node.ts'
 import { fakeClock } from '../fake-clock.ts'
 import type { StoreKind, TestStore } from '../test-store.ts'

@@ -1,5 +1,5 @@
 import type { Audit, AuditLog } from '../../../gateway/ports/audit.ts'
-import { auditTable } from '../access-tables.ts'
+import { auditTable } from '../rows/access-tables.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
 import { all, first, insert, type Engine, type Step } from '../steps.ts'
 

@@ -5,7 +5,7 @@ import {
   type AccountRow,
   type ApiKeyRow,
   type ProjectRow,
-} from '../account-rows.ts'
+} from '../rows/account-rows.ts'
 import { all, type Step } from '../steps.ts'
 import { listOf } from '../value-lists.ts'
 import { keysFrom } from './key-secrets.ts'

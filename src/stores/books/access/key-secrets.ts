@@ -1,13 +1,13 @@
 import type { ApiKey } from '../../../domain/accounts/api-key.ts'
 import type { NewEnd } from '../../../domain/accounts/key-secrets.ts'
-import { secretEndsTable } from '../access-tables.ts'
+import { secretEndsTable } from '../rows/access-tables.ts'
 import {
   apiKeyFrom,
   type ApiKeyRow,
   type KeySecretRow,
   type RotationRows,
   type SecretEndRow,
-} from '../account-rows.ts'
+} from '../rows/account-rows.ts'
 import { all, insert, type Step } from '../steps.ts'
 import { LIST_MAX, listOf } from '../value-lists.ts'
 

@@ -1,6 +1,6 @@
 import type { ApiKey } from '../../../domain/accounts/api-key.ts'
 import { run, type Engine, type Step } from '../steps.ts'
-import { dayOf } from '../usage-days.ts'
+import { dayOf } from '../usage/usage-days.ts'
 import { LIST_MAX, listOf } from '../value-lists.ts'
 
 /**

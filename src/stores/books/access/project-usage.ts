@@ -1,7 +1,7 @@
 import type { Project } from '../../../domain/accounts/project.ts'
 import type { Projects, ProjectUsage, UsageGrain } from '../../../gateway/ports/projects.ts'
 import { all, type Engine, type Step } from '../steps.ts'
-import { addSums, ALL_SUMS, chargeSumsFrom, type UsageSumsRow } from '../usage-days.ts'
+import { addSums, ALL_SUMS, chargeSumsFrom, type UsageSumsRow } from '../usage/usage-days.ts'
 import { notAddedUp } from './limit-changes.ts'
 
 /** How a store reads `usage_days` for a report. */

@@ -1,6 +1,6 @@
 import type { SealedRevision } from '../access/audit-log.ts'
-import { CanonicalBytes } from '../canonical.ts'
-import type { Hashes } from '../commit-rows.ts'
+import { CanonicalBytes } from '../rows/canonical.ts'
+import type { Hashes } from '../rows/commit-rows.ts'
 import { all, first, type Step } from '../steps.ts'
 import type { RevisionRow } from './catalog-history.ts'
 

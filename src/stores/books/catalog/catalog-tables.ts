@@ -12,7 +12,7 @@ import { decodePriceList, encodePriceList } from '../../../domain/catalog/rows/p
 import { problemSentence, type Checked } from '../../../domain/catalog/rows/problem.ts'
 import { decodeStoredProvider, encodeProvider } from '../../../domain/catalog/rows/provider-row.ts'
 import type { Audit } from '../../../gateway/ports/audit.ts'
-import type { SqlValue } from '../canonical.ts'
+import type { SqlValue } from '../rows/canonical.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { all, first, run, type Step } from '../steps.ts'
 import { completeKeyCheck, type Sealing } from './key-check.ts'

@@ -7,7 +7,7 @@ import type { Audit } from '../../../gateway/ports/audit.ts'
 import type { CatalogRevision, CatalogStore, CheckChange } from '../../../gateway/ports/catalog.ts'
 import type { Page } from '../../../gateway/ports/ledger-reports.ts'
 import { appendAudit } from '../access/audit-log.ts'
-import type { Hashes } from '../commit-rows.ts'
+import type { Hashes } from '../rows/commit-rows.ts'
 import { all, type Engine, type Step } from '../steps.ts'
 import {
   isSameCatalog,

@@ -1,6 +1,6 @@
 import { addUsd, type NanoUsd } from '../../../domain/money.ts'
 import { balanceAlertAfter, type BalanceAlert } from '../../../domain/webhooks/event.ts'
-import type { StepBooks } from '../operation-rows.ts'
+import type { StepBooks } from '../rows/operation-rows.ts'
 import { booksOf, run, type Step } from '../steps.ts'
 import type { Events } from './events.ts'
 

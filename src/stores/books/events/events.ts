@@ -1,6 +1,6 @@
 import { eventBody, type EventAccount, type NewEvent } from '../../../domain/webhooks/event.ts'
 import { first, run, type Step } from '../steps.ts'
-import { newEventId } from '../webhook-rows.ts'
+import { newEventId } from '../rows/webhook-rows.ts'
 import { queueMails } from './mail-recipients.ts'
 import type { EventReceivers, Receivers } from './receivers.ts'
 

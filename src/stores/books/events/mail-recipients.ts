@@ -2,7 +2,7 @@ import { hasRoom, mailDay } from '../../../domain/mail/mail.ts'
 import type { EventType } from '../../../domain/webhooks/event.ts'
 import type { MailSettings } from '../../../gateway/ports/mail.ts'
 import { all, first, run, takeTurn, type Step } from '../steps.ts'
-import { newEventId } from '../webhook-rows.ts'
+import { newEventId } from '../rows/webhook-rows.ts'
 import { readMailSettings, type MailRecipient, type Receivers } from './receivers.ts'
 
 /** The steps that change who gets mails, and how many. */

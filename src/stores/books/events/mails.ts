@@ -1,7 +1,7 @@
 import { afterMailAttempt, mailDayBegin } from '../../../domain/mail/mail.ts'
 import type { DueMail, Mail, MailQueue, MailSettings } from '../../../gateway/ports/mail.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
-import { mailMessageFrom, type MailMessageRow } from '../mail-rows.ts'
+import { mailMessageFrom, type MailMessageRow } from '../rows/mail-rows.ts'
 import { all, first, run, type Engine, type Step } from '../steps.ts'
 import { differFromStored, queueLeftOut, type MailRecipients } from './mail-recipients.ts'
 

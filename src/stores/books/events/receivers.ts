@@ -2,7 +2,7 @@ import { isForOperators } from '../../../domain/mail/mail.ts'
 import { eventTypes, type EventType, type NewEvent } from '../../../domain/webhooks/event.ts'
 import type { MailSettings } from '../../../gateway/ports/mail.ts'
 import { all, first, type Step } from '../steps.ts'
-import { eventsFrom } from '../webhook-rows.ts'
+import { eventsFrom } from '../rows/webhook-rows.ts'
 
 /**
  * The messages that wait for one webhook. More are dropped and counted: a receiver that is down for a day must not fill

@@ -7,7 +7,7 @@ import { appendAudit } from '../access/audit-log.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { all, first, run, type Engine, type Step } from '../steps.ts'
-import { messageFrom, webhookFrom, type MessageRow, type WebhookRow } from '../webhook-rows.ts'
+import { messageFrom, webhookFrom, type MessageRow, type WebhookRow } from '../rows/webhook-rows.ts'
 import type { Events } from './events.ts'
 import { QUEUE_MAX, type Receivers } from './receivers.ts'
 

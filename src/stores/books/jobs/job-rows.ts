@@ -12,7 +12,7 @@ import type {
 import { nanoUsd } from '../../../domain/money.ts'
 import type { ImageTariff, VideoTariff } from '../../../domain/pricing/tariff.ts'
 import type { NewJob } from '../../../gateway/ports/jobs.ts'
-import { attributionColumns, attributionFrom, type AttributionColumns } from '../attribution-columns.ts'
+import { attributionColumns, attributionFrom, type AttributionColumns } from '../rows/attribution-columns.ts'
 
 /** The columns of a job that never change. Commit hashes cover them. */
 type JobCreation = AttributionColumns & {

@@ -7,7 +7,7 @@ import { rejection } from '../../../../test/support/rejection.ts'
 import { tamper } from '../../../../test/support/tamper.ts'
 import { aSqliteStore, sqlite } from '../../../../test/support/test-store.ts'
 import { usd } from '../../../domain/money.ts'
-import type { SqlValue } from '../canonical.ts'
+import type { SqlValue } from '../rows/canonical.ts'
 import { dueJobs } from './job-lists.ts'
 
 jobsConform(sqlite)

@@ -1,9 +1,9 @@
 import { mayBecome, type AttemptState } from '../../../domain/ledger/attempt.ts'
 import type { Attempt, AttemptId, Attempts, Bill } from '../../../gateway/ports/attempts.ts'
-import { attemptRow } from '../attempt-rows.ts'
+import { attemptRow } from '../rows/attempt-rows.ts'
 import { all, END_OF_WORK, first, insert, type Engine, type Step } from '../steps.ts'
-import { usageColumns } from '../usage-columns.ts'
-import { attemptsTable } from '../work-tables.ts'
+import { usageColumns } from '../rows/usage-columns.ts'
+import { attemptsTable } from '../rows/work-tables.ts'
 import type { BesideCharges } from './charges.ts'
 
 const BY_ID = 'request_key = ? AND request_tail = ? AND number = ?'

@@ -1,11 +1,11 @@
 import type { Id } from '../../../domain/ids.ts'
 import { ZERO } from '../../../domain/money.ts'
 import type { Charge } from '../../../gateway/ports/charge.ts'
-import { chargeRow, type ChargeBooking, type ChargedRow } from '../charge-rows.ts'
-import { chargesTable } from '../money-tables.ts'
-import type { StepBooks } from '../operation-rows.ts'
+import { chargeRow, type ChargeBooking, type ChargedRow } from '../rows/charge-rows.ts'
+import { chargesTable } from '../rows/money-tables.ts'
+import type { StepBooks } from '../rows/operation-rows.ts'
 import { first, insert, type Step } from '../steps.ts'
-import type { Tariff } from '../tariff-rows.ts'
+import type { Tariff } from '../rows/tariff-rows.ts'
 
 /** What belongs to a charge beside its row. Stores keep it in different ways. */
 export type BesideCharges = {

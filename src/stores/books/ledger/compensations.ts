@@ -1,6 +1,6 @@
 import type { AttemptId } from '../../../gateway/ports/attempts.ts'
 import type { Compensated } from '../../../gateway/ports/ledger.ts'
-import { compensateAttempt, nameOfAttempt, type AttemptRow } from '../attempt-rows.ts'
+import { compensateAttempt, nameOfAttempt, type AttemptRow } from '../rows/attempt-rows.ts'
 import { all, booksOf, first, type Step } from '../steps.ts'
 import type { Charges } from './charges.ts'
 import type { Journal } from './journal.ts'

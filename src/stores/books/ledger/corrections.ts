@@ -10,9 +10,9 @@ import {
   type CorrectionTerms,
   type NewCorrection,
   type RefundableRow,
-} from '../correction-rows.ts'
-import { correctionsTable } from '../money-tables.ts'
-import type { StepBooks } from '../operation-rows.ts'
+} from '../rows/correction-rows.ts'
+import { correctionsTable } from '../rows/money-tables.ts'
+import type { StepBooks } from '../rows/operation-rows.ts'
 import { booksOf, first, insert, type Step } from '../steps.ts'
 import type { Journal } from './journal.ts'
 

@@ -1,6 +1,6 @@
 import { post } from '../../../domain/ledger/post.ts'
-import { operationsTable } from '../money-tables.ts'
-import { addOperation, operationRow, type Operation, type StepBooks } from '../operation-rows.ts'
+import { operationsTable } from '../rows/money-tables.ts'
+import { addOperation, operationRow, type Operation, type StepBooks } from '../rows/operation-rows.ts'
 import { insert, nextIdOf, type Step } from '../steps.ts'
 
 /** Hears of each change of a balance, in the same step. */

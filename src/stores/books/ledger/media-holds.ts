@@ -9,9 +9,9 @@ import {
   type EndedHold,
   type HoldRow,
   type MediaHold,
-} from '../holds.ts'
-import { holdsTable } from '../money-tables.ts'
-import type { StepBooks } from '../operation-rows.ts'
+} from './holds.ts'
+import { holdsTable } from '../rows/money-tables.ts'
+import type { StepBooks } from '../rows/operation-rows.ts'
 import { all, booksOf, first, insert, run, type Step } from '../steps.ts'
 import type { Charges } from './charges.ts'
 import type { Journal } from './journal.ts'

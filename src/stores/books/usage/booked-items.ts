@@ -10,9 +10,9 @@ import type {
   BookedItem,
   BookedItems,
 } from '../../../gateway/ports/booked-items.ts'
-import { nanoUsdOrNull, usageLineFrom, type ChargeRow } from '../charge-rows.ts'
+import { nanoUsdOrNull, usageLineFrom, type ChargeRow } from '../rows/charge-rows.ts'
 import { all, first, type Engine, type Step } from '../steps.ts'
-import { usageFrom, type UsageColumns } from '../usage-columns.ts'
+import { usageFrom, type UsageColumns } from '../rows/usage-columns.ts'
 
 /** Reads all rows that have an id, each by an index. */
 export function createBookedItems(engine: Engine): BookedItems {

@@ -1,5 +1,5 @@
 import type { TimeRange } from '../../../gateway/ports/ledger-reports.ts'
-import type { ChargeRow } from '../charge-rows.ts'
+import type { ChargeRow } from '../rows/charge-rows.ts'
 import { all, type Engine, type Step } from '../steps.ts'
 
 /** The columns of a charge that a walk needs. */

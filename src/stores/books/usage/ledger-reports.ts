@@ -1,7 +1,7 @@
 import type { LedgerReports } from '../../../gateway/ports/ledger-reports.ts'
 import type { UsageSource } from '../access/project-usage.ts'
 import type { Engine } from '../steps.ts'
-import { GroupSums } from '../usage-groups.ts'
+import { GroupSums } from './usage-groups.ts'
 import type { ChargePlaces, ReadTurns } from './charge-chain.ts'
 import { usageOfDay } from './day-usage.ts'
 import { lossesOf, type FailedJobs } from './loss-list.ts'

@@ -3,7 +3,7 @@ import { jobIdPrefix, type JobKind } from '../../../domain/jobs/job.ts'
 import type { OperationKind } from '../../../domain/ledger/operation.ts'
 import { nanoUsd } from '../../../domain/money.ts'
 import type { Page, StatementLine } from '../../../gateway/ports/ledger-reports.ts'
-import { attributionFrom, type AttributionColumns } from '../attribution-columns.ts'
+import { attributionFrom, type AttributionColumns } from '../rows/attribution-columns.ts'
 import { readStatementCursor, statementCursorOf, unknownCursor } from '../cursors.ts'
 import { first, type Step } from '../steps.ts'
 

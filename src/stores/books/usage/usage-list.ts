@@ -8,8 +8,8 @@ import type {
   UsagePage,
 } from '../../../gateway/ports/ledger-reports.ts'
 import type { UsageSource } from '../access/project-usage.ts'
-import { attributedFrom, type AttributedColumns } from '../attribution-columns.ts'
-import { usageLineFrom, type ChargeRow } from '../charge-rows.ts'
+import { attributedFrom, type AttributedColumns } from '../rows/attribution-columns.ts'
+import { usageLineFrom, type ChargeRow } from '../rows/charge-rows.ts'
 import { readCursor, ROW_ID_MIN } from '../cursors.ts'
 import { first, type Engine, type Step } from '../steps.ts'
 import {
@@ -24,8 +24,8 @@ import {
   type ChargeMeasures,
   type OperatorMeasures,
   type UsageSumsRow,
-} from '../usage-days.ts'
-import type { GroupSums } from '../usage-groups.ts'
+} from './usage-days.ts'
+import type { GroupSums } from './usage-groups.ts'
 import {
   latestChargeOf,
   ROWS_A_TURN,

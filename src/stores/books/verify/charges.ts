@@ -1,8 +1,8 @@
 import { formatId } from '../../../domain/ids.ts'
 import { describeUsd, nanoUsd } from '../../../domain/money.ts'
 import type { Provenance } from '../../../domain/pricing/usage.ts'
-import type { ChargeRow } from '../charge-rows.ts'
-import { priceOfRow } from '../tariff-rows.ts'
+import type { ChargeRow } from '../rows/charge-rows.ts'
+import { priceOfRow } from '../rows/tariff-rows.ts'
 import { findingOf, type Finding } from './findings.ts'
 
 /** A charge with its tariff, its operation and its key. */

@@ -1,6 +1,6 @@
 import { CatalogSeals, NO_SEAL } from '../catalog/catalog-seal.ts'
 import type { RevisionRow } from '../catalog/catalog-history.ts'
-import type { Hashes } from '../commit-rows.ts'
+import type { Hashes } from '../rows/commit-rows.ts'
 import { all, first, type Engine, type Step } from '../steps.ts'
 import type { Finding } from './findings.ts'
 

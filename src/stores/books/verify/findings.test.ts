@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { sha256Of } from '../../sqlite/hashes.ts'
+import { sha256Of } from '../../sqlite/commits/hashes.ts'
 import { findingOf, FoundProblems, type Finding, type Names } from './findings.ts'
 
 const names: Names = {

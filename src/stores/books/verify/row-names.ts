@@ -1,7 +1,7 @@
 import { formatId, type IdPrefix } from '../../../domain/ids.ts'
 import { describeUsd, nanoUsd } from '../../../domain/money.ts'
-import type { SqlValue } from '../canonical.ts'
-import { columnsOf, keyOf, type HashedTableDefinition } from '../hashed-table.ts'
+import type { SqlValue } from '../rows/canonical.ts'
+import { columnsOf, keyOf, type HashedTableDefinition } from '../rows/hashed-table.ts'
 import type { HashedRow } from './covered-rows.ts'
 import type { Finding, Message } from './findings.ts'
 

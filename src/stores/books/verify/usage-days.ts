@@ -10,7 +10,7 @@ import {
   type OperatorMeasures,
   type UsageDay,
   type UsageDayRow,
-} from '../usage-days.ts'
+} from '../usage/usage-days.ts'
 import { findingOf, type Finding } from './findings.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { formatId } from '../../../domain/ids.ts'
 import { jobIdPrefix, type JobKind } from '../../../domain/jobs/job.ts'
-import type { Hashes } from '../commit-rows.ts'
+import type { Hashes } from '../rows/commit-rows.ts'
 import type { HashText } from '../jobs/job-facts.ts'
 import { all, first, type Engine, type Step } from '../steps.ts'
 import { checkCatalog } from './check-catalog.ts'

@@ -1,11 +1,11 @@
-import type { SqlValue } from '../../books/canonical.ts'
-import { keyOf, selectCovered } from '../../books/hashed-table.ts'
-import { chargesTable, operationsTable } from '../../books/money-tables.ts'
+import type { SqlValue } from '../../books/rows/canonical.ts'
+import { keyOf, selectCovered } from '../../books/rows/hashed-table.ts'
+import { chargesTable, operationsTable } from '../../books/rows/money-tables.ts'
 import { CommitsCheck, ROWS_NEEDED, type ChainEnd, type CommitRow } from '../../books/verify/commits.ts'
 import type { CoveredRows } from '../../books/verify/covered-rows.ts'
 import type { Finding } from '../../books/verify/findings.ts'
-import { bunHashes } from '../lane.ts'
-import { isOfLane } from '../step-writes.ts'
+import { bunHashes } from '../lanes/lane.ts'
+import { isOfLane } from '../lanes/step-writes.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** Reads the commits, lane after lane, and the rows that they cover. */

@@ -5,7 +5,7 @@ import { isOf } from '../../books/limits/account-limits.ts'
 import { all, first, type Step } from '../../books/steps.ts'
 import type { Finding } from '../../books/verify/findings.ts'
 import { findingOfCount, wrongOpenCounts, type WrongCount } from '../../books/verify/limits.ts'
-import { openDemands, scopesOfAccount, spentSince, type OpenDemand } from '../limit-usage.ts'
+import { openDemands, scopesOfAccount, spentSince, type OpenDemand } from '../limits/limit-usage.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** Compares what limits count with the charges and the open requests and jobs, account by account. */

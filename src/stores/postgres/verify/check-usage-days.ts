@@ -1,5 +1,5 @@
 import { all } from '../../books/steps.ts'
-import { IS_COMPENSATED } from '../../books/usage-days.ts'
+import { IS_COMPENSATED } from '../../books/usage/usage-days.ts'
 import type { Finding } from '../../books/verify/findings.ts'
 import { UsageDaysCheck, type MeasuredCharge, type StoredUsage } from '../../books/verify/usage-days.ts'
 import type { Snapshot } from './snapshot.ts'

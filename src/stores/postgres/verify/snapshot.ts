@@ -1,8 +1,8 @@
 import type { SQL } from 'bun'
 import type { Engine } from '../../books/steps.ts'
-import { readIn } from '../engine.ts'
-import type { Reads } from '../reads.ts'
-import { fromDatabase } from '../values.ts'
+import { readIn } from '../lanes/engine.ts'
+import type { Reads } from '../database/reads.ts'
+import { fromDatabase } from '../database/values.ts'
 
 const ROWS_AT_ONCE = 512
 

@@ -22,8 +22,8 @@ import type { TestStore } from '../../../../test/support/test-store.ts'
 import { usd } from '../../../domain/money.ts'
 import type { Verification } from '../../../gateway/ports/ledger.ts'
 import type { Engine } from '../../books/steps.ts'
-import { connections } from '../database.ts'
-import { readIn } from '../engine.ts'
+import { connections } from '../database/database.ts'
+import { readIn } from '../lanes/engine.ts'
 import { verifyBooks } from './verify.ts'
 
 const server = await runServer()

@@ -3,8 +3,8 @@ import type { ScopeTerms } from '../../../domain/limits/limits-row.ts'
 import type { Scope } from '../../../domain/limits/scope.ts'
 import { nanoUsd, type NanoUsd } from '../../../domain/money.ts'
 import { scopeTerms } from '../../books/access/limit-changes.ts'
-import { dayOf } from '../../books/usage-days.ts'
-import type { StepRunner } from '../engine.ts'
+import { dayOf } from '../../books/usage/usage-days.ts'
+import type { StepRunner } from '../commits/engine.ts'
 import type { ScopedDemand } from '../../books/limits/account-limits.ts'
 
 /** The projects of keys that are kept, at about 50 bytes each. */

@@ -15,11 +15,11 @@ import { budgetNews, withNews } from '../../../domain/webhooks/budget-alert.ts'
 import type { BudgetStatus, Limited, LimitOwner, ReadOutcome } from '../../../gateway/ports/limits.ts'
 import { BudgetAlerts } from '../../books/events/budget-alerts.ts'
 import type { Events } from '../../books/events/events.ts'
-import type { AccountBooks } from '../account-books.ts'
-import type { StepRunner } from '../engine.ts'
-import type { HintBroadcast } from '../freed-hints.ts'
-import type { OpenTextHolds } from '../text-holds.ts'
-import type { Transactions } from '../transactions.ts'
+import type { AccountBooks } from '../ledger/account-books.ts'
+import type { StepRunner } from '../commits/engine.ts'
+import type { HintBroadcast } from '../ledger/freed-hints.ts'
+import type { OpenTextHolds } from '../ledger/text-holds.ts'
+import type { Transactions } from '../commits/transactions.ts'
 import {
   AccountLimits,
   budgetsOfScope,

@@ -1,8 +1,8 @@
 import type { Limits } from '../../../gateway/ports/limits.ts'
 import { limitTerms } from '../../books/access/limit-changes.ts'
 import type { Engine } from '../../books/steps.ts'
-import type { HoldOwner } from '../hold-owner.ts'
-import type { LedgerSteps } from '../ledger.ts'
+import type { HoldOwner } from '../ledger/hold-owner.ts'
+import type { LedgerSteps } from '../ledger/ledger.ts'
 import { isDamaged } from './limit-steps.ts'
 
 /** `Limits` of one node. */

@@ -1,10 +1,10 @@
 import type { Database } from 'bun:sqlite'
 import { ROW_ID_MIN } from '../../books/cursors.ts'
-import { keyOf, selectCovered } from '../../books/hashed-table.ts'
+import { keyOf, selectCovered } from '../../books/rows/hashed-table.ts'
 import { CommitsCheck, ROWS_NEEDED, type CommitRow } from '../../books/verify/commits.ts'
 import type { CoveredRows } from '../../books/verify/covered-rows.ts'
 import type { Finding } from '../../books/verify/findings.ts'
-import { bunHashes } from '../hashes.ts'
+import { bunHashes } from '../commits/hashes.ts'
 
 const COMMITS_A_TURN = 32
 const ROWS_AT_ONCE = 512

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { Finding } from '../../books/verify/findings.ts'
 import { findingOfCount } from '../../books/verify/limits.ts'
-import type { BooksOfAccounts } from '../account-books.ts'
+import type { BooksOfAccounts } from '../ledger/account-books.ts'
 import type { LimitSteps } from '../limits/limit-steps.ts'
 import { isUsageRebuilt } from '../usage-days.ts'
 

@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { ACCOUNT_SUMS, IS_COMPENSATED, startOfDay } from '../../books/usage-days.ts'
+import { ACCOUNT_SUMS, IS_COMPENSATED, startOfDay } from '../../books/usage/usage-days.ts'
 import type { Finding } from '../../books/verify/findings.ts'
 import {
   findingsOfDay,

@@ -1,0 +1,231 @@
+import { SQL } from 'bun'
+import { afterEach, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { aDataFolder } from '../../../../test/support/data-folder.ts'
+import { aDatabase, anEmptyDatabase } from '../../../../test/support/postgres/databases.ts'
+import { runServer } from '../../../../test/support/postgres/run-server.ts'
+import { rejection } from '../../../../test/support/rejection.ts'
+import { grantUse, migrate } from './migrate.ts'
+
+const server = await runServer()
+const opened: SQL[] = []
+
+function connect(url: string): SQL {
+  const sql = new SQL({ url, bigint: true, max: 1 })
+  opened.push(sql)
+  return sql
+}
+
+/** A connection to a new database. With tables, it has those of the store. */
+async function open({ withTables }: { readonly withTables: boolean }): Promise<SQL> {
+  return connect(withTables ? await aDatabase(server!) : await anEmptyDatabase(server!))
+}
+
+function aFolderWith(scripts: Readonly<Record<string, string>>): string {
+  const folder = aDataFolder()
+  for (const [name, script] of Object.entries(scripts)) writeFileSync(join(folder, name), script)
+  return folder
+}
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map(sql => sql.close()))
+})
+
+describe.skipIf(server === undefined)('the migrations of PostgreSQL', () => {
+  test('two starts at the same time apply each migration of PostgreSQL once', async () => {
+    const url = await anEmptyDatabase(server!)
+    const folder = aFolderWith({
+      '0001_runs.sql': 'CREATE TABLE runs (at integer); INSERT INTO runs VALUES (1)',
+    })
+    const [one, other] = [connect(url), connect(url)]
+
+    await Promise.all([migrate(one, folder), migrate(other, folder)])
+
+    const rows = await one<{ at: number }[]>`SELECT at FROM runs`
+    expect(rows).toHaveLength(1)
+  })
+
+  test('a migration of PostgreSQL that fails is not recorded, and can be applied again', async () => {
+    const sql = await open({ withTables: false })
+    const script = 'CREATE TABLE runs (at integer)'
+    const broken = aFolderWith({ '0001_runs.sql': `${script}; SELECT 1 / 0` })
+
+    const error = await rejection(migrate(sql, broken))
+    await migrate(sql, aFolderWith({ '0001_runs.sql': script }))
+
+    expect(error).toBeInstanceOf(SQL.PostgresError)
+    expect(await sql`SELECT * FROM runs`).toHaveLength(0)
+  })
+
+  test('a migration of PostgreSQL that has changed since it was applied is refused', async () => {
+    const sql = await open({ withTables: false })
+    await migrate(sql, aFolderWith({ '0001_runs.sql': 'CREATE TABLE runs (at integer)' }))
+
+    const error = await rejection(
+      migrate(sql, aFolderWith({ '0001_runs.sql': 'CREATE TABLE runs (at bigint)' })),
+    )
+
+    expect(String(error)).toContain('Migration 0001_runs.sql has changed since it was applied')
+  })
+
+  test('the migrations of a newer version stay, so that an older version can run beside it', async () => {
+    const sql = await open({ withTables: false })
+    const first = { '0001_runs.sql': 'CREATE TABLE runs (at integer)' }
+    await migrate(sql, aFolderWith({ ...first, '0002_more.sql': 'ALTER TABLE runs ADD COLUMN more integer' }))
+
+    await migrate(sql, aFolderWith(first))
+
+    expect(await sql`SELECT name FROM migrations`).toHaveLength(2)
+  })
+
+  test('a role that owns no tables can use them, and can change neither the schema nor rows that only grow', async () => {
+    const { owner, runtime } = await withRoles()
+    await migrate(owner)
+    await grantUse(owner, 'gate')
+    await grantUse(owner, 'gate')
+
+    await migrate(runtime)
+    const [lane] = await runtime`SELECT number FROM claim_lane_v1('a', '1', 1000, NULL)`
+    await runtime`SELECT add_partitions(4)`
+    const refused = []
+    for (const text of [
+      'CREATE TABLE mine (at integer)',
+      'DROP TABLE charges',
+      'ALTER TABLE balances ADD COLUMN mine integer',
+      'UPDATE charges SET cost = 0',
+      'DELETE FROM operations',
+      'TRUNCATE audit_log',
+      'ALTER TABLE charges DISABLE TRIGGER ALL',
+      'UPDATE migrations SET checksum = 0',
+    ])
+      refused.push(((await rejection(runtime.unsafe(text))) as SQL.PostgresError).errno)
+
+    expect(lane).toEqual({ number: 1n })
+    expect(refused).toEqual(Array.from({ length: refused.length }, () => '42501'))
+  })
+
+  test('a role that may not apply a migration is told which role may', async () => {
+    const { owner, runtime } = await withRoles()
+    const first = { '0001_runs.sql': 'CREATE TABLE runs (at integer)' }
+    await migrate(owner, aFolderWith(first))
+    await grantUse(owner, 'gate')
+
+    const error = await rejection(
+      migrate(
+        runtime,
+        aFolderWith({ ...first, '0002_more.sql': 'ALTER TABLE runs ADD COLUMN more integer' }),
+      ),
+    )
+
+    expect(String(error)).toContain(
+      'The database lacks migration 0002_more.sql, and the role of TOLLGATE_DATABASE_URL may not apply it',
+    )
+  })
+})
+
+describe.skipIf(server === undefined)('the tables of PostgreSQL', () => {
+  test.each(['operations', 'charges', 'tariffs', 'commits'])(
+    'rows of the table %s are never changed or deleted in PostgreSQL',
+    async table => {
+      const sql = await open({ withTables: true })
+      await sql.unsafe(insertOf(table))
+
+      const changed = await rejection(sql.unsafe(`UPDATE ${table} SET id = id + 1`))
+      const deleted = await rejection(sql.unsafe(`DELETE FROM ${table}`))
+
+      for (const error of [changed, deleted]) expect(String(error)).toContain('never changed or deleted')
+    },
+  )
+
+  test('charges are refused in their partition, too, if they are changed in it', async () => {
+    const sql = await open({ withTables: true })
+    await sql.unsafe(insertOf('charges'))
+
+    const error = await rejection(sql.unsafe('UPDATE charges_before SET cost = 0'))
+
+    expect(String(error)).toContain('charges are never changed or deleted')
+  })
+
+  test('each month has a partition, and adding them again changes nothing', async () => {
+    const sql = await open({ withTables: true })
+    const nextMonths = await partitionsOf(sql)
+
+    await sql`SELECT add_partitions(26, clock_timestamp())`
+    const later = await partitionsOf(sql)
+    await sql`SELECT add_partitions(26, clock_timestamp())`
+
+    expect(later).toHaveLength(nextMonths.length + 2 * 2)
+    expect(await partitionsOf(sql)).toEqual(later)
+  })
+
+  test('a charge goes to the partition of the month in which its id was made', async () => {
+    const sql = await open({ withTables: true })
+    const month = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + 2, 1))
+    const keys = [month.getTime() - 1, month.getTime()].map(atMs => BigInt(atMs) << 16n)
+
+    for (const key of keys) await sql.unsafe(insertOf('charges', key))
+
+    const rows = await sql<
+      { partition: string }[]
+    >`SELECT tableoid::regclass::text AS partition FROM charges ORDER BY id_key`
+    const names = [new Date(month.getTime() - 1), month].map(
+      date => `charges_${date.toISOString().slice(0, 7).replace('-', '_')}`,
+    )
+    expect(rows.map(({ partition }) => partition)).toEqual(names)
+  })
+
+  test('a charge after the last partition is refused, and its batch is not lost in another table', async () => {
+    const sql = await open({ withTables: true })
+
+    const error = await rejection(sql.unsafe(insertOf('charges', 2n ** 62n)))
+
+    expect(String(error)).toContain('no partition of relation "charges"')
+  })
+})
+
+/** Inserts a row of a table. The key of a charge can be replaced. */
+function insertOf(table: string, idKey = 1n): string {
+  return inserts[table]!.replace('ID_KEY', String(idKey))
+}
+
+const inserts: Readonly<Record<string, string>> = {
+  operations: `INSERT INTO operations (id, account_id, number, kind, subject_key, subject_tail, amount, at_ms, book_1,
+    amount_1, balance_after_1, book_2, amount_2, balance_after_2, commit_id)
+    VALUES (1, 1, 1, 'top_up', 1, 1, 1, 1, 'cash', -1, -1, 'available', 1, 1, 1)`,
+  charges: `INSERT INTO charges (id, id_key, id_tail, account_id, api_key_id, route, model, provider, input, cached_input,
+    cache_write, audio_input, output, reasoning, audio_output, is_clamped, cost, shortfall, at_ms, commit_id)
+    VALUES (1, ID_KEY, 1, 1, 1, 'chat', 'm', 'p', 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1)`,
+  tariffs: "INSERT INTO tariffs (id, content, commit_id) VALUES (1, '{}', 1)",
+  commits: `INSERT INTO nodes (id, name) VALUES (1, 'lane-1');
+    INSERT INTO commits (id, node_id, number, checksums, hash) VALUES (1, 1, 1, '', decode(repeat('00', 32), 'hex'))`,
+}
+
+async function partitionsOf(sql: SQL): Promise<readonly string[]> {
+  const rows = await sql<
+    { name: string }[]
+  >`SELECT relname AS name FROM pg_inherits JOIN pg_class ON oid = inhrelid
+    WHERE inhparent IN ('charges'::regclass, 'operations'::regclass) ORDER BY relname`
+  return rows.map(({ name }) => name)
+}
+
+/** A new database of one role, and another role that may only connect to it. */
+async function withRoles() {
+  const url = new URL(await anEmptyDatabase(server!))
+  const admin = connect(url.href)
+  await admin.unsafe(`
+    DO $$ BEGIN
+      IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'gate') THEN
+        CREATE ROLE owns LOGIN PASSWORD 'word';
+        CREATE ROLE gate LOGIN PASSWORD 'word';
+      END IF;
+    END $$`)
+  await admin.unsafe(`ALTER DATABASE ${url.pathname.slice(1)} OWNER TO owns`)
+  const as = (role: string) => {
+    const own = new URL(url)
+    own.username = role
+    own.password = 'word'
+    return connect(own.href)
+  }
+  return { owner: as('owns'), runtime: as('gate') }
+}

@@ -1,0 +1,380 @@
+import { SQL } from 'bun'
+import { afterEach, describe, expect, test } from 'bun:test'
+import { aCharge, anId } from '../../../../test/support/ledger-builders.ts'
+import { anAccountIn, problemsOf } from '../../../../test/support/postgres/books.ts'
+import { aDatabase } from '../../../../test/support/postgres/databases.ts'
+import { Proxy } from '../../../../test/support/postgres/proxy.ts'
+import { runServer } from '../../../../test/support/postgres/run-server.ts'
+import { PostgresServer } from '../../../../test/support/postgres/server.ts'
+import { until } from '../../../http1/testing/until.ts'
+import { rejection } from '../../../../test/support/rejection.ts'
+import { usd, ZERO, type NanoUsd } from '../../../domain/money.ts'
+import type { Hold } from '../../../gateway/ports/ledger.ts'
+import { Batches } from './batches.ts'
+import { connections } from '../database/database.ts'
+import { Tariffs } from '../ledger/tariffs.ts'
+import { TextHolds } from '../ledger/text-holds.ts'
+
+const server = await runServer()
+const ends: (() => unknown)[] = []
+
+/** A node, whose connection for batches goes through a proxy. */
+async function openNode(url: string, onFreed?: (accountId: number) => void) {
+  const proxy = Proxy.to(url)
+  const { openReads, connect } = connections({ url: proxy.url(url) })
+  const reads = openReads()
+  const batches = await Batches.open({ connect, label: 'node', version: '1', ...(onFreed && { onFreed }) })
+  ends.push(
+    () => reads.close(),
+    () => batches.close(),
+    () => proxy.stop(),
+  )
+  const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(batches) })
+  return { proxy, batches, holds }
+}
+
+/** A database with an account, and two nodes over it. */
+async function setUp({ funds = usd('5'), on = server! } = {}) {
+  const url = await aDatabase(on)
+  const { openReads } = connections({ url })
+  const reads = openReads()
+  ends.push(() => reads.close())
+  const [one, other] = [await openNode(url), await openNode(url)]
+  const accountId = await anAccountIn(reads, funds)
+  const aHold = (amount: NanoUsd): Hold => ({ id: anId(), accountId, kind: 'text', amount })
+  const balance = async () => {
+    const [row] = await reads<{ available: bigint; reserved: bigint }[]>`
+      SELECT available, reserved FROM balances WHERE account_id = ${accountId}`
+    return { ...row! }
+  }
+  const charges = async () =>
+    (await reads<{ id_key: bigint; cost: bigint }[]>`SELECT id_key, cost FROM charges ORDER BY id_key`).length
+  const problems = async () => {
+    await Promise.all([one.batches.close(), other.batches.close()])
+    return problemsOf(reads)
+  }
+  return { url, reads, one, other, accountId, aHold, balance, charges, problems }
+}
+
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end()
+})
+
+describe.skipIf(server === undefined)('batches in PostgreSQL', () => {
+  test('a hold reserves its amount in PostgreSQL, and its charge takes the cost and frees the rest', async () => {
+    const { one, aHold, balance, problems } = await setUp()
+    const hold = aHold(usd('3'))
+
+    const placed = await one.holds.place(hold)
+    const held = await balance()
+    const captured = await one.holds.capture(hold, aCharge(1))
+
+    expect(placed).toMatchObject({ outcome: 'held', hold })
+    expect(held).toEqual({ available: usd('5'), reserved: usd('3') })
+    expect(captured).toEqual({ cost: usd('1'), shortfall: ZERO })
+    expect(await balance()).toEqual({ available: usd('4'), reserved: ZERO })
+    expect(await problems()).toEqual([])
+  })
+
+  test('a hold above the free money is refused in PostgreSQL with the money of the account', async () => {
+    const { one, aHold, balance } = await setUp()
+    await one.holds.place(aHold(usd('3')))
+
+    const outcome = await one.holds.place(aHold(usd('2.000000001')))
+
+    const money = { available: usd('2'), held: usd('3'), heldText: usd('3') }
+    expect(outcome).toEqual({ outcome: 'refused', ...money })
+    expect(await balance()).toEqual({ available: usd('5'), reserved: usd('3') })
+  })
+
+  test('of the holds in one batch, those that fit are placed in their order', async () => {
+    const { one, aHold } = await setUp()
+
+    const outcomes = await Promise.all(
+      ['4', '2', '1', '0'].map(amount => one.holds.place(aHold(usd(amount)))),
+    )
+
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['held', 'refused', 'held', 'held'])
+  })
+
+  test('of 200 requests on two nodes on a balance for 10, exactly 10 are charged, and the books are right', async () => {
+    const { one, other, aHold, balance, charges, problems } = await setUp({ funds: usd('10') })
+    const request = async (index: number) => {
+      const { holds } = [one, other][index % 2]!
+      const outcome = await holds.place(aHold(usd('1')))
+      if (outcome.outcome === 'held') await holds.capture(outcome.hold, aCharge(1))
+      return outcome.outcome
+    }
+
+    const outcomes = await Promise.all(Array.from({ length: 200 }, (_, index) => request(index)))
+
+    expect(outcomes.filter(outcome => outcome === 'held')).toHaveLength(10)
+    expect(await charges()).toBe(10)
+    expect(await balance()).toEqual({ available: ZERO, reserved: ZERO })
+    expect(await problems()).toEqual([])
+  })
+
+  test('a hold that both nodes charge in PostgreSQL is charged once, and both get the same outcome', async () => {
+    const { one, other, aHold, charges, problems } = await setUp()
+    const hold = aHold(usd('1'))
+    await one.holds.place(hold)
+
+    const captured = await Promise.all(
+      [one, other].map(({ holds }) => holds.capture(hold, aCharge(1, { tokens: 2 }))),
+    )
+
+    const both = { cost: usd('2'), shortfall: usd('1') }
+    expect(captured).toEqual([both, both])
+    expect(await charges()).toBe(1)
+    expect(await problems()).toEqual([])
+  })
+
+  test('several charges of an account in one batch follow each other in its chains', async () => {
+    const { one, aHold, balance, problems } = await setUp()
+    const holds = Array.from({ length: 5 }, () => aHold(usd('1')))
+    await Promise.all(holds.map(hold => one.holds.place(hold)))
+
+    await Promise.all(
+      holds.map((hold, index) => one.holds.capture(hold, aCharge(1, { tokens: index % 2 === 0 ? 1 : 0 }))),
+    )
+
+    expect(await balance()).toEqual({ available: usd('2'), reserved: ZERO })
+    expect(await problems()).toEqual([])
+  })
+
+  test('texts with quotes, commas and backslashes are stored in PostgreSQL as they are', async () => {
+    const { one, aHold, reads, problems } = await setUp()
+    const hold = aHold(usd('1'))
+    const model = String.raw`a"b\c,(d){e}'f'` + '\n\u00e9\u{1f600}'
+    await one.holds.place(hold)
+
+    await one.holds.capture(hold, aCharge(1, { model, userId: '', provider: 'null' }))
+
+    const [row] = await reads<object[]>`SELECT model, user_id, provider, tags FROM charges`
+    expect({ ...row }).toEqual({ model, user_id: '', provider: 'null', tags: null })
+    expect(await problems()).toEqual([])
+  })
+
+  test('a part that the database refuses fails alone, and the rest of its batch is written', async () => {
+    const { one, aHold, charges, problems } = await setUp()
+    const holds = [aHold(usd('1')), aHold(usd('1')), aHold(usd('1'))]
+    await Promise.all(holds.map(hold => one.holds.place(hold)))
+    // PostgreSQL has no character of this number.
+    const models = ['a', 'b\u0000', 'c']
+
+    const outcomes = await Promise.allSettled(
+      holds.map((hold, index) => one.holds.capture(hold, aCharge(1, { model: models[index]! }))),
+    )
+
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(outcomes[1]).toMatchObject({ reason: { code: 'unavailable' } })
+    expect(await charges()).toBe(2)
+    expect(await problems()).toEqual([])
+  })
+})
+
+describe.skipIf(server === undefined)('a batch in PostgreSQL that is not answered', () => {
+  async function setUpWithHold(options: Parameters<typeof setUp>[0] = {}) {
+    const opened = await setUp(options)
+    const hold = opened.aHold(usd('2'))
+    await opened.one.holds.place(hold)
+    // The tariff is written now, so that the charge is the next batch.
+    const free = opened.aHold(ZERO)
+    await opened.one.holds.place(free)
+    await opened.one.holds.capture(free, aCharge(1, { tokens: 0 }))
+    return { ...opened, hold }
+  }
+
+  test('a charge that was committed, but not answered, is charged once, and its caller gets the outcome', async () => {
+    const { one, hold, balance, charges, problems } = await setUpWithHold()
+    one.proxy.answers = 'lost'
+    const capture = one.holds.capture(hold, aCharge(1))
+    while ((await charges()) < 2) await Promise.resolve()
+
+    one.proxy.cut()
+    one.proxy.heal()
+
+    expect(await capture).toEqual({ cost: usd('1'), shortfall: ZERO })
+    expect(await charges()).toBe(2)
+    expect(await balance()).toEqual({ available: usd('4'), reserved: ZERO })
+    expect(await problems()).toEqual([])
+  })
+
+  test('a charge that did not reach the database is written when it answers again', async () => {
+    const { one, hold, charges, problems } = await setUpWithHold()
+    one.proxy.requests = 'lost'
+    const capture = one.holds.capture(hold, aCharge(1))
+    await new Promise(resolve => setImmediate(resolve))
+
+    one.proxy.cut()
+    one.proxy.heal()
+
+    expect(await capture).toEqual({ cost: usd('1'), shortfall: ZERO })
+    expect(await charges()).toBe(2)
+    expect(await problems()).toEqual([])
+  })
+
+  test('a charge waits while the disk of the server is full, and new holds are refused', async () => {
+    const { reads, one, aHold, hold, charges, problems } = await setUpWithHold()
+    await reads.unsafe(`
+      CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = '53100'; END $$;
+      CREATE TRIGGER full_disk BEFORE INSERT ON charges FOR EACH ROW EXECUTE FUNCTION full_disk()`)
+
+    const before = await charges()
+    const capture = one.holds.capture(hold, aCharge(1))
+    await until('the node knows', () => !one.batches.isWritable)
+    const refused = await rejection(one.holds.place(aHold(usd('1'))))
+    await reads`DROP TRIGGER full_disk ON charges`
+
+    expect(refused).toMatchObject({ code: 'unavailable' })
+    expect(await capture).toEqual({ cost: usd('1'), shortfall: ZERO })
+    expect(await charges()).toBe(before + 1)
+    expect(await problems()).toEqual([])
+  })
+
+  test('if the network holds all bytes, holds are refused within 3 s, charges wait, and another node goes on', async () => {
+    const { one, other, aHold, hold, balance, problems } = await setUpWithHold()
+    one.proxy.requests = 'held'
+    one.proxy.answers = 'held'
+    const startedAtMs = performance.now()
+    const capture = one.holds.capture(hold, aCharge(1))
+
+    const [refused, placed] = await Promise.all([
+      rejection(one.holds.place(aHold(usd('1')))),
+      other.holds.place(aHold(usd('1'))),
+    ])
+    const refusedAfterMs = performance.now() - startedAtMs
+    const atOnce = await rejection(one.holds.place(aHold(usd('1'))))
+    one.proxy.heal()
+
+    expect([refused, atOnce]).toMatchObject([{ code: 'unavailable' }, { code: 'unavailable' }])
+    expect(refusedAfterMs).toBeLessThan(3500)
+    expect(placed.outcome).toBe('held')
+    expect(await capture).toEqual({ cost: usd('1'), shortfall: ZERO })
+    expect(await balance()).toEqual({ available: usd('4'), reserved: usd('1') })
+    expect(await problems()).toEqual([])
+  })
+
+  test('a hold that was placed but not answered is ended, because its request was refused', async () => {
+    const { one, aHold, hold, balance, reads } = await setUpWithHold()
+    await one.holds.release(hold)
+    one.proxy.answers = 'lost'
+    const refused = rejection(one.holds.place(aHold(usd('1'))))
+    while ((await balance()).reserved === 0n) await Promise.resolve()
+
+    one.proxy.cut()
+    one.proxy.heal()
+
+    expect(await refused).toMatchObject({ code: 'unavailable' })
+    await one.holds.release(hold)
+    expect(await balance()).toEqual({ available: usd('5'), reserved: ZERO })
+    expect(await reads`SELECT * FROM text_holds`).toHaveLength(0)
+  })
+
+  test('a node whose lane was taken writes its charge on another lane, once', async () => {
+    const { url, one, hold, reads, charges, problems } = await setUpWithHold()
+    const before = one.batches.lane
+    // The node is silent after it sealed its lane.
+    const take = () =>
+      reads`UPDATE lanes SET seen_at_ms = 0 WHERE number = ${before} AND sealed_id = last_id RETURNING number`
+    while ((await take()).length === 0) await Promise.resolve()
+    const third = await openNode(url)
+
+    const captured = await one.holds.capture(hold, aCharge(1))
+
+    expect(captured).toEqual({ cost: usd('1'), shortfall: ZERO })
+    expect(third.batches.lane).toBe(before)
+    expect(one.batches.lane).not.toBe(before)
+    await third.batches.close()
+    expect(await charges()).toBe(2)
+    expect(await problems()).toEqual([])
+  })
+
+  test('a database that lost batches after a failover stops paid work, and names the batches', async () => {
+    const { one, hold, aHold, reads } = await setUpWithHold()
+    const [lane] = await reads<{ batch: bigint }[]>`
+      UPDATE lanes SET batch = batch - 2 WHERE number = ${one.batches.lane} RETURNING batch`
+
+    const error = await rejection(one.holds.capture(hold, aCharge(1)))
+    const later = await rejection(one.holds.place(aHold(ZERO)))
+
+    expect(error).toMatchObject({ code: 'books_inconsistent' })
+    expect(later).toMatchObject({ code: 'books_inconsistent' })
+    const missing = `the batches ${lane!.batch + 1n} to ${lane!.batch + 2n} of epoch 1 of lane ${one.batches.lane}`
+    expect(String((error as Error).cause)).toContain(missing)
+  })
+
+  test.each([
+    ['an earlier epoch of its lane', 'UPDATE lanes SET epoch = epoch - 1'],
+    ['no such lane', 'UPDATE lanes SET number = number + 100'],
+  ])(
+    'a database that has %s after a failover stops paid work and names what it lost',
+    async (_, failover) => {
+      const { url, one, hold } = await setUpWithHold()
+      const sql = new SQL({ url, max: 1 })
+      await sql.unsafe(failover)
+      await sql.close()
+
+      const error = await rejection(one.holds.capture(hold, aCharge(1)))
+
+      expect(error).toMatchObject({ code: 'books_inconsistent' })
+      expect(one.batches.lost).toMatch(/^The database lost the batches 1 to \d+ of epoch 1 of lane \d+,/)
+    },
+  )
+
+  test('a step that is not answered is refused within seconds, and one that can wait is written later', async () => {
+    const { one } = await setUpWithHold()
+    const lanes = async ({ sql }: { readonly sql: SQL }) => {
+      const rows = await sql<object[]>`SELECT number FROM lanes`
+      return rows.length
+    }
+    one.proxy.requests = 'held'
+    one.proxy.answers = 'held'
+    const startedAtMs = performance.now()
+    const waiting = one.batches.run(lanes, { canWait: true })
+
+    const refused = await rejection(one.batches.run(lanes))
+    const refusedAfterMs = performance.now() - startedAtMs
+    one.proxy.heal()
+
+    expect(refused).toMatchObject({ code: 'unavailable' })
+    expect(refusedAfterMs).toBeLessThan(3500)
+    expect(await waiting).toBe(2)
+  })
+
+  test('after crashes of the database under load, each acknowledged charge exists once', async () => {
+    const own = await PostgresServer.start(server!.major)
+    const { one, other, aHold, reads, problems } = await setUp({ funds: usd('1000'), on: own })
+    const acknowledged: bigint[] = []
+    const ending = new AbortController()
+    const client = async (index: number) => {
+      const { holds } = [one, other][index % 2]!
+      while (!ending.signal.aborted) {
+        const hold = aHold(usd('0.01'))
+        const placed = await holds.place(hold).catch(() => undefined)
+        if (placed?.outcome !== 'held') await new Promise(resolve => setImmediate(resolve))
+        else {
+          await holds.capture(hold, aCharge(1, { cost: usd('0.001') }))
+          acknowledged.push(hold.id.key)
+        }
+      }
+    }
+    const clients = Array.from({ length: 16 }, (_, index) => client(index))
+
+    for (let crashes = 1; crashes <= 2; crashes += 1) {
+      const enough = acknowledged.length + 100
+      while (acknowledged.length < enough) await new Promise(resolve => setImmediate(resolve))
+      await own.crash()
+      await own.restart()
+    }
+    ending.abort()
+    await Promise.all(clients)
+
+    const rows = await reads<{ id_key: bigint }[]>`SELECT id_key FROM charges`
+    expect(rows).toHaveLength(acknowledged.length)
+    expect(new Set(rows.map(({ id_key: key }) => key))).toEqual(new Set(acknowledged))
+    expect(await problems()).toEqual([])
+    await own.crash()
+  })
+})

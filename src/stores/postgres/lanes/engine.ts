@@ -1,0 +1,144 @@
+import { SQL } from 'bun'
+import type { Ask, Engine, Step, Turn } from '../../books/steps.ts'
+import type { Batches } from './batches.ts'
+import type { Reads } from '../database/reads.ts'
+import type { StepWrites } from './step-writes.ts'
+import { LockedBooks } from '../ledger/locked-books.ts'
+import { fromDatabase, numberedText, toDatabase } from '../database/values.ts'
+
+/** The first number of the locks of turns. */
+const TURNS = 1_953_459_044
+const turns: Readonly<Record<Turn, number | undefined>> = {
+  access: 1,
+  books: undefined,
+  catalog: 2,
+  events: 3,
+  sweeps: 4,
+}
+
+/** How often a step is tried that the steps of other nodes overtake. */
+const TRIES_MAX = 5
+/** A unique value that another step wrote first, and two steps that wait for each other. */
+const OVERTAKEN: ReadonlySet<string> = new Set(['23505', '40P01'])
+
+/** The steps of one node. A step is a batch of its lane, so it runs alone in its node. */
+export function createEngine({
+  batches,
+  reads,
+  onFreed = () => undefined,
+}: {
+  readonly batches: Batches
+  readonly reads: Pick<Reads, 'begin'>
+  /** Hears of each account whose balances a step changed, before the caller gets its outcome. */
+  readonly onFreed?: (accountId: number) => void
+}): Engine {
+  return {
+    async write(turn, step, options) {
+      let after: readonly (() => void)[] = []
+      const result = await whileOvertaken(() =>
+        batches.run(async writes => {
+          const run = new StepRun(writes.sql, writes)
+          await run.takeTurn(turn)
+          const found = await run.toEnd(step())
+          const changed = await run.writeBooks()
+          after = [...run.after, ...changed.map(accountId => () => onFreed(accountId))]
+          return found
+        }, options),
+      )
+      for (const call of after) call()
+      return result
+    },
+    read: step => readStep(reads, step),
+  }
+}
+
+/** Runs a step that only reads. All its queries see the same state. */
+export function readStep<T>(reads: Pick<Reads, 'begin'>, step: () => Step<T>): Promise<T> {
+  return reads.begin('isolation level repeatable read read only', (sql, answered) =>
+    readIn(sql, step, answered),
+  )
+}
+
+/** Runs a step that only reads, in a transaction that has begun. Calls `answered` after each answer. */
+export function readIn<T>(sql: SQL, step: () => Step<T>, answered?: () => void): Promise<T> {
+  return new StepRun(sql, undefined, answered).toEnd(step())
+}
+
+/** Runs a step again that another one overtook: it then reads what that one wrote, and decides on it. */
+async function whileOvertaken<T>(run: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await run()
+    } catch (error) {
+      const isOvertaken = error instanceof SQL.PostgresError && OVERTAKEN.has(error.errno ?? '')
+      if (!isOvertaken || tries === TRIES_MAX) throw error
+    }
+  }
+}
+
+/** Answers what a step asks. */
+class StepRun {
+  readonly after: (() => void)[] = []
+  readonly #sql: SQL
+  readonly #writes: StepWrites | undefined
+  readonly #answered: () => void
+  readonly #books = new Map<number, LockedBooks>()
+
+  constructor(sql: SQL, writes?: StepWrites, answered: () => void = () => undefined) {
+    this.#sql = sql
+    this.#writes = writes
+    this.#answered = answered
+  }
+
+  async toEnd<T>(step: Step<T>): Promise<T> {
+    for (let asked = step.next(); ;) {
+      if (asked.done === true) return asked.value
+      const answer = await this.#answer(asked.value)
+      this.#answered()
+      asked = step.next(answer)
+    }
+  }
+
+  async takeTurn(turn: Turn): Promise<void> {
+    const lock = turns[turn]
+    if (lock !== undefined) await this.#sql`SELECT pg_advisory_xact_lock(${TURNS}::integer, ${lock}::integer)`
+  }
+
+  async #answer(ask: Ask): Promise<unknown> {
+    switch (ask.kind) {
+      case 'query':
+        return fromDatabase(await this.#sql.unsafe(numberedText(ask.sql), ask.values.map(toDatabase)))
+      case 'insert':
+        return this.#writing().insert(ask.table, ask.row as never)
+      case 'next id':
+        return this.#writing().nextId(ask.table)
+      case 'books':
+        return this.#booksOf(ask.accountId)
+      case 'turn':
+        return this.takeTurn(ask.turn)
+      case 'after':
+        this.after.push(ask.call)
+        return undefined
+    }
+  }
+
+  /** Writes the balances that the step changed. Returns their accounts. */
+  async writeBooks(): Promise<readonly number[]> {
+    const changed: number[] = []
+    for (const books of this.#books.values()) if (await books.write(this.#sql)) changed.push(books.accountId)
+    return changed
+  }
+
+  async #booksOf(accountId: number): Promise<LockedBooks> {
+    const known = this.#books.get(accountId)
+    if (known !== undefined) return known
+    const books = await LockedBooks.lock(this.#writing().sql, accountId)
+    this.#books.set(accountId, books)
+    return books
+  }
+
+  #writing(): StepWrites {
+    if (this.#writes === undefined) throw new Error('A step that only reads asks for a change.')
+    return this.#writes
+  }
+}

@@ -1,0 +1,154 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { aCharge, anId, NOW } from '../../../../test/support/ledger-builders.ts'
+import { anAccountIn, problemsOf } from '../../../../test/support/postgres/books.ts'
+import { aDatabase } from '../../../../test/support/postgres/databases.ts'
+import { Proxy } from '../../../../test/support/postgres/proxy.ts'
+import { runServer } from '../../../../test/support/postgres/run-server.ts'
+import { usd, ZERO } from '../../../domain/money.ts'
+import { Batches } from './batches.ts'
+import { connections } from '../database/database.ts'
+import { LANE_TTL_MS } from './lane.ts'
+import { sealSilentLanes } from './stored-rows.ts'
+
+const server = await runServer()
+const ends: (() => unknown)[] = []
+
+async function setUp() {
+  const url = await aDatabase(server!)
+  const { openReads } = connections({ url })
+  const reads = openReads()
+  ends.push(() => reads.close())
+  const clock = { nowMs: NOW }
+  const openAt = async (at: string, label: string) => {
+    const batches = await Batches.open({
+      connect: connections({ url: at }).connect,
+      label,
+      version: '1',
+      nowMs: () => clock.nowMs,
+    })
+    ends.push(() => batches.close())
+    return batches
+  }
+  const open = (label: string) => openAt(url, label)
+  /** A node whose network can be held, as if its process was frozen. */
+  const openFrozen = async () => {
+    const proxy = Proxy.to(url)
+    const batches = await openAt(proxy.url(url), 'frozen')
+    ends.push(() => proxy.stop())
+    return { batches, proxy }
+  }
+  const accountId = await anAccountIn(reads, usd('5'))
+  const charge = async (batches: Batches) => {
+    const hold = { id: anId(), accountId, kind: 'text', amount: ZERO } as const
+    await batches.place(hold)
+    return batches.charge({ hold, charge: aCharge(1), tariffId: null })
+  }
+  return { reads, clock, open, openFrozen, charge }
+}
+
+afterEach(async () => {
+  // The network of a node is closed before the node.
+  for (const end of ends.splice(0).toReversed()) await end()
+})
+
+describe.skipIf(server === undefined)('lanes', () => {
+  test('nodes that start at the same time take different lanes', async () => {
+    const { open } = await setUp()
+
+    const nodes = await Promise.all(['a', 'b', 'c'].map(open))
+
+    expect(new Set(nodes.map(({ lane }) => lane))).toEqual(new Set([1n, 2n, 3n]))
+  })
+
+  test('a node that was closed gives its lane to the next one, whatever its name is', async () => {
+    const { open } = await setUp()
+    const first = await open('a')
+    await open('b')
+    await first.close()
+
+    const next = await open('c')
+
+    expect(next.lane).toBe(1n)
+  })
+
+  test('a lane can be taken after it was not seen for 120 seconds, and not before', async () => {
+    const { open, clock } = await setUp()
+    await open('a')
+
+    clock.nowMs += LANE_TTL_MS - 1
+    const early = await open('b')
+    clock.nowMs += 1
+    const late = await open('c')
+
+    expect([early.lane, late.lane]).toEqual([2n, 1n])
+  })
+
+  test('each batch shows that its lane is in use', async () => {
+    const { open, clock, charge } = await setUp()
+    const first = await open('a')
+    clock.nowMs += LANE_TTL_MS - 1
+    await charge(first)
+    clock.nowMs += LANE_TTL_MS - 1
+
+    const second = await open('b')
+
+    expect(second.lane).toBe(2n)
+  })
+
+  test('a node goes on with the row ids and the chain of commits of its lane', async () => {
+    const { open, charge, reads } = await setUp()
+    const first = await open('a')
+    await charge(first)
+    await first.close()
+    const second = await open('b')
+
+    await charge(second)
+    await second.close()
+
+    const rows = await reads<{ number: bigint }[]>`SELECT number FROM commits ORDER BY id`
+    expect(rows.map(({ number }) => number)).toEqual([1n, 2n])
+    expect(await problemsOf(reads)).toEqual([])
+  })
+
+  test('a lane without work stores the commit of its last batch', async () => {
+    const { open, charge, reads } = await setUp()
+    await charge(await open('a'))
+
+    let commits: unknown[] = []
+    while (commits.length === 0) commits = await reads`SELECT * FROM commits`
+
+    expect(await problemsOf(reads)).toEqual([])
+  })
+
+  test('the last batch of a node that was killed is sealed by another node, once, after 120 seconds', async () => {
+    const { openFrozen, charge, reads, clock } = await setUp()
+    const { batches: killed, proxy } = await openFrozen()
+    await charge(killed)
+    proxy.stop()
+    const early = await sealSilentLanes(reads, clock.nowMs + LANE_TTL_MS - 1)
+    const unsealed = await reads`SELECT * FROM commits`
+
+    const sealed = await Promise.all([1, 2].map(() => sealSilentLanes(reads, clock.nowMs + LANE_TTL_MS)))
+
+    expect([early, unsealed.length, sealed[0]! + sealed[1]!]).toEqual([0, 0, 1])
+    expect(await problemsOf(reads)).toEqual([])
+  })
+
+  test('a frozen node whose last batch was sealed by another node goes on with another lane', async () => {
+    const { openFrozen, charge, reads, clock } = await setUp()
+    const { batches: frozen, proxy } = await openFrozen()
+    await charge(frozen)
+    proxy.requests = 'held'
+    clock.nowMs += LANE_TTL_MS
+    const sealed = await sealSilentLanes(reads, clock.nowMs)
+    const charging = charge(frozen)
+    proxy.heal()
+
+    const answer = await charging
+    await frozen.close()
+
+    expect(sealed).toBe(1)
+    expect(answer).toEqual({ captured: { cost: usd('1'), shortfall: usd('1') } })
+    expect(await problemsOf(reads)).toEqual([])
+  })
+})

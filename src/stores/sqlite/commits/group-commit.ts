@@ -1,0 +1,125 @@
+import { GatewayError } from '../../../domain/errors.ts'
+import type { NodeChain } from './node-chain.ts'
+import type { Step, Transactions } from './transactions.ts'
+
+/** The first caller of a longer batch would wait too long for the steps of the others. */
+const BATCH_MAX = 256
+/** Far more than a node has in flight. A store that cannot commit must not fill the memory. */
+const WAITING_MAX = 65_536
+/**
+ * The pause after a commit of several steps, so that under load more steps share each commit: a commit costs as much as
+ * the steps of ten charges. There is no pause after a single step, so one sequential client never waits.
+ */
+const PAUSE_MS = 2
+
+type After = (delayMs: number, then: () => void) => void
+
+/**
+ * Collects the writes of many callers and commits them together: a commit waits for the disk, whatever its size. Steps
+ * that wait at the end of a turn of the event loop are committed then, or after the pause.
+ */
+export class GroupCommit {
+  readonly #transactions: Transactions
+  readonly #author: NodeChain | undefined
+  readonly #after: After
+  #waiting: Step[] = []
+  #isClosed = false
+  /** True if a commit follows at the end of this turn. */
+  #isPlanned = false
+  #isPausing = false
+
+  constructor(
+    transactions: Transactions,
+    {
+      author,
+      after = (delayMs, then) => void setTimeout(then, delayMs),
+    }: { readonly author?: NodeChain; readonly after?: After } = {},
+  ) {
+    this.#transactions = transactions
+    this.#author = author
+    this.#after = after
+  }
+
+  /**
+   * Resolves with the result of `step` once it is on disk. If `step` throws, it writes nothing and the promise rejects
+   * with its error. If the commit fails, the promises of the whole batch reject.
+   *
+   * `step` is synchronous and may run again after a rollback, so it keeps nothing outside the database except what a
+   * participant of the transactions restores.
+   */
+  run<T>(step: () => T): Promise<T> {
+    const refusal = this.#refusal()
+    if (refusal !== undefined) return Promise.reject(refusal)
+    const waiting = new WaitingStep(step)
+    this.#waiting.push(waiting)
+    this.#plan()
+    return waiting.outcome
+  }
+
+  /** Commits the waiting steps now, and refuses later steps with `unavailable`. */
+  close(): void {
+    this.#isClosed = true
+    while (this.#waiting.length > 0) this.#commitBatch()
+  }
+
+  #refusal(): GatewayError | undefined {
+    if (this.#isClosed) return new GatewayError('unavailable', 'The store is closing.')
+    if (this.#waiting.length < WAITING_MAX) return undefined
+    return new GatewayError('unavailable', 'The store has too many writes waiting. Try again shortly.')
+  }
+
+  #plan(): void {
+    if (this.#isPlanned || this.#waiting.length === 0) return
+    if (this.#isPausing && this.#waiting.length < BATCH_MAX) return
+    this.#isPlanned = true
+    setImmediate(() => this.#commitPlanned())
+  }
+
+  #commitPlanned(): void {
+    this.#isPlanned = false
+    const committed = this.#commitBatch()
+    if (committed > 1 && !this.#isPausing) {
+      this.#isPausing = true
+      this.#after(PAUSE_MS, () => {
+        this.#isPausing = false
+        this.#plan()
+      })
+    }
+    this.#plan()
+  }
+
+  /** Returns the number of steps in the batch. */
+  #commitBatch(): number {
+    const batch = this.#waiting
+    this.#waiting = batch.length > BATCH_MAX ? batch.splice(BATCH_MAX) : []
+    this.#transactions.commit(batch, this.#author)
+    return batch.length
+  }
+}
+
+/** A step and the promise of its caller. */
+class WaitingStep<T> implements Step {
+  readonly #step: () => T
+  readonly #outcome = Promise.withResolvers<T>()
+  #result!: T
+
+  constructor(step: () => T) {
+    this.#step = step
+  }
+
+  get outcome(): Promise<T> {
+    return this.#outcome.promise
+  }
+
+  run(): void {
+    this.#result = this.#step()
+  }
+
+  committed(): void {
+    this.#outcome.resolve(this.#result)
+  }
+
+  failed(error: unknown): void {
+    this.#outcome.reject(error)
+  }
+}

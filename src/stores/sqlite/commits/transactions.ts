@@ -1,0 +1,137 @@
+import type { Database, Statement } from 'bun:sqlite'
+import { GatewayError } from '../../../domain/errors.ts'
+import type { NodeChain } from './node-chain.ts'
+
+/**
+ * The work of one caller in a transaction. `run` is synchronous and may run again after a rollback, so it keeps nothing
+ * outside the database except what a participant restores. After that, exactly one of `committed` and `failed` is
+ * called, once.
+ */
+export type Step = {
+  run(): void
+  committed(): void
+  failed(error: unknown): void
+}
+
+/**
+ * Keeps state in memory beside the tables, which has to follow the outcome of each transaction. Only `beforeCommit` may
+ * throw.
+ */
+export type Participant = {
+  /** The last chance to write. */
+  readonly beforeCommit?: () => void
+  readonly afterCommit?: () => void
+  /** Everything since BEGIN is undone. */
+  readonly afterRollback?: () => void
+}
+
+/** Runs the steps of many callers in one durable transaction. A transaction begins and ends within one call. */
+export class Transactions {
+  readonly #database: Database
+  readonly #begin: Statement
+  readonly #end: Statement
+  readonly #participants: Participant[] = []
+  #author: NodeChain | undefined
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#begin = database.prepare('BEGIN IMMEDIATE')
+    this.#end = database.prepare('COMMIT')
+  }
+
+  /** The node that the running transaction belongs to; undefined if it belongs to none. */
+  get author(): NodeChain | undefined {
+    return this.#author
+  }
+
+  /** Adds a participant to all later transactions. */
+  join(participant: Participant): void {
+    this.#participants.push(participant)
+  }
+
+  /**
+   * Commits the steps in order, for the node `author`. A step that throws writes nothing and fails with its error; the
+   * other steps are committed. If the commit itself fails (a full disk), all steps of the transaction fail with
+   * `unavailable`.
+   */
+  commit(steps: readonly Step[], author?: NodeChain): void {
+    if (steps.length === 0) return
+    this.#author = author
+    let thrown: Thrown | undefined
+    try {
+      thrown = this.#attempt(steps)
+    } catch (cause) {
+      const error = notRecorded(cause)
+      for (const step of steps) step.failed(error)
+      return
+    }
+    if (thrown === undefined) {
+      for (const step of steps) step.committed()
+      return
+    }
+    // A step seldom throws. One more transaction then is cheaper than a savepoint for every step.
+    this.commit(steps.slice(0, thrown.index), author)
+    const { error } = thrown
+    steps[thrown.index]?.failed(isDiskFailure(error) ? notRecorded(error) : error)
+    this.commit(steps.slice(thrown.index + 1), author)
+  }
+
+  /** Commits all steps, or rolls all back and returns the step that threw. Throws if the transaction itself failed. */
+  #attempt(steps: readonly Step[]): Thrown | undefined {
+    try {
+      this.#begin.run()
+      const thrown = runAll(steps)
+      if (thrown !== undefined) {
+        this.#rollBack()
+        return thrown
+      }
+      for (const participant of this.#participants) participant.beforeCommit?.()
+      this.#end.run()
+    } catch (error) {
+      this.#rollBack()
+      throw error
+    }
+    for (const participant of this.#participants) participant.afterCommit?.()
+    // Last, so that listeners read the new state, and one that throws leaves the participants complete.
+    this.#author?.report()
+    return undefined
+  }
+
+  #rollBack(): void {
+    try {
+      // After some failures, such as a full disk, SQLite has rolled back by itself.
+      if (this.#database.inTransaction) this.#database.run('ROLLBACK')
+    } finally {
+      for (const participant of this.#participants) participant.afterRollback?.()
+    }
+  }
+}
+
+/** The error for the callers of a failed transaction. A retry can help. */
+function notRecorded(cause: unknown): GatewayError {
+  return new GatewayError('unavailable', 'The gateway could not record this. Try again shortly.', {
+    retryAfter: '5',
+    cause,
+  })
+}
+
+/** A full disk can fail a statement before the commit. */
+function isDiskFailure(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_READONLY'].some(prefix => code.startsWith(prefix))
+}
+
+type Thrown = { readonly index: number; readonly error: unknown }
+
+function runAll(steps: readonly Step[]): Thrown | undefined {
+  let index = 0
+  try {
+    for (const step of steps) {
+      step.run()
+      index += 1
+    }
+  } catch (error) {
+    return { index, error }
+  }
+  return undefined
+}

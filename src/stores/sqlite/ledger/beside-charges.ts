@@ -1,0 +1,61 @@
+import type { Database, Statement } from 'bun:sqlite'
+import type { BesideCharges } from '../../books/ledger/charges.ts'
+import type { StepBooks } from '../../books/rows/operation-rows.ts'
+import { ADD_TO_DAY, daySumValues, UsageDaySums } from '../../books/usage/usage-days.ts'
+import { AccountBooks } from './account-books.ts'
+import type { LimitSteps } from '../limits/limit-steps.ts'
+import type { Tariffs } from './tariffs.ts'
+import type { Transactions } from '../commits/transactions.ts'
+
+/**
+ * What SQLite keeps beside charges: their budgets in memory, and their sums in the table `usage_days` with one write
+ * for each of its rows and commit, however many charges that has.
+ */
+export function createBesideCharges(parts: {
+  readonly database: Database
+  readonly transactions: Transactions
+  readonly tariffs: Tariffs
+  readonly limits: LimitSteps
+}): BesideCharges {
+  const { tariffs, limits } = parts
+  const days = new UsageDayTable(parts.database)
+  /** What the running transaction adds to the usage. */
+  const sums = new UsageDaySums()
+  parts.transactions.join({
+    beforeCommit: () => days.add(sums),
+    afterCommit: () => sums.clear(),
+    afterRollback: () => sums.clear(),
+  })
+  return {
+    *tariffId(tariff) {
+      return tariffs.idOf(tariff)
+    },
+    *spend(books, charge) {
+      const ofAccount = inMemory(books)
+      if (ofAccount.mayBeLimited) limits.spend(ofAccount, charge)
+    },
+    *addUsage(accountId, chargeId, charge, isCompensated) {
+      sums.add(accountId, chargeId, charge, isCompensated)
+    },
+  }
+}
+
+/** The books that SQLite gives to steps. */
+export function inMemory(books: StepBooks): AccountBooks {
+  if (books instanceof AccountBooks) return books
+  throw new Error('The books of an account are not those of this store.')
+}
+
+/** The table `usage_days`. */
+export class UsageDayTable {
+  readonly #upsert: Statement
+
+  constructor(database: Database) {
+    this.#upsert = database.prepare(ADD_TO_DAY)
+  }
+
+  /** Inside a transaction: adds sums to their rows. */
+  add(sums: UsageDaySums): void {
+    for (const sum of sums.values()) this.#upsert.run(...daySumValues(sum))
+  }
+}
