@@ -52,6 +52,20 @@ export function readTimedCursor(cursor: string): TimedPlace {
   return { atMs: BigInt(time), rowId: readCursor(row).value }
 }
 
+/**
+ * A page of rows that were read with one row more than the page, which tells whether there is another page. `next` is
+ * the cursor of the last row, if there is.
+ */
+export function pageOf<Row>(
+  rows: readonly Row[],
+  limit: number,
+  cursorOfRow: (last: Row) => string,
+): { readonly shown: readonly Row[]; readonly next?: string } {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return rows.length > limit && last !== undefined ? { shown, next: cursorOfRow(last) } : { shown }
+}
+
 type TimedPlace = { readonly atMs: bigint; readonly rowId: bigint }
 
 /** For a text that is not a cursor, and for a cursor of an operation that the account does not have. */

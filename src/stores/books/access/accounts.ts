@@ -15,7 +15,7 @@ import { accountsTable } from '../rows/access-tables.ts'
 import { accountFrom, switchesFrom, type AccountRow } from '../rows/account-rows.ts'
 import type { SqlValue } from '../rows/canonical.ts'
 import { keepPriceList } from '../catalog/catalog-tables.ts'
-import { cursorOf, readCursor } from '../cursors.ts'
+import { cursorOf, pageOf, readCursor } from '../cursors.ts'
 import { all, booksOf, first, insert, run, type Engine, type Step } from '../steps.ts'
 import { appendAudit } from './audit-log.ts'
 import type { AccountEvents, AuditedChange, CountRequests, ForgetKeys } from './changes.ts'
@@ -60,10 +60,8 @@ export class StoredAccounts implements Accounts {
     return engine.read(function* () {
       const after = cursor === undefined ? 0n : readCursor(cursor).value
       const found = yield* accountsWhere('id > ? ORDER BY id LIMIT ?', after, limit + 1)
-      const accounts = found.slice(0, limit)
-      const last = accounts.at(-1)
-      const hasMore = found.length > limit && last !== undefined
-      return { accounts, ...(hasMore ? { next: cursorOf(BigInt(last.id)) } : {}) }
+      const { shown: accounts, ...next } = pageOf(found, limit, ({ id }) => cursorOf(BigInt(id)))
+      return { accounts, ...next }
     })
   }
 

@@ -5,7 +5,7 @@ import type { Editor } from '../../../gateway/ports/accounts.ts'
 import type { AdminTokenName, AdminTokens, NewAdminToken } from '../../../gateway/ports/admin-tokens.ts'
 import { adminTokensTable } from '../rows/access-tables.ts'
 import { adminTokenFrom, adminTokenRow, type AdminTokenRow } from '../rows/admin-token-rows.ts'
-import { cursorOf, readCursor } from '../cursors.ts'
+import { cursorOf, pageOf, readCursor } from '../cursors.ts'
 import { all, first, insert, run, type Engine, type Step } from '../steps.ts'
 import { dayOf } from '../usage/usage-days.ts'
 import { appendAudit } from './audit-log.ts'
@@ -92,10 +92,8 @@ function* listTokens({ limit, cursor }: Parameters<AdminTokens['list']>[0]) {
     after,
     limit + 1,
   )
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  const hasMore = rows.length > limit && last !== undefined
-  return { tokens: shown.map(adminTokenFrom), ...(hasMore ? { next: cursorOf(last.id) } : {}) }
+  const { shown, ...next } = pageOf(rows, limit, ({ id }) => cursorOf(id))
+  return { tokens: shown.map(adminTokenFrom), ...next }
 }
 
 function* revokeToken(publicId: string, { actor, atMs }: Editor): Step<AdminToken> {

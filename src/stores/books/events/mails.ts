@@ -1,6 +1,6 @@
 import { afterMailAttempt, mailDayBegin } from '../../../domain/mail/mail.ts'
 import type { DueMail, Mail, MailQueue, MailSettings } from '../../../gateway/ports/mail.ts'
-import { cursorOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
+import { cursorOf, pageOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
 import { mailMessageFrom, type MailMessageRow } from '../rows/mail-rows.ts'
 import { all, first, run, type Engine, type Step } from '../steps.ts'
 import { differFromStored, queueLeftOut, type MailRecipients } from './mail-recipients.ts'
@@ -97,10 +97,8 @@ function* messagesPage({ limit, cursor, state }: Parameters<Mail['messages']>[0]
     ...(state === undefined ? [] : [state]),
     limit + 1,
   )
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  const hasMore = rows.length > limit && last !== undefined
-  return { messages: shown.map(mailMessageFrom), ...(hasMore ? { next: cursorOf(last.id) } : {}) }
+  const { shown, ...next } = pageOf(rows, limit, ({ id }) => cursorOf(id))
+  return { messages: shown.map(mailMessageFrom), ...next }
 }
 
 type DueMailRow = {

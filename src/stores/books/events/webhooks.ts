@@ -4,7 +4,7 @@ import type { Webhook, WebhookMessage, WebhookPatch } from '../../../domain/webh
 import type { Editor } from '../../../gateway/ports/accounts.ts'
 import { WEBHOOKS_MAX, type NewWebhook, type Webhooks } from '../../../gateway/ports/webhooks.ts'
 import { appendAudit } from '../access/audit-log.ts'
-import { cursorOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
+import { cursorOf, pageOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { all, first, run, type Engine, type Step } from '../steps.ts'
 import { messageFrom, webhookFrom, type MessageRow, type WebhookRow } from '../rows/webhook-rows.ts'
@@ -265,10 +265,8 @@ function* messagesPage(
     ...(state === undefined ? [] : [state]),
     limit + 1,
   )
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  const hasMore = rows.length > limit && last !== undefined
-  return { messages: shown.map(messageFrom), ...(hasMore ? { next: cursorOf(last.id) } : {}) }
+  const { shown, ...next } = pageOf(rows, limit, ({ id }) => cursorOf(id))
+  return { messages: shown.map(messageFrom), ...next }
 }
 
 /** The webhooks of an account, or of the operator. */

@@ -2,7 +2,7 @@ import type { Id } from '../../../domain/ids.ts'
 import type { OpenState } from '../../../domain/jobs/job.ts'
 import type { JobPage, Jobs, JobWork, ProviderWork } from '../../../gateway/ports/jobs.ts'
 import type { SqlValue } from '../rows/canonical.ts'
-import { cursorOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
+import { cursorOf, pageOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
 import { all, run, type Step } from '../steps.ts'
 import { jobFrom, type JobRow } from './job-rows.ts'
 
@@ -55,7 +55,7 @@ export function* listJobs(page: JobPage): Step<ListedJobs> {
     ...values,
     limit + 1,
   )
-  return pageOf(rows, limit)
+  return listedJobs(rows, limit)
 }
 
 export function* openCounts(): Step<Record<OpenState, number>> {
@@ -84,7 +84,7 @@ export function* dueJobs(
     ...values,
     limit + 1,
   )
-  return pageOf(rows, limit)
+  return listedJobs(rows, limit)
 }
 
 /** Of a job that another step changes at the same time, the update reads the conditions again. */
@@ -147,9 +147,7 @@ function allOf(conditions: readonly Condition[]): Condition {
   return { sql: conditions.map(({ sql }) => sql).join(' AND '), values }
 }
 
-function pageOf(rows: readonly JobRow[], limit: number): ListedJobs {
-  const jobs = rows.slice(0, limit)
-  const last = jobs.at(-1)
-  const hasMore = rows.length > limit && last !== undefined
-  return { jobs: jobs.map(jobFrom), ...(hasMore ? { next: cursorOf(last.row_id) } : {}) }
+function listedJobs(rows: readonly JobRow[], limit: number): ListedJobs {
+  const { shown, ...next } = pageOf(rows, limit, last => cursorOf(last.row_id))
+  return { jobs: shown.map(jobFrom), ...next }
 }

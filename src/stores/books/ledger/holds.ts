@@ -19,6 +19,11 @@ import type { holdsTable } from '../rows/money-tables.ts'
 import type { NewRow } from '../rows/hashed-table.ts'
 import { operationIdOf, type AccountState, type Operation } from '../rows/operation-rows.ts'
 
+/** The books of an account cannot be read: it does not exist, or its row of balances is lost. */
+export function noBooks(accountId: number): RangeError {
+  return new RangeError(`There is no account ${accountId}, or its row of balances is missing.`)
+}
+
 /** A text hold that is asked for. */
 export type TextHoldTerms = Hold & { readonly demand?: HoldDemand }
 

@@ -117,6 +117,9 @@ export class AccountLimits {
   }
 }
 
+/** The outcome of a request that nothing limits. */
+export const UNLIMITED: ReadOutcome = { outcome: 'taken', rates: {} }
+
 /** The outcome of a decision, after its usages have replaced those of the scopes. */
 export function outcomeOf(scopes: readonly LiveScope[], decision: LimitDecision, nowMs: number): ReadOutcome {
   const rates = strictestRates(scopes, nowMs)

@@ -1,5 +1,5 @@
 import type { RequestPage, RequestQuery, RequestSort } from '../../../gateway/ports/request-records.ts'
-import { ROW_ID_MAX, unknownCursor } from '../cursors.ts'
+import { pageOf, ROW_ID_MAX, unknownCursor } from '../cursors.ts'
 import { recordedRequestOf, type StoredRequestRow } from './request-rows.ts'
 
 /** The value by which a list is sorted, from high to low. Rows with the same value are sorted by their number. */
@@ -57,12 +57,9 @@ export function requestPageOf(
   rows: readonly ListedRequestRow[],
   { sort = 'newest', limit }: RequestQuery,
 ): RequestPage {
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  return {
-    requests: shown.map(recordedRequestOf),
-    ...(rows.length > limit && last && { next: `${sort}${last.sort_value}r${last.row_number}` }),
-  }
+  const cursorOfRow = (last: ListedRequestRow) => `${sort}${last.sort_value}r${last.row_number}`
+  const { shown, ...next } = pageOf(rows, limit, cursorOfRow)
+  return { requests: shown.map(recordedRequestOf), ...next }
 }
 
 /** The queries for a record by its id and, if there is none, by the id of its job. */

@@ -1,6 +1,7 @@
 import type { TimeRange } from '../../../gateway/ports/ledger-reports.ts'
 import type { ChargeRow } from '../rows/charge-rows.ts'
 import { all, type Engine, type Step } from '../steps.ts'
+import { noBooks } from '../ledger/holds.ts'
 
 /** The columns of a charge that a walk needs. */
 export type ChainedRow = { readonly id: bigint; readonly previous_id: bigint | null; readonly at_ms: bigint }
@@ -51,8 +52,7 @@ export function* latestChargeOf(accountId: number): Step<bigint | null> {
     'SELECT latest_charge_id FROM balances WHERE account_id = ?',
     accountId,
   )
-  if (row === undefined)
-    throw new RangeError(`There is no account ${accountId}, or its row of balances is missing.`)
+  if (row === undefined) throw noBooks(accountId)
   return row.latest_charge_id
 }
 

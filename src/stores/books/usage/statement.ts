@@ -6,6 +6,7 @@ import type { Page, StatementLine } from '../../../gateway/ports/ledger-reports.
 import { attributionFrom, type AttributionColumns } from '../rows/attribution-columns.ts'
 import { readStatementCursor, statementCursorOf, unknownCursor } from '../cursors.ts'
 import { first, type Step } from '../steps.ts'
+import { noBooks } from '../ledger/holds.ts'
 
 /** A column of the charge that an operation belongs to, or of the job whose charge is still to come. */
 const ofRequest = (column: keyof AttributionColumns) =>
@@ -44,8 +45,7 @@ function* latestOf(accountId: number): Step<bigint | null> {
     'SELECT latest_operation_id AS latest FROM balances WHERE account_id = ?',
     accountId,
   )
-  if (row === undefined)
-    throw new RangeError(`There is no account ${accountId}, or its row of balances is missing.`)
+  if (row === undefined) throw noBooks(accountId)
   return row.latest
 }
 

@@ -15,6 +15,7 @@ import { chargePlaces } from './charge-places.ts'
 import type { PostgresLimits } from '../limits/limits.ts'
 import type { TextHolds } from './text-holds.ts'
 import { verifyBooks } from '../verify/verify.ts'
+import { noBooks } from '../../books/ledger/holds.ts'
 
 /** The ledger of one node. Text holds are rows that batches write, media holds are rows with their money moved. */
 export function createLedger(parts: {
@@ -112,8 +113,7 @@ function* balanceOf(accountId: number): Step<Balance> {
     'SELECT * FROM balances WHERE account_id = ?',
     accountId,
   )
-  if (row === undefined)
-    throw new RangeError(`There is no account ${accountId}, or its row of balances is missing.`)
+  if (row === undefined) throw noBooks(accountId)
   const { balances, bookedLosses } = booksStateFrom(row)
   const reserved = nanoUsd(row.reserved)
   return {

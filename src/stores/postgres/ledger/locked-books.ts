@@ -9,6 +9,7 @@ import {
   type StagedBooks,
   type StepBooks,
 } from '../../books/rows/operation-rows.ts'
+import { noBooks } from '../../books/ledger/holds.ts'
 
 /** The books of an account whose row of balances is locked until the transaction ends. */
 export class LockedBooks implements StepBooks {
@@ -36,7 +37,7 @@ export class LockedBooks implements StepBooks {
         FROM accounts LEFT JOIN balance_alerts ON account_id = id WHERE id = ${accountId}`
     if (row !== undefined && account !== undefined)
       return new LockedBooks(accountId, booksStateFrom(row, account), nanoUsd(row.reserved))
-    const noRow = new RangeError(`There is no account ${accountId}, or its row of balances is missing.`)
+    const noRow = noBooks(accountId)
     throw account === undefined ? noRow : booksInconsistent('account', noRow)
   }
 

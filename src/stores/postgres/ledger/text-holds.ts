@@ -5,7 +5,7 @@ import { requireFittingCharge } from '../../../domain/ledger/hold.ts'
 import type { Charge, TextCharge } from '../../../gateway/ports/charge.ts'
 import type { Captured, Hold, HoldOutcome } from '../../../gateway/ports/ledger.ts'
 import { repeatedCapture } from '../../books/rows/charge-rows.ts'
-import { anotherHold, type TextHoldTerms } from '../../books/ledger/holds.ts'
+import { anotherHold, noBooks, type TextHoldTerms } from '../../books/ledger/holds.ts'
 import type { Batches } from '../lanes/batches.ts'
 import { LANE_TTL_MS } from '../lanes/lane.ts'
 import { record } from '../database/literals.ts'
@@ -123,7 +123,7 @@ function problemOfHold({ id, accountId }: Hold, problem: HoldProblem): Error {
     case 'closed':
       return closedAccountError()
     case 'no account':
-      return new RangeError(`There is no account ${accountId}, or its row of balances is missing.`)
+      return noBooks(accountId)
     case 'limits':
       return new Error(
         `The limits of account ${accountId} refuse ${formatId('hold', id)} only in the database.`,

@@ -1,15 +1,16 @@
 import { admitRead } from '../../../domain/limits/admission.ts'
 import { ZERO } from '../../../domain/money.ts'
-import type { Limited, Limits, ReadOutcome } from '../../../gateway/ports/limits.ts'
+import type { Limited, Limits } from '../../../gateway/ports/limits.ts'
 import { limitTerms, ownerOf } from '../../books/access/limit-changes.ts'
 import {
   AccountLimits,
   budgetsOfScope,
+  type LiveScope,
   modelBudgetsOf,
   outcomeOf,
   recentRefusalOf,
-  type LiveScope,
   type RequestsRefusal,
+  UNLIMITED,
 } from '../../books/limits/account-limits.ts'
 import { BudgetAlerts } from '../../books/events/budget-alerts.ts'
 import type { Events } from '../../books/events/events.ts'
@@ -24,8 +25,6 @@ const REFUSED_KEYS_MAX = 10_000
 
 /** The refusals of budgets that were told. Telling one again records nothing. */
 const TOLD_MAX = 10_000
-
-const UNLIMITED: ReadOutcome = { outcome: 'taken', rates: {} }
 
 type RefusedKey = { readonly accountId: number; readonly apiKeyId: number }
 

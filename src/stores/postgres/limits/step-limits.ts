@@ -2,11 +2,9 @@ import { admit } from '../../../domain/limits/admission.ts'
 import type { Charge } from '../../../gateway/ports/charge.ts'
 import type { ReadOutcome } from '../../../gateway/ports/limits.ts'
 import { ZERO, type NanoUsd } from '../../../domain/money.ts'
-import { AccountLimits, outcomeOf, type ScopedDemand } from '../../books/limits/account-limits.ts'
+import { AccountLimits, outcomeOf, type ScopedDemand, UNLIMITED } from '../../books/limits/account-limits.ts'
 import { first, run, type Step } from '../../books/steps.ts'
 import { scopesOfAccount } from './limit-usage.ts'
-
-const UNLIMITED: ReadOutcome = { outcome: 'taken', rates: {} }
 
 /**
  * The limits that steps take and give back, such as those of jobs. Each call is inside a step that has locked the books

@@ -12,6 +12,7 @@ import {
 import type { HintBroadcast } from './freed-hints.ts'
 import type { AccountLimits } from '../../books/limits/account-limits.ts'
 import type { Transactions } from '../commits/transactions.ts'
+import { noBooks } from '../../books/ledger/holds.ts'
 
 /**
  * Accounts whose books are kept in memory, at about 500 bytes each. The books of others are read when they are needed.
@@ -172,7 +173,7 @@ class BalancesTable {
   read(accountId: number): BooksState {
     const row = this.#select.get(accountId)
     if (row !== null) return booksStateFrom(row, row)
-    const noRow = new RangeError(`There is no account ${accountId}, or its row of balances is missing.`)
+    const noRow = noBooks(accountId)
     throw this.#selectAccount.get(accountId) === null ? noRow : booksInconsistent('account', noRow)
   }
 

@@ -24,18 +24,17 @@ import {
   AccountLimits,
   budgetsOfScope,
   isOf,
+  type LiveScope,
   modelBudgetsOf,
   outcomeOf,
-  recentRefusalOf,
-  type LiveScope,
   type ProjectOf,
+  recentRefusalOf,
   type ScopedDemand,
+  UNLIMITED,
 } from '../../books/limits/account-limits.ts'
 import { ownerOf } from '../../books/access/limit-changes.ts'
 import { LimitRows } from './limit-rows.ts'
 import { wrongOpenCounts, type WrongCount } from '../../books/verify/limits.ts'
-
-const UNLIMITED: ReadOutcome = { outcome: 'taken', rates: {} }
 
 /**
  * The limits of all accounts. Their usage is in memory: rates start anew with the process, open jobs and the sums of
