@@ -168,18 +168,19 @@ export async function listNodes(ask: Ask): Promise<Outcome> {
   type Node = {
     readonly name: string
     readonly version: string
+    readonly too_old: boolean
     readonly lane: number | null
     readonly epoch: number | null
     readonly last_seen_at: string
     readonly text_holds: number | null
   }
   const nodes = await ask<{ readonly data: readonly Node[] }>({ method: 'GET', path: 'nodes' })
-  const rows = nodes.data.map(({ name, version, lane, epoch, last_seen_at: seenAt, text_holds: holds }) => [
-    name,
-    version,
-    lane === null ? '–' : `${lane}/${epoch}`,
-    seenAt,
-    holds === null ? '–' : `${holds}`,
+  const rows = nodes.data.map(node => [
+    node.name,
+    node.too_old ? `${node.version} (too old)` : node.version,
+    node.lane === null ? '–' : `${node.lane}/${node.epoch}`,
+    node.last_seen_at,
+    node.text_holds === null ? '–' : `${node.text_holds}`,
   ])
   return { value: nodes, text: table(['NAME', 'VERSION', 'LANE', 'LAST SEEN', 'TEXT HOLDS'], rows) }
 }
