@@ -19,6 +19,17 @@ type VerifyProblem = {
   readonly accepted: boolean
 }
 
+type VerifyReply = {
+  readonly ok: boolean
+  readonly entries: number
+  readonly files_elsewhere: number
+  readonly problems: readonly VerifyProblem[]
+}
+
+function elsewhereSentence(files: number): string {
+  return `Not checked: ${files} stored files of jobs that this gateway does not have. Run tollgate verify on the gateways that stored them, or share them in a bucket.`
+}
+
 /** The id of the problem that the books do not match their anchor. */
 const ANCHOR_PROBLEM = 'anchor'
 
@@ -27,14 +38,14 @@ export async function verify(ask: Ask, acceptance: Acceptance = {}): Promise<Out
   const { accept, reason, acceptLoss } = acceptance
   const json = { accept, reason, accept_loss: acceptLoss }
   const isEmpty = Object.values(json).every(value => value === undefined)
-  const verification = await ask<{ ok: boolean; entries: number; problems: readonly VerifyProblem[] }>({
+  const verification = await ask<VerifyReply>({
     method: 'POST',
     path: 'verify',
     timeoutMs: LONG_TIMEOUT_MS,
     ...(isEmpty ? {} : { json }),
   })
-  const { ok, entries, problems } = verification
-  const lines = problems.map(lineOf)
+  const { ok, entries, problems, files_elsewhere: elsewhere } = verification
+  const lines = [...problems.map(lineOf), ...(elsewhere === 0 ? [] : [elsewhereSentence(elsewhere)])]
   if (ok) {
     const accepted = problems.length === 0 ? '' : ` Accepted problems: ${problems.length}.`
     const text = [`The books balance. ${entries} entries were checked.${accepted}`, ...lines].join('\n')

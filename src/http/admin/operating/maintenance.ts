@@ -47,10 +47,11 @@ export async function postVerification(
     )
   if (loss !== undefined) await acceptLoss({ reason: loss, actor }, ports)
   if (id !== undefined && reason !== undefined) await acceptProblem({ id, reason, actor }, ports)
-  const { problems, entries } = await verifyBooks(ports)
+  const { problems, entries, filesElsewhere } = await verifyBooks(ports)
   return adminReply({
     ok: problems.every(({ isAccepted }) => isAccepted),
     entries,
+    files_elsewhere: filesElsewhere ?? 0,
     problems: problems.map(problemBody),
   })
 }

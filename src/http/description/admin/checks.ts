@@ -160,6 +160,10 @@ export const adminCheckSchemas: Members = {
   Verification: object({
     ok: flag,
     entries: count,
+    files_elsewhere: about(
+      'The number of stored files of jobs that were not checked, because this gateway does not have them. Always 0 with SQLite or a bucket.',
+      count,
+    ),
     problems: listOf(
       object({
         id: text,
@@ -394,7 +398,12 @@ export const adminCheckPaths: Paths = {
         { accept: 'p1', reason: 'Known since the import of May.' },
         { isRequired: false },
       ),
-      replies: ok('The problems, if any.', ref('Verification'), { ok: true, entries: 128, problems: [] }),
+      replies: ok('The problems, if any.', ref('Verification'), {
+        ok: true,
+        entries: 128,
+        files_elsewhere: 0,
+        problems: [],
+      }),
       errors: ['not_found'],
     },
   },
