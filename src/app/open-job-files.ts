@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { ownBlobs } from '../gateway/media/own-blobs.ts'
 import { splitBlobs } from '../gateway/media/split-blobs.ts'
 import type { Blobs, ResultStore } from '../gateway/ports/blobs.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
@@ -18,7 +19,8 @@ export async function openJobFiles(
 ): Promise<JobFiles> {
   const disk = await openDiskBlobs({ folder })
   const bucket = openBucket(config, { http, clock })
-  if (bucket === undefined) return { blobs: disk, resultStore: undefined }
+  if (bucket === undefined)
+    return { blobs: config.database === undefined ? disk : ownBlobs(disk), resultStore: undefined }
   return {
     blobs: splitBlobs({ disk, results: new S3Blobs(bucket) }),
     resultStore: { name: bucket.name, check: () => checkBucket(bucket) },

@@ -51,6 +51,8 @@ type NodeParts = {
   readonly isOffline: boolean
   /** Called for each failed write of the anchor. */
   readonly onAnchorFailed: (error: unknown) => void
+  /** Called for each new problem of the store that the operator should know. */
+  readonly onStoreProblem: (problem: string) => void
 }
 
 /**
@@ -107,9 +109,15 @@ async function sqliteNodeOf(
     },
   })
   return {
-    ...guarded(node, { isWritable: store.isWritable, guard: new BooksGuard(anchor) }),
+    ...guarded(node, {
+      isWritable: store.isWritable,
+      refusal: () => undefined,
+      guard: new BooksGuard(anchor),
+    }),
     nodes: {
-      list: async () => [{ name: NODE_NAME, version, lane: null, seenAtMs: clock.now(), textHolds: null }],
+      list: async () => [
+        { name: NODE_NAME, version, isTooOld: false, lane: null, seenAtMs: clock.now(), textHolds: null },
+      ],
     },
     problem: () => Promise.resolve(undefined),
     upkeep: undefined,
@@ -127,7 +135,7 @@ async function openPostgresNode(
   parts: NodeParts,
   keys: { readonly database: DatabaseServer; readonly secretKey: Uint8Array },
 ): Promise<Node> {
-  const { config, clock, isOffline } = parts
+  const { config, clock, isOffline, onStoreProblem } = parts
   const name = config.nodeName ?? hostname()
   const store = await openPostgresStore({
     ...keys,
@@ -136,8 +144,9 @@ async function openPostgresNode(
     version,
     clock,
     random64: randomInBulk(),
+    onProblem: onStoreProblem,
   })
-  const { isWritable, nodes, problem, upkeep } = store
+  const { isWritable, refusal, nodes, problem, upkeep } = store
   const { anchor, anchorFailures, stop } = await sharedAnchorOf(store, parts).catch(
     async (error: unknown) => {
       await store.close()
@@ -145,7 +154,7 @@ async function openPostgresNode(
     },
   )
   return {
-    ...guarded(store.node, { isWritable, guard: new BooksGuard(anchor) }),
+    ...guarded(store.node, { isWritable, refusal, guard: new BooksGuard(anchor) }),
     nodes,
     problem,
     upkeep,
@@ -209,7 +218,7 @@ function guarded(node: Omit<StoreNode, 'close' | 'commitChains'>, guards: Guards
   }
 }
 
-type Guards = { readonly isWritable: () => boolean; readonly guard: BooksGuard }
+type Guards = Parameters<typeof guardedLedger>[1] & { readonly guard: BooksGuard }
 
 /** Random 64-bit integers. They are generated in bulk, because one call per integer is slow. */
 export function randomInBulk(): () => bigint {

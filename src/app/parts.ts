@@ -93,7 +93,9 @@ export async function openParts(
   const log = openLogOf(config, clock, isOffline)
   const opened = openProviders({ config, clock, mediaProviders })
   const onAnchorFailed = (error: unknown) => log.error('the anchor could not be kept', errorFields(error))
-  const node = await openNode({ config, folder, clock, http: opened.http, isOffline, onAnchorFailed }).catch(
+  const onStoreProblem = (problem: string) => log.error('the store has a problem', { problem })
+  const events = { onAnchorFailed, onStoreProblem }
+  const node = await openNode({ config, folder, clock, http: opened.http, isOffline, ...events }).catch(
     (error: unknown) => {
       opened.close()
       throw error

@@ -3,6 +3,7 @@
  * kills or rounds.
  */
 import { cutNetwork, cuts, freezeNode, killNodes } from './node-faults.ts'
+import { upgradeNodes } from './rolling-upgrade.ts'
 import { killServer, loseCommits } from './server-faults.ts'
 import { TwoGateways } from './two-gateways.ts'
 
@@ -19,6 +20,7 @@ const runs: Readonly<Record<string, (two: TwoGateways, rounds: number) => Promis
       await freezeNode(two, { ms: 150_000, isLate: true, isAged: false }, log)
     }
   },
+  'rolling-upgrade': (two, rounds) => upgradeNodes(two, rounds, log),
   async 'lost-commits'(two) {
     for (const line of await loseCommits(two)) log(line)
   },

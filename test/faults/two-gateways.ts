@@ -73,9 +73,10 @@ export class TwoGateways {
     process.kill(this.gateway(name).pid, signal)
   }
 
-  async restart(name: GatewayName): Promise<void> {
+  /** Starts a gateway that was stopped. `command` starts another build. */
+  async restart(name: GatewayName, command?: string[]): Promise<void> {
     const { folder, proxy } = this.#nodes[name]
-    this.#nodes[name].process = await startProcess(name, folder, proxy.url(this.#url))
+    this.#nodes[name].process = await startProcess(name, folder, proxy.url(this.#url), command)
   }
 
   /**
@@ -91,9 +92,12 @@ export class TwoGateways {
     return Number(open?.count)
   }
 
-  /** Calls both gateways until `during` ends. */
-  async load(during: (load: Load) => Promise<unknown>): Promise<Readonly<Record<GatewayName, LoadReport>>> {
-    const load = new Load(name => this.gateway(name).url, this.customer.key)
+  /** Calls both gateways until `during` ends. `urlFor` says which one the clients of a gateway call. */
+  async load(
+    during: (load: Load) => Promise<unknown>,
+    urlFor: (name: GatewayName) => string = name => this.gateway(name).url,
+  ): Promise<Readonly<Record<GatewayName, LoadReport>>> {
+    const load = new Load(urlFor, this.customer.key)
     try {
       await during(load)
     } finally {
@@ -225,8 +229,13 @@ async function startNode(name: GatewayName, url: string): Promise<Node> {
 }
 
 /** The reconciler runs each second, so that a test need not wait for it. */
-function startProcess(name: string, folder: string, url: string): Promise<GatewayProcess> {
-  return startGatewayProcess(folder, {
+function startProcess(
+  name: string,
+  folder: string,
+  url: string,
+  command?: string[],
+): Promise<GatewayProcess> {
+  const settings = {
     TOLLGATE_ADMIN_KEY: ADMIN_KEY,
     TOLLGATE_DATABASE_URL: url,
     TOLLGATE_SECRET_KEY: Buffer.alloc(32).toString('base64'),
@@ -234,5 +243,6 @@ function startProcess(name: string, folder: string, url: string): Promise<Gatewa
     TOLLGATE_LOG_LEVEL: 'warn',
     TOLLGATE_RECONCILE_EVERY_S: '1',
     TOLLGATE_UNKNOWN_SUBMIT_TTL_S: '1',
-  })
+  }
+  return startGatewayProcess(folder, settings, command === undefined ? {} : { command })
 }

@@ -19,6 +19,17 @@ type VerifyProblem = {
   readonly accepted: boolean
 }
 
+type VerifyReply = {
+  readonly ok: boolean
+  readonly entries: number
+  readonly files_elsewhere: number
+  readonly problems: readonly VerifyProblem[]
+}
+
+function elsewhereSentence(files: number): string {
+  return `Not checked: ${files} stored files of jobs that this gateway does not have. Run tollgate verify on the gateways that stored them, or share them in a bucket.`
+}
+
 /** The id of the problem that the books do not match their anchor. */
 const ANCHOR_PROBLEM = 'anchor'
 
@@ -27,14 +38,14 @@ export async function verify(ask: Ask, acceptance: Acceptance = {}): Promise<Out
   const { accept, reason, acceptLoss } = acceptance
   const json = { accept, reason, accept_loss: acceptLoss }
   const isEmpty = Object.values(json).every(value => value === undefined)
-  const verification = await ask<{ ok: boolean; entries: number; problems: readonly VerifyProblem[] }>({
+  const verification = await ask<VerifyReply>({
     method: 'POST',
     path: 'verify',
     timeoutMs: LONG_TIMEOUT_MS,
     ...(isEmpty ? {} : { json }),
   })
-  const { ok, entries, problems } = verification
-  const lines = problems.map(lineOf)
+  const { ok, entries, problems, files_elsewhere: elsewhere } = verification
+  const lines = [...problems.map(lineOf), ...(elsewhere === 0 ? [] : [elsewhereSentence(elsewhere)])]
   if (ok) {
     const accepted = problems.length === 0 ? '' : ` Accepted problems: ${problems.length}.`
     const text = [`The books balance. ${entries} entries were checked.${accepted}`, ...lines].join('\n')
@@ -168,18 +179,19 @@ export async function listNodes(ask: Ask): Promise<Outcome> {
   type Node = {
     readonly name: string
     readonly version: string
+    readonly too_old: boolean
     readonly lane: number | null
     readonly epoch: number | null
     readonly last_seen_at: string
     readonly text_holds: number | null
   }
   const nodes = await ask<{ readonly data: readonly Node[] }>({ method: 'GET', path: 'nodes' })
-  const rows = nodes.data.map(({ name, version, lane, epoch, last_seen_at: seenAt, text_holds: holds }) => [
-    name,
-    version,
-    lane === null ? '–' : `${lane}/${epoch}`,
-    seenAt,
-    holds === null ? '–' : `${holds}`,
+  const rows = nodes.data.map(node => [
+    node.name,
+    node.too_old ? `${node.version} (too old)` : node.version,
+    node.lane === null ? '–' : `${node.lane}/${node.epoch}`,
+    node.last_seen_at,
+    node.text_holds === null ? '–' : `${node.text_holds}`,
   ])
   return { value: nodes, text: table(['NAME', 'VERSION', 'LANE', 'LAST SEEN', 'TEXT HOLDS'], rows) }
 }

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { classPort, methodsOf, type Call } from '../../../test/support/class-port.ts'
-import { aCredit, aHold, anAccount, anAudit } from '../../../test/support/ledger-builders.ts'
+import { aJob } from '../../../test/support/job-builders.ts'
+import { aCharge, aCredit, aHold, anAccount, anAudit, hold } from '../../../test/support/ledger-builders.ts'
+import { rejection } from '../../../test/support/rejection.ts'
 import { aSqliteStore } from '../../../test/support/test-store.ts'
 import { turn } from '../../../test/support/turn.ts'
+import { GatewayError } from '../../domain/errors.ts'
 import { usd } from '../../domain/money.ts'
 import { BooksGuard, guardedJobs, guardedLedger } from './books-guard.ts'
 
@@ -98,12 +101,13 @@ test('no hold is placed while the store cannot be written, and holds are placed 
   })
   const ledger = guardedLedger(store.ledger, {
     isWritable: store.isWritable,
+    refusal: () => undefined,
     guard: new BooksGuard({ problem: undefined }),
   })
   const { accountId } = await anAccount(store, { funds: usd('1') })
-  const hold = async () => ledger.placeHold(aHold({ accountId, kind: 'text', amount: usd('0.1') }))
+  const place = async () => ledger.placeHold(aHold({ accountId, kind: 'text', amount: usd('0.1') }))
   const outcome = () =>
-    hold().then(
+    place().then(
       ({ outcome: word }) => word,
       (error: { code: string }) => error.code,
     )
@@ -122,8 +126,34 @@ test('no hold is placed while the store cannot be written, and holds are placed 
   expect([before, during, after]).toEqual(['held', 'unavailable', 'held'])
 })
 
+test('a build that is too old for its store begins no paid work, and settles what runs', async () => {
+  const store = aSqliteStore()
+  const payer = await anAccount(store, { funds: usd('1') })
+  const refusal = new GatewayError('unavailable', 'This gateway is too old.')
+  const too = { isOld: false }
+  const guards = {
+    isWritable: () => true,
+    refusal: () => (too.isOld ? refusal : undefined),
+    guard: new BooksGuard({ problem: undefined }),
+  }
+  const guarded = guardedLedger(store.ledger, guards)
+  const held = await hold(guarded, { accountId: payer.accountId, kind: 'text', amount: usd('0.1') })
+
+  too.isOld = true
+
+  const another = aHold({ accountId: payer.accountId, kind: 'text', amount: usd('0.1') })
+  expect(await rejection(guarded.placeHold(another))).toBe(refusal)
+  expect(await rejection(guardedJobs(store.jobs, guards).create(aJob(payer)))).toBe(refusal)
+  const charge = aCharge(payer.apiKeyId, { tokens: 1 })
+  expect((await guarded.captureHold(held, charge)).cost).toBe(charge.cost)
+})
+
 describe('a guarded port whose implementation is a class', () => {
-  const guards = { isWritable: () => true, guard: new BooksGuard({ problem: undefined }) }
+  const guards = {
+    isWritable: () => true,
+    refusal: () => undefined,
+    guard: new BooksGuard({ problem: undefined }),
+  }
   const { ledger, jobs } = aSqliteStore()
 
   test.each([

@@ -59,12 +59,14 @@ export class BooksGuard {
 type Guards = {
   /** False while the store cannot be written. */
   readonly isWritable: () => boolean
+  /** The error for all new paid work, if this build may not do any. */
+  readonly refusal: () => GatewayError | undefined
   readonly guard: Pick<BooksGuard, 'refusal' | 'noteCheck' | 'noteFailedCheck'>
 }
 
 /**
  * A ledger that refuses new holds while its store cannot be written, because the charge of that work could not be
- * recorded, and while its books are known to be wrong. Each check of the books reports its result to the guard.
+ * recorded, while its build is too old for its store, and while its books are known to be wrong. Each check of the books reports its result to the guard.
  */
 export function guardedLedger(ledger: Ledger, guards: Guards): Ledger {
   return {
@@ -132,8 +134,8 @@ export function guardedJobs(jobs: Jobs, guards: Guards): Jobs {
   }
 }
 
-function holdRefusal(accountId: number, { isWritable, guard }: Guards): GatewayError | undefined {
-  if (isWritable()) return guard.refusal(accountId)
+function holdRefusal(accountId: number, { isWritable, refusal, guard }: Guards): GatewayError | undefined {
+  if (isWritable()) return refusal() ?? guard.refusal(accountId)
   return new GatewayError(
     'unavailable',
     'The gateway cannot record charges at the moment. Try again shortly.',

@@ -115,6 +115,13 @@ export class BlobsUnavailableError extends Error {
   }
 }
 
+/** This node does not have the blob. Another node may have it on its own disk. */
+export class BlobElsewhereError extends BlobsUnavailableError {
+  constructor() {
+    super('This gateway does not have the file, and gateways without TOLLGATE_S3_BUCKET do not share files.')
+  }
+}
+
 /** The result of trying a store of blobs on another machine. `detail` is a sentence for the operator. */
 export type BlobStoreCheck = {
   /** `public` if strangers can read what it stores. */

@@ -217,4 +217,6 @@ export type Verification = {
   readonly entries: number
   /** Includes problems beyond the hundredth. */
   readonly affected: Affected
+  /** Stored files of jobs that were not checked, because other nodes have them on their disks. Absent for none. */
+  readonly filesElsewhere?: number
 }

@@ -10,6 +10,8 @@ export type RunningNode = {
   readonly name: string
   /** Of the gateway. */
   readonly version: string
+  /** True if the books were changed for newer gateways, so that it begins no paid work. */
+  readonly isTooOld: boolean
   /** What it writes through. Null in SQLite, where one process has all books. */
   readonly lane: { readonly number: number; readonly epoch: number } | null
   /** When it last wrote. */

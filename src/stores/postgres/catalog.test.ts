@@ -44,7 +44,7 @@ async function setUp() {
   const reads = connections({ url }).openReads()
   ends.push(() => reads.close())
   const open = async (name: string, secretKey?: Uint8Array) => {
-    const node = await aNode(url, name, fakeClock(), secretKey)
+    const node = await aNode(url, name, fakeClock(), secretKey && { secretKey })
     ends.push(() => node.close())
     return node
   }

@@ -4,7 +4,6 @@ import { CatalogCopy, StoredCatalog } from '../books/catalog/stored-catalog.ts'
 import type { SecretBox } from '../books/secrets/secret-box.ts'
 import type { Engine, Step } from '../books/steps.ts'
 import { bunHashes } from './lanes/lane.ts'
-import type { Watch } from './database/poll.ts'
 
 /**
  * Reads the catalog into the copy of a node. The first node decides the secret key of the database. Throws an Error for
@@ -14,18 +13,6 @@ export async function openCatalog(engine: Engine, box: SecretBox): Promise<Store
   await engine.write('catalog', () => requireKey(box))
   const copy = new CatalogCopy(await engine.read(() => readCatalog(box)))
   return new StoredCatalog({ engine, copy, sealing: { box, isCheckLost: false }, hashes: bunHashes })
-}
-
-/** Reads the catalog again when another node edited it. */
-export function watchOfCatalog(catalog: StoredCatalog): Watch {
-  return {
-    sql: 'SELECT revision FROM catalog_state',
-    seen(revision) {
-      if (revision > catalog.current().revision)
-        // If that fails, the next poll finds the same revision.
-        catalog.refresh().catch(() => undefined)
-    },
-  }
 }
 
 function* requireKey(box: SecretBox): Step<void> {

@@ -1,7 +1,9 @@
 import { HOLD_TTL_MS } from '../../domain/ledger/hold.ts'
+import type { GatewayError } from '../../domain/errors.ts'
 import { idSource } from '../../domain/ids.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
+import type { StoredCatalog } from '../books/catalog/stored-catalog.ts'
 import { StoredAccounts } from '../books/access/accounts.ts'
 import { StoredAdminTokens } from '../books/access/admin-tokens.ts'
 import { StoredApiKeys } from '../books/access/api-keys.ts'
@@ -26,7 +28,7 @@ import { createBookedItems } from '../books/usage/booked-items.ts'
 import { Batches } from './lanes/batches.ts'
 import { besideCharges } from './ledger/beside-charges.ts'
 import { createBesideJobs } from './ledger/beside-jobs.ts'
-import { openCatalog, watchOfCatalog } from './catalog.ts'
+import { openCatalog } from './catalog.ts'
 import { LaneChains } from './lanes/commit-chains.ts'
 import type { Connections } from './database/database.ts'
 import type { Engine } from '../books/steps.ts'
@@ -35,6 +37,7 @@ import { KeyLookups, watchOf } from './key-lookups.ts'
 import { sha256Of } from './lanes/lane.ts'
 import { createLedger } from './ledger/ledger.ts'
 import { PostgresLeases } from './leases.ts'
+import { NewerGateways } from './newer-gateways.ts'
 import { Poll } from './database/poll.ts'
 import { limitUsage } from './limits/limit-usage.ts'
 import { PostgresLimits } from './limits/limits.ts'
@@ -57,6 +60,10 @@ export type NodeSettings = {
   readonly clock: Clock
   /** Replaces the clock of the database, for tests. */
   readonly nowMs?: () => number
+  /** Replaces the number of the last migration of this build, for tests. */
+  readonly migration?: number
+  /** Hears of what newer gateways did that this one cannot follow, as a sentence for the operator. */
+  readonly onProblem?: (problem: string) => void
   /** 64 random bits as a signed integer. */
   readonly random64: () => bigint
   /** The 32 bytes that secrets are sealed with. All nodes of a database have the same. */
@@ -67,18 +74,21 @@ export type NodeSettings = {
 export type PostgresNode = Omit<StoreNode, 'close'> & {
   /** False while the database does not answer. */
   readonly isWritable: () => boolean
-  /** Which batches the database lost, if it lost any that it had acknowledged. */
-  readonly lostBatches: () => string | undefined
+  /** Which batches the database lost, or what newer gateways did that this one cannot follow. */
+  readonly problem: () => string | undefined
+  /** The error for new paid work, if this build is too old for the database. */
+  readonly refusal: () => GatewayError | undefined
   /** Writes what waits, ends the text holds of this node and gives its lane back. Repeating it changes nothing. */
   close(): Promise<void>
 }
 
 /** Takes a lane and opens the ports of one node. Throws an Error for the operator if its secret key is a wrong one. */
 export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
-  const { name, version, connections, clock, random64, secretKey } = settings
+  const { name, version, connections, clock, random64, secretKey, onProblem = () => undefined } = settings
   const { connect } = connections
   const reads = timedReads(connections.openReads)
   const nowMs: { readonly nowMs?: () => number } = settings.nowMs ? { nowMs: settings.nowMs } : {}
+  const build = settings.migration === undefined ? {} : { migration: settings.migration }
   const { onFreed, listen } = freedHints()
   const commitChains = new LaneChains({ reads })
   const batches = await Batches.open({
@@ -89,6 +99,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     onAlerts: () => void tell(),
     onCommit: () => commitChains.report(),
     ...nowMs,
+    ...build,
   })
   const engine = createEngine({ batches, reads, onFreed })
   const tell = () => tellEvents({ engine, events })
@@ -101,7 +112,8 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
   const catalog = await openCatalog(engine, secretBox(secretKey)).catch((error: unknown) =>
     close().then(() => Promise.reject(error)),
   )
-  const { poll, keyLookups, keptOfAccess } = followed({ connect, clock, catalog, limits })
+  const newer = new NewerGateways({ clock, onProblem, ...build })
+  const { poll, keyLookups, keptOfAccess } = followed({ connect, clock, catalog, limits, newer })
   const told = { balanceAlerts, mailRecipients, jobAlerts }
   const access = accessPorts(accessParts({ engine, kept: keptOfAccess, keyLookups, ...told, ...nowMs }))
   await poll.start()
@@ -137,7 +149,8 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     leases: new PostgresLeases({ reads, ...nowMs }),
     commitChains,
     isWritable: () => batches.isWritable,
-    lostBatches: () => batches.lost,
+    problem: () => batches.lost ?? newer.problem,
+    refusal: () => newer.refusal,
     // Every migration is complete when it is applied.
     finishUpgrade: () => Promise.resolve(),
     async close() {
@@ -167,10 +180,12 @@ function followed({
   clock,
   catalog,
   limits,
+  newer,
 }: Pick<Connections, 'connect'> & {
   readonly clock: Clock
-  readonly catalog: Parameters<typeof watchOfCatalog>[0]
+  readonly catalog: StoredCatalog
   readonly limits: PostgresLimits
+  readonly newer: NewerGateways
 }) {
   const kept = new KeptKeys()
   const keptOfAccess = {
@@ -179,7 +194,8 @@ function followed({
       limits.forgetRefusals()
     },
   }
-  const poll = new Poll({ connect, clock, watches: [watchOf(keptOfAccess), watchOfCatalog(catalog)] })
+  const watches = [watchOf(keptOfAccess), newer.watchCatalog(catalog), newer.watchMigrations()]
+  const poll = new Poll({ connect, clock, watches })
   return { poll, keyLookups: new KeyLookups({ connect, clock, kept, poll }), keptOfAccess }
 }
 

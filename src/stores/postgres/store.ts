@@ -1,4 +1,5 @@
 import { SQL } from 'bun'
+import type { GatewayError } from '../../domain/errors.ts'
 import type { DatabaseServer } from '../../gateway/ports/database-server.ts'
 import type { Nodes } from '../../gateway/ports/nodes.ts'
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
@@ -20,6 +21,8 @@ export type PostgresStore = {
   readonly isWritable: () => boolean
   /** A sentence for the operator about what will stop the gateway. Throws `unavailable` if it cannot be read. */
   readonly problem: () => Promise<string | undefined>
+  /** The error for new paid work, if this build is too old for the database. */
+  readonly refusal: () => GatewayError | undefined
   /** What some node of the database must do every few minutes. Safe to run on every node at once. */
   readonly upkeep: () => Promise<void>
   readonly close: () => Promise<void>
@@ -44,14 +47,15 @@ export async function openPostgresStore(settings: PostgresStoreSettings): Promis
     await migrate(sql)
     await upkeep(sql, null)
   })
-  const { isWritable, lostBatches, ...node } = await openNode({ ...settings, connections: shared })
+  const { isWritable, problem, refusal, ...node } = await openNode({ ...settings, connections: shared })
   const reads = timedReads(shared.openReads)
   return {
     node,
     nodes: { list: () => runningNodes(reads) },
     connections: shared,
     isWritable,
-    problem: async () => lostBatches() ?? partitionProblem(reads),
+    problem: async () => problem() ?? partitionProblem(reads),
+    refusal,
     async upkeep() {
       const sql = shared.connect()
       // The runtime has no time limit for a query whose network was cut. Closing the connection fails it.

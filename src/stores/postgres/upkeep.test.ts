@@ -52,17 +52,30 @@ describe.skipIf(server === undefined)('the upkeep of a PostgreSQL database', () 
     expect(await partitionProblem(sql)).toBeUndefined()
   })
 
-  test('lists the nodes that have a lane, with their open holds', async () => {
+  test('lists the nodes that have a lane, with their open holds, and which are too old', async () => {
     const sql = await open()
-    await sql`SELECT claim_lane_v1('one', '1.2.3', 1000, ${NOW})`
-    await sql`SELECT claim_lane_v1('stopped', '1.2.3', 1000, ${NOW})`
+    await sql`SELECT claim_lane_v1('one', '1.2.3', 11, 1000, ${NOW})`
+    await sql`SELECT claim_lane_v1('stopped', '1.2.3', 11, 1000, ${NOW})`
     await sql`UPDATE lanes SET seen_at_ms = 0 WHERE label = 'stopped'`
     for (const epoch of [0, 1, 1])
       await sql`INSERT INTO text_holds (id_key, id_tail, account_id, amount, lane, epoch)
         VALUES ((SELECT count(*) FROM text_holds), 0, 1, 0, 1, ${epoch})`
 
-    expect(await runningNodes(sql)).toEqual([
-      { name: 'one', version: '1.2.3', lane: { number: 1, epoch: 1 }, seenAtMs: NOW, textHolds: 2 },
+    const before = await runningNodes(sql)
+
+    await sql`UPDATE migrations SET min_number = 12 WHERE number = 11`
+    const [afterwards] = await runningNodes(sql)
+
+    expect(before).toEqual([
+      {
+        name: 'one',
+        version: '1.2.3',
+        isTooOld: false,
+        lane: { number: 1, epoch: 1 },
+        seenAtMs: NOW,
+        textHolds: 2,
+      },
     ])
+    expect(afterwards?.isTooOld).toBe(true)
   })
 })

@@ -30,16 +30,25 @@ export async function partitionProblem(query: ReadQuery): Promise<string | undef
 /** The nodes that were not stopped. */
 export async function runningNodes(query: ReadQuery): Promise<readonly RunningNode[]> {
   const rows = await query<
-    { label: string; version: string; number: bigint; epoch: bigint; seen_at_ms: bigint; holds: bigint }[]
+    {
+      label: string
+      version: string
+      is_too_old: boolean
+      number: bigint
+      epoch: bigint
+      seen_at_ms: bigint
+      holds: bigint
+    }[]
   >`
-    SELECT label, version, number, epoch, seen_at_ms, (
+    SELECT label, version, migration < (SELECT max(min_number) FROM migrations) AS is_too_old, number, epoch, seen_at_ms, (
         SELECT count(*) FROM text_holds h
           WHERE h.lane = l.number AND h.epoch = l.epoch AND expired_at_ms IS NULL
       ) AS holds
       FROM lanes l WHERE seen_at_ms > 0 ORDER BY number`
-  return rows.map(({ label, version, number, epoch, seen_at_ms: seenAtMs, holds }) => ({
+  return rows.map(({ label, version, is_too_old: isTooOld, number, epoch, seen_at_ms: seenAtMs, holds }) => ({
     name: label,
     version,
+    isTooOld,
     lane: { number: Number(number), epoch: Number(epoch) },
     seenAtMs: Number(seenAtMs),
     textHolds: Number(holds),

@@ -1,7 +1,7 @@
 import { afterEach, describe } from 'bun:test'
 import type { Clock } from '../../../src/gateway/ports/clock.ts'
 import { connections } from '../../../src/stores/postgres/database/database.ts'
-import { openNode } from '../../../src/stores/postgres/node.ts'
+import { openNode, type NodeSettings } from '../../../src/stores/postgres/node.ts'
 import { fakeClock } from '../fake-clock.ts'
 import type { StoreKind, TestStore } from '../test-store.ts'
 import { ReusedDatabases } from './databases.ts'
@@ -45,7 +45,10 @@ export function aNode(
   url: string,
   name: string,
   clock: Clock = fakeClock(),
-  secretKey: Uint8Array = new Uint8Array(32),
+  {
+    secretKey = new Uint8Array(32),
+    ...settings
+  }: Partial<Pick<NodeSettings, 'secretKey' | 'migration' | 'onProblem'>> = {},
 ) {
   const random64 = () => crypto.getRandomValues(new BigInt64Array(1))[0]!
   const nowMs = () => clock.now()
@@ -57,5 +60,6 @@ export function aNode(
     nowMs,
     random64,
     secretKey,
+    ...settings,
   })
 }

@@ -47,10 +47,11 @@ export async function postVerification(
     )
   if (loss !== undefined) await acceptLoss({ reason: loss, actor }, ports)
   if (id !== undefined && reason !== undefined) await acceptProblem({ id, reason, actor }, ports)
-  const { problems, entries } = await verifyBooks(ports)
+  const { problems, entries, filesElsewhere } = await verifyBooks(ports)
   return adminReply({
     ok: problems.every(({ isAccepted }) => isAccepted),
     entries,
+    files_elsewhere: filesElsewhere ?? 0,
     problems: problems.map(problemBody),
   })
 }
@@ -91,9 +92,10 @@ function jobsPassBody(jobs: JobsPass): object {
 export async function getNodes(_: AdminCall, { nodes }: OperatingPorts): Promise<BufferedReply> {
   const running = await nodes.list()
   return adminReply({
-    data: running.map(({ name, version, lane, seenAtMs, textHolds }) => ({
+    data: running.map(({ name, version, isTooOld, lane, seenAtMs, textHolds }) => ({
       name,
       version,
+      too_old: isTooOld,
       lane: lane?.number ?? null,
       epoch: lane?.epoch ?? null,
       last_seen_at: instant(seenAtMs),

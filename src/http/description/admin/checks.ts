@@ -160,6 +160,10 @@ export const adminCheckSchemas: Members = {
   Verification: object({
     ok: flag,
     entries: count,
+    files_elsewhere: about(
+      'The number of stored files of jobs that were not checked, because this gateway does not have them. Always 0 with SQLite or a bucket.',
+      count,
+    ),
     problems: listOf(
       object({
         id: text,
@@ -183,6 +187,10 @@ export const adminCheckSchemas: Members = {
       object({
         name: text,
         version: about('The version of the gateway.', text),
+        too_old: about(
+          'True if the books were changed for newer gateways, so that this one begins no paid work.',
+          flag,
+        ),
         lane: about('What the gateway writes through. Null in SQLite.', nullable(count)),
         epoch: about('Grows with each start that takes the lane. Null in SQLite.', nullable(count)),
         last_seen_at: about('When the gateway last wrote.', dateTime),
@@ -390,7 +398,12 @@ export const adminCheckPaths: Paths = {
         { accept: 'p1', reason: 'Known since the import of May.' },
         { isRequired: false },
       ),
-      replies: ok('The problems, if any.', ref('Verification'), { ok: true, entries: 128, problems: [] }),
+      replies: ok('The problems, if any.', ref('Verification'), {
+        ok: true,
+        entries: 128,
+        files_elsewhere: 0,
+        problems: [],
+      }),
       errors: ['not_found'],
     },
   },
@@ -402,7 +415,17 @@ export const adminCheckPaths: Paths = {
       description:
         'A gateway that was stopped is not listed. One that was killed is listed until another gateway takes its lane.',
       replies: ok('The gateways.', ref('Nodes'), {
-        data: [{ name: 'gateway-1', version: '0.1.0', lane: 1, epoch: 3, last_seen_at: AT, text_holds: 4 }],
+        data: [
+          {
+            name: 'gateway-1',
+            version: '0.1.0',
+            too_old: false,
+            lane: 1,
+            epoch: 3,
+            last_seen_at: AT,
+            text_holds: 4,
+          },
+        ],
       }),
       errors: [],
     },

@@ -188,6 +188,9 @@ export function* keepPriceList(id: string): Step<boolean> {
   return (yield* first('UPDATE price_lists SET id = id WHERE id = ? RETURNING id', id)) !== undefined
 }
 
+/** A stored row that this version cannot read, such as one that a newer version wrote. */
+export class UnreadableRowError extends Error {}
+
 export function catalogOf(
   { providers, models, priceLists }: CatalogLists,
   { revision, updatedAtMs }: Pick<Catalog, 'revision' | 'updatedAtMs'>,
@@ -277,5 +280,5 @@ function openSecret({ id, sealed_secret }: ProviderContent, box: SecretBox): str
 function valid<T>(thing: string, decoded: Checked<T>): T {
   if (decoded.ok) return decoded.value
   const problems = decoded.problems.map(problem => problemSentence(problem, 'The row')).join(' ')
-  throw new Error(`The stored ${thing} cannot be read by this version of tollgate: ${problems}`)
+  throw new UnreadableRowError(`The stored ${thing} cannot be read by this version of tollgate: ${problems}`)
 }

@@ -9,6 +9,8 @@ import { rejection } from '../../../../test/support/rejection.ts'
 import { grantUse, migrate } from './migrate.ts'
 
 const server = await runServer()
+const NOT_ADDITIVE = '-- Gateways before migration 0002 have to drain.'
+const LANES = 'CREATE TABLE lanes (number bigint, label text, migration bigint, seen_at_ms bigint)'
 const opened: SQL[] = []
 
 function connect(url: string): SQL {
@@ -79,6 +81,39 @@ describe.skipIf(server === undefined)('the migrations of PostgreSQL', () => {
     expect(await sql`SELECT name FROM migrations`).toHaveLength(2)
   })
 
+  test('a build that does not know a migration that is not additive does not start', async () => {
+    const sql = await open({ withTables: false })
+    const first = { '0001_runs.sql': 'CREATE TABLE runs (at integer)' }
+    const newer = { ...first, '0002_more.sql': `${NOT_ADDITIVE}\nALTER TABLE runs ADD COLUMN more integer` }
+    await migrate(sql, aFolderWith(newer))
+
+    const older = await rejection(migrate(sql, aFolderWith(first)))
+    await migrate(sql, aFolderWith(newer))
+
+    expect(String(older)).toContain(
+      'This gateway is too old for the database, which was changed for gateways that know migration 2. It knows the migrations until 1.',
+    )
+  })
+
+  test('what older gateways use is dropped when they are stopped', async () => {
+    const sql = await open({ withTables: false })
+    const first = { '0001_lanes.sql': LANES }
+    const second = { ...first, '0002_more.sql': NOT_ADDITIVE }
+    await migrate(sql, aFolderWith(first))
+    await sql`INSERT INTO lanes VALUES (1, 'old', 1, 2000000000000), (2, 'stopped', 1, 0), (3, 'new', 2, 2000000000000)`
+
+    await migrate(sql, aFolderWith(second))
+    const third = aFolderWith({ ...second, '0003_less.sql': 'ALTER TABLE lanes DROP COLUMN label' })
+    const refused = await rejection(migrate(sql, third))
+    await sql`UPDATE lanes SET seen_at_ms = 0 WHERE label = 'old'`
+    await migrate(sql, third)
+
+    expect(String(refused)).toContain(
+      'Migration 0003_less.sql waits for gateways that are too old for the database and drain: old. Stop them',
+    )
+    expect(await sql`SELECT name FROM migrations`).toHaveLength(3)
+  })
+
   test('a role that owns no tables can use them, and can change neither the schema nor rows that only grow', async () => {
     const { owner, runtime } = await withRoles()
     await migrate(owner)
@@ -86,7 +121,7 @@ describe.skipIf(server === undefined)('the migrations of PostgreSQL', () => {
     await grantUse(owner, 'gate')
 
     await migrate(runtime)
-    const [lane] = await runtime`SELECT number FROM claim_lane_v1('a', '1', 1000, NULL)`
+    const [lane] = await runtime`SELECT number FROM claim_lane_v1('a', '1', 11, 1000, NULL)`
     await runtime`SELECT add_partitions(4)`
     const refused = []
     for (const text of [

@@ -2,9 +2,12 @@ import { SQL } from 'bun'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { LANE_TTL_MS } from '../lanes/lane.ts'
 
 const FOLDER = join(import.meta.dirname, '../migrations')
 const FILE_NAME = /^(\d{4})_[a-z_]+\.sql$/
+/** A line of a migration that gateways of earlier versions cannot work with for long. */
+const NOT_ADDITIVE = /^-- Gateways before migration (\d{4}) have to drain\.$/m
 /** The number of the lock that migrations take. */
 const LOCK = 7_046_029_254_386_353n
 /** A migration that cannot get its locks fails instead of stopping the gateways that run. */
@@ -15,6 +18,8 @@ type Migration = {
   readonly name: string
   readonly script: string
   readonly checksum: string
+  /** Gateways that do not know this migration drain. 0 for a migration that only adds to the tables. */
+  readonly minNumber: number
 }
 
 /** The code of PostgreSQL for what a role may not do. */
@@ -23,11 +28,18 @@ const NOT_ALLOWED = '42501'
 /**
  * Applies the numbered SQL files that were not applied yet, in order, each in one transaction with the record of it.
  * Throws an Error for the operator if an applied file has changed, or if the role may not change the tables. A
- * migration that only a newer version has is left as it is, because versions run together while they are upgraded. If
- * nothing is missing, it only reads, so that a role without any right to change tables can start a gateway.
+ * migration that only a newer version has is left as it is, because versions run together while they are upgraded,
+ * unless it made this version drain. If nothing is missing, it only reads, so that a role without any right to change
+ * tables can start a gateway.
  */
 export async function migrate(sql: SQL, folder: string = FOLDER): Promise<void> {
-  for (const migration of await missing(sql, readMigrations(folder)))
+  const known = readMigrations(folder)
+  const missing = await missingOf(sql, known)
+  if (missing.length < known.length) {
+    const problem = tooOldProblem(Number((await sql.unsafe(MIN_MIGRATION))[0].min), known.length)
+    if (problem !== undefined) throw new Error(problem)
+  }
+  for (const migration of missing)
     await sql
       .begin(async transaction => {
         await takeLock(transaction)
@@ -41,7 +53,21 @@ export async function migrate(sql: SQL, folder: string = FOLDER): Promise<void> 
       })
 }
 
-async function missing(sql: SQL, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+/** The number of the last migration that this build knows. */
+export function lastMigration(folder: string = FOLDER): number {
+  return readdirSync(folder).length
+}
+
+/** The smallest last migration of a gateway that may begin paid work. */
+export const MIN_MIGRATION = 'SELECT coalesce(max(min_number), 0) AS min FROM migrations'
+
+/** Why a gateway may not begin paid work, if the last migration that it knows is below the smallest. */
+export function tooOldProblem(min: number, known: number): string | undefined {
+  if (known >= min) return undefined
+  return `This gateway is too old for the database, which was changed for gateways that know migration ${min}. It knows the migrations until ${known}. Install the version of the other gateways.`
+}
+
+async function missingOf(sql: SQL, migrations: readonly Migration[]): Promise<readonly Migration[]> {
   const [found] = await sql<{ isThere: boolean }[]>`SELECT to_regclass('migrations') IS NOT NULL AS "isThere"`
   if (found?.isThere !== true) return migrations
   const applied = await sql<{ number: bigint; checksum: string }[]>`SELECT number, checksum FROM migrations`
@@ -50,9 +76,9 @@ async function missing(sql: SQL, migrations: readonly Migration[]): Promise<read
 }
 
 async function apply(sql: SQL, migration: Migration): Promise<void> {
-  const { number, name, script, checksum } = migration
+  const { number, name, script, checksum, minNumber } = migration
   await sql`CREATE TABLE IF NOT EXISTS migrations (
-    number bigint PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,
+    number bigint PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, min_number bigint NOT NULL,
     applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
   )`
   const [applied] = await sql<
@@ -60,8 +86,27 @@ async function apply(sql: SQL, migration: Migration): Promise<void> {
   >`SELECT checksum FROM migrations WHERE number = ${number}`
   // Another start may have applied it a moment ago.
   if (isApplied(migration, applied?.checksum)) return
+  await refuseBesideOlder(sql, name)
   await sql.unsafe(script)
-  await sql`INSERT INTO migrations (number, name, checksum) VALUES (${number}, ${name}, ${checksum})`
+  await sql`INSERT INTO migrations (number, name, checksum, min_number)
+    VALUES (${number}, ${name}, ${checksum}, ${minNumber})`
+}
+
+/**
+ * A migration that makes older gateways drain leaves all that they use. What only they use is dropped by a later one,
+ * so none is applied while they run.
+ */
+async function refuseBesideOlder(sql: SQL, name: string): Promise<void> {
+  const [{ min }] = await sql.unsafe<[{ min: bigint }]>(MIN_MIGRATION)
+  if (Number(min) === 0) return
+  const older = await sql<{ label: string }[]>`
+    SELECT label FROM lanes WHERE migration < ${min}
+      AND seen_at_ms > (extract(epoch FROM clock_timestamp()) * 1000)::bigint - ${LANE_TTL_MS} ORDER BY number`
+  if (older.length === 0) return
+  const labels = older.map(({ label }) => label).join(', ')
+  throw new Error(
+    `Migration ${name} waits for gateways that are too old for the database and drain: ${labels}. Stop them, and start this one again. One that was killed counts as stopped after two minutes.`,
+  )
 }
 
 /** Throws if another script was applied under its number. */
@@ -128,6 +173,7 @@ function readMigrations(folder: string): readonly Migration[] {
           `${name} is not migration ${index + 1}: they are numbered 0001, 0002, … without a gap.`,
         )
       const script = readFileSync(join(folder, name), 'utf8')
-      return { number, name, script, checksum: createHash('sha256').update(script).digest('hex') }
+      const checksum = createHash('sha256').update(script).digest('hex')
+      return { number, name, script, checksum, minNumber: Number(NOT_ADDITIVE.exec(script)?.[1] ?? 0) }
     })
 }

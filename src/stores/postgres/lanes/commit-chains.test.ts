@@ -11,6 +11,7 @@ import type { AnchorFile } from '../../../gateway/ports/anchor.ts'
 import { httpClient } from '../../../http1/client/http-client.ts'
 import { systemClock } from '../../../http1/system-clock.ts'
 import { Timers } from '../../../http1/timers.ts'
+import { connections } from '../database/database.ts'
 import { anchorObject } from '../../s3/anchor-object.ts'
 import { Bucket } from '../../s3/bucket.ts'
 
@@ -76,6 +77,25 @@ describe.skipIf(server === undefined)('the chains of commits in PostgreSQL', () 
     for (const end of [...before, ...after]) expect(await one.commitChains.hashOf(end)).toBe(end.hash)
     expect(await one.commitChains.hashOf({ node: 'lane-2', number: after[1]!.number + 1 })).toBeUndefined()
     expect(await one.commitChains.hashOf({ node: 'lane-3', number: 1 })).toBeUndefined()
+  })
+
+  test('the chains include those of books that were copied from SQLite, so that their loss is found', async () => {
+    const url = await aDatabase(server!)
+    const sql = connections({ url }).connect()
+    ends.push(() => sql.close())
+    await sql`INSERT INTO nodes (id, name) VALUES (1, 'main')`
+    for (const number of [1, 2])
+      await sql`INSERT INTO commits (id, node_id, number, checksums, hash)
+        VALUES (${number * 10}, 1, ${number}, '', decode(repeat(${`0${number}`}, 32), 'hex'))`
+    const node = await open(url, 'one')
+    await anAccount(node, { funds: usd('1') })
+
+    const found = await node.commitChains.ends()
+
+    expect(found.map(({ node: name }) => name)).toEqual(['main', 'lane-1'])
+    expect(found[0]).toEqual({ node: 'main', number: 2, hash: '02'.repeat(32) })
+    for (const end of found) expect(await node.commitChains.hashOf(end)).toBe(end.hash)
+    expect(await node.commitChains.hashOf({ node: 'main', number: 3 })).toBeUndefined()
   })
 
   test('a node of PostgreSQL hears of each commit of its own chain, when every node can read it', async () => {

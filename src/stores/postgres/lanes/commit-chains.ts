@@ -3,30 +3,46 @@ import type { CommitChains } from '../../../gateway/ports/anchor.ts'
 import { flushed } from './lane.ts'
 import type { ReadQuery } from '../database/reads.ts'
 
-/** The chains of commits of all lanes, whichever node has them. */
+/** The chains of commits of all lanes, whichever node has them, and of books that were copied from SQLite. */
 export class LaneChains implements CommitChains {
   readonly #sql: ReadQuery
   readonly #listeners: (() => void)[] = []
+  /** They do not grow, and none is copied while a gateway runs. */
+  #copied: Promise<Anchor> | undefined
 
   constructor({ reads }: { readonly reads: ReadQuery }) {
     this.#sql = reads
   }
 
   async ends(): Promise<Anchor> {
-    const rows = await this.#sql<{ node: string; number: bigint; hash: Uint8Array }[]>`
+    this.#copied ??= this.#endsOfCopied()
+    const copied = await this.#copied.catch((error: unknown) => {
+      this.#copied = undefined
+      throw error
+    })
+    const rows = await this.#sql<EndRow[]>`
       SELECT nodes.name AS node, commit_number AS number, commit_hash AS hash
         FROM lanes JOIN nodes ON nodes.id = node_id WHERE commit_number > 0 ORDER BY lanes.number`
     // Batches are visible before they are on disk. A crash of the server must not lose a commit that an anchor names.
     await flushed(this.#sql)
-    return rows.map(({ node, number, hash }) => ({ node, number: Number(number), hash: hexOf(hash) }))
+    return [...copied, ...rows.map(endFrom)]
   }
 
-  /** The row ids of a lane are in its range, so this reads backwards from the end of its chain. */
+  /** Copied rows have ids before those of all lanes. */
+  async #endsOfCopied(): Promise<Anchor> {
+    const rows = await this.#sql<EndRow[]>`
+      SELECT name AS node, last.number, last.hash FROM nodes, LATERAL (
+          SELECT number, hash FROM commits WHERE node_id = nodes.id AND id < 1::bigint << 43 ORDER BY id DESC LIMIT 1
+        ) AS last WHERE NOT EXISTS (SELECT FROM lanes WHERE node_id = nodes.id) ORDER BY name`
+    return rows.map(endFrom)
+  }
+
+  /** The row ids of a chain are in its range, so this reads backwards from its end. */
   async hashOf({ node, number }: Pick<ChainEnd, 'node' | 'number'>): Promise<string | undefined> {
     const [row] = await this.#sql<{ hash: Uint8Array }[]>`
-      SELECT found.hash FROM lanes JOIN nodes ON nodes.id = node_id, LATERAL (
-          SELECT hash FROM commits WHERE commits.node_id = lanes.node_id AND commits.number = ${number}
-              AND commits.id BETWEEN lanes.number << 43 AND lanes.last_id
+      SELECT found.hash FROM nodes LEFT JOIN lanes ON nodes.id = node_id, LATERAL (
+          SELECT hash FROM commits WHERE commits.node_id = nodes.id AND commits.number = ${number}
+              AND commits.id BETWEEN coalesce(lanes.number, 0) << 43 AND coalesce(lanes.last_id, (1::bigint << 43) - 1)
             ORDER BY commits.id DESC LIMIT 1
         ) AS found WHERE nodes.name = ${node}`
     return row && hexOf(row.hash)
@@ -40,6 +56,12 @@ export class LaneChains implements CommitChains {
   report(): void {
     for (const listener of this.#listeners) listener()
   }
+}
+
+type EndRow = { node: string; number: bigint; hash: Uint8Array }
+
+function endFrom({ node, number, hash }: EndRow): ChainEnd {
+  return { node, number: Number(number), hash: hexOf(hash) }
 }
 
 function hexOf(bytes: Uint8Array): string {

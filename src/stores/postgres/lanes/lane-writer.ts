@@ -1,6 +1,7 @@
 import { SQL } from 'bun'
 import { GatewayError } from '../../../domain/errors.ts'
 import { CommitRows } from '../../books/rows/commit-rows.ts'
+import { lastMigration } from '../database/migrate.ts'
 import { bunHashes, flushed, Lane, type LaneClaim, type LanePlace, type OwnCommit } from './lane.ts'
 import { postBatch, type Answers, type Asked } from './post.ts'
 import { runStep, type StepOutcome, type Work } from './step-writes.ts'
@@ -21,6 +22,8 @@ export type WriterSettings = {
   readonly label: string
   /** The version of the gateway. */
   readonly version: string
+  /** Replaces the number of the last migration of this build, for tests. */
+  readonly migration?: number
   /** Replaces the clock of the database, for tests. */
   readonly nowMs?: () => number
   /** Hears of each batch that stored a commit, before its callers get their answers. It must not throw. */
@@ -211,7 +214,8 @@ function cannotWriteNow(error: unknown): boolean {
 }
 
 function claimOf(settings: WriterSettings): LaneClaim {
-  return { label: settings.label, version: settings.version, nowMs: nowIn(settings) }
+  const { label, version, migration = lastMigration() } = settings
+  return { label, version, migration, nowMs: nowIn(settings) }
 }
 
 function nowIn({ nowMs }: WriterSettings): number | null {

@@ -81,10 +81,10 @@ export class Lane {
   }
 
   /** Takes the lowest lane that is sealed and was not seen for `LANE_TTL_MS`, or a new one. */
-  static async claim(sql: SQL, { label, version, nowMs }: LaneClaim): Promise<Lane> {
+  static async claim(sql: SQL, { label, version, migration, nowMs }: LaneClaim): Promise<Lane> {
     const rows = await sql<
       LaneRow[]
-    >`SELECT * FROM claim_lane_v1(${label}, ${version}, ${LANE_TTL_MS}, ${nowMs})`
+    >`SELECT * FROM claim_lane_v1(${label}, ${version}, ${migration}, ${LANE_TTL_MS}, ${nowMs})`
     const row = rows[0]
     if (row === undefined) throw new Error('The database returned no lane.')
     return new Lane(row)
@@ -168,6 +168,8 @@ export class Lane {
 export type LaneClaim = {
   readonly label: string
   readonly version: string
+  /** The number of the last migration that the gateway knows. */
+  readonly migration: number
   /** Null for the clock of the database. */
   readonly nowMs: number | null
 }

@@ -179,8 +179,9 @@ CREATE TABLE lanes (
   node_id bigint NOT NULL REFERENCES nodes (id),
   -- The name of the node that has it, to show it.
   label text NOT NULL,
-  -- The version of its gateway.
+  -- The version of its gateway, and the last migration that it knows.
   version text NOT NULL,
+  migration bigint NOT NULL,
   -- Grows with each process that takes the lane. A batch of an earlier epoch is refused.
   epoch bigint NOT NULL,
   -- The number of the last batch in this epoch.

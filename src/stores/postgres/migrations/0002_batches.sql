@@ -116,8 +116,8 @@ CREATE FUNCTION now_ms(p_now_ms bigint) RETURNS bigint LANGUAGE sql VOLATILE AS
   $$ SELECT coalesce(p_now_ms, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) $$;
 
 -- Takes the lowest lane that is sealed and not seen, or a new one. `p_ttl_ms` is how long a lane may be silent.
-CREATE FUNCTION claim_lane_v1(p_label text, p_version text, p_ttl_ms bigint, p_now_ms bigint) RETURNS lanes
-LANGUAGE plpgsql AS $$
+CREATE FUNCTION claim_lane_v1(p_label text, p_version text, p_migration bigint, p_ttl_ms bigint, p_now_ms bigint)
+RETURNS lanes LANGUAGE plpgsql AS $$
 DECLARE
   v_lane lanes;
   v_number bigint;
@@ -127,7 +127,8 @@ BEGIN
     WHERE sealed_id = last_id AND seen_at_ms <= now_ms(p_now_ms) - p_ttl_ms
     ORDER BY number LIMIT 1 FOR UPDATE SKIP LOCKED;
   IF FOUND THEN
-    UPDATE lanes SET label = p_label, version = p_version, epoch = epoch + 1, batch = 0, seen_at_ms = now_ms(p_now_ms)
+    UPDATE lanes SET label = p_label, version = p_version, migration = p_migration, epoch = epoch + 1, batch = 0,
+        seen_at_ms = now_ms(p_now_ms)
       WHERE number = v_number RETURNING * INTO v_lane;
     RETURN v_lane;
   END IF;
@@ -136,10 +137,10 @@ BEGIN
   SELECT coalesce(max(number), 0) + 1 INTO v_number FROM lanes;
   SELECT coalesce(max(id), 0) + 1 INTO v_node FROM nodes;
   INSERT INTO nodes (id, name) VALUES (v_node, 'lane-' || v_number);
-  INSERT INTO lanes (number, node_id, label, version, epoch, batch, last_id, sealed_id, commit_number, commit_hash,
-      seen_at_ms)
-    VALUES (v_number, v_node, p_label, p_version, 1, 0, v_number << 43, v_number << 43, 0, decode(repeat('00', 32), 'hex'),
-      now_ms(p_now_ms))
+  INSERT INTO lanes (number, node_id, label, version, migration, epoch, batch, last_id, sealed_id, commit_number,
+      commit_hash, seen_at_ms)
+    VALUES (v_number, v_node, p_label, p_version, p_migration, 1, 0, v_number << 43, v_number << 43, 0,
+      decode(repeat('00', 32), 'hex'), now_ms(p_now_ms))
     RETURNING * INTO v_lane;
   RETURN v_lane;
 END $$;

@@ -1,6 +1,7 @@
 import type { SQL } from 'bun'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../../test/support/fake-clock.ts'
+import { BlobElsewhereError } from '../../../gateway/ports/blobs.ts'
 import { aJob, jobIn } from '../../../../test/support/job-builders.ts'
 import {
   aBill,
@@ -134,6 +135,17 @@ const ADA = `WITH RECURSIVE chain AS (
 const adasCharge = (back: number) => `(${ADA} SELECT id FROM chain WHERE back = ${back})`
 
 describe.skipIf(server === undefined)('verify on PostgreSQL', () => {
+  test('files that other nodes have are counted, and are no problem', async () => {
+    const { open } = await aStore()
+    const node = await open('one')
+    // It has three files.
+    await jobIn('completed', node.jobs, aJob(await anAccount(node, { funds: usd('10') })))
+
+    const elsewhere = { damageOf: () => Promise.reject(new BlobElsewhereError()) }
+
+    expect(await node.ledger.verify(elsewhere)).toMatchObject({ problems: [], filesElsewhere: 3 })
+  })
+
   test('verify on PostgreSQL finds nothing in books that two nodes used in every way, and counts their entries', async () => {
     const { problems, affected, entries } = await verifiedAfter()
 

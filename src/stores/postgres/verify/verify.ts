@@ -1,5 +1,5 @@
 import type { SQL } from 'bun'
-import type { Blobs } from '../../../gateway/ports/blobs.ts'
+import { BlobElsewhereError, type Blobs } from '../../../gateway/ports/blobs.ts'
 import type { Verification } from '../../../gateway/ports/ledger.ts'
 import type { Engine } from '../../books/steps.ts'
 import { checkResults } from '../../books/verify/check-results.ts'
@@ -28,9 +28,25 @@ export async function verifyBooks(
   const reads = timedReads(connect, { answerMs: SORT_MS_MAX })
   const { verifying, entries, wrongCounts } = await checkOnce(reads)
   for (const accountId of wrongCounts) await recount(accountId)
-  if (blobs !== undefined) await verifying.add([checkResults(engine.read, blobs)], engine.read)
+  const files = blobs && countingElsewhere(blobs)
+  if (files !== undefined) await verifying.add([checkResults(engine.read, files)], engine.read)
   const { problems, affected } = verifying.found
-  return { problems, entries, affected }
+  const filesElsewhere = files?.elsewhere ?? 0
+  return { problems, entries, affected, ...(filesElsewhere > 0 && { filesElsewhere }) }
+}
+
+/** Files of other nodes can only be checked there. */
+function countingElsewhere(blobs: Pick<Blobs, 'damageOf'>): Pick<Blobs, 'damageOf'> & { elsewhere: number } {
+  return {
+    elsewhere: 0,
+    damageOf(file) {
+      return blobs.damageOf(file).catch((error: unknown) => {
+        if (!(error instanceof BlobElsewhereError)) throw error
+        this.elsewhere += 1
+        return undefined
+      })
+    },
+  }
 }
 
 type Verified = {

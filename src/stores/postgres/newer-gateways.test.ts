@@ -1,0 +1,86 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { aDatabase } from '../../../test/support/postgres/databases.ts'
+import { runServer } from '../../../test/support/postgres/run-server.ts'
+import { aNode } from '../../../test/support/postgres/store-kind.ts'
+import { turn } from '../../../test/support/turn.ts'
+import { connections } from './database/database.ts'
+import { lastMigration } from './database/migrate.ts'
+
+const server = await runServer()
+const ends: (() => unknown)[] = []
+const KNOWN = lastMigration()
+const POLL_MS = 500
+
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end()
+})
+
+/** A node that polls when a test says so, and the problems that it reported. */
+async function setUp() {
+  const url = await aDatabase(server!)
+  const sql = connections({ url }).connect()
+  const clock = fakeClock()
+  const problems: string[] = []
+  const node = await aNode(url, 'old', clock, { onProblem: problem => void problems.push(problem) })
+  ends.push(
+    () => node.close(),
+    () => sql.close(),
+  )
+  const migrateTo = (min: number) => sql`
+    INSERT INTO migrations (number, name, checksum, min_number) VALUES (${min}, ${`${min}`}, '', ${min})`
+  /** Lets the node poll, and resolves when it has the answer. */
+  const poll = async () => {
+    while (clock.waitingFor(POLL_MS) === 0) await turn()
+    clock.advance(POLL_MS)
+    while (clock.waitingFor(POLL_MS) === 0) await turn()
+  }
+  return { sql, clock, node, problems, migrateTo, poll }
+}
+
+describe.skipIf(server === undefined)('a node beside newer gateways', () => {
+  test('an additive migration of a newer build changes nothing for it', async () => {
+    const { sql, clock, node, problems, poll } = await setUp()
+    await sql`INSERT INTO migrations (number, name, checksum, min_number) VALUES (${KNOWN + 1}, 'x', '', 0)`
+
+    await poll()
+    clock.advance(10_000)
+
+    expect([node.problem(), node.refusal(), problems]).toEqual([undefined, undefined, []])
+  })
+
+  test('a migration that is not additive makes it unready at once, and ten seconds later it refuses paid work', async () => {
+    const { clock, node, problems, migrateTo, poll } = await setUp()
+
+    await migrateTo(KNOWN + 1)
+    await poll()
+    const atOnce = node.refusal()
+    clock.advance(10_000)
+
+    expect(node.problem()).toContain(
+      `This gateway is too old for the database, which was changed for gateways that know migration ${KNOWN + 1}.`,
+    )
+    expect(atOnce).toBeUndefined()
+    expect(node.refusal()).toMatchObject({ code: 'unavailable' })
+    expect(problems).toEqual([node.problem()!])
+  })
+
+  test('a row of the catalog that it cannot read makes it unready until it can be read', async () => {
+    const { sql, node, problems, poll } = await setUp()
+    const row = { id: 'new', position: 0, content: '{"kind":"unheard-of"}' }
+    await sql`INSERT INTO providers ${sql(row)}`
+    await sql`UPDATE catalog_state SET revision = revision + 1`
+
+    await poll()
+    while (node.problem() === undefined) await turn()
+    const problem = node.problem()
+    await sql`DELETE FROM providers`
+    await poll()
+    while (node.problem() !== undefined) await turn()
+
+    expect(problem).toContain('The stored provider "new" cannot be read by this version of tollgate')
+    expect(problem).toContain('This gateway goes on with the catalog before it.')
+    expect(problems).toEqual([problem!])
+    expect(node.refusal()).toBeUndefined()
+  })
+})

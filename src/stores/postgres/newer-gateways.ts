@@ -1,0 +1,89 @@
+import { GatewayError } from '../../domain/errors.ts'
+import type { Clock } from '../../gateway/ports/clock.ts'
+import { UnreadableRowError } from '../books/catalog/catalog-tables.ts'
+import type { StoredCatalog } from '../books/catalog/stored-catalog.ts'
+import { lastMigration, MIN_MIGRATION, tooOldProblem } from './database/migrate.ts'
+import type { Watch } from './database/poll.ts'
+
+/**
+ * A load balancer asks for the readiness every few seconds. Paid work that it sends until then is done, because a
+ * migration leaves everything that running gateways use.
+ */
+const REFUSE_AFTER_MS = 10_000
+
+type Parts = {
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  /** Hears of each new problem, as a sentence for the operator. */
+  readonly onProblem: (problem: string) => void
+  /** Replaces the number of the last migration of this build, for tests. */
+  readonly migration?: number
+}
+
+/** Notices what newer gateways did to the database that this one cannot follow. */
+export class NewerGateways {
+  readonly #clock: Pick<Clock, 'monotonicMs'>
+  readonly #onProblem: (problem: string) => void
+  readonly #migration: number
+  /** Why this gateway may not begin paid work, and since when. */
+  #tooOld: { readonly problem: string; readonly sinceMs: number } | undefined
+  /** Why the newest catalog cannot be read. */
+  #unreadable: string | undefined
+
+  constructor({ clock, onProblem, migration = lastMigration() }: Parts) {
+    this.#clock = clock
+    this.#onProblem = onProblem
+    this.#migration = migration
+  }
+
+  /** A sentence for the operator. The gateway is not ready as long as there is one. */
+  get problem(): string | undefined {
+    return this.#tooOld?.problem ?? this.#unreadable
+  }
+
+  /** The error for new paid work, once load balancers had the time to see that this gateway is not ready. */
+  get refusal(): GatewayError | undefined {
+    if (this.#tooOld === undefined) return undefined
+    if (this.#clock.monotonicMs() - this.#tooOld.sinceMs < REFUSE_AFTER_MS) return undefined
+    return new GatewayError(
+      'unavailable',
+      'This gateway is being replaced by a newer version. Try again shortly.',
+      { retryAfter: '5' },
+    )
+  }
+
+  /** Hears of migrations that this gateway cannot work with. */
+  watchMigrations(): Watch {
+    return {
+      sql: MIN_MIGRATION,
+      seen: min => {
+        const problem = tooOldProblem(Number(min), this.#migration)
+        if (problem === undefined || this.#tooOld !== undefined) return
+        this.#tooOld = { problem, sinceMs: this.#clock.monotonicMs() }
+        this.#onProblem(problem)
+      },
+    }
+  }
+
+  /** Reads the catalog again when another node edited it. */
+  watchCatalog(catalog: Pick<StoredCatalog, 'current' | 'refresh'>): Watch {
+    return {
+      sql: 'SELECT revision FROM catalog_state',
+      seen: revision => {
+        if (revision > catalog.current().revision)
+          void catalog.refresh().then(
+            () => (this.#unreadable = undefined),
+            (error: unknown) => this.#noteUnread(error),
+          )
+      },
+    }
+  }
+
+  /** The next poll finds the same revision. */
+  #noteUnread(error: unknown): void {
+    if (!(error instanceof UnreadableRowError)) return
+    const problem = `${error.message} This gateway goes on with the catalog before it. Install the version of the other gateways.`
+    if (problem === this.#unreadable) return
+    this.#unreadable = problem
+    this.#onProblem(problem)
+  }
+}

@@ -1,0 +1,211 @@
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { lastMigration } from '../../src/stores/postgres/database/migrate.ts'
+import { aDataFolder } from '../support/data-folder.ts'
+import type { Load, LoadReport } from './load.ts'
+import type { Logged } from './server-faults.ts'
+import type { GatewayName, TwoGateways } from './two-gateways.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const ANSWERS = 20
+const LOOK_EVERY_MS = 20
+/** A gateway polls twice a second. The rest is for a busy machine. */
+const UNREADY_WITHIN_MS = 1000 + 2000
+/** Ten seconds after that it refuses paid work. */
+const REFUSES_WITHIN_MS = 10_000 + 3000
+const otherThan = { one: 'other', other: 'one' } as const
+
+/**
+ * Upgrades two gateways one after the other under load, twice a round: to a build with a migration that only adds to
+ * the tables, and to one with a migration that the build before cannot work with. No request fails, because a load
+ * balancer sends none to a gateway that is not ready; and the gateway that is too old finishes what runs.
+ */
+export async function upgradeNodes(two: TwoGateways, rounds: number, log: Logged): Promise<void> {
+  const builds = new Builds()
+  try {
+    for (let round = 1; round <= rounds; round += 1) {
+      const reports = await underLoad(two, async (load, balancer) => {
+        const additive = builds.make(number => `ALTER TABLE accounts ADD COLUMN note_${number} text;`)
+        for (const name of ['one', 'other'] as const) {
+          await upgrade(two, name, { build: additive, load, balancer })
+          await load.answers(ANSWERS)
+        }
+        const breaking = builds.make(
+          number => `-- Gateways before migration ${padded(number)} have to drain.\n`,
+        )
+        await upgrade(two, 'one', { build: breaking, load, balancer })
+        log(await drains(two, load))
+        await upgrade(two, 'other', { build: breaking, load, balancer })
+        await load.answers(ANSWERS)
+      })
+      requireNoFailure(reports)
+      const charges = await two.check()
+      log(`upgrade ${round}: ${two.reported} costs reported, ${charges} charged, no request failed`)
+    }
+  } finally {
+    builds.remove()
+  }
+}
+
+/** The gateway `other` is too old. Returns how long it took to be unready and to refuse. */
+async function drains(two: TwoGateways, load: Load): Promise<string> {
+  const startedAtMs = performance.now()
+  const waited = () => Math.round(performance.now() - startedAtMs)
+  const reason = await until(
+    UNREADY_WITHIN_MS,
+    'be unready',
+    async () => (await readiness(two, 'other')).reason,
+  )
+  if (!reason.includes('This gateway is too old for the database')) throw new Error(reason)
+  const unreadyMs = waited()
+  const refusal = await until(REFUSES_WITHIN_MS, 'refuse', async () => {
+    const response = await ask(two, 'other')
+    return response.status === 503 ? response.text : undefined
+  })
+  if (!refusal.includes('is being replaced by a newer version')) throw new Error(refusal)
+  const refusedMs = waited()
+  const { data } = await two.admin<{ data: { name: string; too_old: boolean }[] }>('one', 'GET', 'nodes')
+  const old = data.filter(node => node.too_old).map(({ name }) => name)
+  if (old.join() !== 'other') throw new Error(`These gateways are listed as too old: ${old.join()}.`)
+  if (!two.gateway('other').output().includes('too old')) throw new Error('Its log does not say so.')
+  await load.answers(ANSWERS)
+  return `the too old gateway was not ready after ${unreadyMs} ms, and refused paid work after ${refusedMs} ms`
+}
+
+/** What the orchestrator of a rolling upgrade does: takes a gateway out, stops it, and starts the new build. */
+async function upgrade(
+  two: TwoGateways,
+  name: GatewayName,
+  { build, load, balancer }: { readonly build: string; readonly load: Load; readonly balancer: Balancer },
+): Promise<void> {
+  balancer.takeOut(name)
+  // Those that were sent to it a moment ago have reached it by then.
+  await load.answers(ANSWERS, [otherThan[name]])
+  const code = await two.gateway(name).stop()
+  if (code !== 0) throw new Error(`The gateway ${name} ended with ${code}: ${two.gateway(name).output()}`)
+  await two.restart(name, [process.execPath, join(build, 'src/cli.ts'), 'serve'])
+  balancer.putBack(name)
+}
+
+async function underLoad(
+  two: TwoGateways,
+  during: (load: Load, balancer: Balancer) => Promise<void>,
+): ReturnType<TwoGateways['load']> {
+  const balancer = new Balancer(two)
+  try {
+    return await two.load(
+      async load => {
+        await load.answers(ANSWERS)
+        await during(load, balancer)
+      },
+      name => balancer.urlFor(name),
+    )
+  } finally {
+    await balancer.stop()
+  }
+}
+
+/** Sends the requests of each gateway's clients to the other one while that gateway is not ready. */
+class Balancer {
+  readonly #two: TwoGateways
+  readonly #out = new Set<GatewayName>()
+  readonly #ready = { one: true, other: true }
+  readonly #looking: Promise<unknown>
+  #isStopping = false
+
+  constructor(two: TwoGateways) {
+    this.#two = two
+    this.#looking = Promise.all([this.#look('one'), this.#look('other')])
+  }
+
+  urlFor(name: GatewayName): string {
+    const isServing = this.#ready[name] && !this.#out.has(name)
+    return this.#two.gateway(isServing ? name : otherThan[name]).url
+  }
+
+  takeOut(name: GatewayName): void {
+    this.#out.add(name)
+  }
+
+  /** It gets requests when it was seen to be ready. */
+  putBack(name: GatewayName): void {
+    this.#ready[name] = false
+    this.#out.delete(name)
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    await this.#looking
+  }
+
+  async #look(name: GatewayName): Promise<void> {
+    while (!this.#isStopping) {
+      const found = await readiness(this.#two, name).catch(() => ({ isReady: false }))
+      this.#ready[name] = found.isReady
+      await Bun.sleep(LOOK_EVERY_MS)
+    }
+  }
+}
+
+/** Copies of this build, each with one more migration than the one before. */
+class Builds {
+  readonly #folders: string[] = []
+  readonly #migrations: (readonly [name: string, script: string])[] = []
+
+  /** Returns the folder of the next build. */
+  make(script: (number: number) => string): string {
+    const number = lastMigration() + this.#migrations.length + 1
+    this.#migrations.push([`${padded(number)}_newer.sql`, script(number)])
+    const folder = aDataFolder()
+    this.#folders.push(folder)
+    mkdirSync(folder, { recursive: true })
+    for (const part of ['src', 'package.json', 'tsconfig.json'])
+      cpSync(join(ROOT, part), join(folder, part), { recursive: true })
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+    for (const [name, text] of this.#migrations)
+      writeFileSync(join(folder, 'src/stores/postgres/migrations', name), text)
+    return folder
+  }
+
+  remove(): void {
+    for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function padded(number: number): string {
+  return `${number}`.padStart(4, '0')
+}
+
+async function readiness(two: TwoGateways, name: GatewayName) {
+  const response = await fetch(`${two.gateway(name).url}/health/ready`)
+  const { reason } = (await response.json()) as { readonly reason?: string }
+  return { isReady: response.ok, reason }
+}
+
+/** A paid request past the load balancer. */
+async function ask(two: TwoGateways, name: GatewayName) {
+  const messages = [{ role: 'user', content: crypto.randomUUID() }]
+  const response = await fetch(`${two.gateway(name).url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${two.customer.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'sandbox-chat', max_tokens: 20, messages }),
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+async function until<T>(withinMs: number, what: string, look: () => Promise<T | undefined>): Promise<T> {
+  for (const giveUpAtMs = performance.now() + withinMs; ;) {
+    const found = await look()
+    if (found !== undefined) return found
+    if (performance.now() > giveUpAtMs) throw new Error(`It did not ${what} within ${withinMs} ms.`)
+    await Bun.sleep(LOOK_EVERY_MS)
+  }
+}
+
+function requireNoFailure(reports: Readonly<Record<GatewayName, LoadReport>>): void {
+  for (const [name, { refused, broken, unexpected }] of Object.entries(reports))
+    if (refused + broken + unexpected.length > 0)
+      throw new Error(
+        `Of the clients of ${name}, ${refused} were refused and ${broken} broke; ${unexpected.join('; ')}`,
+      )
+}
