@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { usd } from '../../src/domain/money.ts'
+import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
+import { percentileMs, type ReportGroup } from '../../src/domain/requests/request-report.ts'
 import type {
   RecordedRequest,
   RequestQuery,
@@ -176,6 +178,102 @@ export function requestRecordsConform(open: OpenRequestRecords): void {
         expect(await refused).toMatchObject({ code: 'invalid_field', extras: { param: 'cursor' } })
       },
     )
+  })
+
+  describe('a report', () => {
+    const HOUR_MS = 3_600_000
+    const between = { fromMs: NOW_MS - (NOW_MS % DAY_MS), toMs: NOW_MS - (NOW_MS % DAY_MS) + 2 * DAY_MS }
+    const served = aRecordedRequest({
+      model: 'gpt-x',
+      durationMs: 100,
+      firstByteMs: 10,
+      attempts: [{ provider: 'first', reason: 'server' }, { provider: 'second' }],
+      usage: { ...NO_USAGE, input: 7, cachedInput: 5, output: 3 },
+    })
+    const refused = aRecordedRequest({
+      model: 'gpt-y',
+      status: 429,
+      errorCode: 'rate_limit',
+      accountId: 'acct_2',
+      atMs: NOW_MS + HOUR_MS,
+      durationMs: 1,
+      attempts: [],
+    })
+    const NEXT_DAY = aRecordedRequest({ atMs: NOW_MS + DAY_MS, durationMs: 1000 })
+
+    async function reported(by: ReportGroup) {
+      const store = await open()
+      await write(store, [served, served, refused])
+      await store.write({
+        requests: [NEXT_DAY],
+        alikeRefusals: new Map(),
+        onlyCounted: [{ request: refused, count: 4 }],
+        nowMs: NOW_MS,
+      })
+      const report = await store.report({ by, between })
+      return Object.fromEntries(
+        Array.from(report, ([name, { requests, errors }]) => [name, [requests, errors]]),
+      )
+    }
+
+    test.each<[ReportGroup, Record<string, number[]>]>([
+      ['day', { '2027-01-15': [7, 5], '2027-01-16': [1, 0] }],
+      [
+        'hour',
+        {
+          '2027-01-15T08:00:00.000Z': [2, 0],
+          '2027-01-15T09:00:00.000Z': [5, 5],
+          '2027-01-16T08:00:00.000Z': [1, 0],
+        },
+      ],
+      ['status', { 200: [3, 0], 429: [5, 5] }],
+      ['model', { 'gpt-x': [2, 0], 'gpt-y': [5, 5] }],
+      ['provider', { first: [3, 2], second: [2, 0] }],
+      ['account', { acct_1: [3, 0], acct_2: [5, 5] }],
+    ])(
+      'a report by %s has the requests and errors of its groups, also those that are only counted',
+      async (by, sums) => {
+        expect(await reported(by)).toEqual(sums)
+      },
+    )
+
+    test('a report has the times of requests without an error, and their tokens by kind', async () => {
+      const store = await open()
+      await write(store, [served, refused])
+
+      const report = await store.report({ by: 'day', between })
+
+      const { durations, firstBytes, tokens } = report.get('2027-01-15')!
+      expect(percentileMs(durations, 0.99)).toBeCloseTo(100, -1)
+      expect(percentileMs(firstBytes, 0.99)).toBeCloseTo(10, 0)
+      expect(Object.fromEntries(tokens)).toEqual({ input: 7, cached_input: 5, output: 3 })
+    })
+
+    test('a report does not have requests before or after its time', async () => {
+      const store = await open()
+      await write(store, [served, NEXT_DAY])
+
+      const report = await store.report({
+        by: 'model',
+        between: { ...between, toMs: between.fromMs + DAY_MS },
+      })
+
+      expect([...report.keys()]).toEqual(['gpt-x'])
+    })
+
+    test('a report has the requests whose records are deleted, for 92 days', async () => {
+      const store = await open()
+      await write(store, [served])
+
+      await sweepAll(store, NOW_MS + DAY_MS)
+      await sweepAll(store, NOW_MS + 92 * DAY_MS)
+      const kept = await store.report({ by: 'model', between })
+      await sweepAll(store, NOW_MS + 94 * DAY_MS)
+
+      expect(await store.find(served.id)).toBeUndefined()
+      expect(kept.get('gpt-x')?.requests).toBe(1)
+      expect((await store.report({ by: 'model', between })).size).toBe(0)
+    })
   })
 
   describe('old records', () => {

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { timeOrDay, withPages } from './arguments.ts'
 import { listRequests, showRequest, type RequestFilters } from '../commands/requests.ts'
+import { reportGroups, showRequestsReport, type ReportOptions } from '../commands/requests-report.ts'
 import type { Runner } from '../runner.ts'
 
 /** Adds the commands that explain requests. */
@@ -35,6 +36,18 @@ export function addRequests(program: Command, runner: Runner): void {
   )
     .addHelpText('after', '\n  $ tollgate requests list --failed --account ada --from 2026-11-01')
     .action((filters: RequestFilters) => runner.admin(ask => listRequests(ask, filters)))
+  requests
+    .command('report')
+    .description(
+      'Show requests, errors and latency. Without --from, of the current month, or of the last 24 hours by hour.',
+    )
+    .addOption(
+      new Option('--by <what>', 'what the sums are grouped by').choices([...reportGroups]).default('day'),
+    )
+    .option('--from <time>', 'the first day or hour in UTC; at most 92 days', timeOrDay)
+    .option('--to <time>', 'the day or hour after the last one', timeOrDay)
+    .option('--csv', 'print CSV')
+    .action((options: ReportOptions) => runner.admin(ask => showRequestsReport(ask, options)))
   requests
     .command('show')
     .argument(

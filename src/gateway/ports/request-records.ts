@@ -1,5 +1,7 @@
 import { rateLimits, type BudgetPeriod, type RateLimit, type ScopeKind } from '../../domain/limits/scope.ts'
 import type { NanoUsd } from '../../domain/money.ts'
+import type { Usage } from '../../domain/pricing/usage.ts'
+import type { ReportGroup, RequestSums } from '../../domain/requests/request-report.ts'
 import type { TimeRange } from './ledger-reports.ts'
 
 /**
@@ -40,6 +42,8 @@ export type RecordedRequest = {
   readonly attempts: readonly RecordedAttempt[]
   /** What the request was charged. Absent for a replay, and for a job that had not ended with the reply. */
   readonly cost?: NanoUsd | undefined
+  /** Counted in reports, and not kept with the record. Absent for a replay. */
+  readonly usage?: Usage | undefined
   /** `img_…` or `vid_…`: the job that the request made or got again. */
   readonly jobId?: string | undefined
   readonly isReplay: boolean
@@ -105,6 +109,18 @@ export type RequestQuery = RequestFilter & {
 
 export type RequestPage = { readonly requests: readonly RecordedRequest[]; readonly next?: string }
 
+export type RequestReportQuery = {
+  readonly by: ReportGroup
+  /** By arrival: whole days in UTC, or whole hours of a report by hour or by day. */
+  readonly between: TimeRange
+}
+
+/**
+ * The sums of each group: of the ISO time of an hour, of a day such as 2026-11-01, of a status, of the name of a model
+ * or a provider, or of the public id of an account. In no order.
+ */
+export type RequestReport = ReadonlyMap<string, RequestSums>
+
 /** How many records this process has written and lost since its start. */
 export type RecordCounts = {
   readonly written: number
@@ -141,6 +157,9 @@ export interface RequestRecords {
    */
   find(id: string): Promise<RecordedRequest | undefined>
 
+  /** The sums of all requests since 92 days ago, also of those whose records are deleted. Rejects as `list` does. */
+  report(query: RequestReportQuery): Promise<RequestReport>
+
   readonly counts: RecordCounts
 
   /** Why records are being lost now, for the operator. Undefined if none are. */
@@ -158,6 +177,7 @@ export interface RequestRecordStore {
   /** See `RequestRecords`. */
   list(query: RequestQuery): Promise<RequestPage>
   find(id: string): Promise<RecordedRequest | undefined>
+  report(query: RequestReportQuery): Promise<RequestReport>
 
   /**
    * Deletes a bounded number of records that are too old. Resolves with true if more are left. Rejects if the store
@@ -173,5 +193,7 @@ export type RecordBatch = {
   readonly requests: readonly RecordedRequest[]
   /** The counts of alike refusals that changed, by the id of the record that shows them. */
   readonly alikeRefusals: ReadonlyMap<string, number>
+  /** Refusals that came since the last batch and have no record, each with how many were like it. */
+  readonly onlyCounted?: readonly { readonly request: RecordedRequest; readonly count: number }[]
   readonly nowMs: number
 }

@@ -1,10 +1,13 @@
 import type { Clock } from '../ports/clock.ts'
 import type {
+  RecordBatch,
   RecordCounts,
   RecordedRequest,
   RequestPage,
   RequestQuery,
   RequestRecords,
+  RequestReport,
+  RequestReportQuery,
   RequestRecordStore,
 } from '../ports/request-records.ts'
 
@@ -90,6 +93,11 @@ export class RequestRecorder implements RequestRecords {
     return this.#ports.store.find(id)
   }
 
+  async report(query: RequestReportQuery): Promise<RequestReport> {
+    await this.#write()
+    return this.#ports.store.report(query)
+  }
+
   get counts(): RecordCounts {
     return { written: this.#written, dropped: this.#dropped, suppressed: this.#suppressed }
   }
@@ -122,14 +130,14 @@ export class RequestRecorder implements RequestRecords {
   async #writeAll(): Promise<void> {
     const { store, clock } = this.#ports
     let left = this.#queue.length
-    const alikeRefusals = this.#refusals.takeChanged()
-    if (left === 0 && alikeRefusals.size === 0) return
+    const { alikeRefusals, onlyCounted } = this.#refusals.takeChanged()
+    if (left === 0 && onlyCounted.length === 0) return
     do {
       const requests = this.#queue.splice(0, Math.min(left, BATCH_MAX))
       left -= requests.length
       // With the last batch, because the records that they belong to may be in any of them.
-      const counts = left === 0 ? alikeRefusals : NO_COUNTS
-      const { problem } = await store.write({ requests, alikeRefusals: counts, nowMs: clock.now() })
+      const counts = left === 0 ? { alikeRefusals, onlyCounted } : { alikeRefusals: NO_COUNTS }
+      const { problem } = await store.write({ requests, ...counts, nowMs: clock.now() })
       if (problem === undefined) {
         this.#written += requests.length
         this.#problem = undefined
@@ -172,10 +180,12 @@ function isRefusal({ status, held, cost, jobId, isReplay }: RecordedRequest): bo
 /** The refusals of one key with one code in the current minute. */
 type Refusals = {
   kept: number
-  /** The id of the last one that was kept. */
-  lastId: string
+  /** The last one that was kept. */
+  last: RecordedRequest
   /** How many came after it. */
   alike: number
+  /** How many of these came since the last batch. */
+  untold: number
 }
 
 /** Counts refusals by key and code, and says which of them are kept. */
@@ -183,18 +193,15 @@ class RefusalCounts {
   readonly #keptMax: number
   readonly #counts = new Map<string, Refusals>()
   #minute = 0
-  #changed = new Map<string, number>()
+  #changed = new Set<Refusals>()
 
   constructor(keptMax: number) {
     this.#keptMax = keptMax
   }
 
-  get hasChanged(): boolean {
-    return this.#changed.size > 0
-  }
-
   /** Counts a refusal at an instant of the monotonic clock. Returns true if it is kept. */
-  take({ id, apiKeyId, errorCode, status }: RecordedRequest, nowMs: number): boolean {
+  take(refused: RecordedRequest, nowMs: number): boolean {
+    const { apiKeyId, errorCode, status } = refused
     const minute = Math.floor(nowMs / MINUTE_MS)
     if (minute !== this.#minute) {
       this.#minute = minute
@@ -204,24 +211,29 @@ class RefusalCounts {
     const refusals = this.#counts.get(name)
     if (refusals === undefined) {
       if (this.#counts.size >= REFUSALS_COUNTED_MAX) return false
-      this.#counts.set(name, { kept: 1, lastId: id, alike: 0 })
+      this.#counts.set(name, { kept: 1, last: refused, alike: 0, untold: 0 })
       return true
     }
     if (refusals.kept < this.#keptMax) {
       refusals.kept += 1
-      refusals.lastId = id
+      refusals.last = refused
       return true
     }
     refusals.alike += 1
-    this.#changed.set(refusals.lastId, refusals.alike)
+    refusals.untold += 1
+    this.#changed.add(refusals)
     return false
   }
 
-  /** The counts that changed since the last call, by the id of the record that has them. */
-  takeChanged(): ReadonlyMap<string, number> {
-    const changed = this.#changed
-    if (changed.size > 0) this.#changed = new Map()
-    return changed
+  /** The counts that changed since the last call, by the id of the record that has them, and by how much. */
+  takeChanged(): Required<Pick<RecordBatch, 'alikeRefusals' | 'onlyCounted'>> {
+    if (this.#changed.size === 0) return { alikeRefusals: NO_COUNTS, onlyCounted: [] }
+    const changed = [...this.#changed]
+    this.#changed = new Set()
+    const alikeRefusals = new Map(changed.map(({ last, alike }) => [last.id, alike]))
+    const onlyCounted = changed.map(({ last, untold }) => ({ request: last, count: untold }))
+    for (const refusals of changed) refusals.untold = 0
+    return { alikeRefusals, onlyCounted }
   }
 }
 
@@ -231,6 +243,7 @@ export const noRequestRecords: RequestRecords = {
   add: () => true,
   list: async () => ({ requests: [] }),
   find: async () => undefined,
+  report: async () => new Map(),
   counts: { written: 0, dropped: 0, suppressed: 0 },
   problem: undefined,
 }

@@ -45,6 +45,7 @@ import { getKeyDefaults, patchKeyDefaults } from './accounts/key-defaults.ts'
 import { getMail, listMails, postMailTest } from './operating/mail.ts'
 import { postRotation, postSecretRevocation } from './accounts/key-secrets.ts'
 import { getMargins } from './reports/margins.ts'
+import { getRequestsReport } from './reports/requests-report.ts'
 import { listLosses, listUsage } from './reports/usage.ts'
 import {
   getDoctor,
@@ -131,6 +132,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'losses', methods: { GET: reading(listLosses) } },
   { path: 'margins', methods: { GET: reading(getMargins) } },
   { path: 'requests', methods: { GET: reading(listRequests) } },
+  { path: 'requests/report', methods: { GET: reading(getRequestsReport) } },
   { path: 'requests/{request}', methods: { GET: reading(getRequest) } },
   { path: 'usage', methods: { GET: reading(listUsage) } },
   { path: 'tokens', methods: { GET: full(listTokens), POST: full(postToken) } },

@@ -9,6 +9,7 @@ import { adminAccountStatePaths, adminAccountStateSchemas } from './admin/accoun
 import { adminAccountPaths, adminAccountSchemas } from './admin/accounts.ts'
 import { adminCatalogPaths, adminCatalogSchemas } from './admin/catalog.ts'
 import { adminMarginPaths, adminMarginSchemas } from './admin/margins.ts'
+import { adminRequestsReportPaths, adminRequestsReportSchemas } from './admin/requests-report.ts'
 import { adminProjectPaths, adminProjectSchemas } from './admin/projects.ts'
 import { adminKeyPaths, adminKeySchemas } from './admin/keys.ts'
 import { adminKeySecretPaths, adminKeySecretSchemas } from './admin/key-secrets.ts'
@@ -84,6 +85,7 @@ const schemas: Members = {
   ...adminProjectSchemas,
   ...adminWebhookSchemas,
   ...adminMarginSchemas,
+  ...adminRequestsReportSchemas,
   ...adminMailSchemas,
   ...messageSchemas,
 }
@@ -162,6 +164,7 @@ export function adminDocument(): ApiDocument {
     ...adminWebhookPaths,
     ...adminKeyPaths,
     ...adminMarginPaths,
+    ...adminRequestsReportPaths,
     ...adminMailPaths,
     ...adminKeySecretPaths,
     ...adminTokenPaths,

@@ -62,6 +62,7 @@ function recordedRequest(
     refusedBy: record.refusedBy,
     attempts: isReplay ? NO_ATTEMPTS : (record.attempts ?? NO_ATTEMPTS),
     cost: isReplay ? undefined : record.cost,
+    usage: isReplay ? undefined : record.usage,
     jobId: record.jobId,
     isReplay,
     replayOf: record.replayOf && formatId('req', record.replayOf),

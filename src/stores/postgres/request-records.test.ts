@@ -37,6 +37,7 @@ function aNode(url: string, bounds: Partial<RequestBounds> = {}): RequestRecordS
     sweep: atMs => ((nowMs = atMs), store.sweep(atMs)),
     list: query => store.list(query),
     find: id => store.find(id),
+    report: query => store.report(query),
     close: () => store.close(),
   }
 }
@@ -215,7 +216,7 @@ describe.skipIf(server === undefined)('the records in PostgreSQL', () => {
   test('a gateway that owns no tables writes, reads and drops records', async () => {
     const { url, sql, store: owner } = await open()
     await sql.unsafe(`DROP ROLE IF EXISTS gateway; CREATE ROLE gateway LOGIN PASSWORD 'word';
-      GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO gateway;
+      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO gateway;
       GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO gateway`)
     ends.push(() => sql.unsafe('DROP OWNED BY gateway; DROP ROLE gateway'))
     const ofGateway = new URL(url)

@@ -6,7 +6,17 @@ import type {
   RequestPage,
   RequestQuery,
   RequestRecordStore,
+  RequestReport,
+  RequestReportQuery,
 } from '../../gateway/ports/request-records.ts'
+import {
+  countQuery,
+  countsOf,
+  DELETE_OLD_COUNTS,
+  oldCounts,
+  requestSumsOf,
+  type CountRow,
+} from '../books/requests/request-counts.ts'
 import {
   findRequestQueries,
   readRequestCursor,
@@ -104,8 +114,19 @@ class PostgresRequestRecords implements RequestRecordStore {
     )
   }
 
-  async sweep(): Promise<boolean> {
+  async report(query: RequestReportQuery): Promise<RequestReport> {
+    const { sql, values } = countQuery(query)
+    return this.#reads.run(() =>
+      this.#track(async () => requestSumsOf(await this.#select<CountRow>(sql, values), query.by)),
+    )
+  }
+
+  async sweep(nowMs: number): Promise<boolean> {
     return this.#track(async () => {
+      await this.#writer.ask(async sql => {
+        for (const [dimension, beforeMs] of oldCounts(this.#settings.nowMs?.() ?? nowMs))
+          await sql.unsafe(numberedText(DELETE_OLD_COUNTS), [dimension, BigInt(beforeMs)])
+      })
       const isMoreLeft = await this.#writer.ask(sql =>
         boundRequests(sql, this.#settings.bounds, this.#settings.nowMs?.()),
       )
@@ -165,16 +186,19 @@ export async function removeRequests({ connect }: Pick<Connections, 'connect'>):
     let isMoreLeft: boolean | null
     do isMoreLeft = await boundRequests(sql, { keptMs: 0, rowsMax: 0, bytesMax: 0 })
     while (isMoreLeft === true)
+    await sql`DELETE FROM request_counts`
     return isMoreLeft === false
   } finally {
     await sql.close({ timeout: 0 })
   }
 }
 
-async function insertBatch(sql: SQL, { requests, alikeRefusals }: RecordBatch): Promise<void> {
+async function insertBatch(sql: SQL, batch: RecordBatch): Promise<void> {
+  const { requests, alikeRefusals } = batch
   await sql`SELECT write_requests_v1(
     ${list(requests.map(request => record(requestValuesOf(request))))}::request_v1[],
-    ${list([...alikeRefusals.keys()])}::text[], ${list(Array.from(alikeRefusals.values(), String))}::bigint[])`
+    ${list([...alikeRefusals.keys()])}::text[], ${list(Array.from(alikeRefusals.values(), String))}::bigint[]),
+    count_requests_v1(${list(countsOf(batch).map(values => record(values)))}::request_count_v1[])`
 }
 
 /** Drops at most one part. Null if it could not look or drop now. */

@@ -166,4 +166,32 @@ EXCEPTION WHEN lock_not_available THEN
   RETURN NULL;
 END $$;
 
+-- The counts of requests, for reports. A row without a time range of its own is 0 wide: `bucket` is 0 for all measures
+-- but times. The free room of a page lets a count change without new entries in the index.
+CREATE TABLE request_counts (
+  dimension text NOT NULL,
+  from_ms bigint NOT NULL,
+  name text NOT NULL,
+  measure text NOT NULL,
+  bucket bigint NOT NULL,
+  count bigint NOT NULL,
+  PRIMARY KEY (dimension, from_ms, name, measure, bucket)
+) WITH (fillfactor = 70);
+
+CREATE TYPE request_count_v1 AS (
+  dimension text,
+  from_ms bigint,
+  name text,
+  measure text,
+  bucket bigint,
+  count bigint
+);
+
+-- Adds to the counts, in the order of the rows, which is that of every node.
+CREATE FUNCTION count_requests_v1(p_counts request_count_v1[]) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO request_counts SELECT * FROM unnest(p_counts)
+    ON CONFLICT (dimension, from_ms, name, measure, bucket)
+    DO UPDATE SET count = request_counts.count + excluded.count
+$$;
+
 SELECT begin_request_part(now_ms(NULL));

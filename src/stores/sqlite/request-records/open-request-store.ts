@@ -2,8 +2,10 @@ import type { Clock } from '../../../gateway/ports/clock.ts'
 import type {
   RecordedRequest,
   RequestPage,
+  RequestReport,
   RequestRecordStore,
 } from '../../../gateway/ports/request-records.ts'
+import { countsOf } from '../../books/requests/request-counts.ts'
 import { readRequestCursor } from '../../books/requests/request-list.ts'
 import { RequestReads } from '../../books/requests/request-reads.ts'
 import { requestValuesOf } from '../../books/requests/request-rows.ts'
@@ -28,10 +30,12 @@ export function openRequestStore(
   const reads = new RequestReads()
   const read = <Result>(call: RecordsCall) => reads.run(() => worker.call(call) as Promise<Result>)
   return {
-    async write({ requests, alikeRefusals, nowMs }) {
+    async write(batch) {
+      const { alikeRefusals, nowMs } = batch
       try {
-        const rows = JSON.stringify(requests.map(requestValuesOf))
-        await worker.call({ call: 'write', rows, alikeRefusals: [...alikeRefusals], nowMs })
+        const rows = JSON.stringify(batch.requests.map(requestValuesOf))
+        const counts = JSON.stringify(countsOf(batch))
+        await worker.call({ call: 'write', rows, counts, alikeRefusals: [...alikeRefusals], nowMs })
         return {}
       } catch (error) {
         return { problem: error instanceof Error ? error.message : String(error) }
@@ -43,6 +47,7 @@ export function openRequestStore(
       return read<RequestPage>({ call: 'list', query })
     },
     find: id => read<RecordedRequest | undefined>({ call: 'find', id }),
+    report: query => read<RequestReport>({ call: 'report', query }),
     sweep: async nowMs => (await worker.call({ call: 'sweep', nowMs })) as boolean,
     close: () => worker.close(),
   }

@@ -1,6 +1,21 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import { Database, type Statement as SqlStatement } from 'bun:sqlite'
-import type { RecordedRequest, RequestPage, RequestQuery } from '../../../gateway/ports/request-records.ts'
+import type {
+  RecordedRequest,
+  RequestPage,
+  RequestQuery,
+  RequestReport,
+  RequestReportQuery,
+} from '../../../gateway/ports/request-records.ts'
+import {
+  COUNT_COLUMNS,
+  countQuery,
+  DELETE_OLD_COUNTS,
+  oldCounts,
+  requestSumsOf,
+  type CountRow,
+  type RequestCount,
+} from '../../books/requests/request-counts.ts'
 import {
   findRequestQueries,
   IS_FAILED,
@@ -26,12 +41,15 @@ export type RequestFileBounds = {
 /** A batch as the worker gets it. */
 export type RowBatch = {
   readonly rows: readonly RequestValues[]
+  readonly counts: readonly RequestCount[]
   readonly alikeRefusals: readonly (readonly [id: string, count: number])[]
   readonly nowMs: number
 }
 
-/** The form of the table. A file with another form is put aside, because its records are only kept for days. */
-const FORM = 2
+/** The form of the tables. A file with another form is put aside, because its records are only kept for days. */
+const FORM = 3
+/** The form before, without counts. They are added. */
+const FORM_WITHOUT_COUNTS = 2
 
 const PAGE_BYTES = 4096
 /** The part of `bytesMax` for the write-ahead log: a batch changes a few thousand pages at most. */
@@ -89,9 +107,19 @@ export class RequestFile {
     })
   }
 
-  /** Deletes one turn of old records. Returns true if more are left. */
+  report(query: RequestReportQuery): RequestReport {
+    const { sql, values } = countQuery(query)
+    return this.#use(({ database }) =>
+      requestSumsOf(database.query<CountRow, (string | number)[]>(sql).all(...values), query.by),
+    )
+  }
+
+  /** Deletes one turn of old records, and old counts. Returns true if more are left. */
   sweep(nowMs: number): boolean {
-    return this.#use(file => this.#deleteOld(file, nowMs))
+    return this.#use(file => {
+      for (const counts of oldCounts(nowMs)) file.statements.deleteCounts.run(...counts)
+      return this.#deleteOld(file, nowMs)
+    })
   }
 
   close(): void {
@@ -154,6 +182,8 @@ type RequestStatements = {
   readonly noteAlike: SqlStatement<unknown, [number, string]>
   readonly find: SqlStatement<StoredRequestRow, [string]>
   readonly findByJob: SqlStatement<StoredRequestRow, [string]>
+  readonly addCount: SqlStatement<unknown, (string | number)[]>
+  readonly deleteCounts: SqlStatement<unknown, [string, number]>
   readonly deleteExpired: SqlStatement<unknown, [number, number]>
   readonly deleteOldest: SqlStatement<unknown, [number]>
 }
@@ -184,7 +214,7 @@ function prepared(database: Database, pagesMax: number): OpenedFile {
   const number = (sql: string) => Number(database.query<[bigint], []>(sql).values()[0]?.[0] ?? 0)
   const readForm = () => number('PRAGMA user_version')
   // In a transaction, because another connection may create the tables now.
-  if (readForm() === 0) database.transaction(() => readForm() === 0 && createTables(database)).immediate()
+  if (readForm() !== FORM) database.transaction(() => createTables(database, readForm())).immediate()
   const form = readForm()
   if (form !== FORM) throw new OtherFormError(form)
   // More pages than this cannot be used, also if a batch is unusually large.
@@ -209,6 +239,11 @@ function statementsOf(database: Database): RequestStatements {
       `INSERT INTO requests (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
     ),
     noteAlike: database.prepare('UPDATE requests SET alike_refusals = ? WHERE id = ?'),
+    addCount: database.prepare(
+      `INSERT INTO request_counts VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT DO UPDATE SET count = count + excluded.count`,
+    ),
+    deleteCounts: database.prepare(DELETE_OLD_COUNTS),
     find: database.prepare(findRequestQueries[0]),
     findByJob: database.prepare(findRequestQueries[1]),
     deleteExpired: database.prepare(deleteThe('WHERE at_ms < ? ORDER BY at_ms')),
@@ -216,13 +251,24 @@ function statementsOf(database: Database): RequestStatements {
   }
 }
 
-function createTables(database: Database): void {
-  const columns = Object.entries(REQUEST_COLUMNS).map(([name, type]) => `${name} ${type}`)
-  database.run(`CREATE TABLE requests (row_number INTEGER PRIMARY KEY, ${columns.join(', ')}) STRICT`)
-  for (const [name, columns, where] of INDEXES)
-    database.run(
-      `CREATE INDEX requests_by_${name} ON requests (${columns}) ${where === undefined ? '' : `WHERE ${where}`}`,
-    )
+/** Creates the tables that a file with this form does not have. */
+function createTables(database: Database, form: number): void {
+  if (form !== 0 && form !== FORM_WITHOUT_COUNTS) return
+  const listed = (columns: Readonly<Record<string, string>>) =>
+    Object.entries(columns)
+      .map(([name, type]) => `${name} ${type}`)
+      .join(', ')
+  if (form === 0) {
+    database.run(`CREATE TABLE requests (row_number INTEGER PRIMARY KEY, ${listed(REQUEST_COLUMNS)}) STRICT`)
+    for (const [name, columns, where] of INDEXES)
+      database.run(
+        `CREATE INDEX requests_by_${name} ON requests (${columns}) ${where === undefined ? '' : `WHERE ${where}`}`,
+      )
+  }
+  database.run(
+    `CREATE TABLE request_counts (${listed(COUNT_COLUMNS)},
+      PRIMARY KEY (dimension, from_ms, name, measure, bucket)) STRICT, WITHOUT ROWID`,
+  )
   database.run(`PRAGMA user_version = ${FORM}`)
 }
 
@@ -241,10 +287,11 @@ const INDEXES: readonly (readonly [name: string, columns: string, where?: string
   ['job', 'job_id', 'job_id IS NOT NULL'],
 ]
 
-function insertBatch(file: OpenedFile, { rows, alikeRefusals }: RowBatch): void {
+function insertBatch(file: OpenedFile, { rows, counts, alikeRefusals }: RowBatch): void {
   file.database.transaction(() => {
     // SQLite converts the digits of an amount, because the columns have the type INTEGER.
     for (const values of rows) file.statements.insert.run(values)
+    for (const values of counts) file.statements.addCount.run(...values)
     for (const [id, count] of alikeRefusals) file.statements.noteAlike.run(count, id)
   })()
   file.rows += rows.length

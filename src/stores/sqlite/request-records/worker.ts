@@ -1,5 +1,6 @@
-import type { RequestQuery } from '../../../gateway/ports/request-records.ts'
+import type { RequestQuery, RequestReportQuery } from '../../../gateway/ports/request-records.ts'
 import { RequestFile, type RequestFileBounds } from './request-file.ts'
+import type { RequestCount } from '../../books/requests/request-counts.ts'
 import type { RequestValues } from '../../books/requests/request-rows.ts'
 
 /** The first message to the worker. */
@@ -10,10 +11,12 @@ export type RecordsCall =
   | {
       readonly call: 'write'
       readonly rows: string
+      readonly counts: string
       readonly alikeRefusals: readonly (readonly [id: string, count: number])[]
       readonly nowMs: number
     }
   | { readonly call: 'list'; readonly query: RequestQuery }
+  | { readonly call: 'report'; readonly query: RequestReportQuery }
   | { readonly call: 'find'; readonly id: string }
   | { readonly call: 'sweep'; readonly nowMs: number }
   | { readonly call: 'close' }
@@ -42,11 +45,18 @@ self.addEventListener('message', ({ data }: MessageEvent<OpenRequestFile | Recor
 function answer(opened: RequestFile, request: RecordsCall): unknown {
   switch (request.call) {
     case 'write': {
-      const { rows, alikeRefusals, nowMs } = request
-      return opened.write({ rows: JSON.parse(rows) as RequestValues[], alikeRefusals, nowMs })
+      const { rows, counts, alikeRefusals, nowMs } = request
+      return opened.write({
+        rows: JSON.parse(rows) as RequestValues[],
+        counts: JSON.parse(counts) as RequestCount[],
+        alikeRefusals,
+        nowMs,
+      })
     }
     case 'list':
       return opened.list(request.query)
+    case 'report':
+      return opened.report(request.query)
     case 'find':
       return opened.find(request.id)
     case 'sweep':

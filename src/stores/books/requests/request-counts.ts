@@ -1,0 +1,225 @@
+import { bucketNames, usageBuckets } from '../../../domain/pricing/usage.ts'
+import {
+  bucketOfMs,
+  tokenKinds,
+  type ReportGroup,
+  type RequestSums,
+  type TokenKind,
+} from '../../../domain/requests/request-report.ts'
+import type {
+  RecordBatch,
+  RecordedRequest,
+  RequestReportQuery,
+} from '../../../gateway/ports/request-records.ts'
+
+/**
+ * The counts of requests, by day and, for all requests together, by hour. Each record of a batch is added to five of
+ * them when it is written, so that a report of millions of records reads a few thousand rows. They are kept for as long
+ * as a report can reach, which is longer than the records.
+ */
+export type RequestCount = readonly [
+  dimension: Dimension,
+  /** When the hour or the day begins. */
+  fromMs: number,
+  /** The status, the model, the provider or the account; empty for all requests. */
+  name: string,
+  measure: Measure,
+  /** Of a measure of time; otherwise 0. */
+  bucket: number,
+  count: number,
+]
+
+const dimensions = ['all', 'status', 'model', 'provider', 'account'] as const
+type Dimension = (typeof dimensions)[number]
+type Measure = 'requests' | 'errors' | 'duration' | 'first_byte' | TokenKind
+
+const MS_PER_HOUR = 3_600_000
+const MS_PER_DAY = 86_400_000
+/** The longest time range of a report, and the day that has begun. */
+const KEPT_DAYS = 93
+
+export const COUNT_COLUMNS = {
+  dimension: 'TEXT NOT NULL',
+  from_ms: 'INTEGER NOT NULL',
+  name: 'TEXT NOT NULL',
+  measure: 'TEXT NOT NULL',
+  bucket: 'INTEGER NOT NULL',
+  count: 'INTEGER NOT NULL',
+} as const
+
+/** Deletes the counts of one dimension that are too old. */
+export const DELETE_OLD_COUNTS = 'DELETE FROM request_counts WHERE dimension = ? AND from_ms < ?'
+
+export function oldCounts(nowMs: number): readonly (readonly [dimension: Dimension, beforeMs: number])[] {
+  return dimensions.map(dimension => [dimension, nowMs - KEPT_DAYS * MS_PER_DAY])
+}
+
+/** What a batch adds to the counts, in one order for all nodes, so that two of them never wait for each other. */
+export function countsOf({
+  requests,
+  onlyCounted = [],
+}: Pick<RecordBatch, 'requests' | 'onlyCounted'>): RequestCount[] {
+  const sums = new Sums()
+  for (const request of requests) addRequest(sums, request)
+  for (const { request, count } of onlyCounted) addRefusals(sums, request, count)
+  return sums.counts()
+}
+
+function addRequest(sums: Sums, request: RecordedRequest): void {
+  const { atMs, status, model, accountId, durationMs, firstByteMs, attempts, usage } = request
+  const errors = isFailed(request) ? 1 : 0
+  const all = sums.of('all', atMs, '')
+  const ofModel = model === undefined ? undefined : sums.of('model', atMs, model)
+  const ofStatus = sums.of('status', atMs, String(status))
+  const ofAccount = sums.of('account', atMs, accountId)
+  const served = attempts.at(-1)?.reason === undefined ? attempts.at(-1)?.provider : undefined
+  for (const { provider, reason } of attempts)
+    // A request that an upstream refuses is an error of the client.
+    count(sums.of('provider', atMs, provider), 1, reason === undefined || reason === 'refused' ? 0 : 1)
+  const ofProvider = served === undefined ? undefined : sums.of('provider', atMs, served)
+  for (const group of [all, ofModel, ofStatus, ofAccount]) if (group) count(group, 1, errors)
+  for (const group of [all, ofModel, ofStatus, ofProvider]) {
+    if (group === undefined || (errors > 0 && group !== ofStatus)) continue
+    addTime(group.durations, durationMs)
+    if (firstByteMs !== undefined) addTime(group.firstBytes, firstByteMs)
+  }
+  if (usage === undefined) return
+  for (const group of [all, ofModel, ofProvider, ofAccount])
+    if (group)
+      for (const bucket of usageBuckets)
+        if (usage[bucket] > 0) {
+          const kind = bucketNames[bucket]
+          group.tokens.set(kind, (group.tokens.get(kind) ?? 0) + usage[bucket])
+        }
+}
+
+/** Refusals that have no record of their own. They called no provider. */
+function addRefusals(sums: Sums, { atMs, status, model, accountId }: RecordedRequest, refused: number): void {
+  count(sums.of('all', atMs, ''), refused, refused)
+  count(sums.of('status', atMs, String(status)), refused, refused)
+  count(sums.of('account', atMs, accountId), refused, refused)
+  if (model !== undefined) count(sums.of('model', atMs, model), refused, refused)
+}
+
+function isFailed({ status, errorCode }: RecordedRequest): boolean {
+  return errorCode !== undefined || status >= 400
+}
+
+type Group = { -readonly [Name in keyof RequestSums]: RequestSums[Name] } & {
+  readonly durations: Map<number, number>
+  readonly firstBytes: Map<number, number>
+  readonly tokens: Map<TokenKind, number>
+}
+
+function count(group: Group, requests: number, errors: number): void {
+  group.requests += requests
+  group.errors += errors
+}
+
+function addTime(times: Map<number, number>, ms: number): void {
+  const bucket = bucketOfMs(ms)
+  times.set(bucket, (times.get(bucket) ?? 0) + 1)
+}
+
+function noRequests(): Group {
+  return { requests: 0, errors: 0, durations: new Map(), firstBytes: new Map(), tokens: new Map() }
+}
+
+/** The sums of a batch. Nearly all of its requests are of one hour, so few groups are made. */
+class Sums {
+  readonly #groups = new Map<Dimension, Map<number, Map<string, Group>>>()
+
+  of(dimension: Dimension, atMs: number, name: string): Group {
+    const fromMs = startOf(dimension, atMs)
+    let periods = this.#groups.get(dimension)
+    if (periods === undefined) this.#groups.set(dimension, (periods = new Map()))
+    let names = periods.get(fromMs)
+    if (names === undefined) periods.set(fromMs, (names = new Map()))
+    let group = names.get(name)
+    if (group === undefined) names.set(name, (group = noRequests()))
+    return group
+  }
+
+  counts(): RequestCount[] {
+    const counts: RequestCount[] = []
+    for (const [dimension, periods] of this.#groups)
+      for (const [fromMs, names] of periods)
+        for (const [name, group] of names)
+          for (const [measure, bucket, added] of measuresOf(group))
+            if (added > 0) counts.push([dimension, fromMs, name, measure, bucket, added])
+    return counts.sort(inOrder)
+  }
+}
+
+function* measuresOf(group: Group): Generator<[Measure, number, number]> {
+  yield ['requests', 0, group.requests]
+  yield ['errors', 0, group.errors]
+  for (const [bucket, added] of group.durations) yield ['duration', bucket, added]
+  for (const [bucket, added] of group.firstBytes) yield ['first_byte', bucket, added]
+  for (const [kind, added] of group.tokens) yield [kind, 0, added]
+}
+
+function inOrder(left: RequestCount, right: RequestCount): number {
+  for (const place of [0, 1, 2, 3, 4] as const) {
+    const [one, other] = [left[place], right[place]]
+    if (one !== other) return one < other ? -1 : 1
+  }
+  return 0
+}
+
+/** Hours for all requests, so that a report can show them. Days for the rest, of which there can be many. */
+function startOf(dimension: Dimension, atMs: number): number {
+  const length = dimension === 'all' ? MS_PER_HOUR : MS_PER_DAY
+  return Math.floor(atMs / length) * length
+}
+
+/** A row of `countQuery`. */
+export type CountRow = {
+  readonly name: string
+  readonly from_ms: bigint
+  readonly measure: Measure
+  readonly bucket: bigint
+  readonly count: bigint
+}
+
+/** Reads the counts of a report. */
+export function countQuery({ by, between }: RequestReportQuery): {
+  readonly sql: string
+  readonly values: readonly (string | number)[]
+} {
+  const isByTime = by === 'day' || by === 'hour'
+  const group = isByTime ? 'from_ms' : 'name'
+  return {
+    sql: `SELECT ${isByTime ? "'' AS name, from_ms" : 'name, 0 AS from_ms'}, measure, bucket,
+      CAST(sum(count) AS bigint) AS count FROM request_counts
+      WHERE dimension = ? AND from_ms >= ? AND from_ms < ? GROUP BY ${group}, measure, bucket`,
+    values: [isByTime ? 'all' : by, between.fromMs, between.toMs],
+  }
+}
+
+/** The sums of each group of a report. */
+export function requestSumsOf(rows: readonly CountRow[], by: ReportGroup): ReadonlyMap<string, RequestSums> {
+  const groups = new Map<string, Group>()
+  for (const row of rows) {
+    const name = groupName(row, by)
+    let group = groups.get(name)
+    if (group === undefined) groups.set(name, (group = noRequests()))
+    addRow(group, row)
+  }
+  return groups
+}
+
+function groupName({ name, from_ms: fromMs }: CountRow, by: ReportGroup): string {
+  if (by !== 'day' && by !== 'hour') return name
+  const time = new Date(Number(fromMs)).toISOString()
+  return by === 'hour' ? time : time.slice(0, 10)
+}
+
+function addRow(group: Group, { measure, bucket, count: added }: CountRow): void {
+  const add = <Key>(sums: Map<Key, number>, key: Key) => sums.set(key, (sums.get(key) ?? 0) + Number(added))
+  if (measure === 'requests') group.requests += Number(added)
+  else if (measure === 'errors') group.errors += Number(added)
+  else if (measure === 'duration') add(group.durations, Number(bucket))
+  else if (measure === 'first_byte') add(group.firstBytes, Number(bucket))
+  else if (tokenKinds.includes(measure)) add(group.tokens, measure)
+}
