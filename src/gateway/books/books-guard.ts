@@ -66,7 +66,8 @@ type Guards = {
 
 /**
  * A ledger that refuses new holds while its store cannot be written, because the charge of that work could not be
- * recorded, while its build is too old for its store, and while its books are known to be wrong. Each check of the books reports its result to the guard.
+ * recorded, while its build is too old for its store, and while its books are known to be wrong. Each check of the
+ * books reports its result to the guard.
  */
 export function guardedLedger(ledger: Ledger, guards: Guards): Ledger {
   return {

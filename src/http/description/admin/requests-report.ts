@@ -17,7 +17,7 @@ import {
 
 const time = nullable({ type: 'number', minimum: 0 })
 
-export const requestSumMembers: Members = {
+const requestSumMembers: Members = {
   requests: about('By provider, the calls of the provider.', count),
   errors: about('Those with an error code or a status from 400. By provider, the failed calls.', count),
   duration_p50_ms: about('Half of the requests without an error took at most this time.', time),
@@ -30,7 +30,7 @@ export const requestSumMembers: Members = {
   ),
 }
 
-export const requestSumsExample = {
+const requestSumsExample = {
   requests: 2,
   errors: 0,
   duration_p50_ms: 812,

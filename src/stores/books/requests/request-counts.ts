@@ -59,13 +59,13 @@ export function countsOf({
   requests,
   onlyCounted = [],
 }: Pick<RecordBatch, 'requests' | 'onlyCounted'>): RequestCount[] {
-  const sums = new Sums()
+  const sums = new CountSums()
   for (const request of requests) addRequest(sums, request)
   for (const { request, count } of onlyCounted) addRefusals(sums, request, count)
   return sums.counts()
 }
 
-function addRequest(sums: Sums, request: RecordedRequest): void {
+function addRequest(sums: CountSums, request: RecordedRequest): void {
   const { atMs, status, model, accountId, durationMs, firstByteMs, attempts, usage } = request
   const errors = isFailed(request) ? 1 : 0
   const all = sums.of('all', atMs, '')
@@ -94,7 +94,11 @@ function addRequest(sums: Sums, request: RecordedRequest): void {
 }
 
 /** Refusals that have no record of their own. They called no provider. */
-function addRefusals(sums: Sums, { atMs, status, model, accountId }: RecordedRequest, refused: number): void {
+function addRefusals(
+  sums: CountSums,
+  { atMs, status, model, accountId }: RecordedRequest,
+  refused: number,
+): void {
   count(sums.of('all', atMs, ''), refused, refused)
   count(sums.of('status', atMs, String(status)), refused, refused)
   count(sums.of('account', atMs, accountId), refused, refused)
@@ -126,7 +130,7 @@ function noRequests(): Group {
 }
 
 /** The sums of a batch. Nearly all of its requests are of one hour, so few groups are made. */
-class Sums {
+class CountSums {
   readonly #groups = new Map<Dimension, Map<number, Map<string, Group>>>()
 
   of(dimension: Dimension, atMs: number, name: string): Group {
