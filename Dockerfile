@@ -1,10 +1,14 @@
-# Installs the dependencies and finds the runtime among them.
+# Installs the dependencies, finds the runtime among them, and builds the console.
 FROM node:22-bookworm-slim AS build
 WORKDIR /opt/tollgate
 COPY package.json package-lock.json .npmrc ./
 COPY scripts/install.mjs scripts/
+COPY console console
 RUN cp "$(node scripts/install.mjs production)" /usr/local/bin/bun \
-    && rm -r node_modules/bun node_modules/@oven node_modules/swagger-ui-dist/*.map
+    && rm -r node_modules/bun node_modules/@oven node_modules/swagger-ui-dist/*.map \
+    # The packages of the console are in its built files.
+    && rm -r node_modules/tollgate-console node_modules/@preact node_modules/openapi-* node_modules/preact* \
+        node_modules/uplot node_modules/uqr
 
 FROM debian:bookworm-slim
 RUN useradd --system --uid 10001 --home-dir /var/lib/tollgate --create-home tollgate \
@@ -14,6 +18,7 @@ COPY --from=build /usr/local/bin/bun /usr/local/bin/bun
 COPY --from=build /opt/tollgate/node_modules /opt/tollgate/node_modules
 COPY deploy/tollgate.sh /usr/local/bin/tollgate
 COPY package.json /opt/tollgate/
+COPY --from=build /opt/tollgate/console/dist /opt/tollgate/console/dist
 COPY src /opt/tollgate/src
 # The last three are the settings of the runtime in bin/tollgate and scripts/bun.sh.
 ENV TOLLGATE_HOST=0.0.0.0 \

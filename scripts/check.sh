@@ -9,3 +9,4 @@ echo '— lint'
 node_modules/.bin/oxlint --type-aware --deny-warnings
 echo '— types'
 node_modules/.bin/tsc
+node_modules/.bin/tsc -p console

@@ -1,13 +1,14 @@
 /**
- * install.mjs production|all: installs the packages of package-lock.json into node_modules and prints the path of the
- * Bun binary to standard output. Progress goes to standard error. Does nothing if everything is installed. Concurrent
- * runs are safe: the second waits for the first. In a package that npm has installed, it only prints the path.
+ * install.mjs production|all: installs the packages of package-lock.json into node_modules, builds the console, and
+ * prints the path of the Bun binary to standard output. Progress goes to standard error. Does nothing if everything is
+ * installed and built. Concurrent runs are safe: the second waits for the first. In a package that npm has installed, it
+ * only prints the path.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -25,20 +26,55 @@ const LOCK_POLL_MS = 200
 
 const wanted = process.argv[2] === 'all' ? 'all' : 'production'
 const digest = isPackage ? undefined : digestOf('package-lock.json', 'package.json')
+const consoleFolder = join(root, 'console')
+/** What the console was built from. */
+const consoleStamp = join(consoleFolder, 'dist/sources.sha256')
+const consoleDigest = isPackage ? undefined : digestOfConsole()
 
-if (!isPackage && !isInstalled()) {
+if (!isPackage && !(isInstalled() && isConsoleBuilt())) {
   const release = takeLock()
   try {
     if (!isInstalled()) await install()
+    if (process.exitCode === undefined && !isConsoleBuilt()) buildConsole()
   } finally {
     release()
   }
 }
 if (process.exitCode === undefined) process.stdout.write(bunBinary())
 
+/** Of the sources of the console and of its packages. Undefined without them, as in a part of a working copy. */
+function digestOfConsole() {
+  const sources = join(consoleFolder, 'src')
+  if (!existsSync(join(consoleFolder, 'build.ts')) || !existsSync(sources)) return undefined
+  const files = readdirSync(sources, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile() && !entry.name.endsWith('.d.ts'))
+    .map(entry => relative(root, join(entry.parentPath ?? entry.path, entry.name)))
+  return digestOf('console/build.ts', 'console/package.json', 'package-lock.json', ...files.sort())
+}
+
+function isConsoleBuilt() {
+  if (consoleDigest === undefined) return true
+  return existsSync(consoleStamp) && readFileSync(consoleStamp, 'utf8') === consoleDigest
+}
+
+/** A gateway without its console still serves, so a failure is only reported. */
+function buildConsole() {
+  const startedAtMs = Date.now()
+  const build = spawnSync(bunBinary(), [join(consoleFolder, 'build.ts')], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  })
+  if (build.status !== 0) {
+    process.stderr.write('The console could not be built. See the lines above for the reason.\n')
+    return
+  }
+  writeFileSync(consoleStamp, consoleDigest)
+  process.stderr.write(`Built the console in ${((Date.now() - startedAtMs) / 1000).toFixed(1)} s.\n`)
+}
+
 function digestOf(...files) {
   const hash = createHash('sha256')
-  for (const file of files) hash.update(readFileSync(join(root, file)))
+  for (const file of files) hash.update(`${file}\0`).update(readFileSync(join(root, file)))
   return hash.digest('hex')
 }
 

@@ -8,8 +8,10 @@ const { name, version, packages } = JSON.parse(
   readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'),
 )
 const own = packages['']
+/** The repository itself and its workspace. The packages of the console are in its built files, so they are listed. */
+const isOwn = (path, { link }) => link === true || !path.includes('node_modules/')
 const components = Object.entries(packages)
-  .filter(([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional)
+  .filter(([path, locked]) => !isOwn(path, locked) && !locked.dev && !locked.devOptional)
   .map(([path, locked]) => component({ name: locked.name ?? nameIn(path), ...locked }))
 const bill = {
   bomFormat: 'CycloneDX',

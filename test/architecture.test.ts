@@ -1,5 +1,5 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { parseSync, Visitor } from 'oxc-parser'
 
@@ -176,8 +176,16 @@ function typesOf(code: string): string[] {
     .filter(name => name !== 'Parts')
 }
 
+/** The packages that a folder's manifest names for its built files. */
+function packagesOf(folder: string): Readonly<Record<string, string>> {
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    readonly dependencies: Readonly<Record<string, string>>
+  }
+  return manifest.dependencies
+}
+
 /** All modules that a file imports or re-exports, including types and dynamic imports. */
-function importsOf(path: string): string[] {
+function importsOf(path: string, from = root): string[] {
   const file = resolve(root, path)
   const code = readFileSync(file, 'utf8')
   const { module, errors } = parseSync(file, code)
@@ -193,7 +201,7 @@ function importsOf(path: string): string[] {
     ),
     ...dynamic,
   ]
-  return named.map(name => (name.startsWith('.') ? relative(root, resolve(dirname(file), name)) : name))
+  return named.map(name => (name.startsWith('.') ? relative(from, resolve(dirname(file), name)) : name))
 }
 
 describe('architecture', () => {
@@ -264,6 +272,20 @@ describe('architecture', () => {
     function lastOf(sql) { return sql.iterate() }`
 
     expect(ioInConstructors(code)).toEqual(['values in firstOf', 'load', 'get in latestOf', 'all in read'])
+  })
+
+  test('the console imports only its own files and packages, and no source imports the console', () => {
+    const folder = resolve(root, '../console')
+    const allowed = [...Object.keys(packagesOf(folder)), 'src/']
+    const importsOfConsole = globSync('src/**/*.{ts,tsx}', { cwd: folder }).flatMap(path =>
+      importsOf(join(folder, path), folder).map(name => `${path}: ${name}`),
+    )
+
+    expect(importsOfConsole).toContain('src/main.tsx: preact')
+    expect(
+      importsOfConsole.filter(line => !allowed.some(name => line.split(': ')[1]!.startsWith(name))),
+    ).toEqual([])
+    expect(sources.filter(path => importsOf(path).some(name => name.includes('../console')))).toEqual([])
   })
 
   test('no source imports support for tests', () => {

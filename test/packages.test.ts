@@ -27,7 +27,10 @@ const text = (file: string) => readFileSync(new URL(`../${file}`, import.meta.ur
 const read = (file: string) => JSON.parse(text(file)) as unknown
 
 const manifest = read('package.json') as Manifest
-const locked = Object.entries((read('package-lock.json') as Lock).packages).filter(([path]) => path !== '')
+/** Without the repository itself, and the console, which is a workspace of it. */
+const locked = Object.entries((read('package-lock.json') as Lock).packages).filter(
+  ([path]) => !['', 'console', 'node_modules/tollgate-console'].includes(path),
+)
 
 /** `1.2.3`, or `npm:name@1.2.3` for a package with several names. */
 const EXACT = /^(npm:@?[a-z0-9/.-]+@)?\d+\.\d+\.\d+$/

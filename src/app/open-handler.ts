@@ -20,6 +20,7 @@ import type { Gauges } from '../telemetry/gauges.ts'
 import { openMetrics, type EarlyMetrics, type Metrics } from '../telemetry/metrics.ts'
 import type { ProcessFiles } from '../telemetry/process-metrics.ts'
 import { countedPasses } from './background.ts'
+import { consoleFiles } from './console-files.ts'
 import type { Parts } from './parts.ts'
 import { gatewayRoutes, type RoutePorts } from './routes.ts'
 
@@ -70,6 +71,7 @@ export function openHandler(
       readiness: () => readinessOf(parts, server.phase()),
       adminKey: server.adminKey,
     },
+    consoleFiles: config.consolePath === 'off' ? undefined : consoleFiles(),
   }
   const handler = requestHandler(
     gatewayRoutes(ports, config),

@@ -20,6 +20,7 @@ import {
 } from '../http/admin/admin-access.ts'
 import { ADMIN_PATH, adminApi } from '../http/admin/admin-api.ts'
 import type { AdminPorts } from '../http/admin/ports.ts'
+import { consoleFileRoutes, type ConsoleFiles } from '../http/console/files.ts'
 import { modelsRoutes, type Listings } from '../http/catalog/routes.ts'
 import { callerOf, type CallerPorts, type Keyed } from '../http/caller.ts'
 import { BODY_TIMES, presentedKey, type IncomingRequest } from '../http/incoming-request.ts'
@@ -56,6 +57,8 @@ export type RoutePorts = {
     readonly readiness: () => Promise<Readiness>
     readonly adminKey: string
   }
+  /** Undefined if the console is not built. */
+  readonly consoleFiles: ConsoleFiles | undefined
 }
 
 /** All routes of the gateway. Any other path is 404, and any other method is 405. */
@@ -115,6 +118,8 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
       name: 'metrics',
       methods: { GET: metricsRoute(metrics, metricsReaders(config, access)) },
     },
+    // After the API of the console, because its page is at all other paths.
+    ...(config.consolePath === 'off' ? [] : consoleFileRoutes(config.consolePath, ports.consoleFiles)),
   ]
 }
 

@@ -5,6 +5,13 @@ import { join } from 'node:path'
 /** A program that can be started, and the variables that it needs. */
 export type Program = { readonly path: string; readonly environment: Readonly<Record<string, string>> }
 
+type DebianPackage = {
+  readonly debianPackage: string
+  readonly version: string
+  /** Where the package has the program. The default is `usr/bin` or `usr/sbin`. */
+  readonly folder?: string
+}
+
 /** The package of each program, and how the program prints its version. If it does, it can load its libraries. */
 const programs = {
   nginx: { debianPackage: 'nginx', version: '-v' },
@@ -13,7 +20,13 @@ const programs = {
   promtool: { debianPackage: 'prometheus', version: '--version' },
   debootstrap: { debianPackage: 'debootstrap', version: '--version' },
   'redis-server': { debianPackage: 'redis-server', version: '--version' },
-} as const
+  // The script in usr/bin starts the browser by its absolute path.
+  'chromium-headless-shell': {
+    debianPackage: 'chromium-headless-shell',
+    version: '--version',
+    folder: 'usr/lib/chromium',
+  },
+} as const satisfies Record<string, DebianPackage>
 export type ProgramName = keyof typeof programs
 
 /**
@@ -48,11 +61,12 @@ export function defaultCache(): string {
 }
 
 function unpacked(name: ProgramName, folder: string): Program {
-  const libraries = globSync('{usr/,}lib/*-linux-gnu*{,/systemd}', { cwd: folder }).map(library =>
+  const libraries = globSync('{usr/,}lib/*-linux-gnu*{,/systemd,/pulseaudio}', { cwd: folder }).map(library =>
     join(folder, library),
   )
+  const { folder: place = 'usr/{bin,sbin}' }: DebianPackage = programs[name]
   return {
-    path: globSync(join(folder, `usr/{bin,sbin}/${name}`))[0] ?? '',
+    path: globSync(join(folder, place, name))[0] ?? '',
     environment: {
       ...(libraries.length > 0 && { LD_LIBRARY_PATH: libraries.join(':') }),
       ...(name === 'debootstrap' && { DEBOOTSTRAP_DIR: join(folder, 'usr/share/debootstrap') }),

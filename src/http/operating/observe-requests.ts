@@ -8,8 +8,8 @@ import type { IncomingRequest } from '../incoming-request.ts'
 import type { RequestRecord } from '../request-context.ts'
 import type { FinishedRequest } from '../request-handler.ts'
 
-/** Routes that monitoring calls every few seconds. They are logged at level debug. */
-const QUIET_ROUTES: ReadonlySet<string> = new Set(['health.live', 'health.ready', 'metrics'])
+/** Routes that monitoring calls every few seconds, and files of the console. They are logged at level debug. */
+const QUIET_ROUTES: ReadonlySet<string> = new Set(['health.live', 'health.ready', 'metrics', 'console.files'])
 
 /** Logs and counts each finished request. `isRecorded` is false for one of many alike refusals. */
 export function observeRequests(

@@ -1,0 +1,60 @@
+/** The console's own routes below `<console>/api/`, which no OpenAPI document describes: sign-in, and one's own profile. */
+import { consoleCall } from './client.ts'
+
+export type Role = 'owner' | 'operator' | 'support' | 'viewer'
+
+export type User = {
+  readonly id: string
+  readonly name: string
+  readonly email: string
+  readonly role: Role
+  readonly has_totp: boolean
+  readonly has_password: boolean
+  readonly grants_per_day_usd: string | null
+}
+
+export type Session = { readonly user: User; readonly csrf_token: string; readonly expires_at: string }
+
+export type SignInOptions = {
+  readonly password: boolean
+  readonly oidc: { readonly name: string } | null
+  readonly mail: boolean
+  readonly product: string
+}
+
+export type SessionRow = {
+  readonly id: string
+  readonly created_at: string
+  readonly last_used_at: string
+  readonly expires_at: string
+  readonly address: string | null
+  readonly user_agent: string | null
+  readonly is_current: boolean
+}
+
+export type Link = {
+  readonly kind: 'first' | 'invitation' | 'reset'
+  readonly email: string | null
+  readonly name: string | null
+  readonly role: Role
+  readonly expires_at: string
+}
+
+export const consoleApi = {
+  session: () => consoleCall<Session>('GET', 'session'),
+  signIn: (input: { email: string; password: string; code?: string }) =>
+    consoleCall<Session>('POST', 'session', input),
+  signOut: () => consoleCall<undefined>('DELETE', 'session'),
+  signInOptions: () => consoleCall<SignInOptions>('GET', 'sign-in'),
+  sessions: () => consoleCall<{ readonly data: readonly SessionRow[] }>('GET', 'sessions'),
+  endSession: (id: string) => consoleCall<undefined>('DELETE', `sessions/${encodeURIComponent(id)}`),
+  link: (token: string) => consoleCall<Link>('GET', `links/${encodeURIComponent(token)}`),
+  useLink: (token: string, input: { name?: string; email?: string; password: string }) =>
+    consoleCall<Session>('POST', `links/${encodeURIComponent(token)}`, input),
+  askForReset: (email: string) => consoleCall<undefined>('POST', 'resets', { email }),
+  changePassword: (input: { current: string; new: string }) =>
+    consoleCall<undefined>('POST', 'password', input),
+  beginTotp: () => consoleCall<{ readonly secret: string; readonly uri: string }>('POST', 'totp'),
+  confirmTotp: (code: string) => consoleCall<undefined>('PUT', 'totp', { code }),
+  removeTotp: (password: string) => consoleCall<undefined>('DELETE', 'totp', { password }),
+}

@@ -1,0 +1,106 @@
+/** The console: signs in, then shows the page of the address in its frame. */
+import { ErrorBoundary, lazy, LocationProvider, Route, Router, useLocation } from 'preact-iso'
+import { useEffect, useState } from 'preact/hooks'
+import { basePath, pagePath } from './base.ts'
+import type { Role } from './api/console-routes.ts'
+import { LinkPage } from './pages/sign-in/link.tsx'
+import { SignIn } from './pages/sign-in/sign-in.tsx'
+import { Layout } from './parts/layout.tsx'
+import { Failure, Loading } from './parts/notes.tsx'
+import { PageHead } from './parts/page-head.tsx'
+import { Toasts } from './parts/toast.tsx'
+import { firstPage, isSeenBy, pages } from './routes.tsx'
+import { readSession, session } from './session.ts'
+import { texts } from './texts.ts'
+
+export function App() {
+  return (
+    // Links inside the console are relative. All others are left to the browser.
+    <LocationProvider scope={/^(?![a-z]+:|\/)/}>
+      <Entrance />
+      <Toasts />
+    </LocationProvider>
+  )
+}
+
+/** The token of a link is in the fragment, which is neither sent nor logged. */
+function linkToken(): string | undefined {
+  return /^#link=([\w-]+)$/.exec(location.hash)?.[1]
+}
+
+function Entrance() {
+  const [token, setToken] = useState(linkToken)
+  useEffect(() => {
+    const look = () => setToken(linkToken())
+    addEventListener('hashchange', look)
+    void readSession()
+    return () => removeEventListener('hashchange', look)
+  }, [])
+  if (token !== undefined)
+    return (
+      <LinkPage
+        token={token}
+        onDone={() => {
+          history.replaceState(null, '', basePath)
+          setToken(undefined)
+        }}
+      />
+    )
+  const state = session.value
+  switch (state.kind) {
+    case 'unknown':
+      return <Loading lines={1} />
+    case 'unreachable':
+      return (
+        <main class="gate">
+          <Failure error={state.error} onRetry={() => void readSession()} />
+        </main>
+      )
+    case 'signed_out':
+      return <SignIn hasEnded={state.hasEnded} />
+    case 'signed_in':
+      return <Pages role={state.session.user.role} />
+  }
+}
+
+const components = new Map(pages.map(page => [page, lazy(page.load)]))
+
+function Pages({ role }: { readonly role: Role }) {
+  const { url } = useLocation()
+  const [error, setError] = useState<Error>()
+  useEffect(() => setError(undefined), [url])
+  const first = firstPage(role)
+  const routes = pages
+    .filter(page => isSeenBy(page, role))
+    .flatMap(page => {
+      const paths = page === first ? [basePath, pagePath(page.path)] : [pagePath(page.path)]
+      return paths.map(path => [path, page] as const)
+    })
+  return (
+    <Layout>
+      {error === undefined ? (
+        <ErrorBoundary onError={setError}>
+          <Router>
+            {routes.map(([path, page]) => (
+              <Route key={path} path={path} component={components.get(page) ?? NotFound} />
+            ))}
+            <Route default component={NotFound} />
+          </Router>
+        </ErrorBoundary>
+      ) : (
+        <Failure error={error} onRetry={() => setError(undefined)} />
+      )}
+    </Layout>
+  )
+}
+
+function NotFound() {
+  return (
+    <>
+      <PageHead title={texts.notFound.title} />
+      <p>
+        {texts.notFound.text} <a href="./">{texts.notFound.home}</a>
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,105 @@
+/** A link that is used once: the first user, an invitation, or a new password. */
+import { consoleApi, type Link } from '../../api/console-routes.ts'
+import { useResource } from '../../api/resource.ts'
+import { ApiError } from '../../api/client.ts'
+import { Facts } from '../../parts/facts.tsx'
+import { ActionForm, TextField } from '../../parts/form.tsx'
+import { Failure, Loading, Note } from '../../parts/notes.tsx'
+import { enter } from '../../session.ts'
+import { texts } from '../../texts.ts'
+import { Gate } from './gate.tsx'
+
+const words = texts.link
+
+const PASSWORD_LENGTH_MIN = 12
+
+export function LinkPage({ token, onDone }: { readonly token: string; readonly onDone: () => void }) {
+  const { value, error, reload } = useResource(token, () => consoleApi.link(token))
+  if (error !== undefined) return <Invalid error={error} onRetry={reload} onDone={onDone} />
+  return (
+    <Gate title={value === undefined ? texts.signIn.title : words.title[value.kind]}>
+      {value === undefined ? <Loading lines={3} /> : <LinkForm link={value} token={token} onDone={onDone} />}
+    </Gate>
+  )
+}
+
+function Invalid({
+  error,
+  onRetry,
+  onDone,
+}: {
+  readonly error: Error
+  readonly onRetry: () => void
+  readonly onDone: () => void
+}) {
+  const isUsed = error instanceof ApiError && error.status > 0 && error.status < 500
+  return (
+    <Gate title={words.invalid}>
+      {isUsed ? <Note tone="warn">{words.invalidText}</Note> : <Failure error={error} onRetry={onRetry} />}
+      <button type="button" class="button" onClick={onDone}>
+        {texts.signIn.back}
+      </button>
+    </Gate>
+  )
+}
+
+function LinkForm({
+  link,
+  token,
+  onDone,
+}: {
+  readonly link: Link
+  readonly token: string
+  readonly onDone: () => void
+}) {
+  const { kind, email, name, role } = link
+  return (
+    <>
+      <p>{words.text[kind]}</p>
+      {email !== null && (
+        <Facts
+          of={[
+            [words.email, email],
+            [words.role, texts.roles[role]],
+          ]}
+        />
+      )}
+      <ActionForm
+        submit={words.submit[kind]}
+        onSubmit={async values => {
+          const { name, email, password = '' } = values
+          const entered = await consoleApi.useLink(token, {
+            ...(name !== undefined && { name }),
+            ...(email !== undefined && { email }),
+            password,
+          })
+          enter(entered)
+          onDone()
+        }}
+      >
+        {kind !== 'reset' && (
+          <TextField
+            label={words.name}
+            name="name"
+            defaultValue={name ?? ''}
+            autoComplete="name"
+            maxLength={100}
+            required
+          />
+        )}
+        {email === null && (
+          <TextField label={words.email} name="email" type="email" autoComplete="username" required />
+        )}
+        <TextField
+          label={words.password}
+          name="password"
+          type="password"
+          hint={words.passwordHint}
+          autoComplete="new-password"
+          minLength={PASSWORD_LENGTH_MIN}
+          required
+        />
+      </ActionForm>
+    </>
+  )
+}

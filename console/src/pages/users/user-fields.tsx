@@ -1,0 +1,56 @@
+import { useState } from 'preact/hooks'
+import type { Role } from '../../api/console-routes.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Secret } from '../../parts/facts.tsx'
+import { MoneyField, RadioField, type Choice } from '../../parts/form.tsx'
+import { Note } from '../../parts/notes.tsx'
+import { texts } from '../../texts.ts'
+import type { ListedUser, WithLink } from './users-api.ts'
+
+const words = texts.users
+
+const roles: readonly Choice<Role>[] = (['owner', 'operator', 'support', 'viewer'] as const).map(value => ({
+  value,
+  label: texts.roles[value],
+  hint: texts.roleMeanings[value],
+}))
+
+/** The role, and for support the amount of credit that it may grant. */
+export function RoleFields({ role, grants }: { readonly role: Role; readonly grants: string | null }) {
+  const [chosen, choose] = useState(role)
+  return (
+    <>
+      <RadioField label={words.role} name="role" choices={roles} value={role} onChange={choose} />
+      {chosen === 'support' && (
+        <MoneyField
+          label={words.grants}
+          name="grants_per_day_usd"
+          hint={words.grantsHint}
+          defaultValue={grants ?? '0'}
+          required
+        />
+      )}
+    </>
+  )
+}
+
+/** Shows a new link once. */
+export function LinkDialog({ made, onClose }: { readonly made: WithLink; readonly onClose: () => void }) {
+  return (
+    <Dialog title={words.linkTitle} onClose={onClose}>
+      <p>{words.linkText}</p>
+      <Secret text={made.link} />
+      {made.is_mailed === true && <Note tone="good">{words.linkMailed}</Note>}
+      <div class="dialog-actions">
+        <button type="button" class="button primary" onClick={onClose}>
+          {texts.parts.close}
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+export const toneOf = { active: 'good', invited: 'accent', disabled: 'bad' } as const satisfies Record<
+  ListedUser['state'],
+  string
+>

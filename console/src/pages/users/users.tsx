@@ -1,0 +1,103 @@
+/** The people who can sign in. Only owners see this page. */
+import { useState } from 'preact/hooks'
+import type { Role } from '../../api/console-routes.ts'
+import { useResource } from '../../api/resource.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Ago, Badge } from '../../parts/facts.tsx'
+import { ActionForm, TextField } from '../../parts/form.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Empty, Loaded } from '../../parts/notes.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
+import { texts } from '../../texts.ts'
+import { LinkDialog, RoleFields, toneOf } from './user-fields.tsx'
+import { usersApi, type ListedUser, type WithLink } from './users-api.ts'
+
+const words = texts.users
+
+const columns: readonly Column<ListedUser>[] = [
+  {
+    label: words.name,
+    show: ({ id, name, email }) => <a href={`users/${id}`}>{name || email}</a>,
+    sortBy: ({ name, email }) => name || email,
+  },
+  { label: words.email, show: ({ email }) => email, sortBy: ({ email }) => email },
+  { label: words.role, show: ({ role }) => texts.roles[role], sortBy: ({ role }) => role },
+  {
+    label: words.state,
+    show: ({ state }) => <Badge tone={toneOf[state]}>{words.states[state]}</Badge>,
+    sortBy: ({ state }) => state,
+  },
+  { label: words.code, show: ({ has_totp }) => (has_totp ? words.on : words.off) },
+  {
+    label: words.lastSeen,
+    show: ({ last_seen_at: at }) => (at === null ? words.never : <Ago at={at} />),
+    sortBy: ({ last_seen_at: at }) => at ?? '',
+  },
+]
+
+export function Users() {
+  const users = useResource('users', usersApi.list)
+  const [isInviting, setInviting] = useState(false)
+  const [made, setMade] = useState<WithLink>()
+  const invite = (
+    <button type="button" class="button primary" onClick={() => setInviting(true)}>
+      <Icon name="plus" />
+      {words.invite}
+    </button>
+  )
+  return (
+    <>
+      <PageHead title={words.title} lead={words.lead}>
+        {invite}
+      </PageHead>
+      <Loaded of={users}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title={words.empty} text={words.emptyText}>
+              {invite}
+            </Empty>
+          ) : (
+            <Table label={words.title} rows={data} columns={columns} keyOf={({ id }) => id} />
+          )
+        }
+      </Loaded>
+      {isInviting && (
+        <Invite
+          onClose={() => setInviting(false)}
+          onInvited={link => {
+            setInviting(false)
+            setMade(link)
+            users.reload()
+          }}
+        />
+      )}
+      {made !== undefined && <LinkDialog made={made} onClose={() => setMade(undefined)} />}
+    </>
+  )
+}
+
+function Invite({
+  onClose,
+  onInvited,
+}: {
+  readonly onClose: () => void
+  readonly onInvited: (made: WithLink) => void
+}) {
+  return (
+    <Dialog title={words.inviteTitle} onClose={onClose}>
+      <ActionForm
+        submit={words.send}
+        onCancel={onClose}
+        onSubmit={async ({ email = '', name = '', role, grants_per_day_usd }) => {
+          const limit = grants_per_day_usd === undefined ? {} : { grants_per_day_usd }
+          onInvited(await usersApi.invite({ email, name, role: role as Role, ...limit }))
+        }}
+      >
+        <TextField label={words.email} name="email" type="email" autoComplete="off" required />
+        <TextField label={words.name} name="name" maxLength={100} autoComplete="off" required />
+        <RoleFields role="operator" grants={null} />
+      </ActionForm>
+    </Dialog>
+  )
+}

@@ -1,0 +1,171 @@
+/** The frame of all pages after sign-in: the navigation at the side, and on a phone in a menu. */
+import { useLocation } from 'preact-iso'
+import { useEffect, useRef } from 'preact/hooks'
+import { consoleApi } from '../api/console-routes.ts'
+import { basePath, pagePath } from '../base.ts'
+import { firstPage, groups, isSeenBy, pages, type Page } from '../routes.tsx'
+import { currentUser, leave } from '../session.ts'
+import { texts } from '../texts.ts'
+import { Icon, Logo } from './icon.tsx'
+import { ThemeSwitch } from './theme-switch.tsx'
+import { toast } from './toast.tsx'
+import type { ComponentChildren } from 'preact'
+
+const { navigation: words } = texts
+const SIDEBAR = 'navigation'
+
+export function Layout({ children }: { readonly children: ComponentChildren }) {
+  const sidebar = useRef<HTMLElement>(null)
+  const { url } = useLocation()
+  const isNarrow = useNarrow(sidebar)
+  useEffect(() => {
+    if (sidebar.current?.matches(':popover-open') === true) sidebar.current.hidePopover()
+  }, [url])
+  useSearchKey()
+  return (
+    <>
+      <SkipLink />
+      <div class="topbar">
+        <Product />
+        <button type="button" class="button quiet" popovertarget={SIDEBAR}>
+          <Icon name="menu" />
+          {words.menu}
+        </button>
+      </div>
+      <div class="frame">
+        <aside class="sidebar" id={SIDEBAR} ref={sidebar} popover={isNarrow ? 'auto' : undefined}>
+          <Product />
+          <Navigation />
+          <SidebarEnd />
+        </aside>
+        <main class="main" id="content" tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+    </>
+  )
+}
+
+/** Matches the width in layout.css. Only there is the sidebar a popover, because a popover is hidden at first. */
+const NARROW = '(max-width: 48rem)'
+
+function useNarrow(sidebar: { readonly current: HTMLElement | null }): boolean {
+  useEffect(() => {
+    const query = matchMedia(NARROW)
+    const apply = () => {
+      if (sidebar.current !== null) sidebar.current.popover = query.matches ? 'auto' : null
+    }
+    query.addEventListener('change', apply)
+    return () => query.removeEventListener('change', apply)
+  }, [])
+  return matchMedia(NARROW).matches
+}
+
+/** With a base address, `href="#content"` would leave the page. */
+function SkipLink() {
+  const skip = (event: Event) => {
+    event.preventDefault()
+    document.getElementById('content')?.focus()
+  }
+  return (
+    <a class="skip" href="#content" onClick={skip}>
+      {words.skip}
+    </a>
+  )
+}
+
+function Product() {
+  return (
+    <a class="product" href="./">
+      <Logo />
+      {texts.product}
+    </a>
+  )
+}
+
+function Navigation() {
+  const { path } = useLocation()
+  const { role } = currentUser()
+  const shown = pages.filter(page => isSeenBy(page, role))
+  return (
+    <nav class="navigation" aria-label={words.label}>
+      {groups.map(group => {
+        const entries = shown.flatMap(page => (page.navigation?.group === group ? [page] : []))
+        return (
+          entries.length > 0 && (
+            <div key={group}>
+              <h2 id={`group-${group}`}>{words.groups[group]}</h2>
+              <ul aria-labelledby={`group-${group}`}>
+                {entries.map(page => (
+                  <Entry key={page.path} page={page} isCurrent={isCurrent(page, path)} />
+                ))}
+              </ul>
+            </div>
+          )
+        )
+      })}
+    </nav>
+  )
+}
+
+function Entry({ page, isCurrent }: { readonly page: Page; readonly isCurrent: boolean }) {
+  if (page.navigation === undefined) return null
+  const { icon, label } = page.navigation
+  return (
+    <li>
+      <a href={page.path === '' ? './' : page.path} aria-current={isCurrent ? 'page' : undefined}>
+        <Icon name={icon} />
+        {label}
+      </a>
+    </li>
+  )
+}
+
+function isCurrent(page: Page, path: string): boolean {
+  const own = pagePath(page.path)
+  const isFirst = `${path}/` === basePath && page === firstPage(currentUser().role)
+  return isFirst || path === own || (page.path !== '' && path.startsWith(`${own}/`))
+}
+
+function SidebarEnd() {
+  const { name, email, role } = currentUser()
+  const signOut = async () => {
+    try {
+      await consoleApi.signOut()
+      leave(false)
+    } catch {
+      toast(words.signOutFailed, 'bad')
+    }
+  }
+  return (
+    <div class="sidebar-end">
+      <ThemeSwitch />
+      <p title={email}>
+        {name || email}
+        <br />
+        <span class="soft">{texts.roles[role]}</span>
+      </p>
+      <button type="button" class="button" onClick={() => void signOut()}>
+        {words.signOut}
+      </button>
+    </div>
+  )
+}
+
+/** The key `/` moves to the search field of the page, as on many sites. */
+function useSearchKey(): void {
+  useEffect(() => {
+    const look = (event: KeyboardEvent) => {
+      const { target } = event
+      const isTyping =
+        target instanceof HTMLElement && target.closest('input, textarea, select, dialog') !== null
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping) return
+      const search = document.querySelector<HTMLInputElement>('main input[type="search"]')
+      if (search === null) return
+      event.preventDefault()
+      search.focus()
+    }
+    addEventListener('keydown', look)
+    return () => removeEventListener('keydown', look)
+  }, [])
+}
