@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import { describeConfig, secretFromEnvironment, type Config } from '../config/config.ts'
 import { explainJob } from '../gateway/media/explain-job.ts'
 import type { Backups } from '../gateway/ports/backups.ts'
-import type { Clock } from '../gateway/ports/clock.ts'
 import type { Mailer } from '../gateway/ports/mail.ts'
 import type { Moderator } from '../gateway/ports/moderator.ts'
 import type { ProviderAdapters } from '../gateway/ports/providers.ts'
@@ -26,7 +25,6 @@ export function adminPortsOf(parts: {
   readonly media: MediaParts
   readonly sharedCache: SharedCache | undefined
   readonly config: Config
-  readonly clock: Clock
   readonly moderator: Moderator | undefined
   readonly mailer: Mailer | undefined
   readonly providers: ProviderAdapters
@@ -43,7 +41,6 @@ export function adminPortsOf(parts: {
     backups: parts.backups,
     records,
     recordsKeptDays: records.isOn ? config.requestRecordsMs / MS_PER_DAY : undefined,
-    clock: parts.clock,
     isSandboxOn: config.isSandboxOn,
     webhooksMayBePrivate: config.mayWebhooksBePrivate,
     mailer: parts.mailer,
@@ -56,7 +53,8 @@ export function adminPortsOf(parts: {
 }
 
 function storePortsOf(node: Node) {
-  const { accounts, adminTokens, anchor, apiKeys, auditLog, bookedItems, catalog } = node
+  const { accounts, adminTokens, anchor, apiKeys, auditLog, bookedItems, catalog, clock, clockOffsetMs } =
+    node
   const { keyDefaults, ledger, limits, mail, newId, nodes, projects, webhooks } = node
   return {
     accounts,
@@ -66,6 +64,8 @@ function storePortsOf(node: Node) {
     auditLog,
     bookedItems,
     catalog,
+    clock,
+    clockOffsetMs,
     keyDefaults,
     ledger,
     limits,
@@ -83,13 +83,11 @@ function jobPortsOf({
   node,
   media: mediaParts,
   config,
-  clock,
   onReconcileFailed: onFailed,
 }: {
   readonly node: Node
   readonly media: MediaParts
   readonly config: Config
-  readonly clock: Clock
   readonly onReconcileFailed: (error: unknown) => void
 }) {
   const { unknownSubmitTtlMs, imageRetentionMs: imageMs, videoRetentionMs: videoMs = null } = config
@@ -109,7 +107,6 @@ function jobPortsOf({
     reconcile: () =>
       reconcileOnce({
         ...node,
-        clock,
         onFailed,
         reconcileJobs: onFailed => reconcileJobs(media, settings, onFailed),
       }),

@@ -81,7 +81,7 @@ export function openHandler(
 }
 
 function gaugesOf(
-  { admin, text, media, books, heldNow, sharedCache }: Parts,
+  { admin, text, media, books, heldNow, clockOffsetMs, sharedCache }: Parts,
   {
     holds,
     replays,
@@ -90,6 +90,7 @@ function gaugesOf(
 ): Gauges {
   return {
     held: heldNow,
+    clockOffsetMs,
     waiting: () => holds.waiting,
     lateCalls: () => text.lateAnswers.running,
     finishingStreams: () => text.finishingStreams.running,
