@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import { describeConfig, secretFromEnvironment, type Config } from '../config/config.ts'
 import { explainJob } from '../gateway/media/explain-job.ts'
 import type { Backups } from '../gateway/ports/backups.ts'
-import type { Clock } from '../gateway/ports/clock.ts'
 import type { Mailer } from '../gateway/ports/mail.ts'
 import type { Moderator } from '../gateway/ports/moderator.ts'
 import type { ProviderAdapters } from '../gateway/ports/providers.ts'
@@ -27,7 +26,6 @@ export function adminPortsOf(parts: {
   readonly media: MediaParts
   readonly sharedCache: SharedCache | undefined
   readonly config: Config
-  readonly clock: Clock
   readonly moderator: Moderator | undefined
   readonly mailer: Mailer | undefined
   readonly providers: ProviderAdapters
@@ -45,7 +43,6 @@ export function adminPortsOf(parts: {
     records,
     linkUrl: linkUrlOf(config),
     recordsKeptDays: records.isOn ? config.requestRecordsMs / MS_PER_DAY : undefined,
-    clock: parts.clock,
     isSandboxOn: config.isSandboxOn,
     webhooksMayBePrivate: config.mayWebhooksBePrivate,
     mailer: parts.mailer,
@@ -58,7 +55,8 @@ export function adminPortsOf(parts: {
 }
 
 function storePortsOf(node: Node) {
-  const { accounts, adminTokens, anchor, apiKeys, auditLog, bookedItems, catalog } = node
+  const { accounts, adminTokens, anchor, apiKeys, auditLog, bookedItems, catalog, clock, clockOffsetMs } =
+    node
   const {
     keyDefaults,
     ledger,
@@ -80,6 +78,8 @@ function storePortsOf(node: Node) {
     auditLog,
     bookedItems,
     catalog,
+    clock,
+    clockOffsetMs,
     keyDefaults,
     ledger,
     limits,
@@ -100,13 +100,11 @@ function jobPortsOf({
   node,
   media: mediaParts,
   config,
-  clock,
   onReconcileFailed: onFailed,
 }: {
   readonly node: Node
   readonly media: MediaParts
   readonly config: Config
-  readonly clock: Clock
   readonly onReconcileFailed: (error: unknown) => void
 }) {
   const { unknownSubmitTtlMs, imageRetentionMs: imageMs, videoRetentionMs: videoMs = null } = config
@@ -126,7 +124,6 @@ function jobPortsOf({
     reconcile: () =>
       reconcileOnce({
         ...node,
-        clock,
         onFailed,
         reconcileJobs: onFailed => reconcileJobs(media, settings, onFailed),
       }),

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { HOLD_RENEW_EVERY_MS } from '../domain/ledger/hold.ts'
 import { booksProblemEvent } from '../domain/webhooks/event.ts'
+import { clockProblem } from '../gateway/admin/operating/clock-problem.ts'
 import { checkBooksRegularly } from '../gateway/books/check-books.ts'
 import type { Verification } from '../gateway/ports/ledger.ts'
 import type { Reconcile } from '../gateway/ports/reconcile.ts'
@@ -73,13 +74,7 @@ export function startBackground(
     clock,
     onFailed: failed('an event could not be recorded'),
   })
-  const stopUpkeep = upkeep
-    ? repeatRegularly(
-        upkeep,
-        { clock, onFailed: failed('the upkeep of the database failed') },
-        UPKEEP_EVERY_MS,
-      )
-    : () => undefined
+  const stopUpkeep = upkeep ? startUpkeep(upkeep, parts) : () => undefined
   const stopUpgrading = finishUpgradeOf({ finishUpgrade, clock, log })
   webhookDeliveries.start()
   mailDeliveries.start()
@@ -124,6 +119,29 @@ function startChecks({ admin, books, clock, log }: Parts, metrics: Metrics): () 
     },
   }
   return checkBooksRegularly(checks, CHECK_BOOKS_EVERY_MS)
+}
+
+/** Does the upkeep of a database, and logs when the clock of this machine becomes wrong or right. */
+function startUpkeep(
+  upkeep: () => Promise<void>,
+  { clock, clockOffsetMs, log }: Pick<Parts, 'clock' | 'clockOffsetMs' | 'log'>,
+): () => void {
+  let wasWrong = false
+  const lookAtClock = () => {
+    const problem = clockProblem(clockOffsetMs())
+    if (problem !== undefined && !wasWrong) log.warn('the clock of this machine is wrong', { problem })
+    if (problem === undefined && wasWrong) log.info('the clock of this machine is right again', {})
+    wasWrong = problem !== undefined
+  }
+  lookAtClock()
+  return repeatRegularly(
+    () => {
+      lookAtClock()
+      return upkeep()
+    },
+    { clock, onFailed: error => log.error('the upkeep of the database failed', errorFields(error)) },
+    UPKEEP_EVERY_MS,
+  )
 }
 
 /** Finishes an upgrade of the store. Returns a function that ends its retries. */

@@ -16,22 +16,25 @@ import { version } from './version.ts'
 /** Makes what delivers the messages of webhooks. It does nothing until it is started. */
 export function openWebhookDeliveries({
   node,
-  clock,
+  ownClock,
   log,
   sockets,
   config,
 }: {
   readonly node: Node
-  readonly clock: Clock
+  /** Of this machine. */
+  readonly ownClock: Clock
   readonly log: Log
   /** The client over sockets, whether or not there is a proxy: only it connects to the address that was checked. */
   readonly sockets: HttpClient
   readonly config: Config
 }): DeliveryTurns {
+  const { clock } = node
   return webhookDeliveries({
     queue: node.webhookQueue,
     leases: node.leases,
     clock,
+    ownClock,
     post: untrustedPost({ http: sockets, resolve: systemResolver, clock, version }),
     hmac: (key, text) => createHmac('sha256', key).update(text).digest(),
     allowsPrivate: config.mayWebhooksBePrivate,
@@ -50,16 +53,15 @@ export function openMailer({ smtp, mailFrom }: Config, clock: Clock): Mailer | u
 export function openMailDeliveries(parts: {
   readonly node: Node
   readonly mailer: Mailer | undefined
-  readonly clock: Clock
   readonly log: Log
   readonly config: Config
 }): DeliveryTurns {
-  const { node, mailer, clock, log, config } = parts
+  const { node, mailer, log, config } = parts
   return mailDeliveries({
     mail: node.mail,
     queue: node.mailQueue,
     leases: node.leases,
-    clock,
+    clock: node.clock,
     mailer,
     settings: {
       isOn: mailer !== undefined,

@@ -86,7 +86,7 @@ export function openHandler(
 }
 
 function gaugesOf(
-  { admin, text, media, books, heldNow, sharedCache }: Parts,
+  { admin, text, media, books, heldNow, clockOffsetMs, sharedCache }: Parts,
   {
     holds,
     replays,
@@ -95,6 +95,7 @@ function gaugesOf(
 ): Gauges {
   return {
     held: heldNow,
+    clockOffsetMs,
     waiting: () => holds.waiting,
     lateCalls: () => text.lateAnswers.running,
     finishingStreams: () => text.finishingStreams.running,

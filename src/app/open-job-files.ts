@@ -27,7 +27,10 @@ export async function openJobFiles(
   }
 }
 
-/** The bucket of the settings, if there is one. Does not reach for it. */
+/**
+ * The bucket of the settings, if there is one. Does not reach for it. `clock` is that of this machine: the server
+ * compares the time of each signature with its own.
+ */
 export function openBucket(
   config: Config,
   ports: { readonly http: HttpClient; readonly clock: Clock },

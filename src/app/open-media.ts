@@ -43,7 +43,8 @@ export type MediaParts = SubmitPorts & {
 /** Opens what image and video requests need: the blob store, the providers that make media, and the runner of jobs. */
 export async function openMedia(parts: {
   readonly node: Node
-  readonly clock: Clock
+  /** Of this machine. */
+  readonly ownClock: Clock
   readonly log: Log
   readonly blobFolder: string
   readonly config: Config
@@ -55,11 +56,12 @@ export async function openMedia(parts: {
   readonly secretOf: (provider: Provider) => string | undefined
   readonly jobMetrics: JobMetrics
 }): Promise<MediaParts> {
-  const { node, clock, log, config, providers, secretOf, jobMetrics } = parts
+  const { node, log, config, providers, secretOf, jobMetrics } = parts
+  const { clock } = node
   const { blobs, resultStore } = await openJobFiles(config, {
     folder: parts.blobFolder,
     http: parts.http,
-    clock,
+    clock: parts.ownClock,
   })
   const onFailed = (error: unknown) => log.error('work on a media job failed', errorFields(error))
   // The wrappers of `Jobs`, from the outside: the observers, the guard, the store. The guard is next to the store, in

@@ -27,6 +27,10 @@ export const NODE_NAME = 'main'
 /** The node of this process, with its store. */
 export type Node = Omit<StoreNode, 'close' | 'commitChains'> & {
   readonly nodes: Nodes
+  /** The time for all instants that are stored or compared with them. The database's, if there is one. */
+  readonly clock: Clock
+  /** How far the clock of this machine is ahead of `clock`. Negative if it is behind. */
+  readonly clockOffsetMs: () => number
   /** Rejects if the store cannot be read or written. */
   readonly probe: () => Promise<void>
   /** A sentence for the operator about the store, which will stop the gateway. Undefined if there is nothing. */
@@ -44,6 +48,7 @@ export type Node = Omit<StoreNode, 'close' | 'commitChains'> & {
 type NodeParts = {
   readonly config: Config
   readonly folder: DataFolder
+  /** Of this machine. */
   readonly clock: Clock
   /** The client that reaches the bucket. */
   readonly http: HttpClient
@@ -116,9 +121,19 @@ async function sqliteNodeOf(
     }),
     nodes: {
       list: async () => [
-        { name: NODE_NAME, version, isTooOld: false, lane: null, seenAtMs: clock.now(), textHolds: null },
+        {
+          name: NODE_NAME,
+          version,
+          isTooOld: false,
+          lane: null,
+          seenAtMs: clock.now(),
+          clockOffsetMs: null,
+          textHolds: null,
+        },
       ],
     },
+    clock,
+    clockOffsetMs: () => 0,
     problem: () => Promise.resolve(undefined),
     upkeep: undefined,
     anchor,
@@ -135,18 +150,18 @@ async function openPostgresNode(
   parts: NodeParts,
   keys: { readonly database: DatabaseServer; readonly secretKey: Uint8Array },
 ): Promise<Node> {
-  const { config, clock, isOffline, onStoreProblem } = parts
+  const { config, isOffline, onStoreProblem } = parts
   const name = config.nodeName ?? hostname()
   const store = await openPostgresStore({
     ...keys,
     databaseOwner: config.databaseOwner,
     name: isOffline ? `${name} (command)` : name,
     version,
-    clock,
+    clock: parts.clock,
     random64: randomInBulk(),
     onProblem: onStoreProblem,
   })
-  const { isWritable, refusal, nodes, problem, upkeep } = store
+  const { isWritable, refusal, nodes, clock, clockOffsetMs, problem, upkeep } = store
   const { anchor, anchorFailures, stop } = await sharedAnchorOf(store, parts).catch(
     async (error: unknown) => {
       await store.close()
@@ -156,6 +171,8 @@ async function openPostgresNode(
   return {
     ...guarded(store.node, { isWritable, refusal, guard: new BooksGuard(anchor) }),
     nodes,
+    clock,
+    clockOffsetMs,
     problem,
     upkeep,
     anchor,
@@ -169,10 +186,10 @@ async function openPostgresNode(
 
 /** The anchor in the bucket of the settings. */
 async function sharedAnchorOf(
-  { node }: PostgresStore,
-  { config, http, clock, onAnchorFailed }: NodeParts,
+  { node, clock }: PostgresStore,
+  { config, http, clock: ownClock, onAnchorFailed }: NodeParts,
 ): Promise<Pick<Node, 'anchor' | 'anchorFailures'> & { readonly stop: () => Promise<void> }> {
-  const bucket = openBucket(config, { http, clock })
+  const bucket = openBucket(config, { http, clock: ownClock })
   if (bucket === undefined)
     return { anchor: NO_ANCHOR, anchorFailures: () => 0, stop: () => Promise.resolve() }
   let anchorFailures = 0

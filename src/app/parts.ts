@@ -38,7 +38,9 @@ import { systemClock } from './system-clock.ts'
 /** The opened parts that every command of a data folder needs. */
 export type Parts = {
   readonly log: Log
+  /** See `Node.clock`. */
   readonly clock: Clock
+  readonly clockOffsetMs: () => number
   readonly admin: AdminPorts
   readonly onReconcileFailed: (error: unknown) => void
   readonly caller: AdmitCallerPorts
@@ -76,7 +78,7 @@ export async function openParts(
   config: Config,
   folder: DataFolder,
   {
-    clock = systemClock,
+    clock: ownClock = systemClock,
     earlyMetrics: { jobs: jobMetrics, margins } = openEarlyMetrics(),
     mediaProviders = {},
     isOffline = false,
@@ -90,21 +92,21 @@ export async function openParts(
     readonly isOffline?: boolean
   } = {},
 ): Promise<Parts> {
-  const log = openLogOf(config, clock, isOffline)
-  const opened = openProviders({ config, clock, mediaProviders })
+  const log = openLogOf(config, ownClock, isOffline)
+  const opened = openProviders({ config, clock: ownClock, mediaProviders })
   const onAnchorFailed = (error: unknown) => log.error('the anchor could not be kept', errorFields(error))
   const onStoreProblem = (problem: string) => log.error('the store has a problem', { problem })
-  const events = { onAnchorFailed, onStoreProblem }
-  const node = await openNode({ config, folder, clock, http: opened.http, isOffline, ...events }).catch(
-    (error: unknown) => {
-      opened.close()
-      throw error
-    },
-  )
+  const nodeEvents = { onAnchorFailed, onStoreProblem }
+  const nodeParts = { config, folder, clock: ownClock, http: opened.http, isOffline, ...nodeEvents }
+  const node = await openNode(nodeParts).catch((error: unknown) => {
+    opened.close()
+    throw error
+  })
+  const { clock } = node
   const tokenizer = openTokenizer(systemClock)
   const { providers, moderator, sockets } = opened
   const onReconcileFailed = (error: unknown) => log.error('the reconciler failed', errorFields(error))
-  const shared = { node, clock, log, config }
+  const shared = { node, ownClock, log, config }
   const media = await openMedia({ ...shared, ...opened, blobFolder: folder.blobs, secretOf, jobMetrics })
   const mailer = openMailer(config, clock)
   const seen = { refusedFields: new RefusedFields(), idleStreams: new IdleStreams() }
@@ -114,7 +116,6 @@ export async function openParts(
   const recording = openRecords(config, folder, { clock, log })
   return {
     log,
-    clock,
     admin: adminPortsOf({
       node,
       backups,
@@ -122,7 +123,6 @@ export async function openParts(
       media,
       sharedCache,
       config,
-      clock,
       moderator,
       mailer,
       providers,
@@ -130,8 +130,8 @@ export async function openParts(
       onReconcileFailed,
     }),
     onReconcileFailed,
-    caller: callerPortsOf(node, clock),
-    text: textPortsOf({ ...opened, node, clock, log, ...seen, tokenizer, margins }),
+    caller: callerPortsOf(node),
+    text: textPortsOf({ ...opened, node, log, ...seen, tokenizer, margins }),
     media,
     sharedCache,
     ...workOf(node),
@@ -149,6 +149,8 @@ export async function openParts(
 /** What a server asks of its node beside requests. */
 function workOf(node: Node) {
   return {
+    clock: node.clock,
+    clockOffsetMs: node.clockOffsetMs,
     books: node,
     alerts: node.alerts,
     leases: node.leases,
@@ -179,13 +181,12 @@ function openLogOf({ logLevel }: Config, clock: Clock, isOffline: boolean): Log 
   })
 }
 
-function callerPortsOf({ apiKeys, limits }: Node, clock: Clock): AdmitCallerPorts {
+function callerPortsOf({ apiKeys, limits, clock }: Node): AdmitCallerPorts {
   return { apiKeys, limits, hashKey: key => Bun.SHA256.hash(key, 'base64'), clock }
 }
 
 function textPortsOf(parts: {
   readonly node: Node
-  readonly clock: Clock
   readonly log: Log
   readonly moderator: Moderator | undefined
   readonly providers: ProviderAdapters
@@ -194,8 +195,8 @@ function textPortsOf(parts: {
   readonly tokenizer: Tokenizer
   readonly margins: MarginMetrics
 }): Parts['text'] {
-  const { clock, log, moderator, providers, refusedFields, idleStreams, tokenizer, margins } = parts
-  const { catalog, attempts, ledger } = parts.node
+  const { log, moderator, providers, refusedFields, idleStreams, tokenizer, margins } = parts
+  const { catalog, attempts, ledger, clock } = parts.node
   // A late answer is charged and given back.
   const onBilled = (answer: BilledAnswer) => margins.charged({ ...answer, cost: ZERO })
   const onSettleFailed = (error: unknown) =>

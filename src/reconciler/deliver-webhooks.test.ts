@@ -65,11 +65,20 @@ afterEach(async () => {
 const httpPost: UntrustedPost = (url, terms) =>
   untrustedPost({ http, resolve: async () => ['127.0.0.1'], clock, version: '1.2.3' })(url, terms)
 
-function aDeliverer({ allowsPrivate = true, post = httpPost } = {}): DeliveryTurns {
+function aDeliverer({
+  allowsPrivate = true,
+  post = httpPost,
+  ownClock = clock,
+}: {
+  allowsPrivate?: boolean
+  post?: UntrustedPost
+  ownClock?: { now: () => number }
+} = {}): DeliveryTurns {
   return webhookDeliveries({
     queue: store.webhookQueue,
     leases: store.leases,
     clock,
+    ownClock,
     post,
     hmac: (key, text) => createHmac('sha256', key).update(text).digest(),
     allowsPrivate,
@@ -103,6 +112,20 @@ async function latest(webhook: Webhook) {
   const { messages } = await store.webhooks.messages(webhook, { limit: 1 })
   return messages[0]!
 }
+
+test('the official library verifies a message although the clock of the database is ten minutes fast', async () => {
+  const webhook = await aWebhook()
+  const ownClock = { now: () => Date.now() }
+  clock.setWallClock(Date.now() + 600_000)
+  deliverer = aDeliverer({ ownClock })
+  await report()
+
+  await deliver()
+
+  const { headers, body } = received[0]!
+  expect(new Verifier(OLD).verify(body, headers)).toMatchObject({ type: 'books.problem' })
+  expect(await latest(webhook)).toMatchObject({ state: 'delivered', attempts: 1 })
+})
 
 test('the official library verifies a message, and refuses one with a changed byte', async () => {
   const webhook = await aWebhook()

@@ -23,6 +23,8 @@ export type DeliveryPorts = {
   readonly queue: WebhookQueue
   readonly leases: Leases
   readonly clock: Clock
+  /** The clock of this machine, for the time of signatures: receivers compare it with theirs. */
+  readonly ownClock: Pick<Clock, 'now'>
   readonly post: UntrustedPost
   readonly hmac: Hmac
   /** Whether webhooks of the operator may be in private networks. */
@@ -58,7 +60,7 @@ async function deliver(message: DueMessage, signal: AbortSignal, ports: Delivery
   const { queue, clock } = ports
   const atMs = clock.now()
   const startMs = clock.monotonicMs()
-  const outcome = await send(message, { nowMs: atMs, signal }, ports)
+  const outcome = await send(message, signal, ports)
   // The process stops, so this was no failure of the receiver. The next process delivers the message again.
   if (signal.aborted && outcome.outcome === 'failed') return 'failed'
   const status = outcome.outcome === 'answered' ? outcome.status : null
@@ -69,8 +71,8 @@ async function deliver(message: DueMessage, signal: AbortSignal, ports: Delivery
 
 async function send(
   { publicId, url, body, secrets, isOperators }: DueMessage,
-  { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
-  { post, hmac, allowsPrivate }: DeliveryPorts,
+  signal: AbortSignal,
+  { post, hmac, ownClock, allowsPrivate }: DeliveryPorts,
 ): Promise<PostOutcome> {
   if (secrets.length === 0)
     return {
@@ -78,7 +80,7 @@ async function send(
       problem: 'the secret cannot be decrypted; rotate the secret of the webhook',
     }
   return post(url, {
-    headers: signedHeaders({ id: publicId, body, secrets }, { nowMs, hmac }),
+    headers: signedHeaders({ id: publicId, body, secrets }, { nowMs: ownClock.now(), hmac }),
     body,
     timeoutMs: TIMEOUT_MS,
     signal,

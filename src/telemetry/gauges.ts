@@ -12,6 +12,8 @@ import { dollars } from './dollars.ts'
 /** Functions that are called when the metrics are read. */
 export type Gauges = BooksGauges & {
   readonly held: () => Promise<Readonly<Record<HoldKind, NanoUsd>>>
+  /** How far the clock of this machine is ahead of the database's. */
+  readonly clockOffsetMs: () => number
   readonly waiting: () => number
   readonly lateCalls: () => number
   readonly finishingStreams: () => number
@@ -72,6 +74,11 @@ type NumberGauge = { readonly name: string; readonly help: string; readonly read
 function numbers(gauges: Gauges): readonly NumberGauge[] {
   const { bodyMemory, inputSpool } = gauges
   return [
+    {
+      name: 'tollgate_clock_offset_seconds',
+      help: "How far the clock of this machine is ahead of the database's. 0 with SQLite.",
+      read: () => gauges.clockOffsetMs() / 1000,
+    },
     {
       name: 'tollgate_hold_waiters',
       help: 'Requests that wait for money that other requests hold.',

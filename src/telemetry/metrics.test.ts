@@ -9,6 +9,7 @@ const open = () =>
   openMetrics(
     {
       held: async () => ({ text: usd('0.25'), media: usd('0.25') }),
+      clockOffsetMs: () => -600_000,
       waiting: () => 3,
       lateCalls: () => 2,
       finishingStreams: () => 3,
@@ -53,6 +54,7 @@ test('requests, tokens and cost are summed by their labels, however often they a
       'tollgate_request_duration_seconds_count{route="chat"} 4',
       'tollgate_held_usd{kind="text"} 0.25',
       'tollgate_hold_waiters 3',
+      'tollgate_clock_offset_seconds -600',
     ]),
   )
   expect(text).not.toContain('bucket="reasoning"')

@@ -183,6 +183,7 @@ export async function listNodes(ask: Ask): Promise<Outcome> {
     readonly lane: number | null
     readonly epoch: number | null
     readonly last_seen_at: string
+    readonly clock_offset_ms: number | null
     readonly text_holds: number | null
   }
   const nodes = await ask<{ readonly data: readonly Node[] }>({ method: 'GET', path: 'nodes' })
@@ -191,9 +192,10 @@ export async function listNodes(ask: Ask): Promise<Outcome> {
     node.too_old ? `${node.version} (too old)` : node.version,
     node.lane === null ? '–' : `${node.lane}/${node.epoch}`,
     node.last_seen_at,
+    node.clock_offset_ms === null ? '–' : `${node.clock_offset_ms} ms`,
     node.text_holds === null ? '–' : `${node.text_holds}`,
   ])
-  return { value: nodes, text: table(['NAME', 'VERSION', 'LANE', 'LAST SEEN', 'TEXT HOLDS'], rows) }
+  return { value: nodes, text: table(['NAME', 'VERSION', 'LANE', 'LAST SEEN', 'CLOCK', 'TEXT HOLDS'], rows) }
 }
 
 /** Prints one page of the audit log, newest first. */

@@ -16,6 +16,10 @@ export type RunningNode = {
   readonly lane: { readonly number: number; readonly epoch: number } | null
   /** When it last wrote. */
   readonly seenAtMs: number
+  /**
+   * How far its clock is ahead of the database's, as of the last minute. Null before it is known, and in SQLite.
+   */
+  readonly clockOffsetMs: number | null
   /** The open holds of text requests. Null in SQLite, where they are in the memory of the process. */
   readonly textHolds: number | null
 }

@@ -34,6 +34,7 @@ import { createBesideJobs } from './ledger/beside-jobs.ts'
 import { openCatalog } from './catalog.ts'
 import { LaneChains } from './lanes/commit-chains.ts'
 import type { Connections } from './database/database.ts'
+import { DatabaseClock } from './database/database-clock.ts'
 import type { Engine } from '../books/steps.ts'
 import { createEngine } from './lanes/engine.ts'
 import { KeyLookups, watchOf } from './key-lookups.ts'
@@ -45,10 +46,11 @@ import { Poll } from './database/poll.ts'
 import { limitUsage } from './limits/limit-usage.ts'
 import { PostgresLimits } from './limits/limits.ts'
 import { StepLimits } from './limits/step-limits.ts'
-import { timedReads } from './database/reads.ts'
+import { timedReads, type ReadQuery } from './database/reads.ts'
 import { Tariffs } from './ledger/tariffs.ts'
 import { TextHolds } from './ledger/text-holds.ts'
 import { tellAlerts } from './limits/untold-alerts.ts'
+import { noteClockOffset } from './upkeep.ts'
 import { storedReceivers } from './receivers.ts'
 
 /** The expression of the index `api_keys_by_expiry`. */
@@ -60,6 +62,7 @@ export type NodeSettings = {
   /** Of the gateway. */
   readonly version: string
   readonly connections: Connections
+  /** Of this machine. */
   readonly clock: Clock
   /** Replaces the clock of the database, for tests. */
   readonly nowMs?: () => number
@@ -81,18 +84,25 @@ export type PostgresNode = Omit<StoreNode, 'close'> & {
   readonly problem: () => string | undefined
   /** The error for new paid work, if this build is too old for the database. */
   readonly refusal: () => GatewayError | undefined
+  /** The time of the database, which all nodes share, with the timers of this process. */
+  readonly clock: Clock
+  /** How far the clock of this machine is ahead of the database's. */
+  readonly clockOffsetMs: () => number
+  /** Stores `clockOffsetMs`, for the list of nodes. */
+  readonly noteClockOffset: () => Promise<void>
   /** Writes what waits, ends the text holds of this node and gives its lane back. Repeating it changes nothing. */
   close(): Promise<void>
 }
 
 /** Takes a lane and opens the ports of one node. Throws an Error for the operator if its secret key is a wrong one. */
 export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
-  const { name, version, connections, clock, random64, secretKey, onProblem = () => undefined } = settings
+  const { name, version, connections, random64, secretKey, onProblem = () => undefined } = settings
   const { connect } = connections
   const reads = timedReads(connections.openReads)
   const nowMs: { readonly nowMs?: () => number } = settings.nowMs ? { nowMs: settings.nowMs } : {}
   const build = settings.migration === undefined ? {} : { migration: settings.migration }
   const { onFreed, listen } = freedHints()
+  const clock = await DatabaseClock.open({ clock: settings.clock, reads, ...nowMs })
   const commitChains = new LaneChains({ reads })
   const batches = await Batches.open({
     connect,
@@ -108,7 +118,14 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
   const tell = () => tellEvents({ engine, events })
   const { events, balanceAlerts, mailRecipients, ports: eventPorts } = eventParts({ engine, secretKey })
   const jobAlerts = new JobAlerts(events)
-  const { stepLimits, beside, money, limits } = moneyParts({ engine, reads, events, balanceAlerts, ...nowMs })
+  const { stepLimits, beside, money, limits } = moneyParts({
+    engine,
+    reads,
+    events,
+    balanceAlerts,
+    clock,
+    ...nowMs,
+  })
   const text = new TextHolds({ batches, reads, tariffs: new Tariffs(batches), onFreed, ...nowMs })
   const owner = { number: random64(), expiresAtMs: () => clock.now() + HOLD_TTL_MS }
   const close = () => batches.close().then(() => reads.close())
@@ -152,18 +169,45 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     catalog,
     leases: new PostgresLeases({ reads, ...nowMs }),
     commitChains,
+    ...stateOf({ batches, newer, reads, clock }),
+    // Every migration is complete when it is applied.
+    finishUpgrade: () => Promise.resolve(),
+    close: () => closeNode({ ...access, poll, keyLookups, close }),
+  }
+}
+
+async function closeNode(parts: {
+  readonly poll: Poll
+  readonly keyLookups: KeyLookups
+  readonly apiKeys: StoredApiKeys
+  readonly close: () => Promise<void>
+}): Promise<void> {
+  parts.poll.close()
+  parts.keyLookups.close()
+  // A day of use that cannot be written is lost.
+  await parts.apiKeys.writeUses().catch(() => undefined)
+  await parts.close()
+}
+
+/** What only a database can tell. */
+function stateOf({
+  batches,
+  newer,
+  reads,
+  clock,
+}: {
+  readonly batches: Batches
+  readonly newer: NewerGateways
+  readonly reads: ReadQuery
+  readonly clock: DatabaseClock
+}) {
+  return {
     isWritable: () => batches.isWritable,
     problem: () => batches.lost ?? newer.problem,
     refusal: () => newer.refusal,
-    // Every migration is complete when it is applied.
-    finishUpgrade: () => Promise.resolve(),
-    async close() {
-      poll.close()
-      keyLookups.close()
-      // A day of use that cannot be written is lost.
-      await access.apiKeys.writeUses().catch(() => undefined)
-      await close()
-    },
+    clock,
+    clockOffsetMs: () => clock.offsetMs,
+    noteClockOffset: () => noteClockOffset(reads, { process: batches.process, offsetMs: clock.offsetMs }),
   }
 }
 
@@ -186,7 +230,7 @@ function followed({
   limits,
   newer,
 }: Pick<Connections, 'connect'> & {
-  readonly clock: Clock
+  readonly clock: DatabaseClock
   readonly catalog: StoredCatalog
   readonly limits: PostgresLimits
   readonly newer: NewerGateways
@@ -198,7 +242,7 @@ function followed({
       limits.forgetRefusals()
     },
   }
-  const watches = [watchOf(keptOfAccess), newer.watchCatalog(catalog), newer.watchMigrations()]
+  const watches = [watchOf(keptOfAccess), newer.watchCatalog(catalog), newer.watchMigrations(), clock.watch]
   const poll = new Poll({ connect, clock, watches })
   return { poll, keyLookups: new KeyLookups({ connect, clock, kept, poll }), keptOfAccess }
 }

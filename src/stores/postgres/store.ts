@@ -1,5 +1,6 @@
 import { SQL } from 'bun'
 import type { GatewayError } from '../../domain/errors.ts'
+import type { Clock } from '../../gateway/ports/clock.ts'
 import type { DatabaseServer } from '../../gateway/ports/database-server.ts'
 import type { Nodes } from '../../gateway/ports/nodes.ts'
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
@@ -15,6 +16,10 @@ const UPKEEP_MS_MAX = 60_000
 export type PostgresStore = {
   readonly node: StoreNode
   readonly nodes: Nodes
+  /** The time of the database, which all nodes share, with the timers of this process. */
+  readonly clock: Clock
+  /** How far the clock of this machine is ahead of the database's. Negative if it is behind. */
+  readonly clockOffsetMs: () => number
   /** The connections, for parts of a gateway that are not in the books. */
   readonly connections: Connections
   /** False while the database does not answer the writes of this node. */
@@ -47,13 +52,18 @@ export async function openPostgresStore(settings: PostgresStoreSettings): Promis
     await migrate(sql)
     await upkeep(sql, null)
   })
-  const { isWritable, problem, refusal, ...node } = await openNode({ ...settings, connections: shared })
+  const opened = await openNode({ ...settings, connections: shared })
+  const { isWritable, problem, refusal, clock, clockOffsetMs, noteClockOffset, ...node } = opened
+  // Without it, only the list of nodes lacks a number until the next upkeep.
+  await noteClockOffset().catch(() => undefined)
   const reads = timedReads(shared.openReads)
   return {
     node,
     nodes: { list: () => runningNodes(reads) },
     connections: shared,
     isWritable,
+    clock,
+    clockOffsetMs,
     problem: async () => problem() ?? partitionProblem(reads),
     refusal,
     async upkeep() {
@@ -62,6 +72,7 @@ export async function openPostgresStore(settings: PostgresStoreSettings): Promis
       const timer = setTimeout(() => void sql.close({ timeout: 0 }), UPKEEP_MS_MAX)
       try {
         await upkeep(sql, null)
+        await noteClockOffset()
       } finally {
         clearTimeout(timer)
         await sql.close({ timeout: 0 })

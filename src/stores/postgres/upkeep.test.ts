@@ -4,7 +4,7 @@ import { anEmptyDatabase } from '../../../test/support/postgres/databases.ts'
 import { runServer } from '../../../test/support/postgres/run-server.ts'
 import { connections } from './database/database.ts'
 import { migrate } from './database/migrate.ts'
-import { partitionProblem, runningNodes, upkeep } from './upkeep.ts'
+import { noteClockOffset, partitionProblem, runningNodes, upkeep } from './upkeep.ts'
 
 const server = await runServer()
 const opened: SQL[] = []
@@ -52,10 +52,13 @@ describe.skipIf(server === undefined)('the upkeep of a PostgreSQL database', () 
     expect(await partitionProblem(sql)).toBeUndefined()
   })
 
-  test('lists the nodes that have a lane, with their open holds, and which are too old', async () => {
+  test('lists the nodes that have a lane, with their open holds and clocks, and which are too old', async () => {
     const sql = await open()
     await sql`SELECT claim_lane_v1('one', '1.2.3', 11, 1000, ${NOW})`
+    await sql`SELECT claim_lane_v1('new', '1.2.3', 11, 1000, ${NOW})`
     await sql`SELECT claim_lane_v1('stopped', '1.2.3', 11, 1000, ${NOW})`
+    await noteClockOffset(sql, { process: 'lane-1/1', offsetMs: -600_000 })
+    await noteClockOffset(sql, { process: 'lane-2/9', offsetMs: 1 })
     await sql`UPDATE lanes SET seen_at_ms = 0 WHERE label = 'stopped'`
     for (const epoch of [0, 1, 1])
       await sql`INSERT INTO text_holds (id_key, id_tail, account_id, amount, lane, epoch)
@@ -66,15 +69,10 @@ describe.skipIf(server === undefined)('the upkeep of a PostgreSQL database', () 
     await sql`UPDATE migrations SET min_number = 12 WHERE number = 11`
     const [afterwards] = await runningNodes(sql)
 
+    const seen = { version: '1.2.3', isTooOld: false, seenAtMs: NOW }
     expect(before).toEqual([
-      {
-        name: 'one',
-        version: '1.2.3',
-        isTooOld: false,
-        lane: { number: 1, epoch: 1 },
-        seenAtMs: NOW,
-        textHolds: 2,
-      },
+      { ...seen, name: 'one', lane: { number: 1, epoch: 1 }, clockOffsetMs: -600_000, textHolds: 2 },
+      { ...seen, name: 'new', lane: { number: 2, epoch: 1 }, clockOffsetMs: null, textHolds: 0 },
     ])
     expect(afterwards?.isTooOld).toBe(true)
   })

@@ -27,6 +27,15 @@ export async function partitionProblem(query: ReadQuery): Promise<string | undef
   return `The database has no partition for the charges of the next month, so they could not be written. Run SELECT add_partitions(${PARTITION_MONTHS}) in it as the owner of the tables.`
 }
 
+/** Stores how far the clock of a process is ahead of the database's. `process` is its name in its lane. */
+export async function noteClockOffset(
+  query: ReadQuery,
+  { process, offsetMs }: { readonly process: string; readonly offsetMs: number },
+): Promise<void> {
+  await query`UPDATE lanes SET clock_offset_ms = ${offsetMs}::bigint
+    WHERE 'lane-' || number || '/' || epoch = ${process}`
+}
+
 /** The nodes that were not stopped. */
 export async function runningNodes(query: ReadQuery): Promise<readonly RunningNode[]> {
   const rows = await query<
@@ -37,20 +46,23 @@ export async function runningNodes(query: ReadQuery): Promise<readonly RunningNo
       number: bigint
       epoch: bigint
       seen_at_ms: bigint
+      clock_offset_ms: bigint | null
       holds: bigint
     }[]
   >`
-    SELECT label, version, migration < (SELECT max(min_number) FROM migrations) AS is_too_old, number, epoch, seen_at_ms, (
+    SELECT label, version, migration < (SELECT max(min_number) FROM migrations) AS is_too_old, number, epoch, seen_at_ms,
+      clock_offset_ms, (
         SELECT count(*) FROM text_holds h
           WHERE h.lane = l.number AND h.epoch = l.epoch AND expired_at_ms IS NULL
       ) AS holds
       FROM lanes l WHERE seen_at_ms > 0 ORDER BY number`
-  return rows.map(({ label, version, is_too_old: isTooOld, number, epoch, seen_at_ms: seenAtMs, holds }) => ({
-    name: label,
-    version,
-    isTooOld,
-    lane: { number: Number(number), epoch: Number(epoch) },
-    seenAtMs: Number(seenAtMs),
-    textHolds: Number(holds),
+  return rows.map(row => ({
+    name: row.label,
+    version: row.version,
+    isTooOld: row.is_too_old,
+    lane: { number: Number(row.number), epoch: Number(row.epoch) },
+    seenAtMs: Number(row.seen_at_ms),
+    clockOffsetMs: row.clock_offset_ms === null ? null : Number(row.clock_offset_ms),
+    textHolds: Number(row.holds),
   }))
 }

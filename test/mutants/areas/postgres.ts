@@ -115,4 +115,18 @@ export const postgresMutants: readonly Mutant[] = [
     replacement: 'END_OF_WORK: WriteOptions = { canWait: false }',
     tests: ['src/stores/postgres/node.test.ts'],
   },
+  {
+    name: 'a node of PostgreSQL takes the time of its own machine',
+    file: 'src/stores/postgres/database/database-clock.ts',
+    text: 'return Math.floor(this.#own.monotonicMs() + this.#aheadMs)',
+    replacement: 'return this.#own.now()',
+    tests: ['src/stores/postgres/clocks-apart.test.ts'],
+  },
+  {
+    name: 'the time of a node does not follow the clock of its database',
+    file: 'src/stores/postgres/database/database-clock.ts',
+    text: 'this.#aheadMs = Math.min(Math.max(this.#aheadMs, leastMs), mostMs)',
+    replacement: '',
+    tests: ['src/stores/postgres/database/database-clock.test.ts'],
+  },
 ]

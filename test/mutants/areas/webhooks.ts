@@ -87,4 +87,11 @@ export const webhookMutants: readonly Mutant[] = [
     replacement: '',
     tests: ['src/reconciler/deliver-webhooks.test.ts', 'src/reconciler/send-mails.test.ts'],
   },
+  {
+    name: 'the signature of a message has the time of the database',
+    file: 'src/reconciler/deliver-webhooks.ts',
+    text: 'nowMs: ownClock.now()',
+    replacement: 'nowMs: ownClock.now() + 600_000',
+    tests: ['src/reconciler/deliver-webhooks.test.ts'],
+  },
 ]

@@ -9,7 +9,10 @@ import { runServer } from './run-server.ts'
 
 const server = await runServer()
 
-/** Runs suites against the PostgreSQL store. Skips them if there is no server. */
+/**
+ * Runs suites against the PostgreSQL store, with two nodes whose clocks are 20 minutes apart. Skips them if there is no
+ * server.
+ */
 export function conformsOnPostgres(...suites: readonly ((kind: StoreKind) => void)[]): void {
   describe.skipIf(server === undefined)('on PostgreSQL', () => {
     const databases = new ReusedDatabases(server!)
@@ -30,7 +33,8 @@ async function open(
 ): ReturnType<StoreKind['open']> {
   const url = await databases.take()
   const start = async (name: 'store' | 'other') => {
-    const store: TestStore & { close(): Promise<void> } = await aNode(url, name, clock)
+    const machine = name === 'store' ? 'slow' : 'fast'
+    const store: TestStore & { close(): Promise<void> } = await aNode(url, name, clock, { machine })
     ends.push(() => store.close())
     return dropHintsOf.includes(name)
       ? { ...store, ledger: { ...store.ledger, onFreed: () => undefined } }
@@ -40,15 +44,31 @@ async function open(
   return { store, other, reopen: () => start('store') }
 }
 
-/** A node over a database. */
+/** How far the clocks of machines are ahead of that of their database. */
+const machineOffsets = { slow: -600_000, fast: 600_000 } as const
+export type Machine = keyof typeof machineOffsets
+
+/** The clock of a machine that is ten minutes off. */
+export function clockOf(machine: Machine, clock: Clock): Clock {
+  return {
+    now: () => clock.now() + machineOffsets[machine],
+    monotonicMs: () => clock.monotonicMs(),
+    after: (delayMs, then) => clock.after(delayMs, then),
+  }
+}
+
+/** A node over a database. `clock` is that of the database. The clock of its machine is set to another time. */
 export function aNode(
   url: string,
   name: string,
   clock: Clock = fakeClock(),
   {
     secretKey = new Uint8Array(32),
+    machine = 'slow',
     ...settings
-  }: Partial<Pick<NodeSettings, 'secretKey' | 'migration' | 'onProblem'>> = {},
+  }: Partial<Pick<NodeSettings, 'secretKey' | 'migration' | 'onProblem'>> & {
+    readonly machine?: Machine
+  } = {},
 ) {
   const random64 = () => crypto.getRandomValues(new BigInt64Array(1))[0]!
   const nowMs = () => clock.now()
@@ -56,7 +76,7 @@ export function aNode(
     name,
     version: '1',
     connections: connections({ url }),
-    clock,
+    clock: clockOf(machine, clock),
     nowMs,
     random64,
     secretKey,

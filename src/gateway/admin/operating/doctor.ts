@@ -16,6 +16,7 @@ import type { ProbeResult } from '../../ports/providers.ts'
 import type { Moderator } from '../../ports/moderator.ts'
 import type { RefusedFields } from '../../upstreams/refused-fields.ts'
 import { modelsBelowCost } from '../reports/sold-below-cost.ts'
+import { clockProblem } from './clock-problem.ts'
 import { ANSWERS_MAX, modelsWithoutCosts } from '../reports/unreported-costs.ts'
 
 /** The result of one check. `detail` is a sentence for the operator, without secrets. */
@@ -48,6 +49,8 @@ export type DoctorPorts = {
   readonly storeProblem: () => Promise<string | undefined>
   readonly ledger: Pick<Ledger, 'usage' | 'usageOfDay'>
   readonly clock: Clock
+  /** How far the clock of this machine is ahead of `clock`. */
+  readonly clockOffsetMs: () => number
   readonly isSandboxOn: boolean
   readonly probeProvider: ProbeProvider
   readonly idleStreams: IdleStreams
@@ -72,6 +75,7 @@ export async function examine(ports: DoctorPorts): Promise<readonly Check[]> {
   const catalog = ports.catalog.current()
   return [
     await checkStore(ports),
+    ...checkClock(ports.clockOffsetMs()),
     checkCatalog(catalog, ports),
     ...checkKeys(catalog),
     ...checkPrices(catalog),
@@ -107,6 +111,12 @@ async function checkStore({
   const problem = await storeProblem()
   if (problem !== undefined) return { name: 'store', ok: false, detail: problem }
   return { name: 'store', ok: true, detail: 'The store can be read.' }
+}
+
+/** A wrong clock stops nothing, so only this and a metric show it. */
+function checkClock(offsetMs: number): readonly Check[] {
+  const detail = clockProblem(offsetMs)
+  return detail === undefined ? [] : [{ name: 'clock', ok: true, isWarning: true, detail }]
 }
 
 function checkCatalog(catalog: Catalog, sandbox: { readonly isSandboxOn: boolean }): Check {

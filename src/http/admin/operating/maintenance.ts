@@ -92,13 +92,14 @@ function jobsPassBody(jobs: JobsPass): object {
 export async function getNodes(_: AdminCall, { nodes }: OperatingPorts): Promise<BufferedReply> {
   const running = await nodes.list()
   return adminReply({
-    data: running.map(({ name, version, isTooOld, lane, seenAtMs, textHolds }) => ({
+    data: running.map(({ name, version, isTooOld, lane, seenAtMs, clockOffsetMs, textHolds }) => ({
       name,
       version,
       too_old: isTooOld,
       lane: lane?.number ?? null,
       epoch: lane?.epoch ?? null,
       last_seen_at: instant(seenAtMs),
+      clock_offset_ms: clockOffsetMs,
       text_holds: textHolds,
     })),
   })

@@ -194,6 +194,10 @@ export const adminCheckSchemas: Members = {
         lane: about('What the gateway writes through. Null in SQLite.', nullable(count)),
         epoch: about('Grows with each start that takes the lane. Null in SQLite.', nullable(count)),
         last_seen_at: about('When the gateway last wrote.', dateTime),
+        clock_offset_ms: about(
+          "How far the gateway's clock is ahead of the database's, as of the last minute. Negative if it is behind. Null in SQLite.",
+          nullable({ type: 'integer' }),
+        ),
         text_holds: about('The number of open holds of text requests. Null in SQLite.', nullable(count)),
       }),
     ),
@@ -423,6 +427,7 @@ export const adminCheckPaths: Paths = {
             lane: 1,
             epoch: 3,
             last_seen_at: AT,
+            clock_offset_ms: -2,
             text_holds: 4,
           },
         ],

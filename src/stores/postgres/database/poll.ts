@@ -8,13 +8,16 @@ const POLL_MS = 500
 /** What a node keeps of the database is trusted for this time after the start of a poll. */
 const FRESH_MS = 1000
 
-/** A number in the database that is another one after each change that a node must follow. */
+/** A number in the database that each poll reads, such as one that grows with each change that a node must follow. */
 export type Watch = {
   /** A query of one row with one integer. */
   readonly sql: string
   /** Hears of the number in each poll. */
-  readonly seen: (number: bigint) => void
+  readonly seen: (number: bigint, times: PollTimes) => void
 }
+
+/** The monotonic times between which the database answered a poll. */
+export type PollTimes = { readonly sentAtMs: number; readonly answeredAtMs: number }
 
 /** Asks the database again and again whether other nodes changed anything, with one query for all watches. */
 export class Poll {
@@ -54,8 +57,10 @@ export class Poll {
     const startedAtMs = this.#clock.monotonicMs()
     try {
       const rows = await this.#connection.ask<Record<string, unknown>[]>(sql => sql.unsafe(this.#text))
+      const answeredAtMs = this.#clock.monotonicMs()
       const row = fromDatabase(rows)[0] as Readonly<Record<string, bigint>> | undefined
-      for (const [index, { seen }] of this.#watches.entries()) seen(row?.[`watch_${index}`] ?? 0n)
+      const times = { sentAtMs: startedAtMs, answeredAtMs }
+      for (const [index, { seen }] of this.#watches.entries()) seen(row?.[`watch_${index}`] ?? 0n, times)
       this.#freshAtMs = startedAtMs
     } catch {
       // `isFresh` says so after a second.

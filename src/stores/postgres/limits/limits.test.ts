@@ -36,6 +36,7 @@ async function setUp() {
   const reads = openReads()
   const clock = { nowMs: NOW }
   const nowMs = () => clock.nowMs
+  const nodeClock = { now: nowMs }
   ends.push(() => reads.close())
   const open = async (label: string) => {
     const batches = await Batches.open({ connect, label, version: '1', nowMs })
@@ -43,7 +44,12 @@ async function setUp() {
     const engine = createEngine({ batches, reads })
     const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(batches), nowMs })
     const events = new Events(storedReceivers)
-    return { batches, engine, holds, limits: new PostgresLimits({ engine, reads, events, nowMs }) }
+    return {
+      batches,
+      engine,
+      holds,
+      limits: new PostgresLimits({ engine, reads, events, clock: nodeClock, nowMs }),
+    }
   }
   const [one, other] = [await open('one'), await open('other')]
   const accountId = await anAccountIn(reads, usd('1000'))

@@ -1,5 +1,6 @@
 import { admitRead } from '../../../domain/limits/admission.ts'
 import { ZERO } from '../../../domain/money.ts'
+import type { Clock } from '../../../gateway/ports/clock.ts'
 import type { Limited, Limits } from '../../../gateway/ports/limits.ts'
 import { limitTerms, ownerOf } from '../../books/access/limit-changes.ts'
 import {
@@ -33,6 +34,7 @@ export class PostgresLimits implements Limits {
   readonly #engine: Engine
   readonly #sql: ReadQuery
   readonly #alerts: BudgetAlerts
+  readonly #clock: Pick<Clock, 'now'>
   readonly #nowMs: () => number | null
   /** The scopes that refused requests of a key, as they were then. */
   readonly #refused = new Map<number, readonly LiveScope[]>()
@@ -44,12 +46,14 @@ export class PostgresLimits implements Limits {
     readonly engine: Engine
     readonly reads: ReadQuery
     readonly events: Events
+    readonly clock: Pick<Clock, 'now'>
     /** Replaces the clock of the database, for tests. */
     readonly nowMs?: () => number
   }) {
     this.#engine = parts.engine
     this.#sql = parts.reads
     this.#alerts = new BudgetAlerts(parts.events)
+    this.#clock = parts.clock
     this.#nowMs = parts.nowMs ?? (() => null)
   }
 
@@ -135,9 +139,9 @@ export class PostgresLimits implements Limits {
     this.#refused.set(apiKeyId, [refusedScope(refusal, this.#nodeMs() + refusal.waitMs)])
   }
 
-  /** Only differences of it are used, so the clock of the node may be wrong. */
+  /** The time for the refusals that this node keeps. */
   #nodeMs(): number {
-    return this.#nowMs() ?? Date.now()
+    return this.#nowMs() ?? this.#clock.now()
   }
 
   #scopesOf(accountId: number) {

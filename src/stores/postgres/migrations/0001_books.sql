@@ -193,7 +193,9 @@ CREATE TABLE lanes (
   commit_number bigint NOT NULL,
   commit_hash bytea NOT NULL,
   -- When its process last wrote; 0 if it was closed.
-  seen_at_ms bigint NOT NULL
+  seen_at_ms bigint NOT NULL,
+  -- How far the clock of its process was ahead of the database's when it last told; null before that.
+  clock_offset_ms bigint
 ) WITH (fillfactor = 10);
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -128,7 +128,7 @@ BEGIN
     ORDER BY number LIMIT 1 FOR UPDATE SKIP LOCKED;
   IF FOUND THEN
     UPDATE lanes SET label = p_label, version = p_version, migration = p_migration, epoch = epoch + 1, batch = 0,
-        seen_at_ms = now_ms(p_now_ms)
+        seen_at_ms = now_ms(p_now_ms), clock_offset_ms = NULL
       WHERE number = v_number RETURNING * INTO v_lane;
     RETURN v_lane;
   END IF;
