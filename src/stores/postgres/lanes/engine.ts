@@ -1,6 +1,7 @@
-import { SQL } from 'bun'
+import type { SQL } from 'bun'
 import type { Ask, Engine, Step, Turn } from '../../books/steps.ts'
 import type { Batches } from './batches.ts'
+import { isOvertaken } from '../database/database-errors.ts'
 import type { Reads } from '../database/reads.ts'
 import type { StepWrites } from './step-writes.ts'
 import { LockedBooks } from '../ledger/locked-books.ts'
@@ -18,8 +19,6 @@ const turns: Readonly<Record<Turn, number | undefined>> = {
 
 /** How often a step is tried that the steps of other nodes overtake. */
 const TRIES_MAX = 5
-/** A unique value that another step wrote first, and two steps that wait for each other. */
-const OVERTAKEN: ReadonlySet<string> = new Set(['23505', '40P01'])
 
 /** The steps of one node. A step is a batch of its lane, so it runs alone in its node. */
 export function createEngine({
@@ -70,8 +69,7 @@ async function whileOvertaken<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run()
     } catch (error) {
-      const isOvertaken = error instanceof SQL.PostgresError && OVERTAKEN.has(error.errno ?? '')
-      if (!isOvertaken || tries === TRIES_MAX) throw error
+      if (!isOvertaken(error) || tries === TRIES_MAX) throw error
     }
   }
 }

@@ -2,6 +2,7 @@ import { SQL } from 'bun'
 import { GatewayError } from '../../../domain/errors.ts'
 import { CommitRows } from '../../books/rows/commit-rows.ts'
 import { lastMigration } from '../database/migrate.ts'
+import { cannotWriteNow, isFenced, isRefusal } from '../database/database-errors.ts'
 import { bunHashes, flushed, Lane, type LaneClaim, type LanePlace, type OwnCommit } from './lane.ts'
 import { postBatch, type Answers, type Asked } from './post.ts'
 import { runStep, type StepOutcome, type Work } from './step-writes.ts'
@@ -12,8 +13,6 @@ export const ANSWER_TIMEOUT_MS = 3000
 /** The pauses between attempts to reach a lost database. */
 const RETRY_MS_MIN = 50
 const RETRY_MS_MAX = 1000
-/** The code of `enter_lane_v1`. */
-const FENCED = 'TG001'
 
 export type WriterSettings = {
   /** Opens a connection. */
@@ -196,21 +195,8 @@ class NotOnDisk extends Error {}
 function outcomeOf(error: unknown): 'refused' | 'fenced' | 'unanswered' {
   if (error instanceof NotOnDisk) return 'unanswered'
   if (!(error instanceof SQL.PostgresError)) return 'refused'
-  const code = error.errno ?? ''
-  if (code === FENCED) return 'fenced'
-  // 25P03 and 25P04 end the session of a node that was frozen inside a transaction.
-  const isAway = error.code !== 'ERR_POSTGRES_SERVER_ERROR' || /^(57P|25P0[34])/.test(code)
-  return isAway || cannotWriteNow(error) ? 'unanswered' : 'refused'
-}
-
-/**
- * Whether the server could write it later: its disk is full or fails (classes 53 and 58), it became read-only, it
- * cancelled the statement or gave up a lock, or the partition of the month is missing.
- */
-function cannotWriteNow(error: unknown): boolean {
-  if (!(error instanceof SQL.PostgresError)) return false
-  const isNoPartition = error.errno === '23514' && error.message.startsWith('no partition of relation')
-  return isNoPartition || /^(53|58|25006|40001|57014|55P03)/.test(error.errno ?? '')
+  if (isFenced(error)) return 'fenced'
+  return isRefusal(error) && !cannotWriteNow(error) ? 'refused' : 'unanswered'
 }
 
 function claimOf(settings: WriterSettings): LaneClaim {
