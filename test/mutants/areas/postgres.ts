@@ -34,7 +34,7 @@ export const postgresMutants: readonly Mutant[] = [
   {
     name: 'a process that lost its lane still writes',
     file: POST,
-    text: 'WHERE number = p_place.lane AND epoch = p_place.epoch AND batch = p_place.batch - 1',
+    text: 'WHERE number = p_place.lane AND epoch = p_place.epoch AND batch = p_place.previous_batch\n      AND last_id = p_place.sealed_id',
     replacement: 'WHERE number = p_place.lane',
     tests: [BATCH_TESTS],
   },

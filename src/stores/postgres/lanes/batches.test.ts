@@ -11,6 +11,7 @@ import { rejection } from '../../../../test/support/rejection.ts'
 import { usd, ZERO, type NanoUsd } from '../../../domain/money.ts'
 import type { Hold } from '../../../gateway/ports/ledger.ts'
 import { Batches } from './batches.ts'
+import { BOOKS } from './post.ts'
 import { connections } from '../database/database.ts'
 import { Tariffs } from '../ledger/tariffs.ts'
 import { TextHolds } from '../ledger/text-holds.ts'
@@ -54,6 +55,16 @@ async function setUp({ funds = usd('5'), on = server! } = {}) {
     return problemsOf(reads)
   }
   return { url, reads, one, other, accountId, aHold, balance, charges, problems }
+}
+
+/** Has the database leave a part out of the answers to batches. */
+async function answerWithout(sql: SQL, part: number) {
+  const types = 'lane_place_v1, bigint[], text_charge_v1[], text_hold_v1[], text_hold_v1[], bigint'
+  await sql.unsafe(`
+    ALTER FUNCTION post_v1 RENAME TO post_all_v1;
+    CREATE FUNCTION post_v1(${types})
+      RETURNS TABLE (part integer, subject bigint, v0 bigint, v1 bigint, v2 bigint, v3 bigint, v4 bigint, state text)
+      LANGUAGE sql AS 'SELECT * FROM post_all_v1($1, $2, $3, $4, $5, $6) WHERE part <> ${part}'`)
 }
 
 afterEach(async () => {
@@ -211,6 +222,63 @@ describe.skipIf(server === undefined)('a batch in PostgreSQL that is not answere
 
     expect(await capture).toEqual({ cost: usd('1'), shortfall: ZERO })
     expect(await charges()).toBe(2)
+    expect(await problems()).toEqual([])
+  })
+
+  test('a charge whose answer cannot be read is charged once, and its caller gets the outcome', async () => {
+    const { one, reads, hold, charges, problems } = await setUpWithHold()
+    await answerWithout(reads, BOOKS)
+
+    const captured = await one.holds.capture(hold, aCharge(1))
+
+    expect(captured).toEqual({ cost: usd('1'), shortfall: ZERO })
+    expect(await charges()).toBe(2)
+    expect(await problems()).toEqual([])
+  })
+
+  test('row ids are not given again after an answer that could not be read', async () => {
+    const { one, other, reads, aHold, hold, charges, problems } = await setUpWithHold()
+    await answerWithout(reads, BOOKS)
+    await one.holds.capture(hold, aCharge(1))
+    const next = aHold(usd('1'))
+    await one.holds.place(next)
+
+    await one.holds.capture(next, aCharge(1))
+    await other.holds.place(aHold(ZERO))
+
+    expect(await charges()).toBe(3)
+    expect(await problems()).toEqual([])
+  })
+
+  test('a charge that cannot be a row is refused at once, and the rest of its batch is written', async () => {
+    const { one, aHold, accountId, charges, problems } = await setUpWithHold()
+    const [good, bad] = [aHold(ZERO), aHold(ZERO)]
+    await Promise.all([good, bad].map(hold => one.holds.place(hold)))
+    const before = await charges()
+
+    const outcomes = await Promise.allSettled([
+      one.batches.charge({ hold: { ...good, accountId }, charge: aCharge(1), tariffId: null }),
+      one.batches.charge({ hold: bad, charge: { ...aCharge(1), usage: undefined } as never, tariffId: null }),
+    ])
+
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+    expect(await charges()).toBe(before + 1)
+    expect(await problems()).toEqual([])
+  })
+
+  test('a lane goes on after the last row id that is stored, whatever the node remembers', async () => {
+    const { one, reads, hold, problems } = await setUpWithHold()
+    await until(
+      'the lane is sealed',
+      async () => (await reads`SELECT FROM lanes WHERE sealed_id < last_id`).length === 0,
+    )
+    const [lane] = await reads<{ last_id: bigint }[]>`
+      UPDATE lanes SET last_id = last_id + 100 WHERE number = ${one.batches.lane} RETURNING last_id`
+
+    await one.holds.capture(hold, aCharge(1))
+
+    const [charge] = await reads<{ id: bigint }[]>`SELECT max(id) AS id FROM charges`
+    expect(charge!.id).toBeGreaterThan(lane!.last_id)
     expect(await problems()).toEqual([])
   })
 

@@ -3,7 +3,7 @@ import { idNumber } from '../../../domain/ids.ts'
 import type { Hold } from '../../../gateway/ports/ledger.ts'
 import type { TextHoldTerms } from '../../books/ledger/holds.ts'
 import type { WriteOptions } from '../../books/steps.ts'
-import { ANSWER_TIMEOUT_MS, LaneWriter, type WriterSettings } from './lane-writer.ts'
+import { ANSWER_TIMEOUT_MS, LaneWriter, type Recovered, type WriterSettings } from './lane-writer.ts'
 import type { Answers, AskedCharge, ChargeAnswer, HoldAnswer } from './post.ts'
 import type { Work } from './step-writes.ts'
 
@@ -237,8 +237,8 @@ export class Batches {
       answer.reject(notRecorded(written.cause))
     }
     const late = canWait ? undefined : setTimeout(reject, leftMs)
-    const outcome = await this.#recover().finally(() => clearTimeout(late))
-    if (outcome !== undefined) answer.resolve(outcome.result)
+    const recovered = await this.#recover().finally(() => clearTimeout(late))
+    if (recovered?.fate === 'committed' && recovered.step !== undefined) answer.resolve(recovered.step.result)
     else if (this.isWritable && (canWait || (written.outcome === 'fenced' && !isRejected)))
       this.#waiting.unshift(waiting)
     else answer.reject(this.#failure ?? notRecorded(written.cause))
@@ -252,11 +252,11 @@ export class Batches {
     for (const refused of waiting) if (!mayWait(refused)) refused.answer.reject(this.#failure)
   }
 
-  async #recover(): ReturnType<LaneWriter['recover']> {
+  async #recover(): Promise<Recovered | undefined> {
     try {
-      const outcome = await this.#writer.recover(cause => this.#fail(cause))
+      const recovered = await this.#writer.recover(cause => this.#fail(cause))
       if (this.#closing === undefined) this.#failure = undefined
-      return outcome
+      return recovered
     } catch (error) {
       this.#failure = error instanceof GatewayError ? error : notRecorded(error)
       const waiting = this.#waiting
