@@ -209,8 +209,8 @@ export const jobMutants: readonly Mutant[] = [
   {
     name: 'a step that another node overtook is not decided again',
     file: 'src/stores/postgres/database/database-errors.ts',
-    text: 'answer === UNIQUE_VALUE_TAKEN || answer === DEADLOCK',
-    replacement: 'answer === undefined',
+    text: 'return answerOf(error) === UNIQUE_VALUE_TAKEN',
+    replacement: 'return answerOf(error) === NO_PRIVILEGE',
     tests: [STORE],
   },
   {

@@ -20,15 +20,15 @@ export const postgresMutants: readonly Mutant[] = [
   {
     name: 'a hold that was placed without an answer keeps its money',
     file: BATCHES,
-    text: 'this.#waiting.unshift(...charges, ...ends, ...ended)',
-    replacement: 'this.#waiting.unshift(...charges, ...ends)',
+    text: '[...charges, ...ends, ...ended], tries',
+    replacement: '[...charges, ...ends], tries',
     tests: [BATCH_TESTS],
   },
   {
     name: 'the charges of a batch without an answer are dropped',
     file: BATCHES,
-    text: 'this.#waiting.unshift(...charges, ...ends, ...ended)',
-    replacement: 'this.#waiting.unshift(...ends, ...ended)',
+    text: '[...charges, ...ends, ...ended], tries',
+    replacement: '[...ends, ...ended], tries',
     tests: [BATCH_TESTS],
   },
   {

@@ -8,12 +8,22 @@ import {
   isOvertaken,
   isRefusal,
   isUnfit,
+  isUniqueValueTaken,
 } from './database-errors.ts'
 
-const meanings = { isLost, isRefusal, isFenced, cannotWriteNow, isOvertaken, isNotAllowed, isUnfit }
+const meanings = {
+  isLost,
+  isRefusal,
+  isFenced,
+  cannotWriteNow,
+  isOvertaken,
+  isNotAllowed,
+  isUnfit,
+  isUniqueValueTaken,
+}
 
-function answer(errno: string, message = 'No'): Error {
-  return new SQL.PostgresError(message, { code: 'ERR_POSTGRES_SERVER_ERROR', errno })
+function answer(errno: string, routine = 'exec_simple_query'): Error {
+  return new SQL.PostgresError('No', { code: 'ERR_POSTGRES_SERVER_ERROR', errno, routine })
 }
 
 function ofClient(code: string): Error {
@@ -33,13 +43,16 @@ describe('an error of PostgreSQL means', () => {
     ['a server that only reads', answer('25006'), ['isRefusal', 'cannotWriteNow']],
     [
       'a month without a partition',
-      answer('23514', 'no partition of relation "charges" found for row'),
+      answer('23514', 'ExecFindPartition'),
       ['isRefusal', 'cannotWriteNow', 'isUnfit'],
     ],
     ['a value that a table refuses', answer('23514'), ['isRefusal', 'isUnfit']],
     ['a text that is not UTF8', answer('22021'), ['isRefusal', 'isUnfit']],
-    ['a unique value that is taken', answer('23505'), ['isRefusal', 'isOvertaken', 'isUnfit']],
+    ['a unique value that is taken', answer('23505'), ['isRefusal', 'isUnfit', 'isUniqueValueTaken']],
     ['two transactions that waited for each other', answer('40P01'), ['isRefusal', 'isOvertaken']],
+    ['a change of the same row', answer('40001'), ['isRefusal', 'isOvertaken']],
+    ['a lock that another one held for too long', answer('55P03'), ['isRefusal', 'isOvertaken']],
+    ['a password that has changed', answer('28P01'), ['isRefusal', 'cannotWriteNow']],
     ['a missing right', answer('42501'), ['isRefusal', 'isNotAllowed']],
   ])('%s', (_, error, expected) => {
     const found = Object.entries(meanings).filter(([, isMeant]) => isMeant(error))

@@ -4,7 +4,6 @@ import { SQL } from 'bun'
 const FENCED = 'TG001'
 const UNIQUE_VALUE_TAKEN = '23505'
 const NO_PRIVILEGE = '42501'
-const DEADLOCK = '40P01'
 const CHECK_VIOLATION = '23514'
 
 /**
@@ -30,19 +29,27 @@ export function isFenced(error: unknown): boolean {
 
 /**
  * Whether the server refused now what it could write later: its disk is full or fails (classes 53 and 58), it became
- * read-only, it cancelled the statement or gave up a lock, or the partition of the month is missing.
+ * read-only, it does not let the node in (classes 08 and 28, 3D), or the partition of the month is missing.
  */
 export function cannotWriteNow(error: unknown): boolean {
   const answer = answerOf(error) ?? ''
+  // Its message may be in another language.
   if (answer === CHECK_VIOLATION)
-    return error instanceof Error && error.message.startsWith('no partition of relation')
-  return /^(53|58|25006|40001|57014|55P03)/.test(answer)
+    return error instanceof SQL.PostgresError && error.routine === 'ExecFindPartition'
+  return /^(53|58|25006|08|28|3D)/.test(answer)
 }
 
-/** Whether a step was overtaken: another one wrote its unique value first, or the two waited for each other. */
+/**
+ * Whether other transactions were in the way: the two waited for each other (40P01), changed the same rows (40001), or
+ * one held a lock for too long (55P03), or the statement was cancelled (57014). It can be tried again at once.
+ */
 export function isOvertaken(error: unknown): boolean {
-  const answer = answerOf(error)
-  return answer === UNIQUE_VALUE_TAKEN || answer === DEADLOCK
+  return /^(40P01|40001|55P03|57014)$/.test(answerOf(error) ?? '')
+}
+
+/** Whether another transaction wrote the same unique value first. */
+export function isUniqueValueTaken(error: unknown): boolean {
+  return answerOf(error) === UNIQUE_VALUE_TAKEN
 }
 
 /** Whether the role of the connection may not do this. */

@@ -2,7 +2,7 @@ import { SQL } from 'bun'
 import { GatewayError } from '../../../domain/errors.ts'
 import { CommitRows } from '../../books/rows/commit-rows.ts'
 import { lastMigration } from '../database/migrate.ts'
-import { cannotWriteNow, isFenced, isRefusal } from '../database/database-errors.ts'
+import { cannotWriteNow, isFenced, isOvertaken, isRefusal } from '../database/database-errors.ts'
 import { bunHashes, flushed, Lane, type LaneClaim, type LanePlace, type OwnCommit } from './lane.ts'
 import { PostedBatch, type Answers, type Asked } from './post.ts'
 import { runStep, type StepOutcome, type Work } from './step-writes.ts'
@@ -25,18 +25,22 @@ export type WriterSettings = {
   readonly migration?: number
   /** Replaces the clock of the database, for tests. */
   readonly nowMs?: () => number
-  /** Hears of each batch that stored a commit, before its callers get their answers. It must not throw. */
+  /** Hears of each batch that stored a commit, before its callers get their answers. */
   readonly onCommit?: () => void
 }
 
 /**
- * What became of a batch. A refused one wrote nothing. A fenced one wrote nothing either, because another process took
- * the lane or the batch does not follow the last one. An unanswered one may have been committed or not. After the last
- * two, `recover` must be called.
+ * What became of a batch. These wrote nothing: a refused one; an overtaken one, because of other transactions, so that
+ * it can be tried at once; one that the server can write later; and a fenced one, because another process took the lane
+ * or the batch does not follow the last one. An unanswered one may have been committed or not. After the last two,
+ * `recover` must be called.
  */
 export type Written<T> =
   | { readonly outcome: 'committed'; readonly result: T }
-  | { readonly outcome: 'refused' | 'fenced' | 'unanswered'; readonly cause: unknown }
+  | {
+      readonly outcome: 'refused' | 'overtaken' | 'later' | 'fenced' | 'unanswered'
+      readonly cause: unknown
+    }
 
 /**
  * What `recover` found out about the lost batch, with the outcome of a step that was committed. If the lane was taken,
@@ -119,9 +123,9 @@ export class LaneWriter {
     // Until the work has ended, its commit is not sent: what it throws undoes it.
     const outcomeOf = (cause: unknown) =>
       outcome === undefined ? outcomeOfWork(cause) : outcomeOfSent(cause)
-    return this.#write(sent, outcomeOf, async () => {
+    return this.#write(sent, outcomeOf, async answered => {
       const at = { lane, place, nowMs: nowIn(this.#settings) }
-      const { result, own } = await runStep(this.#sql, at, work, ran => (outcome = ran))
+      const { result, own } = await runStep(this.#sql, at, work, { answered, ran: ran => (outcome = ran) })
       lane.advanceSealed(place, own)
       this.#report(place, own)
       return result
@@ -166,15 +170,13 @@ export class LaneWriter {
   async #write<T>(
     sent: SentBatch,
     outcomeOf: (cause: unknown) => Failure,
-    work: () => Promise<T>,
+    work: (answered: () => void) => Promise<T>,
   ): Promise<Written<T>> {
     try {
       return { outcome: 'committed', result: await this.#inTime(work) }
     } catch (cause) {
       const outcome = outcomeOf(cause)
-      if (outcome !== 'refused') this.#lost = sent
-      // It answers, so the next attempt would follow at once.
-      if (cannotWriteNow(cause)) await Bun.sleep(RETRY_MS_MAX)
+      if (outcome === 'fenced' || outcome === 'unanswered') this.#lost = sent
       return { outcome, cause }
     }
   }
@@ -196,15 +198,16 @@ export class LaneWriter {
   }
 
   #report({ commit }: LanePlace, own?: OwnCommit): void {
-    if (commit !== undefined || own !== undefined) this.#settings.onCommit?.()
+    const { onCommit } = this.#settings
+    if (onCommit !== undefined && (commit !== undefined || own !== undefined)) tell(onCommit)
   }
 
-  /** Closes the connection of work that takes too long, which then fails. */
-  async #inTime<T>(work: () => Promise<T>): Promise<T> {
+  /** Closes the connection of work that waits too long for an answer, which then fails. */
+  async #inTime<T>(work: (answered: () => void) => Promise<T>): Promise<T> {
     const sql = this.#sql
     const timer = setTimeout(() => void sql.close({ timeout: 0 }), ANSWER_TIMEOUT_MS)
     try {
-      return await work()
+      return await work(() => timer.refresh())
     } finally {
       clearTimeout(timer)
     }
@@ -222,12 +225,23 @@ type Failure = Exclude<Written<unknown>['outcome'], 'committed'>
 /** What an error means after a batch was sent. Only the server can say that it was not committed. */
 function outcomeOfSent(error: unknown): Failure {
   if (isFenced(error)) return 'fenced'
-  return isRefusal(error) && !cannotWriteNow(error) ? 'refused' : 'unanswered'
+  if (isOvertaken(error)) return 'overtaken'
+  if (cannotWriteNow(error)) return 'later'
+  return isRefusal(error) ? 'refused' : 'unanswered'
 }
 
 /** What an error means before the commit of a step was sent. If the connection is lost, it must be made again. */
 function outcomeOfWork(error: unknown): Failure {
   return error instanceof SQL.PostgresError ? outcomeOfSent(error) : 'refused'
+}
+
+/** Tells a listener of what is committed. What it throws must neither refuse a caller nor stop the batches. */
+export function tell(listener: () => void): void {
+  try {
+    listener()
+  } catch {
+    // The work that it hears of is done, and nobody waits for the listener.
+  }
 }
 
 function claimOf(settings: WriterSettings): LaneClaim {

@@ -187,8 +187,9 @@ DECLARE
   v_account record;
   v_code bigint;
 BEGIN
-  -- The caller waits for the disk in a transaction of its own, after the locks of this one are released.
-  PERFORM set_config('synchronous_commit', 'off', true);
+  -- The caller waits for the disk in a transaction of its own, after the locks of this one are released. A lock that
+  -- another transaction does not release must not make the node believe that the database is lost.
+  PERFORM set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '2s', true);
   PERFORM enter_lane_v1(p_place, v_now_ms);
   SELECT array_agg(locked.book) INTO v_books FROM (
     SELECT balances AS book FROM balances WHERE account_id = ANY (p_accounts)
