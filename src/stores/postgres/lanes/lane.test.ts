@@ -1,3 +1,4 @@
+import type { SQL } from 'bun'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { aCharge, anId, NOW } from '../../../../test/support/ledger-builders.ts'
 import { anAccountIn, problemsOf } from '../../../../test/support/postgres/books.ts'
@@ -5,6 +6,7 @@ import { aDatabase } from '../../../../test/support/postgres/databases.ts'
 import { Proxy } from '../../../../test/support/postgres/proxy.ts'
 import { runServer } from '../../../../test/support/postgres/run-server.ts'
 import { rejection } from '../../../../test/support/rejection.ts'
+import { until } from '../../../http1/testing/until.ts'
 import { usd, ZERO } from '../../../domain/money.ts'
 import { Batches } from './batches.ts'
 import { connections } from '../database/database.ts'
@@ -50,6 +52,12 @@ async function setUp() {
   const sql = connections({ url }).connect()
   ends.push(() => sql.close())
   return { reads, sql, clock, open, openFrozen, aHold, charge }
+}
+
+/** Whether all lanes have stored the commits of their last batches. */
+async function isSealed(sql: SQL) {
+  const open = await sql<object[]>`SELECT FROM lanes WHERE sealed_id < last_id`
+  return open.length === 0
 }
 
 afterEach(async () => {
@@ -138,6 +146,43 @@ describe.skipIf(server === undefined)('lanes', () => {
 
     expect([early, unsealed.length, sealed[0]! + sealed[1]!]).toEqual([0, 0, 1])
     expect(await problemsOf(reads)).toEqual([])
+  })
+
+  test('a silent node whose lane is sealed and was not taken goes on with its lane', async () => {
+    const { open, charge, clock, reads } = await setUp()
+    const node = await open('a')
+    await charge(node)
+    await until('its lane is sealed', () => isSealed(reads))
+    clock.nowMs += 10 * LANE_TTL_MS
+    const sealed = await sealSilentLanes(reads, clock.nowMs)
+
+    const answer = await charge(node)
+
+    expect([sealed, node.process]).toEqual([0, 'lane-1/1'])
+    expect(answer).toMatchObject({ captured: { cost: usd('1') } })
+  })
+
+  test('a step of a frozen node whose lane was taken in the meantime is done once, in another lane', async () => {
+    const { open, openFrozen, charge, clock, reads } = await setUp()
+    const { batches: frozen, proxy } = await openFrozen()
+    await charge(frozen)
+    await until('its lane is sealed', () => isSealed(reads))
+    const seen = new Set<bigint>()
+    proxy.requests = 'held'
+    const step = frozen.run(async ({ sql }) => {
+      seen.add(frozen.lane)
+      await sql`INSERT INTO access_changes DEFAULT VALUES`
+    })
+    clock.nowMs += LANE_TTL_MS
+    const next = await open('b')
+
+    proxy.heal()
+    await step
+    await frozen.close()
+
+    expect([next.lane, frozen.lane]).toEqual([1n, 2n])
+    expect([...seen]).toEqual([2n])
+    expect(await reads`SELECT * FROM access_changes`).toHaveLength(1)
   })
 
   test('a batch that arrives after another attempt was asked for is not written', async () => {
