@@ -18,6 +18,20 @@ export const postgresMutants: readonly Mutant[] = [
     tests: [BATCH_TESTS],
   },
   {
+    name: 'an answer of the database that cannot be read counts as a refusal',
+    file: 'src/stores/postgres/lanes/lane-writer.ts',
+    text: "return isRefusal(error) ? 'refused' : 'unanswered'",
+    replacement: "return 'refused'",
+    tests: [BATCH_TESTS],
+  },
+  {
+    name: 'a batch is committed after the node was told that it was not',
+    file: 'src/stores/postgres/lanes/lane.ts',
+    text: 'UPDATE lanes SET batch = ${this.#attempt}',
+    replacement: 'UPDATE lanes SET batch = batch',
+    tests: ['src/stores/postgres/lanes/lane.test.ts'],
+  },
+  {
     name: 'a hold that was placed without an answer keeps its money',
     file: BATCHES,
     text: '[...charges, ...ends, ...ended], tries',

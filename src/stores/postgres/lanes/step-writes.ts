@@ -9,7 +9,7 @@ import { placeValues } from './post.ts'
 
 /** Ends a transaction whose node is frozen between two statements, so that it does not keep its locks. */
 const IDLE_TIMEOUT = '1s'
-/** A step that waits longer for a lock or a turn ends and is tried again, because the other batches of its node wait. */
+/** A step that waits longer for a lock or a turn is tried again, because the other batches of its node wait. */
 const LOCK_TIMEOUT = '500ms'
 
 /** The work of one caller in a transaction of the lane. It may run again, so it keeps nothing outside the database. */
