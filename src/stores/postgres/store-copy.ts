@@ -1,4 +1,4 @@
-import { SQL } from 'bun'
+import type { SQL } from 'bun'
 import type { Verification } from '../../gateway/ports/ledger.ts'
 import type { SqlValue } from '../books/rows/canonical.ts'
 import {
@@ -10,6 +10,7 @@ import {
   type CopiedTable,
 } from '../books/rows/copied-table.ts'
 import type { Step } from '../books/steps.ts'
+import { isUnfit } from './database/database-errors.ts'
 import { readIn, readStep } from './lanes/engine.ts'
 import { limitUsage } from './limits/limit-usage.ts'
 import { list } from './database/literals.ts'
@@ -22,8 +23,6 @@ const MONTHS_AHEAD_MAX = 120
 /** The tables whose rows the migrations make. A copy replaces them. */
 const INITIAL: ReadonlySet<string> = new Set(['catalog_state', 'mail_state'])
 const types = { integer: 'bigint', text: 'text', blob: 'bytea' } as const
-/** The first digits of the codes of PostgreSQL for values and rows that it cannot store. */
-const UNFIT = /^2[23]/
 
 /** A database that becomes a copy of other books. What was copied stays copied, so a copy that was stopped goes on. */
 export class StoreCopy {
@@ -77,7 +76,7 @@ export class StoreCopy {
     try {
       await this.#insert(table, rows)
     } catch (error) {
-      if (!(error instanceof SQL.PostgresError) || !UNFIT.test(error.errno ?? '')) throw error
+      if (!isUnfit(error)) throw error
       const [row] = rows
       if (row !== undefined && rows.length === 1) throw unfit(table, row, error)
       for (const each of rows) await this.append(table, [each])

@@ -208,9 +208,9 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'a step that another node overtook is not decided again',
-    file: 'src/stores/postgres/lanes/engine.ts',
-    text: "new Set(['23505', '40P01'])",
-    replacement: 'new Set()',
+    file: 'src/stores/postgres/database/database-errors.ts',
+    text: 'return answerOf(error) === UNIQUE_VALUE_TAKEN',
+    replacement: 'return answerOf(error) === NO_PRIVILEGE',
     tests: [STORE],
   },
   {

@@ -1,8 +1,9 @@
-import { SQL } from 'bun'
+import type { SQL } from 'bun'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LANE_TTL_MS } from '../lanes/lane.ts'
+import { isNotAllowed } from './database-errors.ts'
 
 const FOLDER = join(import.meta.dirname, '../migrations')
 const FILE_NAME = /^(\d{4})_[a-z_]+\.sql$/
@@ -21,9 +22,6 @@ type Migration = {
   /** Gateways that do not know this migration drain. 0 for a migration that only adds to the tables. */
   readonly minNumber: number
 }
-
-/** The code of PostgreSQL for what a role may not do. */
-const NOT_ALLOWED = '42501'
 
 /**
  * Applies the numbered SQL files that were not applied yet, in order, each in one transaction with the record of it.
@@ -47,9 +45,7 @@ export async function migrate(sql: SQL, folder: string = FOLDER): Promise<void> 
         await apply(transaction, migration)
       })
       .catch((error: unknown) => {
-        throw error instanceof SQL.PostgresError && error.errno === NOT_ALLOWED
-          ? notAllowed(migration, error)
-          : error
+        throw isNotAllowed(error) ? notAllowed(migration, error) : error
       })
 }
 

@@ -1,5 +1,6 @@
 import type { SQL } from 'bun'
 import { GatewayError } from '../../../domain/errors.ts'
+import { isLost } from './database-errors.ts'
 
 /** A database that does not answer a query in this time counts as lost. */
 const ANSWER_TIMEOUT_MS = 3000
@@ -73,14 +74,6 @@ export function timedReads(
       await Promise.all([pool.close({ timeout: answerMs / MS_PER_S }), ...replaced])
     },
   })
-}
-
-/** Whether a connection was lost or refused. The server's own answers have another code. */
-function isLost(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'ERR_POSTGRES_SERVER_ERROR')
-    return error instanceof Error && 'errno' in error && String(error.errno).startsWith('57P')
-  return typeof code === 'string' && (code.startsWith('ERR_POSTGRES_CONNECTION') || code === 'ECONNREFUSED')
 }
 
 /** The error for callers whose data was not read. A retry can help. */

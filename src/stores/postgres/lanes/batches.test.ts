@@ -10,7 +10,11 @@ import { until } from '../../../http1/testing/until.ts'
 import { rejection } from '../../../../test/support/rejection.ts'
 import { usd, ZERO, type NanoUsd } from '../../../domain/money.ts'
 import type { Hold } from '../../../gateway/ports/ledger.ts'
+import { all } from '../../books/steps.ts'
+import { timedReads } from '../database/reads.ts'
 import { Batches } from './batches.ts'
+import { createEngine } from './engine.ts'
+import { BOOKS } from './post.ts'
 import { connections } from '../database/database.ts'
 import { Tariffs } from '../ledger/tariffs.ts'
 import { TextHolds } from '../ledger/text-holds.ts'
@@ -54,6 +58,36 @@ async function setUp({ funds = usd('5'), on = server! } = {}) {
     return problemsOf(reads)
   }
   return { url, reads, one, other, accountId, aHold, balance, charges, problems }
+}
+
+/** Has the database refuse charges with a code, all of them or the first ones. */
+async function failCharges(sql: SQL, code: string, { times = Number.MAX_SAFE_INTEGER } = {}) {
+  // A sequence also counts the tries that were undone.
+  await sql.unsafe(`
+    CREATE SEQUENCE tries;
+    CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF nextval('tries') <= ${times} THEN RAISE EXCEPTION 'Not now' USING ERRCODE = '${code}'; END IF;
+      RETURN new;
+    END $$;
+    CREATE TRIGGER fail BEFORE INSERT ON charges FOR EACH ROW EXECUTE FUNCTION fail()`)
+  return {
+    tries: async () => {
+      const [row] = await sql<{ tries: bigint }[]>`SELECT last_value AS tries FROM tries`
+      return Number(row!.tries)
+    },
+    mend: () => sql`DROP TRIGGER fail ON charges`,
+  }
+}
+
+/** Has the database leave a part out of the answers to batches. */
+async function answerWithout(sql: SQL, part: number) {
+  const types = 'lane_place_v1, bigint[], text_charge_v1[], text_hold_v1[], text_hold_v1[], bigint'
+  await sql.unsafe(`
+    ALTER FUNCTION post_v1 RENAME TO post_all_v1;
+    CREATE FUNCTION post_v1(${types})
+      RETURNS TABLE (part integer, subject bigint, v0 bigint, v1 bigint, v2 bigint, v3 bigint, v4 bigint, state text)
+      LANGUAGE sql AS 'SELECT * FROM post_all_v1($1, $2, $3, $4, $5, $6) WHERE part <> ${part}'`)
 }
 
 afterEach(async () => {
@@ -214,22 +248,157 @@ describe.skipIf(server === undefined)('a batch in PostgreSQL that is not answere
     expect(await problems()).toEqual([])
   })
 
-  test('a charge waits while the disk of the server is full, and new holds are refused', async () => {
-    const { reads, one, aHold, hold, charges, problems } = await setUpWithHold()
-    await reads.unsafe(`
-      CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = '53100'; END $$;
-      CREATE TRIGGER full_disk BEFORE INSERT ON charges FOR EACH ROW EXECUTE FUNCTION full_disk()`)
+  test('a charge whose answer cannot be read is charged once, and its caller gets the outcome', async () => {
+    const { one, reads, hold, charges, problems } = await setUpWithHold()
+    await answerWithout(reads, BOOKS)
 
+    const captured = await one.holds.capture(hold, aCharge(1))
+
+    expect(captured).toEqual({ cost: usd('1'), shortfall: ZERO })
+    expect(await charges()).toBe(2)
+    expect(await problems()).toEqual([])
+  })
+
+  test('row ids are not given again after an answer that could not be read', async () => {
+    const { one, other, reads, aHold, hold, charges, problems } = await setUpWithHold()
+    await answerWithout(reads, BOOKS)
+    await one.holds.capture(hold, aCharge(1))
+    const next = aHold(usd('1'))
+    await one.holds.place(next)
+
+    await one.holds.capture(next, aCharge(1))
+    await other.holds.place(aHold(ZERO))
+
+    expect(await charges()).toBe(3)
+    expect(await problems()).toEqual([])
+  })
+
+  test('a charge that cannot be a row is refused at once, and the rest of its batch is written', async () => {
+    const { one, aHold, accountId, charges, problems } = await setUpWithHold()
+    const [good, bad] = [aHold(ZERO), aHold(ZERO)]
+    await Promise.all([good, bad].map(hold => one.holds.place(hold)))
     const before = await charges()
-    const capture = one.holds.capture(hold, aCharge(1))
+
+    const outcomes = await Promise.allSettled([
+      one.batches.charge({ hold: { ...good, accountId }, charge: aCharge(1), tariffId: null }),
+      one.batches.charge({ hold: bad, charge: { ...aCharge(1), usage: undefined } as never, tariffId: null }),
+    ])
+
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+    expect(await charges()).toBe(before + 1)
+    expect(await problems()).toEqual([])
+  })
+
+  test('parts of a refused batch whose answers cannot be read are written once, and the bad one fails alone', async () => {
+    const { one, reads, aHold, charges, problems } = await setUpWithHold()
+    const holds = [aHold(usd('1')), aHold(usd('1')), aHold(usd('1'))]
+    await Promise.all(holds.map(placed => one.holds.place(placed)))
+    const before = await charges()
+    await answerWithout(reads, BOOKS)
+
+    const outcomes = await Promise.allSettled(
+      holds.map((placed, index) =>
+        one.holds.capture(placed, aCharge(1, { model: ['a', 'b\u0000', 'c'][index]! })),
+      ),
+    )
+
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(await charges()).toBe(before + 2)
+    expect(await problems()).toEqual([])
+  })
+
+  test('a lane goes on after the last row id that is stored, whatever the node remembers', async () => {
+    const { one, reads, hold, problems } = await setUpWithHold()
+    await until(
+      'the lane is sealed',
+      async () => (await reads`SELECT FROM lanes WHERE sealed_id < last_id`).length === 0,
+    )
+    const [lane] = await reads<{ last_id: bigint }[]>`
+      UPDATE lanes SET last_id = last_id + 100 WHERE number = ${one.batches.lane} RETURNING last_id`
+
+    await one.holds.capture(hold, aCharge(1))
+
+    const [charge] = await reads<{ id: bigint }[]>`SELECT max(id) AS id FROM charges`
+    expect(charge!.id).toBeGreaterThan(lane!.last_id)
+    expect(await problems()).toEqual([])
+  })
+
+  test('a charge waits while the disk of the server is full, and new holds are refused until it is written', async () => {
+    const { reads, one, aHold, hold, charges, problems } = await setUpWithHold()
+    const { tries, mend } = await failCharges(reads, '53100')
+    const before = await charges()
+    let isWritten = false
+    const capture = one.holds.capture(hold, aCharge(1)).finally(() => (isWritten = true))
     await until('the node knows', () => !one.batches.isWritable)
     const refused = await rejection(one.holds.place(aHold(usd('1'))))
-    await reads`DROP TRIGGER full_disk ON charges`
+    const seen = new Set<boolean>()
 
+    await until('it was tried again', async () => seen.add(one.batches.isWritable) && (await tries()) > 2)
+    await mend()
+    await until('it is written', () => (isWritten ? true : seen.add(one.batches.isWritable) && false))
+
+    expect([...seen]).toEqual([false])
+    expect(one.batches.isWritable).toBe(true)
     expect(refused).toMatchObject({ code: 'unavailable' })
     expect(await capture).toEqual({ cost: usd('1'), shortfall: ZERO })
     expect(await charges()).toBe(before + 1)
+    expect(await problems()).toEqual([])
+  })
+
+  test.each([
+    ['waited for another one that waited for it', '40P01'],
+    ['changed a row at the same time as another one', '40001'],
+    ['did not get a lock in time', '55P03'],
+  ])('a charge whose batch %s is written by the next attempt', async (_, code) => {
+    const { reads, one, hold, charges, problems } = await setUpWithHold()
+    const before = await charges()
+    const { tries } = await failCharges(reads, code, { times: 1 })
+
+    const captured = await one.holds.capture(hold, aCharge(1))
+
+    expect(captured).toEqual({ cost: usd('1'), shortfall: ZERO })
+    expect(await tries()).toBe(2)
+    expect(await charges()).toBe(before + 1)
+    expect(await problems()).toEqual([])
+  })
+
+  test('a charge that other transactions always overtake waits, and is written when they end', async () => {
+    const { reads, one, aHold, hold, problems } = await setUpWithHold()
+    const { tries, mend } = await failCharges(reads, '40P01')
+    const capture = one.holds.capture(hold, aCharge(1))
+    await until('it was tried often', async () => (await tries()) > 3)
+
+    const refused = await rejection(one.holds.place(aHold(ZERO)))
+    await mend()
+
+    expect(refused).toMatchObject({ code: 'unavailable' })
+    expect(await capture).toEqual({ cost: usd('1'), shortfall: ZERO })
+    expect(await problems()).toEqual([])
+  })
+
+  test('a charge of a month without a partition waits, new holds are refused, and it is written with the partition', async () => {
+    const { reads, one, other, aHold, hold, charges, problems } = await setUpWithHold()
+    const before = await charges()
+    const later = { ...aHold(usd('1')), id: { key: BigInt(Date.UTC(2100, 0, 15)) << 16n, tail: 1n } }
+    await one.holds.place(later)
+    const capture = one.holds.capture(later, aCharge(1))
+    await until('the node knows', () => !one.batches.isWritable)
+
+    const waiting = one.holds.capture(hold, aCharge(1))
+    const refused = await rejection(one.holds.place(aHold(ZERO)))
+    const placed = await other.holds.place(aHold(ZERO))
+    const written = await charges()
+    for (const table of ['charges', 'operations'])
+      await reads.unsafe(`CREATE TABLE ${table}_2100_01 PARTITION OF ${table}
+        FOR VALUES FROM (${BigInt(Date.UTC(2100, 0, 1)) << 16n}) TO (${BigInt(Date.UTC(2100, 1, 1)) << 16n})`)
+
+    expect(refused).toMatchObject({ code: 'unavailable' })
+    expect(placed.outcome).toBe('held')
+    expect(written).toBe(before)
+    const cost = { cost: usd('1'), shortfall: ZERO }
+    expect(await Promise.all([capture, waiting])).toEqual([cost, cost])
+    expect(one.batches.isWritable).toBe(true)
+    expect(await charges()).toBe(before + 2)
     expect(await problems()).toEqual([])
   })
 
@@ -341,6 +510,92 @@ describe.skipIf(server === undefined)('a batch in PostgreSQL that is not answere
     expect(refused).toMatchObject({ code: 'unavailable' })
     expect(refusedAfterMs).toBeLessThan(3500)
     expect(await waiting).toBe(2)
+  })
+
+  test('a step that was committed after its caller was refused still does what follows its commit', async () => {
+    const { one, reads } = await setUpWithHold()
+    const hidden = async ({ sql }: { readonly sql: SQL }) => {
+      await sql`INSERT INTO access_changes DEFAULT VALUES`
+      one.proxy.answers = 'lost'
+      return 'written'
+    }
+    const heard: string[] = []
+
+    const refused = await rejection(
+      one.batches.run(hidden, { canWait: false, committed: result => heard.push(result) }),
+    )
+    const before = [...heard]
+    one.proxy.heal()
+    await until('the node knows', () => heard.length > 0)
+
+    expect(refused).toMatchObject({ code: 'unavailable' })
+    expect([before, heard]).toEqual([[], ['written']])
+    expect(await reads`SELECT * FROM access_changes`).toHaveLength(1)
+  })
+
+  test('a step that can wait, and whose connection is always lost, fails in the end, and other work goes on', async () => {
+    const { one, hold } = await setUpWithHold()
+    let runs = 0
+    const lost = async ({ sql }: { readonly sql: SQL }) => {
+      runs += 1
+      await sql`SELECT pg_terminate_backend(pg_backend_pid())`
+    }
+
+    const failing = rejection(one.batches.run(lost, { canWait: true }))
+    const captured = await one.holds.capture(hold, aCharge(1))
+
+    expect(await failing).toMatchObject({ code: 'unavailable' })
+    expect(runs).toBe(5)
+    expect(captured).toEqual({ cost: usd('1'), shortfall: ZERO })
+  })
+
+  test('a step waits for a turn that another node has for long, and the requests of its node go on', async () => {
+    const { url, one, aHold } = await setUpWithHold()
+    const holder = new SQL({ url, max: 1 })
+    const reads = timedReads(() => new SQL({ url, max: 1, bigint: true }))
+    ends.push(
+      () => holder.close(),
+      () => reads.close(),
+    )
+    const engine = createEngine({ batches: one.batches, reads })
+    const turn = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    const holding = holder.begin(async sql => {
+      await sql`SELECT pg_advisory_xact_lock(1953459044, 3)`
+      held.resolve()
+      await turn.promise
+    })
+    await held.promise
+    const startedAtMs = performance.now()
+    const step = engine.write('events', () => all<{ one: bigint }>('SELECT 1 AS one'))
+    const outcomes = new Set<string>()
+
+    while (performance.now() < startedAtMs + 3500) {
+      const placed = await one.holds.place(aHold(ZERO))
+      outcomes.add(placed.outcome)
+    }
+    turn.resolve()
+    await holding
+
+    expect([...outcomes]).toEqual(['held'])
+    expect(await step).toEqual([{ one: 1n }])
+  })
+
+  test('a listener that throws neither refuses a charge nor stops the node', async () => {
+    const { url, accountId, aHold } = await setUp()
+    const node = await openNode(url, freed => {
+      throw new Error(`No listener for account ${freed}`)
+    })
+    const holds = [aHold(usd('1')), aHold(usd('1'))]
+
+    const captured = []
+    for (const hold of holds) {
+      await node.holds.place({ ...hold, accountId })
+      captured.push(await node.holds.capture(hold, aCharge(1)))
+    }
+
+    const cost = { cost: usd('1'), shortfall: ZERO }
+    expect(captured).toEqual([cost, cost])
   })
 
   test('after crashes of the database under load, each acknowledged charge exists once', async () => {

@@ -1,18 +1,35 @@
 import { GatewayError } from '../../../domain/errors.ts'
-import { idNumber } from '../../../domain/ids.ts'
 import type { Hold } from '../../../gateway/ports/ledger.ts'
 import type { TextHoldTerms } from '../../books/ledger/holds.ts'
 import type { WriteOptions } from '../../books/steps.ts'
-import { ANSWER_TIMEOUT_MS, LaneWriter, type WriterSettings } from './lane-writer.ts'
+import { isLost } from '../database/database-errors.ts'
+import { ANSWER_TIMEOUT_MS, LaneWriter, tell, type Recovered, type WriterSettings } from './lane-writer.ts'
 import type { Answers, AskedCharge, ChargeAnswer, HoldAnswer } from './post.ts'
 import type { Work } from './step-writes.ts'
+import {
+  mayWait,
+  WaitingWork,
+  type Answer,
+  type Part,
+  type PartBatch,
+  type WaitingStep,
+} from './waiting-work.ts'
 
-/** The first caller of a longer batch would wait too long for the work of the others. */
-const BATCH_MAX = 256
 /** Far more than a node has in flight. A database that does not answer must not fill the memory. */
 const WAITING_MAX = 65_536
 /** A lane without work stores the commit of its last batch after this time. */
 const IDLE_SEAL_MS = 50
+
+/** The pause between attempts to write in a database that answers, and cannot write. */
+const RETRY_MS = 1000
+/** How often a batch of parts is tried at once if other transactions are in its way. */
+const BATCH_TRIES_MAX = 3
+/** How often a step is tried if other transactions are in its way: for ten seconds, if it waits for locks. */
+const STEP_TRIES_MAX = 20
+/** The same, for the end of work, which is worth more patience. */
+const END_TRIES_MAX = 200
+/** How often the end of work is tried if each time nobody answers: it may be what takes the database too long. */
+const UNANSWERED_MAX = 5
 
 type BatchSettings = WriterSettings & {
   /** Hears of each account whose hold ended or that was charged, before the callers get their answers. */
@@ -21,38 +38,24 @@ type BatchSettings = WriterSettings & {
   readonly onAlerts?: () => void
 }
 
-type Answer<T> = Pick<PromiseWithResolvers<T>, 'resolve' | 'reject'>
-
-/** A part of a batch, which waits for it. */
-type Part =
-  | { readonly kind: 'hold'; readonly hold: TextHoldTerms; readonly answer: Answer<HoldAnswer> }
-  | ({ readonly kind: 'charge'; readonly answer: Answer<ChargeAnswer> } & AskedCharge)
-  | { readonly kind: 'end'; readonly hold: Hold; readonly answer: Answer<void> }
-type WaitingStep = {
-  readonly kind: 'step'
-  /** True for the end of work: it waits for a lost database instead of being refused. */
-  readonly canWait: boolean
-  readonly work: Work<unknown>
-  readonly answer: Answer<unknown>
-}
-type Waiting = Part | WaitingStep
-
 /**
  * Collects the work of many callers and writes it in batches. One batch at a time is on its way, so a slow database
  * makes the batches larger. Callers get their answers when their batch is on disk.
  *
- * If the database does not answer, holds are refused, because their requests have not begun. The charges and ends of
- * running requests wait until it answers again.
+ * If the database does not answer or cannot write, holds are refused until a batch is committed, because their requests
+ * have not begun. The charges and ends of running requests wait.
  */
 export class Batches {
   readonly #writer: LaneWriter
   readonly #onFreed: (accountId: number) => void
   readonly #onAlerts: () => void
-  #waiting: Waiting[] = []
+  readonly #waiting = new WaitingWork()
   /** Undefined while no batch is on its way. */
   #work: Promise<void> | undefined
-  /** Why nothing can be written now. */
+  /** Why nothing can be written now. A batch that is committed ends it. */
   #failure: GatewayError | undefined
+  /** Why nothing is written any more. */
+  #end: GatewayError | undefined
   #sealing: Timer | undefined
   #closing: Promise<void> | undefined
 
@@ -77,19 +80,19 @@ export class Batches {
     return this.#writer.process
   }
 
-  /** False while the database does not answer. */
+  /** False from the first write that fails until a batch is committed. */
   get isWritable(): boolean {
-    return this.#failure === undefined
+    return this.#refusal === undefined
   }
 
   /** Which batches the database lost, if it lost any that it had acknowledged. Nothing is written after that. */
   get lost(): string | undefined {
-    const { code, cause } = this.#failure ?? {}
+    const { code, cause } = this.#end ?? {}
     return code === 'books_inconsistent' && cause instanceof Error ? cause.message : undefined
   }
 
   place(hold: TextHoldTerms): Promise<HoldAnswer> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+    if (this.#refusal !== undefined) return Promise.reject(this.#refusal)
     return this.#ask(answer => ({ kind: 'hold', hold, answer }))
   }
 
@@ -105,11 +108,20 @@ export class Batches {
   /**
    * Runs work in a transaction of its own. Rejects with what it throws; it then has written nothing. If the database
    * does not answer in time, it rejects with `unavailable`, and may have been written. Work that belongs to a running
-   * request waits for a lost database, and may run twice if its commit is not answered.
+   * request waits for a lost database, and may run twice if its commit is not answered. `committed` hears of the result
+   * before the caller, and also if the caller was refused before the database answered.
    */
-  run<T>(work: Work<T>, { canWait }: WriteOptions = { canWait: false }): Promise<T> {
-    if (this.#failure !== undefined && !canWait) return Promise.reject(this.#failure)
-    return this.#ask<unknown>(answer => ({ kind: 'step', canWait, work, answer })) as Promise<T>
+  run<T>(
+    work: Work<T>,
+    { canWait, committed }: WriteOptions & { readonly committed?: (result: T) => void } = { canWait: false },
+  ): Promise<T> {
+    if (this.#refusal !== undefined && !canWait) return Promise.reject(this.#refusal)
+    const asked = { kind: 'step', canWait, work, tries: 0, losses: 0 } as const
+    return this.#ask<unknown>(answer => ({
+      ...asked,
+      answer,
+      committed: result => committed?.(result as T),
+    })) as Promise<T>
   }
 
   /** Shows that the lane is in use, so that its holds do not expire. Each batch does, too. */
@@ -127,69 +139,48 @@ export class Batches {
   }
 
   async #close(): Promise<void> {
-    this.#failure = new GatewayError('unavailable', 'The store is closing.')
+    this.#end ??= new GatewayError('unavailable', 'The store is closing.')
     this.#writer.giveUp()
     await this.#work
     clearTimeout(this.#sealing)
     await this.#writer.close()
   }
 
-  #ask<T>(make: (answer: Answer<T>) => Waiting): Promise<T> {
-    if (this.#closing !== undefined)
-      return Promise.reject(new GatewayError('unavailable', 'The store is closing.'))
+  /** Why work that has not begun is refused. */
+  get #refusal(): GatewayError | undefined {
+    return this.#end ?? this.#failure
+  }
+
+  #ask<T>(make: (answer: Answer<T>) => Part | WaitingStep): Promise<T> {
+    if (this.#end !== undefined) return Promise.reject(this.#end)
     if (this.#waiting.length >= WAITING_MAX)
       return Promise.reject(
         new GatewayError('unavailable', 'The store has too many writes waiting. Try again shortly.'),
       )
     const { promise, resolve, reject } = Promise.withResolvers<T>()
-    this.#waiting.push(make({ resolve, reject }))
+    this.#waiting.add(make({ resolve, reject }))
     this.#work ??= this.#writeWaiting()
     return promise
   }
 
+  /** Writes until nothing waits and the last write succeeded. Without work, it writes an empty batch to find out. */
   async #writeWaiting(): Promise<void> {
     clearTimeout(this.#sealing)
     // The work of this turn of the event loop shares a batch.
     await new Promise(resolve => setImmediate(resolve))
-    while (this.#waiting.length > 0) await this.#writeNext()
+    do {
+      const next = this.#waiting.next()
+      await (next.kind === 'step' ? this.#runStep(next) : this.#writeBatch(next))
+    } while (!this.#waiting.isEmpty || (this.#failure !== undefined && this.#end === undefined))
     this.#work = undefined
-    if (this.#writer.isUnsealed) this.#sealing = setTimeout(() => this.#seal(), IDLE_SEAL_MS)
+    // An empty batch stores the commit of the last one.
+    if (this.#writer.isUnsealed && this.#end === undefined)
+      this.#sealing = setTimeout(() => {
+        this.#work ??= this.#writeWaiting()
+      }, IDLE_SEAL_MS)
   }
 
-  #seal(): void {
-    this.#work ??= this.#writeParts([]).finally(() => {
-      this.#work = undefined
-      if (this.#waiting.length > 0) this.#work = this.#writeWaiting()
-    })
-  }
-
-  #writeNext(): Promise<void> {
-    const first = this.#waiting[0]
-    if (first?.kind !== 'step') return this.#writeParts(this.#takeParts())
-    this.#waiting.shift()
-    return this.#runStep(first)
-  }
-
-  /** The next parts, until the first step. Of several parts with one id, the later ones wait for the next batch. */
-  #takeParts(): readonly Part[] {
-    const parts: Part[] = []
-    const left: Waiting[] = []
-    const ids = new Set<bigint>()
-    let canTake = true
-    for (const waiting of this.#waiting) {
-      canTake &&= waiting.kind !== 'step' && parts.length < BATCH_MAX
-      const id = canTake && waiting.kind !== 'step' ? idNumber(waiting.hold.id) : undefined
-      if (id === undefined || waiting.kind === 'step' || ids.has(id)) left.push(waiting)
-      else {
-        ids.add(id)
-        parts.push(waiting)
-      }
-    }
-    this.#waiting = left
-    return parts
-  }
-
-  async #writeParts(parts: readonly Part[]): Promise<void> {
+  async #writeBatch({ parts, tries }: PartBatch): Promise<void> {
     const charges = parts.filter(part => part.kind === 'charge')
     const ends = parts.filter(part => part.kind === 'end')
     const holds = parts.filter(part => part.kind === 'hold')
@@ -198,70 +189,117 @@ export class Batches {
       ends: ends.map(({ hold }) => hold),
       holds: holds.map(({ hold }) => hold),
     })
-    if (written.outcome === 'committed') return this.#answer({ charges, ends, holds }, written.result)
-    if (written.outcome === 'refused') return this.#writeApart(parts, written.cause)
-    if (written.outcome === 'fenced') this.#waiting.unshift(...parts)
-    else {
-      this.#fail(written.cause)
-      // A hold that was placed all the same is ended, because its request does not run.
-      const ended = holds.map(({ hold }): Part => ({ kind: 'end', hold, answer: NOBODY }))
-      this.#waiting.unshift(...charges, ...ends, ...ended)
-      for (const { answer } of holds) answer.reject(notRecorded(written.cause))
+    switch (written.outcome) {
+      case 'committed':
+        this.#failure = undefined
+        return this.#answer({ charges, ends, holds }, written.result)
+      case 'refused':
+        if (parts.length > 1) return this.#waiting.putBackApart(parts, 0)
+        // Of no part, the database refuses all batches.
+        if (parts.length === 0) return this.#pause(written.cause)
+        return refuse(parts, notRecorded(written.cause))
+      case 'overtaken':
+        if (tries + 1 < BATCH_TRIES_MAX) return this.#waiting.putBack(parts, tries + 1)
+        this.#waiting.putBack(parts, 0)
+        return this.#pause(written.cause)
+      case 'later':
+        this.#waiting.putBack(parts, 0)
+        return this.#pause(written.cause)
+      case 'fenced':
+        this.#waiting.putBack(parts, tries)
+        await this.#recover()
+        return
+      case 'unanswered': {
+        refuse(holds, notRecorded(written.cause))
+        // A hold that was placed all the same is ended, because its request does not run.
+        const ended = holds.map(({ hold }): Part => ({ kind: 'end', hold, answer: NOBODY }))
+        this.#putBackUnanswered([...charges, ...ends, ...ended], tries, written.cause)
+        this.#fail(written.cause)
+        await this.#recover()
+      }
     }
-    await this.#recover()
   }
 
-  /** One part that the database refuses must not fail the others. */
-  async #writeApart(parts: readonly Part[], cause: unknown): Promise<void> {
-    if (parts.length <= 1) {
-      for (const { answer } of parts) answer.reject(notRecorded(cause))
-      return
-    }
-    const half = Math.ceil(parts.length / 2)
-    await this.#writeParts(parts.slice(0, half))
-    await this.#writeParts(parts.slice(half))
+  /** What is lost with its connection says nothing of the batch. Anything else may be the fault of one of its parts. */
+  #putBackUnanswered(parts: readonly Part[], tries: number, cause: unknown): void {
+    if (isLost(cause)) this.#waiting.putBack(parts, 0)
+    else if (parts.length > 1) this.#waiting.putBackApart(parts, tries)
+    else if (tries + 1 < UNANSWERED_MAX) this.#waiting.putBack(parts, tries + 1)
+    else refuse(parts, notRecorded(cause))
   }
 
-  async #runStep(waiting: WaitingStep): Promise<void> {
-    const { work, canWait, answer } = waiting
+  async #runStep(step: WaitingStep): Promise<void> {
     const startedAtMs = performance.now()
-    const written = await this.#writer.run(work)
-    if (written.outcome === 'committed') return answer.resolve(written.result)
-    if (written.outcome === 'refused') return answer.reject(written.cause)
-    if (written.outcome === 'unanswered') this.#fail(written.cause)
-    // Its caller hears soon, also if nobody knows yet whether it was committed.
-    const leftMs = Math.max(0, startedAtMs + ANSWER_TIMEOUT_MS - performance.now())
-    let isRejected = false
-    const reject = () => {
-      isRejected = true
-      answer.reject(notRecorded(written.cause))
+    const written = await this.#writer.run(step.work)
+    switch (written.outcome) {
+      case 'committed':
+        this.#failure = undefined
+        return answerStep(step, written.result)
+      case 'refused':
+        return step.answer.reject(written.cause)
+      case 'overtaken':
+        if (step.tries + 1 < (step.canWait ? END_TRIES_MAX : STEP_TRIES_MAX))
+          return this.#waiting.add({ ...step, tries: step.tries + 1 })
+        return step.answer.reject(notRecorded(written.cause))
+      case 'later':
+        this.#waiting.putBackStep(step)
+        return this.#pause(written.cause)
+      case 'fenced':
+        this.#waiting.putBackStep(step)
+        await this.#recover()
+        return
+      case 'unanswered':
+        this.#fail(written.cause)
+        return this.#settleStep(step, written.cause, startedAtMs + ANSWER_TIMEOUT_MS - performance.now())
     }
-    const late = canWait ? undefined : setTimeout(reject, leftMs)
-    const outcome = await this.#recover().finally(() => clearTimeout(late))
-    if (outcome !== undefined) answer.resolve(outcome.result)
-    else if (this.isWritable && (canWait || (written.outcome === 'fenced' && !isRejected)))
-      this.#waiting.unshift(waiting)
-    else answer.reject(this.#failure ?? notRecorded(written.cause))
   }
 
-  /** The database does not answer: refuses the work that belongs to no running request. */
+  /** Finds out whether a step without an answer was committed. Its caller hears soon, also if nobody knows yet. */
+  async #settleStep(step: WaitingStep, cause: unknown, leftMs: number): Promise<void> {
+    const { answer, canWait, losses } = step
+    const reject = () => answer.reject(notRecorded(cause))
+    const late = canWait ? undefined : setTimeout(reject, Math.max(0, leftMs))
+    const recovered = await this.#recover()
+    clearTimeout(late)
+    if (recovered?.fate === 'committed' && recovered.step !== undefined)
+      return answerStep(step, recovered.step.result)
+    if (this.#end !== undefined) return answer.reject(this.#end)
+    // After other work, which it must not hold up if it never fits.
+    if (canWait && losses + 1 < UNANSWERED_MAX) this.#waiting.add({ ...step, losses: losses + 1 })
+    else reject()
+  }
+
+  /** The database cannot write: refuses the work that belongs to no running request. */
   #fail(cause: unknown): void {
     this.#failure ??= notRecorded(cause)
-    const waiting = this.#waiting
-    this.#waiting = waiting.filter(mayWait)
-    for (const refused of waiting) if (!mayWait(refused)) refused.answer.reject(this.#failure)
+    refuse(
+      this.#waiting.takeOut(work => !mayWait(work)),
+      this.#failure,
+    )
   }
 
-  async #recover(): ReturnType<LaneWriter['recover']> {
+  /** The database answers and cannot write now. While the node closes, it is not tried again. */
+  async #pause(cause: unknown): Promise<void> {
+    this.#fail(cause)
+    if (this.#end === undefined) await Bun.sleep(RETRY_MS)
+    else
+      refuse(
+        this.#waiting.takeOut(() => true),
+        this.#end,
+      )
+  }
+
+  /** Undefined if nothing can be written any more: all work was then refused. */
+  async #recover(): Promise<Recovered | undefined> {
     try {
-      const outcome = await this.#writer.recover(cause => this.#fail(cause))
-      if (this.#closing === undefined) this.#failure = undefined
-      return outcome
+      return await this.#writer.recover(cause => this.#fail(cause))
     } catch (error) {
-      this.#failure = error instanceof GatewayError ? error : notRecorded(error)
-      const waiting = this.#waiting
-      this.#waiting = []
-      for (const { answer } of waiting) answer.reject(this.#failure)
+      const end = error instanceof GatewayError ? error : notRecorded(error)
+      this.#end ??= end
+      refuse(
+        this.#waiting.takeOut(() => true),
+        end,
+      )
       return undefined
     }
   }
@@ -275,22 +313,27 @@ export class Batches {
     answers: Answers,
   ): void {
     const { charges, ends, holds } = parts
-    for (const { hold } of [...charges, ...ends]) this.#onFreed(hold.accountId)
+    for (const { hold } of [...charges, ...ends]) tell(() => this.#onFreed(hold.accountId))
     for (const [index, { answer }] of charges.entries()) resolveWith(answer, answers.charges[index])
     for (const { answer } of ends) answer.resolve()
     for (const [index, { answer }] of holds.entries()) resolveWith(answer, answers.holds[index])
-    if (answers.hasAlerts) this.#onAlerts()
+    if (answers.hasAlerts) tell(this.#onAlerts)
   }
-}
-
-/** Whether it belongs to a request that runs. */
-function mayWait(waiting: Waiting): boolean {
-  return waiting.kind === 'step' ? waiting.canWait : waiting.kind !== 'hold'
 }
 
 function resolveWith<T>(answer: Answer<T>, found: T | undefined): void {
   if (found === undefined) answer.reject(new Error('The batch has no answer for a part of it.'))
   else answer.resolve(found)
+}
+
+/** Its caller may have been refused before, because the database did not answer in time. */
+function answerStep({ committed, answer }: WaitingStep, result: unknown): void {
+  tell(() => committed(result))
+  answer.resolve(result)
+}
+
+function refuse(refused: readonly (Part | WaitingStep)[], error: GatewayError): void {
+  for (const { answer } of refused) answer.reject(error)
 }
 
 /** The answer of a part that no caller waits for. */

@@ -1,7 +1,9 @@
-import { SQL } from 'bun'
+import type { SQL } from 'bun'
 import type { Ask, Engine, Step, Turn } from '../../books/steps.ts'
 import type { Batches } from './batches.ts'
+import { isUniqueValueTaken } from '../database/database-errors.ts'
 import type { Reads } from '../database/reads.ts'
+import { tell } from './lane-writer.ts'
 import type { StepWrites } from './step-writes.ts'
 import { LockedBooks } from '../ledger/locked-books.ts'
 import { fromDatabase, numberedText, toDatabase } from '../database/values.ts'
@@ -16,10 +18,8 @@ const turns: Readonly<Record<Turn, number | undefined>> = {
   sweeps: 4,
 }
 
-/** How often a step is tried that the steps of other nodes overtake. */
+/** How often a step is tried whose unique value another one writes first. */
 const TRIES_MAX = 5
-/** A unique value that another step wrote first, and two steps that wait for each other. */
-const OVERTAKEN: ReadonlySet<string> = new Set(['23505', '40P01'])
 
 /** The steps of one node. A step is a batch of its lane, so it runs alone in its node. */
 export function createEngine({
@@ -34,18 +34,19 @@ export function createEngine({
 }): Engine {
   return {
     async write(turn, step, options) {
-      let after: readonly (() => void)[] = []
-      const result = await whileOvertaken(() =>
-        batches.run(async writes => {
-          const run = new StepRun(writes.sql, writes)
-          await run.takeTurn(turn)
-          const found = await run.toEnd(step())
-          const changed = await run.writeBooks()
-          after = [...run.after, ...changed.map(accountId => () => onFreed(accountId))]
-          return found
-        }, options),
+      const work = async (writes: StepWrites) => {
+        const run = new StepRun(writes.sql, { writes, answered: writes.answered })
+        await run.takeTurn(turn)
+        const result = await run.toEnd(step())
+        const changed = await run.writeBooks()
+        return { result, after: [...run.after, ...changed.map(accountId => () => onFreed(accountId))] }
+      }
+      const committed = ({ after }: Awaited<ReturnType<typeof work>>) => {
+        for (const call of after) tell(call)
+      }
+      const { result } = await whileTaken(() =>
+        batches.run(work, { canWait: options?.canWait ?? false, committed }),
       )
-      for (const call of after) call()
       return result
     },
     read: step => readStep(reads, step),
@@ -61,17 +62,16 @@ export function readStep<T>(reads: Pick<Reads, 'begin'>, step: () => Step<T>): P
 
 /** Runs a step that only reads, in a transaction that has begun. Calls `answered` after each answer. */
 export function readIn<T>(sql: SQL, step: () => Step<T>, answered?: () => void): Promise<T> {
-  return new StepRun(sql, undefined, answered).toEnd(step())
+  return new StepRun(sql, answered && { answered }).toEnd(step())
 }
 
-/** Runs a step again that another one overtook: it then reads what that one wrote, and decides on it. */
-async function whileOvertaken<T>(run: () => Promise<T>): Promise<T> {
+/** Runs a step again if another one wrote its unique value first: it then reads that row, and decides on it. */
+async function whileTaken<T>(run: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await run()
     } catch (error) {
-      const isOvertaken = error instanceof SQL.PostgresError && OVERTAKEN.has(error.errno ?? '')
-      if (!isOvertaken || tries === TRIES_MAX) throw error
+      if (!isUniqueValueTaken(error) || tries === TRIES_MAX) throw error
     }
   }
 }
@@ -84,7 +84,13 @@ class StepRun {
   readonly #answered: () => void
   readonly #books = new Map<number, LockedBooks>()
 
-  constructor(sql: SQL, writes?: StepWrites, answered: () => void = () => undefined) {
+  constructor(
+    sql: SQL,
+    {
+      writes,
+      answered = () => undefined,
+    }: { readonly writes?: StepWrites; readonly answered?: () => void } = {},
+  ) {
     this.#sql = sql
     this.#writes = writes
     this.#answered = answered
@@ -101,7 +107,9 @@ class StepRun {
 
   async takeTurn(turn: Turn): Promise<void> {
     const lock = turns[turn]
-    if (lock !== undefined) await this.#sql`SELECT pg_advisory_xact_lock(${TURNS}::integer, ${lock}::integer)`
+    if (lock === undefined) return
+    await this.#sql`SELECT pg_advisory_xact_lock(${TURNS}::integer, ${lock}::integer)`
+    this.#answered()
   }
 
   async #answer(ask: Ask): Promise<unknown> {

@@ -2,8 +2,9 @@ import { SQL } from 'bun'
 import { GatewayError } from '../../../domain/errors.ts'
 import { CommitRows } from '../../books/rows/commit-rows.ts'
 import { lastMigration } from '../database/migrate.ts'
+import { cannotWriteNow, isFenced, isOvertaken, isRefusal } from '../database/database-errors.ts'
 import { bunHashes, flushed, Lane, type LaneClaim, type LanePlace, type OwnCommit } from './lane.ts'
-import { postBatch, type Answers, type Asked } from './post.ts'
+import { PostedBatch, type Answers, type Asked } from './post.ts'
 import { runStep, type StepOutcome, type Work } from './step-writes.ts'
 import { storedRows } from './stored-rows.ts'
 
@@ -12,8 +13,6 @@ export const ANSWER_TIMEOUT_MS = 3000
 /** The pauses between attempts to reach a lost database. */
 const RETRY_MS_MIN = 50
 const RETRY_MS_MAX = 1000
-/** The code of `enter_lane_v1`. */
-const FENCED = 'TG001'
 
 export type WriterSettings = {
   /** Opens a connection. */
@@ -26,20 +25,33 @@ export type WriterSettings = {
   readonly migration?: number
   /** Replaces the clock of the database, for tests. */
   readonly nowMs?: () => number
-  /** Hears of each batch that stored a commit, before its callers get their answers. It must not throw. */
+  /** Hears of each batch that stored a commit, before its callers get their answers. */
   readonly onCommit?: () => void
 }
 
 /**
- * What became of a batch. A refused one wrote nothing. A fenced one wrote nothing either, because another process took
- * the lane. An unanswered one may have been committed or not. After the last two, `recover` must be called.
+ * What became of a batch. These wrote nothing: a refused one; an overtaken one, because of other transactions, so that
+ * it can be tried at once; one that the server can write later; and a fenced one, because another process took the lane
+ * or the batch does not follow the last one. An unanswered one may have been committed or not. After the last two,
+ * `recover` must be called.
  */
 export type Written<T> =
   | { readonly outcome: 'committed'; readonly result: T }
-  | { readonly outcome: 'refused' | 'fenced' | 'unanswered'; readonly cause: unknown }
+  | {
+      readonly outcome: 'refused' | 'overtaken' | 'later' | 'fenced' | 'unanswered'
+      readonly cause: unknown
+    }
 
-/** A batch that is lost: its place, and what its step returned if it ran until its commit. */
-type LostBatch = { readonly place: LanePlace; readonly ran: () => StepOutcome<unknown> | undefined }
+/**
+ * What `recover` found out about the lost batch, with the outcome of a step that was committed. If the lane was taken,
+ * nobody knows whether the batch was committed before.
+ */
+export type Recovered =
+  | { readonly fate: 'committed'; readonly step: StepOutcome<unknown> | undefined }
+  | { readonly fate: 'not committed' | 'lane taken' }
+
+/** A batch on its way: its place, and what its step returned if it ran until its commit. */
+type SentBatch = { readonly place: LanePlace; readonly ran: () => StepOutcome<unknown> | undefined }
 
 /** Writes the batches of a node one after the other, over a connection of its own. */
 export class LaneWriter {
@@ -47,7 +59,7 @@ export class LaneWriter {
   readonly #rows = new CommitRows(bunHashes)
   #sql: SQL
   #lane: Lane
-  #lost: LostBatch | undefined
+  #lost: SentBatch | undefined
   #isClosed = false
 
   private constructor(settings: WriterSettings, sql: SQL, lane: Lane) {
@@ -77,20 +89,28 @@ export class LaneWriter {
   }
 
   /** Writes one batch. Resolves when it is on disk. */
-  post(asked: Asked): Promise<Written<Answers>> {
+  async post(asked: Asked): Promise<Written<Answers>> {
     const [lane, rows] = [this.#lane, this.#rows]
     const place = lane.next(asked.charges.length)
-    rows.clear()
-    return this.#write({ place, ran: () => undefined }, async () => {
-      const at = { place, rows, nowMs: nowIn(this.#settings) }
+    let batch: PostedBatch
+    try {
+      batch = new PostedBatch({ place, nowMs: nowIn(this.#settings) }, asked)
+    } catch (cause) {
+      // Nothing was sent.
+      return { outcome: 'refused', cause }
+    }
+    const sent = { place, ran: () => undefined }
+    return this.#write(sent, outcomeOfSent, async () => {
       // Both are sent at once. The second waits for the disk after the locks of the first are released.
-      const [posted, flush] = await Promise.allSettled([postBatch(this.#sql, at, asked), flushed(this.#sql)])
+      const [posted, flush] = await Promise.allSettled([batch.send(this.#sql), flushed(this.#sql)])
       if (posted.status === 'rejected') throw posted.reason
       if (flush.status === 'rejected')
-        throw new NotOnDisk('The batch may not be on disk.', { cause: flush.reason })
+        throw new Error('The batch may not be on disk.', { cause: flush.reason })
+      rows.clear()
+      const answers = batch.read(posted.value, rows)
       lane.advance(place, rows)
       this.#report(place)
-      return posted.value
+      return answers
     })
   }
 
@@ -99,9 +119,13 @@ export class LaneWriter {
     const lane = this.#lane
     const place = lane.next(0)
     let outcome: StepOutcome<T> | undefined
-    return this.#write({ place, ran: () => outcome }, async () => {
+    const sent = { place, ran: () => outcome }
+    // Until the work has ended, its commit is not sent: what it throws undoes it.
+    const outcomeOf = (cause: unknown) =>
+      outcome === undefined ? outcomeOfWork(cause) : outcomeOfSent(cause)
+    return this.#write(sent, outcomeOf, async answered => {
       const at = { lane, place, nowMs: nowIn(this.#settings) }
-      const { result, own } = await runStep(this.#sql, at, work, ran => (outcome = ran))
+      const { result, own } = await runStep(this.#sql, at, work, { answered, ran: ran => (outcome = ran) })
       lane.advanceSealed(place, own)
       this.#report(place, own)
       return result
@@ -110,17 +134,17 @@ export class LaneWriter {
 
   /**
    * Finds out what became of a lost batch, as soon as the database answers, and takes another lane if this one was
-   * taken. Resolves with the outcome of a lost step that was committed. The parts of any other lost batch are written
-   * again: they do nothing the second time. Calls `onUnreachable` each time that the database does not answer. Throws
-   * `books_inconsistent` if it lost batches that it had acknowledged.
+   * taken. Parts of a batch can be written again whatever became of it: they do nothing the second time. Calls
+   * `onUnreachable` each time that the database does not answer. Throws `books_inconsistent` if it lost batches that it
+   * had acknowledged.
    */
-  async recover(onUnreachable: (cause: unknown) => void): Promise<StepOutcome<unknown> | undefined> {
+  async recover(onUnreachable: (cause: unknown) => void): Promise<Recovered> {
     for (let pauseMs = RETRY_MS_MIN; ; pauseMs = Math.min(2 * pauseMs, RETRY_MS_MAX)) {
       try {
         this.#reconnect()
-        const outcome = await this.#inTime(() => this.#rejoin())
+        const recovered = await this.#inTime(() => this.#rejoin())
         this.#lost = undefined
-        return outcome
+        return recovered
       } catch (error) {
         if (this.#isClosed || error instanceof GatewayError) throw error
         onUnreachable(error)
@@ -143,40 +167,47 @@ export class LaneWriter {
     await this.#sql.close({ timeout: 0 })
   }
 
-  async #write<T>(batch: LostBatch, work: () => Promise<T>): Promise<Written<T>> {
+  async #write<T>(
+    sent: SentBatch,
+    outcomeOf: (cause: unknown) => Failure,
+    work: (answered: () => void) => Promise<T>,
+  ): Promise<Written<T>> {
     try {
       return { outcome: 'committed', result: await this.#inTime(work) }
     } catch (cause) {
       const outcome = outcomeOf(cause)
-      if (outcome !== 'refused') this.#lost = batch
-      // It answers, so the next attempt would follow at once.
-      if (cannotWriteNow(cause)) await Bun.sleep(RETRY_MS_MAX)
+      if (outcome === 'fenced' || outcome === 'unanswered') this.#lost = sent
       return { outcome, cause }
     }
   }
 
-  async #rejoin(): Promise<StepOutcome<unknown> | undefined> {
+  async #rejoin(): Promise<Recovered> {
     const [sql, lane, lost] = [this.#sql, this.#lane, this.#lost]
-    const fate = lost === undefined ? 'not committed' : await lane.fateOf(sql, lost.place)
-    if (fate === 'fenced') this.#lane = await Lane.claim(sql, claimOf(this.#settings))
-    if (lost === undefined || fate !== 'committed') return undefined
-    const outcome = lost.ran()
-    if (outcome !== undefined) lane.advanceSealed(lost.place, outcome.own)
-    else lane.advance(lost.place, await storedRows(sql, lost.place))
-    this.#report(lost.place, outcome?.own)
-    return outcome
+    if (lost === undefined) throw new Error('No batch is lost.')
+    const found = await lane.fateOf(sql, lost.place)
+    if (found.fate === 'lane taken') {
+      this.#lane = await Lane.claim(sql, claimOf(this.#settings))
+      return found
+    }
+    const { fate, stored } = found
+    lane.resume(stored, await storedRows(sql, { sealedId: stored.sealed_id, lastId: stored.last_id }))
+    if (fate === 'not committed') return { fate }
+    const step = lost.ran()
+    this.#report(lost.place, step?.own)
+    return { fate, step }
   }
 
   #report({ commit }: LanePlace, own?: OwnCommit): void {
-    if (commit !== undefined || own !== undefined) this.#settings.onCommit?.()
+    const { onCommit } = this.#settings
+    if (onCommit !== undefined && (commit !== undefined || own !== undefined)) tell(onCommit)
   }
 
-  /** Closes the connection of work that takes too long, which then fails. */
-  async #inTime<T>(work: () => Promise<T>): Promise<T> {
+  /** Closes the connection of work that waits too long for an answer, which then fails. */
+  async #inTime<T>(work: (answered: () => void) => Promise<T>): Promise<T> {
     const sql = this.#sql
     const timer = setTimeout(() => void sql.close({ timeout: 0 }), ANSWER_TIMEOUT_MS)
     try {
-      return await work()
+      return await work(() => timer.refresh())
     } finally {
       clearTimeout(timer)
     }
@@ -189,28 +220,28 @@ export class LaneWriter {
   }
 }
 
-/** A batch that was committed, but may not be on disk. */
-class NotOnDisk extends Error {}
+type Failure = Exclude<Written<unknown>['outcome'], 'committed'>
 
-/** A step that throws is refused like one that the database refuses. */
-function outcomeOf(error: unknown): 'refused' | 'fenced' | 'unanswered' {
-  if (error instanceof NotOnDisk) return 'unanswered'
-  if (!(error instanceof SQL.PostgresError)) return 'refused'
-  const code = error.errno ?? ''
-  if (code === FENCED) return 'fenced'
-  // 25P03 and 25P04 end the session of a node that was frozen inside a transaction.
-  const isAway = error.code !== 'ERR_POSTGRES_SERVER_ERROR' || /^(57P|25P0[34])/.test(code)
-  return isAway || cannotWriteNow(error) ? 'unanswered' : 'refused'
+/** What an error means after a batch was sent. Only the server can say that it was not committed. */
+function outcomeOfSent(error: unknown): Failure {
+  if (isFenced(error)) return 'fenced'
+  if (isOvertaken(error)) return 'overtaken'
+  if (cannotWriteNow(error)) return 'later'
+  return isRefusal(error) ? 'refused' : 'unanswered'
 }
 
-/**
- * Whether the server could write it later: its disk is full or fails (classes 53 and 58), it became read-only, it
- * cancelled the statement or gave up a lock, or the partition of the month is missing.
- */
-function cannotWriteNow(error: unknown): boolean {
-  if (!(error instanceof SQL.PostgresError)) return false
-  const isNoPartition = error.errno === '23514' && error.message.startsWith('no partition of relation')
-  return isNoPartition || /^(53|58|25006|40001|57014|55P03)/.test(error.errno ?? '')
+/** What an error means before the commit of a step was sent. If the connection is lost, it must be made again. */
+function outcomeOfWork(error: unknown): Failure {
+  return error instanceof SQL.PostgresError ? outcomeOfSent(error) : 'refused'
+}
+
+/** Tells a listener of what is committed. What it throws must neither refuse a caller nor stop the batches. */
+export function tell(listener: () => void): void {
+  try {
+    listener()
+  } catch {
+    // The work that it hears of is done, and nobody waits for the listener.
+  }
 }
 
 function claimOf(settings: WriterSettings): LaneClaim {

@@ -1,13 +1,18 @@
+import type { SQL } from 'bun'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { aCharge, anId, NOW } from '../../../../test/support/ledger-builders.ts'
 import { anAccountIn, problemsOf } from '../../../../test/support/postgres/books.ts'
 import { aDatabase } from '../../../../test/support/postgres/databases.ts'
 import { Proxy } from '../../../../test/support/postgres/proxy.ts'
 import { runServer } from '../../../../test/support/postgres/run-server.ts'
+import { rejection } from '../../../../test/support/rejection.ts'
+import { until } from '../../../http1/testing/until.ts'
 import { usd, ZERO } from '../../../domain/money.ts'
 import { Batches } from './batches.ts'
 import { connections } from '../database/database.ts'
-import { LANE_TTL_MS } from './lane.ts'
+import { isFenced } from '../database/database-errors.ts'
+import { Lane, LANE_TTL_MS } from './lane.ts'
+import { PostedBatch } from './post.ts'
 import { sealSilentLanes } from './stored-rows.ts'
 
 const server = await runServer()
@@ -38,12 +43,21 @@ async function setUp() {
     return { batches, proxy }
   }
   const accountId = await anAccountIn(reads, usd('5'))
+  const aHold = () => ({ id: anId(), accountId, kind: 'text', amount: ZERO }) as const
   const charge = async (batches: Batches) => {
-    const hold = { id: anId(), accountId, kind: 'text', amount: ZERO } as const
+    const hold = aHold()
     await batches.place(hold)
     return batches.charge({ hold, charge: aCharge(1), tariffId: null })
   }
-  return { reads, clock, open, openFrozen, charge }
+  const sql = connections({ url }).connect()
+  ends.push(() => sql.close())
+  return { reads, sql, clock, open, openFrozen, aHold, charge }
+}
+
+/** Whether all lanes have stored the commits of their last batches. */
+async function isSealed(sql: SQL) {
+  const open = await sql<object[]>`SELECT FROM lanes WHERE sealed_id < last_id`
+  return open.length === 0
 }
 
 afterEach(async () => {
@@ -132,6 +146,68 @@ describe.skipIf(server === undefined)('lanes', () => {
 
     expect([early, unsealed.length, sealed[0]! + sealed[1]!]).toEqual([0, 0, 1])
     expect(await problemsOf(reads)).toEqual([])
+  })
+
+  test('a silent node whose lane is sealed and was not taken goes on with its lane', async () => {
+    const { open, charge, clock, reads } = await setUp()
+    const node = await open('a')
+    await charge(node)
+    await until('its lane is sealed', () => isSealed(reads))
+    clock.nowMs += 10 * LANE_TTL_MS
+    const sealed = await sealSilentLanes(reads, clock.nowMs)
+
+    const answer = await charge(node)
+
+    expect([sealed, node.process]).toEqual([0, 'lane-1/1'])
+    expect(answer).toMatchObject({ captured: { cost: usd('1') } })
+  })
+
+  test('a step of a frozen node whose lane was taken in the meantime is done once, in another lane', async () => {
+    const { open, openFrozen, charge, clock, reads } = await setUp()
+    const { batches: frozen, proxy } = await openFrozen()
+    await charge(frozen)
+    await until('its lane is sealed', () => isSealed(reads))
+    const seen = new Set<bigint>()
+    proxy.requests = 'held'
+    const step = frozen.run(async ({ sql }) => {
+      seen.add(frozen.lane)
+      await sql`INSERT INTO access_changes DEFAULT VALUES`
+    })
+    clock.nowMs += LANE_TTL_MS
+    const next = await open('b')
+
+    proxy.heal()
+    await step
+    await frozen.close()
+
+    expect([next.lane, frozen.lane]).toEqual([1n, 2n])
+    expect([...seen]).toEqual([2n])
+    expect(await reads`SELECT * FROM access_changes`).toHaveLength(1)
+  })
+
+  test('a batch that arrives after another attempt was asked for is not written', async () => {
+    const { reads, sql, aHold } = await setUp()
+    const lane = await Lane.claim(sql, { label: 'a', version: '1', migration: 0, nowMs: NOW })
+    const place = lane.next(0)
+    const batch = new PostedBatch({ place, nowMs: NOW }, { charges: [], ends: [], holds: [aHold()] })
+
+    const found = await lane.fateOf(sql, place)
+    const late = await rejection(batch.send(sql))
+
+    expect(found.fate).toBe('not committed')
+    expect(isFenced(late)).toBe(true)
+    expect(await reads`SELECT * FROM text_holds`).toHaveLength(0)
+  })
+
+  test('a batch that was committed is known as such however often it is asked for', async () => {
+    const { sql, aHold } = await setUp()
+    const lane = await Lane.claim(sql, { label: 'a', version: '1', migration: 0, nowMs: NOW })
+    const place = lane.next(0)
+    await new PostedBatch({ place, nowMs: NOW }, { charges: [], ends: [], holds: [aHold()] }).send(sql)
+
+    const fates = [await lane.fateOf(sql, place), await lane.fateOf(sql, place)]
+
+    expect(fates.map(({ fate }) => fate)).toEqual(['committed', 'committed'])
   })
 
   test('a frozen node whose last batch was sealed by another node goes on with another lane', async () => {

@@ -42,7 +42,10 @@ export type OwnCommit = { readonly commit: LaneCommit; readonly lastId: bigint }
 export type LanePlace = {
   readonly lane: bigint
   readonly epoch: bigint
+  /** Its number. It grows with each attempt, so that an attempt that arrives late is never taken for a later one. */
   readonly batch: bigint
+  /** The batch that it follows: the last one that was committed. */
+  readonly previousBatch: bigint
   /** Commits cover the rows until here. The commit of this batch gets the next row id, and its rows those after it. */
   readonly sealedId: bigint
   /** The last row id that the batch can use. */
@@ -51,8 +54,13 @@ export type LanePlace = {
   readonly commit: LaneCommit | undefined
 }
 
-/** What became of a batch that was not answered. */
-export type BatchFate = 'committed' | 'not committed' | 'fenced'
+/**
+ * What became of a batch that was not answered, and the row of its lane now. It is final: a batch that was not
+ * committed never will be. If the lane was taken, nobody knows whether the batch was committed before.
+ */
+export type BatchFate =
+  | { readonly fate: 'committed' | 'not committed'; readonly stored: LaneRow }
+  | { readonly fate: 'lane taken' }
 
 /**
  * What one process writes through: a sequence of batches, a range of row ids and a chain of commits. A process takes a
@@ -64,7 +72,10 @@ export type BatchFate = 'committed' | 'not committed' | 'fenced'
 export class Lane {
   readonly #number: bigint
   readonly #epoch: bigint
+  /** The last batch that was committed. */
   #batch: bigint
+  /** The number of the last attempt to write one. */
+  #attempt: bigint
   #lastId: bigint
   /** As it is stored. */
   #sealedId: bigint
@@ -75,6 +86,7 @@ export class Lane {
     this.#number = row.number
     this.#epoch = row.epoch
     this.#batch = row.batch
+    this.#attempt = row.batch
     this.#lastId = row.last_id
     this.#sealedId = row.sealed_id
     this.#chain = { number: row.commit_number, hash: row.commit_hash }
@@ -104,12 +116,14 @@ export class Lane {
     return this.#sealedId < this.#lastId
   }
 
-  /** The place of the next batch, with this number of row ids. */
+  /** The place of the next attempt, with this number of row ids. */
   next(rows: number): LanePlace {
+    this.#attempt += 1n
     return {
       lane: this.#number,
       epoch: this.#epoch,
-      batch: this.#batch + 1n,
+      batch: this.#attempt,
+      previousBatch: this.#batch,
       sealedId: this.#lastId,
       lastId: rows === 0 ? this.#lastId : this.#lastId + 1n + BigInt(rows),
       commit: this.#commit,
@@ -141,22 +155,33 @@ export class Lane {
     return { id, number, checksums: rows.checksums(), hash: rows.hash(head) }
   }
 
+  /** Goes on from what is stored, with the rows that no commit covers yet. */
+  resume(stored: LaneRow, uncovered: CommitRows): void {
+    this.#batch = stored.batch
+    this.#lastId = stored.last_id
+    this.#sealedId = stored.sealed_id
+    this.#chain = { number: stored.commit_number, hash: stored.commit_hash }
+    this.#commit = uncovered.count === 0 ? undefined : this.commitOf(uncovered, stored.sealed_id + 1n)
+    if (this.#commit !== undefined) this.#chain = this.#commit
+  }
+
   /**
-   * Finds out what became of the batch at a place. Waits for it if the database still works on it, and until it is on
-   * disk if it was committed. Throws `books_inconsistent` if batches before it are gone, as after a failover to a
-   * standby that did not have them.
+   * Finds out what became of the batch at a place, which is the last one that was sent. Waits for it if the database
+   * still works on it, and until it is on disk if it was committed. If it was not, this takes its turn in the lane, so
+   * that it is refused if it arrives later. Throws `books_inconsistent` if batches before it are gone, as after a
+   * failover to a standby that did not have them.
    */
   async fateOf(sql: SQL, place: LanePlace): Promise<BatchFate> {
-    const rows = await sql<Pick<LaneRow, 'epoch' | 'batch'>[]>`
-      SELECT epoch, batch FROM lanes WHERE number = ${place.lane} FOR UPDATE`
-    const row = rows[0]
+    this.#attempt += 1n
+    await sql`UPDATE lanes SET batch = ${this.#attempt}
+      WHERE number = ${place.lane} AND epoch = ${place.epoch} AND batch = ${place.previousBatch}`
+    const [stored] = await sql<LaneRow[]>`SELECT * FROM lanes WHERE number = ${place.lane}`
     // Epochs only grow, and lanes stay: a failover lost that this process took the lane, and all that it wrote.
-    if (row === undefined || row.epoch < place.epoch) throw lostBatches(place, 0n)
-    if (row.epoch > place.epoch) return 'fenced'
-    if (row.batch < place.batch - 1n) throw lostBatches(place, row.batch)
-    if (row.batch < place.batch) return 'not committed'
+    if (stored === undefined || stored.epoch < place.epoch) throw lostBatches(place, 0n)
+    if (stored.epoch > place.epoch) return { fate: 'lane taken' }
+    if (stored.batch < place.previousBatch) throw lostBatches(place, stored.batch)
     await flushed(sql)
-    return 'committed'
+    return { fate: stored.batch === place.batch ? 'committed' : 'not committed', stored }
   }
 
   /** Ends its text holds, and lets another process take the lane at once. */
@@ -184,8 +209,8 @@ function processName(lane: bigint, epoch: bigint): string {
   return `${chainName(lane)}/${epoch}`
 }
 
-function lostBatches({ lane, epoch, batch }: LanePlace, last: bigint): GatewayError {
-  const missing = `${last + 1n} to ${batch - 1n} of epoch ${epoch}`
+function lostBatches({ lane, epoch, previousBatch }: LanePlace, last: bigint): GatewayError {
+  const missing = `${last + 1n} to ${previousBatch} of epoch ${epoch}`
   return booksInconsistent(
     'gateway',
     new Error(`The database lost the batches ${missing} of lane ${lane}, which it had acknowledged.`),

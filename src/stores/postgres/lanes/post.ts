@@ -47,7 +47,7 @@ export type Answers = {
 }
 
 /** The parts of the result of `post_v1`. */
-const BOOKS = 1
+export const BOOKS = 1
 const CHARGE = 2
 const HOLD = 3
 const LIMITS = 4
@@ -58,7 +58,8 @@ const LIMITED = 5n
 const REPEATED = 6n
 const problems = [undefined, 'another', 'expired', 'closed', 'no account'] as const
 
-type ResultRow = {
+/** A row of the result of `post_v1`. */
+export type ResultRow = {
   part: number
   subject: bigint
   v0: bigint | null
@@ -70,42 +71,65 @@ type ResultRow = {
 }
 
 /**
- * Posts one batch in one statement, and adds the rows that it wrote to `rows`. They are made of what the database
- * returns, with the functions that make them in SQLite, so that both have the same hash.
+ * A batch of text requests on its way: it is built, sent with one statement, and its answer is read. What throws while
+ * it is built was not sent. What throws while its answer is read was committed.
  */
-export async function postBatch(
-  sql: SQL,
-  {
-    place,
-    rows,
-    nowMs,
-  }: { readonly place: LanePlace; readonly rows: CommitRows; readonly nowMs: number | null },
-  asked: Asked,
-): Promise<Answers> {
-  const accounts = new Set(
-    [...asked.charges.map(({ hold }) => hold), ...asked.ends, ...asked.holds].map(accountOf),
-  )
-  const posted = asked.charges.map((of, index) => new PostedCharge(of, place.sealedId + 2n + BigInt(index)))
-  const result = await sql<ResultRow[]>`SELECT * FROM post_v1(
-    ${record(placeValues(place))}::lane_place_v1, ${list([...accounts].map(String))}::bigint[],
-    ${list(posted.map(charge => record(charge.values())))}::text_charge_v1[],
-    ${list(asked.ends.map(hold => record(holdValues(hold))))}::text_hold_v1[],
-    ${list(asked.holds.map(hold => record(holdValues(hold))))}::text_hold_v1[], ${nowMs})`
-  const books = new Map<bigint, StagedBooks>()
-  const limits = new LimitStates()
-  const answers: (ResultRow | undefined)[] = asked.holds.map(() => undefined)
-  let hasAlerts = false
-  for (const row of result) {
-    if (row.part === BOOKS) books.set(row.subject, booksOf(row))
-    else if (row.part === CHARGE) posted[Number(row.subject) - 1]?.answered(row)
-    else if (row.part === HOLD) answers[Number(row.subject) - 1] = row
-    else if (row.part === LIMITS) limits.add(Number(row.subject), Number(row.v0), row.state ?? '')
-    else if (row.part === PROJECT) limits.addProject(Number(row.subject), Number(row.v0))
-    else if (row.part === ALERTS) hasAlerts = true
+export class PostedBatch {
+  readonly #place: LanePlace
+  readonly #asked: Asked
+  readonly #nowMs: number | null
+  readonly #charges: readonly PostedCharge[]
+  /** The arguments of `post_v1` that are lists, as text. */
+  readonly #lists: Readonly<Record<'accounts' | 'charges' | 'ends' | 'holds', string>>
+
+  /** Throws if a part of it cannot be a row. */
+  constructor({ place, nowMs }: { readonly place: LanePlace; readonly nowMs: number | null }, asked: Asked) {
+    const accounts = new Set(
+      [...asked.charges.map(({ hold }) => hold), ...asked.ends, ...asked.holds].map(accountOf),
+    )
+    this.#place = place
+    this.#asked = asked
+    this.#nowMs = nowMs
+    this.#charges = asked.charges.map(
+      (of, index) => new PostedCharge(of, place.sealedId + 2n + BigInt(index)),
+    )
+    this.#lists = {
+      accounts: list([...accounts].map(String)),
+      charges: list(this.#charges.map(charge => record(charge.values()))),
+      ends: list(asked.ends.map(hold => record(holdValues(hold)))),
+      holds: list(asked.holds.map(hold => record(holdValues(hold)))),
+    }
   }
-  for (const charge of posted) charge.addRows(rows, books, place.sealedId + 1n)
-  const holds = asked.holds.map((hold, index) => holdAnswer(hold, answers[index], limits))
-  return { charges: posted.map(({ answer }) => answer), holds, hasAlerts }
+
+  /** Sends it at once: what is sent after this call arrives after it. */
+  async send(sql: SQL): Promise<readonly ResultRow[]> {
+    const { accounts, charges, ends, holds } = this.#lists
+    return await sql<ResultRow[]>`SELECT * FROM post_v1(
+      ${record(placeValues(this.#place))}::lane_place_v1, ${accounts}::bigint[], ${charges}::text_charge_v1[],
+      ${ends}::text_hold_v1[], ${holds}::text_hold_v1[], ${this.#nowMs})`
+  }
+
+  /**
+   * Reads the answer, and adds the rows that the database wrote to `rows`. They are made of what it returned, with the
+   * functions that make them in SQLite, so that both have the same hash.
+   */
+  read(result: readonly ResultRow[], rows: CommitRows): Answers {
+    const books = new Map<bigint, StagedBooks>()
+    const limits = new LimitStates()
+    const answers: (ResultRow | undefined)[] = this.#asked.holds.map(() => undefined)
+    let hasAlerts = false
+    for (const row of result) {
+      if (row.part === BOOKS) books.set(row.subject, booksOf(row))
+      else if (row.part === CHARGE) this.#charges[Number(row.subject) - 1]?.answered(row)
+      else if (row.part === HOLD) answers[Number(row.subject) - 1] = row
+      else if (row.part === LIMITS) limits.add(Number(row.subject), Number(row.v0), row.state ?? '')
+      else if (row.part === PROJECT) limits.addProject(Number(row.subject), Number(row.v0))
+      else if (row.part === ALERTS) hasAlerts = true
+    }
+    for (const charge of this.#charges) charge.addRows(rows, books, this.#place.sealedId + 1n)
+    const holds = this.#asked.holds.map((hold, index) => holdAnswer(hold, answers[index], limits))
+    return { charges: this.#charges.map(({ answer }) => answer), holds, hasAlerts }
+  }
 }
 
 /** A charge of a batch, and what became of it. */
@@ -258,12 +282,13 @@ export function placeValues({
   lane,
   epoch,
   batch,
+  previousBatch,
   lastId,
   sealedId,
   commit,
 }: LanePlace): readonly SqlValue[] {
   const stored = [commit?.id, commit?.number, commit?.checksums, commit?.hash]
-  return [lane, epoch, batch, lastId, sealedId, ...stored.map(value => value ?? null)]
+  return [lane, epoch, batch, previousBatch, lastId, sealedId, ...stored.map(value => value ?? null)]
 }
 
 export function holdValues({ id, accountId, amount, demand }: TextHoldTerms): readonly SqlValue[] {

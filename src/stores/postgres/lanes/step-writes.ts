@@ -9,6 +9,8 @@ import { placeValues } from './post.ts'
 
 /** Ends a transaction whose node is frozen between two statements, so that it does not keep its locks. */
 const IDLE_TIMEOUT = '1s'
+/** A step that waits longer for a lock or a turn is tried again, because the other batches of its node wait. */
+const LOCK_TIMEOUT = '500ms'
 
 /** The work of one caller in a transaction of the lane. It may run again, so it keeps nothing outside the database. */
 export type Work<T> = (writes: StepWrites) => Promise<T>
@@ -24,14 +26,17 @@ export function isOfLane(table: HashedTableDefinition): boolean {
 /** What a step can do: read and write with `sql`, and append rows that the commit of the transaction covers. */
 export class StepWrites {
   readonly sql: SQL
+  /** Must be called after each answer of the database. Without one in time, the connection counts as lost. */
+  readonly answered: () => void
   readonly rows = new CommitRows(bunHashes)
   readonly #commitId: bigint
   #lastId: bigint
   /** The ids that were asked for, by table, until their rows are written. */
   readonly #reserved = new Map<HashedTableDefinition, bigint>()
 
-  constructor(sql: SQL, { sealedId }: LanePlace) {
+  constructor(sql: SQL, { sealedId }: LanePlace, answered: () => void) {
     this.sql = sql
+    this.answered = answered
     this.#commitId = sealedId + 1n
     this.#lastId = sealedId + 1n
   }
@@ -81,20 +86,23 @@ export type StepOutcome<T> = { readonly result: T; readonly own: OwnCommit | und
 
 /**
  * Runs the work of a step in a transaction, which is the batch at a place of the lane. `ran` is called with the outcome
- * before the commit, so that it is known if the commit is not answered.
+ * before the commit, so that it is known if the commit is not answered, and `answered` after each answer.
  */
 export function runStep<T>(
   sql: SQL,
   at: { readonly lane: Lane; readonly place: LanePlace; readonly nowMs: number | null },
   work: Work<T>,
-  ran: (outcome: StepOutcome<T>) => void,
+  { ran, answered }: { readonly ran: (outcome: StepOutcome<T>) => void; readonly answered: () => void },
 ): Promise<StepOutcome<T>> {
   const { lane, place, nowMs } = at
   return sql.begin(async transaction => {
     await transaction`SELECT set_config('idle_in_transaction_session_timeout', ${IDLE_TIMEOUT}, true),
+      set_config('lock_timeout', ${LOCK_TIMEOUT}, true),
       enter_lane_v1(${record(placeValues(place))}::lane_place_v1, now_ms(${nowMs}))`
-    const writes = new StepWrites(transaction, place)
+    answered()
+    const writes = new StepWrites(transaction, place, answered)
     const result = await work(writes)
+    answered()
     const keep = (outcome: StepOutcome<T>) => {
       ran(outcome)
       return outcome
@@ -110,6 +118,7 @@ export function runStep<T>(
       INSERT INTO commits (id, node_id, number, checksums, hash)
         SELECT ${commit.id}::bigint, node_id, ${commit.number}::bigint, ${commit.checksums}::bytea, ${commit.hash}::bytea
           FROM sealed`
+    answered()
     return keep({ result, own: { commit, lastId } })
   })
 }

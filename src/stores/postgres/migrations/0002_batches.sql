@@ -74,12 +74,14 @@ CREATE TYPE periods_v1 AS (
 -- The limits of a scope as a text that the node reads, and whether it has room for the requests that ask.
 CREATE TYPE asked_limit_v1 AS (account_id bigint, has_room boolean, state text);
 
--- The place of a batch in its lane: the last row id that it may use, what of the lane is sealed, and the commit of the
--- batch before, if that wrote rows that a commit covers.
+-- The place of a batch in its lane: the batch that it follows, the last row id that it may use, the last row id before
+-- it, which its commit seals, and the commit of the batch before, if that wrote rows that a commit covers. Numbers of
+-- batches grow with each attempt to write one.
 CREATE TYPE lane_place_v1 AS (
   lane bigint,
   epoch bigint,
   batch bigint,
+  previous_batch bigint,
   last_id bigint,
   sealed_id bigint,
   commit_id bigint,
@@ -88,7 +90,8 @@ CREATE TYPE lane_place_v1 AS (
   hash bytea
 );
 
--- Begins a batch. Fails with TG001 if another process took the lane, or if this batch or a later one was committed.
+-- Begins a batch. Fails with TG001 if another process took the lane, or if the batch does not follow the last one that
+-- was committed: it was committed already, or would use row ids again.
 CREATE FUNCTION enter_lane_v1(p_place lane_place_v1, p_now_ms bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_node bigint;
@@ -100,10 +103,11 @@ BEGIN
       commit_number = coalesce(p_place.commit_number, commit_number),
       commit_hash = coalesce(p_place.hash, commit_hash),
       seen_at_ms = p_now_ms
-    WHERE number = p_place.lane AND epoch = p_place.epoch AND batch = p_place.batch - 1
+    WHERE number = p_place.lane AND epoch = p_place.epoch AND batch = p_place.previous_batch
+      AND last_id = p_place.sealed_id
     RETURNING node_id INTO v_node;
   IF NOT FOUND THEN
-    RAISE EXCEPTION 'Lane % has another epoch or batch.', p_place.lane USING ERRCODE = 'TG001';
+    RAISE EXCEPTION 'Lane % has another epoch, batch or last row id.', p_place.lane USING ERRCODE = 'TG001';
   END IF;
   IF p_place.hash IS NOT NULL THEN
     INSERT INTO commits (id, node_id, number, checksums, hash)
@@ -183,8 +187,9 @@ DECLARE
   v_account record;
   v_code bigint;
 BEGIN
-  -- The caller waits for the disk in a transaction of its own, after the locks of this one are released.
-  PERFORM set_config('synchronous_commit', 'off', true);
+  -- The caller waits for the disk in a transaction of its own, after the locks of this one are released. A lock that
+  -- another transaction does not release must not make the node believe that the database is lost.
+  PERFORM set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '2s', true);
   PERFORM enter_lane_v1(p_place, v_now_ms);
   SELECT array_agg(locked.book) INTO v_books FROM (
     SELECT balances AS book FROM balances WHERE account_id = ANY (p_accounts)
