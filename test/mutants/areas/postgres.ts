@@ -91,7 +91,7 @@ export const postgresMutants: readonly Mutant[] = [
   {
     name: 'the commit of a batch does not cover the charges of PostgreSQL',
     file: 'src/stores/postgres/lanes/post.ts',
-    text: 'rows.add(chargesTable.tag, formOfRow(chargesTable, place, chargeRow(account, charge, booking, tariffId)))',
+    text: 'rows.add(chargesTable.tag, formOfRow(chargesTable, place, Object.assign(this.#row, decided)))',
     replacement: '',
     tests: [BATCH_TESTS],
   },
