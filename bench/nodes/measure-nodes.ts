@@ -33,6 +33,7 @@ const cases: readonly Case[] = [
   { name: '1,000 accounts', nodes: 1, payers: 'many' },
   { name: '1,000 accounts', nodes: 2, payers: 'many' },
   { name: '1,000 accounts', nodes: 4, payers: 'many' },
+  { name: '1,000 accounts', nodes: 8, payers: 'many' },
   { name: 'one account', nodes: 2, payers: 'one' },
   { name: '1,000 accounts, two limited scopes', nodes: 2, payers: 'limited' },
   { name: '1,000 accounts, flush of 5 ms', nodes: 2, payers: 'many', flushUs: 5000 },

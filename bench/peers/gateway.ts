@@ -1,5 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { aDatabase } from '../../test/support/postgres/databases.ts'
+import { PostgresServer } from '../../test/support/postgres/server.ts'
 import { freePort } from '../processes.ts'
 import { paces, streamModel, type Pace } from '../workloads/streams.ts'
 import { EMBEDDING_MODEL, EMBEDDING_UPSTREAM_MODEL, MODEL, UPSTREAM_MODEL } from '../workloads/workload.ts'
@@ -28,7 +30,7 @@ type Additional = {
 export async function startGateway(
   { processes, upstreamPort }: Surroundings,
   additional: Additional = { providers: [], models: [], environment: {} },
-  name: 'gateway' | 'limited' = 'gateway',
+  name: 'gateway' | 'limited' | 'postgres' = 'gateway',
 ): Promise<Gateway> {
   const port = freePort()
   const adminKey = crypto.randomUUID()
@@ -87,6 +89,15 @@ const LIMITS = {
 /** A gateway whose requests pass two scopes with every limit, and whose replies have the headers with them. */
 export function startLimitedGateway(surroundings: Surroundings): Promise<Gateway> {
   return startGateway(surroundings, undefined, 'limited')
+}
+
+/** A gateway with its books in a PostgreSQL server on the same machine. */
+export async function startPostgresGateway(surroundings: Surroundings): Promise<Gateway> {
+  const environment = {
+    TOLLGATE_DATABASE_URL: await aDatabase(await PostgresServer.start(18)),
+    TOLLGATE_SECRET_KEY: Buffer.alloc(32).toString('base64'),
+  }
+  return startGateway(surroundings, { providers: [], models: [], environment }, 'postgres')
 }
 
 const paceNames = Object.keys(paces) as Pace[]

@@ -1,10 +1,19 @@
 import type { Processes } from '../processes.ts'
 
-export const peerNames = ['direct', 'relay', 'control', 'gateway', 'limited', 'nginx', 'node'] as const
+export const peerNames = [
+  'direct',
+  'relay',
+  'control',
+  'gateway',
+  'limited',
+  'postgres',
+  'nginx',
+  'node',
+] as const
 /**
  * The servers to compare: the mock upstream itself, the bare relay, a second bare relay (the distance of its ratio from
- * 1 is the noise of the run), the gateway, a gateway whose account and key have limits and budgets, nginx, and a relay
- * with node:http.
+ * 1 is the noise of the run), the gateway, a gateway whose account and key have limits and budgets, a gateway with its
+ * books in PostgreSQL, nginx, and a relay with node:http.
  */
 export type PeerName = (typeof peerNames)[number]
 

@@ -1,5 +1,5 @@
 import type { Processes } from '../processes.ts'
-import { startGateway, startLimitedGateway } from './gateway.ts'
+import { startGateway, startLimitedGateway, startPostgresGateway } from './gateway.ts'
 import { startNginx } from './nginx.ts'
 import { startNodeRelay } from './node-relay.ts'
 import type { Peer, PeerName, Surroundings } from './peer.ts'
@@ -14,6 +14,7 @@ const starts: Record<Exclude<PeerName, 'direct'>, Start> = {
   control: surroundings => startRelay('control', surroundings),
   gateway: startGateway,
   limited: startLimitedGateway,
+  postgres: startPostgresGateway,
   nginx: startNginx,
   node: startNodeRelay,
 }

@@ -30,7 +30,11 @@ export const EMBEDDING_UPSTREAM_MODEL = 'bench-embed-2026-01-01'
 
 /** The request for this peer. */
 export function requestFor(peer: { readonly name: string }, workload: Workload): RequestKind {
-  return peer.name === 'gateway' || peer.name === 'limited' ? (workload.converted ?? workload) : workload
+  return isGateway(peer) ? (workload.converted ?? workload) : workload
+}
+
+function isGateway({ name }: { readonly name: string }): boolean {
+  return name === 'gateway' || name === 'limited' || name === 'postgres'
 }
 
 /** Splits a body at its number. */

@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.ts'
 
 const BATCHES = 'src/stores/postgres/lanes/batches.ts'
+const LANES = 'src/stores/postgres/migrations/0001_books.sql'
 const POST = 'src/stores/postgres/migrations/0002_batches.sql'
 const LIMITS = 'src/stores/postgres/migrations/0008_limits.sql'
 const BATCH_TESTS = 'src/stores/postgres/lanes/batches.test.ts'
@@ -47,7 +48,7 @@ export const postgresMutants: readonly Mutant[] = [
   },
   {
     name: 'a process that lost its lane still writes',
-    file: POST,
+    file: LANES,
     text: 'WHERE number = p_place.lane AND epoch = p_place.epoch AND batch = p_place.previous_batch\n      AND last_id = p_place.sealed_id',
     replacement: 'WHERE number = p_place.lane',
     tests: [BATCH_TESTS],
@@ -62,8 +63,8 @@ export const postgresMutants: readonly Mutant[] = [
   {
     name: 'a charge in PostgreSQL after its hold expired frees the hold again',
     file: POST,
-    text: 'CASE WHEN h.expired_at_ms IS NULL THEN h.amount ELSE 0 END AS freed',
-    replacement: 'h.amount AS freed',
+    text: 'CASE WHEN h.expired_at_ms IS NULL THEN h.amount ELSE 0 END,',
+    replacement: 'h.amount,',
     tests: [HOLD_TESTS],
   },
   {
@@ -97,20 +98,20 @@ export const postgresMutants: readonly Mutant[] = [
   {
     name: 'a charge is taken without a hold in PostgreSQL',
     file: POST,
-    text: 'FROM given g JOIN ended e ON e.ordinality = g.ordinality',
-    replacement: 'FROM given g LEFT JOIN ended e ON e.ordinality = g.ordinality',
+    text: 'FROM unnest(p_charges) AS g JOIN unnest(v_ended) AS e ON e.charge_id = g.id',
+    replacement: 'FROM unnest(p_charges) AS g LEFT JOIN unnest(v_ended) AS e ON e.charge_id = g.id',
     tests: [HOLD_TESTS],
   },
   {
     name: 'the commit of a batch does not cover the charges of PostgreSQL',
     file: 'src/stores/postgres/lanes/post.ts',
-    text: 'rows.add(chargesTable.tag, formOfRow(chargesTable, place, chargeRow(account, charge, booking, tariffId)))',
+    text: 'rows.add(chargesTable.tag, formOfRow(chargesTable, place, Object.assign(this.#row, decided)))',
     replacement: '',
     tests: [BATCH_TESTS],
   },
   {
     name: 'a batch of PostgreSQL does not store the commit of the batch before',
-    file: POST,
+    file: LANES,
     text: 'IF p_place.hash IS NOT NULL THEN',
     replacement: 'IF false THEN',
     tests: [BATCH_TESTS],

@@ -87,8 +87,33 @@ export function columnsOf(table: HashedTableDefinition): readonly string[] {
 
 /** All covered columns of a hashed table, in the order of the hash. */
 export function allColumnsOf(table: HashedTableDefinition): readonly string[] {
-  const { columns, added = {}, named = {} } = table
-  return [keyOf(table), ...Object.keys({ ...columns, ...added, ...named }), 'commit_id']
+  return layoutOf(table).all
+}
+
+/** The columns of a table as lists. They are made once, because each new row needs them. */
+type Layout = {
+  readonly all: readonly string[]
+  readonly named: readonly string[]
+  /** Where the values of the columns that were added later begin, and those of the named ones. */
+  readonly addedStart: number
+  readonly namedStart: number
+}
+
+const layouts = new WeakMap<HashedTableDefinition, Layout>()
+
+function layoutOf(table: HashedTableDefinition): Layout {
+  let layout = layouts.get(table)
+  if (layout === undefined) {
+    const columns = Object.keys(table.columns)
+    const added = Object.keys(table.added ?? {})
+    const named = Object.keys(table.named ?? {})
+    const all = [keyOf(table), ...columns, ...added, ...named, 'commit_id']
+    // The row id and the columns come first.
+    const addedStart = 1 + columns.length
+    layout = { all, named, addedStart, namedStart: addedStart + added.length }
+    layouts.set(table, layout)
+  }
+  return layout
 }
 
 /**
@@ -107,20 +132,16 @@ export function selectCovered(table: HashedTableDefinition, columns = allColumns
  * The values of a row that its hash covers, from the values of all its columns: those that were added later only if
  * they are not null, and the named ones with their names.
  */
-export function formOf(
-  { columns, added = {}, named = {} }: HashedTableDefinition,
-  values: readonly SqlValue[],
-): readonly SqlValue[] {
-  const names = Object.keys(named)
-  // The row id and the columns come first.
-  const addedStart = 1 + Object.keys(columns).length
-  const namedStart = addedStart + Object.keys(added).length
-  return [
-    ...values.slice(0, addedStart),
-    ...values.slice(addedStart, namedStart).filter(value => value !== null),
-    ...values
-      .slice(namedStart, -1)
-      .flatMap((value, index) => (value === null ? [] : [names[index] ?? '', value])),
-    ...values.slice(-1),
-  ]
+export function formOf(table: HashedTableDefinition, values: readonly SqlValue[]): readonly SqlValue[] {
+  const { named, addedStart, namedStart } = layoutOf(table)
+  const form = values.slice(0, addedStart)
+  const commitAt = values.length - 1
+  for (let at = addedStart; at < commitAt; at += 1) {
+    const value = values[at] ?? null
+    if (value === null) continue
+    if (at >= namedStart) form.push(named[at - namedStart] ?? '')
+    form.push(value)
+  }
+  form.push(values[commitAt] ?? null)
+  return form
 }

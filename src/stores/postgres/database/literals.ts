@@ -14,8 +14,13 @@ export function list(elements: readonly (string | null)[]): string {
 }
 
 function quoted(element: string | null): string {
-  return element === null ? 'NULL' : `"${element.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+  if (element === null) return 'NULL'
+  return SPECIAL.test(element) ? `"${element.replaceAll(/["\\]/g, String.raw`\$&`)}"` : `"${element}"`
 }
+
+/** Texts with these characters are escaped. Nearly all others are names, which need no quotes in a record. */
+const SPECIAL = /["\\]/
+const NAME = /^[\w./:-]+$/
 
 /** The fields of a record that PostgreSQL wrote as text. */
 export function fieldsOf(text: string): (string | null)[] {
@@ -48,6 +53,6 @@ function endOfQuoted(text: string, start: number): number {
 /** An empty field is null. */
 function field(value: SqlValue): string {
   if (value === null) return ''
-  if (typeof value === 'string') return `"${value.replaceAll(/["\\]/g, '$&$&')}"`
+  if (typeof value === 'string') return NAME.test(value) ? value : `"${value.replaceAll(/["\\]/g, '$&$&')}"`
   return value instanceof Uint8Array ? `"\\\\x${Buffer.from(value).toString('hex')}"` : String(value)
 }

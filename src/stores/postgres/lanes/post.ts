@@ -137,11 +137,21 @@ class PostedCharge {
   readonly #asked: AskedCharge
   /** Of the charge and of its operation, which are in different tables. */
   readonly #id: bigint
+  /** Its row. The books and the hold, which only the database knows, decide the rest of it. */
+  readonly #row: ReturnType<typeof chargeRow>
   #answer: ChargeAnswer
 
   constructor(asked: AskedCharge, id: bigint) {
+    const { hold, charge, tariffId } = asked
+    const unknown = { shortfall: nanoUsd(0n), operationId: null }
     this.#asked = asked
     this.#id = id
+    this.#row = chargeRow(
+      { accountId: hold.accountId, current: NO_BOOKS },
+      charge,
+      { id: hold.id, ...unknown },
+      tariffId,
+    )
     this.#answer = { captured: { cost: asked.charge.cost, shortfall: nanoUsd(0n) } }
   }
 
@@ -149,16 +159,10 @@ class PostedCharge {
     return this.#answer
   }
 
-  /** The values of `text_charge_v1`. The database adds what depends on the books and on the hold. */
+  /** The values of `text_charge_v1`. */
   values(): readonly SqlValue[] {
-    const { hold, charge, tariffId } = this.#asked
-    const unknown = { shortfall: nanoUsd(0n), operationId: this.#id }
-    const books = { accountId: hold.accountId, current: newBooks() }
-    const row: Readonly<Record<string, SqlValue | undefined>> = {
-      id: this.#id,
-      ...chargeRow(books, charge, { id: hold.id, ...unknown }, tariffId),
-    }
-    return chargeColumns.map(column => row[column] ?? null)
+    const row: Readonly<Record<string, SqlValue | undefined>> = this.#row
+    return [this.#id, ...chargeColumns.map(column => row[column] ?? null)]
   }
 
   answered({ v0: isRepeat, v1: accountId, v2: cost, v3: shortfall }: ResultRow): void {
@@ -173,7 +177,7 @@ class PostedCharge {
   /** Adds the rows that the database wrote for it, and changes the books like it. */
   addRows(rows: CommitRows, books: ReadonlyMap<bigint, StagedBooks>, commitId: bigint): void {
     if ('first' in this.#answer) return
-    const { hold, charge, tariffId } = this.#asked
+    const { hold, charge } = this.#asked
     const { accountId, id } = hold
     const current = books.get(BigInt(accountId))
     if (current === undefined) throw new Error(`The database returned no books of account ${accountId}.`)
@@ -181,44 +185,43 @@ class PostedCharge {
     const write = captureTextHold({ id, amount, state: 'open' }, charge, this.#id)
     if (write === undefined) throw new Error('An open hold has ended.')
     const { booking, operation } = write
-    const account = { accountId, current }
     const place = { id: this.#id, commitId }
-    rows.add(chargesTable.tag, formOfRow(chargesTable, place, chargeRow(account, charge, booking, tariffId)))
+    const { shortfall, operationId } = booking
+    const decided = { previous_id: current.latestChargeId, shortfall, operation_id: operationId }
+    rows.add(chargesTable.tag, formOfRow(chargesTable, place, Object.assign(this.#row, decided)))
     current.latestChargeId = this.#id
     const entries = entriesOf(current.balances, operation.movements)
-    const row = operationRow(account, operation, entries)
+    const row = operationRow({ accountId, current }, operation, entries)
     if (row === null) return
     rows.add(operationsTable.tag, formOfRow(operationsTable, place, row))
     addOperation(current, this.#id, operation.kind, entries)
   }
 }
 
-/** The fields of `text_charge_v1`, in their order. */
+/** The fields of `text_charge_v1` after the row id, in their order. */
 const chargeColumns = [
-  'id',
-  'operation_id',
   'id_key',
   'id_tail',
   'account_id',
+  'cost',
+  'at_ms',
   'api_key_id',
-  'route',
   'model',
   'provider',
   'input',
   'cached_input',
   'cache_write',
+  'cache_write_1h',
   'audio_input',
   'output',
   'reasoning',
   'audio_output',
+  'provider_cost',
+  'route',
   'provenance',
   'is_clamped',
   'tariff_id',
-  'cost',
-  'at_ms',
-  'cache_write_1h',
   'server_tool_uses',
-  'provider_cost',
   'search_calls',
   'file_searches',
   'service_tier',
@@ -239,6 +242,8 @@ function newBooks(): StagedBooks {
     alert: null,
   }
 }
+
+const NO_BOOKS = newBooks()
 
 /** The part of an account's books that charges change, before the batch. */
 function booksOf({

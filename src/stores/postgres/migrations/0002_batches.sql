@@ -1,31 +1,31 @@
 -- What a node writes in one batch, and the rule of it: a text charge moves its cost from `available` to `revenue.text`,
 -- whatever was held. Functions and types have a version in their names, so that two versions of the gateway can run.
 
+-- The row id comes first: it is also the place of the charge in its batch. What is read most follows.
 CREATE TYPE text_charge_v1 AS (
   id bigint,
-  operation_id bigint,
   id_key bigint,
   id_tail bigint,
   account_id bigint,
+  cost bigint,
+  at_ms bigint,
   api_key_id bigint,
-  route text,
   model text,
   provider text,
   input bigint,
   cached_input bigint,
   cache_write bigint,
+  cache_write_1h bigint,
   audio_input bigint,
   output bigint,
   reasoning bigint,
   audio_output bigint,
+  provider_cost bigint,
+  route text,
   provenance text,
   is_clamped bigint,
   tariff_id bigint,
-  cost bigint,
-  at_ms bigint,
-  cache_write_1h bigint,
   server_tool_uses bigint,
-  provider_cost bigint,
   search_calls bigint,
   file_searches bigint,
   service_tier text,
@@ -44,6 +44,10 @@ CREATE TYPE text_hold_v1 AS (
   tokens bigint,
   worst_case bigint
 );
+
+-- A hold that a batch ended, and the row id of the charge that ended it: null without one. `first_charge_id` is the
+-- charge of its id that was made before, if there is one.
+CREATE TYPE ended_hold_v1 AS (charge_id bigint, first_charge_id bigint, freed bigint, hold text_holds);
 
 -- What a request changes in the usage of its scopes when it begins or ends. `tokens` is null if it leaves their buckets
 -- as they are, and `cost` and `at_ms` are those of its charge.
@@ -74,80 +78,8 @@ CREATE TYPE periods_v1 AS (
 -- The limits of a scope as a text that the node reads, and whether it has room for the requests that ask.
 CREATE TYPE asked_limit_v1 AS (account_id bigint, has_room boolean, state text);
 
--- The place of a batch in its lane: the batch that it follows, the last row id that it may use, the last row id before
--- it, which its commit seals, and the commit of the batch before, if that wrote rows that a commit covers. Numbers of
--- batches grow with each attempt to write one.
-CREATE TYPE lane_place_v1 AS (
-  lane bigint,
-  epoch bigint,
-  batch bigint,
-  previous_batch bigint,
-  last_id bigint,
-  sealed_id bigint,
-  commit_id bigint,
-  commit_number bigint,
-  checksums bytea,
-  hash bytea
-);
-
--- Begins a batch. Fails with TG001 if another process took the lane, or if the batch does not follow the last one that
--- was committed: it was committed already, or would use row ids again.
-CREATE FUNCTION enter_lane_v1(p_place lane_place_v1, p_now_ms bigint) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-  v_node bigint;
-BEGIN
-  UPDATE lanes SET
-      batch = p_place.batch,
-      last_id = p_place.last_id,
-      sealed_id = p_place.sealed_id,
-      commit_number = coalesce(p_place.commit_number, commit_number),
-      commit_hash = coalesce(p_place.hash, commit_hash),
-      seen_at_ms = p_now_ms
-    WHERE number = p_place.lane AND epoch = p_place.epoch AND batch = p_place.previous_batch
-      AND last_id = p_place.sealed_id
-    RETURNING node_id INTO v_node;
-  IF NOT FOUND THEN
-    RAISE EXCEPTION 'Lane % has another epoch, batch or last row id.', p_place.lane USING ERRCODE = 'TG001';
-  END IF;
-  IF p_place.hash IS NOT NULL THEN
-    INSERT INTO commits (id, node_id, number, checksums, hash)
-      VALUES (p_place.commit_id, v_node, p_place.commit_number, p_place.checksums, p_place.hash);
-  END IF;
-END $$;
-
--- The clock of the database. Tests pass their own time.
-CREATE FUNCTION now_ms(p_now_ms bigint) RETURNS bigint LANGUAGE sql VOLATILE AS
-  $$ SELECT coalesce(p_now_ms, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) $$;
-
--- Takes the lowest lane that is sealed and not seen, or a new one. `p_ttl_ms` is how long a lane may be silent.
-CREATE FUNCTION claim_lane_v1(p_label text, p_version text, p_migration bigint, p_ttl_ms bigint, p_now_ms bigint)
-RETURNS lanes LANGUAGE plpgsql AS $$
-DECLARE
-  v_lane lanes;
-  v_number bigint;
-  v_node bigint;
-BEGIN
-  SELECT number INTO v_number FROM lanes
-    WHERE sealed_id = last_id AND seen_at_ms <= now_ms(p_now_ms) - p_ttl_ms
-    ORDER BY number LIMIT 1 FOR UPDATE SKIP LOCKED;
-  IF FOUND THEN
-    UPDATE lanes SET label = p_label, version = p_version, migration = p_migration, epoch = epoch + 1, batch = 0,
-        seen_at_ms = now_ms(p_now_ms), clock_offset_ms = NULL
-      WHERE number = v_number RETURNING * INTO v_lane;
-    RETURN v_lane;
-  END IF;
-  -- Two starts at once take different numbers.
-  LOCK TABLE lanes IN SHARE UPDATE EXCLUSIVE MODE;
-  SELECT coalesce(max(number), 0) + 1 INTO v_number FROM lanes;
-  SELECT coalesce(max(id), 0) + 1 INTO v_node FROM nodes;
-  INSERT INTO nodes (id, name) VALUES (v_node, 'lane-' || v_number);
-  INSERT INTO lanes (number, node_id, label, version, migration, epoch, batch, last_id, sealed_id, commit_number,
-      commit_hash, seen_at_ms)
-    VALUES (v_number, v_node, p_label, p_version, p_migration, 1, 0, v_number << 43, v_number << 43, 0,
-      decode(repeat('00', 32), 'hex'), now_ms(p_now_ms))
-    RETURNING * INTO v_lane;
-  RETURN v_lane;
-END $$;
+-- The sum of integers as an integer. `sum` makes a decimal number of them, which costs a batch more than the additions.
+CREATE AGGREGATE sum_v1(bigint) (SFUNC = int8pl, STYPE = bigint);
 
 -- Posts one batch of charges, ends of holds and holds. The rows of its result say what is not as asked:
 --   1 (books): the account, and its available, revenue_text, operation_count, latest_operation_id and latest_charge_id
@@ -181,8 +113,12 @@ DECLARE
   -- The accounts whose holds are decided one after the other.
   v_apart bigint[] := '{}';
   v_untold bigint := 0;
+  v_ended ended_hold_v1[];
   v_first bigint;
   v_last bigint;
+  -- The holds that repeat an earlier one, and those that were placed together.
+  v_repeated bigint;
+  v_placed bigint;
   v_hold record;
   v_account record;
   v_code bigint;
@@ -199,90 +135,92 @@ BEGIN
   IF v_is_limited THEN
     v_at := periods_v1(v_now_ms);
   END IF;
-  -- Only the partitions between these are opened.
-  SELECT min(id_key), max(id_key) INTO v_first, v_last FROM unnest(p_charges);
-
-  IF v_is_limited AND cardinality(p_charges) + cardinality(p_ends) > 0 THEN
-    -- Of `balances`, because a join with `v_books` would compare each part with each account.
-    v_untold := change_usage_v1(ARRAY(
-      SELECT given_back_v1(h, e.tokens)
-        FROM (
-          SELECT id_key, id_tail, account_id, input + cached_input + cache_write + coalesce(cache_write_1h, 0)
-              + audio_input + output + reasoning + audio_output AS tokens
-            FROM unnest(p_charges)
-          UNION ALL SELECT id_key, id_tail, account_id, 0 FROM unnest(p_ends)
-        ) AS e
-          JOIN balances b ON b.account_id = e.account_id AND b.limit_kinds <> 0
-          JOIN text_holds h ON h.id_key = e.id_key AND h.id_tail = e.id_tail AND h.account_id = e.account_id
-        WHERE h.api_key_id IS NOT NULL
-      UNION ALL
-      SELECT ROW(g.account_id, g.api_key_id, g.model, 0, 0, NULL, 0, 0, g.cost, g.at_ms)::usage_change_v1
-        FROM unnest(p_charges) AS g
-          JOIN balances b ON b.account_id = g.account_id AND b.limit_kinds <> 0
-          JOIN text_holds h ON h.id_key = g.id_key AND h.id_tail = g.id_tail AND h.account_id = g.account_id
-        WHERE g.cost > 0 AND NOT EXISTS (
-          SELECT FROM charges c WHERE c.id_key = g.id_key AND c.id_tail = g.id_tail
-            AND c.id_key BETWEEN v_first AND v_last
-        )
-    ), v_at);
-  END IF;
-
-  IF cardinality(p_charges) > 0 THEN
-    RETURN QUERY SELECT 1, b.account_id, b.available, b.revenue_text, b.operation_count, b.latest_operation_id,
-        b.latest_charge_id, NULL::text
-      FROM unnest(v_books) AS b WHERE b.account_id IN (SELECT account_id FROM unnest(p_charges));
-
-    RETURN QUERY WITH given AS MATERIALIZED (
-      SELECT * FROM unnest(p_charges) WITH ORDINALITY
-    ), earlier AS MATERIALIZED (
-      SELECT g.ordinality, c.account_id, c.cost, c.shortfall
-        FROM given g JOIN charges c ON c.id_key = g.id_key AND c.id_tail = g.id_tail
-        WHERE c.id_key BETWEEN v_first AND v_last
-    ), ended AS (
-      DELETE FROM text_holds h USING given g
+  IF cardinality(p_charges) + cardinality(p_ends) > 0 THEN
+    -- Only the partitions between these are opened.
+    SELECT min(id_key), max(id_key) INTO v_first, v_last FROM unnest(p_charges);
+    WITH ended AS (
+      DELETE FROM text_holds h USING (
+          SELECT id, id_key, id_tail, account_id FROM unnest(p_charges)
+          UNION ALL SELECT NULL, id_key, id_tail, account_id FROM unnest(p_ends)
+        ) AS g
         WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail AND h.account_id = g.account_id
-        RETURNING g.ordinality, h.account_id, CASE WHEN h.expired_at_ms IS NULL THEN h.amount ELSE 0 END AS freed
-    ), taken AS MATERIALIZED (
-      SELECT g.*, greatest(g.cost - e.freed, 0) AS shortfall,
-          lag(g.id) OVER account AS previous_charge,
-          -- Operation ids grow in the order of the batch.
-          max(g.operation_id) FILTER (WHERE g.cost > 0) OVER (account ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
-            AS previous_operation,
-          count(*) FILTER (WHERE g.cost > 0) OVER account AS operations,
-          sum(g.cost) OVER account AS spent
-        FROM given g JOIN ended e ON e.ordinality = g.ordinality
-        WHERE g.ordinality NOT IN (SELECT ordinality FROM earlier)
-        WINDOW account AS (PARTITION BY g.account_id ORDER BY g.ordinality)
+        RETURNING ROW(
+          g.id,
+          -- One look at the index for each charge. A join could read all charges of the time of the batch.
+          (SELECT c.id FROM charges c
+            WHERE c.id_key = g.id_key AND c.id_tail = g.id_tail AND c.id_key BETWEEN v_first AND v_last),
+          CASE WHEN h.expired_at_ms IS NULL THEN h.amount ELSE 0 END,
+          h
+        )::ended_hold_v1 AS hold
+    )
+    SELECT array_agg(hold) INTO v_ended FROM ended;
+    IF v_is_limited THEN
+      v_untold := change_usage_v1(ARRAY(
+        SELECT change
+          FROM unnest(v_ended) AS e JOIN unnest(v_books) AS b ON b.account_id = (e.hold).account_id
+            LEFT JOIN unnest(p_charges) AS g ON g.id = e.charge_id
+            CROSS JOIN LATERAL (
+              SELECT given_back_v1(
+                  e.hold,
+                  coalesce(g.input + g.cached_input + g.cache_write + coalesce(g.cache_write_1h, 0) + g.audio_input
+                    + g.output + g.reasoning + g.audio_output, 0),
+                  g.at_ms
+                ) WHERE (e.hold).api_key_id IS NOT NULL
+              UNION ALL
+              SELECT ROW(g.account_id, g.api_key_id, g.model, 0, 0, NULL, 0, 0, g.cost, g.at_ms)::usage_change_v1
+                WHERE g.cost > 0 AND e.first_charge_id IS NULL
+            ) AS changes (change)
+          WHERE b.limit_kinds <> 0
+      ), v_at);
+    END IF;
+    IF cardinality(p_charges) > 0 THEN
+      RETURN QUERY SELECT 1, b.account_id, b.available, b.revenue_text, b.operation_count, b.latest_operation_id,
+          b.latest_charge_id, NULL::text
+        FROM unnest(v_books) AS b WHERE b.account_id IN (SELECT account_id FROM unnest(p_charges));
+    END IF;
+
+    -- Without the columns that only the row of a charge has: each step of a query copies its rows.
+    RETURN QUERY WITH taken AS MATERIALIZED (
+      SELECT g.id, g.id_key, g.id_tail, g.account_id, g.cost, g.at_ms, greatest(g.cost - e.freed, 0) AS shortfall,
+          coalesce(lag(g.id) OVER account, b.latest_charge_id) AS previous_charge,
+          -- An operation has the row id of its charge.
+          coalesce(
+            max(g.id) FILTER (WHERE g.cost > 0) OVER (account ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
+            b.latest_operation_id
+          ) AS previous_operation,
+          b.operation_count + count(*) FILTER (WHERE g.cost > 0) OVER account AS number,
+          b.available - sum_v1(g.cost) OVER account AS available_after,
+          b.revenue_text + sum_v1(g.cost) OVER account AS revenue_after
+        FROM unnest(p_charges) AS g JOIN unnest(v_ended) AS e ON e.charge_id = g.id
+          JOIN unnest(v_books) AS b ON b.account_id = g.account_id
+        WHERE e.first_charge_id IS NULL
+        WINDOW account AS (PARTITION BY g.account_id ORDER BY g.id)
     ), insert_charges AS (
       INSERT INTO charges (id, id_key, id_tail, account_id, previous_id, operation_id, api_key_id, route, model,
           provider, input, cached_input, cache_write, audio_input, output, reasoning, audio_output, provenance,
           is_clamped, tariff_id, cost, shortfall, at_ms, cache_write_1h, server_tool_uses, provider_cost, search_calls,
           file_searches, service_tier, assumed_cached, tags, user_id, commit_id)
-        SELECT t.id, t.id_key, t.id_tail, t.account_id, coalesce(t.previous_charge, b.latest_charge_id),
-            CASE WHEN t.cost > 0 THEN t.operation_id END, t.api_key_id, t.route, t.model, t.provider, t.input,
-            t.cached_input, t.cache_write, t.audio_input, t.output, t.reasoning, t.audio_output, t.provenance,
-            t.is_clamped, t.tariff_id, t.cost, t.shortfall, t.at_ms, t.cache_write_1h, t.server_tool_uses,
-            t.provider_cost, t.search_calls, t.file_searches, t.service_tier, t.assumed_cached, t.tags, t.user_id,
-            p_place.sealed_id + 1
-          FROM taken t JOIN unnest(v_books) AS b ON b.account_id = t.account_id
+        SELECT g.id, g.id_key, g.id_tail, g.account_id, t.previous_charge, CASE WHEN g.cost > 0 THEN g.id END,
+            g.api_key_id, g.route, g.model, g.provider, g.input, g.cached_input, g.cache_write, g.audio_input, g.output,
+            g.reasoning, g.audio_output, g.provenance, g.is_clamped, g.tariff_id, g.cost, t.shortfall, g.at_ms,
+            g.cache_write_1h, g.server_tool_uses, g.provider_cost, g.search_calls, g.file_searches, g.service_tier,
+            g.assumed_cached, g.tags, g.user_id, p_place.sealed_id + 1
+          FROM unnest(p_charges) AS g JOIN taken t ON t.id = g.id
     ), insert_operations AS (
       INSERT INTO operations (id, account_id, number, previous_id, kind, subject_key, subject_tail, amount, at_ms,
           book_1, amount_1, balance_after_1, book_2, amount_2, balance_after_2, commit_id)
-        SELECT t.operation_id, t.account_id, b.operation_count + t.operations,
-            coalesce(t.previous_operation, b.latest_operation_id), 'charge', t.id_key, t.id_tail, -t.cost, t.at_ms,
-            'available', -t.cost, b.available - t.spent, 'revenue.text', t.cost, b.revenue_text + t.spent,
-            p_place.sealed_id + 1
-          FROM taken t JOIN unnest(v_books) AS b ON b.account_id = t.account_id WHERE t.cost > 0
+        SELECT id, account_id, number, previous_operation, 'charge', id_key, id_tail, -cost, at_ms, 'available', -cost,
+            available_after, 'revenue.text', cost, revenue_after, p_place.sealed_id + 1
+          FROM taken WHERE cost > 0
     ), add_to_days AS (
       INSERT INTO usage_days AS d (day, account_id, api_key_id, model, provider, first_charge_id, latest_charge_id,
           charges, input_tokens, output_tokens, images, duration_ms, cost, compensated, provider_cost,
           charges_without_cost)
-        SELECT floor(t.at_ms / 86400000.0)::bigint, t.account_id, t.api_key_id, t.model, t.provider, min(t.id),
-            max(t.id), count(*),
-            sum(t.input + t.cached_input + t.cache_write + coalesce(t.cache_write_1h, 0) + t.audio_input),
-            sum(t.output + t.reasoning + t.audio_output), 0, 0, sum(t.cost), 0,
-            coalesce(sum(t.provider_cost), 0), count(*) FILTER (WHERE t.provider_cost IS NULL)
-          FROM taken t GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+        SELECT g.at_ms / 86400000, g.account_id, g.api_key_id, g.model, g.provider, min(g.id), max(g.id), count(*),
+            sum_v1(g.input + g.cached_input + g.cache_write + coalesce(g.cache_write_1h, 0) + g.audio_input),
+            sum_v1(g.output + g.reasoning + g.audio_output), 0, 0, sum_v1(g.cost), 0,
+            coalesce(sum_v1(g.provider_cost), 0), count(*) FILTER (WHERE g.provider_cost IS NULL)
+          FROM unnest(p_charges) AS g JOIN taken t ON t.id = g.id GROUP BY 1, 2, 3, 4, 5
         ON CONFLICT (day, account_id, api_key_id, model, provider) DO UPDATE SET
           first_charge_id = least(d.first_charge_id, excluded.first_charge_id),
           latest_charge_id = greatest(d.latest_charge_id, excluded.latest_charge_id),
@@ -301,98 +239,92 @@ BEGIN
           latest_charge_id = coalesce(s.latest_charge, b.latest_charge_id),
           reserved = b.reserved - s.freed
         FROM (
-          SELECT account_id, sum(spent) AS spent, sum(freed) AS freed, max(id) AS latest_charge,
-              count(operation_id) AS operations, max(operation_id) AS latest_operation
-            FROM (
-              SELECT account_id, cost AS spent, 0 AS freed, id, CASE WHEN cost > 0 THEN operation_id END AS operation_id
-                FROM taken
-              -- Also the hold of an id that was charged before.
-              UNION ALL SELECT account_id, 0, freed, NULL, NULL FROM ended
-            ) AS changes GROUP BY account_id
+          -- Also the hold of an id that was charged before.
+          SELECT (e.hold).account_id, sum_v1(e.freed) AS freed, coalesce(sum_v1(t.cost), 0) AS spent,
+              max(t.id) AS latest_charge, count(*) FILTER (WHERE t.cost > 0) AS operations,
+              max(t.id) FILTER (WHERE t.cost > 0) AS latest_operation
+            FROM unnest(v_ended) AS e LEFT JOIN taken t ON t.id = e.charge_id GROUP BY 1
         ) AS s
         WHERE b.account_id = s.account_id
     )
-    SELECT 2, g.ordinality, CASE WHEN t.id IS NULL THEN 1 ELSE 0 END::bigint, f.account_id, f.cost,
-        coalesce(t.shortfall, f.shortfall), NULL::bigint, NULL::text
-      FROM given g LEFT JOIN taken t ON t.ordinality = g.ordinality LEFT JOIN earlier f ON f.ordinality = g.ordinality
-      WHERE t.id IS NULL OR t.shortfall > 0;
+    SELECT 2, g.id - p_place.sealed_id - 1, CASE WHEN g.shortfall IS NULL THEN 1 ELSE 0 END::bigint, f.account_id,
+        f.cost, coalesce(g.shortfall, f.shortfall), NULL::bigint, NULL::text
+      FROM (
+        SELECT c.id, c.id_key, c.id_tail, t.shortfall FROM unnest(p_charges) AS c LEFT JOIN taken t ON t.id = c.id
+          WHERE t.id IS NULL OR t.shortfall > 0
+      ) AS g LEFT JOIN LATERAL (
+        SELECT c.account_id, c.cost, c.shortfall FROM charges c
+          WHERE g.shortfall IS NULL AND c.id_key = g.id_key AND c.id_tail = g.id_tail
+            AND c.id_key BETWEEN v_first AND v_last
+          LIMIT 1
+      ) AS f ON true;
 
     IF EXISTS (SELECT FROM unnest(v_books) WHERE has_alert <> 0) THEN
       v_untold := v_untold + tell_low_balances_v1(ARRAY(SELECT account_id FROM unnest(p_charges)), v_now_ms);
     END IF;
   END IF;
 
-  IF cardinality(p_ends) > 0 THEN
-    WITH ended AS (
-      DELETE FROM text_holds h USING unnest(p_ends) AS g
-        WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail AND h.account_id = g.account_id
-        RETURNING h.account_id, h.amount, h.expired_at_ms
-    )
-    UPDATE balances b SET reserved = b.reserved - s.freed
-      FROM (SELECT account_id, sum(amount) AS freed FROM ended WHERE expired_at_ms IS NULL GROUP BY account_id) AS s
-      WHERE b.account_id = s.account_id;
-  END IF;
-
-  IF v_is_limited AND cardinality(p_holds) > 0 THEN
-    v_uses := ARRAY(
-      SELECT ROW(g.account_id, g.api_key_id, g.model, count(*), count(*), sum(g.tokens)::bigint,
-          sum(g.worst_case)::bigint, 0, 0, NULL)::usage_change_v1
-        FROM unnest(p_holds) AS g JOIN balances b ON b.account_id = g.account_id
-        WHERE b.limit_kinds <> 0 AND g.api_key_id IS NOT NULL
-          AND NOT EXISTS (SELECT FROM text_holds h WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail)
-        GROUP BY g.account_id, g.api_key_id, g.model
-    );
-    v_limits := ARRAY(SELECT asked FROM asked_limits_v1(v_uses, v_at) AS asked);
-    v_apart := ARRAY(SELECT DISTINCT account_id FROM unnest(v_limits) WHERE NOT has_room);
-    RETURN QUERY SELECT 4, l.account_id, v_now_ms, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, l.state
-      FROM unnest(v_limits) AS l;
-    RETURN QUERY SELECT 5, k.id, k.project_id, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text
-      FROM unnest(v_books) AS b JOIN unnest(v_uses) AS u ON u.account_id = b.account_id
-        JOIN api_keys k ON k.id = u.api_key_id
-      WHERE b.limit_kinds & limit_bit_v1('project') <> 0 AND k.project_id IS NOT NULL;
-  END IF;
-
   IF cardinality(p_holds) > 0 THEN
-    -- Those that repeat an earlier one. The others of an account are placed together if its money and its limits have
-    -- room for all of them.
-    RETURN QUERY WITH given AS MATERIALIZED (
-      SELECT * FROM unnest(p_holds) WITH ORDINALITY
-    ), earlier AS MATERIALIZED (
-      SELECT g.ordinality, g.account_id = h.account_id AND g.amount = h.amount AS is_same, h.expired_at_ms
-        FROM given g JOIN text_holds h ON h.id_key = g.id_key AND h.id_tail = g.id_tail
-    ), asked AS (
-      SELECT g.account_id, sum(g.amount) AS amount FROM given g
-        WHERE NOT EXISTS (SELECT FROM earlier f WHERE f.ordinality = g.ordinality) GROUP BY g.account_id
-    ), fitting AS MATERIALIZED (
-      SELECT a.account_id, a.amount FROM asked a JOIN balances b ON b.account_id = a.account_id
-        WHERE (a.amount = 0 OR a.amount <= b.available - b.reserved)
-          AND EXISTS (SELECT FROM accounts WHERE id = a.account_id AND closed_at_ms IS NULL)
-          AND a.account_id <> ALL (v_apart)
-    ), insert_holds AS (
-      INSERT INTO text_holds (id_key, id_tail, account_id, amount, lane, epoch, api_key_id, model, tokens, worst_case)
-        SELECT g.id_key, g.id_tail, g.account_id, g.amount, p_place.lane, p_place.epoch, g.api_key_id,
-            g.model, g.tokens, g.worst_case
-          FROM given g JOIN fitting f ON f.account_id = g.account_id
-          WHERE NOT EXISTS (SELECT FROM earlier e WHERE e.ordinality = g.ordinality)
-    ), write_books AS (
-      UPDATE balances b SET reserved = b.reserved + f.amount FROM fitting f
-        WHERE b.account_id = f.account_id AND f.amount > 0
-    )
-    SELECT 3, f.ordinality, CASE WHEN NOT f.is_same THEN 1 WHEN f.expired_at_ms IS NULL THEN 6 ELSE 2 END::bigint,
+    -- Those that repeat an earlier one.
+    RETURN QUERY SELECT 3, g.ordinality,
+        CASE WHEN h.account_id <> g.account_id OR h.amount <> g.amount THEN 1 WHEN h.expired_at_ms IS NULL THEN 6 ELSE 2
+          END::bigint,
         NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text
-      FROM earlier f;
+      FROM unnest(p_holds) WITH ORDINALITY AS g JOIN text_holds h ON h.id_key = g.id_key AND h.id_tail = g.id_tail;
+    GET DIAGNOSTICS v_repeated = ROW_COUNT;
+
+    IF v_is_limited THEN
+      v_uses := ARRAY(
+        SELECT ROW(g.account_id, g.api_key_id, g.model, count(*), count(*), sum_v1(g.tokens),
+            sum_v1(g.worst_case), 0, 0, NULL)::usage_change_v1
+          FROM unnest(p_holds) AS g JOIN unnest(v_books) AS b ON b.account_id = g.account_id
+          WHERE b.limit_kinds <> 0 AND g.api_key_id IS NOT NULL
+            AND (v_repeated = 0
+              OR NOT EXISTS (SELECT FROM text_holds h WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail))
+          GROUP BY g.account_id, g.api_key_id, g.model
+      );
+      v_limits := ARRAY(SELECT asked FROM asked_limits_v1(v_uses, v_at) AS asked);
+      v_apart := ARRAY(SELECT DISTINCT account_id FROM unnest(v_limits) WHERE NOT has_room);
+      RETURN QUERY SELECT 4, l.account_id, v_now_ms, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, l.state
+        FROM unnest(v_limits) AS l;
+      RETURN QUERY SELECT 5, k.id, k.project_id, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text
+        FROM unnest(v_books) AS b JOIN unnest(v_uses) AS u ON u.account_id = b.account_id
+          JOIN api_keys k ON k.id = u.api_key_id
+        WHERE b.limit_kinds & limit_bit_v1('project') <> 0 AND k.project_id IS NOT NULL;
+    END IF;
+
+    -- The others of an account are placed together if its money and its limits have room for all of them.
+    WITH given AS MATERIALIZED (
+      SELECT * FROM unnest(p_holds) AS g
+        WHERE v_repeated = 0
+          OR NOT EXISTS (SELECT FROM text_holds h WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail)
+    ), fitting AS (
+      UPDATE balances b SET reserved = b.reserved + a.amount
+        FROM (SELECT account_id, sum_v1(amount) AS amount FROM given GROUP BY account_id) AS a
+        WHERE b.account_id = a.account_id AND (a.amount = 0 OR a.amount <= b.available - b.reserved)
+          AND (SELECT closed_at_ms IS NULL FROM accounts WHERE id = a.account_id)
+          AND a.account_id <> ALL (v_apart)
+        RETURNING b.account_id
+    )
+    INSERT INTO text_holds (id_key, id_tail, account_id, amount, lane, epoch, api_key_id, model, tokens, worst_case)
+      SELECT g.id_key, g.id_tail, g.account_id, g.amount, p_place.lane, p_place.epoch, g.api_key_id, g.model, g.tokens,
+          g.worst_case
+        FROM given g JOIN fitting f ON f.account_id = g.account_id;
+    GET DIAGNOSTICS v_placed = ROW_COUNT;
 
     IF v_is_limited THEN
       v_apart := ARRAY(
         SELECT DISTINCT g.account_id FROM unnest(p_holds) AS g
-          WHERE NOT EXISTS (SELECT FROM text_holds h WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail)
+          WHERE v_placed + v_repeated < cardinality(p_holds)
+            AND NOT EXISTS (SELECT FROM text_holds h WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail)
       );
       PERFORM change_usage_v1(ARRAY(SELECT u FROM unnest(v_uses) AS u WHERE u.account_id <> ALL (v_apart)), v_at);
     END IF;
 
     FOR v_hold IN
       SELECT g.* FROM unnest(p_holds) WITH ORDINALITY AS g
-        WHERE NOT EXISTS (SELECT FROM text_holds h WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail)
+        WHERE v_placed + v_repeated < cardinality(p_holds)
+          AND NOT EXISTS (SELECT FROM text_holds h WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail)
         ORDER BY g.ordinality
     LOOP
       SELECT b.available - b.reserved AS free, b.held_media, b.held_text + b.reserved AS held_text,

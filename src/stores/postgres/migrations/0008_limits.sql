@@ -3,7 +3,8 @@
 -- What an account, a project, a key, or an account or key with a model may use, and what it has used. A scope without
 -- limits has no row. Its rules are in src/domain/limits.
 CREATE TABLE limits (
-  account_id bigint NOT NULL REFERENCES accounts (id),
+  -- No foreign key, which each update would look at. Accounts stay.
+  account_id bigint NOT NULL,
   kind text COLLATE "C" NOT NULL CHECK (kind IN ('account', 'project', 'account_model', 'key', 'key_model')),
   -- The row id of the account, the project or the key.
   scope_id bigint NOT NULL,
@@ -136,18 +137,15 @@ CREATE FUNCTION limit_bit_v1(p_kind text) RETURNS bigint LANGUAGE sql IMMUTABLE 
     WHEN 'key_model' THEN 16 END
 $$;
 
--- The scopes of a request, of the kinds that have limits in its account.
+-- The scopes of a request, of the kinds that have limits in its account. A list of VALUES would be prepared again for
+-- each request.
 CREATE FUNCTION scopes_v1(p_kinds bigint, p_account bigint, p_key bigint, p_model text)
 RETURNS TABLE (kind text, scope_id bigint, model text) LANGUAGE sql STABLE ROWS 2 AS $$
-  SELECT of.kind, of.scope_id, of.model
-    FROM (VALUES
-      (1, 'account', p_account, ''),
-      (2, 'project', CASE WHEN p_kinds & 2 <> 0 THEN (SELECT project_id FROM api_keys WHERE id = p_key) END, ''),
-      (4, 'account_model', p_account, p_model),
-      (8, 'key', p_key, ''),
-      (16, 'key_model', p_key, p_model)
-    ) AS of (bit, kind, scope_id, model)
-    WHERE p_kinds & of.bit <> 0
+  SELECT 'account', p_account, '' WHERE p_kinds & 1 <> 0
+  UNION ALL SELECT 'project', (SELECT project_id FROM api_keys WHERE id = p_key), '' WHERE p_kinds & 2 <> 0
+  UNION ALL SELECT 'account_model', p_account, p_model WHERE p_kinds & 4 <> 0
+  UNION ALL SELECT 'key', p_key, '' WHERE p_kinds & 8 <> 0
+  UNION ALL SELECT 'key_model', p_key, p_model WHERE p_kinds & 16 <> 0
 $$;
 
 -- The terms and the usage of a scope, which the node reads.
@@ -163,8 +161,9 @@ $$;
 CREATE FUNCTION asked_limits_v1(p_uses usage_change_v1[], p_at periods_v1) RETURNS SETOF asked_limit_v1
 LANGUAGE sql STABLE AS $$
   WITH asked AS (
-    SELECT u.account_id, s.kind, s.scope_id, s.model, sum(u.requests)::bigint AS requests,
-        sum(u.running)::bigint AS running, coalesce(sum(u.tokens), 0)::bigint AS tokens, sum(u.reserved_text + u.reserved_media)::bigint AS amount
+    SELECT u.account_id, s.kind, s.scope_id, s.model, sum_v1(u.requests) AS requests,
+        sum_v1(u.running) AS running, coalesce(sum_v1(u.tokens), 0) AS tokens,
+        sum_v1(u.reserved_text + u.reserved_media) AS amount
       FROM unnest(p_uses) AS u JOIN balances b ON b.account_id = u.account_id
         CROSS JOIN scopes_v1(b.limit_kinds, u.account_id, u.api_key_id, u.model) AS s
       GROUP BY u.account_id, s.kind, s.scope_id, s.model
@@ -175,14 +174,22 @@ LANGUAGE sql STABLE AS $$
       ON l.account_id = a.account_id AND l.kind = a.kind AND l.scope_id = a.scope_id AND l.model = a.model
 $$;
 
--- What the end of a request that used these tokens gives back of what its hold took. An expired hold gave it back before.
-CREATE FUNCTION given_back_v1(h text_holds, p_used_tokens bigint) RETURNS usage_change_v1 LANGUAGE sql IMMUTABLE AS $$
+-- What the end of a request that used these tokens gives back of what its hold took. An expired hold gave it back
+-- before. `p_at_ms` is the time of its charge.
+CREATE FUNCTION given_back_v1(h text_holds, p_used_tokens bigint, p_at_ms bigint) RETURNS usage_change_v1
+LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN h.expired_at_ms IS NULL
     THEN ROW(h.account_id, h.api_key_id, h.model, 0, -1, p_used_tokens - h.tokens, -h.worst_case, 0, 0,
-      NULL)::usage_change_v1
+      p_at_ms)::usage_change_v1
     ELSE ROW(h.account_id, h.api_key_id, h.model, 0, 0, nullif(p_used_tokens, 0), 0, 0, 0,
-      NULL)::usage_change_v1
+      p_at_ms)::usage_change_v1
   END
+$$;
+
+-- What was spent on days before the start of a period. The sums of days have it on these days.
+CREATE FUNCTION spent_before_v1(p_days bigint[], p_costs bigint[], p_start_ms bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT sum_v1(of.cost) FROM unnest(p_days, p_costs) AS of (day_ms, cost) WHERE of.day_ms < p_start_ms
 $$;
 
 -- Adds the changes of requests that began or ended to the usage of their scopes, and records what is to be told of
@@ -193,31 +200,19 @@ DECLARE
   v_untold bigint;
 BEGIN
   WITH requested AS MATERIALIZED (
-    SELECT u.account_id, u.api_key_id, u.model, floor(u.at_ms / 86400000.0)::bigint * 86400000 AS day_ms,
-        sum(u.requests)::bigint AS requests, sum(u.tokens)::bigint AS tokens, sum(u.running)::bigint AS running,
-        sum(u.reserved_text)::bigint AS reserved_text, sum(u.reserved_media)::bigint AS reserved_media,
-        sum(u.cost)::bigint AS cost
+    SELECT u.account_id, u.api_key_id, u.model, u.at_ms / 86400000 * 86400000 AS day_ms, sum_v1(u.requests) AS requests,
+        sum_v1(u.tokens) AS tokens, sum_v1(u.running) AS running, sum_v1(u.reserved_text) AS reserved_text,
+        sum_v1(u.reserved_media) AS reserved_media, sum_v1(u.cost) AS cost
       FROM unnest(p_changes) AS u GROUP BY 1, 2, 3, 4
-  ), changes AS MATERIALIZED (
-    SELECT l.account_id, l.kind, l.scope_id, l.model, sum(r.requests)::bigint AS requests,
-        sum(r.tokens)::bigint AS tokens, sum(r.running)::bigint AS running,
-        sum(r.reserved_text)::bigint AS reserved_text, sum(r.reserved_media)::bigint AS reserved_media,
-        sum(r.cost)::bigint AS cost,
-        -- The sums of days have these on days before the period.
-        coalesce(sum(r.cost) FILTER (WHERE r.day_ms
-            < current_v1(l.day_start_ms, l.day_end_ms, p_at.now_ms, p_at.day_start_ms)), 0)::bigint AS day_before,
-        coalesce(sum(r.cost) FILTER (WHERE r.day_ms
-            < current_v1(l.week_start_ms, l.week_end_ms, p_at.now_ms, p_at.week_start_ms)), 0)::bigint AS week_before,
-        coalesce(sum(r.cost) FILTER (WHERE r.day_ms
-            < current_v1(l.month_start_ms, l.month_end_ms, p_at.now_ms, p_at.month_start_ms)), 0)::bigint AS month_before,
-        sum(r.cost) > 0 AND p_at.now_ms >= l.day_end_ms AS is_new_day,
-        sum(r.cost) > 0 AND p_at.now_ms >= l.week_end_ms AS is_new_week,
-        sum(r.cost) > 0 AND p_at.now_ms >= l.month_end_ms AS is_new_month
+  ), changes AS (
+    SELECT r.account_id, s.kind, s.scope_id, s.model, sum_v1(r.requests) AS requests, sum_v1(r.tokens) AS tokens,
+        sum_v1(r.running) AS running, sum_v1(r.reserved_text) AS reserved_text,
+        sum_v1(r.reserved_media) AS reserved_media, sum_v1(r.cost) AS cost,
+        min(r.day_ms) FILTER (WHERE r.cost > 0) AS first_day_ms, array_agg(r.day_ms) FILTER (WHERE r.cost > 0) AS days,
+        array_agg(r.cost) FILTER (WHERE r.cost > 0) AS costs
       FROM requested r JOIN balances b ON b.account_id = r.account_id
         CROSS JOIN scopes_v1(b.limit_kinds, r.account_id, r.api_key_id, r.model) AS s
-        JOIN limits l ON l.account_id = r.account_id AND l.kind = s.kind AND l.scope_id = s.scope_id
-          AND l.model = s.model
-      GROUP BY l.account_id, l.kind, l.scope_id, l.model
+      GROUP BY 1, 2, 3, 4
   ), changed AS (
     UPDATE limits l SET
         request_parts = CASE WHEN c.requests > 0 AND l.requests_at_ms IS NOT NULL
@@ -233,22 +228,39 @@ BEGIN
         running = l.running + c.running,
         reserved_text = l.reserved_text + c.reserved_text,
         reserved_media = l.reserved_media + c.reserved_media,
-        day_start_ms = CASE WHEN c.is_new_day THEN p_at.day_start_ms ELSE l.day_start_ms END,
-        day_end_ms = CASE WHEN c.is_new_day THEN p_at.day_end_ms ELSE l.day_end_ms END,
-        day_spent = CASE WHEN c.is_new_day THEN 0 ELSE l.day_spent END + c.cost,
-        day_spent_before = CASE WHEN c.is_new_day THEN 0 ELSE l.day_spent_before END + c.day_before,
-        week_start_ms = CASE WHEN c.is_new_week THEN p_at.week_start_ms ELSE l.week_start_ms END,
-        week_end_ms = CASE WHEN c.is_new_week THEN p_at.week_end_ms ELSE l.week_end_ms END,
-        week_spent = CASE WHEN c.is_new_week THEN 0 ELSE l.week_spent END + c.cost,
-        week_spent_before = CASE WHEN c.is_new_week THEN 0 ELSE l.week_spent_before END + c.week_before,
-        month_start_ms = CASE WHEN c.is_new_month THEN p_at.month_start_ms ELSE l.month_start_ms END,
-        month_end_ms = CASE WHEN c.is_new_month THEN p_at.month_end_ms ELSE l.month_end_ms END,
-        month_spent = CASE WHEN c.is_new_month THEN 0 ELSE l.month_spent END + c.cost,
-        month_spent_before = CASE WHEN c.is_new_month THEN 0 ELSE l.month_spent_before END + c.month_before,
+        day_start_ms = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.day_end_ms THEN p_at.day_start_ms
+          ELSE l.day_start_ms END,
+        day_end_ms = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.day_end_ms THEN p_at.day_end_ms ELSE l.day_end_ms END,
+        day_spent = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.day_end_ms THEN 0 ELSE l.day_spent END + c.cost,
+        day_spent_before = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.day_end_ms THEN 0 ELSE l.day_spent_before END
+          + CASE WHEN c.first_day_ms < current_v1(l.day_start_ms, l.day_end_ms, p_at.now_ms, p_at.day_start_ms)
+            THEN spent_before_v1(c.days, c.costs,
+              current_v1(l.day_start_ms, l.day_end_ms, p_at.now_ms, p_at.day_start_ms))
+            ELSE 0 END,
+        week_start_ms = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.week_end_ms THEN p_at.week_start_ms
+          ELSE l.week_start_ms END,
+        week_end_ms = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.week_end_ms THEN p_at.week_end_ms ELSE l.week_end_ms END,
+        week_spent = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.week_end_ms THEN 0 ELSE l.week_spent END + c.cost,
+        week_spent_before = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.week_end_ms THEN 0 ELSE l.week_spent_before END
+          + CASE WHEN c.first_day_ms < current_v1(l.week_start_ms, l.week_end_ms, p_at.now_ms, p_at.week_start_ms)
+            THEN spent_before_v1(c.days, c.costs,
+              current_v1(l.week_start_ms, l.week_end_ms, p_at.now_ms, p_at.week_start_ms))
+            ELSE 0 END,
+        month_start_ms = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.month_end_ms THEN p_at.month_start_ms
+          ELSE l.month_start_ms END,
+        month_end_ms = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.month_end_ms THEN p_at.month_end_ms ELSE l.month_end_ms END,
+        month_spent = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.month_end_ms THEN 0 ELSE l.month_spent END + c.cost,
+        month_spent_before = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.month_end_ms THEN 0 ELSE l.month_spent_before END
+          + CASE WHEN c.first_day_ms < current_v1(l.month_start_ms, l.month_end_ms, p_at.now_ms, p_at.month_start_ms)
+            THEN spent_before_v1(c.days, c.costs,
+              current_v1(l.month_start_ms, l.month_end_ms, p_at.now_ms, p_at.month_start_ms))
+            ELSE 0 END,
         total_spent = l.total_spent + c.cost
       FROM changes c
       WHERE l.account_id = c.account_id AND l.kind = c.kind AND l.scope_id = c.scope_id AND l.model = c.model
-      RETURNING l.*, c.cost
+      RETURNING l.account_id, l.kind, l.scope_id, l.model, l.day_budget, l.day_spent, l.day_start_ms, l.day_end_ms,
+        l.week_budget, l.week_spent, l.week_start_ms, l.week_end_ms, l.month_budget, l.month_spent, l.month_start_ms,
+        l.month_end_ms, l.total_budget, l.total_spent, c.cost
   ), news AS MATERIALIZED (
     -- A budget is nearly spent from 80 % on.
     SELECT c.account_id, c.kind, c.scope_id, c.model, p.period, p.start_ms, p.end_ms, p.budget, p.spent,
@@ -263,7 +275,12 @@ BEGIN
         ) AS p (period, budget, spent, start_ms, end_ms)
         LEFT JOIN budget_alerts t ON t.account_id = c.account_id AND t.kind = c.kind AND t.scope_id = c.scope_id
           AND t.model = c.model AND t.period = p.period AND t.start_ms = p.start_ms AND t.budget = p.budget
-      WHERE c.cost > 0 AND p.spent >= (4 * p.budget + 4) / 5
+      WHERE p.spent >= (4 * p.budget + 4) / 5
+        -- Of most scopes no budget is, so their periods are not looked at one by one.
+        AND c.cost > 0 AND (
+          c.day_spent >= (4 * c.day_budget + 4) / 5 OR c.week_spent >= (4 * c.week_budget + 4) / 5
+          OR c.month_spent >= (4 * c.month_budget + 4) / 5 OR c.total_spent >= (4 * c.total_budget + 4) / 5
+        )
   ), told AS (
     INSERT INTO budget_alerts (account_id, kind, scope_id, model, period, start_ms, budget, is_near, is_reached)
       SELECT account_id, kind, scope_id, model, period, start_ms, budget, 1, is_reached FROM news
