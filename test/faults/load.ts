@@ -1,3 +1,4 @@
+import { until } from '../../src/http1/testing/until.ts'
 import type { GatewayName } from './two-gateways.ts'
 
 /** What the clients of one gateway saw. */
@@ -8,6 +9,8 @@ export type LoadReport = {
   refused: number
   /** Connections that broke, because the gateway ended. */
   broken: number
+  /** Answers that repeat another one. They cost nothing. */
+  replayed: number
   /** The longest time until an answer. */
   longestMs: number
   /** The longest time until the refusal of a text request. */
@@ -16,16 +19,21 @@ export type LoadReport = {
   readonly unexpected: string[]
 }
 
-/** Text requests at once on each gateway, beside one image request. */
+/** Text requests at once on each gateway, beside an image request and a text that the other gateway gets, too. */
 const TEXTS = 8
 /** Every few requests, an answer takes this long, so that some run at the moment of a fault. */
 const SLOW_EVERY = 4
 const SLOW_MS = 40
 /** After a refusal. */
 const PAUSE_MS = 50
+/** A gateway that answers nothing for so long has failed. */
+const ANSWERS_MS_MAX = 30_000
+/** What is not answered so long after the end of the load never will be. */
+const END_MS_MAX = 15_000
 /** The image was not ready in time, and its job goes on. */
 const ACCEPTED = 202
 const TEXT_PATH = 'chat/completions'
+const LOOK_EVERY_MS = 5
 
 /** Clients of two gateways that send their next request when they have the answer to the last. */
 export class Load {
@@ -33,6 +41,10 @@ export class Load {
   readonly #url: (name: GatewayName) => string
   readonly #key: string
   readonly #clients: Promise<void>[] = []
+  readonly #cancel = new AbortController()
+  /** The answers to texts that both gateways are asked, by the text. */
+  readonly #answers = new Map<string, string>()
+  readonly #id = crypto.randomUUID()
   #isEnding = false
 
   constructor(url: (name: GatewayName) => string, key: string) {
@@ -42,19 +54,35 @@ export class Load {
       for (let number = 0; number < TEXTS; number += 1)
         this.#clients.push(this.#client(name, turn => aText(number, turn)))
       this.#clients.push(this.#client(name, anImage))
+      this.#clients.push(this.#client(name, turn => aSharedText(`${this.#id} ${turn}`)))
     }
   }
 
-  /** Resolves when clients of both gateways were told so many more costs. */
+  /** Resolves when clients of these gateways were told so many more costs. */
   async answers(count: number, of: readonly GatewayName[] = ['one', 'other']): Promise<void> {
     const enough = of.map(name => this.reports[name].costs.size + count)
-    while (of.some((name, index) => this.reports[name].costs.size < enough[index]!)) await Bun.sleep(5)
+    await this.until(`the gateways ${of.join(' and ')} answered`, () =>
+      of.every((name, index) => this.reports[name].costs.size >= enough[index]!),
+    )
+  }
+
+  /** Resolves when the gateway has refused so many more requests. */
+  async refusals(count: number, of: GatewayName): Promise<void> {
+    const enough = this.reports[of].refused + count
+    await this.until(`the gateway ${of} refused`, () => this.reports[of].refused >= enough)
   }
 
   /** Ends when each client has its answer. */
   async end(): Promise<void> {
     this.#isEnding = true
+    const late = setTimeout(() => this.#cancel.abort(), END_MS_MAX)
     await Promise.all(this.#clients)
+    clearTimeout(late)
+  }
+
+  /** Throws if it does not come to this. */
+  until(what: string, check: () => boolean): Promise<void> {
+    return until(what, () => Bun.sleep(LOOK_EVERY_MS).then(check), ANSWERS_MS_MAX)
   }
 
   async #client(name: GatewayName, request: (turn: number) => Asked): Promise<void> {
@@ -67,7 +95,11 @@ export class Load {
       if (response === undefined) report.broken += 1
       else if (response.status === 200) {
         report.longestMs = Math.max(report.longestMs, tookMs)
-        report.costs.set(response.id, response.cost)
+        if (response.isReplay) report.replayed += 1
+        else report.costs.set(response.id, response.cost)
+        const { shared } = asked
+        if (shared !== undefined && this.#isWrong(shared, response.text))
+          report.unexpected.push(`Another answer to ${shared}: ${response.text}`)
         continue
       } else if (response.status === 503) {
         report.refused += 1
@@ -78,22 +110,56 @@ export class Load {
     }
   }
 
+  #isWrong(text: string, answer: string): boolean {
+    const { choices } = JSON.parse(answer) as { choices: { message: { content: string } }[] }
+    const { content } = choices[0]!.message
+    const before = this.#answers.get(text)
+    this.#answers.set(text, content)
+    return content === '' || (before ?? content) !== content
+  }
+
   async #ask(name: GatewayName, { path, body }: Asked) {
     const response = await fetch(`${this.#url(name)}/v1/${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
+      signal: this.#cancel.signal,
     })
     const text = await response.text()
     const { status, headers } = response
-    return { status, text, id: headers.get('x-request-id') ?? '', cost: headers.get('x-service-cost-usd') }
+    return {
+      status,
+      text,
+      id: headers.get('x-request-id') ?? '',
+      cost: headers.get('x-service-cost-usd'),
+      isReplay: headers.get('x-service-replay') === 'true',
+    }
   }
 }
 
-type Asked = { readonly path: string; readonly body: object }
+type Asked = {
+  readonly path: string
+  readonly body: object
+  /** The text, if the other gateway is asked the same one. */
+  readonly shared?: string
+}
 
 function newReport(): LoadReport {
-  return { costs: new Map(), refused: 0, broken: 0, longestMs: 0, longestRefusalMs: 0, unexpected: [] }
+  return {
+    costs: new Map(),
+    refused: 0,
+    broken: 0,
+    replayed: 0,
+    longestMs: 0,
+    longestRefusalMs: 0,
+    unexpected: [],
+  }
+}
+
+/** Both gateways are asked it: one can repeat the answer of the other, if they share a cache. */
+function aSharedText(text: string): Asked {
+  const messages = [{ role: 'user', content: text }]
+  return { path: TEXT_PATH, body: { model: 'sandbox-chat', max_tokens: 20, messages }, shared: text }
 }
 
 /** Each is another one, so that no answer is a repeat of an earlier one. */

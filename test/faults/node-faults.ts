@@ -2,10 +2,11 @@ import type { LoadReport } from './load.ts'
 import type { Logged } from './server-faults.ts'
 import type { TwoGateways, GatewayName } from './two-gateways.ts'
 
-const ANSWERS = 20
+const ANSWERS = 10
+const REFUSALS = 10
 const LOAD_MS_MAX = 100
-/** New paid requests fail after 3 seconds. The rest is for a busy machine. */
-const REFUSED_WITHIN_MS = 3000 + 1000
+/** The limit for new paid requests. */
+const REFUSED_WITHIN_MS = 3000
 
 /**
  * Kills one gateway under load, in turns, `rounds` times. Its holds are freed once its lane is silent for long enough,
@@ -17,7 +18,7 @@ export async function killNodes(two: TwoGateways, rounds: number, log: Logged): 
     const reports = await two.load(async load => {
       await load.answers(ANSWERS)
       await Bun.sleep(Math.random() * LOAD_MS_MAX)
-      await two.gateway(victim).kill()
+      await two.kill(victim)
       await load.answers(ANSWERS, [survivor])
     })
     requireUndisturbed(survivor, reports[survivor])
@@ -34,17 +35,18 @@ export const cuts = ['requests held', 'answers held', 'both held', 'answers lost
 
 /**
  * Cuts the network between one gateway and the database. Its new paid requests are refused within 3 seconds, its
- * running answers are charged after it heals, and the other gateway is not disturbed.
+ * running answers are charged after it heals, and the other gateway is not disturbed. Returns the longest wait of its
+ * clients.
  */
-export async function cutNetwork(two: TwoGateways, cut: (typeof cuts)[number], log: Logged): Promise<void> {
+export async function cutNetwork(two: TwoGateways, cut: (typeof cuts)[number], log: Logged): Promise<number> {
   const proxy = two.proxyOf('other')
   const reports = await two.load(async load => {
     await load.answers(ANSWERS)
+    load.reports.one.longestMs = 0
     const flow = cut.endsWith('held') ? 'held' : 'lost'
     if (!cut.startsWith('answers')) proxy.requests = flow
     if (!cut.startsWith('requests')) proxy.answers = flow
-    const before = load.reports.other.refused
-    while (load.reports.other.refused < before + ANSWERS) await Bun.sleep(LOOK_EVERY_MS)
+    await load.refusals(REFUSALS, 'other')
     await load.answers(ANSWERS, ['one'])
     // The bytes between are gone, and the connections with them.
     if (flow === 'lost') proxy.cut()
@@ -59,17 +61,20 @@ export async function cutNetwork(two: TwoGateways, cut: (typeof cuts)[number], l
   log(
     `${cut}: ${refused} refused after at most ${Math.round(longestRefusalMs)} ms, ${charges} charged, longest wait of the other gateway ${Math.round(reports.one.longestMs)} ms`,
   )
+  return reports.one.longestMs
 }
 
 /**
- * Freezes one gateway under load. If it was silent for too long, another process takes its lane: it is then fenced, and
- * its charges are written in another lane. The longest wait of the other gateway's clients is returned.
+ * Freezes one gateway under load. If it was silent for too long, its holds expire and another process takes its lane:
+ * it is then fenced, and its charges are written in another lane. `isAged` lets that time pass at once. The longest
+ * wait of the other gateway's clients is returned.
  */
 export async function freezeNode(
   two: TwoGateways,
   { ms, isLate, isAged }: { readonly ms: number; readonly isLate: boolean; readonly isAged: boolean },
   log: Logged,
 ): Promise<number> {
+  const lane = await two.laneOf('other')
   let longestMs = 0
   await two.load(async load => {
     await load.answers(ANSWERS)
@@ -77,12 +82,11 @@ export async function freezeNode(
     two.signal('other', 'SIGSTOP')
     try {
       await Bun.sleep(ms)
-      if (isLate) {
-        if (isAged) await two.age('other')
-        await two.startAndStopAnother()
-      }
+      if (isAged) {
+        await two.age('other')
+        await two.takeLane()
+      } else if (isLate) await two.startAndStopAnother()
       await load.answers(ANSWERS, ['one'])
-      requireUndisturbed('one', load.reports.one)
       longestMs = load.reports.one.longestMs
     } finally {
       two.signal('other', 'SIGCONT')
@@ -90,16 +94,16 @@ export async function freezeNode(
     await load.answers(ANSWERS)
     requireUndisturbed('one', load.reports.one)
   })
+  const isFenced = (await two.laneOf('other')) !== lane
+  if (isFenced !== isLate) throw new Error(`The frozen gateway was ${isFenced ? '' : 'not '}fenced.`)
   const charges = await two.check()
   log(
-    `frozen for ${ms} ms${isLate ? ', lane taken' : ''}: ${two.reported} costs reported, ${charges} charged, longest wait of the other gateway ${Math.round(longestMs)} ms`,
+    `frozen for ${ms} ms${isLate ? ', fenced' : ''}: ${two.reported} costs reported, ${charges} charged, longest wait of the other gateway ${Math.round(longestMs)} ms`,
   )
   return longestMs
 }
 
-const LOOK_EVERY_MS = 20
-
-function requireUndisturbed(name: GatewayName, { refused, broken, unexpected }: LoadReport): void {
+export function requireUndisturbed(name: GatewayName, { refused, broken, unexpected }: LoadReport): void {
   if (refused + broken + unexpected.length > 0)
     throw new Error(
       `The gateway ${name} refused ${refused} requests and broke ${broken}; ${unexpected.join('; ')}`,

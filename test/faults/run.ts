@@ -2,6 +2,7 @@
  * The long forms of the faults of PostgreSQL: `sh scripts/bun.sh all test/faults/run.ts NAME [N]`. N is the number of
  * kills or rounds.
  */
+import { loseCaches, startWithCaches } from './cache-faults.ts'
 import { cutNetwork, cuts, freezeNode, killNodes } from './node-faults.ts'
 import { upgradeNodes } from './rolling-upgrade.ts'
 import { killServer, loseCommits } from './server-faults.ts'
@@ -27,14 +28,31 @@ const runs: Readonly<Record<string, (two: TwoGateways, rounds: number) => Promis
 }
 
 const [name = '', rounds = '1'] = process.argv.slice(2)
-const run = runs[name]
-if (run === undefined) throw new Error(`The faults are ${Object.keys(runs).join(', ')}.`)
-const two = await TwoGateways.start()
-try {
-  await run(two, Number(rounds))
-} catch (error) {
-  for (const gateway of ['one', 'other'] as const) console.error(gateway, two.gateway(gateway).output())
-  throw error
-} finally {
-  await two.end()
+if (name === 'caches-lost') await runWithCaches(Number(rounds))
+else await runFault(name, Number(rounds))
+
+async function runFault(name: string, rounds: number): Promise<void> {
+  const run = runs[name]
+  if (run === undefined)
+    throw new Error(`The faults are ${[...Object.keys(runs), 'caches-lost'].join(', ')}.`)
+  const two = await TwoGateways.start()
+  await withLogs(two, () => run(two, rounds)).finally(() => two.end())
+}
+
+async function runWithCaches(rounds: number): Promise<void> {
+  const started = await startWithCaches()
+  if (started === undefined) throw new Error('There is no Valkey or Redis server.')
+  await withLogs(started.two, async () => {
+    for (let round = 1; round <= rounds; round += 1) await loseCaches(started, log)
+  }).finally(() => started.end())
+}
+
+/** Prints the logs of both gateways if a fault ends with an error. */
+async function withLogs(two: TwoGateways, run: () => Promise<void>): Promise<void> {
+  try {
+    await run()
+  } catch (error) {
+    for (const gateway of ['one', 'other'] as const) console.error(gateway, two.gateway(gateway).output())
+    throw error
+  }
 }

@@ -1,6 +1,6 @@
 import type { TwoGateways } from './two-gateways.ts'
 
-const ANSWERS = 20
+const ANSWERS = 10
 const LOAD_MS_MAX = 100
 
 export type Logged = (line: string) => void
@@ -34,7 +34,7 @@ export async function loseCommits(two: TwoGateways): Promise<readonly string[]> 
   await two.server.crash()
   const restore = two.server.copyData()
   await two.server.restart()
-  await two.gateway('other').kill()
+  await two.kill('other')
   await two.restart('other')
   const named: string[] = []
   const reports = await two.load(async load => {

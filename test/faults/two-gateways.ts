@@ -2,10 +2,12 @@ import { SQL } from 'bun'
 import { rmSync } from 'node:fs'
 import { parseId } from '../../src/domain/ids.ts'
 import { usd } from '../../src/domain/money.ts'
-import { LANE_TTL_MS } from '../../src/stores/postgres/lanes/lane.ts'
+import { until } from '../../src/http1/testing/until.ts'
+import { Lane, LANE_TTL_MS } from '../../src/stores/postgres/lanes/lane.ts'
+import { sealSilentLanes } from '../../src/stores/postgres/lanes/stored-rows.ts'
 import { aDataFolder } from '../support/data-folder.ts'
 import { startGatewayProcess, type GatewayProcess } from '../support/gateway-process.ts'
-import { aDatabase } from '../support/postgres/databases.ts'
+import { anEmptyDatabase } from '../support/postgres/databases.ts'
 import { Proxy } from '../support/postgres/proxy.ts'
 import { PostgresServer } from '../support/postgres/server.ts'
 import { GRANT, makeCustomer, type Customer } from '../scenarios/reported-costs.ts'
@@ -20,39 +22,50 @@ const MAJOR = 18
 export type GatewayName = 'one' | 'other'
 const names: readonly GatewayName[] = ['one', 'other']
 
-/** A gateway process, whose connections to the database go through a proxy. */
-type Node = { readonly proxy: Proxy; readonly folder: string; process: GatewayProcess }
+/** A gateway, whose connections to the database go through a proxy. */
+type Node = { readonly proxy: Proxy; readonly folder: string; process: GatewayProcess | undefined }
 
 /** A PostgreSQL server, two gateway processes over one of its databases, and a customer who calls both. */
 export class TwoGateways {
   readonly server: PostgresServer
-  readonly customer: Customer
   /** A connection for checks. */
   readonly sql: SQL
   readonly #url: string
+  readonly #environment: Readonly<Record<string, string>>
   readonly #nodes: Readonly<Record<GatewayName, Node>>
+  #customer: Customer | undefined
+  /** Started beside the two, and not stopped yet. */
+  #third: GatewayProcess | undefined
   /** The costs of all loads. */
   readonly #reported = new Map<string, string | null>()
 
-  private constructor(parts: {
-    readonly server: PostgresServer
-    readonly url: string
-    readonly nodes: Readonly<Record<GatewayName, Node>>
-    readonly customer: Customer
-  }) {
-    this.server = parts.server
-    this.customer = parts.customer
-    this.#url = parts.url
-    this.#nodes = parts.nodes
-    this.sql = new SQL({ url: parts.url, bigint: true, max: 1 })
+  private constructor(server: PostgresServer, url: string, environment: Readonly<Record<string, string>>) {
+    this.server = server
+    this.sql = new SQL({ url, bigint: true, max: 1 })
+    this.#url = url
+    this.#environment = environment
+    const aNode = (): Node => ({ proxy: Proxy.to(url), folder: aDataFolder(), process: undefined })
+    this.#nodes = { one: aNode(), other: aNode() }
   }
 
-  static async start(): Promise<TwoGateways> {
+  /** `environment` is added to that of both gateways. */
+  static async start(environment: Readonly<Record<string, string>> = {}): Promise<TwoGateways> {
     const server = await PostgresServer.start(MAJOR)
-    const url = await aDatabase(server)
-    const one = await startNode('one', url)
-    const other = await startNode('other', url)
-    return new TwoGateways({ server, url, nodes: { one, other }, customer: await makeCustomer(one.process) })
+    const two = new TwoGateways(server, await anEmptyDatabase(server), environment)
+    try {
+      await Promise.all(names.map(name => two.restart(name)))
+      two.#customer = await makeCustomer(two.gateway('one'))
+      return two
+    } catch (error) {
+      const outputs = names.map(name => two.#nodes[name].process?.output() ?? '')
+      await two.end()
+      throw new Error(`The gateways did not start: ${outputs.join()}`, { cause: error })
+    }
+  }
+
+  get customer(): Customer {
+    if (this.#customer === undefined) throw new Error('The customer is not made yet.')
+    return this.#customer
   }
 
   /** What clients were told of costs, in all loads. */
@@ -65,7 +78,9 @@ export class TwoGateways {
   }
 
   gateway(name: GatewayName): GatewayProcess {
-    return this.#nodes[name].process
+    const { process } = this.#nodes[name]
+    if (process === undefined) throw new Error(`The gateway ${name} has not started.`)
+    return process
   }
 
   /** Sends SIGSTOP or SIGCONT to a gateway. */
@@ -73,15 +88,21 @@ export class TwoGateways {
     process.kill(this.gateway(name).pid, signal)
   }
 
+  /** Kills a gateway. Resolves when the database has ended what the gateway had sent to it. */
+  async kill(name: GatewayName): Promise<void> {
+    await this.gateway(name).kill()
+    await this.proxyOf(name).quiet()
+  }
+
   /** Starts a gateway that was stopped. `command` starts another build. */
   async restart(name: GatewayName, command?: string[]): Promise<void> {
     const { folder, proxy } = this.#nodes[name]
-    this.#nodes[name].process = await startProcess(name, folder, proxy.url(this.#url), command)
+    this.#nodes[name].process = await this.#startProcess(name, folder, proxy.url(this.#url), command)
   }
 
   /**
-   * Lets the lane of a silent gateway be as old as if the time after which its holds expire had passed. Returns the
-   * number of its open text holds.
+   * Lets the lane of a silent gateway be as old as if the time after which its holds expire had passed. The leases end
+   * sooner: a gateway that is killed in a pass of the reconciler leaves one. Returns the number of its open text holds.
    */
   async age(name: GatewayName): Promise<number> {
     const [open] = await this.sql<{ count: bigint }[]>`
@@ -89,6 +110,7 @@ export class TwoGateways {
         WHERE label = ${name} AND expired_at_ms IS NULL`
     await this
       .sql`UPDATE lanes SET seen_at_ms = seen_at_ms - ${LANE_TTL_MS} WHERE label = ${name} AND seen_at_ms > 0`
+    await this.sql`UPDATE leases SET until_ms = until_ms - ${LANE_TTL_MS}`
     return Number(open?.count)
   }
 
@@ -152,11 +174,26 @@ export class TwoGateways {
     return rows.length
   }
 
+  /** The lane of a gateway, as `number/epoch`. It is another one after the gateway was fenced. */
+  async laneOf(name: GatewayName): Promise<string> {
+    const rows = await this.sql<{ number: bigint; epoch: bigint }[]>`
+      SELECT number, epoch FROM lanes WHERE label = ${name} ORDER BY seen_at_ms DESC LIMIT 1`
+    return rows.map(({ number, epoch }) => `${number}/${epoch}`).join()
+  }
+
+  /** Does what the upkeep and the start of another gateway do: seals the lanes that are silent, and takes one. */
+  async takeLane(): Promise<void> {
+    await sealSilentLanes(this.sql, null)
+    const lane = await Lane.claim(this.sql, { label: 'third', version: '1', nowMs: null })
+    await lane.giveBack(this.sql, null)
+  }
+
   /** A third gateway that starts and stops, as in a rolling restart. */
   async startAndStopAnother(): Promise<void> {
     const folder = aDataFolder()
-    const third = await startProcess('third', folder, this.#url)
-    await third.stop()
+    this.#third = await this.#startProcess('third', folder, this.#url)
+    await this.#third.stop()
+    this.#third = undefined
     rmSync(folder, { recursive: true, force: true })
   }
 
@@ -170,9 +207,11 @@ export class TwoGateways {
     return (await response.json()) as Answer
   }
 
+  /** Ends all processes, also those that are frozen. */
   async end(): Promise<void> {
+    await this.#third?.kill()
     for (const { process, proxy, folder } of Object.values(this.#nodes)) {
-      await process.kill()
+      await process?.kill()
       proxy.stop()
       rmSync(folder, { recursive: true, force: true })
     }
@@ -182,12 +221,13 @@ export class TwoGateways {
 
   /** Waits until a gateway is not ready because its database lost commits. Returns the reason. */
   async lossOf(name: GatewayName): Promise<string> {
-    for (;;) {
+    let reason: string | undefined
+    await until(`the gateway ${name} names what the database lost`, async () => {
       const reply = await fetch(`${this.gateway(name).url}/health/ready`)
-      const found = /The database lost [^"]*/.exec(await reply.text())
-      if (found !== null) return found[0]
-      await Bun.sleep(LOOK_EVERY_MS)
-    }
+      reason = /The database lost [^"]*/.exec(await reply.text())?.[0]
+      return reason !== undefined
+    })
+    return reason!
   }
 
   /** A gateway whose connections for reads were lost may refuse the first one. */
@@ -220,29 +260,19 @@ export class TwoGateways {
       lanes: await this.sql`SELECT number, label, epoch, batch FROM lanes`,
     }
   }
-}
 
-async function startNode(name: GatewayName, url: string): Promise<Node> {
-  const proxy = Proxy.to(url)
-  const folder = aDataFolder()
-  return { proxy, folder, process: await startProcess(name, folder, proxy.url(url)) }
-}
-
-/** The reconciler runs each second, so that a test need not wait for it. */
-function startProcess(
-  name: string,
-  folder: string,
-  url: string,
-  command?: string[],
-): Promise<GatewayProcess> {
-  const settings = {
-    TOLLGATE_ADMIN_KEY: ADMIN_KEY,
-    TOLLGATE_DATABASE_URL: url,
-    TOLLGATE_SECRET_KEY: Buffer.alloc(32).toString('base64'),
-    TOLLGATE_NODE_NAME: name,
-    TOLLGATE_LOG_LEVEL: 'warn',
-    TOLLGATE_RECONCILE_EVERY_S: '1',
-    TOLLGATE_UNKNOWN_SUBMIT_TTL_S: '1',
+  /** The reconciler runs each second, so that a test need not wait for it. */
+  #startProcess(name: string, folder: string, url: string, command?: string[]): Promise<GatewayProcess> {
+    const settings = {
+      TOLLGATE_ADMIN_KEY: ADMIN_KEY,
+      TOLLGATE_DATABASE_URL: url,
+      TOLLGATE_SECRET_KEY: Buffer.alloc(32).toString('base64'),
+      TOLLGATE_NODE_NAME: name,
+      TOLLGATE_LOG_LEVEL: 'warn',
+      TOLLGATE_RECONCILE_EVERY_S: '1',
+      TOLLGATE_UNKNOWN_SUBMIT_TTL_S: '1',
+      ...this.#environment,
+    }
+    return startGatewayProcess(folder, settings, command === undefined ? {} : { command })
   }
-  return startGatewayProcess(folder, settings, command === undefined ? {} : { command })
 }

@@ -9,7 +9,7 @@ export type GatewayProcess = {
   readonly url: string
   readonly pid: number
   readonly adminKey: string
-  /** The output so far. */
+  /** The output so far, and how the process ended, if it has. */
   readonly output: () => string
   /** Sends SIGKILL and waits until the process has ended. */
   kill(): Promise<void>
@@ -63,6 +63,7 @@ export async function startGatewayProcess(
 
 function collect(child: Subprocess<'ignore', 'pipe', 'pipe'>): () => string {
   let text = ''
+  void child.exited.then(() => (text += `\nThe process ended with ${child.signalCode ?? child.exitCode}.\n`))
   const read = async (stream: ReadableStream<Uint8Array>) => {
     const decoder = new TextDecoder()
     for await (const chunk of stream) text += decoder.decode(chunk, { stream: true })

@@ -1,51 +1,33 @@
-import type { Socket, TCPSocketListener } from 'bun'
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
 /** What a proxy does with the bytes of one direction. Held bytes arrive when the direction is open again. */
 type Flow = 'open' | 'held' | 'lost'
-
-type Client = { server: Socket | undefined; early: Buffer[] }
 
 /** A TCP proxy in front of a server, whose two directions can be held or cut, like a network between two machines. */
 export class Proxy {
   requests: Flow = 'open'
   answers: Flow = 'open'
-  readonly #listener: TCPSocketListener<Client>
-  readonly #sockets = new Set<{ terminate(): void }>()
+  readonly #listener: Server
+  readonly #sockets = new Set<Socket>()
+  /** The connections to the server, until the server has closed them, too. */
+  readonly #toServer = new Set<Promise<unknown>>()
   #held: (() => void)[] = []
 
-  private constructor(listen: (proxy: () => Proxy) => TCPSocketListener<Client>) {
-    this.#listener = listen(() => this)
+  private constructor(to: { readonly host: string; readonly port: number }) {
+    // Bun listens at once, so the port is known.
+    this.#listener = createServer(client => this.#connect(client, to)).listen(0, '127.0.0.1')
   }
 
   /** Listens on a free port for the server of a URL. */
   static to(url: string): Proxy {
-    const { hostname, port } = new URL(url)
-    return new Proxy(proxy =>
-      Bun.listen<Client>({
-        hostname: '127.0.0.1',
-        port: 0,
-        socket: {
-          open(client) {
-            client.data = { server: undefined, early: [] }
-            proxy().#connect(client, { hostname, port: Number(port) })
-          },
-          data: (client, bytes) => {
-            const copy = Buffer.from(bytes)
-            proxy().#pass('requests', () => {
-              if (client.data.server === undefined) client.data.early.push(copy)
-              else client.data.server.write(copy)
-            })
-          },
-          close: client => void client.data.server?.end(),
-        },
-      }),
-    )
+    const { hostname: host, port } = new URL(url)
+    return new Proxy({ host, port: Number(port) })
   }
 
   /** The URL of a database, through the proxy. */
   url(of: string): string {
     const url = new URL(of)
-    url.port = String(this.#listener.port)
+    url.port = String((this.#listener.address() as AddressInfo).port)
     return url.href
   }
 
@@ -58,34 +40,39 @@ export class Proxy {
 
   /** Closes all connections. Later ones are served. */
   cut(): void {
-    for (const socket of this.#sockets) socket.terminate()
-    this.#sockets.clear()
+    for (const socket of this.#sockets) socket.destroy()
     this.#held = []
   }
 
-  stop(): void {
-    this.cut()
-    this.#listener.stop(true)
+  /** Resolves when no connection is open. The server closes one only after the statement that it works on. */
+  async quiet(): Promise<void> {
+    while (this.#toServer.size > 0) await Promise.all(this.#toServer)
   }
 
-  #connect(client: Socket<Client>, to: { readonly hostname: string; readonly port: number }): void {
-    this.#sockets.add(client)
-    const connected = Bun.connect({
-      ...to,
-      socket: {
-        open: server => {
-          this.#sockets.add(server)
-          client.data.server = server
-          for (const bytes of client.data.early.splice(0)) server.write(bytes)
-        },
-        data: (_, bytes) => {
-          const copy = Buffer.from(bytes)
-          this.#pass('answers', () => void client.write(copy))
-        },
-        close: () => void client.end(),
-      },
-    })
-    connected.catch(() => client.terminate())
+  stop(): void {
+    this.#listener.close()
+    this.cut()
+  }
+
+  #connect(client: Socket, to: { readonly host: string; readonly port: number }): void {
+    const server = connect(to)
+    const closed = new Promise<void>(resolve => server.on('close', () => resolve()))
+    void closed.then(() => this.#toServer.delete(closed))
+    this.#toServer.add(closed)
+    for (const [socket, other, direction] of [
+      [client, server, 'requests'],
+      [server, client, 'answers'],
+    ] as const) {
+      this.#sockets.add(socket)
+      socket.setNoDelay()
+      socket.on('data', bytes => this.#pass(direction, () => void other.write(bytes)))
+      socket.on('close', () => {
+        this.#sockets.delete(socket)
+        other.end()
+      })
+      // It is closed after an error.
+      socket.on('error', () => undefined)
+    }
   }
 
   #pass(direction: 'requests' | 'answers', send: () => void): void {

@@ -7,8 +7,11 @@ import { bunHashes, type Lane, type LanePlace, type OwnCommit } from './lane.ts'
 import { record } from '../database/literals.ts'
 import { placeValues } from './post.ts'
 
-/** Ends a transaction whose node is frozen between two statements, so that it does not keep its locks. */
-const IDLE_TIMEOUT = '1s'
+/**
+ * Ends a transaction whose node is frozen or cut off between two statements, so that it does not keep its locks: no
+ * request of another node waits for a second.
+ */
+const IDLE_TIMEOUT = '500ms'
 /** A step that waits longer for a lock or a turn is tried again, because the other batches of its node wait. */
 const LOCK_TIMEOUT = '500ms'
 
