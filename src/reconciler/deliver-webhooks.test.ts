@@ -329,3 +329,36 @@ test('a started deliverer looks every 750 ms', async () => {
   await until('the message is delivered', async () => (await latest(webhook)).state === 'delivered')
   await deliverer.stop()
 })
+
+test('old events are removed by one node, once a minute', async () => {
+  await aWebhook()
+  const other = aDeliverer()
+  const left = () => store.database.query<{ id: number }, []>('SELECT id FROM webhook_events').all().length
+  await report()
+  clock.advance(1000)
+  await report()
+  await deliver()
+
+  clock.advance(30 * DAY - 999)
+  await deliver()
+  const first = left()
+  clock.advance(2000)
+  await other.look()
+  await deliver()
+  const soon = left()
+  clock.advance(60_000)
+  await other.look()
+
+  expect([first, soon, left()]).toEqual([1, 1, 0])
+})
+
+test('more old events than one step removes are removed at the next looks', async () => {
+  await aWebhook()
+  await report(501)
+  clock.advance(30 * DAY + 1)
+
+  await deliver()
+  await deliver()
+
+  expect(store.database.query('SELECT id FROM webhook_events').all()).toEqual([])
+})

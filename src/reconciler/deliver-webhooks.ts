@@ -17,6 +17,9 @@ const FAILING_MS = 60_000
 const KEPT_MS = 30 * 24 * 3_600_000
 /** Removing more in one step would delay the steps of others. */
 const REMOVED_MAX = 500
+/** The lease of the node that removes them, and how often one does. */
+const REMOVAL_LEASE = 'old webhook events'
+const REMOVE_EVERY_MS = 60_000
 const PROBLEM_CHARS_MAX = 200
 
 export type DeliveryPorts = {
@@ -50,9 +53,25 @@ export function webhookDeliveries(ports: DeliveryPorts): DeliveryTurns {
       const message = await queue.next(id, clock.now())
       return message === undefined ? 'none' : deliver(message, signal, ports)
     },
-    cleanUp: () => queue.removeBefore(clock.now() - KEPT_MS, REMOVED_MAX),
+    cleanUp: removalOfOldEvents(ports),
     onFailed,
   })
+}
+
+/** Removes old events a minute after the last time, on one node, until no more are left. */
+function removalOfOldEvents({ queue, leases, clock }: DeliveryPorts): () => Promise<void> {
+  let nextAtMs = -Infinity
+  return async () => {
+    if (clock.monotonicMs() < nextAtMs) return
+    nextAtMs = clock.monotonicMs() + REMOVE_EVERY_MS
+    const lease = await leases.take(REMOVAL_LEASE, REMOVE_EVERY_MS)
+    if (lease === undefined) return
+    const removed = await queue.removeBefore(clock.now() - KEPT_MS, REMOVED_MAX)
+    // Otherwise the lease lasts, so that the other nodes need not look.
+    if (removed < REMOVED_MAX) return
+    await lease.release()
+    nextAtMs = -Infinity
+  }
 }
 
 /** Attempts to deliver a message, and records the outcome. */

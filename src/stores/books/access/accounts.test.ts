@@ -19,3 +19,17 @@ test('a cursor of an earlier version, the number of an account, continues after 
   expect(first.next).toBe('r2')
   expect([first, second].map(page => page.accounts.map(({ id }) => id))).toEqual([[1, 2], [3]])
 })
+
+test('the contacts of the accounts of a page are read by an index, without those of other accounts', () => {
+  const { database } = aSqliteStore()
+
+  const plan = database
+    .query<{ detail: string }, []>(
+      `EXPLAIN QUERY PLAN SELECT account_id, address FROM mail_recipients WHERE account_id BETWEEN 1 AND 2 ORDER BY id`,
+    )
+    .all()
+
+  expect(plan[0]?.detail).toBe(
+    'SEARCH mail_recipients USING INDEX mail_recipients_by_account (account_id>? AND account_id<?)',
+  )
+})

@@ -216,9 +216,7 @@ function* accountsWhere(condition: string, ...values: readonly SqlValue[]): Step
   const [oldest, newest] = [rows[0], rows.at(-1)]
   if (oldest === undefined || newest === undefined) return []
   const contacts = yield* all<{ account_id: bigint; address: string }>(
-    // The index of the contacts begins with this.
-    `SELECT account_id, address FROM mail_recipients
-      WHERE coalesce(account_id, 0) BETWEEN ? AND ? ORDER BY id`,
+    'SELECT account_id, address FROM mail_recipients WHERE account_id BETWEEN ? AND ? ORDER BY id',
     oldest.id,
     newest.id,
   )

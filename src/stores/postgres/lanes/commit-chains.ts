@@ -8,37 +8,48 @@ export class LaneChains implements CommitChains {
   readonly #sql: ReadQuery
   readonly #listeners: (() => void)[] = []
   /** They do not grow, and none is copied while a gateway runs. */
-  #copied: Promise<Anchor> | undefined
+  #copied: Promise<readonly CopiedEnd[]> | undefined
 
   constructor({ reads }: { readonly reads: ReadQuery }) {
     this.#sql = reads
   }
 
   async ends(): Promise<Anchor> {
-    this.#copied ??= this.#endsOfCopied()
-    const copied = await this.#copied.catch((error: unknown) => {
-      this.#copied = undefined
-      throw error
-    })
+    const copied = await this.#endsOfCopied()
     const rows = await this.#sql<EndRow[]>`
       SELECT nodes.name AS node, commit_number AS number, commit_hash AS hash
         FROM lanes JOIN nodes ON nodes.id = node_id WHERE commit_number > 0 ORDER BY lanes.number`
     // Batches are visible before they are on disk. A crash of the server must not lose a commit that an anchor names.
     await flushed(this.#sql)
-    return [...copied, ...rows.map(endFrom)]
+    return [...copied.map(({ end }) => end), ...rows.map(endFrom)]
+  }
+
+  #endsOfCopied(): Promise<readonly CopiedEnd[]> {
+    const found = (this.#copied ??= this.#readEndsOfCopied())
+    found.catch(() => (this.#copied = undefined))
+    return found
   }
 
   /** Copied rows have ids before those of all lanes. */
-  async #endsOfCopied(): Promise<Anchor> {
-    const rows = await this.#sql<EndRow[]>`
-      SELECT name AS node, last.number, last.hash FROM nodes, LATERAL (
-          SELECT number, hash FROM commits WHERE node_id = nodes.id AND id < 1::bigint << 43 ORDER BY id DESC LIMIT 1
+  async #readEndsOfCopied(): Promise<readonly CopiedEnd[]> {
+    const rows = await this.#sql<(EndRow & { id: bigint })[]>`
+      SELECT name AS node, last.id, last.number, last.hash FROM nodes, LATERAL (
+          SELECT id, number, hash FROM commits WHERE node_id = nodes.id AND id < 1::bigint << 43
+            ORDER BY id DESC LIMIT 1
         ) AS last WHERE NOT EXISTS (SELECT FROM lanes WHERE node_id = nodes.id) ORDER BY name`
-    return rows.map(endFrom)
+    return rows.map(row => ({ id: row.id, end: endFrom(row) }))
   }
 
-  /** The row ids of a chain are in its range, so this reads backwards from its end. */
+  /**
+   * The row ids of a lane are in its range, so this reads backwards from the end of its chain. Copied chains share a
+   * range, so their ends are found by their ids.
+   */
   async hashOf({ node, number }: Pick<ChainEnd, 'node' | 'number'>): Promise<string | undefined> {
+    const copied = (await this.#endsOfCopied()).find(({ end }) => end.node === node && end.number === number)
+    if (copied !== undefined) {
+      const [last] = await this.#sql<{ hash: Uint8Array }[]>`SELECT hash FROM commits WHERE id = ${copied.id}`
+      return last && hexOf(last.hash)
+    }
     const [row] = await this.#sql<{ hash: Uint8Array }[]>`
       SELECT found.hash FROM nodes LEFT JOIN lanes ON nodes.id = node_id, LATERAL (
           SELECT hash FROM commits WHERE commits.node_id = nodes.id AND commits.number = ${number}
@@ -58,6 +69,7 @@ export class LaneChains implements CommitChains {
   }
 }
 
+type CopiedEnd = { readonly id: bigint; readonly end: ChainEnd }
 type EndRow = { node: string; number: bigint; hash: Uint8Array }
 
 function endFrom({ node, number, hash }: EndRow): ChainEnd {
