@@ -184,7 +184,9 @@ export class TwoGateways {
   /** Does what the upkeep and the start of another gateway do: seals the lanes that are silent, and takes one. */
   async takeLane(): Promise<void> {
     await sealSilentLanes(this.sql, null)
-    const lane = await Lane.claim(this.sql, { label: 'third', version: '1', nowMs: null })
+    const [known] = await this.sql<{ migration: bigint }[]>`SELECT max(number) AS migration FROM migrations`
+    const migration = Number(known?.migration)
+    const lane = await Lane.claim(this.sql, { label: 'third', version: '1', migration, nowMs: null })
     await lane.giveBack(this.sql, null)
   }
 
