@@ -5,6 +5,7 @@ import { firstStart, nothingFilled } from './app/first-start.ts'
 import { newBooksSentence, otherBooks } from './app/new-books.ts'
 import { openHandler, type Phase } from './app/open-handler.ts'
 import { tryResultStore } from './app/open-job-files.ts'
+import { firstLink, linkUrlOf } from './app/open-console.ts'
 import { openParts, type Parts } from './app/parts.ts'
 import { reportStart } from './app/report-start.ts'
 export { migrateDataFolder as migrateStore } from './app/migrate-store/migrate-store.ts'
@@ -130,8 +131,13 @@ async function serve(
     config.adminKey === undefined ? folder.adminKey() : { key: config.adminKey, isNew: false, keep() {} }
   const files = processFiles()
   let phase: Phase = 'starting'
-  const opened = openHandler(config, parts, { adminKey: adminKey.key, files, phase: () => phase })
-  const server = startServer({
+  const opened = openHandler(config, parts, {
+    adminKey: adminKey.key,
+    files,
+    phase: () => phase,
+    url: () => server.url,
+  })
+  const server: RunningServer = startServer({
     host: config.host,
     port: config.port,
     clock,
@@ -146,8 +152,11 @@ async function serve(
   })
   // After the server listens, so that a start whose address is in use does not create keys that are never shown.
   // Books that do not match their anchor may be empty because they were lost, and must not be filled again.
-  const fill = books.anchor.problem === undefined ? firstStart(config, { ...admin, leases }) : nothingFilled()
-  const started = await fill.catch(async (error: unknown) => {
+  const mayFill = books.anchor.problem === undefined
+  const fill = mayFill ? firstStart(config, { ...admin, leases }) : nothingFilled()
+  const linkUrl = linkUrlOf(config, () => server.url)
+  const ownerLink = mayFill ? firstLink(config, { ...admin, linkUrl }) : undefined
+  const started = await Promise.all([fill, ownerLink]).catch(async (error: unknown) => {
     await server.abort()
     throw error
   })
@@ -156,7 +165,7 @@ async function serve(
   const withdraw = folder.announce({ url: server.url, pid: process.pid })
   parts.startRecords()
   const stopBackground = startBackground(parts, opened, config)
-  reportStart(parts, { url: server.url, config, folder, adminKey, ...started })
+  reportStart(parts, { url: server.url, config, folder, adminKey, ...started[0], ownerLink: started[1] })
 
   const stop = async () => {
     phase = 'stopping'

@@ -16,6 +16,7 @@ const parts = [
   'providers',
   'reconciler',
   'smtp',
+  'identity',
   'stores',
   'telemetry',
   'tokenizer',
@@ -39,6 +40,7 @@ const layers: Record<string, readonly string[]> = {
   reconciler: ['domain', 'gateway'],
   providers: ['domain', 'protocol', 'gateway/ports', 'http1', 'node:zlib'],
   smtp: ['domain', 'gateway/ports', 'nodemailer'],
+  identity: ['domain', 'gateway/ports', 'otpauth', 'oauth4webapi'],
   // Secrets are sealed alike by every store, and web standards have no cipher that answers at once.
   'stores/books': ['domain', 'gateway/ports', 'node:crypto'],
   'stores/sqlite': ['domain', 'gateway/ports', 'stores/books', 'bun:sqlite', 'node:'],

@@ -15,6 +15,7 @@ import { reconcileJobs } from '../reconciler/reconcile-jobs.ts'
 import { reconcileOnce } from '../reconciler/reconciler.ts'
 import type { MediaParts } from './open-media.ts'
 import type { Node } from './open-node.ts'
+import { linkUrlOf } from './open-console.ts'
 
 const MS_PER_DAY = 86_400_000
 
@@ -42,6 +43,7 @@ export function adminPortsOf(parts: {
     sharedCache: parts.sharedCache,
     backups: parts.backups,
     records,
+    linkUrl: linkUrlOf(config),
     recordsKeptDays: records.isOn ? config.requestRecordsMs / MS_PER_DAY : undefined,
     clock: parts.clock,
     isSandboxOn: config.isSandboxOn,
@@ -57,7 +59,19 @@ export function adminPortsOf(parts: {
 
 function storePortsOf(node: Node) {
   const { accounts, adminTokens, anchor, apiKeys, auditLog, bookedItems, catalog } = node
-  const { keyDefaults, ledger, limits, mail, newId, nodes, projects, webhooks } = node
+  const {
+    keyDefaults,
+    ledger,
+    limits,
+    mail,
+    newId,
+    nodes,
+    projects,
+    signInLinks,
+    users,
+    userSessions,
+    webhooks,
+  } = node
   return {
     accounts,
     adminTokens,
@@ -73,7 +87,10 @@ function storePortsOf(node: Node) {
     newId,
     nodes,
     projects,
+    signInLinks,
     storeProblem: node.problem,
+    users,
+    userSessions,
     webhooks,
   } satisfies Partial<AdminPorts>
 }

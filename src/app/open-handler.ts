@@ -20,6 +20,7 @@ import type { Gauges } from '../telemetry/gauges.ts'
 import { openMetrics, type EarlyMetrics, type Metrics } from '../telemetry/metrics.ts'
 import type { ProcessFiles } from '../telemetry/process-metrics.ts'
 import { countedPasses } from './background.ts'
+import { linkUrlOf, openConsole } from './open-console.ts'
 import type { Parts } from './parts.ts'
 import { gatewayRoutes, type RoutePorts } from './routes.ts'
 
@@ -41,9 +42,12 @@ export function openHandler(
     readonly adminKey: string
     readonly files: ProcessFiles
     readonly phase: () => Phase
+    /** Where the server listens, once it does. */
+    readonly url: () => string
   },
 ): OpenedHandler {
-  const { clock, admin } = parts
+  const { clock } = parts
+  const admin = { ...parts.admin, linkUrl: linkUrlOf(config, server.url) }
   const holds = new HoldQueue(
     { ledger: admin.ledger, clock },
     { waitMs: config.holdWaitMs, mode: config.textHolds },
@@ -65,6 +69,7 @@ export function openHandler(
       forwarding,
     },
     admin: { ...admin, reconcile },
+    console: openConsole(config, { admin, clock, forwarding }),
     operating: {
       metrics,
       readiness: () => readinessOf(parts, server.phase()),

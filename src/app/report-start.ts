@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { countOn, missingVariables, providersWithoutKeys } from '../domain/catalog/catalog.ts'
 import { doubtfulKeys } from '../domain/catalog/doubtful-keys.ts'
+import type { NewLink } from '../gateway/admin/users/links.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { FirstStart } from './first-start.ts'
 import { otherBooks } from './new-books.ts'
@@ -18,6 +19,8 @@ export function reportStart(
     readonly config: Config
     readonly folder: DataFolder
     readonly adminKey: { readonly key: string; readonly isNew: boolean }
+    /** For the first owner of a gateway without users. */
+    readonly ownerLink: NewLink | undefined
   },
 ): void {
   const { url, config, folder } = start

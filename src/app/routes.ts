@@ -20,6 +20,7 @@ import {
 } from '../http/admin/admin-access.ts'
 import { ADMIN_PATH, adminApi } from '../http/admin/admin-api.ts'
 import type { AdminPorts } from '../http/admin/ports.ts'
+import { consoleApi, type ConsolePorts } from '../http/console/api.ts'
 import { modelsRoutes, type Listings } from '../http/catalog/routes.ts'
 import { callerOf, type CallerPorts, type Keyed } from '../http/caller.ts'
 import { BODY_TIMES, presentedKey, type IncomingRequest } from '../http/incoming-request.ts'
@@ -51,6 +52,7 @@ export type RoutePorts = {
   readonly coalescer: RequestCoalescer | undefined
   readonly media: Omit<ImageRoutePorts & VideoRoutePorts, keyof MediaRequestPorts>
   readonly admin: AdminPorts
+  readonly console: Omit<ConsolePorts, 'admin' | 'bodyMemory'>
   readonly operating: {
     readonly metrics: Metrics
     readonly readiness: () => Promise<Readiness>
@@ -107,6 +109,7 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
       name: 'admin',
       methods: { GET: admin, POST: admin, PUT: admin, PATCH: admin, DELETE: admin, OPTIONS: admin },
     },
+    ...consoleRoutes(ports, config),
     ...descriptionRoutes(config, viewerFiles, request => requireReader(access, request)),
     { path: '/health/live', name: 'health.live', methods: { GET: live } },
     { path: '/health/ready', name: 'health.ready', methods: { GET: ready(readiness) } },
@@ -116,6 +119,12 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
       methods: { GET: metricsRoute(metrics, metricsReaders(config, access)) },
     },
   ]
+}
+
+function consoleRoutes(ports: RoutePorts, { consolePath }: Config): readonly Route[] {
+  if (consolePath === 'off') return []
+  const { admin, bodyMemory } = ports
+  return consoleApi(consolePath, { ...ports.console, admin, bodyMemory })
 }
 
 function tagsHeaderOf({ brand }: Config): string {

@@ -15,6 +15,7 @@ const messageOf = (start: Partial<Parameters<typeof welcome>[0]> = {}) =>
     config: readConfig({}),
     folder,
     adminKey: { key: 'tg_admin_x', isNew: false },
+    ownerLink: undefined,
     demoKey: null,
     unreadFile: undefined,
     keyless: [],
@@ -26,8 +27,18 @@ const messageOf = (start: Partial<Parameters<typeof welcome>[0]> = {}) =>
   })
 
 describe('a start prints', () => {
+  test('a start without users prints the link for the first owner', () => {
+    const link = { url: 'http://127.0.0.1:8787/console/#link=abc', text: 'abc', expiresAtMs: 0 }
+
+    expect(messageOf({ ownerLink: link })).toContain(`works once, until\n1970-01-01T00:00:00.000Z.`)
+    expect(messageOf({ ownerLink: link })).toContain(`\n  ${link.url}\n`)
+    expect(messageOf()).not.toContain('#link=')
+  })
+
   test('a start prints its address and data folder, without keys that were shown before', () => {
-    expect(messageOf()).toBe(`Tollgate listens on http://127.0.0.1:8787\n  data folder  ${folder.path}\n\n`)
+    expect(messageOf()).toBe(
+      `Tollgate listens on http://127.0.0.1:8787\n  data folder  ${folder.path}\n  console      http://127.0.0.1:8787/console/\n\n`,
+    )
   })
 
   test('a start prints that its data folder is new, and where other books are', () => {

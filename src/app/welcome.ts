@@ -1,7 +1,9 @@
 import type { Config } from '../config/config.ts'
 import { formatUsd } from '../domain/money.ts'
+import type { NewLink } from '../gateway/admin/users/links.ts'
 import type { DataFolder } from './data-folder.ts'
 import { DEMO_GRANT, type FirstStart } from './first-start.ts'
+import { consoleUrl } from './open-console.ts'
 import { newBooksSentence } from './new-books.ts'
 
 /** The message that a start prints. It has keys only if this start created them. */
@@ -11,6 +13,8 @@ export function welcome(
     readonly config: Config
     readonly folder: DataFolder
     readonly adminKey: { readonly key: string; readonly isNew: boolean }
+    /** For the first owner of a gateway without users. */
+    readonly ownerLink: NewLink | undefined
     /** The providers whose stored keys cannot be decrypted. */
     readonly keyless: readonly string[]
     /** Environment variables that the catalog names and this process does not have. */
@@ -36,6 +40,15 @@ export function welcome(
   if (adminKey.isNew) lines.push(`  admin key    ${adminKey.key}  (shown once; stored in admin.key)`)
   if (demoKey !== null)
     lines.push(`  sandbox key  ${demoKey}  (shown once; ${formatUsd(DEMO_GRANT)} USD, sandbox models only)`)
+  if (config.consolePath !== 'off') lines.push(`  console      ${consoleUrl(config, url)}`)
+  if (start.ownerLink !== undefined)
+    lines.push(
+      '',
+      'Open the console as its first owner, with this link that works once, until',
+      `${new Date(start.ownerLink.expiresAtMs).toISOString()}. Each start without users prints a new one.`,
+      '',
+      `  ${start.ownerLink.url}`,
+    )
   if (start.otherBooks.length > 0) lines.push('', newBooksSentence('This start', start.otherBooks))
   if (demoKey !== null) lines.push('', ...demoLines(base, demoKey))
   if (start.anchorProblem !== undefined)

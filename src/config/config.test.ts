@@ -24,6 +24,7 @@ test('an empty environment gives the defaults, frozen', () => {
     nodeName: undefined,
     baseUrl: undefined,
     adminKey: undefined,
+    consolePath: '/console',
     brand: 'service',
     isSandboxOn: true,
     catalogFile: undefined,

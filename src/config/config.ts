@@ -27,6 +27,8 @@ export type Config = {
   /** Without a trailing slash. */
   readonly baseUrl: string | undefined
   readonly adminKey: string | undefined
+  /** The path of the console, without a trailing slash. */
+  readonly consolePath: `/${string}` | 'off'
   /** For example, `acme` in `x-acme-cost-usd`. */
   readonly brand: string
   readonly isSandboxOn: boolean

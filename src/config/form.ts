@@ -292,6 +292,22 @@ export const headerWord: Form<string> = {
   parse: text => (HEADER_WORD.test(text) && text.length <= HEADER_WORD_LENGTH_MAX ? text : undefined),
 }
 
+const PATH_SEGMENTS = /^(?:\/[A-Za-z0-9._~-]{1,64}){1,8}$/
+/** Their paths are the gateway's own. */
+const OWN_PATHS = /^\/(?:v1|admin|health|metrics|docs|openapi\.(?:json|yaml))(?:\/|$)/
+
+/** A path of the gateway that its own routes do not need. */
+export const freePath: Form<`/${string}` | 'off'> = {
+  expected: 'off, or a path such as /console that no route of the gateway has',
+  parse: text => {
+    if (text === 'off') return text
+    const path = text.replace(/\/+$/, '')
+    return PATH_SEGMENTS.test(path) && !OWN_PATHS.test(path) && !/\/\.{1,2}(?:\/|$)/.test(path)
+      ? (path as `/${string}`)
+      : undefined
+  },
+}
+
 export const filePath: Form<string> = {
   expected: 'a path',
   parse: text => (text.includes('\0') ? undefined : text),

@@ -5,6 +5,7 @@ import {
   days,
   dollars,
   filePath,
+  freePath,
   guessedSecret,
   headerSecret,
   headerWord,
@@ -142,6 +143,12 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
       'stores it in `admin.key`. Commands can have an admin token here while a gateway runs.',
     isSecret: true,
     ...guessedSecret,
+  },
+  consolePath: {
+    name: 'TOLLGATE_CONSOLE',
+    default: '/console',
+    meaning: 'The path of the console, where operators sign in. `off` serves none.',
+    ...freePath,
   },
   brand: {
     name: 'TOLLGATE_BRAND',

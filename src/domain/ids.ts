@@ -20,6 +20,8 @@ export type IdPrefix =
   | 'vid'
   | 'op'
   | 'tok'
+  | 'usr'
+  | 'ses'
   | 'whk'
   | 'evt'
   | 'msg'

@@ -124,7 +124,7 @@ export function adminTokensConform(kind: StoreKind): void {
 
       expect(refused).toMatchObject({ code: 'grants_per_day_exceeded' })
       expect(tomorrow.available).toBe(usd('100'))
-      expect(await store.adminTokens.latestGrants(allowance.tokenId)).toEqual({
+      expect(await store.adminTokens.latestGrants(allowance.id)).toEqual({
         day: TODAY + 1,
         granted: usd('50'),
       })
@@ -168,7 +168,7 @@ export function adminTokensConform(kind: StoreKind): void {
       const second = await grant('50', { idempotencyKey: 'welcome' })
 
       expect(second).toEqual(first)
-      expect(await store.adminTokens.latestGrants(allowance.tokenId)).toMatchObject({ granted: usd('50') })
+      expect(await store.adminTokens.latestGrants(allowance.id)).toMatchObject({ granted: usd('50') })
     })
 
     test('a refused grant writes nothing, and a smaller one fits', async () => {
@@ -183,7 +183,7 @@ export function adminTokensConform(kind: StoreKind): void {
     test('tokens do not count the grants of each other, nor credits without a token', async () => {
       const { store, accountId, grant } = await openWithToken(kind, usd('50'))
       const other = await store.adminTokens.create(aToken({ name: 'other' }))
-      const allowance = { tokenId: other.id, perDay: usd('5') }
+      const allowance = { of: 'token', id: other.id, perDay: usd('5') } as const
       await store.ledger.credit({ ...aGrant(accountId), amount: usd('5'), allowance })
       await store.ledger.credit({ ...aCredit(accountId), amount: usd('70') })
 
@@ -205,8 +205,8 @@ export function adminTokensConform(kind: StoreKind): void {
 async function openWithToken(kind: StoreKind, perDay: NanoUsd) {
   const opened = await openWithFunds(kind, ZERO)
   const { store, accountId } = opened
-  const { id: tokenId } = await store.adminTokens.create(aToken({ scopes: ['grants'], grantsPerDay: perDay }))
-  const allowance = { tokenId, perDay }
+  const { id } = await store.adminTokens.create(aToken({ scopes: ['grants'], grantsPerDay: perDay }))
+  const allowance = { of: 'token', id, perDay } as const
   const grant = (
     dollars: string,
     { atMs = NOW, ...more }: { readonly atMs?: number; readonly idempotencyKey?: string } = {},

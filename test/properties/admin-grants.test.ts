@@ -109,7 +109,7 @@ class Run {
           source: 'promotions',
           amount: nanoUsd(BigInt(amount)),
           ...(key === undefined ? {} : { idempotencyKey: `key-${key}` }),
-          allowance: { tokenId: this.#tokenIds[token]!, perDay: PER_DAY },
+          allowance: { of: 'token', id: this.#tokenIds[token]!, perDay: PER_DAY },
           audit: anAudit({ atMs: this.nowMs }),
         }),
       ),

@@ -23,8 +23,9 @@ export function checkedHandler(
   let check = checks.get(name)
   if (check === undefined)
     checks.set(name, (check = describedReplies(wholeDocument({ brand, isOpenAiMediaOn }))))
-  const note = (reply: SentReply) => {
-    const problem = check(reply)
+  const note = (sent: SentReply) => {
+    const reply = described(sent)
+    const problem = reply && check(reply)
     if (problem !== undefined) problems.push(problem)
   }
   const watched = (request: ServerRequest): ServerRequest => {
@@ -44,6 +45,16 @@ export function checkedHandler(
     handle: request => handler.handle(watched(request)),
     refuse: (request, error) => handler.refuse(watched(request), error),
   })
+}
+
+/**
+ * Replies of the admin API by the console, as those of the admin API itself. The document does not have the other replies
+ * of the console, and its errors.
+ */
+function described(reply: SentReply): SentReply | undefined {
+  if (!reply.path.startsWith('/console')) return reply
+  const path = reply.path.replace('/console/api/admin/', '/admin/api/')
+  return path === reply.path || reply.status >= 400 ? undefined : { ...reply, path }
 }
 
 function replyTo(

@@ -15,6 +15,7 @@ import type { Limits } from '../../src/gateway/ports/limits.ts'
 import type { Ledger } from '../../src/gateway/ports/ledger.ts'
 import type { Mail, MailQueue } from '../../src/gateway/ports/mail.ts'
 import type { Projects } from '../../src/gateway/ports/projects.ts'
+import type { SignInLinks, Users, UserSessions } from '../../src/gateway/ports/users.ts'
 import type { BookedItems } from '../../src/gateway/ports/booked-items.ts'
 import type { WebhookQueue, Webhooks } from '../../src/gateway/ports/webhooks.ts'
 import type { StoreNode } from '../../src/gateway/ports/store-node.ts'
@@ -32,6 +33,9 @@ export type TestStore = {
   readonly accounts: Accounts
   readonly apiKeys: ApiKeys
   readonly adminTokens: AdminTokens
+  readonly users: Users
+  readonly userSessions: UserSessions
+  readonly signInLinks: SignInLinks
   readonly projects: Projects
   readonly keyDefaults: KeyDefaults
   readonly catalog: CatalogStore

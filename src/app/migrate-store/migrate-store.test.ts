@@ -127,6 +127,9 @@ function random32(): Uint8Array {
 
 /** Rows that no hash covers. */
 const REST = `
+  INSERT INTO users (id, public_id, email, name, role, created_by, created_at_ms) VALUES (2, 'usr_1', 'a@b', 'A', 'owner', 'x', 1);
+  INSERT INTO user_sessions VALUES (3, 'ses_1', 2, zeroblob(32), '::1', 'agent', 1, 1);
+  INSERT INTO user_links VALUES (4, zeroblob(32), 'reset', 2, 1, 2);
   INSERT INTO balance_alerts VALUES (1, 5, 0);
   INSERT INTO budget_alerts VALUES (1, 'key', 1, '', 'day', 0, 5, 1, 0);
   INSERT INTO expiry_alerts VALUES (1, '2027');

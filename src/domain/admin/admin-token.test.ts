@@ -81,7 +81,7 @@ describe('the grants of a day', () => {
     ['the rest of the day', { day: 20_000, granted: usd('49.999999999') }, '0.000000001', 20_000],
     ['a later day, after the clock was set back', { day: 20_001, granted: usd('20') }, '30', 20_001],
   ] as const)('a grant fits after %s', (_, latest, amount, day) => {
-    expect(dayOfGrant({ perDay }, latest, { amount: usd(amount), atMs: NOON })).toBe(day)
+    expect(dayOfGrant({ of: 'token', perDay }, latest, { amount: usd(amount), atMs: NOON })).toBe(day)
   })
 
   test.each([
@@ -107,7 +107,7 @@ describe('the grants of a day', () => {
 
   function refusalOf(latest: Parameters<typeof dayOfGrant>[1], amount: string): GatewayError | undefined {
     try {
-      dayOfGrant({ perDay }, latest, { amount: usd(amount), atMs: NOON })
+      dayOfGrant({ of: 'token', perDay }, latest, { amount: usd(amount), atMs: NOON })
     } catch (error) {
       if (error instanceof GatewayError) return error
     }

@@ -61,10 +61,15 @@ export function excessOver(creator: AdminRights, asked: AdminRights): keyof Admi
   return isLonger ? 'expiresAtMs' : undefined
 }
 
-/** What the grants of a token are counted against. */
-export type GrantAllowance = { readonly tokenId: number; readonly perDay: NanoUsd }
+/** What the grants of an admin token or of a user are counted against. */
+export type GrantAllowance = {
+  readonly of: 'token' | 'user'
+  /** The store's integer key of it. */
+  readonly id: number
+  readonly perDay: NanoUsd
+}
 
-/** The grants of a token on the latest day on which it gave any. */
+/** The grants of a token or a user on the latest day on which it gave any. */
 export type DayGrants = { readonly day: number; readonly granted: NanoUsd }
 
 /**
@@ -72,7 +77,7 @@ export type DayGrants = { readonly day: number; readonly granted: NanoUsd }
  * the allowance. The latest day is current until it ends, so a clock that is set back does not start another one.
  */
 export function dayOfGrant(
-  { perDay }: Pick<GrantAllowance, 'perDay'>,
+  { of, perDay }: Pick<GrantAllowance, 'of' | 'perDay'>,
   latest: DayGrants | undefined,
   { amount, atMs }: { readonly amount: NanoUsd; readonly atMs: number },
 ): number {
@@ -82,7 +87,7 @@ export function dayOfGrant(
   const resetsAt = new Date((today.day + 1) * MS_PER_DAY).toISOString()
   throw new GatewayError(
     'grants_per_day_exceeded',
-    `This admin token may grant ${formatUsd(perDay)} USD a day, of which ${formatUsd(today.granted)} USD was granted today. A grant of ${formatUsd(amount)} USD does not fit into the rest of ${formatUsd(rest)} USD. The day ends at ${resetsAt} (UTC).`,
+    `${subjectOf[of]} may grant ${formatUsd(perDay)} USD a day, of which ${formatUsd(today.granted)} USD was granted today. A grant of ${formatUsd(amount)} USD does not fit into the rest of ${formatUsd(rest)} USD. The day ends at ${resetsAt} (UTC).`,
     {
       param: 'amount_usd',
       shouldRetry: false,
@@ -95,6 +100,11 @@ export function dayOfGrant(
     },
   )
 }
+
+const subjectOf = { token: 'This admin token', user: 'You' } as const satisfies Record<
+  GrantAllowance['of'],
+  string
+>
 
 /** What was granted on the current day. */
 export function currentDay(latest: DayGrants | undefined, nowMs: number): DayGrants {

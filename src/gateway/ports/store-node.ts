@@ -14,6 +14,7 @@ import type { Ledger } from './ledger.ts'
 import type { Limits } from './limits.ts'
 import type { Mail, MailQueue } from './mail.ts'
 import type { Projects } from './projects.ts'
+import type { SignInLinks, Users, UserSessions } from './users.ts'
 import type { BookedItems } from './booked-items.ts'
 import type { WebhookQueue, Webhooks } from './webhooks.ts'
 
@@ -29,6 +30,9 @@ export interface StoreNode {
   readonly accounts: Accounts
   readonly apiKeys: ApiKeys
   readonly adminTokens: AdminTokens
+  readonly users: Users
+  readonly userSessions: UserSessions
+  readonly signInLinks: SignInLinks
   readonly projects: Projects
   readonly keyDefaults: KeyDefaults
   readonly attempts: Attempts

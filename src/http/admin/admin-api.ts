@@ -1,10 +1,9 @@
 import { requireScope } from '../../gateway/admin/tokens/admit-token.ts'
-import { THE_ADMIN, type AdminCaller } from '../../gateway/admin/operator.ts'
+import { requireRole, THE_ADMIN, type AdminCaller } from '../../gateway/admin/operator.ts'
 import type { ByteBudget } from '../../gateway/byte-budgets/byte-budget.ts'
-import type { BodyLimits } from '../../http1/server/request-body.ts'
-import { readText } from '../incoming-request.ts'
+import { readText, type IncomingRequest } from '../incoming-request.ts'
 import { errorBody, errorHeaders, gatewayErrorOf, statusOfError } from '../errors.ts'
-import type { BufferedReply, Handler } from '../request-context.ts'
+import type { BufferedReply, Handler, RequestContext } from '../request-context.ts'
 import { wholeRange } from '../../http1/byte-range.ts'
 import { bodyTooLarge } from '../../http1/server/http-error.ts'
 import { bodyText } from '../../http1/server/server-request.ts'
@@ -23,13 +22,45 @@ const ADMIN = 0
 /** The admin API of a server, for every path below `ADMIN_PATH`. Each request needs the admin key or an admin token. */
 export function adminApi(ports: AdminPorts, access: AdminAccess, bodyMemory: ByteBudget): Handler {
   return async context => {
-    const { request } = context
-    const caller = await requireCaller(access, request)
-    const memory = (context.bodyMemory = bodyMemory.open(ADMIN))
-    const { method, path, query, signal } = request
-    const header = (name: string) => request.header(name)
-    const text = (limits: BodyLimits) => readText(request, limits, memory)
-    return answer({ method, path, query, header, text, signal }, caller, ports)
+    const caller = await requireCaller(access, context.request)
+    return answer(bufferedRequest(context, bodyMemory), caller, ports)
+  }
+}
+
+/**
+ * The same routes below another path, for callers that come with something else than a key. `callerOf` rejects to refuse
+ * a request.
+ */
+export function adminApiAt(
+  path: string,
+  ports: AdminPorts,
+  {
+    callerOf,
+    bodyMemory,
+  }: {
+    readonly callerOf: (request: IncomingRequest) => Promise<AdminCaller>
+    readonly bodyMemory: ByteBudget
+  },
+): Handler {
+  return async context => {
+    const caller = await callerOf(context.request)
+    const request = bufferedRequest(context, bodyMemory)
+    return answer({ ...request, path: ADMIN_PATH + request.path.slice(path.length) }, caller, ports)
+  }
+}
+
+/** A request whose body is read into the memory for bodies of operators. */
+export function bufferedRequest(context: RequestContext, bodyMemory: ByteBudget): AdminRequest {
+  const { request } = context
+  const memory = (context.bodyMemory = bodyMemory.open(ADMIN))
+  const { method, path, query, signal } = request
+  return {
+    method,
+    path,
+    query,
+    signal,
+    header: name => request.header(name),
+    text: limits => readText(request, limits, memory),
   }
 }
 
@@ -55,7 +86,8 @@ export function trustedAdminApi(ports: AdminPorts): (request: Request) => Promis
 
 async function answer(request: AdminRequest, caller: AdminCaller, ports: AdminPorts): Promise<BufferedReply> {
   const { method, path } = request
-  const { handler, scopes, params } = matchRoute(routes, method, path.slice(ADMIN_PATH.length))
+  const { handler, scopes, roles, params } = matchRoute(routes, method, path.slice(ADMIN_PATH.length))
+  requireRole(caller, roles)
   requireScope(caller, scopes)
   return handler({ ...caller, request, query: new URLSearchParams(request.query), params }, ports)
 }

@@ -3,7 +3,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { matchRoute, type AdminRoute } from './match-route.ts'
 import { adminReply } from './call.ts'
 
-const handler = { scopes: ['read'], handler: async () => adminReply({}) } as const
+const handler = { scopes: ['read'], roles: ['viewer'], handler: async () => adminReply({}) } as const
 const routes: readonly AdminRoute[] = [
   { path: 'models', methods: { GET: handler } },
   { path: 'models/{model...}', methods: { GET: handler, PATCH: handler } },

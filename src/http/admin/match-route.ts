@@ -1,4 +1,5 @@
 import { adminScopes, type AdminScope } from '../../domain/admin/admin-token.ts'
+import { roles, type Role } from '../../domain/admin/user.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { AdminHandler } from './call.ts'
 
@@ -12,17 +13,20 @@ export type AdminRoute = {
   readonly methods: Readonly<Partial<Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', AdminEndpoint>>>
 }
 
-/** A method of a path. An admin token needs one of the scopes. */
+/** A method of a path. An admin token needs one of the scopes, and a user one of the roles. */
 export type AdminEndpoint = {
   readonly scopes: readonly [AdminScope, ...AdminScope[]]
+  readonly roles: readonly [Role, ...Role[]]
   readonly handler: AdminHandler
 }
 
-/** The handler of a request with the scopes that it needs, and the parameters of its path. */
+/** The handler of a request with the scopes and roles that it needs, and the parameters of its path. */
 export type MatchedRoute = {
   readonly handler: AdminHandler
   /** One of them is enough. */
   readonly scopes: readonly AdminScope[]
+  /** One of them is enough. */
+  readonly roles: readonly Role[]
   /** Decoded. */
   readonly params: Readonly<Record<string, string>>
 }
@@ -41,6 +45,7 @@ export function matchRoute(routes: readonly AdminRoute[], method: string, path: 
       return {
         handler: async () => ({ status: 204, headers: { allow }, body: null }),
         scopes: adminScopes,
+        roles,
         params,
       }
     throw new GatewayError('method_not_allowed', `This path does not support ${method}. Use ${allow}.`, {

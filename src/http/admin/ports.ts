@@ -24,6 +24,8 @@ import type { Nodes } from '../../gateway/ports/nodes.ts'
 import type { Projects } from '../../gateway/ports/projects.ts'
 import type { Reconcile } from '../../gateway/ports/reconcile.ts'
 import type { RequestRecords } from '../../gateway/ports/request-records.ts'
+import type { LinkPorts } from '../../gateway/admin/users/links.ts'
+import type { SignInLinks, Users, UserSessions } from '../../gateway/ports/users.ts'
 import type { Webhooks } from '../../gateway/ports/webhooks.ts'
 
 /** The ports of the admin API. Each handler takes those of its folder. */
@@ -68,11 +70,15 @@ export type ReportPorts = Pick<SecretPorts, 'sha256'> & {
   readonly clock: Clock
 }
 
-/** For `operating/`: admin tokens, webhooks and mails, checks and upkeep. */
+/** For `operating/`: admin tokens, users, webhooks and mails, checks and upkeep. */
 export type OperatingPorts = SecretPorts &
   DoctorPorts & {
     readonly accounts: Accounts
     readonly adminTokens: AdminTokens
+    readonly users: Users
+    readonly userSessions: UserSessions
+    readonly signInLinks: SignInLinks
+    readonly linkUrl: LinkPorts['linkUrl']
     readonly ledger: Ledger
     readonly blobs: Blobs
     readonly anchor: Anchoring

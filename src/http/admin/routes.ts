@@ -55,6 +55,15 @@ import {
   postReconciliation,
   postVerification,
 } from './operating/maintenance.ts'
+import {
+  deleteUserSessions,
+  getUser,
+  listUserSessions,
+  listUsers,
+  patchUser,
+  postUser,
+  postUserLink,
+} from './operating/users.ts'
 import { getProjectUsage } from './reports/project-usage.ts'
 import {
   getProject,
@@ -78,14 +87,14 @@ import type { AdminHandler } from './call.ts'
 import type { AdminEndpoint, AdminRoute } from './match-route.ts'
 
 /**
- * All paths of the admin API, with the scopes of each method: an admin token needs one of them. `{account}` is the id
- * or the name of an account.
+ * All paths of the admin API, with the scopes and the roles of each method: an admin token needs one of the scopes, and
+ * a user one of the roles. `{account}` is the id or the name of an account.
  */
 export const routes: readonly AdminRoute[] = [
   { path: 'providers', methods: { GET: reading(listProviderRows) } },
   {
     path: 'providers/{provider}',
-    methods: { GET: reading(getProvider), PUT: full(putProvider), DELETE: full(deleteProvider) },
+    methods: { GET: reading(getProvider), PUT: owning(putProvider), DELETE: owning(deleteProvider) },
   },
   { path: 'models', methods: { GET: reading(listModelRows) } },
   {
@@ -103,15 +112,15 @@ export const routes: readonly AdminRoute[] = [
     methods: { GET: reading(getPriceList), PUT: full(putPriceList), DELETE: full(deletePriceList) },
   },
   { path: 'price-lists/{list}/changes', methods: { GET: reading(getPriceListChanges) } },
-  { path: 'catalog', methods: { GET: reading(getCatalog), PUT: full(putCatalog) } },
+  { path: 'catalog', methods: { GET: reading(getCatalog), PUT: owning(putCatalog) } },
   { path: 'catalog/history', methods: { GET: reading(getCatalogHistory) } },
-  { path: 'catalog/rollback', methods: { POST: full(postCatalogRollback) } },
+  { path: 'catalog/rollback', methods: { POST: owning(postCatalogRollback) } },
   { path: 'accounts', methods: { GET: reading(listAccounts, 'grants'), POST: full(postAccount) } },
   { path: 'accounts/{account}', methods: { GET: reading(getAccount, 'grants'), PATCH: full(patchAccount) } },
   { path: 'accounts/{account}/keys', methods: { GET: reading(listKeys), POST: full(postKey) } },
   { path: 'accounts/{account}/keys/{id}', methods: { DELETE: full(deleteKeyOfAccount) } },
   { path: 'accounts/{account}/projects', methods: { GET: reading(listProjects), POST: full(postProject) } },
-  { path: 'accounts/{account}/grants', methods: { POST: { scopes: ['grants'], handler: postGrant } } },
+  { path: 'accounts/{account}/grants', methods: { POST: granting(postGrant) } },
   { path: 'accounts/{account}/debits', methods: { POST: full(postDebit) } },
   { path: 'accounts/{account}/suspend', methods: { POST: full(postSuspension) } },
   { path: 'accounts/{account}/close', methods: { POST: full(postClosing) } },
@@ -135,8 +144,15 @@ export const routes: readonly AdminRoute[] = [
   { path: 'requests/report', methods: { GET: reading(getRequestsReport) } },
   { path: 'requests/{request}', methods: { GET: reading(getRequest) } },
   { path: 'usage', methods: { GET: reading(listUsage) } },
-  { path: 'tokens', methods: { GET: full(listTokens), POST: full(postToken) } },
-  { path: 'tokens/{token}', methods: { GET: full(getToken), DELETE: full(deleteToken) } },
+  { path: 'tokens', methods: { GET: owning(listTokens), POST: owning(postToken) } },
+  { path: 'tokens/{token}', methods: { GET: owning(getToken), DELETE: owning(deleteToken) } },
+  { path: 'users', methods: { GET: owning(listUsers), POST: owning(postUser) } },
+  { path: 'users/{user}', methods: { GET: owning(getUser), PATCH: owning(patchUser) } },
+  { path: 'users/{user}/link', methods: { POST: owning(postUserLink) } },
+  {
+    path: 'users/{user}/sessions',
+    methods: { GET: owning(listUserSessions), DELETE: owning(deleteUserSessions) },
+  },
   { path: 'webhooks', methods: { GET: reading(listWebhooks), POST: full(postWebhook) } },
   {
     path: 'webhooks/{webhook}',
@@ -159,10 +175,20 @@ export const routes: readonly AdminRoute[] = [
 
 /** Changes nothing. */
 function reading(handler: AdminHandler, ...others: readonly AdminScope[]): AdminEndpoint {
-  return { scopes: ['read', ...others], handler }
+  return { scopes: ['read', ...others], roles: ['owner', 'operator', 'support', 'viewer'], handler }
 }
 
-/** Only for the admin key, and for tokens that may do everything. */
+/** Gives money, up to an amount a day for some callers. */
+function granting(handler: AdminHandler): AdminEndpoint {
+  return { scopes: ['grants'], roles: ['owner', 'operator', 'support'], handler }
+}
+
+/** For the admin key and tokens that may do everything, and for the people who run the gateway. */
 function full(handler: AdminHandler): AdminEndpoint {
-  return { scopes: ['all'], handler }
+  return { scopes: ['all'], roles: ['owner', 'operator'], handler }
+}
+
+/** Also decides who else has rights, or where requests and their keys go. */
+function owning(handler: AdminHandler): AdminEndpoint {
+  return { scopes: ['all'], roles: ['owner'], handler }
 }

@@ -14,6 +14,7 @@ import { adminProjectPaths, adminProjectSchemas } from './admin/projects.ts'
 import { adminKeyPaths, adminKeySchemas } from './admin/keys.ts'
 import { adminKeySecretPaths, adminKeySecretSchemas } from './admin/key-secrets.ts'
 import { adminTokenPaths, adminTokenSchemas } from './admin/tokens.ts'
+import { userPaths, userSchemas } from './admin/users.ts'
 import { adminMailPaths, adminMailSchemas } from './admin/mail.ts'
 import { adminWebhookPaths, adminWebhookSchemas } from './admin/webhooks.ts'
 import { adminBackupPaths, adminBackupSchemas } from './admin/backups.ts'
@@ -47,6 +48,7 @@ const tags: Readonly<Record<string, string>> = {
   'Admin: accounts and money': 'Accounts, keys, credits and corrections.',
   'Admin: projects': 'Groups of keys of an account.',
   'Admin: tokens': 'Tokens with some of the rights of the admin key.',
+  'Admin: users': 'The people who sign in to the console.',
   'Admin: webhooks': 'Signed messages about events.',
   'Admin: mail': 'Mails about events.',
   'Admin: catalog': 'Providers, models and prices.',
@@ -82,6 +84,7 @@ const schemas: Members = {
   ...adminCheckSchemas,
   ...adminBackupSchemas,
   ...adminTokenSchemas,
+  ...userSchemas,
   ...adminProjectSchemas,
   ...adminWebhookSchemas,
   ...adminMarginSchemas,
@@ -168,6 +171,7 @@ export function adminDocument(): ApiDocument {
     ...adminMailPaths,
     ...adminKeySecretPaths,
     ...adminTokenPaths,
+    ...userPaths,
     ...adminCatalogPaths,
     ...priceListPaths,
     ...adminCheckPaths,

@@ -42,6 +42,15 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
   missing_scope: 'This needs an admin token with the scope "all". The token has the scope "read".',
   grants_per_day_exceeded:
     'This admin token may grant 50 USD a day, of which 40 USD was granted today. A grant of 25 USD does not fit into the rest of 10 USD. The day ends at 2027-01-16T00:00:00.000Z (UTC).',
+  not_signed_in: 'You are not signed in, or your session has ended. Sign in again.',
+  wrong_credentials: 'The e-mail address or the password is wrong.',
+  code_needed: 'Enter the code of your authenticator app.',
+  sign_in_failed: 'The sign-in at the provider did not succeed. Try again.',
+  role_not_allowed: 'Your role "viewer" does not allow this. It needs the role "owner" or "operator".',
+  cross_site_request: 'This request does not come from the console. Reload the page and try again.',
+  last_owner: 'ada@example.com is the only owner who can sign in. Make another user an owner first.',
+  link_ended: 'This link was used, has expired, or was replaced by a later one. Ask for a new one.',
+  too_many_tries: 'Too many tries to sign in failed. Try again in 8 seconds, or ask for a new link.',
   account_closed: 'This account is closed. Contact support.',
   secret_ended:
     'This secret of the API key was rotated out at 2027-01-16T00:00:00.000Z. Use the new secret of the key.',

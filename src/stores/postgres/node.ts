@@ -23,6 +23,9 @@ import { createMoneySteps } from '../books/ledger/money-steps.ts'
 import { KeptKeys } from '../books/access/kept-keys.ts'
 import { createKeyDefaults } from '../books/access/key-defaults.ts'
 import { StoredProjects } from '../books/access/projects.ts'
+import { StoredSignInLinks } from '../books/access/sign-in-links.ts'
+import { StoredUserSessions } from '../books/access/user-sessions.ts'
+import { StoredUsers } from '../books/access/users.ts'
 import { accessParts } from './access-parts.ts'
 import { createBookedItems } from '../books/usage/booked-items.ts'
 import { Batches } from './lanes/batches.ts'
@@ -121,6 +124,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     name,
     newId: idSource({ clock, random64 }),
     ...access,
+    ...userPorts({ engine, secretKey }),
     ...eventPorts,
     ledger: createLedger({
       engine,
@@ -209,6 +213,15 @@ function accessPorts(access: ReturnType<typeof accessParts>) {
     keyDefaults: createKeyDefaults(engine),
     adminTokens: new StoredAdminTokens(engine),
     auditLog: createAuditLog(engine),
+  }
+}
+
+/** The people who sign in to the console. */
+function userPorts({ engine, secretKey }: { readonly engine: Engine; readonly secretKey: Uint8Array }) {
+  return {
+    users: new StoredUsers({ engine, secretBox: secretBox(secretKey) }),
+    userSessions: new StoredUserSessions(engine),
+    signInLinks: new StoredSignInLinks(engine),
   }
 }
 

@@ -10,6 +10,9 @@ import { createAuditLog } from '../books/access/audit-log.ts'
 import type { KeptKeys } from '../books/access/kept-keys.ts'
 import { createKeyDefaults } from '../books/access/key-defaults.ts'
 import { StoredProjects } from '../books/access/projects.ts'
+import { StoredSignInLinks } from '../books/access/sign-in-links.ts'
+import { StoredUserSessions } from '../books/access/user-sessions.ts'
+import { StoredUsers } from '../books/access/users.ts'
 import { StoredAlerts } from '../books/events/alerts.ts'
 import type { Events } from '../books/events/events.ts'
 import type { MailRecipients } from '../books/events/mail-recipients.ts'
@@ -86,6 +89,9 @@ export function openNode(
     accounts: new StoredAccounts(access),
     apiKeys,
     adminTokens: new StoredAdminTokens(engine),
+    users: new StoredUsers({ ...shared, engine }),
+    userSessions: new StoredUserSessions(engine),
+    signInLinks: new StoredSignInLinks(engine),
     projects: new StoredProjects(access),
     attempts: createAttempts({ engine, besideCharges: shared.steps.besideCharges }),
     jobs: createJobs({

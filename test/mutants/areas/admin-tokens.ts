@@ -39,8 +39,8 @@ export const adminTokenMutants: readonly Mutant[] = [
   {
     name: 'the grants of a token are not counted',
     file: 'src/stores/books/rows/credit-rows.ts',
-    text: 'token_id: allowance.tokenId',
-    replacement: 'token_id: null',
+    text: '{ token_id: id, token_day: day }',
+    replacement: '{ token_id: null, token_day: day }',
     tests: [STORE_TESTS, SCENARIOS],
   },
   {

@@ -1,14 +1,14 @@
 import type { AdminToken, DayGrants } from '../../../domain/admin/admin-token.ts'
 import { GatewayError } from '../../../domain/errors.ts'
-import { nanoUsd } from '../../../domain/money.ts'
 import type { Editor } from '../../../gateway/ports/accounts.ts'
 import type { AdminTokenName, AdminTokens, NewAdminToken } from '../../../gateway/ports/admin-tokens.ts'
 import { adminTokensTable } from '../rows/access-tables.ts'
 import { adminTokenFrom, adminTokenRow, type AdminTokenRow } from '../rows/admin-token-rows.ts'
 import { cursorOf, pageOf, readCursor } from '../cursors.ts'
-import { all, first, insert, run, type Engine, type Step } from '../steps.ts'
+import { all, insert, run, type Engine, type Step } from '../steps.ts'
 import { dayOf } from '../usage/usage-days.ts'
 import { appendAudit } from './audit-log.ts'
+import { latestGrants } from './day-grants.ts'
 
 /** The admin tokens port of one node. Tokens are read for each request: operators send few, and nothing is stale. */
 export class StoredAdminTokens implements AdminTokens {
@@ -56,21 +56,8 @@ export class StoredAdminTokens implements AdminTokens {
   }
 
   latestGrants(id: number): Promise<DayGrants | undefined> {
-    return this.#engine.read(() => latestGrants(id))
+    return this.#engine.read(() => latestGrants({ of: 'token', id }))
   }
-}
-
-/**
- * What a token granted on the latest day on which it granted anything. The credits themselves are added up, so that no
- * count beside them can differ from them.
- */
-export function* latestGrants(tokenId: number): Step<DayGrants | undefined> {
-  const row = yield* first<{ day: bigint; granted: bigint }>(
-    `SELECT token_day AS day, CAST(sum(amount) AS bigint) AS granted FROM credits WHERE token_id = ?
-      GROUP BY token_day ORDER BY token_day DESC LIMIT 1`,
-    tokenId,
-  )
-  return row === undefined ? undefined : { day: Number(row.day), granted: nanoUsd(row.granted) }
 }
 
 function* createToken(request: NewAdminToken): Step<AdminToken> {

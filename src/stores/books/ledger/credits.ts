@@ -1,7 +1,7 @@
 import { creditEvent, type NewEvent } from '../../../domain/webhooks/event.ts'
 import type { Credit } from '../../../gateway/ports/ledger.ts'
-import { latestGrants } from '../access/admin-tokens.ts'
 import { appendAudit } from '../access/audit-log.ts'
+import { latestGrants } from '../access/day-grants.ts'
 import { newCredit, repeatedCredit, type CreditRequest, type CreditRow } from '../rows/credit-rows.ts'
 import { creditsTable } from '../rows/money-tables.ts'
 import { booksOf, first, insert, type Step } from '../steps.ts'
@@ -26,7 +26,7 @@ export class Credits {
     const books = yield* booksOf(accountId)
     const repeated = repeatedCredit(yield* this.#earlier(request), request)
     if (repeated !== undefined) return repeated
-    const granted = allowance === undefined ? undefined : yield* latestGrants(allowance.tokenId)
+    const granted = allowance === undefined ? undefined : yield* latestGrants(allowance)
     const operationId = yield* this.#journal.nextOperationId()
     const { credit, operation, row } = newCredit({ books, operationId, granted }, request)
     yield* this.#journal.move(books, operation)

@@ -1,5 +1,5 @@
 import { closedRefusal } from '../../../domain/accounts/account.ts'
-import { dayOfGrant, type DayGrants } from '../../../domain/admin/admin-token.ts'
+import { dayOfGrant, type DayGrants, type GrantAllowance } from '../../../domain/admin/admin-token.ts'
 import { GatewayError } from '../../../domain/errors.ts'
 import { formatId } from '../../../domain/ids.ts'
 import { crediting, type CreditSource } from '../../../domain/ledger/credit.ts'
@@ -43,7 +43,7 @@ export function repeatedCredit(
 
 /**
  * A credit that is not a repeat. `operationId` is the row id that its operation gets, and `granted` what its token
- * granted before. Throws `grants_per_day_exceeded`, and `already_closed` for a closed account.
+ * or user granted before. Throws `grants_per_day_exceeded`, and `already_closed` for a closed account.
  */
 export function newCredit(
   facts: {
@@ -58,10 +58,7 @@ export function newCredit(
   const countsFor =
     allowance === undefined
       ? {}
-      : {
-          token_id: allowance.tokenId,
-          token_day: dayOfGrant(allowance, granted, { amount, atMs: audit.atMs }),
-        }
+      : grantColumns(allowance, dayOfGrant(allowance, granted, { amount, atMs: audit.atMs }))
   const movements = crediting(books.current.balances, { amount, source })
   const available = addUsd(books.free, amount)
   return {
@@ -80,6 +77,11 @@ export function newCredit(
       ...countsFor,
     },
   }
+}
+
+/** Who gave a grant, and the day that it counts for. */
+function grantColumns({ of, id }: GrantAllowance, day: number) {
+  return of === 'token' ? { token_id: id, token_day: day } : { by_user_id: id, by_user_day: day }
 }
 
 function isSameCredit(row: CreditRow, { accountId, amount, source }: CreditRequest): boolean {

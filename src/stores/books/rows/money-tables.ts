@@ -81,7 +81,7 @@ export const creditsTable = {
     idempotency_key: 'text?',
     available_after: 'integer',
   },
-  named: { token_id: 'integer?', token_day: 'integer?' },
+  named: { token_id: 'integer?', token_day: 'integer?', by_user_id: 'integer?', by_user_day: 'integer?' },
 } as const satisfies HashedTableDefinition
 
 export const tariffsTable = {

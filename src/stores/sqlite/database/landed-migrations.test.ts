@@ -42,6 +42,7 @@ const landed: Readonly<Record<string, string>> = {
   '0033_job_request_index.sql': '0f390d183142ccf4138d70c98c6ac9841dcfda79b67665a3f1e19476817c6d83',
   '0034_told_events.sql': '8a0f9a0abb9cb47a52209cf20b4a614b65a146bb87cc762819a3e3aa4d1d75af',
   '0035_mail.sql': '47effe362cbbcb3772b46d12f90947fbfde1f015721e1d33c39ca60abb377cdf',
+  '0036_users.sql': '11cea12e0ccff1ebcbfef415aca06e6590896075733534c7152c6141632a0788',
 }
 
 test('a migration that has landed is never edited, renamed or removed', () => {

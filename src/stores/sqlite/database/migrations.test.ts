@@ -278,7 +278,18 @@ const UNDO_0024 = `
   DROP TABLE admin_tokens;
 `
 
+const UNDO_0036 = `
+  DROP INDEX credits_by_user;
+  ALTER TABLE credits DROP COLUMN by_user_id;
+  ALTER TABLE credits DROP COLUMN by_user_day;
+  DROP TABLE user_links;
+  DROP TABLE user_sessions;
+  DROP TABLE users;
+  DELETE FROM migrations WHERE number >= 36;
+`
+
 const UNDO_0035 = `
+  ${UNDO_0036}
   DROP TABLE mail_messages;
   DROP TABLE mail_recipients;
   DROP TABLE mail_state;
