@@ -97,10 +97,17 @@ describe('the scopes of routes', () => {
     expect(others.toSorted()).toEqual(['POST accounts/{account}/grants', 'POST keys/find'])
   })
 
-  test('the scope read reads everything but tokens and metrics', () => {
+  test('the scope read reads everything but tokens, users and metrics', () => {
     const closed = open(({ method, scopes }) => method === 'GET' && !scopes.includes('read'))
 
-    expect(closed.toSorted()).toEqual(['GET /metrics', 'GET tokens', 'GET tokens/{token}'])
+    expect(closed.toSorted()).toEqual([
+      'GET /metrics',
+      'GET tokens',
+      'GET tokens/{token}',
+      'GET users',
+      'GET users/{user}',
+      'GET users/{user}/sessions',
+    ])
   })
 
   test('the scope grants reads only accounts, and the scope metrics reads only the metrics', () => {
