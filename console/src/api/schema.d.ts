@@ -141,6 +141,11 @@ export interface paths {
     };
     readonly get: operations["readMargins"];
   };
+  readonly "/admin/api/requests/report": {
+    readonly parameters: {
+    };
+    readonly get: operations["readRequestsReport"];
+  };
   readonly "/admin/api/mail": {
     readonly parameters: {
     };
@@ -2239,6 +2244,7 @@ export interface components {
     readonly Verification: {
       readonly ok: boolean;
       readonly entries: number;
+      readonly files_elsewhere: number;
       readonly problems: readonly {
         readonly id: string;
         readonly concerns: "everything" | "account" | "nothing";
@@ -2256,6 +2262,7 @@ export interface components {
       readonly data: readonly {
         readonly name: string;
         readonly version: string;
+        readonly too_old: boolean;
         readonly lane: number | null;
         readonly epoch: number | null;
         readonly last_seen_at: string;
@@ -2504,6 +2511,49 @@ export interface components {
       readonly provider_cost_usd: string;
       readonly margin_usd: string;
       readonly charges_without_cost: number;
+    };
+    readonly RequestSums: {
+      readonly requests: number;
+      readonly errors: number;
+      readonly duration_p50_ms: number | null;
+      readonly duration_p99_ms: number | null;
+      readonly first_byte_p50_ms: number | null;
+      readonly first_byte_p99_ms: number | null;
+      readonly tokens: {
+        readonly input?: number;
+        readonly cached_input?: number;
+        readonly cache_write?: number;
+        readonly cache_write_1h?: number;
+        readonly audio_input?: number;
+        readonly output?: number;
+        readonly reasoning?: number;
+        readonly audio_output?: number;
+      };
+    };
+    readonly RequestGroup: {
+      readonly requests: number;
+      readonly errors: number;
+      readonly duration_p50_ms: number | null;
+      readonly duration_p99_ms: number | null;
+      readonly first_byte_p50_ms: number | null;
+      readonly first_byte_p99_ms: number | null;
+      readonly tokens: {
+        readonly input?: number;
+        readonly cached_input?: number;
+        readonly cache_write?: number;
+        readonly cache_write_1h?: number;
+        readonly audio_input?: number;
+        readonly output?: number;
+        readonly reasoning?: number;
+        readonly audio_output?: number;
+      };
+      readonly day?: string;
+      readonly hour?: string;
+      readonly status?: number;
+      readonly model?: string;
+      readonly provider?: string;
+      readonly account?: string;
+      readonly account_name?: string | null;
     };
     readonly MailState: {
       readonly server: string | null;
@@ -3771,6 +3821,30 @@ export interface operations {
               readonly charges_without_cost: number;
               readonly losses_without_cost: number;
             };
+          };
+        };
+      };
+    };
+  };
+  readonly readRequestsReport: {
+    readonly parameters: {
+      readonly query?: {
+        readonly by?: "day" | "hour" | "status" | "model" | "provider" | "account";
+        readonly from?: string;
+        readonly to?: string;
+        readonly limit?: number;
+      };
+    };
+    readonly responses: {
+      readonly 200: {
+        content: {
+          readonly "application/json": {
+            readonly from: string;
+            readonly to: string;
+            readonly is_on: boolean;
+            readonly data: readonly components["schemas"]["RequestGroup"][];
+            readonly has_more: boolean;
+            readonly totals: components["schemas"]["RequestSums"];
           };
         };
       };
