@@ -35,6 +35,8 @@ export type Node = Omit<StoreNode, 'close' | 'commitChains'> & {
   readonly upkeep: (() => Promise<void>) | undefined
   readonly anchor: Anchoring
   readonly guard: BooksGuard
+  /** False while the store cannot be written. */
+  readonly isWritable: () => boolean
   /** The number of writes of the anchor that failed. */
   readonly anchorFailures: () => number
   /** Commits what waits, writes the anchor and releases the data folder. */
@@ -107,7 +109,7 @@ async function sqliteNodeOf(
     },
   })
   return {
-    ...guarded(node, { isWritable: store.isWritable, guard: new BooksGuard(anchor) }),
+    ...guarded(node, { isWritable: store.isWritable, guard: new BooksGuard(anchor), now: () => clock.now() }),
     nodes: {
       list: async () => [{ name: NODE_NAME, version, lane: null, seenAtMs: clock.now(), textHolds: null }],
     },
@@ -145,7 +147,7 @@ async function openPostgresNode(
     },
   )
   return {
-    ...guarded(store.node, { isWritable, guard: new BooksGuard(anchor) }),
+    ...guarded(store.node, { isWritable, guard: new BooksGuard(anchor), now: () => clock.now() }),
     nodes,
     problem,
     upkeep,
@@ -202,6 +204,7 @@ function guarded(node: Omit<StoreNode, 'close' | 'commitChains'>, guards: Guards
     ledger: guardedLedger(node.ledger, guards),
     jobs: guardedJobs(node.jobs, guards),
     guard: guards.guard,
+    isWritable: guards.isWritable,
     async probe() {
       await node.auditLog.list({ limit: 1 })
       if (!guards.isWritable()) throw new Error('The last commit failed.')
@@ -209,7 +212,11 @@ function guarded(node: Omit<StoreNode, 'close' | 'commitChains'>, guards: Guards
   }
 }
 
-type Guards = { readonly isWritable: () => boolean; readonly guard: BooksGuard }
+type Guards = {
+  readonly isWritable: () => boolean
+  readonly guard: BooksGuard
+  readonly now: () => number
+}
 
 /** Random 64-bit integers. They are generated in bulk, because one call per integer is slow. */
 export function randomInBulk(): () => bigint {

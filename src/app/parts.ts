@@ -105,7 +105,11 @@ export async function openParts(
   const shared = { node, clock, log, config }
   const media = await openMedia({ ...shared, ...opened, blobFolder: folder.blobs, secretOf, jobMetrics })
   const mailer = openMailer(config, clock)
-  const seen = { refusedFields: new RefusedFields(), idleStreams: new IdleStreams() }
+  const seen = {
+    refusedFields: new RefusedFields(),
+    idleStreams: new IdleStreams(),
+    circuitBreakers: new CircuitBreakers({ catalog: node.catalog, clock }),
+  }
   const backups =
     config.database === undefined ? openBackups(folder, media.resultStore?.name) : databaseBackups
   const sharedCache = openSharedCache(config, folder, { clock, log })
@@ -189,10 +193,21 @@ function textPortsOf(parts: {
   readonly providers: ProviderAdapters
   readonly refusedFields: RefusedFields
   readonly idleStreams: IdleStreams
+  readonly circuitBreakers: CircuitBreakers
   readonly tokenizer: Tokenizer
   readonly margins: MarginMetrics
 }): Parts['text'] {
-  const { clock, log, moderator, providers, refusedFields, idleStreams, tokenizer, margins } = parts
+  const {
+    clock,
+    log,
+    moderator,
+    providers,
+    refusedFields,
+    idleStreams,
+    tokenizer,
+    margins,
+    circuitBreakers,
+  } = parts
   const { catalog, attempts, ledger } = parts.node
   // A late answer is charged and given back.
   const onBilled = (answer: BilledAnswer) => margins.charged({ ...answer, cost: ZERO })
@@ -213,7 +228,7 @@ function textPortsOf(parts: {
     providers,
     tokenizer,
     recentPrompts: new RecentPrompts({ clock, hash: text => Bun.hash.xxHash32(text) }),
-    circuitBreakers: new CircuitBreakers({ catalog, clock }),
+    circuitBreakers,
     retryBudgets: new RetryBudgets(clock),
     random: () => Math.random(),
   }

@@ -99,6 +99,7 @@ test('no hold is placed while the store cannot be written, and holds are placed 
   const ledger = guardedLedger(store.ledger, {
     isWritable: store.isWritable,
     guard: new BooksGuard({ problem: undefined }),
+    now: () => 0,
   })
   const { accountId } = await anAccount(store, { funds: usd('1') })
   const hold = async () => ledger.placeHold(aHold({ accountId, kind: 'text', amount: usd('0.1') }))
@@ -123,7 +124,7 @@ test('no hold is placed while the store cannot be written, and holds are placed 
 })
 
 describe('a guarded port whose implementation is a class', () => {
-  const guards = { isWritable: () => true, guard: new BooksGuard({ problem: undefined }) }
+  const guards = { isWritable: () => true, guard: new BooksGuard({ problem: undefined }), now: () => 0 }
   const { ledger, jobs } = aSqliteStore()
 
   test.each([

@@ -18,6 +18,7 @@ import {
   getProvider,
   listModelRows,
   listProviderRows,
+  postProviderTest,
   patchModel,
   putModel,
   putProvider,
@@ -45,6 +46,7 @@ import { getKeyDefaults, patchKeyDefaults } from './accounts/key-defaults.ts'
 import { getMail, listMails, postMailTest } from './operating/mail.ts'
 import { postRotation, postSecretRevocation } from './accounts/key-secrets.ts'
 import { getMargins } from './reports/margins.ts'
+import { getOverview, listProviderStates } from './reports/overview.ts'
 import { getRequestsReport } from './reports/requests-report.ts'
 import { listLosses, listUsage } from './reports/usage.ts'
 import {
@@ -87,6 +89,8 @@ export const routes: readonly AdminRoute[] = [
     path: 'providers/{provider}',
     methods: { GET: reading(getProvider), PUT: full(putProvider), DELETE: full(deleteProvider) },
   },
+  { path: 'providers/{provider}/test', methods: { POST: full(postProviderTest) } },
+  { path: 'provider-states', methods: { GET: reading(listProviderStates) } },
   { path: 'models', methods: { GET: reading(listModelRows) } },
   {
     path: 'models/{model...}',
@@ -131,6 +135,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'jobs/{job}', methods: { GET: reading(getJob) } },
   { path: 'losses', methods: { GET: reading(listLosses) } },
   { path: 'margins', methods: { GET: reading(getMargins) } },
+  { path: 'overview', methods: { GET: reading(getOverview) } },
   { path: 'requests', methods: { GET: reading(listRequests) } },
   { path: 'requests/report', methods: { GET: reading(getRequestsReport) } },
   { path: 'requests/{request}', methods: { GET: reading(getRequest) } },

@@ -42,6 +42,25 @@ export async function deleteProvider(
   return adminReply({ id, deleted: true })
 }
 
+/**
+ * Asks a provider whether it responds and accepts its key, which costs nothing. The key goes only to the stored address.
+ */
+export async function postProviderTest(
+  { request, params, actor }: AdminCall,
+  { catalog, clock, auditLog, probeProvider }: CatalogPorts,
+): Promise<BufferedReply> {
+  await readFields(request, [])
+  const id = params['provider'] ?? ''
+  const provider = found(catalog.current().providers.get(id), () => noProvider(catalog.current(), id))
+  const beganMs = clock.monotonicMs()
+  const { ok, detail } = await probeProvider(provider)
+  const durationMs = Math.round(clock.monotonicMs() - beganMs)
+  await auditLog.record(
+    auditOf({ actor, action: 'provider.test', subject: id, detail: ok ? 'ok' : 'failed' }, clock),
+  )
+  return adminReply({ provider: id, ok, detail, duration_ms: durationMs })
+}
+
 /** All models, including those that are off or unfinished, and those that cannot be called now. */
 export async function listModelRows(_: AdminCall, ports: CatalogPorts): Promise<BufferedReply> {
   const catalog = ports.catalog.current()
