@@ -69,3 +69,17 @@ test('a test of a provider says whether it works, without its key, and leaves an
   expect(tested['detail']).toContain('NOT_SET_ANYWHERE')
   expect(data).toMatchObject([{ action: 'provider.test', subject: 'keyless', detail: 'failed' }])
 })
+
+test('the settings have their source, and secrets are not shown', async () => {
+  const { data } = await gateway.admin<{ data: readonly Row[] }>('GET', 'settings')
+
+  expect(data.find(({ name }) => name === 'TOLLGATE_REQUEST_RECORDS_DAYS')).toMatchObject({ default: '7' })
+  expect(data.find(({ name }) => name === 'TOLLGATE_ADMIN_KEY')).toMatchObject({ default: null })
+  expect(data.map(({ source }) => source)).toContain('default')
+})
+
+test('an account is found by a part of its name', async () => {
+  const { data } = await gateway.admin<{ data: readonly Row[] }>('GET', 'accounts?search=COUNT')
+
+  expect(data.length).toBeGreaterThan(0)
+})

@@ -52,6 +52,7 @@ import { listLosses, listUsage } from './reports/usage.ts'
 import {
   getDoctor,
   getNodes,
+  getSettings,
   listAudit,
   postBackup,
   postReconciliation,
@@ -159,6 +160,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'reconcile', methods: { POST: full(postReconciliation) } },
   { path: 'verify', methods: { POST: full(postVerification) } },
   { path: 'backups', methods: { POST: full(postBackup) } },
+  { path: 'settings', methods: { GET: reading(getSettings) } },
   { path: 'doctor', methods: { GET: reading(getDoctor) } },
 ]
 
