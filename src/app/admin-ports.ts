@@ -8,6 +8,8 @@ import type { ProviderAdapters } from '../gateway/ports/providers.ts'
 import type { RequestRecords } from '../gateway/ports/request-records.ts'
 import type { SharedCache } from '../gateway/ports/shared-cache.ts'
 import type { IdleStreams } from '../gateway/text/idle-streams.ts'
+import type { BooksState } from '../gateway/admin/reports/overview.ts'
+import type { CircuitBreakers } from '../gateway/upstreams/upstream-health.ts'
 import type { RefusedFields } from '../gateway/upstreams/refused-fields.ts'
 import type { AdminPorts } from '../http/admin/ports.ts'
 import { reconcileJobs } from '../reconciler/reconcile-jobs.ts'
@@ -31,6 +33,7 @@ export function adminPortsOf(parts: {
   readonly providers: ProviderAdapters
   readonly refusedFields: RefusedFields
   readonly idleStreams: IdleStreams
+  readonly circuitBreakers: CircuitBreakers
   readonly onReconcileFailed: (error: unknown) => void
 }): AdminPorts {
   const { records, providers, config } = parts
@@ -50,7 +53,19 @@ export function adminPortsOf(parts: {
     moderator: parts.moderator,
     probeProvider: provider => providers[provider.kind].probe(provider),
     idleStreams: parts.idleStreams,
+    circuitBreakers: parts.circuitBreakers,
+    booksState: () => booksStateOf(parts.node),
     refusedFields: parts.refusedFields,
+  }
+}
+
+/** Whether paid work is accepted, and what the last check of the books found. */
+function booksStateOf({ guard, isWritable }: Node): BooksState {
+  return {
+    isWritable: isWritable(),
+    stop: guard.stop,
+    stoppedAccounts: guard.stoppedAccounts,
+    lastCheck: guard.lastCheck,
   }
 }
 

@@ -39,6 +39,8 @@ export type Node = Omit<StoreNode, 'close' | 'commitChains'> & {
   readonly upkeep: (() => Promise<void>) | undefined
   readonly anchor: Anchoring
   readonly guard: BooksGuard
+  /** False while the store cannot be written. */
+  readonly isWritable: () => boolean
   /** The number of writes of the anchor that failed. */
   readonly anchorFailures: () => number
   /** Commits what waits, writes the anchor and releases the data folder. */
@@ -118,6 +120,7 @@ async function sqliteNodeOf(
       isWritable: store.isWritable,
       refusal: () => undefined,
       guard: new BooksGuard(anchor),
+      now: () => clock.now(),
     }),
     nodes: {
       list: async () => [
@@ -169,7 +172,12 @@ async function openPostgresNode(
     },
   )
   return {
-    ...guarded(store.node, { isWritable, refusal, guard: new BooksGuard(anchor) }),
+    ...guarded(store.node, {
+      isWritable,
+      refusal,
+      guard: new BooksGuard(anchor),
+      now: () => clock.now(),
+    }),
     nodes,
     clock,
     clockOffsetMs,
@@ -228,6 +236,7 @@ function guarded(node: Omit<StoreNode, 'close' | 'commitChains'>, guards: Guards
     ledger: guardedLedger(node.ledger, guards),
     jobs: guardedJobs(node.jobs, guards),
     guard: guards.guard,
+    isWritable: guards.isWritable,
     async probe() {
       await node.auditLog.list({ limit: 1 })
       if (!guards.isWritable()) throw new Error('The last commit failed.')
@@ -235,7 +244,10 @@ function guarded(node: Omit<StoreNode, 'close' | 'commitChains'>, guards: Guards
   }
 }
 
-type Guards = Parameters<typeof guardedLedger>[1] & { readonly guard: BooksGuard }
+type Guards = Parameters<typeof guardedLedger>[1] & {
+  readonly guard: BooksGuard
+  readonly now: () => number
+}
 
 /** Random 64-bit integers. They are generated in bulk, because one call per integer is slow. */
 export function randomInBulk(): () => bigint {

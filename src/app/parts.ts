@@ -109,7 +109,11 @@ export async function openParts(
   const shared = { node, ownClock, log, config }
   const media = await openMedia({ ...shared, ...opened, blobFolder: folder.blobs, secretOf, jobMetrics })
   const mailer = openMailer(config, clock)
-  const seen = { refusedFields: new RefusedFields(), idleStreams: new IdleStreams() }
+  const seen = {
+    refusedFields: new RefusedFields(),
+    idleStreams: new IdleStreams(),
+    circuitBreakers: new CircuitBreakers({ catalog: node.catalog, clock }),
+  }
   const backups =
     config.database === undefined ? openBackups(folder, media.resultStore?.name) : databaseBackups
   const sharedCache = openSharedCache(config, folder, { clock, log })
@@ -192,10 +196,11 @@ function textPortsOf(parts: {
   readonly providers: ProviderAdapters
   readonly refusedFields: RefusedFields
   readonly idleStreams: IdleStreams
+  readonly circuitBreakers: CircuitBreakers
   readonly tokenizer: Tokenizer
   readonly margins: MarginMetrics
 }): Parts['text'] {
-  const { log, moderator, providers, refusedFields, idleStreams, tokenizer, margins } = parts
+  const { log, moderator, providers, refusedFields, idleStreams, tokenizer, margins, circuitBreakers } = parts
   const { catalog, attempts, ledger, clock } = parts.node
   // A late answer is charged and given back.
   const onBilled = (answer: BilledAnswer) => margins.charged({ ...answer, cost: ZERO })
@@ -216,7 +221,7 @@ function textPortsOf(parts: {
     providers,
     tokenizer,
     recentPrompts: new RecentPrompts({ clock, hash: text => Bun.hash.xxHash32(text) }),
-    circuitBreakers: new CircuitBreakers({ catalog, clock }),
+    circuitBreakers,
     retryBudgets: new RetryBudgets(clock),
     random: () => Math.random(),
   }

@@ -50,6 +50,24 @@ export function accountsConform(kind: StoreKind): void {
       expect(await store.accounts.findAccountById(bob.id + 1)).toBeUndefined()
     })
 
+    test('accounts are found by a part of their name in any case, or of their id, page by page', async () => {
+      const { store } = await kind.open()
+      for (const name of ['Ada Ltd', 'bob', 'ADAM', '100%_Ärzte!']) await make(store.accounts, name)
+      const bob = await store.accounts.findAccount('bob')
+      const found = async (search: string, cursor?: string) => {
+        const page = { limit: 10, search, ...(cursor === undefined ? {} : { cursor }) }
+        return (await store.accounts.listAccounts(page)).accounts.map(({ name }) => name)
+      }
+      const first = await store.accounts.listAccounts({ limit: 1, search: 'ada' })
+
+      expect(await found('ada')).toEqual(['Ada Ltd', 'ADAM'])
+      expect(await found('ada', first.next)).toEqual(['ADAM'])
+      expect(await found('%_Ä')).toEqual(['100%_Ärzte!'])
+      expect(await found('!')).toEqual(['100%_Ärzte!'])
+      expect(await found(bob!.publicId.slice(2))).toEqual(['bob'])
+      expect(await found('a%m')).toEqual([])
+    })
+
     test('accounts are listed in the order of their creation, page by page', async () => {
       const { store } = await kind.open()
       for (const name of ['cleo', 'ada', 'bob', 'dan']) await make(store.accounts, name)

@@ -1,6 +1,6 @@
-import { ZERO, type NanoUsd } from '../money.ts'
+import { subtractUsd, ZERO, type NanoUsd } from '../money.ts'
 import { chargeForImages, chargeForTokens, chargeForUpstreamCost, chargeForVideo } from '../pricing/charge.ts'
-import type { TextPricing } from '../pricing/tariff.ts'
+import type { ImageTariff, TextPricing, TextTariff, VideoTariff } from '../pricing/tariff.ts'
 import { NO_USAGE } from '../pricing/usage.ts'
 import type { Catalog } from './catalog.ts'
 import type { Model, TextModel } from './model.ts'
@@ -47,6 +47,47 @@ export function priceChanges(
       },
     ]
   })
+}
+
+/** What one request costs the customer before and after a change of a model, and what its providers bill for it. */
+export type WorkedExample = PriceExample & {
+  /** Of each upstream whose prices are known. `margin` is the price after the change less the cost. */
+  readonly costs: readonly {
+    readonly provider: string
+    readonly cost: NanoUsd
+    readonly margin: NanoUsd | null
+  }[]
+}
+
+/** A worked example of a change of a model. Undefined before: the model is new, or had no price. */
+export function workedExample(before: Model | undefined, after: Model): WorkedExample {
+  const isOfKind = before?.kind === after.kind
+  const example = exampleOf(isOfKind ? before : after, after)
+  const price = example.after
+  const costs = after.upstreams.flatMap(({ provider, cost: tariff }) => {
+    const cost = tariff === undefined ? undefined : exampleCostAt(after, tariff)
+    return cost === undefined
+      ? []
+      : [{ provider, cost, margin: price === null ? null : subtractUsd(price, cost) }]
+  })
+  return { ...example, before: isOfKind ? example.before : null, costs }
+}
+
+/** The cost of the example at the prices of a provider, which have the form of the model's own prices. */
+function exampleCostAt(
+  model: Model,
+  cost: NonNullable<Model['upstreams'][number]['cost']>,
+): NanoUsd | undefined {
+  switch (model.kind) {
+    case 'chat':
+    case 'embedding':
+      if (isAtUpstreamCost(model)) return undefined
+      return chargeForTokens(model.kind === 'chat' ? EXAMPLE_USAGE : EXAMPLE_INPUT, cost as TextTariff)
+    case 'image':
+      return chargeForImages(1, cost as ImageTariff)
+    case 'video':
+      return chargeForVideo(EXAMPLE_CLIP_MS, cost as VideoTariff)
+  }
 }
 
 function priceFields(model: Model): Record<string, unknown> {

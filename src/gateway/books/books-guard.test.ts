@@ -103,6 +103,7 @@ test('no hold is placed while the store cannot be written, and holds are placed 
     isWritable: store.isWritable,
     refusal: () => undefined,
     guard: new BooksGuard({ problem: undefined }),
+    now: () => 0,
   })
   const { accountId } = await anAccount(store, { funds: usd('1') })
   const place = async () => ledger.placeHold(aHold({ accountId, kind: 'text', amount: usd('0.1') }))
@@ -135,6 +136,7 @@ test('a build that is too old for its store begins no paid work, and settles wha
     isWritable: () => true,
     refusal: () => (too.isOld ? refusal : undefined),
     guard: new BooksGuard({ problem: undefined }),
+    now: () => 0,
   }
   const guarded = guardedLedger(store.ledger, guards)
   const held = await hold(guarded, { accountId: payer.accountId, kind: 'text', amount: usd('0.1') })
@@ -153,6 +155,7 @@ describe('a guarded port whose implementation is a class', () => {
     isWritable: () => true,
     refusal: () => undefined,
     guard: new BooksGuard({ problem: undefined }),
+    now: () => 0,
   }
   const { ledger, jobs } = aSqliteStore()
 

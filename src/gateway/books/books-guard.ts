@@ -19,6 +19,7 @@ export class BooksGuard {
   #isEverything = false
   #accounts: ReadonlySet<number> = new Set()
   #failedChecks = 0
+  #lastCheck: BooksCheck | undefined
 
   constructor(anchor: Pick<AnchorKeeper, 'problem'>) {
     this.#anchor = anchor
@@ -37,6 +38,11 @@ export class BooksGuard {
     return this.#accounts.size
   }
 
+  /** The last check that ran. Undefined before the first one has ended. */
+  get lastCheck(): BooksCheck | undefined {
+    return this.#lastCheck
+  }
+
   /** The error for new paid work of an account; undefined if it may start. */
   refusal(accountId: number): GatewayError | undefined {
     if (this.stop !== undefined) return booksInconsistent('gateway')
@@ -44,8 +50,9 @@ export class BooksGuard {
   }
 
   /** The result of a check. It replaces the previous result. */
-  noteCheck(affected: Affected): void {
+  noteCheck(affected: Affected, check?: BooksCheck): void {
     this.#failedChecks = 0
+    this.#lastCheck = check
     this.#isEverything = affected === 'everything'
     this.#accounts = new Set(affected === 'everything' ? [] : affected)
   }
@@ -56,12 +63,16 @@ export class BooksGuard {
   }
 }
 
+/** A check of the books, and how many problems it found that are not accepted. */
+export type BooksCheck = { readonly atMs: number; readonly problems: number }
+
 type Guards = {
   /** False while the store cannot be written. */
   readonly isWritable: () => boolean
   /** The error for all new paid work, if this build may not do any. */
   readonly refusal: () => GatewayError | undefined
   readonly guard: Pick<BooksGuard, 'refusal' | 'noteCheck' | 'noteFailedCheck'>
+  readonly now: () => number
 }
 
 /**
@@ -98,7 +109,8 @@ export function guardedLedger(ledger: Ledger, guards: Guards): Ledger {
     async verify(results) {
       try {
         const verification = await ledger.verify(results)
-        guards.guard.noteCheck(verification.affected)
+        const problems = verification.problems.filter(({ isAccepted }) => !isAccepted).length
+        guards.guard.noteCheck(verification.affected, { atMs: guards.now(), problems })
         return verification
       } catch (error) {
         guards.guard.noteFailedCheck()

@@ -44,6 +44,8 @@ export type Editor = Pick<Audit, 'actor' | 'atMs'>
 
 export type AccountPage = {
   readonly limit: number
+  /** Only accounts with this part in their name, in upper or lower case, or in their id. */
+  readonly search?: string
   /** The `next` of the page before; opaque. */
   readonly cursor?: string
 }

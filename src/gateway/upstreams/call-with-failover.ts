@@ -122,7 +122,7 @@ function throughBreaker<Result extends CallResult>(
     const end = circuitBreakers.begin(destination)
     try {
       const result = await call(destination, mayGiveUp)
-      end(healthSignal(result, clock.now()))
+      end(healthSignal(result, clock.now()), result.kind === 'failure' ? result.reason : undefined)
       return result
     } catch (error) {
       end({ signal: 'none' })

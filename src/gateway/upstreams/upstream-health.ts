@@ -5,6 +5,7 @@ import type { FailingUpstream } from '../../domain/webhooks/provider-alert.ts'
 import type { CatalogStore } from '../ports/catalog.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Destination } from '../text/admit-text.ts'
+import type { UpstreamFailureReason } from '../text/text-record.ts'
 
 /** A circuit breaker opens after this many consecutive failures. One or two may be a restart or bad luck. */
 export const FAILURES_BEFORE_OPEN = 3
@@ -15,6 +16,28 @@ export const OPEN_MS_FIRST = 5_000
  * recovered would be skipped while the others fail.
  */
 export const OPEN_MS_MAX = 20_000
+
+/** The failures of a provider that are kept for the operator. */
+const FAILURES_KEPT_MAX = 20
+
+/** An upstream that has failed and not succeeded since. */
+export type CircuitState = {
+  readonly provider: string
+  /** As the provider calls it. */
+  readonly model: string
+  readonly state: 'closed' | 'open' | 'half_open'
+  /** Consecutive ones. */
+  readonly failures: number
+  /** How long the breaker stays open. Undefined unless it is open. */
+  readonly openMs: number | undefined
+}
+
+/** A call that says that its upstream is not healthy. */
+export type RecentFailure = {
+  readonly model: string
+  readonly reason: UpstreamFailureReason | undefined
+  readonly atMs: number
+}
 
 /** The health of an upstream, as a call showed it. */
 export type HealthSignal =
@@ -30,6 +53,8 @@ export type HealthSignal =
  */
 export class CircuitBreakers {
   readonly #breakers = new Map<string, Breaker>()
+  /** By the id of the provider, oldest first. */
+  readonly #failures = new Map<string, RecentFailure[]>()
   readonly #catalog: Pick<CatalogStore, 'current'>
   readonly #clock: Clock
   #prunedFor: Catalog | undefined
@@ -76,15 +101,43 @@ export class CircuitBreakers {
   }
 
   /** Begins a call. The caller must report exactly once how it ended. */
-  begin(destination: Destination): (signal: HealthSignal) => void {
+  begin(destination: Destination): (signal: HealthSignal, reason?: UpstreamFailureReason) => void {
     const breaker = this.#find(destination)
     const probed = breaker?.openUntilMs === undefined ? undefined : breaker
     if (probed !== undefined) probed.probes += 1
-    return signal => {
+    return (signal, reason) => {
       if (probed !== undefined) probed.probes -= 1
       if (signal.signal === 'healthy') this.#succeed(destination, probed)
-      else if (signal.signal === 'unhealthy') this.#fail(destination, signal.retryAfterMs)
+      else if (signal.signal === 'unhealthy') {
+        this.#note(destination, reason)
+        this.#fail(destination, signal.retryAfterMs)
+      }
     }
+  }
+
+  /** The upstreams whose last calls failed, with the state of their circuit breakers. */
+  states(): readonly CircuitState[] {
+    this.#prune(this.#catalog.current())
+    const nowMs = this.#clock.monotonicMs()
+    return [...this.#breakers.values()].map(breaker => ({
+      provider: breaker.upstream.provider,
+      model: breaker.upstream.model,
+      state: stateOf(breaker, nowMs),
+      failures: breaker.failures,
+      openMs: isOpen(breaker, nowMs) ? breaker.openUntilMs - nowMs : undefined,
+    }))
+  }
+
+  /** The last failures of a provider of the catalog in this process, newest first. */
+  recentFailures(provider: string): readonly RecentFailure[] {
+    return this.#failures.get(provider)?.toReversed() ?? []
+  }
+
+  #note({ provider, upstream }: Destination, reason: UpstreamFailureReason | undefined): void {
+    const failures = this.#failures.get(provider.id) ?? []
+    this.#failures.set(provider.id, failures)
+    failures.push({ model: upstream.model, reason, atMs: this.#clock.now() })
+    if (failures.length > FAILURES_KEPT_MAX) failures.shift()
   }
 
   #succeed(destination: Destination, probed: Breaker | undefined): void {
@@ -140,6 +193,7 @@ export class CircuitBreakers {
   #prune(catalog: Catalog): void {
     if (catalog === this.#prunedFor) return
     this.#prunedFor = catalog
+    for (const id of this.#failures.keys()) if (!catalog.providers.has(id)) this.#failures.delete(id)
     const keys = new Set([...catalog.models.values()].flatMap(model => model.upstreams.map(upstreamKey)))
     for (const [key, { provider }] of this.#breakers) {
       if (!keys.has(key) || catalog.providers.get(provider.id) !== provider) this.#breakers.delete(key)
@@ -165,6 +219,11 @@ type Breaker = {
 
 function isOpen(breaker: Breaker, nowMs: number): breaker is Breaker & { openUntilMs: number } {
   return breaker.openUntilMs !== undefined && breaker.openUntilMs > nowMs
+}
+
+function stateOf(breaker: Breaker, nowMs: number): CircuitState['state'] {
+  if (breaker.openUntilMs === undefined) return 'closed'
+  return isOpen(breaker, nowMs) ? 'open' : 'half_open'
 }
 
 function keyOf({ upstream }: Destination): string {

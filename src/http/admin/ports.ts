@@ -2,9 +2,10 @@ import type { SettingDescription } from '../../config/config.ts'
 import type { Callable } from '../../domain/catalog/catalog.ts'
 import type { Id } from '../../domain/ids.ts'
 import type { Job } from '../../domain/jobs/job.ts'
-import type { DoctorPorts } from '../../gateway/admin/operating/doctor.ts'
+import type { DoctorPorts, ProbeProvider } from '../../gateway/admin/operating/doctor.ts'
 import type { MailPorts } from '../../gateway/admin/operating/send-test-mail.ts'
 import type { Anchoring } from '../../gateway/admin/operating/verify-books.ts'
+import type { BooksState, OverviewPorts } from '../../gateway/admin/reports/overview.ts'
 import type { JobExplanation } from '../../gateway/media/explain-job.ts'
 import type { Accounts } from '../../gateway/ports/accounts.ts'
 import type { AdminTokens } from '../../gateway/ports/admin-tokens.ts'
@@ -26,6 +27,7 @@ import type { Reconcile } from '../../gateway/ports/reconcile.ts'
 import type { RequestRecords } from '../../gateway/ports/request-records.ts'
 import type { LinkPorts } from '../../gateway/admin/users/links.ts'
 import type { SignInLinks, Users, UserSessions } from '../../gateway/ports/users.ts'
+import type { CircuitBreakers } from '../../gateway/upstreams/upstream-health.ts'
 import type { Webhooks } from '../../gateway/ports/webhooks.ts'
 
 /** The ports of the admin API. Each handler takes those of its folder. */
@@ -53,22 +55,28 @@ export type CatalogPorts = {
   readonly serves: Callable['serves']
   /** Whether this process has a value for an environment variable. */
   readonly isVariableSet: (variable: string) => boolean
+  readonly auditLog: AuditLog
+  readonly probeProvider: ProbeProvider
+  readonly circuitBreakers: Pick<CircuitBreakers, 'states' | 'recentFailures'>
 }
 
 /** For `reports/`: what was used, and what it cost. */
-export type ReportPorts = Pick<SecretPorts, 'sha256'> & {
-  readonly accounts: Accounts
-  readonly apiKeys: ApiKeys
-  readonly projects: Projects
-  readonly ledger: Ledger
-  readonly jobs: Jobs
-  readonly explainJob: (job: Job) => JobExplanation
-  readonly records: RequestRecords
-  /** How long records are kept. Undefined if none are. */
-  readonly recordsKeptDays: number | undefined
-  readonly bookedItems: BookedItems
-  readonly clock: Clock
-}
+export type ReportPorts = Pick<SecretPorts, 'sha256'> &
+  OverviewPorts & {
+    readonly accounts: Accounts
+    readonly apiKeys: ApiKeys
+    readonly projects: Projects
+    readonly ledger: Ledger
+    readonly jobs: Jobs
+    readonly explainJob: (job: Job) => JobExplanation
+    readonly records: RequestRecords
+    /** How long records are kept. Undefined if none are. */
+    readonly recordsKeptDays: number | undefined
+    readonly bookedItems: BookedItems
+    readonly circuitBreakers: Pick<CircuitBreakers, 'open' | 'states' | 'recentFailures'>
+    readonly booksState: () => BooksState
+    readonly clock: Clock
+  }
 
 /** For `operating/`: admin tokens, users, webhooks and mails, checks and upkeep. */
 export type OperatingPorts = SecretPorts &

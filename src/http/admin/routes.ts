@@ -18,6 +18,7 @@ import {
   getProvider,
   listModelRows,
   listProviderRows,
+  postProviderTest,
   patchModel,
   putModel,
   putProvider,
@@ -45,11 +46,13 @@ import { getKeyDefaults, patchKeyDefaults } from './accounts/key-defaults.ts'
 import { getMail, listMails, postMailTest } from './operating/mail.ts'
 import { postRotation, postSecretRevocation } from './accounts/key-secrets.ts'
 import { getMargins } from './reports/margins.ts'
+import { getOverview, listProviderStates } from './reports/overview.ts'
 import { getRequestsReport } from './reports/requests-report.ts'
 import { listLosses, listUsage } from './reports/usage.ts'
 import {
   getDoctor,
   getNodes,
+  getSettings,
   listAudit,
   postBackup,
   postReconciliation,
@@ -96,6 +99,8 @@ export const routes: readonly AdminRoute[] = [
     path: 'providers/{provider}',
     methods: { GET: reading(getProvider), PUT: owning(putProvider), DELETE: owning(deleteProvider) },
   },
+  { path: 'providers/{provider}/test', methods: { POST: full(postProviderTest) } },
+  { path: 'provider-states', methods: { GET: reading(listProviderStates) } },
   { path: 'models', methods: { GET: reading(listModelRows) } },
   {
     path: 'models/{model...}',
@@ -140,6 +145,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'jobs/{job}', methods: { GET: reading(getJob) } },
   { path: 'losses', methods: { GET: reading(listLosses) } },
   { path: 'margins', methods: { GET: reading(getMargins) } },
+  { path: 'overview', methods: { GET: reading(getOverview) } },
   { path: 'requests', methods: { GET: reading(listRequests) } },
   { path: 'requests/report', methods: { GET: reading(getRequestsReport) } },
   { path: 'requests/{request}', methods: { GET: reading(getRequest) } },
@@ -170,6 +176,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'reconcile', methods: { POST: full(postReconciliation) } },
   { path: 'verify', methods: { POST: full(postVerification) } },
   { path: 'backups', methods: { POST: full(postBackup) } },
+  { path: 'settings', methods: { GET: reading(getSettings) } },
   { path: 'doctor', methods: { GET: reading(getDoctor) } },
 ]
 

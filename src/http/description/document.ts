@@ -9,6 +9,7 @@ import { adminAccountStatePaths, adminAccountStateSchemas } from './admin/accoun
 import { adminAccountPaths, adminAccountSchemas } from './admin/accounts.ts'
 import { adminCatalogPaths, adminCatalogSchemas } from './admin/catalog.ts'
 import { adminMarginPaths, adminMarginSchemas } from './admin/margins.ts'
+import { adminOverviewPaths, adminOverviewSchemas } from './admin/overview.ts'
 import { adminRequestsReportPaths, adminRequestsReportSchemas } from './admin/requests-report.ts'
 import { adminProjectPaths, adminProjectSchemas } from './admin/projects.ts'
 import { adminKeyPaths, adminKeySchemas } from './admin/keys.ts'
@@ -88,6 +89,7 @@ const schemas: Members = {
   ...adminProjectSchemas,
   ...adminWebhookSchemas,
   ...adminMarginSchemas,
+  ...adminOverviewSchemas,
   ...adminRequestsReportSchemas,
   ...adminMailSchemas,
   ...messageSchemas,
@@ -167,6 +169,7 @@ export function adminDocument(): ApiDocument {
     ...adminWebhookPaths,
     ...adminKeyPaths,
     ...adminMarginPaths,
+    ...adminOverviewPaths,
     ...adminRequestsReportPaths,
     ...adminMailPaths,
     ...adminKeySecretPaths,

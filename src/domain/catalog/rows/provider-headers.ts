@@ -1,7 +1,7 @@
 import { headerVariable, mediaKindRules, type Provider, type ProviderKind } from '../provider.ts'
 import { checkText, text } from './fields.ts'
 import { report } from './problem.ts'
-import { shellVariable, variableName } from './provider-secret.ts'
+import { OWN_VARIABLE_PROBLEM, ownVariable, shellVariable, variableName } from './provider-secret.ts'
 import { fieldOf, openRow, placeOf, reportField, type Place, type Row } from './row.ts'
 
 const HEADERS_MAX = 32
@@ -119,6 +119,8 @@ function readValue(
   const remedy = 'write env: and a name of letters, digits and "_", such as env:MAIN_TEAM'
   if (variable !== undefined && !variableName.test(variable)) {
     report(place.problems, { ...place, message: 'does not name an environment variable', remedy })
+  } else if (variable !== undefined && ownVariable.test(variable)) {
+    report(place.problems, { ...place, ...OWN_VARIABLE_PROBLEM })
   } else if (shellVariable.test(found)) {
     const message = 'is written as a shell variable, and those are not expanded'
     report(place.problems, { ...place, message, remedy })

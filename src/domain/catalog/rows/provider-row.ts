@@ -100,7 +100,7 @@ function readRow(
   const switches = readTextSwitches(row)
   const reusesConnections = flag(row, 'reuse_connections') ?? true
   const sendLinks = oneOf(row, 'send_links', sendLinksWords)
-  const secret = readSecret(row, kind)
+  const secret = readSecret(row, kind, { isStored })
   if (id === undefined) return undefined
   return {
     id,

@@ -14,8 +14,31 @@ const nameInBraces = /^\$\{(?:env[:.])?([A-Za-z_][A-Za-z0-9_]{0,127})(?::?-[^}]*
 
 type Secret = ProviderSettings['secret']
 
-/** The `api_key` of a provider's row. */
-export function readSecret(row: Row, kind: ProviderKind): Secret {
+/** The settings of the gateway, such as its admin key. An operator who edits providers may not know them. */
+export const ownVariable = /^TOLLGATE_/i
+export const OWN_VARIABLE_PROBLEM = {
+  message: 'names a setting of the gateway, which would be sent to the provider',
+  remedy: 'put the key of the provider into a variable of its own, such as env:MAIN_API_KEY',
+} as const
+
+/** The `api_key` of a provider's row. Stored rows may be older than the check of the variable. */
+export function readSecret(
+  row: Row,
+  kind: ProviderKind,
+  { isStored }: { readonly isStored: boolean },
+): Secret {
+  const secret = readAnySecret(row, kind)
+  if (!isStored && variablesOf(secret).some(variable => ownVariable.test(variable)))
+    reportField(row, 'api_key', OWN_VARIABLE_PROBLEM)
+  return secret
+}
+
+function variablesOf(secret: Secret): readonly string[] {
+  if (secret.from === 'environment') return [secret.variable]
+  return secret.from === 'environment_pair' ? secret.variables : []
+}
+
+function readAnySecret(row: Row, kind: ProviderKind): Secret {
   const value = fieldOf(row, 'api_key')
   if (value === undefined) return { from: 'none' }
   if (value === STORED_SECRET) return { from: 'keep' }

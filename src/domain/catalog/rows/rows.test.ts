@@ -431,3 +431,24 @@ test('the suggested names are the nearest first, and not more than asked for', (
   expect(nearestFew('adaa', known, 3)).toEqual(['ada', 'adam', 'ada-lab'])
   expect(nearestFew('zoe-smith', known, 3)).toEqual([])
 })
+
+test.each([
+  ['api_key', { api_key: 'env:TOLLGATE_ADMIN_KEY' }],
+  ['api_key', { kind: 'kling', api_key: 'env:MAIN_KEY,env:TOLLGATE_SECRET_KEY' }],
+  ['headers', { headers: { 'x-team': 'env:tollgate_admin_key' } }],
+])(
+  'a setting of the gateway is refused as a variable in %s, and a stored row may have it',
+  (field, members) => {
+    const row = { id: 'main', kind: 'openai-compatible', base_url: 'https://example.com/v1', ...members }
+
+    const decoded = decodeProvider(row)
+
+    expect(decoded.ok ? [] : decoded.problems).toMatchObject([
+      {
+        path: expect.arrayContaining([field]),
+        message: expect.stringContaining('names a setting of the gateway'),
+      },
+    ])
+    expect(decodeStoredProvider(row).ok).toBe(true)
+  },
+)

@@ -22,7 +22,7 @@ export type Margin = {
   readonly lossesWithoutCost: number
 }
 
-const NO_MARGIN: Margin = {
+export const NO_MARGIN: Margin = {
   charges: 0,
   revenue: ZERO,
   providerCost: ZERO,
@@ -43,7 +43,7 @@ export function marginOf({
 /** What the margins of some keys, models and providers have in common. */
 type Source = Pick<DayUsage, 'accountId' | 'apiKeyId' | 'model' | 'provider'> & { readonly day: number }
 
-type MarginPorts = {
+export type MarginPorts = {
   readonly ledger: Pick<LedgerReports, 'usageOfDay' | 'losses' | 'refunds'>
   readonly accounts: Pick<Accounts, 'findAccountById'>
   readonly apiKeys: Pick<ApiKeys, 'list'>

@@ -19,11 +19,18 @@ import { keyDefaultsIn } from './key-defaults.ts'
 import { readAdminPage } from '../query.ts'
 import { limitsField, warningsOf } from './terms.ts'
 
-/** One page of accounts with their balances, oldest first. */
+/** More than any name or id has. */
+const SEARCH_CHARS_MAX = 200
+
+/** One page of accounts with their balances, oldest first: all, or those with a part of a name or id (`?search=`). */
 export async function listAccounts({ query }: AdminCall, ports: AccountPorts): Promise<BufferedReply> {
-  const { limit, cursor } = readAdminPage(query)
+  const { limit, cursor } = readAdminPage(query, ['search'])
+  const search = query.get('search') ?? ''
+  if (search.length > SEARCH_CHARS_MAX || search.includes('\0'))
+    throw wrongField('search', `must be a part of a name or an id, of at most ${SEARCH_CHARS_MAX} characters`)
   const { accounts, next } = await ports.accounts.listAccounts({
     limit,
+    ...(search === '' ? {} : { search }),
     ...(cursor === undefined ? {} : { cursor }),
   })
   return adminReply({

@@ -1,13 +1,17 @@
 import { uncallableModels, type Catalog } from '../../../domain/catalog/catalog.ts'
+import { catalogChanges } from '../../../domain/catalog/catalog-changes.ts'
+import { workedExample, type WorkedExample } from '../../../domain/catalog/price-preview.ts'
 import type { AnyModelSettings } from '../../../domain/catalog/model.ts'
 import { decodeModel, encodeModel } from '../../../domain/catalog/rows/model-row.ts'
 import { decodeProvider, encodeProvider } from '../../../domain/catalog/rows/provider-row.ts'
+import { formatUsd, type NanoUsd } from '../../../domain/money.ts'
 import { auditOf } from '../../../gateway/admin/operator.ts'
 import { flagField, readFields, readJson, valueOf, wrongField } from '../body.ts'
 import type { BufferedReply } from '../../request-context.ts'
 import { adminReply, type AdminCall } from '../call.ts'
 import type { CatalogPorts } from '../ports.ts'
 import { absenceOf, found } from '../found.ts'
+import { readSwitch } from '../query.ts'
 
 /** All providers, without their secrets. */
 export async function listProviderRows(_: AdminCall, { catalog }: CatalogPorts): Promise<BufferedReply> {
@@ -42,6 +46,25 @@ export async function deleteProvider(
   return adminReply({ id, deleted: true })
 }
 
+/**
+ * Asks a provider whether it responds and accepts its key, which costs nothing. The key goes only to the stored address.
+ */
+export async function postProviderTest(
+  { request, params, actor }: AdminCall,
+  { catalog, clock, auditLog, probeProvider }: CatalogPorts,
+): Promise<BufferedReply> {
+  await readFields(request, [])
+  const id = params['provider'] ?? ''
+  const provider = found(catalog.current().providers.get(id), () => noProvider(catalog.current(), id))
+  const beganMs = clock.monotonicMs()
+  const { ok, detail } = await probeProvider(provider)
+  const durationMs = Math.round(clock.monotonicMs() - beganMs)
+  await auditLog.record(
+    auditOf({ actor, action: 'provider.test', subject: id, detail: ok ? 'ok' : 'failed' }, clock),
+  )
+  return adminReply({ provider: id, ok, detail, duration_ms: durationMs })
+}
+
 /** All models, including those that are off or unfinished, and those that cannot be called now. */
 export async function listModelRows(_: AdminCall, ports: CatalogPorts): Promise<BufferedReply> {
   const catalog = ports.catalog.current()
@@ -57,9 +80,13 @@ export async function getModel({ params }: AdminCall, { catalog }: CatalogPorts)
   return adminReply(modelBody(catalog.current(), params['model'] ?? ''))
 }
 
-/** Creates or replaces a model. The row is validated like a row of the catalog file. */
+/**
+ * Creates or replaces a model. The row is validated like a row of the catalog file. `?dry_run=true` changes nothing, and
+ * replies with the fields that change and with what one request costs before and after.
+ */
 export async function putModel(call: AdminCall, ports: CatalogPorts): Promise<BufferedReply> {
   const id = call.params['model'] ?? ''
+  if (readSwitch(call.query, 'dry_run', false)) return previewModel(id, call, ports)
   return storeModel(rowOf(await readJson(call.request), id), 'model.put', { call, ports })
 }
 
@@ -77,6 +104,44 @@ export async function deleteModel({ params, actor }: AdminCall, ports: CatalogPo
   const isDeleted = await ports.catalog.deleteModel(id, audit)
   found(isDeleted || undefined, () => noModel(ports.catalog.current(), id))
   return adminReply({ id, deleted: true })
+}
+
+async function previewModel(id: string, { request }: AdminCall, ports: CatalogPorts): Promise<BufferedReply> {
+  const model = valueOf(decodeModel(rowOf(await readJson(request), id)))
+  const before = ports.catalog.current()
+  const rows = [...before.models.values(), ...before.drafts.values()].filter(row => row.id !== id)
+  const settings = { providers: [...before.providers.values()], models: [...rows, model] }
+  const after = await ports.catalog.preview(settings, ports.clock.now())
+  const change = catalogChanges(before, after).rows.find(row => row.kind === 'model' && row.id === id)
+  const priced = after.models.get(id)
+  return adminReply({
+    dry_run: true,
+    revision: before.revision,
+    is_new: change?.change === 'added',
+    fields: (change?.fields ?? []).map(({ field, before: was = null, after: is = null }) => ({
+      field,
+      before: was,
+      after: is,
+    })),
+    example: priced === undefined ? null : exampleBody(workedExample(before.models.get(id), priced)),
+  })
+}
+
+function exampleBody({ of, before, after, costs }: WorkedExample): object {
+  return {
+    of,
+    before_usd: usdOf(before),
+    after_usd: usdOf(after),
+    costs: costs.map(({ provider, cost, margin }) => ({
+      provider,
+      cost_usd: formatUsd(cost),
+      margin_usd: usdOf(margin),
+    })),
+  }
+}
+
+export function usdOf(amount: NanoUsd | null): string | null {
+  return amount === null ? null : formatUsd(amount)
 }
 
 async function storeModel(

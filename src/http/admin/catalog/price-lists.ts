@@ -8,13 +8,12 @@ import {
   refuseUnfitPrices,
 } from '../../../domain/catalog/rows/price-list-row.ts'
 import { rowsRefusal, type RowProblem } from '../../../domain/catalog/rows/problem.ts'
-import { formatUsd, type NanoUsd } from '../../../domain/money.ts'
 import { auditOf } from '../../../gateway/admin/operator.ts'
 import type { BufferedReply } from '../../request-context.ts'
 import { readJson, valueOf } from '../body.ts'
 import { adminReply, type AdminCall } from '../call.ts'
 import type { CatalogPorts } from '../ports.ts'
-import { rowOf } from './catalog-rows.ts'
+import { rowOf, usdOf } from './catalog-rows.ts'
 import { absenceOf, found } from '../found.ts'
 import { readSwitch } from '../query.ts'
 
@@ -88,10 +87,6 @@ function changeBody({ model, kind, before, after, example }: PriceChange): objec
     after,
     example: { of: example.of, before_usd: usdOf(example.before), after_usd: usdOf(example.after) },
   }
-}
-
-function usdOf(amount: NanoUsd | null): string | null {
-  return amount === null ? null : formatUsd(amount)
 }
 
 function listOf(catalog: Catalog, id: string): PriceList {

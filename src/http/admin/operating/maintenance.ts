@@ -28,6 +28,19 @@ export async function getDoctor(_: AdminCall, ports: OperatingPorts): Promise<Bu
   return adminReply({ ok: checks.every(({ ok }) => ok), checks: rows, settings })
 }
 
+/** The settings in effect, and where each comes from. Of a secret only whether it is set. */
+export async function getSettings(_: AdminCall, ports: OperatingPorts): Promise<BufferedReply> {
+  return adminReply({
+    data: ports.describedSettings().map(({ name, value, default: standard, meaning, isSet }) => ({
+      name,
+      value,
+      default: standard,
+      source: isSet ? 'environment' : 'default',
+      meaning,
+    })),
+  })
+}
+
 /**
  * Checks the ledger and the stored results. A ledger that does not balance is a result, not an error. The operator can
  * first accept a problem (`accept`, its id, and `reason`), or the loss of commits (`accept_loss`, the reason).

@@ -49,7 +49,7 @@ export async function getMargins({ query }: AdminCall, ports: ReportPorts): Prom
   })
 }
 
-function marginJson(margin: Margin) {
+export function marginJson(margin: Margin) {
   return {
     charges: margin.charges,
     revenue_usd: formatUsd(margin.revenue),

@@ -65,7 +65,7 @@ function inOrder(by: ReportGroup): (left: NamedSums, right: NamedSums) => number
   return (left, right) => right[1].requests - left[1].requests || byName(left, right)
 }
 
-function requestSumsJson({ requests, errors, durations, firstBytes, tokens }: RequestSums) {
+export function requestSumsJson({ requests, errors, durations, firstBytes, tokens }: RequestSums) {
   return {
     requests,
     errors,

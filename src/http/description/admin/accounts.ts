@@ -172,7 +172,16 @@ export const adminAccountPaths: Paths = {
       ...common,
       id: 'listAccounts',
       summary: 'The accounts, oldest first',
-      parameters: pageParameters,
+      parameters: [
+        {
+          name: 'search',
+          in: 'query',
+          description: 'Only accounts with this part in their name, in upper or lower case, or in their id.',
+          schema: { type: 'string', maxLength: 200 },
+          example: 'ada',
+        },
+        ...pageParameters,
+      ],
       replies: ok('A page.', pageSchema(ref('Account')), { data: [account], has_more: false, next: null }),
       errors: ['invalid_field'],
     },

@@ -9,10 +9,12 @@ import {
   flag,
   dateTime,
   listOf,
+  nullable,
   object,
   pageSchema,
   ref,
   text,
+  usd,
   words,
   type Members,
 } from '../schema.ts'
@@ -70,6 +72,26 @@ export const adminCatalogSchemas: Members = {
       warnings: about('Ignored.', anything),
     },
   ),
+  ModelPreview: object({
+    dry_run: always(true),
+    revision: count,
+    is_new: flag,
+    fields: about('None for a new row.', listOf(object({ field: text, before: anything, after: anything }))),
+    example: about(
+      'What one request costs the customer. Null for a model without its price.',
+      nullable(
+        object({
+          of: text,
+          before_usd: about('Null if there was no price of this kind.', nullable(usd)),
+          after_usd: about('Null if it follows the cost of the provider.', nullable(usd)),
+          costs: about(
+            'Of each upstream whose `cost` is known: what it bills, and the price after the change less this.',
+            listOf(object({ provider: text, cost_usd: usd, margin_usd: nullable(usd) })),
+          ),
+        }),
+      ),
+    ),
+  }),
   CatalogChanges: object({
     dry_run: always(true),
     revision: count,
@@ -225,6 +247,46 @@ export const adminCatalogPaths: Paths = {
     },
   },
   'models/{model}': rowPaths('model', model, {
+    put: {
+      ...common,
+      id: 'putModel',
+      summary: 'Create or replace a model',
+      parameters: [
+        idOf('model', 'gpt-x'),
+        {
+          name: 'dry_run',
+          in: 'query',
+          description: 'True changes nothing, and replies with the changes and an example of a charge.',
+          schema: words(['true', 'false']),
+          example: 'true',
+        },
+      ],
+      body: bodyOf('NewModelRow', model),
+      replies: {
+        200: {
+          description: 'The row as stored, or the changes of a dry run.',
+          content: json(
+            { anyOf: [ref('ModelRow'), ref('ModelPreview')] },
+            {
+              row: model,
+              dry_run: {
+                dry_run: true,
+                revision: 2,
+                is_new: false,
+                fields: [{ field: 'pricing.input_per_mtok', before: '2.5', after: '2' }],
+                example: {
+                  of: '1,000 input tokens and 500 output tokens',
+                  before_usd: '0.0075',
+                  after_usd: '0.007',
+                  costs: [{ provider: 'main', cost_usd: '0.005', margin_usd: '0.002' }],
+                },
+              },
+            },
+          ),
+        },
+      },
+      errors: [],
+    },
     patch: {
       ...common,
       id: 'switchModel',

@@ -435,6 +435,40 @@ export const adminCheckPaths: Paths = {
       errors: [],
     },
   },
+  settings: {
+    get: {
+      ...common,
+      id: 'listSettings',
+      summary: 'The settings in effect, and where each comes from',
+      description: 'The value of a secret is `set`, or null if it is not set.',
+      replies: ok(
+        'All settings.',
+        object({
+          data: listOf(
+            object({
+              name: text,
+              value: nullable(text),
+              default: nullable(text),
+              source: words(['environment', 'default']),
+              meaning: text,
+            }),
+          ),
+        }),
+        {
+          data: [
+            {
+              name: 'TOLLGATE_PORT',
+              value: '8787',
+              default: '8787',
+              source: 'default',
+              meaning: 'The port.',
+            },
+          ],
+        },
+      ),
+      errors: [],
+    },
+  },
   doctor: {
     get: {
       ...common,

@@ -16,7 +16,7 @@ import {
   type Members,
 } from '../schema.ts'
 
-const margins: Members = {
+export const margins: Members = {
   charges: count,
   revenue_usd: about(
     'What customers paid, less what was credited back and refunded. It can be negative.',
@@ -66,7 +66,7 @@ export const adminMarginSchemas: Members = {
   AdminUsageGroup: object({ ...groupMembers, ...operatorSums }),
 }
 
-const example = {
+export const marginExample = {
   charges: 2,
   revenue_usd: '0.00023',
   provider_cost_usd: '0.00018',
@@ -115,10 +115,10 @@ export const adminMarginPaths: Paths = {
         {
           from: '2026-11-01T00:00:00.000Z',
           to: '2026-11-24T00:00:00.000Z',
-          data: [{ model: 'gpt-x', ...example }],
+          data: [{ model: 'gpt-x', ...marginExample }],
           has_more: false,
           next: null,
-          totals: example,
+          totals: marginExample,
         },
       ),
       errors: ['invalid_field', 'not_found', 'unavailable'],

@@ -30,7 +30,7 @@ const requestSumMembers: Members = {
   ),
 }
 
-const requestSumsExample = {
+export const requestSumsExample = {
   requests: 2,
   errors: 0,
   duration_p50_ms: 812,

@@ -55,11 +55,14 @@ export class StoredAccounts implements Accounts {
     })
   }
 
-  listAccounts({ limit, cursor }: AccountPage): ReturnType<Accounts['listAccounts']> {
+  listAccounts({ limit, cursor, search = '' }: AccountPage): ReturnType<Accounts['listAccounts']> {
     const { engine } = this.#parts
     return engine.read(function* () {
       const after = cursor === undefined ? 0n : readCursor(cursor).value
-      const found = yield* accountsWhere('id > ? ORDER BY id LIMIT ?', after, limit + 1)
+      const found =
+        search === ''
+          ? yield* accountsWhere('id > ? ORDER BY id LIMIT ?', after, limit + 1)
+          : yield* accountsWhere(MATCHING, ...matchOf(search), after, limit + 1)
       const { shown: accounts, ...next } = pageOf(found, limit, ({ id }) => cursorOf(BigInt(id)))
       return { accounts, ...next }
     })
@@ -72,6 +75,15 @@ export class StoredAccounts implements Accounts {
   closeAccount(publicId: string, by: Editor): Promise<Account> {
     return this.#parts.engine.write('access', () => closeAccount(this.#parts, publicId, by))
   }
+}
+
+/** SQLite converts only ASCII to lower case, so a name is also compared as it is. */
+const MATCHING = `(lower(name) LIKE ? ESCAPE '!' OR name LIKE ? ESCAPE '!' OR public_id LIKE ? ESCAPE '!')
+  AND id > ? ORDER BY id LIMIT ?`
+
+function matchOf(search: string): readonly [string, string, string] {
+  const part = `%${search.replaceAll(/[!%_]/g, '!$&')}%`
+  return [part.toLowerCase(), part, part]
 }
 
 function* createAccount(request: Parameters<Accounts['createAccount']>[0]): Step<Account> {
