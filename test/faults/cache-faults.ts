@@ -1,4 +1,5 @@
-import { redisProgram, RedisServer } from '../support/redis-server.ts'
+import type { Program } from '../support/debian-program.ts'
+import { RedisServer } from '../support/redis-server.ts'
 import { startS3Server, type S3Server } from '../support/s3-server.ts'
 import { requireUndisturbed } from './node-faults.ts'
 import type { Logged } from './server-faults.ts'
@@ -13,16 +14,14 @@ export type WithCaches = {
   readonly storage: S3Server
 }
 
-/** Undefined if there is no program of a shared cache. The function that it returns ends all processes. */
-export async function startWithCaches(): Promise<(WithCaches & { end(): Promise<void> }) | undefined> {
-  const program = await redisProgram()
-  if (program === undefined) return undefined
+/** Starts all processes, with the program of the cache. `end` ends them. */
+export async function startWithCaches(program: Program): Promise<WithCaches & { end(): Promise<void> }> {
   const cache = await RedisServer.start(program)
   const storage = await startS3Server()
-  const endCaches = () => Promise.all([cache.kill(), storage.stop()])
+  const endCaches = () => Promise.all([cache.kill(), storage.stop()]).then(() => undefined)
   try {
     const two = await TwoGateways.start({ TOLLGATE_REDIS_URL: cache.url, ...storage.environment })
-    return { two, cache, storage, end: () => two.end().then(() => void endCaches()) }
+    return { two, cache, storage, end: () => two.end().then(endCaches) }
   } catch (error) {
     await endCaches()
     throw error

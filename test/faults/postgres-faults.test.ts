@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { runServer } from '../support/postgres/run-server.ts'
 import { cutNetwork, freezeNode, killNodes } from './node-faults.ts'
-import { upgradeNodes } from './rolling-upgrade.ts'
 import { killServer, loseCommits } from './server-faults.ts'
 import { TwoGateways } from './two-gateways.ts'
 
@@ -61,16 +60,6 @@ describe.skipIf(server === undefined)('two gateways on one PostgreSQL server', (
     const longestMs = await withTwo(two => freezeNode(two, { ms: 500, isLate: true, isAged: true }, log))
 
     expect(longestMs).toBeLessThan(LONGEST_WAIT_MS)
-  })
-
-  test('two gateways are upgraded one after the other without a failed request, and a too old one drains', async () => {
-    const reported = await withTwo(async two => {
-      const before = two.reported
-      await upgradeNodes(two, 1, log)
-      return two.reported - before
-    })
-
-    expect(reported).toBeGreaterThan(0)
   })
 
   test('a database that lost commits stops the paid work of both gateways, and the missing batches are named', async () => {

@@ -118,9 +118,11 @@ class Balancer {
     this.#looking = Promise.all([this.#look('one'), this.#look('other')])
   }
 
+  /** If no gateway seems to be ready, one that was not taken out: a busy machine answers late. */
   urlFor(name: GatewayName): string {
-    const isServing = this.#ready[name] && !this.#out.has(name)
-    return this.#two.gateway(isServing ? name : otherThan[name]).url
+    const left = [name, otherThan[name]].filter(gateway => !this.#out.has(gateway))
+    const serving = left.find(gateway => this.#ready[gateway]) ?? left[0] ?? name
+    return this.#two.gateway(serving).url
   }
 
   takeOut(name: GatewayName): void {

@@ -2,6 +2,7 @@
  * The long forms of the faults of PostgreSQL: `sh scripts/bun.sh all test/faults/run.ts NAME [N]`. N is the number of
  * kills or rounds.
  */
+import { redisProgram } from '../support/redis-server.ts'
 import { loseCaches, startWithCaches } from './cache-faults.ts'
 import { cutNetwork, cuts, freezeNode, killNodes } from './node-faults.ts'
 import { upgradeNodes } from './rolling-upgrade.ts'
@@ -36,15 +37,24 @@ async function runFault(name: string, rounds: number): Promise<void> {
   if (run === undefined)
     throw new Error(`The faults are ${[...Object.keys(runs), 'caches-lost'].join(', ')}.`)
   const two = await TwoGateways.start()
-  await withLogs(two, () => run(two, rounds)).finally(() => two.end())
+  try {
+    await withLogs(two, () => run(two, rounds))
+  } finally {
+    await two.end()
+  }
 }
 
 async function runWithCaches(rounds: number): Promise<void> {
-  const started = await startWithCaches()
-  if (started === undefined) throw new Error('There is no Valkey or Redis server.')
-  await withLogs(started.two, async () => {
-    for (let round = 1; round <= rounds; round += 1) await loseCaches(started, log)
-  }).finally(() => started.end())
+  const program = await redisProgram()
+  if (program === undefined) throw new Error('There is no Valkey or Redis server.')
+  const started = await startWithCaches(program)
+  try {
+    await withLogs(started.two, async () => {
+      for (let round = 1; round <= rounds; round += 1) await loseCaches(started, log)
+    })
+  } finally {
+    await started.end()
+  }
 }
 
 /** Prints the logs of both gateways if a fault ends with an error. */

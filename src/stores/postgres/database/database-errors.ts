@@ -28,6 +28,14 @@ export function isFenced(error: unknown): boolean {
 }
 
 /**
+ * Whether the server undid a transaction and ended its session, because the node was slow or frozen between two
+ * statements.
+ */
+export function isEndedIdle(error: unknown): boolean {
+  return /^25P0[34]$/.test(answerOf(error) ?? '')
+}
+
+/**
  * Whether the server refused now what it could write later: its disk is full or fails (classes 53 and 58), it became
  * read-only, it does not let the node in (classes 08 and 28, 3D), or the partition of the month is missing.
  */

@@ -620,6 +620,50 @@ describe.skipIf(server === undefined)('a batch in PostgreSQL that is not answere
     expect(await refused).toMatchObject({ code: 'unavailable' })
   })
 
+  /** Reads until the database has ended the transactions of nodes that were too slow. */
+  const endedIdle = (reads: SQL) =>
+    until('the database ended the transaction', async () => {
+      const idle = await reads<object[]>`SELECT pid FROM pg_stat_activity
+        WHERE datname = current_database() AND state = 'idle in transaction'`
+      return idle.length === 0
+    })
+
+  test('a step whose node was slow is undone and done again, and the node refuses nothing', async () => {
+    const { one, aHold, reads } = await setUpWithHold()
+    let runs = 0
+    const step = one.batches.run(async ({ sql }) => {
+      runs += 1
+      await sql`SELECT 1`
+      if (runs === 1) await endedIdle(reads)
+      await sql`SELECT 1`
+      return runs
+    })
+
+    const [run, placed] = await Promise.all([step, one.holds.place(aHold(usd('1')))])
+
+    expect(run).toBe(2)
+    expect(placed.outcome).toBe('held')
+  })
+
+  test('a step that is too slow each time is refused, and the node goes on', async () => {
+    const { one, aHold, reads } = await setUpWithHold()
+    let runs = 0
+
+    const refused = await rejection(
+      one.batches.run(async ({ sql }) => {
+        runs += 1
+        await sql`SELECT 1`
+        await endedIdle(reads)
+        await sql`SELECT 1`
+      }),
+    )
+    const placed = await one.holds.place(aHold(usd('1')))
+
+    expect(refused).toMatchObject({ code: 'unavailable' })
+    expect(runs).toBe(3)
+    expect(placed.outcome).toBe('held')
+  })
+
   test('after crashes of the database under load, each acknowledged charge exists once', async () => {
     const own = await PostgresServer.start(server!.major)
     const { one, other, aHold, reads, problems } = await setUp({ funds: usd('1000'), on: own })

@@ -30,6 +30,8 @@ const STEP_TRIES_MAX = 20
 const END_TRIES_MAX = 200
 /** How often the end of work is tried if each time nobody answers: it may be what takes the database too long. */
 const UNANSWERED_MAX = 5
+/** How often a step is tried if its node is too slow each time, before its caller is refused. */
+const SLOW_TRIES_MAX = 3
 
 type BatchSettings = WriterSettings & {
   /** Hears of each account whose hold ended or that was charged, before the callers get their answers. */
@@ -206,6 +208,7 @@ export class Batches {
         this.#waiting.putBack(parts, 0)
         return this.#pause(written.cause)
       case 'fenced':
+      case 'idle':
         this.#waiting.putBack(parts, tries)
         await this.#recover()
         return
@@ -246,6 +249,13 @@ export class Batches {
         return this.#pause(written.cause)
       case 'fenced':
         this.#waiting.putBackStep(step)
+        await this.#recover()
+        return
+      case 'idle':
+        // After other work, which it must not hold up if its node is too slow each time.
+        if (step.losses + 1 < (step.canWait ? UNANSWERED_MAX : SLOW_TRIES_MAX))
+          this.#waiting.add({ ...step, losses: step.losses + 1 })
+        else step.answer.reject(notRecorded(written.cause))
         await this.#recover()
         return
       case 'unanswered':

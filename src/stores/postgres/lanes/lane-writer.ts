@@ -2,7 +2,7 @@ import { SQL } from 'bun'
 import { GatewayError } from '../../../domain/errors.ts'
 import { CommitRows } from '../../books/rows/commit-rows.ts'
 import { lastMigration } from '../database/migrate.ts'
-import { cannotWriteNow, isFenced, isOvertaken, isRefusal } from '../database/database-errors.ts'
+import { cannotWriteNow, isEndedIdle, isFenced, isOvertaken, isRefusal } from '../database/database-errors.ts'
 import { bunHashes, flushed, Lane, type LaneClaim, type LanePlace, type OwnCommit } from './lane.ts'
 import { PostedBatch, type Answers, type Asked } from './post.ts'
 import { runStep, type StepOutcome, type Work } from './step-writes.ts'
@@ -31,14 +31,14 @@ export type WriterSettings = {
 
 /**
  * What became of a batch. These wrote nothing: a refused one; an overtaken one, because of other transactions, so that
- * it can be tried at once; one that the server can write later; and a fenced one, because another process took the lane
- * or the batch does not follow the last one. An unanswered one may have been committed or not. After the last two,
- * `recover` must be called.
+ * it can be tried at once; one that the server can write later; a fenced one, because another process took the lane or
+ * the batch does not follow the last one; and an idle one, because the node was too slow between two statements. An
+ * unanswered one may have been committed or not. After the last three, `recover` must be called.
  */
 export type Written<T> =
   | { readonly outcome: 'committed'; readonly result: T }
   | {
-      readonly outcome: 'refused' | 'overtaken' | 'later' | 'fenced' | 'unanswered'
+      readonly outcome: 'refused' | 'overtaken' | 'later' | 'fenced' | 'idle' | 'unanswered'
       readonly cause: unknown
     }
 
@@ -176,7 +176,7 @@ export class LaneWriter {
       return { outcome: 'committed', result: await this.#inTime(work) }
     } catch (cause) {
       const outcome = outcomeOf(cause)
-      if (outcome === 'fenced' || outcome === 'unanswered') this.#lost = sent
+      if (outcome === 'fenced' || outcome === 'idle' || outcome === 'unanswered') this.#lost = sent
       return { outcome, cause }
     }
   }
@@ -225,6 +225,7 @@ type Failure = Exclude<Written<unknown>['outcome'], 'committed'>
 /** What an error means after a batch was sent. Only the server can say that it was not committed. */
 function outcomeOfSent(error: unknown): Failure {
   if (isFenced(error)) return 'fenced'
+  if (isEndedIdle(error)) return 'idle'
   if (isOvertaken(error)) return 'overtaken'
   if (cannotWriteNow(error)) return 'later'
   return isRefusal(error) ? 'refused' : 'unanswered'

@@ -26,7 +26,7 @@ export type WaitingStep = {
   readonly answer: Answer<unknown>
   /** How often other transactions were in its way. */
   readonly tries: number
-  /** How often nobody answered. */
+  /** How often nobody answered, or its node was too slow. */
   readonly losses: number
 }
 

@@ -1,0 +1,21 @@
+import { expect, test } from 'bun:test'
+import { runServer } from '../support/postgres/run-server.ts'
+import { redisProgram } from '../support/redis-server.ts'
+import { loseCaches, startWithCaches } from './cache-faults.ts'
+
+const server = await runServer()
+const program = await redisProgram()
+
+test.skipIf(server === undefined || program === undefined)(
+  'two gateways that lose their cache or the storage of results answer every text right, and charge exactly',
+  async () => {
+    const started = await startWithCaches(program!)
+    try {
+      await loseCaches(started, () => undefined)
+
+      expect(started.two.reported).toBeGreaterThan(0)
+    } finally {
+      await started.end()
+    }
+  },
+)
