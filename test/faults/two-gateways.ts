@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import { parseId } from '../../src/domain/ids.ts'
 import { usd } from '../../src/domain/money.ts'
 import { until } from '../../src/http1/testing/until.ts'
+import { lastMigration } from '../../src/stores/postgres/database/migrate.ts'
 import { Lane, LANE_TTL_MS } from '../../src/stores/postgres/lanes/lane.ts'
 import { sealSilentLanes } from '../../src/stores/postgres/lanes/stored-rows.ts'
 import { aDataFolder } from '../support/data-folder.ts'
@@ -184,7 +185,12 @@ export class TwoGateways {
   /** Does what the upkeep and the start of another gateway do: seals the lanes that are silent, and takes one. */
   async takeLane(): Promise<void> {
     await sealSilentLanes(this.sql, null)
-    const lane = await Lane.claim(this.sql, { label: 'third', version: '1', nowMs: null })
+    const lane = await Lane.claim(this.sql, {
+      label: 'third',
+      version: '1',
+      migration: lastMigration(),
+      nowMs: null,
+    })
     await lane.giveBack(this.sql, null)
   }
 
