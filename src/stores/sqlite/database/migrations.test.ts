@@ -278,7 +278,10 @@ const UNDO_0024 = `
   DROP TABLE admin_tokens;
 `
 
+const UNDO_0037 = 'DROP INDEX mail_recipients_by_account;'
+
 const UNDO_0036 = `
+  ${UNDO_0037}
   DROP INDEX credits_by_user;
   ALTER TABLE credits DROP COLUMN by_user_id;
   ALTER TABLE credits DROP COLUMN by_user_day;
