@@ -49,7 +49,7 @@ function typesOf(document: object): string {
     const output = join(folder, 'schema.d.ts')
     writeFileSync(input, JSON.stringify(document))
     const command = join(root, 'console/node_modules/.bin/openapi-typescript')
-    const { exitCode, stderr } = Bun.spawnSync([command, input, '--output', output, '--immutable'])
+    const { exitCode, stderr } = Bun.spawnSync([command, input, '--output', output])
     if (exitCode !== 0) throw new Error(`openapi-typescript failed: ${stderr.toString()}`)
     return readFileSync(output, 'utf8')
   } finally {
@@ -61,8 +61,8 @@ function typesOf(document: object): string {
 function withoutNever(types: string): string {
   return types
     .replace(/^\/\*\*[\s\S]*?\*\/\n/, HEAD)
-    .replaceAll(/^ *readonly \w+\?: never;\n/gm, '')
-    .replaceAll(/^ *headers: \{\n *readonly \[name: string\]: unknown;\n *\};\n/gm, '')
+    .replaceAll(/^ *\w+\?: never;\n/gm, '')
+    .replaceAll(/^ *headers: \{\n *\[name: string\]: unknown;\n *\};\n/gm, '')
     .replaceAll(/^ *(?:\/\*\* @(?:constant|enum \{\w+\}) \*\/|\/\*\* Format: [\w-]+ \*\/)\n/gm, '')
     .replaceAll(/^( +)/gm, (spaces: string) => ' '.repeat(spaces.length / 2))
 }

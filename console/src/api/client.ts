@@ -2,7 +2,7 @@
  * The one way from the console to the gateway. Admin calls have the paths and types of the OpenAPI document. The
  * gateway gives them to the admin API with the signed-in user as the caller.
  */
-import createClient, { defaultPathSerializer } from 'openapi-fetch'
+import createClient from 'openapi-fetch'
 import type { paths } from './schema.d.ts'
 
 /** A refusal in the error envelope of the gateway, or a reply that is none. */
@@ -41,13 +41,19 @@ export function whenSignedOut(handle: () => void): void {
 
 /** `…/console/api`, also behind a path prefix, because the base of the page is relative. */
 const apiUrl = new URL('api', document.baseURI).href
-const ADMIN_PATH = '/admin/api/'
+
+/** A request for a path of the document, which begins with `/admin/api/`. In the console that is `…/api/admin/`. */
+class AdminRequest extends Request {
+  constructor(url: string, init: RequestInit) {
+    super(url.replace(`${apiUrl}/admin/api/`, `${apiUrl}/admin/`), init)
+  }
+}
 
 /** Typed calls of the admin API. Wrap each in `answer`. */
 export const api = createClient<paths>({
   baseUrl: apiUrl,
   fetch: send,
-  pathSerializer: (path, params) => defaultPathSerializer(path.replace(ADMIN_PATH, '/admin/'), params),
+  Request: AdminRequest as typeof Request,
 })
 
 /** The value of a call. Rejects with an `ApiError`. */

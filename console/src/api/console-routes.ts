@@ -27,9 +27,10 @@ export type SessionRow = {
   readonly created_at: string
   readonly last_used_at: string
   readonly expires_at: string
-  readonly address: string | null
-  readonly user_agent: string | null
-  readonly is_current: boolean
+  readonly address: string
+  readonly user_agent: string
+  /** Absent for the sessions of others. */
+  readonly is_current?: boolean
 }
 
 export type Link = {
@@ -48,9 +49,10 @@ export const consoleApi = {
   signInOptions: () => consoleCall<SignInOptions>('GET', 'sign-in'),
   sessions: () => consoleCall<{ readonly data: readonly SessionRow[] }>('GET', 'sessions'),
   endSession: (id: string) => consoleCall<undefined>('DELETE', `sessions/${encodeURIComponent(id)}`),
-  link: (token: string) => consoleCall<Link>('GET', `links/${encodeURIComponent(token)}`),
-  useLink: (token: string, input: { name?: string; email?: string; password: string }) =>
-    consoleCall<Session>('POST', `links/${encodeURIComponent(token)}`, input),
+  // The token is in the body, because addresses are logged.
+  link: (token: string) => consoleCall<Link>('POST', 'link', { token }),
+  useLink: (token: string, input: { name?: string; email?: string; password: string; code?: string }) =>
+    consoleCall<Session>('PUT', 'link', { token, ...input }),
   askForReset: (email: string) => consoleCall<undefined>('POST', 'resets', { email }),
   changePassword: (input: { current: string; new: string }) =>
     consoleCall<undefined>('POST', 'password', input),

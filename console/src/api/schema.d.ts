@@ -1,3080 +1,3157 @@
 // Written by `npm run console-types` from the OpenAPI document of the admin API.
 
 export interface paths {
-  readonly "/admin/api/accounts": {
-    readonly parameters: {
+  "/admin/api/accounts": {
+    parameters: {
     };
-    readonly get: operations["listAccounts"];
-    readonly post: operations["createAccount"];
+    get: operations["listAccounts"];
+    post: operations["createAccount"];
   };
-  readonly "/admin/api/accounts/{account}": {
-    readonly parameters: {
+  "/admin/api/accounts/{account}": {
+    parameters: {
     };
-    readonly get: operations["readAccount"];
-    readonly patch: operations["changeAccount"];
+    get: operations["readAccount"];
+    patch: operations["changeAccount"];
   };
-  readonly "/admin/api/accounts/{account}/grants": {
-    readonly parameters: {
+  "/admin/api/accounts/{account}/grants": {
+    parameters: {
     };
-    readonly post: operations["grantCredit"];
+    post: operations["grantCredit"];
   };
-  readonly "/admin/api/accounts/{account}/debits": {
-    readonly parameters: {
+  "/admin/api/accounts/{account}/debits": {
+    parameters: {
     };
-    readonly post: operations["debitAccount"];
+    post: operations["debitAccount"];
   };
-  readonly "/admin/api/charges/{charge}/refund": {
-    readonly parameters: {
+  "/admin/api/charges/{charge}/refund": {
+    parameters: {
     };
-    readonly post: operations["refundCharge"];
+    post: operations["refundCharge"];
   };
-  readonly "/admin/api/accounts/{account}/statement": {
-    readonly parameters: {
+  "/admin/api/accounts/{account}/statement": {
+    parameters: {
     };
-    readonly get: operations["listAdminMovements"];
+    get: operations["listAdminMovements"];
   };
-  readonly "/admin/api/accounts/{account}/suspend": {
-    readonly parameters: {
+  "/admin/api/accounts/{account}/suspend": {
+    parameters: {
     };
-    readonly post: operations["suspendAccount"];
+    post: operations["suspendAccount"];
   };
-  readonly "/admin/api/accounts/{account}/resume": {
-    readonly parameters: {
+  "/admin/api/accounts/{account}/resume": {
+    parameters: {
     };
-    readonly post: operations["resumeAccount"];
+    post: operations["resumeAccount"];
   };
-  readonly "/admin/api/accounts/{account}/close": {
-    readonly parameters: {
+  "/admin/api/accounts/{account}/close": {
+    parameters: {
     };
-    readonly post: operations["closeAccount"];
+    post: operations["closeAccount"];
   };
-  readonly "/admin/api/accounts/{account}/projects": {
-    readonly parameters: {
+  "/admin/api/accounts/{account}/projects": {
+    parameters: {
     };
-    readonly get: operations["listProjects"];
-    readonly post: operations["createProject"];
+    get: operations["listProjects"];
+    post: operations["createProject"];
   };
-  readonly "/admin/api/projects/{project}": {
-    readonly parameters: {
+  "/admin/api/projects/{project}": {
+    parameters: {
     };
-    readonly get: operations["readProject"];
-    readonly patch: operations["changeProject"];
+    get: operations["readProject"];
+    patch: operations["changeProject"];
   };
-  readonly "/admin/api/projects/{project}/usage": {
-    readonly parameters: {
+  "/admin/api/projects/{project}/usage": {
+    parameters: {
     };
-    readonly get: operations["readProjectUsage"];
+    get: operations["readProjectUsage"];
   };
-  readonly "/admin/api/projects/{project}/close": {
-    readonly parameters: {
+  "/admin/api/projects/{project}/close": {
+    parameters: {
     };
-    readonly post: operations["closeProject"];
+    post: operations["closeProject"];
   };
-  readonly "/admin/api/webhooks": {
-    readonly parameters: {
+  "/admin/api/webhooks": {
+    parameters: {
     };
-    readonly get: operations["listWebhooks"];
-    readonly post: operations["createWebhook"];
+    get: operations["listWebhooks"];
+    post: operations["createWebhook"];
   };
-  readonly "/admin/api/webhooks/{webhook}": {
-    readonly parameters: {
+  "/admin/api/webhooks/{webhook}": {
+    parameters: {
     };
-    readonly get: operations["readWebhook"];
-    readonly delete: operations["removeWebhook"];
-    readonly patch: operations["changeWebhook"];
+    get: operations["readWebhook"];
+    delete: operations["removeWebhook"];
+    patch: operations["changeWebhook"];
   };
-  readonly "/admin/api/webhooks/{webhook}/rotate": {
-    readonly parameters: {
+  "/admin/api/webhooks/{webhook}/rotate": {
+    parameters: {
     };
-    readonly post: operations["rotateWebhook"];
+    post: operations["rotateWebhook"];
   };
-  readonly "/admin/api/webhooks/{webhook}/test": {
-    readonly parameters: {
+  "/admin/api/webhooks/{webhook}/test": {
+    parameters: {
     };
-    readonly post: operations["testWebhook"];
+    post: operations["testWebhook"];
   };
-  readonly "/admin/api/webhooks/{webhook}/deliveries": {
-    readonly parameters: {
+  "/admin/api/webhooks/{webhook}/deliveries": {
+    parameters: {
     };
-    readonly get: operations["listWebhookDeliveries"];
+    get: operations["listWebhookDeliveries"];
   };
-  readonly "/admin/api/webhooks/{webhook}/deliveries/{delivery}/redeliver": {
-    readonly parameters: {
+  "/admin/api/webhooks/{webhook}/deliveries/{delivery}/redeliver": {
+    parameters: {
     };
-    readonly post: operations["redeliverWebhookMessage"];
+    post: operations["redeliverWebhookMessage"];
   };
-  readonly "/admin/api/accounts/{account}/keys": {
-    readonly parameters: {
+  "/admin/api/accounts/{account}/keys": {
+    parameters: {
     };
-    readonly get: operations["listKeys"];
-    readonly post: operations["createKey"];
+    get: operations["listKeys"];
+    post: operations["createKey"];
   };
-  readonly "/admin/api/accounts/{account}/keys/{id}": {
-    readonly parameters: {
+  "/admin/api/accounts/{account}/keys/{id}": {
+    parameters: {
     };
-    readonly delete: operations["revokeKeyOfAccount"];
+    delete: operations["revokeKeyOfAccount"];
   };
-  readonly "/admin/api/key-defaults": {
-    readonly parameters: {
+  "/admin/api/key-defaults": {
+    parameters: {
     };
-    readonly get: operations["readKeyDefaults"];
-    readonly patch: operations["changeKeyDefaults"];
+    get: operations["readKeyDefaults"];
+    patch: operations["changeKeyDefaults"];
   };
-  readonly "/admin/api/keys/find": {
-    readonly parameters: {
+  "/admin/api/keys/find": {
+    parameters: {
     };
-    readonly post: operations["findKey"];
+    post: operations["findKey"];
   };
-  readonly "/admin/api/keys/{id}": {
-    readonly parameters: {
+  "/admin/api/keys/{id}": {
+    parameters: {
     };
-    readonly get: operations["readKeyLimits"];
-    readonly patch: operations["changeKey"];
+    get: operations["readKeyLimits"];
+    patch: operations["changeKey"];
   };
-  readonly "/admin/api/keys/{id}/revoke": {
-    readonly parameters: {
+  "/admin/api/keys/{id}/revoke": {
+    parameters: {
     };
-    readonly post: operations["revokeKey"];
+    post: operations["revokeKey"];
   };
-  readonly "/admin/api/margins": {
-    readonly parameters: {
+  "/admin/api/margins": {
+    parameters: {
     };
-    readonly get: operations["readMargins"];
+    get: operations["readMargins"];
   };
-  readonly "/admin/api/requests/report": {
-    readonly parameters: {
+  "/admin/api/requests/report": {
+    parameters: {
     };
-    readonly get: operations["readRequestsReport"];
+    get: operations["readRequestsReport"];
   };
-  readonly "/admin/api/mail": {
-    readonly parameters: {
+  "/admin/api/mail": {
+    parameters: {
     };
-    readonly get: operations["readMail"];
+    get: operations["readMail"];
   };
-  readonly "/admin/api/mail/messages": {
-    readonly parameters: {
+  "/admin/api/mail/messages": {
+    parameters: {
     };
-    readonly get: operations["listMails"];
+    get: operations["listMails"];
   };
-  readonly "/admin/api/mail/test": {
-    readonly parameters: {
+  "/admin/api/mail/test": {
+    parameters: {
     };
-    readonly post: operations["sendTestMail"];
+    post: operations["sendTestMail"];
   };
-  readonly "/admin/api/keys/{id}/rotate": {
-    readonly parameters: {
+  "/admin/api/keys/{id}/rotate": {
+    parameters: {
     };
-    readonly post: operations["rotateKey"];
+    post: operations["rotateKey"];
   };
-  readonly "/admin/api/keys/{id}/secrets/{secret}/revoke": {
-    readonly parameters: {
+  "/admin/api/keys/{id}/secrets/{secret}/revoke": {
+    parameters: {
     };
-    readonly post: operations["revokeKeySecret"];
+    post: operations["revokeKeySecret"];
   };
-  readonly "/admin/api/tokens": {
-    readonly parameters: {
+  "/admin/api/tokens": {
+    parameters: {
     };
-    readonly get: operations["listAdminTokens"];
-    readonly post: operations["createAdminToken"];
+    get: operations["listAdminTokens"];
+    post: operations["createAdminToken"];
   };
-  readonly "/admin/api/tokens/{token}": {
-    readonly parameters: {
+  "/admin/api/tokens/{token}": {
+    parameters: {
     };
-    readonly get: operations["readAdminToken"];
-    readonly delete: operations["revokeAdminToken"];
+    get: operations["readAdminToken"];
+    delete: operations["revokeAdminToken"];
   };
-  readonly "/admin/api/providers": {
-    readonly parameters: {
+  "/admin/api/users": {
+    parameters: {
     };
-    readonly get: operations["listProviders"];
+    get: operations["listUsers"];
+    post: operations["inviteUser"];
   };
-  readonly "/admin/api/providers/{provider}": {
-    readonly parameters: {
+  "/admin/api/users/{user}": {
+    parameters: {
     };
-    readonly get: operations["readRowOfProvider"];
-    readonly put: operations["putProvider"];
-    readonly delete: operations["deleteProvider"];
+    get: operations["readUser"];
+    patch: operations["changeUser"];
   };
-  readonly "/admin/api/models": {
-    readonly parameters: {
+  "/admin/api/users/{user}/link": {
+    parameters: {
     };
-    readonly get: operations["listModelRows"];
+    post: operations["makeUserLink"];
   };
-  readonly "/admin/api/models/{model}": {
-    readonly parameters: {
+  "/admin/api/users/{user}/sessions": {
+    parameters: {
     };
-    readonly get: operations["readRowOfModel"];
-    readonly put: operations["putModel"];
-    readonly delete: operations["deleteModel"];
-    readonly patch: operations["switchModel"];
+    get: operations["listUserSessions"];
+    delete: operations["endUserSessions"];
   };
-  readonly "/admin/api/catalog": {
-    readonly parameters: {
+  "/admin/api/providers": {
+    parameters: {
     };
-    readonly get: operations["readCatalog"];
-    readonly put: operations["replaceCatalog"];
+    get: operations["listProviders"];
   };
-  readonly "/admin/api/catalog/history": {
-    readonly parameters: {
+  "/admin/api/providers/{provider}": {
+    parameters: {
     };
-    readonly get: operations["listRevisions"];
+    get: operations["readRowOfProvider"];
+    put: operations["putProvider"];
+    delete: operations["deleteProvider"];
   };
-  readonly "/admin/api/catalog/rollback": {
-    readonly parameters: {
+  "/admin/api/models": {
+    parameters: {
     };
-    readonly post: operations["rollBackCatalog"];
+    get: operations["listModelRows"];
   };
-  readonly "/admin/api/price-lists": {
-    readonly parameters: {
+  "/admin/api/models/{model}": {
+    parameters: {
     };
-    readonly get: operations["listPriceLists"];
+    get: operations["readRowOfModel"];
+    put: operations["putModel"];
+    delete: operations["deleteModel"];
+    patch: operations["switchModel"];
   };
-  readonly "/admin/api/price-lists/{list}": {
-    readonly parameters: {
+  "/admin/api/catalog": {
+    parameters: {
     };
-    readonly get: operations["readPriceList"];
-    readonly put: operations["putPriceList"];
-    readonly delete: operations["deletePriceList"];
+    get: operations["readCatalog"];
+    put: operations["replaceCatalog"];
   };
-  readonly "/admin/api/price-lists/{list}/changes": {
-    readonly parameters: {
+  "/admin/api/catalog/history": {
+    parameters: {
     };
-    readonly get: operations["readPriceListChanges"];
+    get: operations["listRevisions"];
   };
-  readonly "/admin/api/usage": {
-    readonly parameters: {
+  "/admin/api/catalog/rollback": {
+    parameters: {
     };
-    readonly get: operations["listAdminUsage"];
+    post: operations["rollBackCatalog"];
   };
-  readonly "/admin/api/jobs": {
-    readonly parameters: {
+  "/admin/api/price-lists": {
+    parameters: {
     };
-    readonly get: operations["listJobs"];
+    get: operations["listPriceLists"];
   };
-  readonly "/admin/api/losses": {
-    readonly parameters: {
+  "/admin/api/price-lists/{list}": {
+    parameters: {
     };
-    readonly get: operations["listLosses"];
+    get: operations["readPriceList"];
+    put: operations["putPriceList"];
+    delete: operations["deletePriceList"];
   };
-  readonly "/admin/api/jobs/{job}": {
-    readonly parameters: {
+  "/admin/api/price-lists/{list}/changes": {
+    parameters: {
     };
-    readonly get: operations["readJob"];
+    get: operations["readPriceListChanges"];
   };
-  readonly "/admin/api/audit": {
-    readonly parameters: {
+  "/admin/api/usage": {
+    parameters: {
     };
-    readonly get: operations["listAudit"];
+    get: operations["listAdminUsage"];
   };
-  readonly "/admin/api/reconcile": {
-    readonly parameters: {
+  "/admin/api/jobs": {
+    parameters: {
     };
-    readonly post: operations["reconcile"];
+    get: operations["listJobs"];
   };
-  readonly "/admin/api/verify": {
-    readonly parameters: {
+  "/admin/api/losses": {
+    parameters: {
     };
-    readonly post: operations["verify"];
+    get: operations["listLosses"];
   };
-  readonly "/admin/api/nodes": {
-    readonly parameters: {
+  "/admin/api/jobs/{job}": {
+    parameters: {
     };
-    readonly get: operations["listNodes"];
+    get: operations["readJob"];
   };
-  readonly "/admin/api/doctor": {
-    readonly parameters: {
+  "/admin/api/audit": {
+    parameters: {
     };
-    readonly get: operations["readDoctor"];
+    get: operations["listAudit"];
   };
-  readonly "/admin/api/requests": {
-    readonly parameters: {
+  "/admin/api/reconcile": {
+    parameters: {
     };
-    readonly get: operations["listAdminRequests"];
+    post: operations["reconcile"];
   };
-  readonly "/admin/api/requests/{request}": {
-    readonly parameters: {
+  "/admin/api/verify": {
+    parameters: {
     };
-    readonly get: operations["readAdminRequest"];
+    post: operations["verify"];
   };
-  readonly "/admin/api/backups": {
-    readonly parameters: {
+  "/admin/api/nodes": {
+    parameters: {
     };
-    readonly post: operations["createBackup"];
+    get: operations["listNodes"];
   };
-  readonly "/admin/openapi.json": {
-    readonly parameters: {
+  "/admin/api/doctor": {
+    parameters: {
     };
-    readonly get: operations["readAdminDescription"];
+    get: operations["readDoctor"];
+  };
+  "/admin/api/requests": {
+    parameters: {
+    };
+    get: operations["listAdminRequests"];
+  };
+  "/admin/api/requests/{request}": {
+    parameters: {
+    };
+    get: operations["readAdminRequest"];
+  };
+  "/admin/api/backups": {
+    parameters: {
+    };
+    post: operations["createBackup"];
+  };
+  "/admin/openapi.json": {
+    parameters: {
+    };
+    get: operations["readAdminDescription"];
   };
 }
 export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
-    readonly AdminRequest: {
-      readonly id: string;
-      readonly object: "request";
-      readonly created_at: string;
-      readonly key: string;
-      readonly project: string | null;
-      readonly route: string;
-      readonly model: string | null;
-      readonly status: number;
-      readonly error_code: string | null;
-      readonly duration_ms: number;
-      readonly first_byte_ms: number | null;
-      readonly held_usd: string | null;
-      readonly required_usd: string | null;
-      readonly available_usd: string | null;
-      readonly refused_by: {
-        readonly scope: "account" | "project" | "account_model" | "key" | "key_model";
-        readonly limit: "requests_per_minute" | "tokens_per_minute" | "concurrent_requests" | "day_budget" | "week_budget" | "month_budget" | "total_budget";
+    AdminRequest: {
+      id: string;
+      object: "request";
+      created_at: string;
+      key: string;
+      project: string | null;
+      route: string;
+      model: string | null;
+      status: number;
+      error_code: string | null;
+      duration_ms: number;
+      first_byte_ms: number | null;
+      held_usd: string | null;
+      required_usd: string | null;
+      available_usd: string | null;
+      refused_by: {
+        scope: "account" | "project" | "account_model" | "key" | "key_model";
+        limit: "requests_per_minute" | "tokens_per_minute" | "concurrent_requests" | "day_budget" | "week_budget" | "month_budget" | "total_budget";
       } | null;
-      readonly cost_usd: string | null;
-      readonly job: string | null;
-      readonly is_replay: boolean;
-      readonly replay_of: string | null;
-      readonly client_disconnected: boolean;
-      readonly tags: {
-        readonly [key: string]: string;
+      cost_usd: string | null;
+      job: string | null;
+      is_replay: boolean;
+      replay_of: string | null;
+      client_disconnected: boolean;
+      tags: {
+        [key: string]: string;
       };
-      readonly user: string | null;
-      readonly alike_refusals: number;
-      readonly account: string;
-      readonly account_name: string | null;
-      readonly attempts: readonly {
-        readonly provider: string;
-        readonly reason: string | null;
+      user: string | null;
+      alike_refusals: number;
+      account: string;
+      account_name: string | null;
+      attempts: {
+        provider: string;
+        reason: string | null;
       }[];
     };
-    readonly AdminRequestPage: {
-      readonly id: string;
-      readonly object: "request_page";
-      readonly outcome: "charged" | "given_back" | "replayed" | "running" | "refused" | "failed" | "cancelled" | "uncharged";
-      readonly why: readonly string[];
-      readonly hold: {
-        readonly amount_usd: string;
-        readonly state: "open" | "captured" | "released" | "expired";
-        readonly placed_at: string | null;
-        readonly ended_at: string | null;
+    AdminRequestPage: {
+      id: string;
+      object: "request_page";
+      outcome: "charged" | "given_back" | "replayed" | "running" | "refused" | "failed" | "cancelled" | "uncharged";
+      why: string[];
+      hold: {
+        amount_usd: string;
+        state: "open" | "captured" | "released" | "expired";
+        placed_at: string | null;
+        ended_at: string | null;
       } | null;
-      readonly account: string | null;
-      readonly account_name: string | null;
-      readonly request: components["schemas"]["AdminRequest"] | null;
-      readonly charge: {
-        readonly id: string;
-        readonly object: "usage";
-        readonly route: string;
-        readonly model: string;
-        readonly usage: {
-          readonly input_tokens: number;
-          readonly output_tokens: number;
-          readonly cached_input_tokens: number;
-          readonly cache_write_tokens: number;
-          readonly cache_write_1h_tokens: number;
-          readonly audio_input_tokens: number;
-          readonly reasoning_tokens: number;
-          readonly audio_output_tokens: number;
-          readonly server_tool_uses: number;
-          readonly search_calls: number;
-          readonly file_searches: number;
-          readonly service_tier: string | null;
-          readonly assumed_cached_tokens?: number;
+      account: string | null;
+      account_name: string | null;
+      request: components["schemas"]["AdminRequest"] | null;
+      charge: {
+        id: string;
+        object: "usage";
+        route: string;
+        model: string;
+        usage: {
+          input_tokens: number;
+          output_tokens: number;
+          cached_input_tokens: number;
+          cache_write_tokens: number;
+          cache_write_1h_tokens: number;
+          audio_input_tokens: number;
+          reasoning_tokens: number;
+          audio_output_tokens: number;
+          server_tool_uses: number;
+          search_calls: number;
+          file_searches: number;
+          service_tier: string | null;
+          assumed_cached_tokens?: number;
         } | {
-          readonly images: number;
-          readonly text_input_tokens?: number;
-          readonly image_input_tokens?: number;
-          readonly text_output_tokens?: number;
-          readonly image_output_tokens?: number;
+          images: number;
+          text_input_tokens?: number;
+          image_input_tokens?: number;
+          text_output_tokens?: number;
+          image_output_tokens?: number;
         } | {
-          readonly seconds: number;
+          seconds: number;
         };
-        readonly source: "reported" | "estimated";
-        readonly is_clamped: boolean;
-        readonly cost_usd: string;
-        readonly refunded_usd: string;
-        readonly created_at: string;
-        readonly shortfall_usd: string;
-        readonly pricing: "tariff" | "free" | "upstream_cost";
-        readonly arithmetic: {
-          readonly items: readonly {
-            readonly item: "input" | "cached_input" | "cache_write" | "cache_write_1h" | "audio_input" | "output" | "reasoning" | "audio_output" | "server_tool_use" | "search_call" | "file_search" | "text_input" | "image_input" | "text_output" | "image_output" | "request" | "image" | "max_image" | "second";
-            readonly quantity: number;
-            readonly per: number;
-            readonly price_usd: string;
-            readonly amount_usd: string;
+        source: "reported" | "estimated";
+        is_clamped: boolean;
+        cost_usd: string;
+        refunded_usd: string;
+        created_at: string;
+        shortfall_usd: string;
+        pricing: "tariff" | "free" | "upstream_cost";
+        arithmetic: {
+          items: {
+            item: "input" | "cached_input" | "cache_write" | "cache_write_1h" | "audio_input" | "output" | "reasoning" | "audio_output" | "server_tool_use" | "search_call" | "file_search" | "text_input" | "image_input" | "text_output" | "image_output" | "request" | "image" | "max_image" | "second";
+            quantity: number;
+            per: number;
+            price_usd: string;
+            amount_usd: string;
           }[];
-          readonly sum_usd: string;
-          readonly total_usd: string;
-          readonly above_input_tokens: number | null;
-          readonly service_tier: string | null;
-          readonly service_tier_factor: string | null;
-          readonly is_at_most: boolean;
+          sum_usd: string;
+          total_usd: string;
+          above_input_tokens: number | null;
+          service_tier: string | null;
+          service_tier_factor: string | null;
+          is_at_most: boolean;
         } | null;
-        readonly refunds: readonly {
-          readonly id: string;
-          readonly amount_usd: string;
-          readonly created_at: string;
-          readonly note: string | null;
+        refunds: {
+          id: string;
+          amount_usd: string;
+          created_at: string;
+          note: string | null;
         }[];
-        readonly provider: string;
-        readonly provider_cost_usd: string | null;
-        readonly tags?: {
-          readonly [key: string]: string;
+        provider: string;
+        provider_cost_usd: string | null;
+        tags?: {
+          [key: string]: string;
         };
-        readonly user?: string;
+        user?: string;
       } | null;
-      readonly undelivered_attempts: readonly {
-        readonly number: number;
-        readonly provider: string;
-        readonly state: "abandoned" | "timed_out" | "closed" | "billed" | "compensated";
-        readonly input_tokens: number | null;
-        readonly output_tokens: number | null;
-        readonly cost_usd: string | null;
-        readonly provider_cost_usd: string | null;
-        readonly at: string;
+      undelivered_attempts: {
+        number: number;
+        provider: string;
+        state: "abandoned" | "timed_out" | "closed" | "billed" | "compensated";
+        input_tokens: number | null;
+        output_tokens: number | null;
+        cost_usd: string | null;
+        provider_cost_usd: string | null;
+        at: string;
       }[];
-      readonly job: {
-        readonly id: string;
-        readonly kind: "image" | "video";
-        readonly state: "queued" | "processing" | "unknown_submit" | "completed" | "failed";
-        readonly model: string;
-        readonly route: string;
-        readonly reserved_usd: string;
-        readonly failure: {
-          readonly code: string | null;
-          readonly message: string;
+      job: {
+        id: string;
+        kind: "image" | "video";
+        state: "queued" | "processing" | "unknown_submit" | "completed" | "failed";
+        model: string;
+        route: string;
+        reserved_usd: string;
+        failure: {
+          code: string | null;
+          message: string;
         } | null;
-        readonly created_at: string;
-        readonly changed_at: string;
-        readonly deadline_at: string;
-        readonly provider: string;
-        readonly upstream_id: string | null;
-        readonly problem: string | null;
-        readonly loss_usd: string | null;
-        readonly provider_cost_usd: string | null;
-        readonly why: string | null;
-        readonly next: string | null;
-        readonly history: readonly {
-          readonly state: "queued" | "processing" | "unknown_submit" | "completed" | "failed";
-          readonly detail: string | null;
-          readonly at: string;
+        created_at: string;
+        changed_at: string;
+        deadline_at: string;
+        provider: string;
+        upstream_id: string | null;
+        problem: string | null;
+        loss_usd: string | null;
+        provider_cost_usd: string | null;
+        why: string | null;
+        next: string | null;
+        history: {
+          state: "queued" | "processing" | "unknown_submit" | "completed" | "failed";
+          detail: string | null;
+          at: string;
         }[];
       } | null;
     };
-    readonly AdminMovementPage: {
-      readonly id: string;
-      readonly object: "movement_page";
-      readonly kind: "top_up" | "grant" | "debit";
-      readonly amount_usd: string;
-      readonly created_at: string;
-      readonly note: string | null;
-      readonly account: string | null;
-      readonly account_name: string | null;
+    AdminMovementPage: {
+      id: string;
+      object: "movement_page";
+      kind: "top_up" | "grant" | "debit";
+      amount_usd: string;
+      created_at: string;
+      note: string | null;
+      account: string | null;
+      account_name: string | null;
     };
-    readonly Tariff: {
-      readonly input_per_mtok?: string;
-      readonly cached_input_per_mtok?: string;
-      readonly cache_write_per_mtok?: string;
-      readonly cache_write_1h_per_mtok?: string;
-      readonly audio_input_per_mtok?: string;
-      readonly output_per_mtok?: string;
-      readonly reasoning_per_mtok?: string;
-      readonly audio_output_per_mtok?: string;
-      readonly per_request?: string;
-      readonly per_server_tool_use?: string;
-      readonly per_search_call?: string;
-      readonly per_file_search?: string;
-      readonly tiers?: readonly {
-        readonly above_input_tokens: number;
-        readonly input_per_mtok?: string;
-        readonly cached_input_per_mtok?: string;
-        readonly cache_write_per_mtok?: string;
-        readonly cache_write_1h_per_mtok?: string;
-        readonly audio_input_per_mtok?: string;
-        readonly output_per_mtok?: string;
-        readonly reasoning_per_mtok?: string;
-        readonly audio_output_per_mtok?: string;
-        readonly per_request?: string;
-        readonly per_server_tool_use?: string;
-        readonly per_search_call?: string;
-        readonly per_file_search?: string;
+    Tariff: {
+      input_per_mtok?: string;
+      cached_input_per_mtok?: string;
+      cache_write_per_mtok?: string;
+      cache_write_1h_per_mtok?: string;
+      audio_input_per_mtok?: string;
+      output_per_mtok?: string;
+      reasoning_per_mtok?: string;
+      audio_output_per_mtok?: string;
+      per_request?: string;
+      per_server_tool_use?: string;
+      per_search_call?: string;
+      per_file_search?: string;
+      tiers?: {
+        above_input_tokens: number;
+        input_per_mtok?: string;
+        cached_input_per_mtok?: string;
+        cache_write_per_mtok?: string;
+        cache_write_1h_per_mtok?: string;
+        audio_input_per_mtok?: string;
+        output_per_mtok?: string;
+        reasoning_per_mtok?: string;
+        audio_output_per_mtok?: string;
+        per_request?: string;
+        per_server_tool_use?: string;
+        per_search_call?: string;
+        per_file_search?: string;
       }[];
-      readonly service_tiers?: {
-        readonly [key: string]: string;
+      service_tiers?: {
+        [key: string]: string;
       };
     };
-    readonly NewTariff: {
-      readonly input_per_mtok?: string | null;
-      readonly cached_input_per_mtok?: string | null;
-      readonly cache_write_per_mtok?: string | null;
-      readonly cache_write_1h_per_mtok?: string | null;
-      readonly audio_input_per_mtok?: string | null;
-      readonly output_per_mtok?: string | null;
-      readonly reasoning_per_mtok?: string | null;
-      readonly audio_output_per_mtok?: string | null;
-      readonly per_request?: string | null;
-      readonly per_server_tool_use?: string | null;
-      readonly per_search_call?: string | null;
-      readonly per_file_search?: string | null;
-      readonly tiers?: readonly {
-        readonly above_input_tokens: number;
-        readonly input_per_mtok?: string | null;
-        readonly cached_input_per_mtok?: string | null;
-        readonly cache_write_per_mtok?: string | null;
-        readonly cache_write_1h_per_mtok?: string | null;
-        readonly audio_input_per_mtok?: string | null;
-        readonly output_per_mtok?: string | null;
-        readonly reasoning_per_mtok?: string | null;
-        readonly audio_output_per_mtok?: string | null;
-        readonly per_request?: string | null;
-        readonly per_server_tool_use?: string | null;
-        readonly per_search_call?: string | null;
-        readonly per_file_search?: string | null;
+    NewTariff: {
+      input_per_mtok?: string | null;
+      cached_input_per_mtok?: string | null;
+      cache_write_per_mtok?: string | null;
+      cache_write_1h_per_mtok?: string | null;
+      audio_input_per_mtok?: string | null;
+      output_per_mtok?: string | null;
+      reasoning_per_mtok?: string | null;
+      audio_output_per_mtok?: string | null;
+      per_request?: string | null;
+      per_server_tool_use?: string | null;
+      per_search_call?: string | null;
+      per_file_search?: string | null;
+      tiers?: {
+        above_input_tokens: number;
+        input_per_mtok?: string | null;
+        cached_input_per_mtok?: string | null;
+        cache_write_per_mtok?: string | null;
+        cache_write_1h_per_mtok?: string | null;
+        audio_input_per_mtok?: string | null;
+        output_per_mtok?: string | null;
+        reasoning_per_mtok?: string | null;
+        audio_output_per_mtok?: string | null;
+        per_request?: string | null;
+        per_server_tool_use?: string | null;
+        per_search_call?: string | null;
+        per_file_search?: string | null;
       }[] | null;
-      readonly service_tiers?: {
-        readonly [key: string]: string;
+      service_tiers?: {
+        [key: string]: string;
       } | null;
     };
-    readonly ProviderRow: {
-      readonly id: string;
-      readonly kind: "sandbox";
-      readonly routes?: readonly ("chat" | "responses" | "embeddings")[];
+    ProviderRow: {
+      id: string;
+      kind: "sandbox";
+      routes?: ("chat" | "responses" | "embeddings")[];
     } | {
-      readonly id: string;
-      readonly kind: "openai-compatible";
-      readonly base_url: string;
-      readonly api_key?: string;
-      readonly api_key_header?: string;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "openai-compatible";
+      base_url: string;
+      api_key?: string;
+      api_key_header?: string;
+      headers?: {
+        [key: string]: string;
       };
-      readonly routes?: readonly ("chat" | "responses" | "embeddings")[];
-      readonly max_tokens_field?: "max_tokens" | "max_completion_tokens";
-      readonly omit_fields?: readonly ("metadata" | "temperature" | "top_p" | "stop" | "parallel_tool_calls" | "stream_options")[];
-      readonly refuse_fields?: {
-        readonly [key: string]: readonly (string | number | boolean)[];
+      routes?: ("chat" | "responses" | "embeddings")[];
+      max_tokens_field?: "max_tokens" | "max_completion_tokens";
+      omit_fields?: ("metadata" | "temperature" | "top_p" | "stop" | "parallel_tool_calls" | "stream_options")[];
+      refuse_fields?: {
+        [key: string]: (string | number | boolean)[];
       };
-      readonly cost_header?: string;
-      readonly cost_field?: string;
-      readonly cost_unit?: "usd" | "cents" | "ticks";
-      readonly usage_style?: "gemini";
-      readonly bills_refused?: "content_filter";
-      readonly connect_timeout_s?: number;
-      readonly read_timeout_s?: number;
-      readonly stream_idle_timeout_s?: number;
-      readonly first_byte_timeout_s?: number;
-      readonly retries?: number;
-      readonly stream_usage?: "ask";
-      readonly finish_aborted?: boolean;
-      readonly pass_rate_limits?: boolean;
-      readonly reuse_connections?: boolean;
+      cost_header?: string;
+      cost_field?: string;
+      cost_unit?: "usd" | "cents" | "ticks";
+      usage_style?: "gemini";
+      bills_refused?: "content_filter";
+      connect_timeout_s?: number;
+      read_timeout_s?: number;
+      stream_idle_timeout_s?: number;
+      first_byte_timeout_s?: number;
+      retries?: number;
+      stream_usage?: "ask";
+      finish_aborted?: boolean;
+      pass_rate_limits?: boolean;
+      reuse_connections?: boolean;
     } | {
-      readonly id: string;
-      readonly kind: "anthropic";
-      readonly base_url: string;
-      readonly api_key?: string;
-      readonly api_key_header?: string;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "anthropic";
+      base_url: string;
+      api_key?: string;
+      api_key_header?: string;
+      headers?: {
+        [key: string]: string;
       };
-      readonly routes?: readonly "messages"[];
-      readonly betas?: readonly string[];
-      readonly refuse_fields?: {
-        readonly [key: string]: readonly (string | number | boolean)[];
+      routes?: "messages"[];
+      betas?: string[];
+      refuse_fields?: {
+        [key: string]: (string | number | boolean)[];
       };
-      readonly connect_timeout_s?: number;
-      readonly read_timeout_s?: number;
-      readonly stream_idle_timeout_s?: number;
-      readonly first_byte_timeout_s?: number;
-      readonly retries?: number;
-      readonly finish_aborted?: boolean;
-      readonly pass_rate_limits?: boolean;
-      readonly reuse_connections?: boolean;
+      connect_timeout_s?: number;
+      read_timeout_s?: number;
+      stream_idle_timeout_s?: number;
+      first_byte_timeout_s?: number;
+      retries?: number;
+      finish_aborted?: boolean;
+      pass_rate_limits?: boolean;
+      reuse_connections?: boolean;
     } | {
-      readonly id: string;
-      readonly kind: "openai-images";
-      readonly base_url: string;
-      readonly api_key?: string;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "openai-images";
+      base_url: string;
+      api_key?: string;
+      headers?: {
+        [key: string]: string;
       };
-      readonly connect_timeout_s?: number;
-      readonly reuse_connections?: boolean;
-      readonly send_links?: "always" | "never";
+      connect_timeout_s?: number;
+      reuse_connections?: boolean;
+      send_links?: "always" | "never";
     } | {
-      readonly id: string;
-      readonly kind: "gemini-images";
-      readonly base_url: string;
-      readonly api_key?: string;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "gemini-images";
+      base_url: string;
+      api_key?: string;
+      headers?: {
+        [key: string]: string;
       };
-      readonly connect_timeout_s?: number;
-      readonly reuse_connections?: boolean;
-      readonly send_links?: "always" | "never";
+      connect_timeout_s?: number;
+      reuse_connections?: boolean;
+      send_links?: "always" | "never";
     } | {
-      readonly id: string;
-      readonly kind: "kling";
-      readonly base_url: string;
-      readonly api_key?: string;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "kling";
+      base_url: string;
+      api_key?: string;
+      headers?: {
+        [key: string]: string;
       };
-      readonly connect_timeout_s?: number;
-      readonly reuse_connections?: boolean;
-      readonly send_links?: "always" | "never";
-      readonly credit_usd?: string;
+      connect_timeout_s?: number;
+      reuse_connections?: boolean;
+      send_links?: "always" | "never";
+      credit_usd?: string;
     } | {
-      readonly id: string;
-      readonly kind: "fal";
-      readonly base_url: string;
-      readonly api_key?: string;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "fal";
+      base_url: string;
+      api_key?: string;
+      headers?: {
+        [key: string]: string;
       };
-      readonly connect_timeout_s?: number;
-      readonly reuse_connections?: boolean;
-      readonly send_links?: "always" | "never";
+      connect_timeout_s?: number;
+      reuse_connections?: boolean;
+      send_links?: "always" | "never";
     } | {
-      readonly id: string;
-      readonly kind: "geminigen";
-      readonly base_url: string;
-      readonly api_key?: string;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "geminigen";
+      base_url: string;
+      api_key?: string;
+      headers?: {
+        [key: string]: string;
       };
-      readonly connect_timeout_s?: number;
-      readonly reuse_connections?: boolean;
-      readonly send_links?: "always" | "never";
-      readonly credit_usd?: string;
+      connect_timeout_s?: number;
+      reuse_connections?: boolean;
+      send_links?: "always" | "never";
+      credit_usd?: string;
     } | {
-      readonly id: string;
-      readonly kind: "minimax";
-      readonly base_url: string;
-      readonly api_key?: string;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "minimax";
+      base_url: string;
+      api_key?: string;
+      headers?: {
+        [key: string]: string;
       };
-      readonly connect_timeout_s?: number;
-      readonly reuse_connections?: boolean;
-      readonly send_links?: "always" | "never";
+      connect_timeout_s?: number;
+      reuse_connections?: boolean;
+      send_links?: "always" | "never";
     } | {
-      readonly id: string;
-      readonly kind: "replicate";
-      readonly base_url: string;
-      readonly api_key?: string;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "replicate";
+      base_url: string;
+      api_key?: string;
+      headers?: {
+        [key: string]: string;
       };
-      readonly connect_timeout_s?: number;
-      readonly reuse_connections?: boolean;
-      readonly send_links?: "always" | "never";
+      connect_timeout_s?: number;
+      reuse_connections?: boolean;
+      send_links?: "always" | "never";
     } | {
-      readonly id: string;
-      readonly kind: "runway";
-      readonly base_url: string;
-      readonly api_key?: string;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "runway";
+      base_url: string;
+      api_key?: string;
+      headers?: {
+        [key: string]: string;
       };
-      readonly connect_timeout_s?: number;
-      readonly reuse_connections?: boolean;
-      readonly send_links?: "always" | "never";
-      readonly credit_usd?: string;
+      connect_timeout_s?: number;
+      reuse_connections?: boolean;
+      send_links?: "always" | "never";
+      credit_usd?: string;
     } | {
-      readonly id: string;
-      readonly kind: "seedance";
-      readonly base_url: string;
-      readonly api_key?: string;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "seedance";
+      base_url: string;
+      api_key?: string;
+      headers?: {
+        [key: string]: string;
       };
-      readonly connect_timeout_s?: number;
-      readonly reuse_connections?: boolean;
-      readonly send_links?: "always" | "never";
+      connect_timeout_s?: number;
+      reuse_connections?: boolean;
+      send_links?: "always" | "never";
     } | {
-      readonly id: string;
-      readonly kind: "veo";
-      readonly base_url: string;
-      readonly api_key?: string;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "veo";
+      base_url: string;
+      api_key?: string;
+      headers?: {
+        [key: string]: string;
       };
-      readonly connect_timeout_s?: number;
-      readonly reuse_connections?: boolean;
-      readonly send_links?: "always" | "never";
+      connect_timeout_s?: number;
+      reuse_connections?: boolean;
+      send_links?: "always" | "never";
     };
-    readonly NewProviderRow: {
-      readonly kind: "sandbox";
-      readonly id?: string | null;
-      readonly routes?: readonly ("chat" | "responses" | "embeddings")[] | null;
+    NewProviderRow: {
+      kind: "sandbox";
+      id?: string | null;
+      routes?: ("chat" | "responses" | "embeddings")[] | null;
     } | {
-      readonly kind: "openai-compatible";
-      readonly base_url: string;
-      readonly id?: string | null;
-      readonly api_key?: string | null;
-      readonly api_key_header?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      kind: "openai-compatible";
+      base_url: string;
+      id?: string | null;
+      api_key?: string | null;
+      api_key_header?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly routes?: readonly ("chat" | "responses" | "embeddings")[] | null;
+      routes?: ("chat" | "responses" | "embeddings")[] | null;
       /** @enum {string|null} */
-      readonly max_tokens_field?: "max_tokens" | "max_completion_tokens" | null;
-      readonly omit_fields?: readonly ("metadata" | "temperature" | "top_p" | "stop" | "parallel_tool_calls" | "stream_options")[] | null;
-      readonly refuse_fields?: {
-        readonly [key: string]: readonly (string | number | boolean)[];
+      max_tokens_field?: "max_tokens" | "max_completion_tokens" | null;
+      omit_fields?: ("metadata" | "temperature" | "top_p" | "stop" | "parallel_tool_calls" | "stream_options")[] | null;
+      refuse_fields?: {
+        [key: string]: (string | number | boolean)[];
       } | null;
-      readonly cost_header?: string | null;
-      readonly cost_field?: string | null;
+      cost_header?: string | null;
+      cost_field?: string | null;
       /** @enum {string|null} */
-      readonly cost_unit?: "usd" | "cents" | "ticks" | null;
+      cost_unit?: "usd" | "cents" | "ticks" | null;
       /** @enum {string|null} */
-      readonly usage_style?: "gemini" | null;
+      usage_style?: "gemini" | null;
       /** @enum {string|null} */
-      readonly bills_refused?: "content_filter" | null;
-      readonly connect_timeout_s?: number | null;
-      readonly read_timeout_s?: number | null;
-      readonly stream_idle_timeout_s?: number | null;
-      readonly first_byte_timeout_s?: number | null;
-      readonly retries?: number | null;
+      bills_refused?: "content_filter" | null;
+      connect_timeout_s?: number | null;
+      read_timeout_s?: number | null;
+      stream_idle_timeout_s?: number | null;
+      first_byte_timeout_s?: number | null;
+      retries?: number | null;
       /** @enum {string|null} */
-      readonly stream_usage?: "ask" | null;
-      readonly finish_aborted?: boolean | null;
-      readonly pass_rate_limits?: boolean | null;
-      readonly reuse_connections?: boolean | null;
+      stream_usage?: "ask" | null;
+      finish_aborted?: boolean | null;
+      pass_rate_limits?: boolean | null;
+      reuse_connections?: boolean | null;
     } | {
-      readonly kind: "anthropic";
-      readonly base_url: string;
-      readonly id?: string | null;
-      readonly api_key?: string | null;
-      readonly api_key_header?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      kind: "anthropic";
+      base_url: string;
+      id?: string | null;
+      api_key?: string | null;
+      api_key_header?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly routes?: readonly "messages"[] | null;
-      readonly betas?: readonly string[] | null;
-      readonly refuse_fields?: {
-        readonly [key: string]: readonly (string | number | boolean)[];
+      routes?: "messages"[] | null;
+      betas?: string[] | null;
+      refuse_fields?: {
+        [key: string]: (string | number | boolean)[];
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly read_timeout_s?: number | null;
-      readonly stream_idle_timeout_s?: number | null;
-      readonly first_byte_timeout_s?: number | null;
-      readonly retries?: number | null;
-      readonly finish_aborted?: boolean | null;
-      readonly pass_rate_limits?: boolean | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      read_timeout_s?: number | null;
+      stream_idle_timeout_s?: number | null;
+      first_byte_timeout_s?: number | null;
+      retries?: number | null;
+      finish_aborted?: boolean | null;
+      pass_rate_limits?: boolean | null;
+      reuse_connections?: boolean | null;
     } | {
-      readonly kind: "openai-images";
-      readonly base_url: string;
-      readonly id?: string | null;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      kind: "openai-images";
+      base_url: string;
+      id?: string | null;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
+      send_links?: "always" | "never" | null;
     } | {
-      readonly kind: "gemini-images";
-      readonly id?: string | null;
-      readonly base_url?: string | null;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      kind: "gemini-images";
+      id?: string | null;
+      base_url?: string | null;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
+      send_links?: "always" | "never" | null;
     } | {
-      readonly kind: "kling";
-      readonly base_url: string;
-      readonly id?: string | null;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      kind: "kling";
+      base_url: string;
+      id?: string | null;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
-      readonly credit_usd?: string | null;
+      send_links?: "always" | "never" | null;
+      credit_usd?: string | null;
     } | {
-      readonly kind: "fal";
-      readonly id?: string | null;
-      readonly base_url?: string | null;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      kind: "fal";
+      id?: string | null;
+      base_url?: string | null;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
+      send_links?: "always" | "never" | null;
     } | {
-      readonly kind: "geminigen";
-      readonly id?: string | null;
-      readonly base_url?: string | null;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      kind: "geminigen";
+      id?: string | null;
+      base_url?: string | null;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
-      readonly credit_usd?: string | null;
+      send_links?: "always" | "never" | null;
+      credit_usd?: string | null;
     } | {
-      readonly kind: "minimax";
-      readonly id?: string | null;
-      readonly base_url?: string | null;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      kind: "minimax";
+      id?: string | null;
+      base_url?: string | null;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
+      send_links?: "always" | "never" | null;
     } | {
-      readonly kind: "replicate";
-      readonly id?: string | null;
-      readonly base_url?: string | null;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      kind: "replicate";
+      id?: string | null;
+      base_url?: string | null;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
+      send_links?: "always" | "never" | null;
     } | {
-      readonly kind: "runway";
-      readonly id?: string | null;
-      readonly base_url?: string | null;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      kind: "runway";
+      id?: string | null;
+      base_url?: string | null;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
-      readonly credit_usd?: string | null;
+      send_links?: "always" | "never" | null;
+      credit_usd?: string | null;
     } | {
-      readonly kind: "seedance";
-      readonly id?: string | null;
-      readonly base_url?: string | null;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      kind: "seedance";
+      id?: string | null;
+      base_url?: string | null;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
+      send_links?: "always" | "never" | null;
     } | {
-      readonly kind: "veo";
-      readonly id?: string | null;
-      readonly base_url?: string | null;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      kind: "veo";
+      id?: string | null;
+      base_url?: string | null;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
+      send_links?: "always" | "never" | null;
     };
-    readonly FileProviderRow: {
-      readonly id: string;
-      readonly kind: "sandbox";
-      readonly routes?: readonly ("chat" | "responses" | "embeddings")[] | null;
+    FileProviderRow: {
+      id: string;
+      kind: "sandbox";
+      routes?: ("chat" | "responses" | "embeddings")[] | null;
     } | {
-      readonly id: string;
-      readonly kind: "openai-compatible";
-      readonly base_url: string;
-      readonly api_key?: string | null;
-      readonly api_key_header?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "openai-compatible";
+      base_url: string;
+      api_key?: string | null;
+      api_key_header?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly routes?: readonly ("chat" | "responses" | "embeddings")[] | null;
+      routes?: ("chat" | "responses" | "embeddings")[] | null;
       /** @enum {string|null} */
-      readonly max_tokens_field?: "max_tokens" | "max_completion_tokens" | null;
-      readonly omit_fields?: readonly ("metadata" | "temperature" | "top_p" | "stop" | "parallel_tool_calls" | "stream_options")[] | null;
-      readonly refuse_fields?: {
-        readonly [key: string]: readonly (string | number | boolean)[];
+      max_tokens_field?: "max_tokens" | "max_completion_tokens" | null;
+      omit_fields?: ("metadata" | "temperature" | "top_p" | "stop" | "parallel_tool_calls" | "stream_options")[] | null;
+      refuse_fields?: {
+        [key: string]: (string | number | boolean)[];
       } | null;
-      readonly cost_header?: string | null;
-      readonly cost_field?: string | null;
+      cost_header?: string | null;
+      cost_field?: string | null;
       /** @enum {string|null} */
-      readonly cost_unit?: "usd" | "cents" | "ticks" | null;
+      cost_unit?: "usd" | "cents" | "ticks" | null;
       /** @enum {string|null} */
-      readonly usage_style?: "gemini" | null;
+      usage_style?: "gemini" | null;
       /** @enum {string|null} */
-      readonly bills_refused?: "content_filter" | null;
-      readonly connect_timeout_s?: number | null;
-      readonly read_timeout_s?: number | null;
-      readonly stream_idle_timeout_s?: number | null;
-      readonly first_byte_timeout_s?: number | null;
-      readonly retries?: number | null;
+      bills_refused?: "content_filter" | null;
+      connect_timeout_s?: number | null;
+      read_timeout_s?: number | null;
+      stream_idle_timeout_s?: number | null;
+      first_byte_timeout_s?: number | null;
+      retries?: number | null;
       /** @enum {string|null} */
-      readonly stream_usage?: "ask" | null;
-      readonly finish_aborted?: boolean | null;
-      readonly pass_rate_limits?: boolean | null;
-      readonly reuse_connections?: boolean | null;
+      stream_usage?: "ask" | null;
+      finish_aborted?: boolean | null;
+      pass_rate_limits?: boolean | null;
+      reuse_connections?: boolean | null;
     } | {
-      readonly id: string;
-      readonly kind: "anthropic";
-      readonly base_url: string;
-      readonly api_key?: string | null;
-      readonly api_key_header?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "anthropic";
+      base_url: string;
+      api_key?: string | null;
+      api_key_header?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly routes?: readonly "messages"[] | null;
-      readonly betas?: readonly string[] | null;
-      readonly refuse_fields?: {
-        readonly [key: string]: readonly (string | number | boolean)[];
+      routes?: "messages"[] | null;
+      betas?: string[] | null;
+      refuse_fields?: {
+        [key: string]: (string | number | boolean)[];
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly read_timeout_s?: number | null;
-      readonly stream_idle_timeout_s?: number | null;
-      readonly first_byte_timeout_s?: number | null;
-      readonly retries?: number | null;
-      readonly finish_aborted?: boolean | null;
-      readonly pass_rate_limits?: boolean | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      read_timeout_s?: number | null;
+      stream_idle_timeout_s?: number | null;
+      first_byte_timeout_s?: number | null;
+      retries?: number | null;
+      finish_aborted?: boolean | null;
+      pass_rate_limits?: boolean | null;
+      reuse_connections?: boolean | null;
     } | {
-      readonly id: string;
-      readonly kind: "openai-images";
-      readonly base_url: string;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "openai-images";
+      base_url: string;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
+      send_links?: "always" | "never" | null;
     } | {
-      readonly id: string;
-      readonly kind: "gemini-images";
-      readonly base_url?: string | null;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "gemini-images";
+      base_url?: string | null;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
+      send_links?: "always" | "never" | null;
     } | {
-      readonly id: string;
-      readonly kind: "kling";
-      readonly base_url: string;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "kling";
+      base_url: string;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
-      readonly credit_usd?: string | null;
+      send_links?: "always" | "never" | null;
+      credit_usd?: string | null;
     } | {
-      readonly id: string;
-      readonly kind: "fal";
-      readonly base_url?: string | null;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "fal";
+      base_url?: string | null;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
+      send_links?: "always" | "never" | null;
     } | {
-      readonly id: string;
-      readonly kind: "geminigen";
-      readonly base_url?: string | null;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "geminigen";
+      base_url?: string | null;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
-      readonly credit_usd?: string | null;
+      send_links?: "always" | "never" | null;
+      credit_usd?: string | null;
     } | {
-      readonly id: string;
-      readonly kind: "minimax";
-      readonly base_url?: string | null;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "minimax";
+      base_url?: string | null;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
+      send_links?: "always" | "never" | null;
     } | {
-      readonly id: string;
-      readonly kind: "replicate";
-      readonly base_url?: string | null;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "replicate";
+      base_url?: string | null;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
+      send_links?: "always" | "never" | null;
     } | {
-      readonly id: string;
-      readonly kind: "runway";
-      readonly base_url?: string | null;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "runway";
+      base_url?: string | null;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
-      readonly credit_usd?: string | null;
+      send_links?: "always" | "never" | null;
+      credit_usd?: string | null;
     } | {
-      readonly id: string;
-      readonly kind: "seedance";
-      readonly base_url?: string | null;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "seedance";
+      base_url?: string | null;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
+      send_links?: "always" | "never" | null;
     } | {
-      readonly id: string;
-      readonly kind: "veo";
-      readonly base_url?: string | null;
-      readonly api_key?: string | null;
-      readonly headers?: {
-        readonly [key: string]: string;
+      id: string;
+      kind: "veo";
+      base_url?: string | null;
+      api_key?: string | null;
+      headers?: {
+        [key: string]: string;
       } | null;
-      readonly connect_timeout_s?: number | null;
-      readonly reuse_connections?: boolean | null;
+      connect_timeout_s?: number | null;
+      reuse_connections?: boolean | null;
       /** @enum {string|null} */
-      readonly send_links?: "always" | "never" | null;
+      send_links?: "always" | "never" | null;
     };
-    readonly ModelRow: {
-      readonly id: string;
-      readonly kind: "chat";
-      readonly enabled: boolean;
-      readonly upstreams: readonly {
-        readonly provider: string;
-        readonly model: string;
-        readonly order?: number;
-        readonly weight?: number;
-        readonly cost?: components["schemas"]["Tariff"];
+    ModelRow: {
+      id: string;
+      kind: "chat";
+      enabled: boolean;
+      upstreams: {
+        provider: string;
+        model: string;
+        order?: number;
+        weight?: number;
+        cost?: components["schemas"]["Tariff"];
       }[];
-      readonly display_name?: string;
-      readonly description?: string;
-      readonly owned_by?: string;
-      readonly pricing?: ("free" | "upstream_cost") | components["schemas"]["Tariff"];
-      readonly markup?: string;
-      readonly ceiling_pricing?: components["schemas"]["Tariff"];
-      readonly max_output_tokens?: number;
-      readonly context_window?: number;
-      readonly read_timeout_s?: number;
-      readonly stream_idle_timeout_s?: number;
-      readonly first_byte_timeout_s?: number;
-      readonly preset?: "coding-agent";
-      readonly inputs?: readonly ("text" | "image" | "file" | "audio")[];
-      readonly unsupported_inputs?: "refuse" | "note";
-      readonly messages_stream?: "synthetic" | "live";
-      readonly stream_usage?: "ask" | "client";
-      readonly heartbeats?: boolean;
-      readonly replays?: boolean;
-      readonly refuse_fields?: {
-        readonly [key: string]: readonly (string | number | boolean)[];
+      display_name?: string;
+      description?: string;
+      owned_by?: string;
+      pricing?: ("free" | "upstream_cost") | components["schemas"]["Tariff"];
+      markup?: string;
+      ceiling_pricing?: components["schemas"]["Tariff"];
+      max_output_tokens?: number;
+      context_window?: number;
+      read_timeout_s?: number;
+      stream_idle_timeout_s?: number;
+      first_byte_timeout_s?: number;
+      preset?: "coding-agent";
+      inputs?: ("text" | "image" | "file" | "audio")[];
+      unsupported_inputs?: "refuse" | "note";
+      messages_stream?: "synthetic" | "live";
+      stream_usage?: "ask" | "client";
+      heartbeats?: boolean;
+      replays?: boolean;
+      refuse_fields?: {
+        [key: string]: (string | number | boolean)[];
       };
     } | {
-      readonly id: string;
-      readonly kind: "embedding";
-      readonly enabled: boolean;
-      readonly upstreams: readonly {
-        readonly provider: string;
-        readonly model: string;
-        readonly order?: number;
-        readonly weight?: number;
-        readonly cost?: components["schemas"]["Tariff"];
+      id: string;
+      kind: "embedding";
+      enabled: boolean;
+      upstreams: {
+        provider: string;
+        model: string;
+        order?: number;
+        weight?: number;
+        cost?: components["schemas"]["Tariff"];
       }[];
-      readonly display_name?: string;
-      readonly description?: string;
-      readonly owned_by?: string;
-      readonly pricing?: ("free" | "upstream_cost") | components["schemas"]["Tariff"];
-      readonly markup?: string;
-      readonly ceiling_pricing?: components["schemas"]["Tariff"];
-      readonly context_window?: number;
-      readonly read_timeout_s?: number;
-      readonly replays?: boolean;
-      readonly refuse_fields?: {
-        readonly [key: string]: readonly (string | number | boolean)[];
+      display_name?: string;
+      description?: string;
+      owned_by?: string;
+      pricing?: ("free" | "upstream_cost") | components["schemas"]["Tariff"];
+      markup?: string;
+      ceiling_pricing?: components["schemas"]["Tariff"];
+      context_window?: number;
+      read_timeout_s?: number;
+      replays?: boolean;
+      refuse_fields?: {
+        [key: string]: (string | number | boolean)[];
       };
     } | {
-      readonly id: string;
-      readonly kind: "image";
-      readonly enabled: boolean;
-      readonly upstreams: readonly {
-        readonly provider: string;
-        readonly model: string;
-        readonly order?: number;
-        readonly weight?: number;
-        readonly cost?: {
-          readonly per_image: string;
+      id: string;
+      kind: "image";
+      enabled: boolean;
+      upstreams: {
+        provider: string;
+        model: string;
+        order?: number;
+        weight?: number;
+        cost?: {
+          per_image: string;
         } | {
-          readonly text_input_per_mtok: string;
-          readonly image_input_per_mtok: string;
-          readonly image_output_per_mtok: string;
-          readonly max_per_image: string;
-          readonly text_output_per_mtok?: string;
+          text_input_per_mtok: string;
+          image_input_per_mtok: string;
+          image_output_per_mtok: string;
+          max_per_image: string;
+          text_output_per_mtok?: string;
         };
       }[];
-      readonly display_name?: string;
-      readonly description?: string;
-      readonly owned_by?: string;
-      readonly pricing?: {
-        readonly per_image: string;
+      display_name?: string;
+      description?: string;
+      owned_by?: string;
+      pricing?: {
+        per_image: string;
       } | {
-        readonly text_input_per_mtok: string;
-        readonly image_input_per_mtok: string;
-        readonly image_output_per_mtok: string;
-        readonly max_per_image: string;
-        readonly text_output_per_mtok?: string;
+        text_input_per_mtok: string;
+        image_input_per_mtok: string;
+        image_output_per_mtok: string;
+        max_per_image: string;
+        text_output_per_mtok?: string;
       };
-      readonly provider_prices?: {
-        readonly text_input_per_mtok: string;
-        readonly image_input_per_mtok: string;
-        readonly image_output_per_mtok: string;
-        readonly text_output_per_mtok?: string;
+      provider_prices?: {
+        text_input_per_mtok: string;
+        image_input_per_mtok: string;
+        image_output_per_mtok: string;
+        text_output_per_mtok?: string;
       };
-      readonly params?: {
-        readonly [key: string]: readonly string[];
+      params?: {
+        [key: string]: string[];
       };
-      readonly fixed_params?: {
-        readonly [key: string]: string | number | boolean;
+      fixed_params?: {
+        [key: string]: string | number | boolean;
       };
-      readonly output_types?: readonly ("image/svg+xml" | "image/heic" | "image/tiff")[];
+      output_types?: ("image/svg+xml" | "image/heic" | "image/tiff")[];
     } | {
-      readonly id: string;
-      readonly kind: "video";
-      readonly enabled: boolean;
-      readonly upstreams: readonly {
-        readonly provider: string;
-        readonly model: string;
-        readonly order?: number;
-        readonly weight?: number;
-        readonly cost?: {
-          readonly per_second: string;
+      id: string;
+      kind: "video";
+      enabled: boolean;
+      upstreams: {
+        provider: string;
+        model: string;
+        order?: number;
+        weight?: number;
+        cost?: {
+          per_second: string;
         };
       }[];
-      readonly engine: "family-a" | "family-a-extend" | "family-b" | "family-b-edit" | "family-b-motion" | "family-c" | "family-d-5" | "family-d-10" | "family-e" | "family-e-extend" | "family-f" | "family-g" | "family-g-extend" | "storyboard";
-      readonly display_name?: string;
-      readonly description?: string;
-      readonly owned_by?: string;
-      readonly pricing?: {
-        readonly per_second: string;
+      engine: "family-a" | "family-a-extend" | "family-b" | "family-b-edit" | "family-b-motion" | "family-c" | "family-d-5" | "family-d-10" | "family-e" | "family-e-extend" | "family-f" | "family-g" | "family-g-extend" | "storyboard";
+      display_name?: string;
+      description?: string;
+      owned_by?: string;
+      pricing?: {
+        per_second: string;
       };
-      readonly params?: {
-        readonly [key: string]: readonly string[];
+      params?: {
+        [key: string]: string[];
       };
-      readonly fixed_params?: {
-        readonly [key: string]: string | number | boolean;
+      fixed_params?: {
+        [key: string]: string | number | boolean;
       };
-      readonly hold_duration_seconds?: number;
-      readonly output_types?: readonly "video/x-matroska"[];
+      hold_duration_seconds?: number;
+      output_types?: "video/x-matroska"[];
     };
-    readonly NewModelRow: {
-      readonly kind: "chat";
-      readonly upstreams: readonly {
-        readonly provider: string;
-        readonly model: string;
-        readonly order?: number | null;
-        readonly weight?: number | null;
-        readonly cost?: components["schemas"]["NewTariff"] | null;
+    NewModelRow: {
+      kind: "chat";
+      upstreams: {
+        provider: string;
+        model: string;
+        order?: number | null;
+        weight?: number | null;
+        cost?: components["schemas"]["NewTariff"] | null;
       }[];
-      readonly id?: string | null;
-      readonly enabled?: boolean | null;
-      readonly display_name?: string | null;
-      readonly description?: string | null;
-      readonly owned_by?: string | null;
-      readonly pricing?: (("free" | "upstream_cost") | components["schemas"]["NewTariff"]) | null;
-      readonly markup?: string | null;
-      readonly ceiling_pricing?: components["schemas"]["NewTariff"] | null;
-      readonly max_output_tokens?: number | null;
-      readonly context_window?: number | null;
-      readonly read_timeout_s?: number | null;
-      readonly stream_idle_timeout_s?: number | null;
-      readonly first_byte_timeout_s?: number | null;
+      id?: string | null;
+      enabled?: boolean | null;
+      display_name?: string | null;
+      description?: string | null;
+      owned_by?: string | null;
+      pricing?: (("free" | "upstream_cost") | components["schemas"]["NewTariff"]) | null;
+      markup?: string | null;
+      ceiling_pricing?: components["schemas"]["NewTariff"] | null;
+      max_output_tokens?: number | null;
+      context_window?: number | null;
+      read_timeout_s?: number | null;
+      stream_idle_timeout_s?: number | null;
+      first_byte_timeout_s?: number | null;
       /** @enum {string|null} */
-      readonly preset?: "coding-agent" | null;
-      readonly inputs?: readonly ("text" | "image" | "file" | "audio")[] | null;
+      preset?: "coding-agent" | null;
+      inputs?: ("text" | "image" | "file" | "audio")[] | null;
       /** @enum {string|null} */
-      readonly unsupported_inputs?: "refuse" | "note" | null;
+      unsupported_inputs?: "refuse" | "note" | null;
       /** @enum {string|null} */
-      readonly messages_stream?: "synthetic" | "live" | null;
+      messages_stream?: "synthetic" | "live" | null;
       /** @enum {string|null} */
-      readonly stream_usage?: "ask" | "client" | null;
-      readonly heartbeats?: boolean | null;
-      readonly replays?: boolean | null;
-      readonly refuse_fields?: {
-        readonly [key: string]: readonly (string | number | boolean)[];
+      stream_usage?: "ask" | "client" | null;
+      heartbeats?: boolean | null;
+      replays?: boolean | null;
+      refuse_fields?: {
+        [key: string]: (string | number | boolean)[];
       } | null;
     } | {
-      readonly kind: "embedding";
-      readonly upstreams: readonly {
-        readonly provider: string;
-        readonly model: string;
-        readonly order?: number | null;
-        readonly weight?: number | null;
-        readonly cost?: components["schemas"]["NewTariff"] | null;
+      kind: "embedding";
+      upstreams: {
+        provider: string;
+        model: string;
+        order?: number | null;
+        weight?: number | null;
+        cost?: components["schemas"]["NewTariff"] | null;
       }[];
-      readonly id?: string | null;
-      readonly enabled?: boolean | null;
-      readonly display_name?: string | null;
-      readonly description?: string | null;
-      readonly owned_by?: string | null;
-      readonly pricing?: (("free" | "upstream_cost") | components["schemas"]["NewTariff"]) | null;
-      readonly markup?: string | null;
-      readonly ceiling_pricing?: components["schemas"]["NewTariff"] | null;
-      readonly context_window?: number | null;
-      readonly read_timeout_s?: number | null;
-      readonly replays?: boolean | null;
-      readonly refuse_fields?: {
-        readonly [key: string]: readonly (string | number | boolean)[];
+      id?: string | null;
+      enabled?: boolean | null;
+      display_name?: string | null;
+      description?: string | null;
+      owned_by?: string | null;
+      pricing?: (("free" | "upstream_cost") | components["schemas"]["NewTariff"]) | null;
+      markup?: string | null;
+      ceiling_pricing?: components["schemas"]["NewTariff"] | null;
+      context_window?: number | null;
+      read_timeout_s?: number | null;
+      replays?: boolean | null;
+      refuse_fields?: {
+        [key: string]: (string | number | boolean)[];
       } | null;
     } | {
-      readonly kind: "image";
-      readonly upstreams: readonly {
-        readonly provider: string;
-        readonly model: string;
-        readonly order?: number | null;
-        readonly weight?: number | null;
-        readonly cost?: ({
-          readonly per_image: string;
+      kind: "image";
+      upstreams: {
+        provider: string;
+        model: string;
+        order?: number | null;
+        weight?: number | null;
+        cost?: ({
+          per_image: string;
         } | {
-          readonly text_input_per_mtok: string;
-          readonly image_input_per_mtok: string;
-          readonly image_output_per_mtok: string;
-          readonly max_per_image: string;
-          readonly text_output_per_mtok?: string | null;
+          text_input_per_mtok: string;
+          image_input_per_mtok: string;
+          image_output_per_mtok: string;
+          max_per_image: string;
+          text_output_per_mtok?: string | null;
         }) | null;
       }[];
-      readonly id?: string | null;
-      readonly enabled?: boolean | null;
-      readonly display_name?: string | null;
-      readonly description?: string | null;
-      readonly owned_by?: string | null;
-      readonly pricing?: ({
-        readonly per_image: string;
+      id?: string | null;
+      enabled?: boolean | null;
+      display_name?: string | null;
+      description?: string | null;
+      owned_by?: string | null;
+      pricing?: ({
+        per_image: string;
       } | {
-        readonly text_input_per_mtok: string;
-        readonly image_input_per_mtok: string;
-        readonly image_output_per_mtok: string;
-        readonly max_per_image: string;
-        readonly text_output_per_mtok?: string | null;
+        text_input_per_mtok: string;
+        image_input_per_mtok: string;
+        image_output_per_mtok: string;
+        max_per_image: string;
+        text_output_per_mtok?: string | null;
       }) | null;
-      readonly provider_prices?: {
-        readonly text_input_per_mtok: string;
-        readonly image_input_per_mtok: string;
-        readonly image_output_per_mtok: string;
-        readonly text_output_per_mtok?: string | null;
+      provider_prices?: {
+        text_input_per_mtok: string;
+        image_input_per_mtok: string;
+        image_output_per_mtok: string;
+        text_output_per_mtok?: string | null;
       } | null;
-      readonly params?: {
-        readonly [key: string]: readonly string[];
+      params?: {
+        [key: string]: string[];
       } | null;
-      readonly fixed_params?: {
-        readonly [key: string]: string | number | boolean;
+      fixed_params?: {
+        [key: string]: string | number | boolean;
       } | null;
-      readonly output_types?: readonly ("image/svg+xml" | "image/heic" | "image/tiff")[] | null;
+      output_types?: ("image/svg+xml" | "image/heic" | "image/tiff")[] | null;
     } | {
-      readonly kind: "video";
-      readonly upstreams: readonly {
-        readonly provider: string;
-        readonly model: string;
-        readonly order?: number | null;
-        readonly weight?: number | null;
-        readonly cost?: {
-          readonly per_second: string;
+      kind: "video";
+      upstreams: {
+        provider: string;
+        model: string;
+        order?: number | null;
+        weight?: number | null;
+        cost?: {
+          per_second: string;
         } | null;
       }[];
-      readonly engine: "family-a" | "family-a-extend" | "family-b" | "family-b-edit" | "family-b-motion" | "family-c" | "family-d-5" | "family-d-10" | "family-e" | "family-e-extend" | "family-f" | "family-g" | "family-g-extend" | "storyboard";
-      readonly id?: string | null;
-      readonly enabled?: boolean | null;
-      readonly display_name?: string | null;
-      readonly description?: string | null;
-      readonly owned_by?: string | null;
-      readonly pricing?: {
-        readonly per_second: string;
+      engine: "family-a" | "family-a-extend" | "family-b" | "family-b-edit" | "family-b-motion" | "family-c" | "family-d-5" | "family-d-10" | "family-e" | "family-e-extend" | "family-f" | "family-g" | "family-g-extend" | "storyboard";
+      id?: string | null;
+      enabled?: boolean | null;
+      display_name?: string | null;
+      description?: string | null;
+      owned_by?: string | null;
+      pricing?: {
+        per_second: string;
       } | null;
-      readonly params?: {
-        readonly [key: string]: readonly string[];
+      params?: {
+        [key: string]: string[];
       } | null;
-      readonly fixed_params?: {
-        readonly [key: string]: string | number | boolean;
+      fixed_params?: {
+        [key: string]: string | number | boolean;
       } | null;
-      readonly hold_duration_seconds?: number | null;
-      readonly output_types?: readonly "video/x-matroska"[] | null;
+      hold_duration_seconds?: number | null;
+      output_types?: "video/x-matroska"[] | null;
     };
-    readonly FileModelRow: {
-      readonly id: string;
-      readonly kind: "chat";
-      readonly upstreams: readonly {
-        readonly provider: string;
-        readonly model: string;
-        readonly order?: number | null;
-        readonly weight?: number | null;
-        readonly cost?: components["schemas"]["NewTariff"] | null;
+    FileModelRow: {
+      id: string;
+      kind: "chat";
+      upstreams: {
+        provider: string;
+        model: string;
+        order?: number | null;
+        weight?: number | null;
+        cost?: components["schemas"]["NewTariff"] | null;
       }[];
-      readonly enabled?: boolean | null;
-      readonly display_name?: string | null;
-      readonly description?: string | null;
-      readonly owned_by?: string | null;
-      readonly pricing?: (("free" | "upstream_cost") | components["schemas"]["NewTariff"]) | null;
-      readonly markup?: string | null;
-      readonly ceiling_pricing?: components["schemas"]["NewTariff"] | null;
-      readonly max_output_tokens?: number | null;
-      readonly context_window?: number | null;
-      readonly read_timeout_s?: number | null;
-      readonly stream_idle_timeout_s?: number | null;
-      readonly first_byte_timeout_s?: number | null;
+      enabled?: boolean | null;
+      display_name?: string | null;
+      description?: string | null;
+      owned_by?: string | null;
+      pricing?: (("free" | "upstream_cost") | components["schemas"]["NewTariff"]) | null;
+      markup?: string | null;
+      ceiling_pricing?: components["schemas"]["NewTariff"] | null;
+      max_output_tokens?: number | null;
+      context_window?: number | null;
+      read_timeout_s?: number | null;
+      stream_idle_timeout_s?: number | null;
+      first_byte_timeout_s?: number | null;
       /** @enum {string|null} */
-      readonly preset?: "coding-agent" | null;
-      readonly inputs?: readonly ("text" | "image" | "file" | "audio")[] | null;
+      preset?: "coding-agent" | null;
+      inputs?: ("text" | "image" | "file" | "audio")[] | null;
       /** @enum {string|null} */
-      readonly unsupported_inputs?: "refuse" | "note" | null;
+      unsupported_inputs?: "refuse" | "note" | null;
       /** @enum {string|null} */
-      readonly messages_stream?: "synthetic" | "live" | null;
+      messages_stream?: "synthetic" | "live" | null;
       /** @enum {string|null} */
-      readonly stream_usage?: "ask" | "client" | null;
-      readonly heartbeats?: boolean | null;
-      readonly replays?: boolean | null;
-      readonly refuse_fields?: {
-        readonly [key: string]: readonly (string | number | boolean)[];
+      stream_usage?: "ask" | "client" | null;
+      heartbeats?: boolean | null;
+      replays?: boolean | null;
+      refuse_fields?: {
+        [key: string]: (string | number | boolean)[];
       } | null;
     } | {
-      readonly id: string;
-      readonly kind: "embedding";
-      readonly upstreams: readonly {
-        readonly provider: string;
-        readonly model: string;
-        readonly order?: number | null;
-        readonly weight?: number | null;
-        readonly cost?: components["schemas"]["NewTariff"] | null;
+      id: string;
+      kind: "embedding";
+      upstreams: {
+        provider: string;
+        model: string;
+        order?: number | null;
+        weight?: number | null;
+        cost?: components["schemas"]["NewTariff"] | null;
       }[];
-      readonly enabled?: boolean | null;
-      readonly display_name?: string | null;
-      readonly description?: string | null;
-      readonly owned_by?: string | null;
-      readonly pricing?: (("free" | "upstream_cost") | components["schemas"]["NewTariff"]) | null;
-      readonly markup?: string | null;
-      readonly ceiling_pricing?: components["schemas"]["NewTariff"] | null;
-      readonly context_window?: number | null;
-      readonly read_timeout_s?: number | null;
-      readonly replays?: boolean | null;
-      readonly refuse_fields?: {
-        readonly [key: string]: readonly (string | number | boolean)[];
+      enabled?: boolean | null;
+      display_name?: string | null;
+      description?: string | null;
+      owned_by?: string | null;
+      pricing?: (("free" | "upstream_cost") | components["schemas"]["NewTariff"]) | null;
+      markup?: string | null;
+      ceiling_pricing?: components["schemas"]["NewTariff"] | null;
+      context_window?: number | null;
+      read_timeout_s?: number | null;
+      replays?: boolean | null;
+      refuse_fields?: {
+        [key: string]: (string | number | boolean)[];
       } | null;
     } | {
-      readonly id: string;
-      readonly kind: "image";
-      readonly upstreams: readonly {
-        readonly provider: string;
-        readonly model: string;
-        readonly order?: number | null;
-        readonly weight?: number | null;
-        readonly cost?: ({
-          readonly per_image: string;
+      id: string;
+      kind: "image";
+      upstreams: {
+        provider: string;
+        model: string;
+        order?: number | null;
+        weight?: number | null;
+        cost?: ({
+          per_image: string;
         } | {
-          readonly text_input_per_mtok: string;
-          readonly image_input_per_mtok: string;
-          readonly image_output_per_mtok: string;
-          readonly max_per_image: string;
-          readonly text_output_per_mtok?: string | null;
+          text_input_per_mtok: string;
+          image_input_per_mtok: string;
+          image_output_per_mtok: string;
+          max_per_image: string;
+          text_output_per_mtok?: string | null;
         }) | null;
       }[];
-      readonly enabled?: boolean | null;
-      readonly display_name?: string | null;
-      readonly description?: string | null;
-      readonly owned_by?: string | null;
-      readonly pricing?: ({
-        readonly per_image: string;
+      enabled?: boolean | null;
+      display_name?: string | null;
+      description?: string | null;
+      owned_by?: string | null;
+      pricing?: ({
+        per_image: string;
       } | {
-        readonly text_input_per_mtok: string;
-        readonly image_input_per_mtok: string;
-        readonly image_output_per_mtok: string;
-        readonly max_per_image: string;
-        readonly text_output_per_mtok?: string | null;
+        text_input_per_mtok: string;
+        image_input_per_mtok: string;
+        image_output_per_mtok: string;
+        max_per_image: string;
+        text_output_per_mtok?: string | null;
       }) | null;
-      readonly provider_prices?: {
-        readonly text_input_per_mtok: string;
-        readonly image_input_per_mtok: string;
-        readonly image_output_per_mtok: string;
-        readonly text_output_per_mtok?: string | null;
+      provider_prices?: {
+        text_input_per_mtok: string;
+        image_input_per_mtok: string;
+        image_output_per_mtok: string;
+        text_output_per_mtok?: string | null;
       } | null;
-      readonly params?: {
-        readonly [key: string]: readonly string[];
+      params?: {
+        [key: string]: string[];
       } | null;
-      readonly fixed_params?: {
-        readonly [key: string]: string | number | boolean;
+      fixed_params?: {
+        [key: string]: string | number | boolean;
       } | null;
-      readonly output_types?: readonly ("image/svg+xml" | "image/heic" | "image/tiff")[] | null;
+      output_types?: ("image/svg+xml" | "image/heic" | "image/tiff")[] | null;
     } | {
-      readonly id: string;
-      readonly kind: "video";
-      readonly upstreams: readonly {
-        readonly provider: string;
-        readonly model: string;
-        readonly order?: number | null;
-        readonly weight?: number | null;
-        readonly cost?: {
-          readonly per_second: string;
+      id: string;
+      kind: "video";
+      upstreams: {
+        provider: string;
+        model: string;
+        order?: number | null;
+        weight?: number | null;
+        cost?: {
+          per_second: string;
         } | null;
       }[];
-      readonly engine: "family-a" | "family-a-extend" | "family-b" | "family-b-edit" | "family-b-motion" | "family-c" | "family-d-5" | "family-d-10" | "family-e" | "family-e-extend" | "family-f" | "family-g" | "family-g-extend" | "storyboard";
-      readonly enabled?: boolean | null;
-      readonly display_name?: string | null;
-      readonly description?: string | null;
-      readonly owned_by?: string | null;
-      readonly pricing?: {
-        readonly per_second: string;
+      engine: "family-a" | "family-a-extend" | "family-b" | "family-b-edit" | "family-b-motion" | "family-c" | "family-d-5" | "family-d-10" | "family-e" | "family-e-extend" | "family-f" | "family-g" | "family-g-extend" | "storyboard";
+      enabled?: boolean | null;
+      display_name?: string | null;
+      description?: string | null;
+      owned_by?: string | null;
+      pricing?: {
+        per_second: string;
       } | null;
-      readonly params?: {
-        readonly [key: string]: readonly string[];
+      params?: {
+        [key: string]: string[];
       } | null;
-      readonly fixed_params?: {
-        readonly [key: string]: string | number | boolean;
+      fixed_params?: {
+        [key: string]: string | number | boolean;
       } | null;
-      readonly hold_duration_seconds?: number | null;
-      readonly output_types?: readonly "video/x-matroska"[] | null;
+      hold_duration_seconds?: number | null;
+      output_types?: "video/x-matroska"[] | null;
     };
-    readonly Account: {
-      readonly id: string;
-      readonly name: string;
-      readonly available_usd: string | null;
-      readonly held_usd: string | null;
-      readonly sandbox_only: boolean;
-      readonly suspended_at: string | null;
-      readonly closed_at: string | null;
-      readonly replays: boolean;
-      readonly price_list: string | null;
-      readonly alert_below_usd: string | null;
-      readonly job_events: boolean;
-      readonly created_at: string | null;
+    Account: {
+      id: string;
+      name: string;
+      available_usd: string | null;
+      held_usd: string | null;
+      sandbox_only: boolean;
+      suspended_at: string | null;
+      closed_at: string | null;
+      replays: boolean;
+      price_list: string | null;
+      alert_below_usd: string | null;
+      job_events: boolean;
+      created_at: string | null;
     };
-    readonly LimitedAccount: {
-      readonly id: string;
-      readonly name: string;
-      readonly available_usd: string | null;
-      readonly held_usd: string | null;
-      readonly sandbox_only: boolean;
-      readonly suspended_at: string | null;
-      readonly closed_at: string | null;
-      readonly replays: boolean;
-      readonly price_list: string | null;
-      readonly alert_below_usd: string | null;
-      readonly job_events: boolean;
-      readonly created_at: string | null;
-      readonly contacts: readonly string[];
-      readonly limits: {
-        readonly requests_per_minute: number | null;
-        readonly tokens_per_minute: number | null;
-        readonly concurrent_requests: number | null;
+    LimitedAccount: {
+      id: string;
+      name: string;
+      available_usd: string | null;
+      held_usd: string | null;
+      sandbox_only: boolean;
+      suspended_at: string | null;
+      closed_at: string | null;
+      replays: boolean;
+      price_list: string | null;
+      alert_below_usd: string | null;
+      job_events: boolean;
+      created_at: string | null;
+      contacts: string[];
+      limits: {
+        requests_per_minute: number | null;
+        tokens_per_minute: number | null;
+        concurrent_requests: number | null;
       };
-      readonly budgets: {
-        readonly day: string | null;
-        readonly week: string | null;
-        readonly month: string | null;
-        readonly total: string | null;
+      budgets: {
+        day: string | null;
+        week: string | null;
+        month: string | null;
+        total: string | null;
       };
-      readonly budget_usage: {
-        readonly day?: {
-          readonly spent_usd: string;
-          readonly reserved_usd: string;
-          readonly remaining_usd: string;
-          readonly resets_at: string | null;
+      budget_usage: {
+        day?: {
+          spent_usd: string;
+          reserved_usd: string;
+          remaining_usd: string;
+          resets_at: string | null;
         };
-        readonly week?: {
-          readonly spent_usd: string;
-          readonly reserved_usd: string;
-          readonly remaining_usd: string;
-          readonly resets_at: string | null;
+        week?: {
+          spent_usd: string;
+          reserved_usd: string;
+          remaining_usd: string;
+          resets_at: string | null;
         };
-        readonly month?: {
-          readonly spent_usd: string;
-          readonly reserved_usd: string;
-          readonly remaining_usd: string;
-          readonly resets_at: string | null;
+        month?: {
+          spent_usd: string;
+          reserved_usd: string;
+          remaining_usd: string;
+          resets_at: string | null;
         };
-        readonly total?: {
-          readonly spent_usd: string;
-          readonly reserved_usd: string;
-          readonly remaining_usd: string;
-          readonly resets_at: string | null;
+        total?: {
+          spent_usd: string;
+          reserved_usd: string;
+          remaining_usd: string;
+          resets_at: string | null;
         };
       };
-      readonly per_model: {
-        readonly [key: string]: {
-          readonly limits: {
-            readonly requests_per_minute: number | null;
-            readonly tokens_per_minute: number | null;
-            readonly concurrent_requests: number | null;
+      per_model: {
+        [key: string]: {
+          limits: {
+            requests_per_minute: number | null;
+            tokens_per_minute: number | null;
+            concurrent_requests: number | null;
           };
-          readonly budgets: {
-            readonly day: string | null;
-            readonly week: string | null;
-            readonly month: string | null;
-            readonly total: string | null;
+          budgets: {
+            day: string | null;
+            week: string | null;
+            month: string | null;
+            total: string | null;
           };
-          readonly budget_usage: {
-            readonly day?: {
-              readonly spent_usd: string;
-              readonly reserved_usd: string;
-              readonly remaining_usd: string;
-              readonly resets_at: string | null;
+          budget_usage: {
+            day?: {
+              spent_usd: string;
+              reserved_usd: string;
+              remaining_usd: string;
+              resets_at: string | null;
             };
-            readonly week?: {
-              readonly spent_usd: string;
-              readonly reserved_usd: string;
-              readonly remaining_usd: string;
-              readonly resets_at: string | null;
+            week?: {
+              spent_usd: string;
+              reserved_usd: string;
+              remaining_usd: string;
+              resets_at: string | null;
             };
-            readonly month?: {
-              readonly spent_usd: string;
-              readonly reserved_usd: string;
-              readonly remaining_usd: string;
-              readonly resets_at: string | null;
+            month?: {
+              spent_usd: string;
+              reserved_usd: string;
+              remaining_usd: string;
+              resets_at: string | null;
             };
-            readonly total?: {
-              readonly spent_usd: string;
-              readonly reserved_usd: string;
-              readonly remaining_usd: string;
-              readonly resets_at: string | null;
+            total?: {
+              spent_usd: string;
+              reserved_usd: string;
+              remaining_usd: string;
+              resets_at: string | null;
             };
           };
         };
       };
-      readonly key_defaults: {
-        readonly limits: {
-          readonly requests_per_minute: number | null;
-          readonly tokens_per_minute: number | null;
-          readonly concurrent_requests: number | null;
+      key_defaults: {
+        limits: {
+          requests_per_minute: number | null;
+          tokens_per_minute: number | null;
+          concurrent_requests: number | null;
         };
-        readonly budgets: {
-          readonly day: string | null;
-          readonly week: string | null;
-          readonly month: string | null;
-          readonly total: string | null;
+        budgets: {
+          day: string | null;
+          week: string | null;
+          month: string | null;
+          total: string | null;
         };
-        readonly models: readonly string[] | null;
-        readonly routes: readonly ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
-        readonly expires_in: number | null;
-        readonly allowed_addresses: readonly string[] | null;
+        models: string[] | null;
+        routes: ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
+        expires_in: number | null;
+        allowed_addresses: string[] | null;
       };
-      readonly warnings?: readonly string[];
+      warnings?: string[];
     };
-    readonly Credit: {
-      readonly id: string;
-      readonly amount_usd: string;
-      readonly available_usd: string;
-      readonly is_repeat: boolean;
+    Credit: {
+      id: string;
+      amount_usd: string;
+      available_usd: string;
+      is_repeat: boolean;
     };
-    readonly AdminMovement: {
-      readonly id: string;
-      readonly kind: "top_up" | "grant" | "charge" | "hold" | "capture" | "release" | "expire" | "compensation" | "debit" | "refund" | "loss";
-      readonly amount_usd: string;
-      readonly ref: string | null;
-      readonly note: string | null;
-      readonly at: string;
-      readonly tags?: {
-        readonly [key: string]: string;
+    AdminMovement: {
+      id: string;
+      kind: "top_up" | "grant" | "charge" | "hold" | "capture" | "release" | "expire" | "compensation" | "debit" | "refund" | "loss";
+      amount_usd: string;
+      ref: string | null;
+      note: string | null;
+      at: string;
+      tags?: {
+        [key: string]: string;
       };
-      readonly user?: string;
+      user?: string;
     };
-    readonly NewAccount: {
-      readonly name: string;
+    NewAccount: {
+      name: string;
     };
-    readonly NewGrant: {
-      readonly amount_usd: string;
-      readonly note?: string | null;
+    NewGrant: {
+      amount_usd: string;
+      note?: string | null;
       /** @enum {string|null} */
-      readonly source?: "grant" | "top_up" | null;
+      source?: "grant" | "top_up" | null;
     };
-    readonly NewDebit: {
-      readonly amount_usd: string;
-      readonly note?: string | null;
-      readonly allow_negative?: boolean;
+    NewDebit: {
+      amount_usd: string;
+      note?: string | null;
+      allow_negative?: boolean;
     };
-    readonly NewRefund: {
-      readonly amount_usd?: string | null;
-      readonly note?: string | null;
+    NewRefund: {
+      amount_usd?: string | null;
+      note?: string | null;
     };
-    readonly AccountChange: {
-      readonly name?: string;
-      readonly replays?: boolean;
-      readonly price_list?: string | null;
-      readonly alert_below_usd?: string | null;
-      readonly contacts?: readonly string[] | null;
-      readonly job_events?: boolean;
-      readonly key_defaults?: {
-        readonly limits?: {
-          readonly requests_per_minute?: number | null;
-          readonly tokens_per_minute?: number | null;
-          readonly concurrent_requests?: number | null;
+    AccountChange: {
+      name?: string;
+      replays?: boolean;
+      price_list?: string | null;
+      alert_below_usd?: string | null;
+      contacts?: string[] | null;
+      job_events?: boolean;
+      key_defaults?: {
+        limits?: {
+          requests_per_minute?: number | null;
+          tokens_per_minute?: number | null;
+          concurrent_requests?: number | null;
         } | null;
-        readonly budgets?: {
-          readonly day?: string | null;
-          readonly week?: string | null;
-          readonly month?: string | null;
-          readonly total?: string | null;
+        budgets?: {
+          day?: string | null;
+          week?: string | null;
+          month?: string | null;
+          total?: string | null;
         } | null;
-        readonly models?: readonly string[] | null;
-        readonly routes?: readonly ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
-        readonly expires_in?: number | null;
-        readonly allowed_addresses?: readonly string[] | null;
+        models?: string[] | null;
+        routes?: ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
+        expires_in?: number | null;
+        allowed_addresses?: string[] | null;
       } | null;
-      readonly limits?: {
-        readonly requests_per_minute?: number | null;
-        readonly tokens_per_minute?: number | null;
-        readonly concurrent_requests?: number | null;
+      limits?: {
+        requests_per_minute?: number | null;
+        tokens_per_minute?: number | null;
+        concurrent_requests?: number | null;
       } | null;
-      readonly budgets?: {
-        readonly day?: string | null;
-        readonly week?: string | null;
-        readonly month?: string | null;
-        readonly total?: string | null;
+      budgets?: {
+        day?: string | null;
+        week?: string | null;
+        month?: string | null;
+        total?: string | null;
       } | null;
-      readonly per_model?: {
-        readonly [key: string]: {
-          readonly limits?: {
-            readonly requests_per_minute?: number | null;
-            readonly tokens_per_minute?: number | null;
-            readonly concurrent_requests?: number | null;
+      per_model?: {
+        [key: string]: {
+          limits?: {
+            requests_per_minute?: number | null;
+            tokens_per_minute?: number | null;
+            concurrent_requests?: number | null;
           } | null;
-          readonly budgets?: {
-            readonly day?: string | null;
-            readonly week?: string | null;
-            readonly month?: string | null;
-            readonly total?: string | null;
+          budgets?: {
+            day?: string | null;
+            week?: string | null;
+            month?: string | null;
+            total?: string | null;
           } | null;
         } | null;
       } | null;
     };
-    readonly Suspension: {
-      readonly id: string;
-      readonly name: string;
-      readonly suspended_at: string | null;
+    Suspension: {
+      id: string;
+      name: string;
+      suspended_at: string | null;
     };
-    readonly LimitedKey: {
-      readonly id: string;
-      readonly name: string;
-      readonly prefix: string;
-      readonly project: string | null;
-      readonly secrets: readonly components["schemas"]["KeySecret"][];
-      readonly created_at: string;
-      readonly revoked_at: string | null;
-      readonly expires_at: string | null;
-      readonly disabled_at: string | null;
-      readonly models: readonly string[] | null;
-      readonly routes: readonly ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
-      readonly allowed_addresses: readonly string[] | null;
-      readonly last_used_on: string | null;
-      readonly limits: {
-        readonly requests_per_minute: number | null;
-        readonly tokens_per_minute: number | null;
-        readonly concurrent_requests: number | null;
+    LimitedKey: {
+      id: string;
+      name: string;
+      prefix: string;
+      project: string | null;
+      secrets: components["schemas"]["KeySecret"][];
+      created_at: string;
+      revoked_at: string | null;
+      expires_at: string | null;
+      disabled_at: string | null;
+      models: string[] | null;
+      routes: ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
+      allowed_addresses: string[] | null;
+      last_used_on: string | null;
+      limits: {
+        requests_per_minute: number | null;
+        tokens_per_minute: number | null;
+        concurrent_requests: number | null;
       };
-      readonly budgets: {
-        readonly day: string | null;
-        readonly week: string | null;
-        readonly month: string | null;
-        readonly total: string | null;
+      budgets: {
+        day: string | null;
+        week: string | null;
+        month: string | null;
+        total: string | null;
       };
-      readonly budget_usage: {
-        readonly day?: {
-          readonly spent_usd: string;
-          readonly reserved_usd: string;
-          readonly remaining_usd: string;
-          readonly resets_at: string | null;
+      budget_usage: {
+        day?: {
+          spent_usd: string;
+          reserved_usd: string;
+          remaining_usd: string;
+          resets_at: string | null;
         };
-        readonly week?: {
-          readonly spent_usd: string;
-          readonly reserved_usd: string;
-          readonly remaining_usd: string;
-          readonly resets_at: string | null;
+        week?: {
+          spent_usd: string;
+          reserved_usd: string;
+          remaining_usd: string;
+          resets_at: string | null;
         };
-        readonly month?: {
-          readonly spent_usd: string;
-          readonly reserved_usd: string;
-          readonly remaining_usd: string;
-          readonly resets_at: string | null;
+        month?: {
+          spent_usd: string;
+          reserved_usd: string;
+          remaining_usd: string;
+          resets_at: string | null;
         };
-        readonly total?: {
-          readonly spent_usd: string;
-          readonly reserved_usd: string;
-          readonly remaining_usd: string;
-          readonly resets_at: string | null;
+        total?: {
+          spent_usd: string;
+          reserved_usd: string;
+          remaining_usd: string;
+          resets_at: string | null;
         };
       };
-      readonly per_model: {
-        readonly [key: string]: {
-          readonly limits: {
-            readonly requests_per_minute: number | null;
-            readonly tokens_per_minute: number | null;
-            readonly concurrent_requests: number | null;
+      per_model: {
+        [key: string]: {
+          limits: {
+            requests_per_minute: number | null;
+            tokens_per_minute: number | null;
+            concurrent_requests: number | null;
           };
-          readonly budgets: {
-            readonly day: string | null;
-            readonly week: string | null;
-            readonly month: string | null;
-            readonly total: string | null;
+          budgets: {
+            day: string | null;
+            week: string | null;
+            month: string | null;
+            total: string | null;
           };
-          readonly budget_usage: {
-            readonly day?: {
-              readonly spent_usd: string;
-              readonly reserved_usd: string;
-              readonly remaining_usd: string;
-              readonly resets_at: string | null;
+          budget_usage: {
+            day?: {
+              spent_usd: string;
+              reserved_usd: string;
+              remaining_usd: string;
+              resets_at: string | null;
             };
-            readonly week?: {
-              readonly spent_usd: string;
-              readonly reserved_usd: string;
-              readonly remaining_usd: string;
-              readonly resets_at: string | null;
+            week?: {
+              spent_usd: string;
+              reserved_usd: string;
+              remaining_usd: string;
+              resets_at: string | null;
             };
-            readonly month?: {
-              readonly spent_usd: string;
-              readonly reserved_usd: string;
-              readonly remaining_usd: string;
-              readonly resets_at: string | null;
+            month?: {
+              spent_usd: string;
+              reserved_usd: string;
+              remaining_usd: string;
+              resets_at: string | null;
             };
-            readonly total?: {
-              readonly spent_usd: string;
-              readonly reserved_usd: string;
-              readonly remaining_usd: string;
-              readonly resets_at: string | null;
+            total?: {
+              spent_usd: string;
+              reserved_usd: string;
+              remaining_usd: string;
+              resets_at: string | null;
             };
           };
         };
       };
-      readonly warnings?: readonly string[];
+      warnings?: string[];
     };
-    readonly ApiKey: {
-      readonly id: string;
-      readonly name: string;
-      readonly prefix: string;
-      readonly project: string | null;
-      readonly secrets: readonly components["schemas"]["KeySecret"][];
-      readonly created_at: string;
-      readonly revoked_at: string | null;
-      readonly expires_at: string | null;
-      readonly disabled_at: string | null;
-      readonly models: readonly string[] | null;
-      readonly routes: readonly ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
-      readonly allowed_addresses: readonly string[] | null;
-      readonly last_used_on: string | null;
+    ApiKey: {
+      id: string;
+      name: string;
+      prefix: string;
+      project: string | null;
+      secrets: components["schemas"]["KeySecret"][];
+      created_at: string;
+      revoked_at: string | null;
+      expires_at: string | null;
+      disabled_at: string | null;
+      models: string[] | null;
+      routes: ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
+      allowed_addresses: string[] | null;
+      last_used_on: string | null;
     };
-    readonly FoundKey: {
-      readonly id: string;
-      readonly name: string;
-      readonly prefix: string;
-      readonly project: string | null;
-      readonly secrets: readonly components["schemas"]["KeySecret"][];
-      readonly created_at: string;
-      readonly revoked_at: string | null;
-      readonly expires_at: string | null;
-      readonly disabled_at: string | null;
-      readonly models: readonly string[] | null;
-      readonly routes: readonly ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
-      readonly allowed_addresses: readonly string[] | null;
-      readonly last_used_on: string | null;
-      readonly found_secret: string | null;
-      readonly account: string | null;
-      readonly account_name: string | null;
+    FoundKey: {
+      id: string;
+      name: string;
+      prefix: string;
+      project: string | null;
+      secrets: components["schemas"]["KeySecret"][];
+      created_at: string;
+      revoked_at: string | null;
+      expires_at: string | null;
+      disabled_at: string | null;
+      models: string[] | null;
+      routes: ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
+      allowed_addresses: string[] | null;
+      last_used_on: string | null;
+      found_secret: string | null;
+      account: string | null;
+      account_name: string | null;
     };
-    readonly KeyName: {
-      readonly key: string;
+    KeyName: {
+      key: string;
     };
-    readonly NewKey: {
-      readonly name?: string | null;
-      readonly project?: string | null;
-      readonly models?: readonly string[] | null;
-      readonly routes?: readonly ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
-      readonly expires_at?: string | null;
-      readonly allowed_addresses?: readonly string[] | null;
-      readonly limits?: {
-        readonly requests_per_minute?: number | null;
-        readonly tokens_per_minute?: number | null;
-        readonly concurrent_requests?: number | null;
+    NewKey: {
+      name?: string | null;
+      project?: string | null;
+      models?: string[] | null;
+      routes?: ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
+      expires_at?: string | null;
+      allowed_addresses?: string[] | null;
+      limits?: {
+        requests_per_minute?: number | null;
+        tokens_per_minute?: number | null;
+        concurrent_requests?: number | null;
       } | null;
-      readonly budgets?: {
-        readonly day?: string | null;
-        readonly week?: string | null;
-        readonly month?: string | null;
-        readonly total?: string | null;
+      budgets?: {
+        day?: string | null;
+        week?: string | null;
+        month?: string | null;
+        total?: string | null;
       } | null;
-      readonly per_model?: {
-        readonly [key: string]: {
-          readonly limits?: {
-            readonly requests_per_minute?: number | null;
-            readonly tokens_per_minute?: number | null;
-            readonly concurrent_requests?: number | null;
+      per_model?: {
+        [key: string]: {
+          limits?: {
+            requests_per_minute?: number | null;
+            tokens_per_minute?: number | null;
+            concurrent_requests?: number | null;
           } | null;
-          readonly budgets?: {
-            readonly day?: string | null;
-            readonly week?: string | null;
-            readonly month?: string | null;
-            readonly total?: string | null;
-          } | null;
-        } | null;
-      } | null;
-    };
-    readonly KeyDefaults: {
-      readonly limits: {
-        readonly requests_per_minute: number | null;
-        readonly tokens_per_minute: number | null;
-        readonly concurrent_requests: number | null;
-      };
-      readonly budgets: {
-        readonly day: string | null;
-        readonly week: string | null;
-        readonly month: string | null;
-        readonly total: string | null;
-      };
-      readonly models: readonly string[] | null;
-      readonly routes: readonly ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
-      readonly expires_in: number | null;
-      readonly allowed_addresses: readonly string[] | null;
-      readonly warnings?: readonly string[];
-    };
-    readonly KeyDefaultsChange: {
-      readonly limits?: {
-        readonly requests_per_minute?: number | null;
-        readonly tokens_per_minute?: number | null;
-        readonly concurrent_requests?: number | null;
-      } | null;
-      readonly budgets?: {
-        readonly day?: string | null;
-        readonly week?: string | null;
-        readonly month?: string | null;
-        readonly total?: string | null;
-      } | null;
-      readonly models?: readonly string[] | null;
-      readonly routes?: readonly ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
-      readonly expires_in?: number | null;
-      readonly allowed_addresses?: readonly string[] | null;
-    };
-    readonly KeyChange: {
-      readonly name?: string;
-      readonly disabled?: boolean;
-      readonly models?: readonly string[] | null;
-      readonly routes?: readonly ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
-      readonly expires_at?: string | null;
-      readonly allowed_addresses?: readonly string[] | null;
-      readonly limits?: {
-        readonly requests_per_minute?: number | null;
-        readonly tokens_per_minute?: number | null;
-        readonly concurrent_requests?: number | null;
-      } | null;
-      readonly budgets?: {
-        readonly day?: string | null;
-        readonly week?: string | null;
-        readonly month?: string | null;
-        readonly total?: string | null;
-      } | null;
-      readonly per_model?: {
-        readonly [key: string]: {
-          readonly limits?: {
-            readonly requests_per_minute?: number | null;
-            readonly tokens_per_minute?: number | null;
-            readonly concurrent_requests?: number | null;
-          } | null;
-          readonly budgets?: {
-            readonly day?: string | null;
-            readonly week?: string | null;
-            readonly month?: string | null;
-            readonly total?: string | null;
+          budgets?: {
+            day?: string | null;
+            week?: string | null;
+            month?: string | null;
+            total?: string | null;
           } | null;
         } | null;
       } | null;
     };
-    readonly KeySecret: {
-      readonly prefix: string;
-      readonly created_at: string | null;
-      readonly ends_at: string | null;
-      readonly has_ended: boolean;
+    KeyDefaults: {
+      limits: {
+        requests_per_minute: number | null;
+        tokens_per_minute: number | null;
+        concurrent_requests: number | null;
+      };
+      budgets: {
+        day: string | null;
+        week: string | null;
+        month: string | null;
+        total: string | null;
+      };
+      models: string[] | null;
+      routes: ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
+      expires_in: number | null;
+      allowed_addresses: string[] | null;
+      warnings?: string[];
     };
-    readonly RotatedKey: {
-      readonly id: string;
-      readonly name: string;
-      readonly prefix: string;
-      readonly project: string | null;
-      readonly secrets: readonly components["schemas"]["KeySecret"][];
-      readonly created_at: string;
-      readonly revoked_at: string | null;
-      readonly expires_at: string | null;
-      readonly disabled_at: string | null;
-      readonly models: readonly string[] | null;
-      readonly routes: readonly ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
-      readonly allowed_addresses: readonly string[] | null;
-      readonly last_used_on: string | null;
-      readonly key: string;
+    KeyDefaultsChange: {
+      limits?: {
+        requests_per_minute?: number | null;
+        tokens_per_minute?: number | null;
+        concurrent_requests?: number | null;
+      } | null;
+      budgets?: {
+        day?: string | null;
+        week?: string | null;
+        month?: string | null;
+        total?: string | null;
+      } | null;
+      models?: string[] | null;
+      routes?: ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
+      expires_in?: number | null;
+      allowed_addresses?: string[] | null;
     };
-    readonly Rotation: {
-      readonly old_ends_in?: number | null;
-      readonly old_ends_at?: string | null;
+    KeyChange: {
+      name?: string;
+      disabled?: boolean;
+      models?: string[] | null;
+      routes?: ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
+      expires_at?: string | null;
+      allowed_addresses?: string[] | null;
+      limits?: {
+        requests_per_minute?: number | null;
+        tokens_per_minute?: number | null;
+        concurrent_requests?: number | null;
+      } | null;
+      budgets?: {
+        day?: string | null;
+        week?: string | null;
+        month?: string | null;
+        total?: string | null;
+      } | null;
+      per_model?: {
+        [key: string]: {
+          limits?: {
+            requests_per_minute?: number | null;
+            tokens_per_minute?: number | null;
+            concurrent_requests?: number | null;
+          } | null;
+          budgets?: {
+            day?: string | null;
+            week?: string | null;
+            month?: string | null;
+            total?: string | null;
+          } | null;
+        } | null;
+      } | null;
     };
-    readonly Catalog: {
-      readonly revision: number;
-      readonly updated_at: string;
-      readonly providers: readonly components["schemas"]["ProviderRow"][];
-      readonly models: readonly components["schemas"]["ModelRow"][];
-      readonly price_lists?: readonly components["schemas"]["PriceListRow"][];
+    KeySecret: {
+      prefix: string;
+      created_at: string | null;
+      ends_at: string | null;
+      has_ended: boolean;
     };
-    readonly ReplacedCatalog: {
-      readonly revision: number;
-      readonly updated_at: string;
-      readonly providers: readonly components["schemas"]["ProviderRow"][];
-      readonly models: readonly components["schemas"]["ModelRow"][];
-      readonly missing_variables: readonly string[];
-      readonly warnings: readonly string[];
-      readonly price_lists?: readonly components["schemas"]["PriceListRow"][];
+    RotatedKey: {
+      id: string;
+      name: string;
+      prefix: string;
+      project: string | null;
+      secrets: components["schemas"]["KeySecret"][];
+      created_at: string;
+      revoked_at: string | null;
+      expires_at: string | null;
+      disabled_at: string | null;
+      models: string[] | null;
+      routes: ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
+      allowed_addresses: string[] | null;
+      last_used_on: string | null;
+      key: string;
     };
-    readonly CatalogFile: {
-      readonly providers: readonly components["schemas"]["ProviderRow"][];
-      readonly models: readonly components["schemas"]["ModelRow"][];
-      readonly price_lists?: readonly components["schemas"]["PriceListRow"][];
+    Rotation: {
+      old_ends_in?: number | null;
+      old_ends_at?: string | null;
     };
-    readonly NewCatalogFile: {
-      readonly providers: readonly components["schemas"]["FileProviderRow"][];
-      readonly models: readonly components["schemas"]["FileModelRow"][];
-      readonly price_lists?: readonly components["schemas"]["PriceListRow"][];
+    Catalog: {
+      revision: number;
+      updated_at: string;
+      providers: components["schemas"]["ProviderRow"][];
+      models: components["schemas"]["ModelRow"][];
+      price_lists?: components["schemas"]["PriceListRow"][];
     };
-    readonly NewCatalog: {
-      readonly providers: readonly components["schemas"]["FileProviderRow"][];
-      readonly models: readonly components["schemas"]["FileModelRow"][];
-      readonly price_lists?: readonly components["schemas"]["PriceListRow"][];
-      readonly revision?: unknown;
-      readonly updated_at?: unknown;
-      readonly missing_variables?: unknown;
-      readonly warnings?: unknown;
+    ReplacedCatalog: {
+      revision: number;
+      updated_at: string;
+      providers: components["schemas"]["ProviderRow"][];
+      models: components["schemas"]["ModelRow"][];
+      missing_variables: string[];
+      warnings: string[];
+      price_lists?: components["schemas"]["PriceListRow"][];
     };
-    readonly CatalogChanges: {
-      readonly dry_run: true;
-      readonly revision: number;
-      readonly changes: readonly {
-        readonly kind: "provider" | "model" | "price_list";
-        readonly id: string;
-        readonly change: "added" | "changed" | "removed";
-        readonly fields: readonly {
-          readonly field: string;
-          readonly before: unknown;
-          readonly after: unknown;
+    CatalogFile: {
+      providers: components["schemas"]["ProviderRow"][];
+      models: components["schemas"]["ModelRow"][];
+      price_lists?: components["schemas"]["PriceListRow"][];
+    };
+    NewCatalogFile: {
+      providers: components["schemas"]["FileProviderRow"][];
+      models: components["schemas"]["FileModelRow"][];
+      price_lists?: components["schemas"]["PriceListRow"][];
+    };
+    NewCatalog: {
+      providers: components["schemas"]["FileProviderRow"][];
+      models: components["schemas"]["FileModelRow"][];
+      price_lists?: components["schemas"]["PriceListRow"][];
+      revision?: unknown;
+      updated_at?: unknown;
+      missing_variables?: unknown;
+      warnings?: unknown;
+    };
+    CatalogChanges: {
+      dry_run: true;
+      revision: number;
+      changes: {
+        kind: "provider" | "model" | "price_list";
+        id: string;
+        change: "added" | "changed" | "removed";
+        fields: {
+          field: string;
+          before: unknown;
+          after: unknown;
         }[];
-        readonly loses_key: boolean;
+        loses_key: boolean;
       }[];
-      readonly is_reordered: boolean;
-      readonly removals: readonly string[];
-      readonly missing_variables: readonly string[];
-      readonly warnings: readonly string[];
+      is_reordered: boolean;
+      removals: string[];
+      missing_variables: string[];
+      warnings: string[];
     };
-    readonly Rollback: {
-      readonly revision: number;
+    Rollback: {
+      revision: number;
     };
-    readonly ModelSwitch: {
-      readonly enabled: boolean;
+    ModelSwitch: {
+      enabled: boolean;
     };
-    readonly Deleted: {
-      readonly id: string;
-      readonly deleted: true;
+    Deleted: {
+      id: string;
+      deleted: true;
     };
-    readonly Revision: {
-      readonly revision: number;
-      readonly actor: string;
-      readonly action: string;
-      readonly subject: string;
-      readonly at: string;
-      readonly changes: readonly {
-        readonly kind: "provider" | "model" | "price_list";
-        readonly id: string;
-        readonly change: "added" | "changed" | "removed";
+    Revision: {
+      revision: number;
+      actor: string;
+      action: string;
+      subject: string;
+      at: string;
+      changes: {
+        kind: "provider" | "model" | "price_list";
+        id: string;
+        change: "added" | "changed" | "removed";
       }[];
-      readonly change_count: number;
+      change_count: number;
     };
-    readonly PriceListRow: {
-      readonly id: string;
-      readonly factor?: string | null;
-      readonly prices?: {
-        readonly [key: string]: "free" | Record<string, never>;
+    PriceListRow: {
+      id: string;
+      factor?: string | null;
+      prices?: {
+        [key: string]: "free" | Record<string, never>;
       } | null;
     };
-    readonly NewPriceListRow: {
-      readonly id?: string;
-      readonly factor?: string | null;
-      readonly prices?: {
-        readonly [key: string]: "free" | Record<string, never>;
+    NewPriceListRow: {
+      id?: string;
+      factor?: string | null;
+      prices?: {
+        [key: string]: "free" | Record<string, never>;
       } | null;
     };
-    readonly PriceChange: {
-      readonly model: string;
-      readonly kind: "chat" | "embedding" | "image" | "video";
-      readonly before: {
-        readonly pricing: unknown;
-        readonly markup?: string;
-        readonly ceiling_pricing?: unknown;
+    PriceChange: {
+      model: string;
+      kind: "chat" | "embedding" | "image" | "video";
+      before: {
+        pricing: unknown;
+        markup?: string;
+        ceiling_pricing?: unknown;
       };
-      readonly after: {
-        readonly pricing: unknown;
-        readonly markup?: string;
-        readonly ceiling_pricing?: unknown;
+      after: {
+        pricing: unknown;
+        markup?: string;
+        ceiling_pricing?: unknown;
       };
-      readonly example: {
-        readonly of: string;
-        readonly before_usd: string | null;
-        readonly after_usd: string | null;
+      example: {
+        of: string;
+        before_usd: string | null;
+        after_usd: string | null;
       };
     };
-    readonly PriceListPreview: {
-      readonly dry_run: true;
-      readonly revision: number;
-      readonly is_new: boolean;
-      readonly changes: readonly components["schemas"]["PriceChange"][];
+    PriceListPreview: {
+      dry_run: true;
+      revision: number;
+      is_new: boolean;
+      changes: components["schemas"]["PriceChange"][];
     };
-    readonly AdminCharge: {
-      readonly id: string;
-      readonly object: "usage";
-      readonly route: string;
-      readonly model: string;
-      readonly usage: {
-        readonly input_tokens: number;
-        readonly output_tokens: number;
-        readonly cached_input_tokens: number;
-        readonly cache_write_tokens: number;
-        readonly cache_write_1h_tokens: number;
-        readonly audio_input_tokens: number;
-        readonly reasoning_tokens: number;
-        readonly audio_output_tokens: number;
-        readonly server_tool_uses: number;
-        readonly search_calls: number;
-        readonly file_searches: number;
-        readonly service_tier: string | null;
-        readonly assumed_cached_tokens?: number;
+    AdminCharge: {
+      id: string;
+      object: "usage";
+      route: string;
+      model: string;
+      usage: {
+        input_tokens: number;
+        output_tokens: number;
+        cached_input_tokens: number;
+        cache_write_tokens: number;
+        cache_write_1h_tokens: number;
+        audio_input_tokens: number;
+        reasoning_tokens: number;
+        audio_output_tokens: number;
+        server_tool_uses: number;
+        search_calls: number;
+        file_searches: number;
+        service_tier: string | null;
+        assumed_cached_tokens?: number;
       } | {
-        readonly images: number;
-        readonly text_input_tokens?: number;
-        readonly image_input_tokens?: number;
-        readonly text_output_tokens?: number;
-        readonly image_output_tokens?: number;
+        images: number;
+        text_input_tokens?: number;
+        image_input_tokens?: number;
+        text_output_tokens?: number;
+        image_output_tokens?: number;
       } | {
-        readonly seconds: number;
+        seconds: number;
       };
-      readonly source: "reported" | "estimated";
-      readonly is_clamped: boolean;
-      readonly cost_usd: string;
-      readonly refunded_usd: string;
-      readonly created_at: string;
-      readonly provider_cost_usd: string | null;
-      readonly provider: string;
-      readonly account: string | null;
-      readonly account_name: string | null;
-      readonly key: string | null;
-      readonly project: string | null;
-      readonly tags?: {
-        readonly [key: string]: string;
+      source: "reported" | "estimated";
+      is_clamped: boolean;
+      cost_usd: string;
+      refunded_usd: string;
+      created_at: string;
+      provider_cost_usd: string | null;
+      provider: string;
+      account: string | null;
+      account_name: string | null;
+      key: string | null;
+      project: string | null;
+      tags?: {
+        [key: string]: string;
       };
-      readonly user?: string;
+      user?: string;
     };
-    readonly AdminRefund: {
-      readonly id: string;
-      readonly object: "refund";
-      readonly charge: string;
-      readonly route: string;
-      readonly model: string;
-      readonly cost_usd: string;
-      readonly note: string | null;
-      readonly created_at: string;
-      readonly provider: string;
-      readonly account: string | null;
-      readonly account_name: string | null;
-      readonly key: string | null;
-      readonly project: string | null;
-      readonly tags?: {
-        readonly [key: string]: string;
+    AdminRefund: {
+      id: string;
+      object: "refund";
+      charge: string;
+      route: string;
+      model: string;
+      cost_usd: string;
+      note: string | null;
+      created_at: string;
+      provider: string;
+      account: string | null;
+      account_name: string | null;
+      key: string | null;
+      project: string | null;
+      tags?: {
+        [key: string]: string;
       };
-      readonly user?: string;
+      user?: string;
     };
-    readonly Loss: {
-      readonly id: string;
-      readonly kind: "text" | "image" | "video";
-      readonly reason: string;
-      readonly account: string | null;
-      readonly account_name: string | null;
-      readonly model: string;
-      readonly provider: string;
-      readonly loss_usd: string;
-      readonly provider_cost_usd: string | null;
-      readonly at: string;
+    Loss: {
+      id: string;
+      kind: "text" | "image" | "video";
+      reason: string;
+      account: string | null;
+      account_name: string | null;
+      model: string;
+      provider: string;
+      loss_usd: string;
+      provider_cost_usd: string | null;
+      at: string;
     };
-    readonly Job: {
-      readonly id: string;
-      readonly request_id: string | null;
-      readonly kind: "image" | "video";
-      readonly state: "queued" | "processing" | "unknown_submit" | "completed" | "failed";
-      readonly account: string | null;
-      readonly account_name: string | null;
-      readonly key: string | null;
-      readonly route: string;
-      readonly model: string;
-      readonly provider: string;
-      readonly upstream_id: string | null;
-      readonly held_usd: string;
-      readonly cost_usd: string | null;
-      readonly provider_cost_usd: string | null;
-      readonly created_at: string;
-      readonly changed_at: string;
-      readonly tags?: {
-        readonly [key: string]: string;
+    Job: {
+      id: string;
+      request_id: string | null;
+      kind: "image" | "video";
+      state: "queued" | "processing" | "unknown_submit" | "completed" | "failed";
+      account: string | null;
+      account_name: string | null;
+      key: string | null;
+      route: string;
+      model: string;
+      provider: string;
+      upstream_id: string | null;
+      held_usd: string;
+      cost_usd: string | null;
+      provider_cost_usd: string | null;
+      created_at: string;
+      changed_at: string;
+      tags?: {
+        [key: string]: string;
       };
-      readonly user?: string;
+      user?: string;
     };
-    readonly JobDetails: {
-      readonly id: string;
-      readonly request_id: string | null;
-      readonly kind: "image" | "video";
-      readonly state: "queued" | "processing" | "unknown_submit" | "completed" | "failed";
-      readonly account: string | null;
-      readonly account_name: string | null;
-      readonly key: string | null;
-      readonly route: string;
-      readonly model: string;
-      readonly provider: string;
-      readonly upstream_id: string | null;
-      readonly held_usd: string;
-      readonly cost_usd: string | null;
-      readonly provider_cost_usd: string | null;
-      readonly created_at: string;
-      readonly changed_at: string;
-      readonly why: string;
-      readonly next: string | null;
-      readonly next_at: string | null;
-      readonly upstream_model: string;
-      readonly upstream_status: string | null;
-      readonly problem: string | null;
-      readonly failure: {
-        readonly reason: string;
-        readonly code: string | null;
-        readonly message: string;
+    JobDetails: {
+      id: string;
+      request_id: string | null;
+      kind: "image" | "video";
+      state: "queued" | "processing" | "unknown_submit" | "completed" | "failed";
+      account: string | null;
+      account_name: string | null;
+      key: string | null;
+      route: string;
+      model: string;
+      provider: string;
+      upstream_id: string | null;
+      held_usd: string;
+      cost_usd: string | null;
+      provider_cost_usd: string | null;
+      created_at: string;
+      changed_at: string;
+      why: string;
+      next: string | null;
+      next_at: string | null;
+      upstream_model: string;
+      upstream_status: string | null;
+      problem: string | null;
+      failure: {
+        reason: string;
+        code: string | null;
+        message: string;
       } | null;
-      readonly node: string;
-      readonly submitted_at: string | null;
-      readonly next_poll_at: string;
-      readonly deadline_at: string;
-      readonly watched_until: string | null;
-      readonly archived_at: string | null;
-      readonly loss_usd: string | null;
-      readonly request: {
-        readonly params: {
-          readonly [key: string]: unknown;
+      node: string;
+      submitted_at: string | null;
+      next_poll_at: string;
+      deadline_at: string;
+      watched_until: string | null;
+      archived_at: string | null;
+      loss_usd: string | null;
+      request: {
+        params: {
+          [key: string]: unknown;
         };
-        readonly count: number;
-        readonly duration: number | null;
-        readonly images: number;
-        readonly videos: number;
+        count: number;
+        duration: number | null;
+        images: number;
+        videos: number;
       };
-      readonly duration: number | null;
-      readonly outputs: readonly {
-        readonly key: string;
-        readonly bytes: number;
-        readonly media_type: string;
-        readonly sha256: string;
+      duration: number | null;
+      outputs: {
+        key: string;
+        bytes: number;
+        media_type: string;
+        sha256: string;
       }[];
-      readonly history: readonly {
-        readonly state: "queued" | "processing" | "unknown_submit" | "completed" | "failed";
-        readonly detail: string | null;
-        readonly at: string;
+      history: {
+        state: "queued" | "processing" | "unknown_submit" | "completed" | "failed";
+        detail: string | null;
+        at: string;
       }[];
-      readonly tags?: {
-        readonly [key: string]: string;
+      tags?: {
+        [key: string]: string;
       };
-      readonly user?: string;
+      user?: string;
     };
-    readonly AuditRow: {
-      readonly id: string;
-      readonly actor: string;
-      readonly action: string;
-      readonly subject: string;
-      readonly detail: string | null;
-      readonly at: string;
+    AuditRow: {
+      id: string;
+      actor: string;
+      action: string;
+      subject: string;
+      detail: string | null;
+      at: string;
     };
-    readonly Reconciliation: {
-      readonly has_run: boolean;
-      readonly compensated: number;
-      readonly compensated_usd: string;
-      readonly closed: number;
-      readonly expired: number;
-      readonly jobs: {
-        readonly lost: number;
-        readonly polled: number;
-        readonly ended: number;
-        readonly recovered: number;
-        readonly released: number;
-        readonly late_completions: number;
-        readonly archived: number;
-        readonly removed_files: number;
-        readonly failed: number;
+    Reconciliation: {
+      has_run: boolean;
+      compensated: number;
+      compensated_usd: string;
+      closed: number;
+      expired: number;
+      jobs: {
+        lost: number;
+        polled: number;
+        ended: number;
+        recovered: number;
+        released: number;
+        late_completions: number;
+        archived: number;
+        removed_files: number;
+        failed: number;
       };
-      readonly failed: number;
+      failed: number;
     };
-    readonly Verification: {
-      readonly ok: boolean;
-      readonly entries: number;
-      readonly files_elsewhere: number;
-      readonly problems: readonly {
-        readonly id: string;
-        readonly concerns: "everything" | "account" | "nothing";
-        readonly entry_id: string | null;
-        readonly message: string;
-        readonly accepted: boolean;
+    Verification: {
+      ok: boolean;
+      entries: number;
+      files_elsewhere: number;
+      problems: {
+        id: string;
+        concerns: "everything" | "account" | "nothing";
+        entry_id: string | null;
+        message: string;
+        accepted: boolean;
       }[];
     };
-    readonly Acceptance: {
-      readonly accept?: string | null;
-      readonly reason?: string | null;
-      readonly accept_loss?: string | null;
+    Acceptance: {
+      accept?: string | null;
+      reason?: string | null;
+      accept_loss?: string | null;
     };
-    readonly Nodes: {
-      readonly data: readonly {
-        readonly name: string;
-        readonly version: string;
-        readonly too_old: boolean;
-        readonly lane: number | null;
-        readonly epoch: number | null;
-        readonly last_seen_at: string;
-        readonly text_holds: number | null;
+    Nodes: {
+      data: {
+        name: string;
+        version: string;
+        too_old: boolean;
+        lane: number | null;
+        epoch: number | null;
+        last_seen_at: string;
+        clock_offset_ms: number | null;
+        text_holds: number | null;
       }[];
     };
-    readonly Doctor: {
-      readonly ok: boolean;
-      readonly checks: readonly {
-        readonly name: string;
-        readonly ok: boolean;
-        readonly detail: string;
-        readonly is_warning?: true;
+    Doctor: {
+      ok: boolean;
+      checks: {
+        name: string;
+        ok: boolean;
+        detail: string;
+        is_warning?: true;
       }[];
-      readonly settings: readonly {
-        readonly name: string;
-        readonly value: string | null;
-        readonly default: string | null;
-        readonly is_set: boolean;
+      settings: {
+        name: string;
+        value: string | null;
+        default: string | null;
+        is_set: boolean;
       }[];
     };
-    readonly NewBackup: {
-      readonly file: string;
+    NewBackup: {
+      file: string;
     };
-    readonly Backup: {
-      readonly file: string;
-      readonly bytes: number;
-      readonly commits: number;
-      readonly job_files_folder: string;
-      readonly job_files: number;
-      readonly results_in: string | null;
+    Backup: {
+      file: string;
+      bytes: number;
+      commits: number;
+      job_files_folder: string;
+      job_files: number;
+      results_in: string | null;
     };
-    readonly AdminToken: {
-      readonly id: string;
-      readonly name: string;
-      readonly prefix: string;
-      readonly scopes: readonly ("read" | "metrics" | "grants" | "all")[];
-      readonly grants_per_day_usd: string | null;
-      readonly granted_today_usd: string | null;
-      readonly created_by: string;
-      readonly created_at: string;
-      readonly expires_at: string | null;
-      readonly last_used_on: string | null;
-      readonly revoked_at: string | null;
-      readonly state: "active" | "expired" | "revoked";
+    AdminToken: {
+      id: string;
+      name: string;
+      prefix: string;
+      scopes: ("read" | "metrics" | "grants" | "all")[];
+      grants_per_day_usd: string | null;
+      granted_today_usd: string | null;
+      created_by: string;
+      created_at: string;
+      expires_at: string | null;
+      last_used_on: string | null;
+      revoked_at: string | null;
+      state: "active" | "expired" | "revoked";
     };
-    readonly NewAdminToken: {
-      readonly name: string;
-      readonly scopes: readonly ("read" | "metrics" | "grants" | "all")[];
-      readonly grants_per_day_usd?: string | null;
-      readonly expires_at?: string | null;
+    NewAdminToken: {
+      name: string;
+      scopes: ("read" | "metrics" | "grants" | "all")[];
+      grants_per_day_usd?: string | null;
+      expires_at?: string | null;
     };
-    readonly Project: {
-      readonly id: string;
-      readonly name: string;
-      readonly account: string | null;
-      readonly created_at: string;
-      readonly closed_at: string | null;
+    User: {
+      id: string;
+      email: string;
+      name: string;
+      role: "owner" | "operator" | "support" | "viewer";
+      state: "invited" | "active" | "disabled";
+      grants_per_day_usd: string | null;
+      granted_today_usd: string | null;
+      has_password: boolean;
+      has_totp: boolean;
+      has_oidc: boolean;
+      created_by: string;
+      created_at: string;
+      last_sign_in_at: string | null;
+      disabled_at: string | null;
     };
-    readonly LimitedProject: {
-      readonly id: string;
-      readonly name: string;
-      readonly account: string | null;
-      readonly created_at: string;
-      readonly closed_at: string | null;
-      readonly limits: {
-        readonly requests_per_minute: number | null;
-        readonly tokens_per_minute: number | null;
-        readonly concurrent_requests: number | null;
+    NewUser: {
+      email: string;
+      role: "owner" | "operator" | "support" | "viewer";
+      name?: string | null;
+      grants_per_day_usd?: string | null;
+    };
+    UserPatch: {
+      name?: string;
+      role?: "owner" | "operator" | "support" | "viewer";
+      grants_per_day_usd?: string | null;
+      disabled?: boolean;
+      has_totp?: false;
+    };
+    UserSession: {
+      id: string;
+      address: string;
+      user_agent: string;
+      created_at: string;
+      last_used_at: string;
+      expires_at: string;
+    };
+    Project: {
+      id: string;
+      name: string;
+      account: string | null;
+      created_at: string;
+      closed_at: string | null;
+    };
+    LimitedProject: {
+      id: string;
+      name: string;
+      account: string | null;
+      created_at: string;
+      closed_at: string | null;
+      limits: {
+        requests_per_minute: number | null;
+        tokens_per_minute: number | null;
+        concurrent_requests: number | null;
       };
-      readonly budgets: {
-        readonly day: string | null;
-        readonly week: string | null;
-        readonly month: string | null;
-        readonly total: string | null;
+      budgets: {
+        day: string | null;
+        week: string | null;
+        month: string | null;
+        total: string | null;
       };
-      readonly budget_usage: {
-        readonly day?: {
-          readonly spent_usd: string;
-          readonly reserved_usd: string;
-          readonly remaining_usd: string;
-          readonly resets_at: string | null;
+      budget_usage: {
+        day?: {
+          spent_usd: string;
+          reserved_usd: string;
+          remaining_usd: string;
+          resets_at: string | null;
         };
-        readonly week?: {
-          readonly spent_usd: string;
-          readonly reserved_usd: string;
-          readonly remaining_usd: string;
-          readonly resets_at: string | null;
+        week?: {
+          spent_usd: string;
+          reserved_usd: string;
+          remaining_usd: string;
+          resets_at: string | null;
         };
-        readonly month?: {
-          readonly spent_usd: string;
-          readonly reserved_usd: string;
-          readonly remaining_usd: string;
-          readonly resets_at: string | null;
+        month?: {
+          spent_usd: string;
+          reserved_usd: string;
+          remaining_usd: string;
+          resets_at: string | null;
         };
-        readonly total?: {
-          readonly spent_usd: string;
-          readonly reserved_usd: string;
-          readonly remaining_usd: string;
-          readonly resets_at: string | null;
+        total?: {
+          spent_usd: string;
+          reserved_usd: string;
+          remaining_usd: string;
+          resets_at: string | null;
         };
       };
     };
-    readonly NewProject: {
-      readonly name: string;
-      readonly limits?: {
-        readonly requests_per_minute?: number | null;
-        readonly tokens_per_minute?: number | null;
-        readonly concurrent_requests?: number | null;
+    NewProject: {
+      name: string;
+      limits?: {
+        requests_per_minute?: number | null;
+        tokens_per_minute?: number | null;
+        concurrent_requests?: number | null;
       } | null;
-      readonly budgets?: {
-        readonly day?: string | null;
-        readonly week?: string | null;
-        readonly month?: string | null;
-        readonly total?: string | null;
+      budgets?: {
+        day?: string | null;
+        week?: string | null;
+        month?: string | null;
+        total?: string | null;
       } | null;
     };
-    readonly ProjectUsage: {
-      readonly charges: number;
-      readonly input_tokens: number;
-      readonly output_tokens: number;
-      readonly images: number;
-      readonly seconds: number;
-      readonly cost_usd: string;
-      readonly compensated_usd: string;
-      readonly provider_cost_usd: string;
-      readonly margin_usd: string;
-      readonly charges_without_cost: number;
-      readonly day?: string;
-      readonly model?: string;
-      readonly key?: string;
+    ProjectUsage: {
+      charges: number;
+      input_tokens: number;
+      output_tokens: number;
+      images: number;
+      seconds: number;
+      cost_usd: string;
+      compensated_usd: string;
+      provider_cost_usd: string;
+      margin_usd: string;
+      charges_without_cost: number;
+      day?: string;
+      model?: string;
+      key?: string;
     };
-    readonly ProjectChange: {
-      readonly name?: string;
-      readonly limits?: {
-        readonly requests_per_minute?: number | null;
-        readonly tokens_per_minute?: number | null;
-        readonly concurrent_requests?: number | null;
+    ProjectChange: {
+      name?: string;
+      limits?: {
+        requests_per_minute?: number | null;
+        tokens_per_minute?: number | null;
+        concurrent_requests?: number | null;
       } | null;
-      readonly budgets?: {
-        readonly day?: string | null;
-        readonly week?: string | null;
-        readonly month?: string | null;
-        readonly total?: string | null;
+      budgets?: {
+        day?: string | null;
+        week?: string | null;
+        month?: string | null;
+        total?: string | null;
       } | null;
     };
-    readonly Webhook: {
-      readonly id: string;
-      readonly account: string | null;
-      readonly url: string;
-      readonly events: readonly ("balance.low" | "balance.granted" | "balance.topped_up" | "budget.nearly_spent" | "budget.reached" | "job.finished" | "key.expiring" | "provider.failing" | "provider.recovered" | "books.problem" | "webhook.switched_off" | "webhook.test")[];
-      readonly note: string;
-      readonly created_at: string;
-      readonly state: "on" | "off" | "switched_off";
-      readonly off_at: string | null;
-      readonly failing_since: string | null;
-      readonly old_secret_ends_at: string | null;
-      readonly dropped: number;
+    Webhook: {
+      id: string;
+      account: string | null;
+      url: string;
+      events: ("balance.low" | "balance.granted" | "balance.topped_up" | "budget.nearly_spent" | "budget.reached" | "job.finished" | "key.expiring" | "provider.failing" | "provider.recovered" | "books.problem" | "webhook.switched_off" | "webhook.test")[];
+      note: string;
+      created_at: string;
+      state: "on" | "off" | "switched_off";
+      off_at: string | null;
+      failing_since: string | null;
+      old_secret_ends_at: string | null;
+      dropped: number;
     };
-    readonly WebhookWithSecret: {
-      readonly id: string;
-      readonly account: string | null;
-      readonly url: string;
-      readonly events: readonly ("balance.low" | "balance.granted" | "balance.topped_up" | "budget.nearly_spent" | "budget.reached" | "job.finished" | "key.expiring" | "provider.failing" | "provider.recovered" | "books.problem" | "webhook.switched_off" | "webhook.test")[];
-      readonly note: string;
-      readonly created_at: string;
-      readonly state: "on" | "off" | "switched_off";
-      readonly off_at: string | null;
-      readonly failing_since: string | null;
-      readonly old_secret_ends_at: string | null;
-      readonly dropped: number;
-      readonly secret: string;
+    WebhookWithSecret: {
+      id: string;
+      account: string | null;
+      url: string;
+      events: ("balance.low" | "balance.granted" | "balance.topped_up" | "budget.nearly_spent" | "budget.reached" | "job.finished" | "key.expiring" | "provider.failing" | "provider.recovered" | "books.problem" | "webhook.switched_off" | "webhook.test")[];
+      note: string;
+      created_at: string;
+      state: "on" | "off" | "switched_off";
+      off_at: string | null;
+      failing_since: string | null;
+      old_secret_ends_at: string | null;
+      dropped: number;
+      secret: string;
     };
-    readonly WebhookDelivery: {
-      readonly id: string;
-      readonly event: string;
-      readonly type: "balance.low" | "balance.granted" | "balance.topped_up" | "budget.nearly_spent" | "budget.reached" | "job.finished" | "key.expiring" | "provider.failing" | "provider.recovered" | "books.problem" | "webhook.switched_off" | "webhook.test";
-      readonly occurred_at: string;
-      readonly state: "waiting" | "delivered" | "failed";
-      readonly attempts: number;
-      readonly next_attempt_at: string | null;
-      readonly attempted_at: string | null;
-      readonly status: number | null;
-      readonly duration_ms: number | null;
-      readonly problem: string | null;
+    WebhookDelivery: {
+      id: string;
+      event: string;
+      type: "balance.low" | "balance.granted" | "balance.topped_up" | "budget.nearly_spent" | "budget.reached" | "job.finished" | "key.expiring" | "provider.failing" | "provider.recovered" | "books.problem" | "webhook.switched_off" | "webhook.test";
+      occurred_at: string;
+      state: "waiting" | "delivered" | "failed";
+      attempts: number;
+      next_attempt_at: string | null;
+      attempted_at: string | null;
+      status: number | null;
+      duration_ms: number | null;
+      problem: string | null;
     };
-    readonly NewWebhook: {
-      readonly url: string;
-      readonly events?: readonly ("balance.low" | "balance.granted" | "balance.topped_up" | "budget.nearly_spent" | "budget.reached" | "job.finished" | "key.expiring" | "provider.failing" | "provider.recovered" | "books.problem" | "webhook.switched_off" | "webhook.test")[] | null;
-      readonly account?: string | null;
-      readonly note?: string | null;
+    NewWebhook: {
+      url: string;
+      events?: ("balance.low" | "balance.granted" | "balance.topped_up" | "budget.nearly_spent" | "budget.reached" | "job.finished" | "key.expiring" | "provider.failing" | "provider.recovered" | "books.problem" | "webhook.switched_off" | "webhook.test")[] | null;
+      account?: string | null;
+      note?: string | null;
     };
-    readonly WebhookChange: {
-      readonly url?: string | null;
-      readonly events?: readonly ("balance.low" | "balance.granted" | "balance.topped_up" | "budget.nearly_spent" | "budget.reached" | "job.finished" | "key.expiring" | "provider.failing" | "provider.recovered" | "books.problem" | "webhook.switched_off" | "webhook.test")[] | null;
-      readonly note?: string | null;
-      readonly on?: boolean;
+    WebhookChange: {
+      url?: string | null;
+      events?: ("balance.low" | "balance.granted" | "balance.topped_up" | "budget.nearly_spent" | "budget.reached" | "job.finished" | "key.expiring" | "provider.failing" | "provider.recovered" | "books.problem" | "webhook.switched_off" | "webhook.test")[] | null;
+      note?: string | null;
+      on?: boolean;
     };
-    readonly WebhookRotation: {
-      readonly old_ends_in?: number;
+    WebhookRotation: {
+      old_ends_in?: number;
     };
-    readonly Margin: {
-      readonly charges: number;
-      readonly revenue_usd: string;
-      readonly provider_cost_usd: string;
-      readonly losses_usd: string;
-      readonly margin_usd: string;
-      readonly charges_without_cost: number;
-      readonly losses_without_cost: number;
-      readonly model?: string;
-      readonly provider?: string;
-      readonly account?: string | null;
-      readonly account_name?: string | null;
-      readonly key?: string | null;
-      readonly key_name?: string | null;
-      readonly project?: string | null;
-      readonly project_name?: string | null;
-      readonly day?: string;
+    Margin: {
+      charges: number;
+      revenue_usd: string;
+      provider_cost_usd: string;
+      losses_usd: string;
+      margin_usd: string;
+      charges_without_cost: number;
+      losses_without_cost: number;
+      model?: string;
+      provider?: string;
+      account?: string | null;
+      account_name?: string | null;
+      key?: string | null;
+      key_name?: string | null;
+      project?: string | null;
+      project_name?: string | null;
+      day?: string;
     };
-    readonly AdminUsageTotals: {
-      readonly from: string;
-      readonly to: string;
-      readonly charges: number;
-      readonly input_tokens: number;
-      readonly output_tokens: number;
-      readonly images: number;
-      readonly seconds: number;
-      readonly cost_usd: string;
-      readonly refunded_usd: string;
-      readonly compensated_usd: string;
-      readonly provider_cost_usd: string;
-      readonly margin_usd: string;
-      readonly charges_without_cost: number;
+    AdminUsageTotals: {
+      from: string;
+      to: string;
+      charges: number;
+      input_tokens: number;
+      output_tokens: number;
+      images: number;
+      seconds: number;
+      cost_usd: string;
+      refunded_usd: string;
+      compensated_usd: string;
+      provider_cost_usd: string;
+      margin_usd: string;
+      charges_without_cost: number;
     };
-    readonly AdminUsageGroup: {
-      readonly object: "usage_group";
-      readonly value: string | null;
-      readonly charges: number;
-      readonly input_tokens: number;
-      readonly output_tokens: number;
-      readonly images: number;
-      readonly seconds: number;
-      readonly cost_usd: string;
-      readonly refunded_usd: string;
-      readonly compensated_usd: string;
-      readonly provider_cost_usd: string;
-      readonly margin_usd: string;
-      readonly charges_without_cost: number;
+    AdminUsageGroup: {
+      object: "usage_group";
+      value: string | null;
+      charges: number;
+      input_tokens: number;
+      output_tokens: number;
+      images: number;
+      seconds: number;
+      cost_usd: string;
+      refunded_usd: string;
+      compensated_usd: string;
+      provider_cost_usd: string;
+      margin_usd: string;
+      charges_without_cost: number;
     };
-    readonly RequestSums: {
-      readonly requests: number;
-      readonly errors: number;
-      readonly duration_p50_ms: number | null;
-      readonly duration_p99_ms: number | null;
-      readonly first_byte_p50_ms: number | null;
-      readonly first_byte_p99_ms: number | null;
-      readonly tokens: {
-        readonly input?: number;
-        readonly cached_input?: number;
-        readonly cache_write?: number;
-        readonly cache_write_1h?: number;
-        readonly audio_input?: number;
-        readonly output?: number;
-        readonly reasoning?: number;
-        readonly audio_output?: number;
+    RequestSums: {
+      requests: number;
+      errors: number;
+      duration_p50_ms: number | null;
+      duration_p99_ms: number | null;
+      first_byte_p50_ms: number | null;
+      first_byte_p99_ms: number | null;
+      tokens: {
+        input?: number;
+        cached_input?: number;
+        cache_write?: number;
+        cache_write_1h?: number;
+        audio_input?: number;
+        output?: number;
+        reasoning?: number;
+        audio_output?: number;
       };
     };
-    readonly RequestGroup: {
-      readonly requests: number;
-      readonly errors: number;
-      readonly duration_p50_ms: number | null;
-      readonly duration_p99_ms: number | null;
-      readonly first_byte_p50_ms: number | null;
-      readonly first_byte_p99_ms: number | null;
-      readonly tokens: {
-        readonly input?: number;
-        readonly cached_input?: number;
-        readonly cache_write?: number;
-        readonly cache_write_1h?: number;
-        readonly audio_input?: number;
-        readonly output?: number;
-        readonly reasoning?: number;
-        readonly audio_output?: number;
+    RequestGroup: {
+      requests: number;
+      errors: number;
+      duration_p50_ms: number | null;
+      duration_p99_ms: number | null;
+      first_byte_p50_ms: number | null;
+      first_byte_p99_ms: number | null;
+      tokens: {
+        input?: number;
+        cached_input?: number;
+        cache_write?: number;
+        cache_write_1h?: number;
+        audio_input?: number;
+        output?: number;
+        reasoning?: number;
+        audio_output?: number;
       };
-      readonly day?: string;
-      readonly hour?: string;
-      readonly status?: number;
-      readonly model?: string;
-      readonly provider?: string;
-      readonly account?: string;
-      readonly account_name?: string | null;
+      day?: string;
+      hour?: string;
+      status?: number;
+      model?: string;
+      provider?: string;
+      account?: string;
+      account_name?: string | null;
     };
-    readonly MailState: {
-      readonly server: string | null;
-      readonly operators: readonly string[];
-      readonly waiting: number;
-      readonly left_out: number;
+    MailState: {
+      server: string | null;
+      operators: string[];
+      waiting: number;
+      left_out: number;
     };
-    readonly MailMessage: {
-      readonly id: string;
-      readonly to: string;
-      readonly account: string | null;
-      readonly event: string | null;
+    MailMessage: {
+      id: string;
+      to: string;
+      account: string | null;
+      event: string | null;
       /** @enum {string|null} */
-      readonly type: "balance.low" | "balance.granted" | "balance.topped_up" | "budget.nearly_spent" | "budget.reached" | "job.finished" | "key.expiring" | "provider.failing" | "provider.recovered" | "books.problem" | "webhook.switched_off" | "webhook.test" | null;
-      readonly queued_at: string;
-      readonly state: "waiting" | "sent" | "failed";
-      readonly attempts: number;
-      readonly next_attempt_at: string | null;
-      readonly attempted_at: string | null;
-      readonly problem: string | null;
+      type: "balance.low" | "balance.granted" | "balance.topped_up" | "budget.nearly_spent" | "budget.reached" | "job.finished" | "key.expiring" | "provider.failing" | "provider.recovered" | "books.problem" | "webhook.switched_off" | "webhook.test" | null;
+      queued_at: string;
+      state: "waiting" | "sent" | "failed";
+      attempts: number;
+      next_attempt_at: string | null;
+      attempted_at: string | null;
+      problem: string | null;
     };
-    readonly MailTest: {
-      readonly to?: string | null;
+    MailTest: {
+      to?: string | null;
     };
-    readonly SentTestMail: {
-      readonly to: string;
-      readonly sent: boolean;
-      readonly problem: string | null;
+    SentTestMail: {
+      to: string;
+      sent: boolean;
+      problem: string | null;
     };
-    readonly EventAccount: {
-      readonly id: string;
-      readonly name: string;
+    EventAccount: {
+      id: string;
+      name: string;
     };
   };
   responses: {
-    readonly "AdminError400-1": {
+    "AdminError400-1": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "invalid_request_error";
-            readonly code: "malformed_request" | "invalid_field";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "malformed_request" | "invalid_field";
+        "application/json": {
+          error: {
+            message: string;
+            type: "invalid_request_error";
+            code: "malformed_request" | "invalid_field";
+            param: string | null;
+            details?: {
+              error_code: "malformed_request" | "invalid_field";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError401-2": {
+    "AdminError401-2": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "authentication_error";
-            readonly code: "invalid_api_key" | "admin_token_unknown" | "admin_token_expired" | "admin_token_revoked";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "invalid_api_key" | "admin_token_unknown" | "admin_token_expired" | "admin_token_revoked";
+        "application/json": {
+          error: {
+            message: string;
+            type: "authentication_error";
+            code: "invalid_api_key" | "admin_token_unknown" | "admin_token_expired" | "admin_token_revoked";
+            param: string | null;
+            details?: {
+              error_code: "invalid_api_key" | "admin_token_unknown" | "admin_token_expired" | "admin_token_revoked";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError403-3": {
+    "AdminError403-3": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "permission_error";
-            readonly code: "missing_scope";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "missing_scope";
+        "application/json": {
+          error: {
+            message: string;
+            type: "permission_error";
+            code: "missing_scope";
+            param: string | null;
+            details?: {
+              error_code: "missing_scope";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError408-4": {
+    "AdminError408-4": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "timeout_error";
-            readonly code: "headers_timeout";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "headers_timeout";
+        "application/json": {
+          error: {
+            message: string;
+            type: "timeout_error";
+            code: "headers_timeout";
+            param: string | null;
+            details?: {
+              error_code: "headers_timeout";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError431-5": {
+    "AdminError431-5": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "request_too_large";
-            readonly code: "headers_too_large";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "headers_too_large";
+        "application/json": {
+          error: {
+            message: string;
+            type: "request_too_large";
+            code: "headers_too_large";
+            param: string | null;
+            details?: {
+              error_code: "headers_too_large";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError500-6": {
+    "AdminError500-6": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "server_error";
-            readonly code: "server_error";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "server_error";
+        "application/json": {
+          error: {
+            message: string;
+            type: "server_error";
+            code: "server_error";
+            param: string | null;
+            details?: {
+              error_code: "server_error";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError503-7": {
+    "AdminError503-7": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "server_error";
-            readonly code: "unavailable";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "unavailable";
+        "application/json": {
+          error: {
+            message: string;
+            type: "server_error";
+            code: "unavailable";
+            param: string | null;
+            details?: {
+              error_code: "unavailable";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError400-8": {
+    "AdminError400-8": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "invalid_request_error";
-            readonly code: "malformed_request" | "invalid_json" | "invalid_field";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "malformed_request" | "invalid_json" | "invalid_field";
+        "application/json": {
+          error: {
+            message: string;
+            type: "invalid_request_error";
+            code: "malformed_request" | "invalid_json" | "invalid_field";
+            param: string | null;
+            details?: {
+              error_code: "malformed_request" | "invalid_json" | "invalid_field";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError408-9": {
+    "AdminError408-9": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "timeout_error";
-            readonly code: "headers_timeout" | "body_timeout";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "headers_timeout" | "body_timeout";
+        "application/json": {
+          error: {
+            message: string;
+            type: "timeout_error";
+            code: "headers_timeout" | "body_timeout";
+            param: string | null;
+            details?: {
+              error_code: "headers_timeout" | "body_timeout";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError409-10": {
+    "AdminError409-10": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "conflict_error";
-            readonly code: "already_exists";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "already_exists";
+        "application/json": {
+          error: {
+            message: string;
+            type: "conflict_error";
+            code: "already_exists";
+            param: string | null;
+            details?: {
+              error_code: "already_exists";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError413-11": {
+    "AdminError413-11": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "request_too_large";
-            readonly code: "request_too_large";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "request_too_large";
+        "application/json": {
+          error: {
+            message: string;
+            type: "request_too_large";
+            code: "request_too_large";
+            param: string | null;
+            details?: {
+              error_code: "request_too_large";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError415-12": {
+    "AdminError415-12": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "invalid_request_error";
-            readonly code: "unsupported_encoding";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "unsupported_encoding";
+        "application/json": {
+          error: {
+            message: string;
+            type: "invalid_request_error";
+            code: "unsupported_encoding";
+            param: string | null;
+            details?: {
+              error_code: "unsupported_encoding";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError503-13": {
+    "AdminError503-13": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "server_error";
-            readonly code: "unavailable" | "overloaded";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "unavailable" | "overloaded";
+        "application/json": {
+          error: {
+            message: string;
+            type: "server_error";
+            code: "unavailable" | "overloaded";
+            param: string | null;
+            details?: {
+              error_code: "unavailable" | "overloaded";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError400-14": {
+    "AdminError400-14": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "invalid_request_error";
-            readonly code: "malformed_request";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "malformed_request";
+        "application/json": {
+          error: {
+            message: string;
+            type: "invalid_request_error";
+            code: "malformed_request";
+            param: string | null;
+            details?: {
+              error_code: "malformed_request";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError404-15": {
+    "AdminError404-15": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "not_found_error";
-            readonly code: "not_found";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "not_found";
+        "application/json": {
+          error: {
+            message: string;
+            type: "not_found_error";
+            code: "not_found";
+            param: string | null;
+            details?: {
+              error_code: "not_found";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError409-16": {
+    "AdminError409-16": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "conflict_error";
-            readonly code: "already_exists" | "already_closed";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "already_exists" | "already_closed";
+        "application/json": {
+          error: {
+            message: string;
+            type: "conflict_error";
+            code: "already_exists" | "already_closed";
+            param: string | null;
+            details?: {
+              error_code: "already_exists" | "already_closed";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError403-17": {
+    "AdminError403-17": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "permission_error";
-            readonly code: "missing_scope" | "grants_per_day_exceeded";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "missing_scope" | "grants_per_day_exceeded";
+        "application/json": {
+          error: {
+            message: string;
+            type: "permission_error";
+            code: "missing_scope" | "grants_per_day_exceeded";
+            param: string | null;
+            details?: {
+              error_code: "missing_scope" | "grants_per_day_exceeded";
             };
           };
-          readonly type?: "error";
-          readonly grants_per_day_usd?: string;
-          readonly granted_today_usd?: string;
-          readonly remaining_usd?: string;
-          readonly resets_at?: string;
+          type?: "error";
+          grants_per_day_usd?: string;
+          granted_today_usd?: string;
+          remaining_usd?: string;
+          resets_at?: string;
         };
       };
     };
-    readonly "AdminError409-18": {
+    "AdminError409-18": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "conflict_error";
-            readonly code: "idempotency_key_reuse" | "already_closed";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "idempotency_key_reuse" | "already_closed";
+        "application/json": {
+          error: {
+            message: string;
+            type: "conflict_error";
+            code: "idempotency_key_reuse" | "already_closed";
+            param: string | null;
+            details?: {
+              error_code: "idempotency_key_reuse" | "already_closed";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError402-19": {
+    "AdminError402-19": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "insufficient_balance";
-            readonly code: "insufficient_balance";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "insufficient_balance";
+        "application/json": {
+          error: {
+            message: string;
+            type: "insufficient_balance";
+            code: "insufficient_balance";
+            param: string | null;
+            details?: {
+              error_code: "insufficient_balance";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError409-20": {
+    "AdminError409-20": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "conflict_error";
-            readonly code: "idempotency_key_reuse";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "idempotency_key_reuse";
+        "application/json": {
+          error: {
+            message: string;
+            type: "conflict_error";
+            code: "idempotency_key_reuse";
+            param: string | null;
+            details?: {
+              error_code: "idempotency_key_reuse";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError409-21": {
+    "AdminError409-21": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "conflict_error";
-            readonly code: "idempotency_key_reuse" | "already_exists" | "already_closed";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "idempotency_key_reuse" | "already_exists" | "already_closed";
+        "application/json": {
+          error: {
+            message: string;
+            type: "conflict_error";
+            code: "idempotency_key_reuse" | "already_exists" | "already_closed";
+            param: string | null;
+            details?: {
+              error_code: "idempotency_key_reuse" | "already_exists" | "already_closed";
             };
           };
-          readonly type?: "error";
-          readonly refundable_usd?: string;
+          type?: "error";
+          refundable_usd?: string;
         };
       };
     };
-    readonly "AdminError409-22": {
+    "AdminError409-22": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "conflict_error";
-            readonly code: "account_not_empty";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "account_not_empty";
+        "application/json": {
+          error: {
+            message: string;
+            type: "conflict_error";
+            code: "account_not_empty";
+            param: string | null;
+            details?: {
+              error_code: "account_not_empty";
             };
           };
-          readonly type?: "error";
-          readonly available_usd?: string;
-          readonly held_usd?: string;
-          readonly open_requests?: number;
-          readonly open_jobs?: number;
+          type?: "error";
+          available_usd?: string;
+          held_usd?: string;
+          open_requests?: number;
+          open_jobs?: number;
         };
       };
     };
-    readonly "AdminError409-23": {
+    "AdminError409-23": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "conflict_error";
-            readonly code: "too_many_webhooks";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "too_many_webhooks";
+        "application/json": {
+          error: {
+            message: string;
+            type: "conflict_error";
+            code: "too_many_webhooks";
+            param: string | null;
+            details?: {
+              error_code: "too_many_webhooks";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError409-24": {
+    "AdminError409-24": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "conflict_error";
-            readonly code: "webhook_off";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "webhook_off";
+        "application/json": {
+          error: {
+            message: string;
+            type: "conflict_error";
+            code: "webhook_off";
+            param: string | null;
+            details?: {
+              error_code: "webhook_off";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError409-25": {
+    "AdminError409-25": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "conflict_error";
-            readonly code: "already_closed";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "already_closed";
+        "application/json": {
+          error: {
+            message: string;
+            type: "conflict_error";
+            code: "already_closed";
+            param: string | null;
+            details?: {
+              error_code: "already_closed";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError409-26": {
+    "AdminError409-26": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "conflict_error";
-            readonly code: "mail_off";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "mail_off";
+        "application/json": {
+          error: {
+            message: string;
+            type: "conflict_error";
+            code: "mail_off";
+            param: string | null;
+            details?: {
+              error_code: "mail_off";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError409-27": {
+    "AdminError409-27": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "conflict_error";
-            readonly code: "rotation_running" | "key_revoked" | "already_closed";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "rotation_running" | "key_revoked" | "already_closed";
+        "application/json": {
+          error: {
+            message: string;
+            type: "conflict_error";
+            code: "rotation_running" | "key_revoked" | "already_closed";
+            param: string | null;
+            details?: {
+              error_code: "rotation_running" | "key_revoked" | "already_closed";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError409-28": {
+    "AdminError409-28": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "conflict_error";
-            readonly code: "last_secret" | "key_revoked";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "last_secret" | "key_revoked";
+        "application/json": {
+          error: {
+            message: string;
+            type: "conflict_error";
+            code: "last_secret" | "key_revoked";
+            param: string | null;
+            details?: {
+              error_code: "last_secret" | "key_revoked";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError409-29": {
+    "AdminError409-29": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "conflict_error";
-            readonly code: "removals_not_allowed";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "removals_not_allowed";
+        "application/json": {
+          error: {
+            message: string;
+            type: "conflict_error";
+            code: "last_owner";
+            param: string | null;
+            details?: {
+              error_code: "last_owner";
             };
           };
-          readonly type?: "error";
+          type?: "error";
         };
       };
     };
-    readonly "AdminError400-30": {
+    "AdminError409-30": {
       content: {
-        readonly "application/json": {
-          readonly error: {
-            readonly message: string;
-            readonly type: "invalid_request_error";
-            readonly code: "malformed_request" | "invalid_json" | "invalid_field" | "not_supported";
-            readonly param: string | null;
-            readonly details?: {
-              readonly error_code: "malformed_request" | "invalid_json" | "invalid_field" | "not_supported";
+        "application/json": {
+          error: {
+            message: string;
+            type: "conflict_error";
+            code: "removals_not_allowed";
+            param: string | null;
+            details?: {
+              error_code: "removals_not_allowed";
             };
           };
-          readonly type?: "error";
+          type?: "error";
+        };
+      };
+    };
+    "AdminError400-31": {
+      content: {
+        "application/json": {
+          error: {
+            message: string;
+            type: "invalid_request_error";
+            code: "malformed_request" | "invalid_json" | "invalid_field" | "not_supported";
+            param: string | null;
+            details?: {
+              error_code: "malformed_request" | "invalid_json" | "invalid_field" | "not_supported";
+            };
+          };
+          type?: "error";
         };
       };
     };
@@ -3086,1447 +3163,1581 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-  readonly listAccounts: {
-    readonly parameters: {
-      readonly query?: {
-        readonly limit?: number;
-        readonly cursor?: string;
+  listAccounts: {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly components["schemas"]["Account"][];
-            readonly has_more: boolean;
-            readonly next: string | null;
+          "application/json": {
+            data: components["schemas"]["Account"][];
+            has_more: boolean;
+            next: string | null;
           };
         };
       };
     };
   };
-  readonly createAccount: {
-    readonly parameters: {
+  createAccount: {
+    parameters: {
     };
-    readonly requestBody: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["NewAccount"];
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["NewAccount"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly id: string;
-            readonly name: string;
+          "application/json": {
+            id: string;
+            name: string;
           };
         };
       };
     };
   };
-  readonly readAccount: {
-    readonly parameters: {
-      readonly path: {
-        readonly account: string;
+  readAccount: {
+    parameters: {
+      path: {
+        account: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["LimitedAccount"];
+          "application/json": components["schemas"]["LimitedAccount"];
         };
       };
     };
   };
-  readonly changeAccount: {
-    readonly parameters: {
-      readonly path: {
-        readonly account: string;
+  changeAccount: {
+    parameters: {
+      path: {
+        account: string;
       };
     };
-    readonly requestBody: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["AccountChange"];
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["AccountChange"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["LimitedAccount"];
+          "application/json": components["schemas"]["LimitedAccount"];
         };
       };
     };
   };
-  readonly grantCredit: {
-    readonly parameters: {
-      readonly header?: {
-        readonly "idempotency-key"?: string;
+  grantCredit: {
+    parameters: {
+      header?: {
+        "idempotency-key"?: string;
       };
-      readonly path: {
-        readonly account: string;
-      };
-    };
-    readonly requestBody: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["NewGrant"];
+      path: {
+        account: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["NewGrant"];
+      };
+    };
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["Credit"];
+          "application/json": components["schemas"]["Credit"];
         };
       };
     };
   };
-  readonly debitAccount: {
-    readonly parameters: {
-      readonly header?: {
-        readonly "idempotency-key"?: string;
+  debitAccount: {
+    parameters: {
+      header?: {
+        "idempotency-key"?: string;
       };
-      readonly path: {
-        readonly account: string;
-      };
-    };
-    readonly requestBody: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["NewDebit"];
+      path: {
+        account: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["NewDebit"];
+      };
+    };
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["Credit"];
+          "application/json": components["schemas"]["Credit"];
         };
       };
     };
   };
-  readonly refundCharge: {
-    readonly parameters: {
-      readonly header?: {
-        readonly "idempotency-key"?: string;
+  refundCharge: {
+    parameters: {
+      header?: {
+        "idempotency-key"?: string;
       };
-      readonly path: {
-        readonly charge: string;
-      };
-    };
-    readonly requestBody?: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["NewRefund"];
+      path: {
+        charge: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["NewRefund"];
+      };
+    };
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["Credit"];
+          "application/json": components["schemas"]["Credit"];
         };
       };
     };
   };
-  readonly listAdminMovements: {
-    readonly parameters: {
-      readonly query?: {
-        readonly limit?: number;
-        readonly cursor?: string;
+  listAdminMovements: {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
       };
-      readonly path: {
-        readonly account: string;
+      path: {
+        account: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly components["schemas"]["AdminMovement"][];
-            readonly has_more: boolean;
-            readonly next: string | null;
+          "application/json": {
+            data: components["schemas"]["AdminMovement"][];
+            has_more: boolean;
+            next: string | null;
           };
         };
       };
     };
   };
-  readonly suspendAccount: {
-    readonly parameters: {
-      readonly path: {
-        readonly account: string;
+  suspendAccount: {
+    parameters: {
+      path: {
+        account: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["Suspension"];
+          "application/json": components["schemas"]["Suspension"];
         };
       };
     };
   };
-  readonly resumeAccount: {
-    readonly parameters: {
-      readonly path: {
-        readonly account: string;
+  resumeAccount: {
+    parameters: {
+      path: {
+        account: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["Suspension"];
+          "application/json": components["schemas"]["Suspension"];
         };
       };
     };
   };
-  readonly closeAccount: {
-    readonly parameters: {
-      readonly path: {
-        readonly account: string;
+  closeAccount: {
+    parameters: {
+      path: {
+        account: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["Account"];
+          "application/json": components["schemas"]["Account"];
         };
       };
     };
   };
-  readonly listProjects: {
-    readonly parameters: {
-      readonly path: {
-        readonly account: string;
+  listProjects: {
+    parameters: {
+      path: {
+        account: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly components["schemas"]["Project"][];
+          "application/json": {
+            data: components["schemas"]["Project"][];
           };
         };
       };
     };
   };
-  readonly createProject: {
-    readonly parameters: {
-      readonly path: {
-        readonly account: string;
+  createProject: {
+    parameters: {
+      path: {
+        account: string;
       };
     };
-    readonly requestBody: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["NewProject"];
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["NewProject"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["LimitedProject"];
+          "application/json": components["schemas"]["LimitedProject"];
         };
       };
     };
   };
-  readonly readProject: {
-    readonly parameters: {
-      readonly path: {
-        readonly project: string;
+  readProject: {
+    parameters: {
+      path: {
+        project: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["LimitedProject"];
+          "application/json": components["schemas"]["LimitedProject"];
         };
       };
     };
   };
-  readonly changeProject: {
-    readonly parameters: {
-      readonly path: {
-        readonly project: string;
+  changeProject: {
+    parameters: {
+      path: {
+        project: string;
       };
     };
-    readonly requestBody: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["ProjectChange"];
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ProjectChange"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["LimitedProject"];
+          "application/json": components["schemas"]["LimitedProject"];
         };
       };
     };
   };
-  readonly readProjectUsage: {
-    readonly parameters: {
-      readonly query?: {
-        readonly by?: "day" | "model" | "key";
-        readonly from?: string;
-        readonly to?: string;
+  readProjectUsage: {
+    parameters: {
+      query?: {
+        by?: "day" | "model" | "key";
+        from?: string;
+        to?: string;
       };
-      readonly path: {
-        readonly project: string;
+      path: {
+        project: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly project: string;
-            readonly from: string;
-            readonly to: string;
-            readonly data: readonly components["schemas"]["ProjectUsage"][];
-            readonly totals: {
-              readonly charges: number;
-              readonly input_tokens: number;
-              readonly output_tokens: number;
-              readonly images: number;
-              readonly seconds: number;
-              readonly cost_usd: string;
-              readonly compensated_usd: string;
-              readonly provider_cost_usd: string;
-              readonly margin_usd: string;
-              readonly charges_without_cost: number;
+          "application/json": {
+            project: string;
+            from: string;
+            to: string;
+            data: components["schemas"]["ProjectUsage"][];
+            totals: {
+              charges: number;
+              input_tokens: number;
+              output_tokens: number;
+              images: number;
+              seconds: number;
+              cost_usd: string;
+              compensated_usd: string;
+              provider_cost_usd: string;
+              margin_usd: string;
+              charges_without_cost: number;
             };
           };
         };
       };
     };
   };
-  readonly closeProject: {
-    readonly parameters: {
-      readonly path: {
-        readonly project: string;
+  closeProject: {
+    parameters: {
+      path: {
+        project: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["LimitedProject"];
+          "application/json": components["schemas"]["LimitedProject"];
         };
       };
     };
   };
-  readonly listWebhooks: {
-    readonly parameters: {
-      readonly query?: {
-        readonly account?: string;
+  listWebhooks: {
+    parameters: {
+      query?: {
+        account?: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly components["schemas"]["Webhook"][];
+          "application/json": {
+            data: components["schemas"]["Webhook"][];
           };
         };
       };
     };
   };
-  readonly createWebhook: {
-    readonly parameters: {
+  createWebhook: {
+    parameters: {
     };
-    readonly requestBody: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["NewWebhook"];
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["NewWebhook"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["WebhookWithSecret"];
+          "application/json": components["schemas"]["WebhookWithSecret"];
         };
       };
     };
   };
-  readonly readWebhook: {
-    readonly parameters: {
-      readonly path: {
-        readonly webhook: string;
+  readWebhook: {
+    parameters: {
+      path: {
+        webhook: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["Webhook"];
+          "application/json": components["schemas"]["Webhook"];
         };
       };
     };
   };
-  readonly removeWebhook: {
-    readonly parameters: {
-      readonly path: {
-        readonly webhook: string;
+  removeWebhook: {
+    parameters: {
+      path: {
+        webhook: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly id: string;
-            readonly removed: true;
+          "application/json": {
+            id: string;
+            removed: true;
           };
         };
       };
     };
   };
-  readonly changeWebhook: {
-    readonly parameters: {
-      readonly path: {
-        readonly webhook: string;
+  changeWebhook: {
+    parameters: {
+      path: {
+        webhook: string;
       };
     };
-    readonly requestBody: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["WebhookChange"];
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["WebhookChange"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["Webhook"];
+          "application/json": components["schemas"]["Webhook"];
         };
       };
     };
   };
-  readonly rotateWebhook: {
-    readonly parameters: {
-      readonly path: {
-        readonly webhook: string;
+  rotateWebhook: {
+    parameters: {
+      path: {
+        webhook: string;
       };
     };
-    readonly requestBody?: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["WebhookRotation"];
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["WebhookRotation"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["WebhookWithSecret"];
+          "application/json": components["schemas"]["WebhookWithSecret"];
         };
       };
     };
   };
-  readonly testWebhook: {
-    readonly parameters: {
-      readonly path: {
-        readonly webhook: string;
+  testWebhook: {
+    parameters: {
+      path: {
+        webhook: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["WebhookDelivery"];
+          "application/json": components["schemas"]["WebhookDelivery"];
         };
       };
     };
   };
-  readonly listWebhookDeliveries: {
-    readonly parameters: {
-      readonly query?: {
-        readonly limit?: number;
-        readonly cursor?: string;
-        readonly state?: "waiting" | "delivered" | "failed";
+  listWebhookDeliveries: {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
+        state?: "waiting" | "delivered" | "failed";
       };
-      readonly path: {
-        readonly webhook: string;
+      path: {
+        webhook: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly components["schemas"]["WebhookDelivery"][];
-            readonly has_more: boolean;
-            readonly next: string | null;
+          "application/json": {
+            data: components["schemas"]["WebhookDelivery"][];
+            has_more: boolean;
+            next: string | null;
           };
         };
       };
     };
   };
-  readonly redeliverWebhookMessage: {
-    readonly parameters: {
-      readonly path: {
-        readonly webhook: string;
-        readonly delivery: string;
+  redeliverWebhookMessage: {
+    parameters: {
+      path: {
+        webhook: string;
+        delivery: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["WebhookDelivery"];
+          "application/json": components["schemas"]["WebhookDelivery"];
         };
       };
     };
   };
-  readonly listKeys: {
-    readonly parameters: {
-      readonly path: {
-        readonly account: string;
+  listKeys: {
+    parameters: {
+      path: {
+        account: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly components["schemas"]["ApiKey"][];
+          "application/json": {
+            data: components["schemas"]["ApiKey"][];
           };
         };
       };
     };
   };
-  readonly createKey: {
-    readonly parameters: {
-      readonly path: {
-        readonly account: string;
+  createKey: {
+    parameters: {
+      path: {
+        account: string;
       };
     };
-    readonly requestBody?: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["NewKey"];
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["NewKey"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly id: string;
-            readonly name: string;
-            readonly prefix: string;
-            readonly project: string | null;
-            readonly secrets: readonly components["schemas"]["KeySecret"][];
-            readonly created_at: string;
-            readonly revoked_at: string | null;
-            readonly expires_at: string | null;
-            readonly disabled_at: string | null;
-            readonly models: readonly string[] | null;
-            readonly routes: readonly ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
-            readonly allowed_addresses: readonly string[] | null;
-            readonly last_used_on: string | null;
-            readonly limits: {
-              readonly requests_per_minute: number | null;
-              readonly tokens_per_minute: number | null;
-              readonly concurrent_requests: number | null;
+          "application/json": {
+            id: string;
+            name: string;
+            prefix: string;
+            project: string | null;
+            secrets: components["schemas"]["KeySecret"][];
+            created_at: string;
+            revoked_at: string | null;
+            expires_at: string | null;
+            disabled_at: string | null;
+            models: string[] | null;
+            routes: ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
+            allowed_addresses: string[] | null;
+            last_used_on: string | null;
+            limits: {
+              requests_per_minute: number | null;
+              tokens_per_minute: number | null;
+              concurrent_requests: number | null;
             };
-            readonly budgets: {
-              readonly day: string | null;
-              readonly week: string | null;
-              readonly month: string | null;
-              readonly total: string | null;
+            budgets: {
+              day: string | null;
+              week: string | null;
+              month: string | null;
+              total: string | null;
             };
-            readonly budget_usage: {
-              readonly day?: {
-                readonly spent_usd: string;
-                readonly reserved_usd: string;
-                readonly remaining_usd: string;
-                readonly resets_at: string | null;
+            budget_usage: {
+              day?: {
+                spent_usd: string;
+                reserved_usd: string;
+                remaining_usd: string;
+                resets_at: string | null;
               };
-              readonly week?: {
-                readonly spent_usd: string;
-                readonly reserved_usd: string;
-                readonly remaining_usd: string;
-                readonly resets_at: string | null;
+              week?: {
+                spent_usd: string;
+                reserved_usd: string;
+                remaining_usd: string;
+                resets_at: string | null;
               };
-              readonly month?: {
-                readonly spent_usd: string;
-                readonly reserved_usd: string;
-                readonly remaining_usd: string;
-                readonly resets_at: string | null;
+              month?: {
+                spent_usd: string;
+                reserved_usd: string;
+                remaining_usd: string;
+                resets_at: string | null;
               };
-              readonly total?: {
-                readonly spent_usd: string;
-                readonly reserved_usd: string;
-                readonly remaining_usd: string;
-                readonly resets_at: string | null;
+              total?: {
+                spent_usd: string;
+                reserved_usd: string;
+                remaining_usd: string;
+                resets_at: string | null;
               };
             };
-            readonly per_model: {
-              readonly [key: string]: {
-                readonly limits: {
-                  readonly requests_per_minute: number | null;
-                  readonly tokens_per_minute: number | null;
-                  readonly concurrent_requests: number | null;
+            per_model: {
+              [key: string]: {
+                limits: {
+                  requests_per_minute: number | null;
+                  tokens_per_minute: number | null;
+                  concurrent_requests: number | null;
                 };
-                readonly budgets: {
-                  readonly day: string | null;
-                  readonly week: string | null;
-                  readonly month: string | null;
-                  readonly total: string | null;
+                budgets: {
+                  day: string | null;
+                  week: string | null;
+                  month: string | null;
+                  total: string | null;
                 };
-                readonly budget_usage: {
-                  readonly day?: {
-                    readonly spent_usd: string;
-                    readonly reserved_usd: string;
-                    readonly remaining_usd: string;
-                    readonly resets_at: string | null;
+                budget_usage: {
+                  day?: {
+                    spent_usd: string;
+                    reserved_usd: string;
+                    remaining_usd: string;
+                    resets_at: string | null;
                   };
-                  readonly week?: {
-                    readonly spent_usd: string;
-                    readonly reserved_usd: string;
-                    readonly remaining_usd: string;
-                    readonly resets_at: string | null;
+                  week?: {
+                    spent_usd: string;
+                    reserved_usd: string;
+                    remaining_usd: string;
+                    resets_at: string | null;
                   };
-                  readonly month?: {
-                    readonly spent_usd: string;
-                    readonly reserved_usd: string;
-                    readonly remaining_usd: string;
-                    readonly resets_at: string | null;
+                  month?: {
+                    spent_usd: string;
+                    reserved_usd: string;
+                    remaining_usd: string;
+                    resets_at: string | null;
                   };
-                  readonly total?: {
-                    readonly spent_usd: string;
-                    readonly reserved_usd: string;
-                    readonly remaining_usd: string;
-                    readonly resets_at: string | null;
+                  total?: {
+                    spent_usd: string;
+                    reserved_usd: string;
+                    remaining_usd: string;
+                    resets_at: string | null;
                   };
                 };
               };
             };
-            readonly key: string;
-            readonly warnings?: readonly string[];
+            key: string;
+            warnings?: string[];
           };
         };
       };
     };
   };
-  readonly revokeKeyOfAccount: {
-    readonly parameters: {
-      readonly path: {
-        readonly account: string;
-        readonly id: string;
+  revokeKeyOfAccount: {
+    parameters: {
+      path: {
+        account: string;
+        id: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["ApiKey"];
+          "application/json": components["schemas"]["ApiKey"];
         };
       };
     };
   };
-  readonly readKeyDefaults: {
-    readonly parameters: {
+  readKeyDefaults: {
+    parameters: {
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["KeyDefaults"];
+          "application/json": components["schemas"]["KeyDefaults"];
         };
       };
     };
   };
-  readonly changeKeyDefaults: {
-    readonly parameters: {
+  changeKeyDefaults: {
+    parameters: {
     };
-    readonly requestBody: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["KeyDefaultsChange"];
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["KeyDefaultsChange"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["KeyDefaults"];
+          "application/json": components["schemas"]["KeyDefaults"];
         };
       };
     };
   };
-  readonly findKey: {
-    readonly parameters: {
+  findKey: {
+    parameters: {
     };
-    readonly requestBody: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["KeyName"];
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["KeyName"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["FoundKey"];
+          "application/json": components["schemas"]["FoundKey"];
         };
       };
     };
   };
-  readonly readKeyLimits: {
-    readonly parameters: {
-      readonly path: {
-        readonly id: string;
+  readKeyLimits: {
+    parameters: {
+      path: {
+        id: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["LimitedKey"];
+          "application/json": components["schemas"]["LimitedKey"];
         };
       };
     };
   };
-  readonly changeKey: {
-    readonly parameters: {
-      readonly path: {
-        readonly id: string;
+  changeKey: {
+    parameters: {
+      path: {
+        id: string;
       };
     };
-    readonly requestBody: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["KeyChange"];
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["KeyChange"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["LimitedKey"];
+          "application/json": components["schemas"]["LimitedKey"];
         };
       };
     };
   };
-  readonly revokeKey: {
-    readonly parameters: {
-      readonly path: {
-        readonly id: string;
+  revokeKey: {
+    parameters: {
+      path: {
+        id: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["ApiKey"];
+          "application/json": components["schemas"]["ApiKey"];
         };
       };
     };
   };
-  readonly readMargins: {
-    readonly parameters: {
-      readonly query?: {
-        readonly by?: "model" | "provider" | "account" | "key" | "project" | "day";
-        readonly account?: string;
-        readonly from?: string;
-        readonly to?: string;
-        readonly limit?: number;
-        readonly cursor?: string;
+  readMargins: {
+    parameters: {
+      query?: {
+        by?: "model" | "provider" | "account" | "key" | "project" | "day";
+        account?: string;
+        from?: string;
+        to?: string;
+        limit?: number;
+        cursor?: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly components["schemas"]["Margin"][];
-            readonly has_more: boolean;
-            readonly next: string | null;
-            readonly from?: string;
-            readonly to?: string;
-            readonly totals?: {
-              readonly charges: number;
-              readonly revenue_usd: string;
-              readonly provider_cost_usd: string;
-              readonly losses_usd: string;
-              readonly margin_usd: string;
-              readonly charges_without_cost: number;
-              readonly losses_without_cost: number;
+          "application/json": {
+            data: components["schemas"]["Margin"][];
+            has_more: boolean;
+            next: string | null;
+            from?: string;
+            to?: string;
+            totals?: {
+              charges: number;
+              revenue_usd: string;
+              provider_cost_usd: string;
+              losses_usd: string;
+              margin_usd: string;
+              charges_without_cost: number;
+              losses_without_cost: number;
             };
           };
         };
       };
     };
   };
-  readonly readRequestsReport: {
-    readonly parameters: {
-      readonly query?: {
-        readonly by?: "day" | "hour" | "status" | "model" | "provider" | "account";
-        readonly from?: string;
-        readonly to?: string;
-        readonly limit?: number;
+  readRequestsReport: {
+    parameters: {
+      query?: {
+        by?: "day" | "hour" | "status" | "model" | "provider" | "account";
+        from?: string;
+        to?: string;
+        limit?: number;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly from: string;
-            readonly to: string;
-            readonly is_on: boolean;
-            readonly data: readonly components["schemas"]["RequestGroup"][];
-            readonly has_more: boolean;
-            readonly totals: components["schemas"]["RequestSums"];
+          "application/json": {
+            from: string;
+            to: string;
+            is_on: boolean;
+            data: components["schemas"]["RequestGroup"][];
+            has_more: boolean;
+            totals: components["schemas"]["RequestSums"];
           };
         };
       };
     };
   };
-  readonly readMail: {
-    readonly parameters: {
+  readMail: {
+    parameters: {
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["MailState"];
+          "application/json": components["schemas"]["MailState"];
         };
       };
     };
   };
-  readonly listMails: {
-    readonly parameters: {
-      readonly query?: {
-        readonly limit?: number;
-        readonly cursor?: string;
-        readonly state?: "waiting" | "sent" | "failed";
+  listMails: {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
+        state?: "waiting" | "sent" | "failed";
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly components["schemas"]["MailMessage"][];
-            readonly has_more: boolean;
-            readonly next: string | null;
+          "application/json": {
+            data: components["schemas"]["MailMessage"][];
+            has_more: boolean;
+            next: string | null;
           };
         };
       };
     };
   };
-  readonly sendTestMail: {
-    readonly parameters: {
+  sendTestMail: {
+    parameters: {
     };
-    readonly requestBody?: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["MailTest"];
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["MailTest"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly components["schemas"]["SentTestMail"][];
+          "application/json": {
+            data: components["schemas"]["SentTestMail"][];
           };
         };
       };
     };
   };
-  readonly rotateKey: {
-    readonly parameters: {
-      readonly path: {
-        readonly id: string;
+  rotateKey: {
+    parameters: {
+      path: {
+        id: string;
       };
     };
-    readonly requestBody?: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["Rotation"];
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["Rotation"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["RotatedKey"];
+          "application/json": components["schemas"]["RotatedKey"];
         };
       };
     };
   };
-  readonly revokeKeySecret: {
-    readonly parameters: {
-      readonly path: {
-        readonly id: string;
-        readonly secret: string;
+  revokeKeySecret: {
+    parameters: {
+      path: {
+        id: string;
+        secret: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["ApiKey"];
+          "application/json": components["schemas"]["ApiKey"];
         };
       };
     };
   };
-  readonly listAdminTokens: {
-    readonly parameters: {
-      readonly query?: {
-        readonly limit?: number;
-        readonly cursor?: string;
+  listAdminTokens: {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly components["schemas"]["AdminToken"][];
-            readonly has_more: boolean;
-            readonly next: string | null;
+          "application/json": {
+            data: components["schemas"]["AdminToken"][];
+            has_more: boolean;
+            next: string | null;
           };
         };
       };
     };
   };
-  readonly createAdminToken: {
-    readonly parameters: {
+  createAdminToken: {
+    parameters: {
     };
-    readonly requestBody: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["NewAdminToken"];
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["NewAdminToken"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly id: string;
-            readonly name: string;
-            readonly prefix: string;
-            readonly scopes: readonly ("read" | "metrics" | "grants" | "all")[];
-            readonly grants_per_day_usd: string | null;
-            readonly granted_today_usd: string | null;
-            readonly created_by: string;
-            readonly created_at: string;
-            readonly expires_at: string | null;
-            readonly last_used_on: string | null;
-            readonly revoked_at: string | null;
-            readonly state: "active" | "expired" | "revoked";
-            readonly token: string;
+          "application/json": {
+            id: string;
+            name: string;
+            prefix: string;
+            scopes: ("read" | "metrics" | "grants" | "all")[];
+            grants_per_day_usd: string | null;
+            granted_today_usd: string | null;
+            created_by: string;
+            created_at: string;
+            expires_at: string | null;
+            last_used_on: string | null;
+            revoked_at: string | null;
+            state: "active" | "expired" | "revoked";
+            token: string;
           };
         };
       };
     };
   };
-  readonly readAdminToken: {
-    readonly parameters: {
-      readonly path: {
-        readonly token: string;
+  readAdminToken: {
+    parameters: {
+      path: {
+        token: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["AdminToken"];
+          "application/json": components["schemas"]["AdminToken"];
         };
       };
     };
   };
-  readonly revokeAdminToken: {
-    readonly parameters: {
-      readonly path: {
-        readonly token: string;
+  revokeAdminToken: {
+    parameters: {
+      path: {
+        token: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["AdminToken"];
+          "application/json": components["schemas"]["AdminToken"];
         };
       };
     };
   };
-  readonly listProviders: {
-    readonly parameters: {
+  listUsers: {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
+      };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly components["schemas"]["ProviderRow"][];
+          "application/json": {
+            data: components["schemas"]["User"][];
+            has_more: boolean;
+            next: string | null;
           };
         };
       };
     };
   };
-  readonly readRowOfProvider: {
-    readonly parameters: {
-      readonly path: {
-        readonly provider: string;
+  inviteUser: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["NewUser"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["ProviderRow"];
+          "application/json": {
+            id: string;
+            email: string;
+            name: string;
+            role: "owner" | "operator" | "support" | "viewer";
+            state: "invited" | "active" | "disabled";
+            grants_per_day_usd: string | null;
+            granted_today_usd: string | null;
+            has_password: boolean;
+            has_totp: boolean;
+            has_oidc: boolean;
+            created_by: string;
+            created_at: string;
+            last_sign_in_at: string | null;
+            disabled_at: string | null;
+            link: string;
+            link_expires_at: string;
+          };
         };
       };
     };
   };
-  readonly putProvider: {
-    readonly parameters: {
-      readonly path: {
-        readonly provider: string;
+  readUser: {
+    parameters: {
+      path: {
+        user: string;
       };
     };
-    readonly requestBody: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["NewProviderRow"];
-      };
-    };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["ProviderRow"];
+          "application/json": components["schemas"]["User"];
         };
       };
     };
   };
-  readonly deleteProvider: {
-    readonly parameters: {
-      readonly path: {
-        readonly provider: string;
+  changeUser: {
+    parameters: {
+      path: {
+        user: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UserPatch"];
+      };
+    };
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["Deleted"];
+          "application/json": components["schemas"]["User"];
         };
       };
     };
   };
-  readonly listModelRows: {
-    readonly parameters: {
+  makeUserLink: {
+    parameters: {
+      path: {
+        user: string;
+      };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly components["schemas"]["ModelRow"][];
-            readonly uncallable: readonly {
-              readonly id: string;
-              readonly reason: string;
+          "application/json": {
+            link: string;
+            link_expires_at: string;
+          };
+        };
+      };
+    };
+  };
+  listUserSessions: {
+    parameters: {
+      path: {
+        user: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["UserSession"][];
+          };
+        };
+      };
+    };
+  };
+  endUserSessions: {
+    parameters: {
+      path: {
+        user: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            ended: number;
+          };
+        };
+      };
+    };
+  };
+  listProviders: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["ProviderRow"][];
+          };
+        };
+      };
+    };
+  };
+  readRowOfProvider: {
+    parameters: {
+      path: {
+        provider: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["ProviderRow"];
+        };
+      };
+    };
+  };
+  putProvider: {
+    parameters: {
+      path: {
+        provider: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["NewProviderRow"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["ProviderRow"];
+        };
+      };
+    };
+  };
+  deleteProvider: {
+    parameters: {
+      path: {
+        provider: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["Deleted"];
+        };
+      };
+    };
+  };
+  listModelRows: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["ModelRow"][];
+            uncallable: {
+              id: string;
+              reason: string;
             }[];
           };
         };
       };
     };
   };
-  readonly readRowOfModel: {
-    readonly parameters: {
-      readonly path: {
-        readonly model: string;
+  readRowOfModel: {
+    parameters: {
+      path: {
+        model: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["ModelRow"];
+          "application/json": components["schemas"]["ModelRow"];
         };
       };
     };
   };
-  readonly putModel: {
-    readonly parameters: {
-      readonly path: {
-        readonly model: string;
+  putModel: {
+    parameters: {
+      path: {
+        model: string;
       };
     };
-    readonly requestBody: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["NewModelRow"];
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["NewModelRow"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["ModelRow"];
+          "application/json": components["schemas"]["ModelRow"];
         };
       };
     };
   };
-  readonly deleteModel: {
-    readonly parameters: {
-      readonly path: {
-        readonly model: string;
+  deleteModel: {
+    parameters: {
+      path: {
+        model: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["Deleted"];
+          "application/json": components["schemas"]["Deleted"];
         };
       };
     };
   };
-  readonly switchModel: {
-    readonly parameters: {
-      readonly path: {
-        readonly model: string;
+  switchModel: {
+    parameters: {
+      path: {
+        model: string;
       };
     };
-    readonly requestBody: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["ModelSwitch"];
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ModelSwitch"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["ModelRow"];
+          "application/json": components["schemas"]["ModelRow"];
         };
       };
     };
   };
-  readonly readCatalog: {
-    readonly parameters: {
-      readonly query?: {
-        readonly format?: string;
+  readCatalog: {
+    parameters: {
+      query?: {
+        format?: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["Catalog"];
-          readonly "application/yaml": components["schemas"]["CatalogFile"];
+          "application/json": components["schemas"]["Catalog"];
+          "application/yaml": components["schemas"]["CatalogFile"];
         };
       };
     };
   };
-  readonly replaceCatalog: {
-    readonly parameters: {
-      readonly query?: {
-        readonly dry_run?: "true" | "false";
-        readonly allow_removals?: "true" | "false";
+  replaceCatalog: {
+    parameters: {
+      query?: {
+        dry_run?: "true" | "false";
+        allow_removals?: "true" | "false";
       };
     };
-    readonly requestBody: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["NewCatalog"];
-        readonly "application/yaml": components["schemas"]["NewCatalogFile"];
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["NewCatalog"];
+        "application/yaml": components["schemas"]["NewCatalogFile"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["ReplacedCatalog"] | components["schemas"]["CatalogChanges"];
+          "application/json": components["schemas"]["ReplacedCatalog"] | components["schemas"]["CatalogChanges"];
         };
       };
     };
   };
-  readonly listRevisions: {
-    readonly parameters: {
-      readonly query?: {
-        readonly limit?: number;
-        readonly cursor?: string;
+  listRevisions: {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly components["schemas"]["Revision"][];
-            readonly has_more: boolean;
-            readonly next: string | null;
+          "application/json": {
+            data: components["schemas"]["Revision"][];
+            has_more: boolean;
+            next: string | null;
           };
         };
       };
     };
   };
-  readonly rollBackCatalog: {
-    readonly parameters: {
-      readonly query?: {
-        readonly dry_run?: "true" | "false";
-        readonly allow_removals?: "true" | "false";
+  rollBackCatalog: {
+    parameters: {
+      query?: {
+        dry_run?: "true" | "false";
+        allow_removals?: "true" | "false";
       };
     };
-    readonly requestBody: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["Rollback"];
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["Rollback"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["ReplacedCatalog"] | components["schemas"]["CatalogChanges"];
+          "application/json": components["schemas"]["ReplacedCatalog"] | components["schemas"]["CatalogChanges"];
         };
       };
     };
   };
-  readonly listPriceLists: {
-    readonly parameters: {
+  listPriceLists: {
+    parameters: {
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly components["schemas"]["PriceListRow"][];
+          "application/json": {
+            data: components["schemas"]["PriceListRow"][];
           };
         };
       };
     };
   };
-  readonly readPriceList: {
-    readonly parameters: {
-      readonly path: {
-        readonly list: string;
+  readPriceList: {
+    parameters: {
+      path: {
+        list: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["PriceListRow"];
+          "application/json": components["schemas"]["PriceListRow"];
         };
       };
     };
   };
-  readonly putPriceList: {
-    readonly parameters: {
-      readonly query?: {
-        readonly dry_run?: "true" | "false";
+  putPriceList: {
+    parameters: {
+      query?: {
+        dry_run?: "true" | "false";
       };
-      readonly path: {
-        readonly list: string;
-      };
-    };
-    readonly requestBody: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["NewPriceListRow"];
+      path: {
+        list: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["NewPriceListRow"];
+      };
+    };
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["PriceListRow"] | components["schemas"]["PriceListPreview"];
+          "application/json": components["schemas"]["PriceListRow"] | components["schemas"]["PriceListPreview"];
         };
       };
     };
   };
-  readonly deletePriceList: {
-    readonly parameters: {
-      readonly path: {
-        readonly list: string;
+  deletePriceList: {
+    parameters: {
+      path: {
+        list: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["Deleted"];
+          "application/json": components["schemas"]["Deleted"];
         };
       };
     };
   };
-  readonly readPriceListChanges: {
-    readonly parameters: {
-      readonly path: {
-        readonly list: string;
+  readPriceListChanges: {
+    parameters: {
+      path: {
+        list: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly components["schemas"]["PriceChange"][];
+          "application/json": {
+            data: components["schemas"]["PriceChange"][];
           };
         };
       };
     };
   };
-  readonly listAdminUsage: {
-    readonly parameters: {
-      readonly query?: {
-        readonly account?: string;
-        readonly limit?: number;
-        readonly cursor?: string;
-        readonly from?: string;
-        readonly to?: string;
-        readonly group_by?: string;
-        readonly tag?: string;
-        readonly user?: string;
-        readonly project?: string;
+  listAdminUsage: {
+    parameters: {
+      query?: {
+        account?: string;
+        limit?: number;
+        cursor?: string;
+        from?: string;
+        to?: string;
+        group_by?: string;
+        tag?: string;
+        user?: string;
+        project?: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly (components["schemas"]["AdminCharge"] | components["schemas"]["AdminRefund"] | components["schemas"]["AdminUsageGroup"])[];
-            readonly has_more: boolean;
-            readonly next: string | null;
-            readonly totals?: components["schemas"]["AdminUsageTotals"];
+          "application/json": {
+            data: (components["schemas"]["AdminCharge"] | components["schemas"]["AdminRefund"] | components["schemas"]["AdminUsageGroup"])[];
+            has_more: boolean;
+            next: string | null;
+            totals?: components["schemas"]["AdminUsageTotals"];
           };
         };
       };
     };
   };
-  readonly listJobs: {
-    readonly parameters: {
-      readonly query?: {
-        readonly account?: string;
-        readonly kind?: "image" | "video";
-        readonly state?: "queued" | "processing" | "unknown_submit" | "completed" | "failed";
-        readonly limit?: number;
-        readonly cursor?: string;
+  listJobs: {
+    parameters: {
+      query?: {
+        account?: string;
+        kind?: "image" | "video";
+        state?: "queued" | "processing" | "unknown_submit" | "completed" | "failed";
+        limit?: number;
+        cursor?: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly components["schemas"]["Job"][];
-            readonly has_more: boolean;
-            readonly next: string | null;
+          "application/json": {
+            data: components["schemas"]["Job"][];
+            has_more: boolean;
+            next: string | null;
           };
         };
       };
     };
   };
-  readonly listLosses: {
-    readonly parameters: {
-      readonly query?: {
-        readonly limit?: number;
-        readonly cursor?: string;
+  listLosses: {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly components["schemas"]["Loss"][];
-            readonly has_more: boolean;
-            readonly next: string | null;
+          "application/json": {
+            data: components["schemas"]["Loss"][];
+            has_more: boolean;
+            next: string | null;
           };
         };
       };
     };
   };
-  readonly readJob: {
-    readonly parameters: {
-      readonly path: {
-        readonly job: string;
+  readJob: {
+    parameters: {
+      path: {
+        job: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["JobDetails"];
+          "application/json": components["schemas"]["JobDetails"];
         };
       };
     };
   };
-  readonly listAudit: {
-    readonly parameters: {
-      readonly query?: {
-        readonly limit?: number;
-        readonly cursor?: string;
+  listAudit: {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly components["schemas"]["AuditRow"][];
-            readonly has_more: boolean;
-            readonly next: string | null;
+          "application/json": {
+            data: components["schemas"]["AuditRow"][];
+            has_more: boolean;
+            next: string | null;
           };
         };
       };
     };
   };
-  readonly reconcile: {
-    readonly parameters: {
+  reconcile: {
+    parameters: {
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["Reconciliation"];
+          "application/json": components["schemas"]["Reconciliation"];
         };
       };
     };
   };
-  readonly verify: {
-    readonly parameters: {
+  verify: {
+    parameters: {
     };
-    readonly requestBody?: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["Acceptance"];
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["Acceptance"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["Verification"];
+          "application/json": components["schemas"]["Verification"];
         };
       };
     };
   };
-  readonly listNodes: {
-    readonly parameters: {
+  listNodes: {
+    parameters: {
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["Nodes"];
+          "application/json": components["schemas"]["Nodes"];
         };
       };
     };
   };
-  readonly readDoctor: {
-    readonly parameters: {
+  readDoctor: {
+    parameters: {
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["Doctor"];
+          "application/json": components["schemas"]["Doctor"];
         };
       };
     };
   };
-  readonly listAdminRequests: {
-    readonly parameters: {
-      readonly query?: {
-        readonly account?: string;
-        readonly key?: string;
-        readonly project?: string;
-        readonly model?: string;
-        readonly code?: string;
-        readonly failed?: "true" | "false";
-        readonly tag?: string;
-        readonly user?: string;
-        readonly sort?: "newest" | "cost" | "duration";
-        readonly from?: string;
-        readonly to?: string;
-        readonly limit?: number;
-        readonly cursor?: string;
+  listAdminRequests: {
+    parameters: {
+      query?: {
+        account?: string;
+        key?: string;
+        project?: string;
+        model?: string;
+        code?: string;
+        failed?: "true" | "false";
+        tag?: string;
+        user?: string;
+        sort?: "newest" | "cost" | "duration";
+        from?: string;
+        to?: string;
+        limit?: number;
+        cursor?: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly data: readonly components["schemas"]["AdminRequest"][];
-            readonly has_more: boolean;
-            readonly next: string | null;
+          "application/json": {
+            data: components["schemas"]["AdminRequest"][];
+            has_more: boolean;
+            next: string | null;
           };
         };
       };
     };
   };
-  readonly readAdminRequest: {
-    readonly parameters: {
-      readonly path: {
-        readonly request: string;
+  readAdminRequest: {
+    parameters: {
+      path: {
+        request: string;
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["AdminRequestPage"] | components["schemas"]["AdminMovementPage"];
+          "application/json": components["schemas"]["AdminRequestPage"] | components["schemas"]["AdminMovementPage"];
         };
       };
     };
   };
-  readonly createBackup: {
-    readonly parameters: {
+  createBackup: {
+    parameters: {
     };
-    readonly requestBody: {
-      readonly content: {
-        readonly "application/json": components["schemas"]["NewBackup"];
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["NewBackup"];
       };
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": components["schemas"]["Backup"];
+          "application/json": components["schemas"]["Backup"];
         };
       };
     };
   };
-  readonly readAdminDescription: {
-    readonly parameters: {
+  readAdminDescription: {
+    parameters: {
     };
-    readonly responses: {
-      readonly 200: {
+    responses: {
+      200: {
         content: {
-          readonly "application/json": {
-            readonly openapi: string;
+          "application/json": {
+            openapi: string;
           } & {
-            readonly [key: string]: unknown;
+            [key: string]: unknown;
           };
         };
       };

@@ -117,7 +117,7 @@ export function Code({ text, label }: { readonly text: string; readonly label: s
   return (
     <div class="code">
       {/* A long line is scrolled to, also with the keyboard. */}
-      <pre tabIndex={0} role="region" aria-label={label}>
+      <pre tabIndex={0} role="group" aria-label={label}>
         {text}
       </pre>
       <CopyButton text={text} />

@@ -24,6 +24,11 @@ export function useQuery(): readonly [Query, (changed: Query, how?: 'replace' | 
   return [query, change]
 }
 
+/** The parameter of a list of the gateway. */
+export function cursorOf({ cursor }: Query): { readonly cursor?: string } {
+  return cursor === undefined ? {} : { cursor }
+}
+
 export function Filters({ children }: { readonly children: ComponentChildren }) {
   return (
     <form class="filters" role="search" onSubmit={event => event.preventDefault()}>

@@ -25,13 +25,13 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
   return (
     <>
       <SkipLink />
-      <div class="topbar">
+      <header class="topbar">
         <Product />
         <button type="button" class="button quiet" popovertarget={SIDEBAR}>
           <Icon name="menu" />
           {words.menu}
         </button>
-      </div>
+      </header>
       <div class="frame">
         <aside class="sidebar" id={SIDEBAR} ref={sidebar} popover={isNarrow ? 'auto' : undefined}>
           <Product />

@@ -43,7 +43,7 @@ export function Table<Row>(props: TableProps<Row>) {
       class={isLong ? 'table-wrap long' : 'table-wrap'}
       ref={wrap}
       tabIndex={0}
-      role="region"
+      role="group"
       aria-label={label}
     >
       <table class="table" aria-rowcount={isLong ? sorted.length + 1 : undefined}>

@@ -20,16 +20,20 @@ export function SessionTable({
       label: words.browser,
       show: row => (
         <>
-          {browserOf(row.user_agent)} {row.is_current && <Badge tone="accent">{words.thisOne}</Badge>}
+          {browserOf(row.user_agent)}{' '}
+          {row.is_current === true && <Badge tone="accent">{words.thisOne}</Badge>}
         </>
       ),
     },
-    { label: words.address, show: row => row.address ?? '–' },
+    { label: words.address, show: row => row.address },
     { label: words.since, show: row => <Ago at={row.created_at} /> },
     { label: words.lastUsed, show: row => <Ago at={row.last_used_at} /> },
   ]
   if (onEnd !== undefined)
-    columns.push({ label: words.end, show: row => !row.is_current && <EndButton row={row} onEnd={onEnd} /> })
+    columns.push({
+      label: words.end,
+      show: row => row.is_current !== true && <EndButton row={row} onEnd={onEnd} />,
+    })
   return <Table label={words.sessions} rows={rows} columns={columns} keyOf={row => row.id} />
 }
 
@@ -70,8 +74,8 @@ const SYSTEMS = [
 ] as const
 
 /** `Firefox on Linux`. The full text of a browser says little to people. */
-function browserOf(userAgent: string | null): string {
-  if (userAgent === null) return words.unknownBrowser
+function browserOf(userAgent: string): string {
+  if (userAgent === '') return words.unknownBrowser
   const [, browser] = BROWSERS.find(([mark]) => userAgent.includes(mark)) ?? []
   const [, system] = SYSTEMS.find(([mark]) => userAgent.includes(mark)) ?? []
   if (browser === undefined) return userAgent.slice(0, 40)

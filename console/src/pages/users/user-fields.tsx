@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { Role } from '../../api/console-routes.ts'
+import type { components } from '../../api/schema.d.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Secret } from '../../parts/facts.tsx'
 import { MoneyField, RadioField, type Choice } from '../../parts/form.tsx'
-import { Note } from '../../parts/notes.tsx'
 import { texts } from '../../texts.ts'
-import type { ListedUser, WithLink } from './users-api.ts'
+
+export type ListedUser = components['schemas']['User']
 
 const words = texts.users
 
@@ -35,12 +36,11 @@ export function RoleFields({ role, grants }: { readonly role: Role; readonly gra
 }
 
 /** Shows a new link once. */
-export function LinkDialog({ made, onClose }: { readonly made: WithLink; readonly onClose: () => void }) {
+export function LinkDialog({ link, onClose }: { readonly link: string; readonly onClose: () => void }) {
   return (
     <Dialog title={words.linkTitle} onClose={onClose}>
       <p>{words.linkText}</p>
-      <Secret text={made.link} />
-      {made.is_mailed === true && <Note tone="good">{words.linkMailed}</Note>}
+      <Secret text={link} />
       <div class="dialog-actions">
         <button type="button" class="button primary" onClick={onClose}>
           {texts.parts.close}

@@ -2,6 +2,7 @@
 import { useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import type { Role } from '../../api/console-routes.ts'
+import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import { Confirm } from '../../parts/dialog.tsx'
 import { Badge, Card, Facts } from '../../parts/facts.tsx'
@@ -12,14 +13,13 @@ import { toast } from '../../parts/toast.tsx'
 import { currentUser } from '../../session.ts'
 import { texts } from '../../texts.ts'
 import { SessionTable } from '../profile/session-table.tsx'
-import { LinkDialog, RoleFields, toneOf } from './user-fields.tsx'
-import { usersApi, type ListedUser, type WithLink } from './users-api.ts'
+import { LinkDialog, RoleFields, toneOf, type ListedUser } from './user-fields.tsx'
 
 const words = texts.users
 
 export function UserPage() {
   const id = useRoute().params['user'] ?? ''
-  const user = useResource(id, () => usersApi.read(id))
+  const user = useResource(id, () => answer(api.GET('/admin/api/users/{user}', at(id))))
   return (
     <>
       <PageHead
@@ -41,6 +41,11 @@ export function UserPage() {
   )
 }
 
+/** The parameters of a path about one user. */
+function at(user: string) {
+  return { params: { path: { user } } }
+}
+
 type Props = { readonly user: ListedUser; readonly onChanged: () => void }
 
 function Edit({ user, onChanged }: Props) {
@@ -49,11 +54,8 @@ function Edit({ user, onChanged }: Props) {
       <ActionForm
         submit={texts.parts.save}
         onSubmit={async ({ name = '', role, grants_per_day_usd }) => {
-          await usersApi.change(user.id, {
-            name,
-            role: role as Role,
-            grants_per_day_usd: grants_per_day_usd ?? null,
-          })
+          const body = { name, role: role as Role, grants_per_day_usd: grants_per_day_usd ?? null }
+          await answer(api.PATCH('/admin/api/users/{user}', { ...at(user.id), body }))
           toast(words.saved)
           onChanged()
         }}
@@ -66,15 +68,18 @@ function Edit({ user, onChanged }: Props) {
 }
 
 function Access({ user, onChanged }: Props) {
-  const [made, setMade] = useState<WithLink>()
+  const [made, setMade] = useState<string>()
   const [isDisabling, setDisabling] = useState(false)
   const isDisabled = user.state === 'disabled'
   const setDisabled = async (disabled: boolean) => {
-    await usersApi.change(user.id, { disabled })
+    await answer(api.PATCH('/admin/api/users/{user}', { ...at(user.id), body: { disabled } }))
     toast(disabled ? words.disabled : words.enabled)
     onChanged()
   }
-  const makeLink = async () => setMade(await usersApi.makeLink(user.id))
+  const makeLink = async () => {
+    const { link } = await answer(api.POST('/admin/api/users/{user}/link', at(user.id)))
+    setMade(link)
+  }
   return (
     <Card title={words.access}>
       <div class="stack">
@@ -102,7 +107,7 @@ function Access({ user, onChanged }: Props) {
           )}
         </div>
       </div>
-      {made !== undefined && <LinkDialog made={made} onClose={() => setMade(undefined)} />}
+      {made !== undefined && <LinkDialog link={made} onClose={() => setMade(undefined)} />}
       {isDisabling && (
         <Confirm
           title={words.disableTitle(user.name)}
@@ -123,7 +128,9 @@ function reported(action: Promise<void>): void {
 }
 
 function Sessions({ user }: { readonly user: ListedUser }) {
-  const sessions = useResource(user.id, () => usersApi.sessions(user.id))
+  const sessions = useResource(user.id, () =>
+    answer(api.GET('/admin/api/users/{user}/sessions', at(user.id))),
+  )
   const [isEnding, setEnding] = useState(false)
   return (
     <section class="stack" aria-label={words.sessions}>
@@ -147,7 +154,7 @@ function Sessions({ user }: { readonly user: ListedUser }) {
           title={words.endAllTitle(user.name)}
           action={words.endAll}
           onConfirm={async () => {
-            await usersApi.endSessions(user.id)
+            await answer(api.DELETE('/admin/api/users/{user}/sessions', at(user.id)))
             toast(words.allEnded)
             sessions.reload()
           }}

@@ -1,17 +1,18 @@
 /** The people who can sign in. Only owners see this page. */
 import { useState } from 'preact/hooks'
 import type { Role } from '../../api/console-routes.ts'
+import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import { Dialog } from '../../parts/dialog.tsx'
+import { cursorOf, useQuery } from '../../parts/filters.tsx'
 import { Ago, Badge } from '../../parts/facts.tsx'
 import { ActionForm, TextField } from '../../parts/form.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Table, type Column } from '../../parts/table.tsx'
+import { Pager, Table, type Column } from '../../parts/table.tsx'
 import { texts } from '../../texts.ts'
-import { LinkDialog, RoleFields, toneOf } from './user-fields.tsx'
-import { usersApi, type ListedUser, type WithLink } from './users-api.ts'
+import { LinkDialog, RoleFields, toneOf, type ListedUser } from './user-fields.tsx'
 
 const words = texts.users
 
@@ -30,16 +31,19 @@ const columns: readonly Column<ListedUser>[] = [
   },
   { label: words.code, show: ({ has_totp }) => (has_totp ? words.on : words.off) },
   {
-    label: words.lastSeen,
-    show: ({ last_seen_at: at }) => (at === null ? words.never : <Ago at={at} />),
-    sortBy: ({ last_seen_at: at }) => at ?? '',
+    label: words.lastSignIn,
+    show: ({ last_sign_in_at: at }) => (at === null ? words.never : <Ago at={at} />),
+    sortBy: ({ last_sign_in_at: at }) => at ?? '',
   },
 ]
 
 export function Users() {
-  const users = useResource('users', usersApi.list)
+  const [query] = useQuery()
+  const users = useResource(`users ${query['cursor'] ?? ''}`, () =>
+    answer(api.GET('/admin/api/users', { params: { query: cursorOf(query) } })),
+  )
   const [isInviting, setInviting] = useState(false)
-  const [made, setMade] = useState<WithLink>()
+  const [made, setMade] = useState<string>()
   const invite = (
     <button type="button" class="button primary" onClick={() => setInviting(true)}>
       <Icon name="plus" />
@@ -52,13 +56,16 @@ export function Users() {
         {invite}
       </PageHead>
       <Loaded of={users}>
-        {({ data }) =>
+        {({ data, next }) =>
           data.length === 0 ? (
             <Empty title={words.empty} text={words.emptyText}>
               {invite}
             </Empty>
           ) : (
-            <Table label={words.title} rows={data} columns={columns} keyOf={({ id }) => id} />
+            <>
+              <Table label={words.title} rows={data} columns={columns} keyOf={({ id }) => id} />
+              <Pager next={next} shown={data.length} />
+            </>
           )
         }
       </Loaded>
@@ -72,7 +79,7 @@ export function Users() {
           }}
         />
       )}
-      {made !== undefined && <LinkDialog made={made} onClose={() => setMade(undefined)} />}
+      {made !== undefined && <LinkDialog link={made} onClose={() => setMade(undefined)} />}
     </>
   )
 }
@@ -82,7 +89,7 @@ function Invite({
   onInvited,
 }: {
   readonly onClose: () => void
-  readonly onInvited: (made: WithLink) => void
+  readonly onInvited: (link: string) => void
 }) {
   return (
     <Dialog title={words.inviteTitle} onClose={onClose}>
@@ -91,7 +98,9 @@ function Invite({
         onCancel={onClose}
         onSubmit={async ({ email = '', name = '', role, grants_per_day_usd }) => {
           const limit = grants_per_day_usd === undefined ? {} : { grants_per_day_usd }
-          onInvited(await usersApi.invite({ email, name, role: role as Role, ...limit }))
+          const body = { email, name, role: role as Role, ...limit }
+          const { link } = await answer(api.POST('/admin/api/users', { body }))
+          onInvited(link)
         }}
       >
         <TextField label={words.email} name="email" type="email" autoComplete="off" required />
