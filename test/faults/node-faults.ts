@@ -6,7 +6,7 @@ const ANSWERS = 10
 const REFUSALS = 10
 const LOAD_MS_MAX = 100
 /** The limit for new paid requests. */
-const REFUSED_WITHIN_MS = 3000
+export const REFUSED_WITHIN_MS = 3000
 
 /**
  * Kills one gateway under load, in turns, `rounds` times. Its holds are freed once its lane is silent for long enough,
@@ -38,7 +38,12 @@ export const cuts = ['requests held', 'answers held', 'both held', 'answers lost
  * running answers are charged after it heals, and the other gateway is not disturbed. Returns the longest wait of its
  * clients.
  */
-export async function cutNetwork(two: TwoGateways, cut: (typeof cuts)[number], log: Logged): Promise<number> {
+export async function cutNetwork(
+  two: TwoGateways,
+  cut: (typeof cuts)[number],
+  log: Logged,
+  refusedWithinMs = REFUSED_WITHIN_MS,
+): Promise<number> {
   const proxy = two.proxyOf('other')
   const reports = await two.load(async load => {
     await load.answers(ANSWERS)
@@ -56,7 +61,7 @@ export async function cutNetwork(two: TwoGateways, cut: (typeof cuts)[number], l
   requireUndisturbed('one', reports.one)
   const { broken, unexpected, longestRefusalMs, refused } = reports.other
   if (broken + unexpected.length > 0) throw new Error(`${broken} answers broke; ${unexpected.join('; ')}`)
-  if (longestRefusalMs > REFUSED_WITHIN_MS) throw new Error(`A refusal took ${longestRefusalMs} ms.`)
+  if (longestRefusalMs > refusedWithinMs) throw new Error(`A refusal took ${longestRefusalMs} ms.`)
   const charges = await two.check()
   log(
     `${cut}: ${refused} refused after at most ${Math.round(longestRefusalMs)} ms, ${charges} charged, longest wait of the other gateway ${Math.round(reports.one.longestMs)} ms`,
