@@ -2,9 +2,10 @@
  * Counts the files that one chat request enters, and how often it goes from one file to another. It instruments every
  * function of a copy of src/, starts a gateway from it, and sends requests to it:
  *
- *     sh scripts/bun.sh all bench/request-path.ts [--files]
+ * sh scripts/bun.sh all bench/request-path.ts [--files]
  *
- * `http1/` is not counted: it is a library. With `--files`, the files are listed in the order in which they are entered.
+ * `http1/` is not counted: it is a library. With `--files`, the files are listed in the order in which they are
+ * entered.
  */
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +16,9 @@ import { startGatewayProcess } from '../test/support/gateway-process.ts'
 const root = resolve(import.meta.dirname, '..')
 /** The first requests also open connections, compile statements and fill caches. */
 const WARM_UP = 5
-/** Periodic work, such as the write of the anchor, can run meanwhile. The request with the fewest calls is without it. */
+/**
+ * Periodic work, such as the write of the anchor, can run meanwhile. The request with the fewest calls is without it.
+ */
 const COUNTED = 5
 const ENTER = 'globalThis.enterFile'
 /** The copy writes the files that were entered since the last signal, one a line. */

@@ -48,8 +48,8 @@ export function checkedHandler(
 }
 
 /**
- * Replies of the admin API by the console, as those of the admin API itself. The document does not have the other replies
- * of the console, and its errors.
+ * Replies of the admin API by the console, as those of the admin API itself. The document does not have the other
+ * replies of the console, and its errors.
  */
 function described(reply: SentReply): SentReply | undefined {
   if (!reply.path.startsWith('/console')) return reply

@@ -28,8 +28,8 @@ export function adminApi(ports: AdminPorts, access: AdminAccess, bodyMemory: Byt
 }
 
 /**
- * The same routes below another path, for callers that come with something else than a key. `callerOf` rejects to refuse
- * a request.
+ * The same routes below another path, for callers that come with something else than a key. `callerOf` rejects to
+ * refuse a request.
  */
 export function adminApiAt(
   path: string,

@@ -188,11 +188,7 @@ async function putLink({ request, browser, fields }: OpenCall, ports: ConsolePor
 }
 
 /** The reply that signs a browser in: a new cookie, and the same body as `GET session`. */
-function signedInReply(
-  signedIn: SignedIn,
-  request: IncomingRequest,
-  ports: ConsolePorts,
-): BufferedReply {
+function signedInReply(signedIn: SignedIn, request: IncomingRequest, ports: ConsolePorts): BufferedReply {
   const cookie = sessionCookie(signedIn.text, isSecure(request, ports.site))
   return consoleReply(sessionBody(signedIn, ports), { 'set-cookie': cookie })
 }

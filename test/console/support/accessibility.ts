@@ -9,8 +9,8 @@ type Violation = {
 }
 
 /**
- * Holds the page against the rules of WCAG 2.2, levels A and AA, and the best practices of axe. Colours and sizes differ
- * on a phone and in a dark scheme, so each look is checked.
+ * Holds the page against the rules of WCAG 2.2, levels A and AA, and the best practices of axe. Colours and sizes
+ * differ on a phone and in a dark scheme, so each look is checked.
  */
 export async function expectAccessible(page: Page): Promise<void> {
   // The policy of the page refuses scripts that are put into it, but not those that the debugger runs.

@@ -358,8 +358,8 @@ export const verifyMutants: readonly Mutant[] = [
   {
     name: 'a value of a hashed row can be moved to another column',
     file: 'src/stores/books/rows/hashed-table.ts',
-    text: "(value === null ? [] : [names[index] ?? '', value])",
-    replacement: "(value === null ? [] : [names.length > index ? '' : '', value])",
+    text: "form.push(named[at - namedStart] ?? '')",
+    replacement: "form.push('')",
     tests: ['src/stores/sqlite/commits/hashed-table.test.ts'],
   },
   {

@@ -47,7 +47,9 @@ export type Alert = {
 }
 
 export type Overview = {
-  /** Of the current day in UTC, and of it and the 29 days before. Undefined while an upgrade adds up earlier charges. */
+  /**
+   * Of the current day in UTC, and of it and the 29 days before. Undefined while an upgrade adds up earlier charges.
+   */
   readonly margins: { readonly today: Margin; readonly days30: Margin } | undefined
   /** Of the last 24 hours, in whole hours. Undefined if the records cannot be read now. */
   readonly requests: RequestSums | undefined

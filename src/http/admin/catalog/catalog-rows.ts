@@ -47,7 +47,8 @@ export async function deleteProvider(
 }
 
 /**
- * Asks a provider whether it responds and accepts its key, which costs nothing. The key goes only to the stored address.
+ * Asks a provider whether it responds and accepts its key, which costs nothing. The key goes only to the stored
+ * address.
  */
 export async function postProviderTest(
   { request, params, actor }: AdminCall,
@@ -81,8 +82,8 @@ export async function getModel({ params }: AdminCall, { catalog }: CatalogPorts)
 }
 
 /**
- * Creates or replaces a model. The row is validated like a row of the catalog file. `?dry_run=true` changes nothing, and
- * replies with the fields that change and with what one request costs before and after.
+ * Creates or replaces a model. The row is validated like a row of the catalog file. `?dry_run=true` changes nothing,
+ * and replies with the fields that change and with what one request costs before and after.
  */
 export async function putModel(call: AdminCall, ports: CatalogPorts): Promise<BufferedReply> {
   const id = call.params['model'] ?? ''

@@ -20,7 +20,10 @@ const turns = { next: () => Promise.resolve() }
 
 let sql: SQL
 
-/** Each row has its number as its id. One charge of 50 has a refund, and one of 50 an attempt that nobody paid for. Their accounts are not made. */
+/**
+ * Each row has its number as its id. One charge of 50 has a refund, and one of 50 an attempt that nobody paid for. Their
+ * accounts are not made.
+ */
 const FILL = `
   SET session_replication_role = replica;
   INSERT INTO charges (id, id_key, id_tail, account_id, api_key_id, route, model, provider, input, cached_input,
