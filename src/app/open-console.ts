@@ -3,9 +3,11 @@ import { makeFirstLink, type NewLink } from '../gateway/admin/users/links.ts'
 import { SignInPace } from '../gateway/admin/users/sign-in-pace.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { AdminPorts } from '../http/admin/ports.ts'
-import type { ConsolePorts } from '../http/console/api.ts'
+import type { ConsolePorts } from '../http/console/calls.ts'
 import type { Forwarding } from '../http/forwarding.ts'
+import { errorFields, type Log } from '../telemetry/log.ts'
 import { oneTimeCodes } from '../identity/one-time-codes.ts'
+import { openIdProvider } from '../identity/open-id.ts'
 import { openPasswords } from '../identity/passwords.ts'
 
 type Addressed = Pick<Config, 'baseUrl' | 'consolePath' | 'host' | 'port'>
@@ -28,7 +30,13 @@ export function openConsole(
     admin,
     clock,
     forwarding,
-  }: { readonly admin: AdminPorts; readonly clock: Clock; readonly forwarding: Forwarding },
+    log,
+  }: {
+    readonly admin: AdminPorts
+    readonly clock: Clock
+    readonly forwarding: Forwarding
+    readonly log: Log
+  },
 ): Omit<ConsolePorts, 'admin' | 'bodyMemory'> {
   const { users, userSessions, signInLinks, linkUrl, newId, randomBytes, sha256, mailer } = admin
   return {
@@ -44,9 +52,31 @@ export function openConsole(
     passwords: openPasswords(),
     oneTimeCodes,
     pace: new SignInPace(clock),
-    openId: undefined,
+    openId: openIdOf(config),
+    product: 'Tollgate',
+    onFailed: error => log.warn('a sign-in failed', failureFields(error)),
     site: { forwarding, baseUrl: config.baseUrl },
   }
+}
+
+/** The settings are complete, or the gateway does not start. */
+function openIdOf(config: Config): ConsolePorts['openId'] {
+  const {
+    oidcIssuer: issuer,
+    oidcClientId: clientId,
+    oidcClientSecret: clientSecret,
+    oidcName: name,
+  } = config
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined
+  return {
+    provider: openIdProvider({ issuer, clientId, clientSecret, name: name ?? new URL(issuer).hostname }),
+    redirectUri: `${consoleUrl(config)}api/oidc-callback`,
+  }
+}
+
+/** The cause of a refusal by a provider, which the person is not told. */
+function failureFields(error: unknown): ReturnType<typeof errorFields> {
+  return errorFields(error instanceof Error && error.cause !== undefined ? error.cause : error)
 }
 
 /**

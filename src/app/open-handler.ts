@@ -70,7 +70,7 @@ export function openHandler(
       forwarding,
     },
     admin: { ...admin, reconcile },
-    console: openConsole(config, { admin, clock, forwarding }),
+    console: openConsole(config, { admin, clock, forwarding, log: parts.log }),
     operating: {
       metrics,
       readiness: () => readinessOf(parts, server.phase()),

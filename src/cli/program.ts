@@ -3,6 +3,7 @@ import { describeConfig } from '../config/config.ts'
 import type { Runner } from './runner.ts'
 import { addAccounts } from './syntax/accounts.ts'
 import { addAdminTokens } from './syntax/admin-tokens.ts'
+import { addUsers } from './syntax/users.ts'
 import { timeLimit } from './syntax/arguments.ts'
 import { addCatalog } from './syntax/catalog.ts'
 import { addKeyDefaults, addKeys } from './syntax/keys.ts'
@@ -49,6 +50,7 @@ export function buildProgram(runner: Runner, version: string): Command {
   addKeys(program, runner)
   addKeyDefaults(program, runner)
   addAdminTokens(program, runner)
+  addUsers(program, runner)
   addMoney(program, runner)
   addUsage(program, runner)
   addCatalog(program, runner)

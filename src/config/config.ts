@@ -27,6 +27,13 @@ export type Config = {
   /** Without a trailing slash. */
   readonly baseUrl: string | undefined
   readonly adminKey: string | undefined
+  /** Undefined: people sign in with a password. */
+  readonly oidcIssuer: string | undefined
+  /** Set if and only if the issuer is. */
+  readonly oidcClientId: string | undefined
+  readonly oidcClientSecret: string | undefined
+  /** Undefined for the host of the issuer. */
+  readonly oidcName: string | undefined
   /** The path of the console, without a trailing slash. */
   readonly consolePath: `/${string}` | 'off'
   /** For example, `acme` in `x-acme-cost-usd`. */
@@ -143,6 +150,7 @@ export function readConfig(environment: Environment = process.env): Config {
   if (!problems.some(problem => problem.startsWith(settings.smtp.name)))
     problems.push(...incompleteMail(config))
   if (!problems.some(problem => DATABASE_SETTINGS.test(problem))) problems.push(...halfDatabase(config))
+  if (!problems.some(problem => problem.startsWith('TOLLGATE_OIDC_'))) problems.push(...halfOpenId(config))
   const names = Object.values<Setting>(settings).map(({ name }) => name)
   problems.push(...bodiesThatNeverFit(config), ...halfBucket(config), ...unknownVariables(environment, names))
   if (problems.length > 0) throw new ConfigError(problems)
@@ -255,6 +263,24 @@ function halfDatabase(config: Partial<Config>): string[] {
       'TOLLGATE_ANCHOR_FILE is set with TOLLGATE_DATABASE_URL, but gateways of a database share an anchor in the bucket of TOLLGATE_S3_BUCKET. Unset one of them.',
     )
   return problems
+}
+
+/** An OpenID provider sends the browser back to the public address, and knows the gateway by an id and a secret. */
+function halfOpenId(config: Partial<Config>): string[] {
+  const { oidcIssuer, oidcClientId, oidcClientSecret, oidcName, baseUrl } = config
+  const others = [oidcClientId, oidcClientSecret, oidcName]
+  if (oidcIssuer === undefined)
+    return others.some(value => value !== undefined)
+      ? [
+          'Settings of TOLLGATE_OIDC_ are set without TOLLGATE_OIDC_ISSUER. Set the issuer, or unset the others.',
+        ]
+      : []
+  const missing = [
+    ...(oidcClientId === undefined ? [settings.oidcClientId.name] : []),
+    ...(oidcClientSecret === undefined ? [settings.oidcClientSecret.name] : []),
+    ...(baseUrl === undefined ? [settings.baseUrl.name] : []),
+  ]
+  return missing.map(name => `TOLLGATE_OIDC_ISSUER is set without ${name}. Set it too.`)
 }
 
 /** A mail server needs a sender, and addresses need a mail server. */

@@ -334,6 +334,12 @@ export const objectPrefix: Form<string> = {
   },
 }
 
+/** A short text on one line. */
+export const buttonText: Form<string> = {
+  expected: 'at most 40 characters on one line, such as Example login',
+  parse: text => (/^[^\p{C}]{1,40}$/u.test(text.trim()) ? text.trim() : undefined),
+}
+
 /** A secret that is sent in a request header. */
 export const headerSecret: Form<string> = {
   expected: 'visible ASCII characters without spaces',

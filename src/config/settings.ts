@@ -1,6 +1,7 @@
 import type { Config } from './config.ts'
 import {
   bucketName,
+  buttonText,
   databaseAddress,
   days,
   dollars,
@@ -149,6 +150,35 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     default: '/console',
     meaning: 'The path of the console, where operators sign in. `off` serves none.',
     ...freePath,
+  },
+  oidcIssuer: {
+    name: 'TOLLGATE_OIDC_ISSUER',
+    default: null,
+    meaning:
+      'The OpenID provider with which people sign in to the console, such as `https://accounts.example.com`. It needs ' +
+      '`TOLLGATE_BASE_URL`. Unset: people sign in with a password.',
+    ...webAddress,
+  },
+  oidcClientId: {
+    name: 'TOLLGATE_OIDC_CLIENT_ID',
+    default: null,
+    meaning:
+      'The id of the gateway at the OpenID provider. Required with an issuer. Unset: no OpenID provider.',
+    ...headerSecret,
+  },
+  oidcClientSecret: {
+    name: 'TOLLGATE_OIDC_CLIENT_SECRET',
+    default: null,
+    meaning:
+      'The secret of the gateway at the OpenID provider. Required with an issuer. Unset: no OpenID provider.',
+    isSecret: true,
+    ...headerSecret,
+  },
+  oidcName: {
+    name: 'TOLLGATE_OIDC_NAME',
+    default: null,
+    meaning: 'What the button for the OpenID provider says. Unset: the host of the issuer.',
+    ...buttonText,
   },
   brand: {
     name: 'TOLLGATE_BRAND',

@@ -27,7 +27,7 @@ export function endedCookie(isSecure: boolean): string {
 }
 
 /** Without a path, so that the browser takes the folder of the URL that it called, with the prefix of a proxy. */
-function cookie(
+export function cookie(
   name: string,
   { text, ageMs, isSecure }: { readonly text: string; readonly ageMs: number; readonly isSecure: boolean },
 ): string {

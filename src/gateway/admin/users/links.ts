@@ -145,9 +145,9 @@ export function checkedUserName(text: string): string {
 }
 
 /** Throws `invalid_field` for a password that is easy to guess. */
-function checkedPassword(password: string, email: string): string {
+export function checkedPassword(password: string, email: string, param = 'password'): string {
   const problem = passwordProblem(password, email)
-  if (problem !== undefined) throw wrong('password', problem)
+  if (problem !== undefined) throw wrong(param, problem)
   return password
 }
 

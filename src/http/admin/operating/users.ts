@@ -10,6 +10,7 @@ import {
 import { formatUsd } from '../../../domain/money.ts'
 import { changeUser, findUser, inviteUser } from '../../../gateway/admin/users/change-user.ts'
 import { makeUserLink, type NewLink } from '../../../gateway/admin/users/links.ts'
+import { mailLink } from '../../../gateway/admin/users/mail-link.ts'
 import type { BufferedReply } from '../../request-context.ts'
 import {
   flagField,
@@ -39,7 +40,8 @@ export async function postUser({ request, actor }: AdminCall, ports: OperatingPo
     },
     ports,
   )
-  return adminReply({ ...(await userBody(user, ports)), ...linkBody(link) })
+  const mailed = await mailLink(user, link, ports)
+  return adminReply({ ...(await userBody(user, ports)), ...linkBody(link), mailed })
 }
 
 /** One page of users, oldest first, including disabled ones. */
@@ -91,7 +93,8 @@ export async function postUserLink(
   ports: OperatingPorts,
 ): Promise<BufferedReply> {
   const user = await findUser(params['user'] ?? '', ports)
-  return adminReply(linkBody(await makeUserLink(user, actor, ports)))
+  const link = await makeUserLink(user, actor, ports)
+  return adminReply({ ...linkBody(link), mailed: await mailLink(user, link, ports) })
 }
 
 export async function listUserSessions({ params }: AdminCall, ports: OperatingPorts): Promise<BufferedReply> {
@@ -111,7 +114,7 @@ export async function deleteUserSessions(
 }
 
 /** A session as lists show it. */
-function sessionRow(session: Session): object {
+export function sessionRow(session: Session): object {
   const { publicId, address, userAgent, createdAtMs, usedAtMs } = session
   return {
     id: publicId,

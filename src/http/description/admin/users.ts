@@ -35,6 +35,7 @@ const userMembers: Members = {
 const linkMembers: Members = {
   link: about('Works once. Only this reply has it. It replaces earlier links of the user.', text),
   link_expires_at: dateTime,
+  mailed: about('Whether the mail server took a mail with the link.', { type: 'boolean' }),
 }
 const email = about('An e-mail address, in ASCII.', text)
 const name = about('Default: the e-mail address.', text)
@@ -85,6 +86,7 @@ const user = {
 const link = {
   link: 'https://ai.example.com/console/#link=Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4zAb3dEf6hIj9',
   link_expires_at: '2026-11-28T05:50:09.183Z',
+  mailed: false,
 }
 const session = {
   id: 'ses_01m7yafb7z000c1awn4tmfekz0',
@@ -120,7 +122,7 @@ export const userPaths: Paths = {
       id: 'inviteUser',
       summary: 'Invite a user',
       description:
-        'The user sets a password with the link, or signs in at the OpenID provider. No mail is sent.',
+        'The user sets a password with the link, or signs in at the OpenID provider. It is mailed if there is a mail server.',
       body: bodyOf('NewUser', {
         email: 'ada@example.com',
         name: 'Ada',

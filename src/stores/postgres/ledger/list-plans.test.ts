@@ -21,8 +21,8 @@ const turns = { next: () => Promise.resolve() }
 let sql: SQL
 
 /**
- * Each row has its number as its id. One charge of 50 has a refund, and one of 50 an attempt that nobody paid for. Their
- * accounts are not made.
+ * Each row has its number as its id. One charge of 50 has a refund, and one of 50 an attempt that nobody paid for.
+ * Their accounts are not made.
  */
 const FILL = `
   SET session_replication_role = replica;

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { Secret, TOTP } from 'otpauth'
+import { aVisitor, callConsole, outcomeOf, PASSWORD, signIn } from '../support/console.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+
+const PERIOD_MS = 30_000
+const clock = fakeClock()
+let gateway: TestGateway
+beforeAll(async () => {
+  gateway = await startTestGateway({ overrides: { clock } })
+})
+afterAll(() => gateway.stop())
+
+test('a code of the app is needed after it was confirmed, and no code counts twice', async () => {
+  const email = 'totp@example.com'
+  const visitor = await aVisitor(gateway, { role: 'viewer', email })
+  const proposed = (await (await visitor.call('POST', 'totp')).json()) as { secret: string; uri: string }
+  const codeNow = () =>
+    new TOTP({ secret: Secret.fromBase32(proposed.secret) }).generate({ timestamp: clock.now() })
+  const attempt = async (code?: string) =>
+    outcomeOf(await callConsole(gateway, 'POST', 'session', { body: { email, password: PASSWORD, code } }))
+  const before = await attempt()
+  const first = codeNow()
+
+  const confirmed = await visitor.call('PUT', 'totp', { code: first })
+
+  expect(proposed.uri).toStartWith('otpauth://totp/Tollgate:totp%40example.com?')
+  expect(before).toBe('200')
+  expect(await confirmed.json()).toEqual({ has_totp: true })
+  expect(await attempt()).toBe('401 code_needed')
+  expect(await attempt(first)).toBe('401 wrong_credentials')
+  clock.advance(PERIOD_MS)
+  const second = codeNow()
+  expect(await attempt(second)).toBe('200')
+  expect(await attempt(second)).toBe('401 wrong_credentials')
+  expect(await attempt('000 000')).toBe('401 wrong_credentials')
+})
+
+test('a new password needs the current one, ends all other sessions, and gives this browser a new cookie', async () => {
+  const email = 'password@example.com'
+  const here = await aVisitor(gateway, { role: 'viewer', email })
+  const there = await signIn(gateway, email)
+
+  const wrong = await here.call('POST', 'password', { current: 'wrong', new: 'another long password' })
+  const weak = await here.call('POST', 'password', { current: PASSWORD, new: 'short' })
+  const changed = await here.call('POST', 'password', { current: PASSWORD, new: 'another long password' })
+
+  expect([await outcomeOf(wrong), await outcomeOf(weak)]).toEqual([
+    '401 wrong_credentials',
+    '400 invalid_field',
+  ])
+  expect(changed.headers.get('set-cookie')).not.toContain(here.cookie)
+  for (const old of [here, there])
+    expect(await outcomeOf(await old.call('GET', 'session'))).toBe('401 not_signed_in')
+  await signIn(gateway, email, 'another long password')
+})
+
+test('signing in changes the cookie that a browser came with, and ends its session', async () => {
+  const email = 'fixation@example.com'
+  await aVisitor(gateway, { role: 'viewer', email })
+  const attacker = await aVisitor(gateway, { role: 'viewer', email: 'fixed@example.com' })
+
+  const planted = await callConsole(gateway, 'POST', 'session', {
+    body: { email, password: PASSWORD },
+    headers: { cookie: attacker.cookie },
+  })
+
+  expect(planted.status).toBe(200)
+  expect(planted.headers.get('set-cookie')).not.toContain(attacker.cookie)
+  expect(await outcomeOf(await attacker.call('GET', 'session'))).toBe('401 not_signed_in')
+})
+
+test('users see where they are signed in, and end one session', async () => {
+  const email = 'sessions@example.com'
+  const here = await aVisitor(gateway, { role: 'viewer', email })
+  const there = await signIn(gateway, email)
+  const listed = (await (await here.call('GET', 'sessions')).json()) as {
+    data: { id: string; current: boolean }[]
+  }
+  const other = listed.data.find(({ current }) => !current)!
+
+  const ended = await here.call('DELETE', `sessions/${other.id}`)
+
+  expect(listed.data).toHaveLength(2)
+  expect(await ended.json()).toEqual({ id: other.id })
+  expect(await outcomeOf(await there.call('GET', 'session'))).toBe('401 not_signed_in')
+  expect(await outcomeOf(await here.call('GET', 'session'))).toBe('200')
+})
+
+test('nobody ends a session of another user', async () => {
+  const ada = await aVisitor(gateway, { role: 'viewer', email: 'one@example.com' })
+  const owner = await aVisitor(gateway, { role: 'owner', email: 'two@example.com' })
+  const { data } = (await (await owner.call('GET', 'sessions')).json()) as { data: { id: string }[] }
+
+  const reply = await ada.call('DELETE', `sessions/${data[0]!.id}`)
+
+  expect(await outcomeOf(reply)).toBe('404 not_found')
+  expect(await outcomeOf(await owner.call('GET', 'session'))).toBe('200')
+})
+
+test('a session ends after twelve hours without use', async () => {
+  const HOUR_MS = 3_600_000
+  const visitor = await aVisitor(gateway, { role: 'viewer', email: 'idle@example.com' })
+  clock.advance(11 * HOUR_MS)
+  const used = await outcomeOf(await visitor.call('GET', 'session'))
+  // The gateway writes in order, so the use of the session is written before this.
+  await gateway.admin('POST', 'accounts', { name: 'after a use' })
+  clock.advance(11 * HOUR_MS)
+  const usedAgain = await outcomeOf(await visitor.call('GET', 'session'))
+  await gateway.admin('POST', 'accounts', { name: 'after another use' })
+
+  clock.advance(12 * HOUR_MS)
+
+  expect([used, usedAgain]).toEqual(['200', '200'])
+  expect(await outcomeOf(await visitor.call('GET', 'session'))).toBe('401 not_signed_in')
+})
+
+test('asking for a new password tells nobody which users there are', async () => {
+  await aVisitor(gateway, { role: 'viewer', email: 'forgotten@example.com' })
+
+  const replies = await Promise.all(
+    ['forgotten@example.com', 'nobody@example.com'].map(email =>
+      callConsole(gateway, 'POST', 'resets', { body: { email } }),
+    ),
+  )
+
+  for (const reply of replies) expect([reply.status, await reply.text()]).toEqual([200, '{}'])
+})
