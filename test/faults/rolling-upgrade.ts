@@ -205,9 +205,9 @@ async function until<T>(withinMs: number, what: string, look: () => Promise<T | 
 }
 
 function requireNoFailure(reports: Readonly<Record<GatewayName, LoadReport>>): void {
-  for (const [name, { refused, broken, unexpected }] of Object.entries(reports))
+  for (const [name, { refused, lastRefusal, broken, unexpected }] of Object.entries(reports))
     if (refused + broken + unexpected.length > 0)
       throw new Error(
-        `Of the clients of ${name}, ${refused} were refused and ${broken} broke; ${unexpected.join('; ')}`,
+        `Of the clients of ${name}, ${refused} were refused and ${broken} broke: ${lastRefusal} ${unexpected.join('; ')}`,
       )
 }
