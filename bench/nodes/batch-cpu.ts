@@ -30,7 +30,7 @@ const server = await PostgresServer.start(18)
 const { openReads, connect } = connections({ url: await aDatabase(server) })
 const reads = openReads()
 const batches = await Batches.open({ connect, label: 'bench', version: '1' })
-const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(batches) })
+const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(createEngine({ batches, reads })) })
 
 try {
   for (const name of ['without limits', 'two limited scopes'] as const) {

@@ -12,6 +12,7 @@ import { anAccountIn, problemsOf } from '../support/postgres/books.ts'
 import { aDatabase } from '../support/postgres/databases.ts'
 import { runServer } from '../support/postgres/run-server.ts'
 import { LedgerModel, type ModelTerms, type Outcome } from './ledger-model.ts'
+import { createEngine } from '../../src/stores/postgres/lanes/engine.ts'
 
 const server = await runServer()
 const ACCOUNTS = 3
@@ -43,7 +44,9 @@ test.skipIf(server === undefined)(
     const { openReads, connect } = connections({ url: await aDatabase(server!) })
     const reads = openReads()
     const batches = await Promise.all(['a', 'b'].map(label => Batches.open({ connect, label, version: '1' })))
-    const nodes = batches.map(of => new TextHolds({ batches: of, reads, tariffs: new Tariffs(of) }))
+    const nodes = batches.map(
+      of => new TextHolds({ batches: of, reads, tariffs: new Tariffs(createEngine({ batches: of, reads })) }),
+    )
     let keys = 0n
     // The first charge of a tariff waits for its row, so that the holds of its wave would be in an earlier batch.
     for (const node of nodes) {

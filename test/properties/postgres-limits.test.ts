@@ -140,7 +140,12 @@ test.skipIf(server === undefined)(
     const nodes = await Promise.all(
       ['a', 'b'].map(async label => {
         const batches = await Batches.open({ connect, label, version: '1', nowMs })
-        const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(batches), nowMs })
+        const holds = new TextHolds({
+          batches,
+          reads,
+          tariffs: new Tariffs(createEngine({ batches, reads })),
+          nowMs,
+        })
         return { batches, holds, engine: createEngine({ batches, reads }) }
       }),
     )

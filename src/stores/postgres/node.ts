@@ -126,7 +126,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     clock,
     ...nowMs,
   })
-  const text = new TextHolds({ batches, reads, tariffs: new Tariffs(batches), onFreed, ...nowMs })
+  const text = new TextHolds({ batches, reads, tariffs: new Tariffs(engine), onFreed, ...nowMs })
   const owner = { number: random64(), expiresAtMs: () => clock.now() + HOLD_TTL_MS }
   const close = () => batches.close().then(() => reads.close())
   const catalog = await openCatalog(engine, secretBox(secretKey)).catch((error: unknown) =>

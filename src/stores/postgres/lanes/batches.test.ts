@@ -33,7 +33,7 @@ async function openNode(url: string, onFreed?: (accountId: number) => void) {
     () => batches.close(),
     () => proxy.stop(),
   )
-  const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(batches) })
+  const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(createEngine({ batches, reads })) })
   return { proxy, batches, holds }
 }
 

@@ -1,36 +1,38 @@
 import { tariffsTable } from '../../books/rows/money-tables.ts'
-import { END_OF_WORK } from '../../books/steps.ts'
+import { END_OF_WORK, first, insert, type Engine, type Step } from '../../books/steps.ts'
 import { contentOfTariff, type Tariff } from '../../books/rows/tariff-rows.ts'
-import type { Batches } from '../lanes/batches.ts'
 
-/** The table of the tariffs that charges were priced with: one row for each different set of prices. */
+/** The row of a tariff. There is one row for each different set of prices. */
+export function* tariffRow(content: string): Step<bigint> {
+  const found = yield* first<{ id: bigint }>(WITH_CONTENT, content)
+  if (found !== undefined) return found.id
+  const inserted = yield* insert(tariffsTable, { content })
+  if (inserted !== null) return inserted
+  // Another charge or node wrote it first.
+  const other = yield* first<{ id: bigint }>(WITH_CONTENT, content)
+  if (other === undefined) throw new Error('The row id of the tariff is in use.')
+  return other.id
+}
+
+const WITH_CONTENT = 'SELECT id FROM tariffs WHERE content = ?'
+
+/** The tariffs that charges of a node were priced with. */
 export class Tariffs {
-  readonly #batches: Batches
+  readonly #engine: Pick<Engine, 'write'>
   /** By identity: the catalog is frozen, so all charges of a model at a revision come with the same object. */
   readonly #ids = new WeakMap<Tariff, Promise<bigint>>()
 
-  constructor(batches: Batches) {
-    this.#batches = batches
+  constructor(engine: Pick<Engine, 'write'>) {
+    this.#engine = engine
   }
 
   /** The row of a tariff. It is written before the batch of its first charge. */
   idOf(tariff: Tariff): Promise<bigint> {
     const known = this.#ids.get(tariff)
     if (known !== undefined) return known
-    const id = this.#write(contentOfTariff(tariff))
+    const id = this.#engine.write('books', () => tariffRow(contentOfTariff(tariff)), END_OF_WORK)
     this.#ids.set(tariff, id)
     id.catch(() => this.#ids.delete(tariff))
     return id
-  }
-
-  #write(content: string): Promise<bigint> {
-    return this.#batches.run(async writes => {
-      const inserted = await writes.insert(tariffsTable, { content })
-      if (inserted !== null) return inserted
-      // Another charge or node wrote it first.
-      const [row] = await writes.sql<{ id: bigint }[]>`SELECT id FROM tariffs WHERE content = ${content}`
-      if (row === undefined) throw new Error('The row id of the tariff is in use.')
-      return row.id
-    }, END_OF_WORK)
   }
 }

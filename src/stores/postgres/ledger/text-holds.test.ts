@@ -11,6 +11,7 @@ import { connections } from '../database/database.ts'
 import { LANE_TTL_MS } from '../lanes/lane.ts'
 import { Tariffs } from './tariffs.ts'
 import { TextHolds } from './text-holds.ts'
+import { createEngine } from '../lanes/engine.ts'
 
 const server = await runServer()
 const ends: (() => unknown)[] = []
@@ -28,7 +29,13 @@ async function setUp() {
     const onFreed = (accountId: number) => freed.push(accountId)
     return {
       batches,
-      holds: new TextHolds({ batches, reads, tariffs: new Tariffs(batches), nowMs, onFreed }),
+      holds: new TextHolds({
+        batches,
+        reads,
+        tariffs: new Tariffs(createEngine({ batches, reads })),
+        nowMs,
+        onFreed,
+      }),
     }
   }
   ends.push(() => reads.close())

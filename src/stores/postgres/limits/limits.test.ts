@@ -42,7 +42,7 @@ async function setUp() {
     const batches = await Batches.open({ connect, label, version: '1', nowMs })
     ends.unshift(() => batches.close())
     const engine = createEngine({ batches, reads })
-    const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(batches), nowMs })
+    const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(engine), nowMs })
     const events = new Events(storedReceivers)
     return {
       batches,
