@@ -48,7 +48,7 @@ export function usersConform(kind: StoreKind): void {
 
       const used = await Promise.all([store, other].map(node => node.users.useTotpStep(publicId, 9)))
 
-      expect(used.toSorted()).toEqual([false, true])
+      expect(used.filter(Boolean)).toHaveLength(1)
       expect(await store.users.useTotpStep(publicId, 8)).toBe(false)
       expect(await store.users.useTotpStep(publicId, 10)).toBe(true)
     })

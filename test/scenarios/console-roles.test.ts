@@ -19,7 +19,7 @@ afterAll(() => gateway.stop())
 function mayCall(role: Role, method: string, path: string): boolean {
   const isOfOwners =
     /^(?:users|tokens)(?:\/|$)/.test(path) ||
-    (method !== 'GET' && /^(?:providers\/|catalog(?:\/rollback)?$)/.test(path))
+    (method !== 'GET' && /^(?:providers\/\{provider\}|catalog(?:\/rollback)?)$/.test(path))
   if (role === 'owner') return true
   if (isOfOwners) return false
   if (role === 'operator' || method === 'GET' || path === 'keys/find') return true

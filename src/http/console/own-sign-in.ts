@@ -1,3 +1,4 @@
+import type { Session } from '../../domain/admin/user.ts'
 import {
   changePassword,
   confirmTotp,
@@ -19,8 +20,8 @@ export async function listSessions(
   { userSessions, clock }: ConsolePorts,
 ): Promise<BufferedReply> {
   const sessions = await userSessions.list(user.id, clock.now())
-  const rows = sessions.map(one => ({ ...sessionRow(one), current: one.publicId === session.publicId }))
-  return consoleReply({ data: rows })
+  const rowOf = (one: Session) => ({ ...sessionRow(one), current: one.publicId === session.publicId })
+  return consoleReply({ data: sessions.map(rowOf) })
 }
 
 /** Ends one of the user's own sessions. */
