@@ -10,11 +10,13 @@ import type {
   RequestReportQuery,
 } from '../../gateway/ports/request-records.ts'
 import {
+  countedRefusals,
   countQuery,
   countsOf,
   DELETE_OLD_COUNTS,
   oldCounts,
   requestSumsOf,
+  tokensOf,
   type CountRow,
 } from '../books/requests/request-counts.ts'
 import {
@@ -195,10 +197,11 @@ export async function removeRequests({ connect }: Pick<Connections, 'connect'>):
 
 async function insertBatch(sql: SQL, batch: RecordBatch): Promise<void> {
   const { requests, alikeRefusals } = batch
+  const counts = countsOf({ requests, tokens: tokensOf(requests), refusals: countedRefusals(batch) })
   await sql`SELECT write_requests_v1(
     ${list(requests.map(request => record(requestValuesOf(request))))}::request_v1[],
     ${list([...alikeRefusals.keys()])}::text[], ${list(Array.from(alikeRefusals.values(), String))}::bigint[]),
-    count_requests_v1(${list(countsOf(batch).map(values => record(values)))}::request_count_v1[])`
+    count_requests_v1(${list(counts.map(values => record(values)))}::request_count_v1[])`
 }
 
 /** Drops at most one part. Null if it could not look or drop now. */

@@ -1,4 +1,4 @@
-import { bucketNames, usageBuckets } from '../../../domain/pricing/usage.ts'
+import { usageBuckets } from '../../../domain/pricing/usage.ts'
 import {
   bucketOfMs,
   tokenKinds,
@@ -54,19 +54,61 @@ export function oldCounts(nowMs: number): readonly (readonly [dimension: Dimensi
   return dimensions.map(dimension => [dimension, nowMs - KEPT_DAYS * MS_PER_DAY])
 }
 
+/** What is counted of a request, beside its tokens. */
+export type CountedRequest = Pick<
+  RecordedRequest,
+  'atMs' | 'status' | 'model' | 'accountId' | 'errorCode' | 'durationMs' | 'firstByteMs' | 'attempts'
+>
+
+/** Refusals that have no record of their own. They called no provider. */
+export type CountedRefusals = Pick<RecordedRequest, 'atMs' | 'status' | 'model' | 'accountId'> & {
+  readonly count: number
+}
+
+/** The tokens of all requests of a batch, one after the other: those of a request are in the order of `tokenKinds`. */
+export function tokensOf(requests: readonly RecordedRequest[]): Float64Array {
+  const tokens = new Float64Array(requests.length * usageBuckets.length)
+  for (const [index, { usage }] of requests.entries()) {
+    if (usage === undefined) continue
+    const first = index * usageBuckets.length
+    for (const [kind, bucket] of usageBuckets.entries()) tokens[first + kind] = usage[bucket]
+  }
+  return tokens
+}
+
+export function countedRefusals({
+  onlyCounted = [],
+}: Pick<RecordBatch, 'onlyCounted'>): readonly CountedRefusals[] {
+  return onlyCounted.map(({ request: { atMs, status, model, accountId }, count: refused }) => ({
+    atMs,
+    status,
+    model,
+    accountId,
+    count: refused,
+  }))
+}
+
 /** What a batch adds to the counts, in one order for all nodes, so that two of them never wait for each other. */
 export function countsOf({
   requests,
-  onlyCounted = [],
-}: Pick<RecordBatch, 'requests' | 'onlyCounted'>): RequestCount[] {
+  tokens,
+  refusals,
+}: {
+  readonly requests: readonly CountedRequest[]
+  /** See `tokensOf`. */
+  readonly tokens: Float64Array
+  readonly refusals: readonly CountedRefusals[]
+}): readonly RequestCount[] {
   const sums = new CountSums()
-  for (const request of requests) addRequest(sums, request)
-  for (const { request, count } of onlyCounted) addRefusals(sums, request, count)
+  for (const [index, request] of requests.entries())
+    addRequest(sums, request, tokens.subarray(index * usageBuckets.length))
+  for (const refused of refusals) addRefusals(sums, refused)
   return sums.counts()
 }
 
-function addRequest(sums: CountSums, request: RecordedRequest): void {
-  const { atMs, status, model, accountId, durationMs, firstByteMs, attempts, usage } = request
+/** `tokens` begins with those of the request. */
+function addRequest(sums: CountSums, request: CountedRequest, tokens: Float64Array): void {
+  const { atMs, status, model, accountId, durationMs, firstByteMs, attempts } = request
   const errors = isFailed(request) ? 1 : 0
   const all = sums.of('all', atMs, '')
   const ofModel = model === undefined ? undefined : sums.of('model', atMs, model)
@@ -78,26 +120,23 @@ function addRequest(sums: CountSums, request: RecordedRequest): void {
     count(sums.of('provider', atMs, provider), 1, reason === undefined || reason === 'refused' ? 0 : 1)
   const ofProvider = served === undefined ? undefined : sums.of('provider', atMs, served)
   for (const group of [all, ofModel, ofStatus, ofAccount]) if (group) count(group, 1, errors)
+  const duration = bucketOfMs(durationMs)
+  const firstByte = firstByteMs === undefined ? undefined : bucketOfMs(firstByteMs)
   for (const group of [all, ofModel, ofStatus, ofProvider]) {
     if (group === undefined || (errors > 0 && group !== ofStatus)) continue
-    addTime(group.durations, durationMs)
-    if (firstByteMs !== undefined) addTime(group.firstBytes, firstByteMs)
+    addTo(group.durations, duration, 1)
+    if (firstByte !== undefined) addTo(group.firstBytes, firstByte, 1)
   }
-  if (usage === undefined) return
-  for (const group of [all, ofModel, ofProvider, ofAccount])
-    if (group)
-      for (const bucket of usageBuckets)
-        if (usage[bucket] > 0) {
-          const kind = bucketNames[bucket]
-          group.tokens.set(kind, (group.tokens.get(kind) ?? 0) + usage[bucket])
-        }
+  for (const [place, kind] of tokenKinds.entries()) {
+    const added = tokens[place] ?? 0
+    if (added === 0) continue
+    for (const group of [all, ofModel, ofProvider, ofAccount]) if (group) addTo(group.tokens, kind, added)
+  }
 }
 
-/** Refusals that have no record of their own. They called no provider. */
 function addRefusals(
   sums: CountSums,
-  { atMs, status, model, accountId }: RecordedRequest,
-  refused: number,
+  { atMs, status, model, accountId, count: refused }: CountedRefusals,
 ): void {
   count(sums.of('all', atMs, ''), refused, refused)
   count(sums.of('status', atMs, String(status)), refused, refused)
@@ -105,7 +144,7 @@ function addRefusals(
   if (model !== undefined) count(sums.of('model', atMs, model), refused, refused)
 }
 
-function isFailed({ status, errorCode }: RecordedRequest): boolean {
+function isFailed({ status, errorCode }: Pick<RecordedRequest, 'status' | 'errorCode'>): boolean {
   return errorCode !== undefined || status >= 400
 }
 
@@ -120,9 +159,8 @@ function count(group: Group, requests: number, errors: number): void {
   group.errors += errors
 }
 
-function addTime(times: Map<number, number>, ms: number): void {
-  const bucket = bucketOfMs(ms)
-  times.set(bucket, (times.get(bucket) ?? 0) + 1)
+function addTo<Key>(sums: Map<Key, number>, key: Key, added: number): void {
+  sums.set(key, (sums.get(key) ?? 0) + added)
 }
 
 function noRequests(): Group {
@@ -144,31 +182,31 @@ class CountSums {
     return group
   }
 
-  counts(): RequestCount[] {
+  counts(): readonly RequestCount[] {
     const counts: RequestCount[] = []
-    for (const [dimension, periods] of this.#groups)
-      for (const [fromMs, names] of periods)
-        for (const [name, group] of names)
-          for (const [measure, bucket, added] of measuresOf(group))
-            if (added > 0) counts.push([dimension, fromMs, name, measure, bucket, added])
-    return counts.sort(inOrder)
+    for (const [dimension, periods] of inOrder(this.#groups))
+      for (const [fromMs, names] of inOrder(periods))
+        for (const [name, group] of inOrder(names))
+          for (const [measure, buckets] of measuresOf(group))
+            for (const [bucket, added] of inOrder(buckets))
+              if (added > 0) counts.push([dimension, fromMs, name, measure, bucket, added])
+    return counts
   }
 }
 
-function* measuresOf(group: Group): Generator<[Measure, number, number]> {
-  yield ['requests', 0, group.requests]
-  yield ['errors', 0, group.errors]
-  for (const [bucket, added] of group.durations) yield ['duration', bucket, added]
-  for (const [bucket, added] of group.firstBytes) yield ['first_byte', bucket, added]
-  for (const [kind, added] of group.tokens) yield [kind, 0, added]
+function* measuresOf(group: Group): Generator<[Measure, ReadonlyMap<number, number>]> {
+  yield ['requests', new Map([[0, group.requests]])]
+  yield ['errors', new Map([[0, group.errors]])]
+  yield ['duration', group.durations]
+  yield ['first_byte', group.firstBytes]
+  for (const kind of tokenKinds) yield [kind, new Map([[0, group.tokens.get(kind) ?? 0]])]
 }
 
-function inOrder(left: RequestCount, right: RequestCount): number {
-  for (const place of [0, 1, 2, 3, 4] as const) {
-    const [one, other] = [left[place], right[place]]
-    if (one !== other) return one < other ? -1 : 1
-  }
-  return 0
+/** Sorts each map by itself, which takes a tenth of the time of sorting all counts. */
+function inOrder<Key extends string | number, Value>(
+  map: ReadonlyMap<Key, Value>,
+): readonly (readonly [Key, Value])[] {
+  return map.size === 1 ? [...map] : [...map].sort(([left], [right]) => (left < right ? -1 : 1))
 }
 
 /** Hours for all requests, so that a report can show them. Days for the rest, of which there can be many. */
@@ -220,10 +258,9 @@ function groupName({ name, from_ms: fromMs }: CountRow, by: ReportGroup): string
 }
 
 function addRow(group: Group, { measure, bucket, count: added }: CountRow): void {
-  const add = <Key>(sums: Map<Key, number>, key: Key) => sums.set(key, (sums.get(key) ?? 0) + Number(added))
   if (measure === 'requests') group.requests += Number(added)
   else if (measure === 'errors') group.errors += Number(added)
-  else if (measure === 'duration') add(group.durations, Number(bucket))
-  else if (measure === 'first_byte') add(group.firstBytes, Number(bucket))
-  else if (tokenKinds.includes(measure)) add(group.tokens, measure)
+  else if (measure === 'duration') addTo(group.durations, Number(bucket), Number(added))
+  else if (measure === 'first_byte') addTo(group.firstBytes, Number(bucket), Number(added))
+  else if (tokenKinds.includes(measure)) addTo(group.tokens, measure, Number(added))
 }

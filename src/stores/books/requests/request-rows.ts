@@ -1,5 +1,6 @@
 import { nanoUsd, type NanoUsd } from '../../../domain/money.ts'
 import type { RecordedAttempt, RecordedRequest, RefusedBy } from '../../../gateway/ports/request-records.ts'
+import type { CountedRequest } from './request-counts.ts'
 
 /**
  * A record as the columns of its row, without the row's own number. An amount is a text until it is bound, because
@@ -71,6 +72,28 @@ export type RequestValues = readonly (string | number | null)[]
 export function requestValuesOf(record: RecordedRequest): RequestValues {
   const row = requestRowOf(record)
   return columnNames.map(name => row[name])
+}
+
+const places = Object.fromEntries(columnNames.map((name, place) => [name, place])) as Record<
+  keyof RequestRow,
+  number
+>
+
+/** The parts of a record that are counted, from the values of its row. */
+export function countedRequestOf(values: RequestValues): CountedRequest {
+  const value = <Column extends keyof RequestRow>(column: Column) =>
+    values[places[column]] as RequestRow[Column]
+  const firstByteUs = value('first_byte_us')
+  return {
+    atMs: value('at_ms'),
+    status: value('status'),
+    model: value('model') ?? undefined,
+    accountId: value('account_id'),
+    errorCode: value('error_code') ?? undefined,
+    durationMs: value('duration_us') / US_PER_MS,
+    ...(firstByteUs !== null && { firstByteMs: firstByteUs / US_PER_MS }),
+    attempts: JSON.parse(value('attempts')) as readonly RecordedAttempt[],
+  }
 }
 
 const US_PER_MS = 1000

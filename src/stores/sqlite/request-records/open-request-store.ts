@@ -5,7 +5,7 @@ import type {
   RequestReport,
   RequestRecordStore,
 } from '../../../gateway/ports/request-records.ts'
-import { countsOf } from '../../books/requests/request-counts.ts'
+import { countedRefusals, tokensOf } from '../../books/requests/request-counts.ts'
 import { readRequestCursor } from '../../books/requests/request-list.ts'
 import { RequestReads } from '../../books/requests/request-reads.ts'
 import { requestValuesOf } from '../../books/requests/request-rows.ts'
@@ -34,8 +34,9 @@ export function openRequestStore(
       const { alikeRefusals, nowMs } = batch
       try {
         const rows = JSON.stringify(batch.requests.map(requestValuesOf))
-        const counts = JSON.stringify(countsOf(batch))
-        await worker.call({ call: 'write', rows, counts, alikeRefusals: [...alikeRefusals], nowMs })
+        const tokens = tokensOf(batch.requests)
+        const refusals = countedRefusals(batch)
+        await worker.call({ call: 'write', rows, tokens, refusals, alikeRefusals: [...alikeRefusals], nowMs })
         return {}
       } catch (error) {
         return { problem: error instanceof Error ? error.message : String(error) }

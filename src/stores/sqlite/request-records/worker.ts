@@ -1,17 +1,22 @@
 import type { RequestQuery, RequestReportQuery } from '../../../gateway/ports/request-records.ts'
 import { RequestFile, type RequestFileBounds } from './request-file.ts'
-import type { RequestCount } from '../../books/requests/request-counts.ts'
-import type { RequestValues } from '../../books/requests/request-rows.ts'
+import { countsOf, type CountedRefusals } from '../../books/requests/request-counts.ts'
+import { countedRequestOf, type RequestValues } from '../../books/requests/request-rows.ts'
 
 /** The first message to the worker. */
 export type OpenRequestFile = { readonly path: string; readonly bounds: RequestFileBounds }
 
-/** A call of the worker. The rows of a batch are JSON, which is copied at a third of the cost of objects. */
+/**
+ * A call of the worker. The rows of a batch are JSON, which is copied at a third of the cost of objects. The worker also
+ * makes the counts of a batch, which take longer than its rows.
+ */
 export type RecordsCall =
   | {
       readonly call: 'write'
       readonly rows: string
-      readonly counts: string
+      /** The tokens of the rows. */
+      readonly tokens: Float64Array
+      readonly refusals: readonly CountedRefusals[]
       readonly alikeRefusals: readonly (readonly [id: string, count: number])[]
       readonly nowMs: number
     }
@@ -45,13 +50,10 @@ self.addEventListener('message', ({ data }: MessageEvent<OpenRequestFile | Recor
 function answer(opened: RequestFile, request: RecordsCall): unknown {
   switch (request.call) {
     case 'write': {
-      const { rows, counts, alikeRefusals, nowMs } = request
-      return opened.write({
-        rows: JSON.parse(rows) as RequestValues[],
-        counts: JSON.parse(counts) as RequestCount[],
-        alikeRefusals,
-        nowMs,
-      })
+      const { tokens, refusals, alikeRefusals, nowMs } = request
+      const rows = JSON.parse(request.rows) as RequestValues[]
+      const counts = countsOf({ requests: rows.map(countedRequestOf), tokens, refusals })
+      return opened.write({ rows, counts, alikeRefusals, nowMs })
     }
     case 'list':
       return opened.list(request.query)
