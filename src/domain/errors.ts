@@ -63,6 +63,7 @@ export const errorTypeOf = {
   webhook_off: 'conflict_error',
   mail_off: 'conflict_error',
   removals_not_allowed: 'conflict_error',
+  catalog_changed: 'conflict_error',
   last_owner: 'conflict_error',
   idempotency_key_reuse: 'conflict_error',
   link_ended: 'invalid_request_error',

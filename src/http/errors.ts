@@ -54,6 +54,7 @@ const statusOf = {
   webhook_off: 409,
   mail_off: 409,
   removals_not_allowed: 409,
+  catalog_changed: 409,
   idempotency_key_reuse: 409,
   video_not_ready: 409,
   last_owner: 409,

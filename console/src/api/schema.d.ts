@@ -141,6 +141,21 @@ export interface paths {
     };
     get: operations["readMargins"];
   };
+  "/admin/api/overview": {
+    parameters: {
+    };
+    get: operations["readOverview"];
+  };
+  "/admin/api/provider-states": {
+    parameters: {
+    };
+    get: operations["listProviderStates"];
+  };
+  "/admin/api/providers/{provider}/test": {
+    parameters: {
+    };
+    post: operations["testProvider"];
+  };
   "/admin/api/requests/report": {
     parameters: {
     };
@@ -237,6 +252,11 @@ export interface paths {
     get: operations["readCatalog"];
     put: operations["replaceCatalog"];
   };
+  "/admin/api/catalog/changes": {
+    parameters: {
+    };
+    get: operations["compareRevisions"];
+  };
   "/admin/api/catalog/history": {
     parameters: {
     };
@@ -303,6 +323,11 @@ export interface paths {
     parameters: {
     };
     get: operations["listNodes"];
+  };
+  "/admin/api/settings": {
+    parameters: {
+    };
+    get: operations["listSettings"];
   };
   "/admin/api/doctor": {
     parameters: {
@@ -1963,6 +1988,22 @@ export interface components {
       old_ends_in?: number | null;
       old_ends_at?: string | null;
     };
+    RevisionChanges: {
+      from: number;
+      to: number;
+      changes: {
+        kind: "provider" | "model" | "price_list";
+        id: string;
+        change: "added" | "changed" | "removed";
+        fields: {
+          field: string;
+          before: unknown;
+          after: unknown;
+        }[];
+        loses_key: boolean;
+      }[];
+      is_reordered: boolean;
+    };
     Catalog: {
       revision: number;
       updated_at: string;
@@ -1997,6 +2038,26 @@ export interface components {
       updated_at?: unknown;
       missing_variables?: unknown;
       warnings?: unknown;
+    };
+    ModelPreview: {
+      dry_run: true;
+      revision: number;
+      is_new: boolean;
+      fields: {
+        field: string;
+        before: unknown;
+        after: unknown;
+      }[];
+      example: {
+        of: string;
+        before_usd: string | null;
+        after_usd: string | null;
+        costs: {
+          provider: string;
+          cost_usd: string;
+          margin_usd: string | null;
+        }[];
+      } | null;
     };
     CatalogChanges: {
       dry_run: true;
@@ -2573,6 +2634,61 @@ export interface components {
       margin_usd: string;
       charges_without_cost: number;
     };
+    MarginSums: {
+      charges: number;
+      revenue_usd: string;
+      provider_cost_usd: string;
+      losses_usd: string;
+      margin_usd: string;
+      charges_without_cost: number;
+      losses_without_cost: number;
+    };
+    Circuit: {
+      provider: string;
+      model: string;
+      state: "closed" | "half_open" | "open";
+      failures: number;
+      open_for_ms: number | null;
+    };
+    ProviderState: {
+      provider: string;
+      state: "healthy" | "failing" | "half_open" | "open";
+      circuits: components["schemas"]["Circuit"][];
+      recent_failures: {
+        model: string;
+        reason: string | null;
+        at: string;
+      }[];
+    };
+    Overview: {
+      today: components["schemas"]["MarginSums"] | null;
+      last_30_days: components["schemas"]["MarginSums"] | null;
+      requests_24_hours: components["schemas"]["RequestSums"] | null;
+      circuits: components["schemas"]["Circuit"][];
+      open_jobs: {
+        queued: number;
+        processing: number;
+        unknown_submit: number;
+      };
+      held_usd: {
+        text: string;
+        media: string;
+      };
+      books: {
+        accepts_paid_work: boolean;
+        is_writable: boolean;
+        stopped_because: string | null;
+        stopped_accounts: number;
+        last_check: {
+          at: string;
+          open_problems: number;
+        } | null;
+      };
+      alerts: {
+        kind: "books" | "store" | "circuit" | "records" | "results" | "model";
+        message: string;
+      }[];
+    };
     RequestSums: {
       requests: number;
       errors: number;
@@ -3059,7 +3175,23 @@ export interface components {
         };
       };
     };
-    "AdminError409-26": {
+    "AdminError400-26": {
+      content: {
+        "application/json": {
+          error: {
+            message: string;
+            type: "invalid_request_error";
+            code: "malformed_request" | "invalid_field" | "invalid_json";
+            param: string | null;
+            details?: {
+              error_code: "malformed_request" | "invalid_field" | "invalid_json";
+            };
+          };
+          type?: "error";
+        };
+      };
+    };
+    "AdminError409-27": {
       content: {
         "application/json": {
           error: {
@@ -3075,7 +3207,7 @@ export interface components {
         };
       };
     };
-    "AdminError409-27": {
+    "AdminError409-28": {
       content: {
         "application/json": {
           error: {
@@ -3091,7 +3223,7 @@ export interface components {
         };
       };
     };
-    "AdminError409-28": {
+    "AdminError409-29": {
       content: {
         "application/json": {
           error: {
@@ -3107,7 +3239,7 @@ export interface components {
         };
       };
     };
-    "AdminError409-29": {
+    "AdminError409-30": {
       content: {
         "application/json": {
           error: {
@@ -3123,23 +3255,39 @@ export interface components {
         };
       };
     };
-    "AdminError409-30": {
+    "AdminError409-31": {
       content: {
         "application/json": {
           error: {
             message: string;
             type: "conflict_error";
-            code: "removals_not_allowed";
+            code: "catalog_changed";
             param: string | null;
             details?: {
-              error_code: "removals_not_allowed";
+              error_code: "catalog_changed";
             };
           };
           type?: "error";
         };
       };
     };
-    "AdminError400-31": {
+    "AdminError409-32": {
+      content: {
+        "application/json": {
+          error: {
+            message: string;
+            type: "conflict_error";
+            code: "removals_not_allowed" | "catalog_changed";
+            param: string | null;
+            details?: {
+              error_code: "removals_not_allowed" | "catalog_changed";
+            };
+          };
+          type?: "error";
+        };
+      };
+    };
+    "AdminError400-33": {
       content: {
         "application/json": {
           error: {
@@ -3166,6 +3314,7 @@ export interface operations {
   listAccounts: {
     parameters: {
       query?: {
+        search?: string;
         limit?: number;
         cursor?: string;
       };
@@ -3903,6 +4052,49 @@ export interface operations {
       };
     };
   };
+  readOverview: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["Overview"];
+        };
+      };
+    };
+  };
+  listProviderStates: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["ProviderState"][];
+          };
+        };
+      };
+    };
+  };
+  testProvider: {
+    parameters: {
+      path: {
+        provider: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            provider: string;
+            ok: boolean;
+            detail: string;
+            duration_ms: number;
+          };
+        };
+      };
+    };
+  };
   readRequestsReport: {
     parameters: {
       query?: {
@@ -4134,6 +4326,7 @@ export interface operations {
             disabled_at: string | null;
             link: string;
             link_expires_at: string;
+            mailed: boolean;
           };
         };
       };
@@ -4184,6 +4377,7 @@ export interface operations {
           "application/json": {
             link: string;
             link_expires_at: string;
+            mailed: boolean;
           };
         };
       };
@@ -4229,6 +4423,7 @@ export interface operations {
         content: {
           "application/json": {
             data: components["schemas"]["ProviderRow"][];
+            revision: number;
           };
         };
       };
@@ -4250,6 +4445,9 @@ export interface operations {
   };
   putProvider: {
     parameters: {
+      query?: {
+        revision?: number;
+      };
       path: {
         provider: string;
       };
@@ -4293,6 +4491,7 @@ export interface operations {
               id: string;
               reason: string;
             }[];
+            revision: number;
           };
         };
       };
@@ -4314,6 +4513,10 @@ export interface operations {
   };
   putModel: {
     parameters: {
+      query?: {
+        dry_run?: "true" | "false";
+        revision?: number;
+      };
       path: {
         model: string;
       };
@@ -4326,7 +4529,7 @@ export interface operations {
     responses: {
       200: {
         content: {
-          "application/json": components["schemas"]["ModelRow"];
+          "application/json": components["schemas"]["ModelRow"] | components["schemas"]["ModelPreview"];
         };
       };
     };
@@ -4384,6 +4587,7 @@ export interface operations {
       query?: {
         dry_run?: "true" | "false";
         allow_removals?: "true" | "false";
+        revision?: number;
       };
     };
     requestBody: {
@@ -4396,6 +4600,21 @@ export interface operations {
       200: {
         content: {
           "application/json": components["schemas"]["ReplacedCatalog"] | components["schemas"]["CatalogChanges"];
+        };
+      };
+    };
+  };
+  compareRevisions: {
+    parameters: {
+      query?: {
+        from?: number;
+        to?: number;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["RevisionChanges"];
         };
       };
     };
@@ -4424,6 +4643,7 @@ export interface operations {
       query?: {
         dry_run?: "true" | "false";
         allow_removals?: "true" | "false";
+        revision?: number;
       };
     };
     requestBody: {
@@ -4447,6 +4667,7 @@ export interface operations {
         content: {
           "application/json": {
             data: components["schemas"]["PriceListRow"][];
+            revision: number;
           };
         };
       };
@@ -4470,6 +4691,7 @@ export interface operations {
     parameters: {
       query?: {
         dry_run?: "true" | "false";
+        revision?: number;
       };
       path: {
         list: string;
@@ -4653,6 +4875,25 @@ export interface operations {
       200: {
         content: {
           "application/json": components["schemas"]["Nodes"];
+        };
+      };
+    };
+  };
+  listSettings: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: {
+              name: string;
+              value: string | null;
+              default: string | null;
+              source: "environment" | "default";
+              meaning: string;
+            }[];
+          };
         };
       };
     };

@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
-import type { Catalog } from './catalog.ts'
-import type { Model, ModelDraft } from './model.ts'
-import type { Provider } from './provider.ts'
+import type { Catalog, CatalogSettings } from './catalog.ts'
+import type { AnyModelSettings } from './model.ts'
+import type { ProviderSettings } from './provider.ts'
 import type { PriceList } from './price-list.ts'
 import { encodePriceList } from './rows/price-list-row.ts'
 import { encodeModel } from './rows/model-row.ts'
@@ -35,16 +35,30 @@ export type CatalogChanges = {
 
 /** The differences between two catalogs. */
 export function catalogChanges(before: Catalog, after: Catalog): CatalogChanges {
-  const models = { before: allModels(before), after: allModels(after) }
+  return changesBetween(rowsOf(before), rowsOf(after))
+}
+
+/** The differences between two revisions of the history. */
+export function revisionChanges(before: CatalogSettings, after: CatalogSettings): CatalogChanges {
+  return changesBetween(rowsOfSettings(before), rowsOfSettings(after))
+}
+
+type AllRows = {
+  readonly providers: Rows<ProviderSettings>
+  readonly models: Rows<AnyModelSettings>
+  readonly priceLists: Rows<PriceList>
+}
+
+function changesBetween(before: AllRows, after: AllRows): CatalogChanges {
   return {
     rows: [
       ...changesOf(before.providers, after.providers, providerChange),
-      ...changesOf(models.before, models.after, modelChange),
+      ...changesOf(before.models, after.models, modelChange),
       ...changesOf(before.priceLists, after.priceLists, priceListChange),
     ],
     isReordered:
       isReordered(before.providers, after.providers) ||
-      isReordered(models.before, models.after) ||
+      isReordered(before.models, after.models) ||
       isReordered(before.priceLists, after.priceLists),
   }
 }
@@ -117,7 +131,7 @@ function changesOf<Row>(
   return [...kept, ...removed]
 }
 
-function providerChange(before: Provider | undefined, after: Provider | undefined): Change {
+function providerChange(before: ProviderSettings | undefined, after: ProviderSettings | undefined): Change {
   const losesKey = before?.secret.from === 'literal' && after?.secret.from !== 'literal'
   if (before === undefined || after === undefined) return { kind: 'provider', fields: [], losesKey }
   const fields = fieldChanges(encodeProvider(before), encodeProvider(after))
@@ -125,12 +139,12 @@ function providerChange(before: Provider | undefined, after: Provider | undefine
 }
 
 /** Both rows show `<stored>`, but the keys differ. */
-function anotherKey({ secret: left }: Provider, { secret: right }: Provider): FieldChange[] {
+function anotherKey({ secret: left }: ProviderSettings, { secret: right }: ProviderSettings): FieldChange[] {
   if (left.from !== 'literal' || right.from !== 'literal' || left.value === right.value) return []
   return [{ field: 'api_key', before: '<stored>', after: '<another key>' }]
 }
 
-function modelChange(before: Model | ModelDraft | undefined, after: Model | ModelDraft | undefined): Change {
+function modelChange(before: AnyModelSettings | undefined, after: AnyModelSettings | undefined): Change {
   const fields =
     before === undefined || after === undefined ? [] : fieldChanges(encodeModel(before), encodeModel(after))
   return { kind: 'model', fields, losesKey: false }
@@ -167,8 +181,16 @@ function isReordered(before: Rows<unknown>, after: Rows<unknown>): boolean {
   return left.some((id, index) => id !== right[index])
 }
 
-function allModels({ models, drafts }: Catalog): Rows<Model | ModelDraft> {
-  return new Map<string, Model | ModelDraft>([...models, ...drafts])
+function rowsOf({ providers, models, drafts, priceLists }: Catalog): AllRows {
+  return { providers, models: new Map<string, AnyModelSettings>([...models, ...drafts]), priceLists }
+}
+
+function rowsOfSettings({ providers, models, priceLists = [] }: CatalogSettings): AllRows {
+  return { providers: byId(providers), models: byId(models), priceLists: byId(priceLists) }
+}
+
+function byId<Row extends { readonly id: string }>(rows: readonly Row[]): Rows<Row> {
+  return new Map(rows.map(row => [row.id, row]))
 }
 
 function isOfSandbox(catalog: Catalog, kind: RowChange['kind'], id: string): boolean {

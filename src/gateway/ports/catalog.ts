@@ -15,7 +15,7 @@ import type { Page } from './ledger-reports.ts'
  * Callers validate values (`domain/catalog/rows`); the store validates references. It refuses a model whose provider
  * does not exist, the deletion of a provider that a model uses or of a model that a price list names, a price list that
  * names an unknown model or one of another kind, the deletion of a price list of an open account, and a secret to keep
- * if there is none, with `invalid_field`.
+ * if there is none, with `invalid_field`. A change that `check` refuses writes nothing.
  */
 export interface CatalogStore {
   /** The catalog of this node's copy. Synchronous, because every request reads it. Never an older one than before. */
@@ -23,15 +23,15 @@ export interface CatalogStore {
   /** Loads the newest stored revision into the copy, and returns it. Reads only its number if the copy has it. */
   refresh(): Promise<Catalog>
   /** Creates or replaces a provider; a new one is listed last. A secret `from: 'keep'` keeps the stored one. */
-  putProvider(provider: ProviderSettings, audit: Audit): Promise<Catalog>
+  putProvider(provider: ProviderSettings, audit: Audit, check?: CheckChange): Promise<Catalog>
   /** False if there was none. */
   deleteProvider(id: string, audit: Audit): Promise<boolean>
   /** Creates or replaces a model, finished or draft; a new one is listed last. */
-  putModel(model: AnyModelSettings, audit: Audit): Promise<Catalog>
+  putModel(model: AnyModelSettings, audit: Audit, check?: CheckChange): Promise<Catalog>
   /** False if there was none. */
   deleteModel(id: string, audit: Audit): Promise<boolean>
   /** Creates or replaces a price list; a new one is listed last. */
-  putPriceList(list: PriceList, audit: Audit): Promise<Catalog>
+  putPriceList(list: PriceList, audit: Audit, check?: CheckChange): Promise<Catalog>
   /** False if there was none. */
   deletePriceList(id: string, audit: Audit): Promise<boolean>
   /** Replaces the whole catalog, or nothing if a part of it is wrong or if `check` throws. */

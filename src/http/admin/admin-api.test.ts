@@ -516,6 +516,46 @@ describe('catalog', () => {
     expect(await ok('GET', 'catalog')).toEqual(before)
   })
 
+  test('an edit from an earlier revision is refused if another edit came first', async () => {
+    const { revision, data } = await ok('GET', 'models')
+    const [model] = data
+    const path = `models/${String(model?.['id'])}?revision=${Number(revision)}`
+    await ok('PUT', path, { ...model, description: 'The first operator.' })
+
+    const second = await refusal('PUT', path, { ...model, description: 'The second operator.' })
+    const preview = await refusal('PUT', `${path}&dry_run=true`, { ...model })
+    const rollback = await refusal('POST', `catalog/rollback?revision=${Number(revision)}`, { revision: 1 })
+
+    expect(second).toMatchObject({ status: 409, code: 'catalog_changed', param: 'revision' })
+    expect(preview).toMatchObject({ status: 409, code: 'catalog_changed' })
+    expect(rollback).toMatchObject({ status: 409, code: 'catalog_changed' })
+    const { description } = await ok('GET', `models/${String(model?.['id'])}`)
+    expect(description).toBe('The first operator.')
+  })
+
+  test('two revisions are compared field by field, and without keys', async () => {
+    const { revision: from } = await ok('GET', 'catalog')
+    await ok('PUT', 'providers/main', { ...PROVIDER, api_key: 'sk-another-long-secret' })
+    const { revision: to } = await ok('GET', 'catalog')
+
+    const shown = await ok('GET', `catalog/changes?from=${Number(from)}&to=${Number(to)}`)
+    const unknown = await refusal('GET', `catalog/changes?from=${Number(to) + 5}`)
+
+    expect(shown).toMatchObject({
+      from,
+      to,
+      changes: [
+        {
+          kind: 'provider',
+          id: 'main',
+          change: 'changed',
+          fields: [{ field: 'api_key', before: '<stored>', after: '<another key>' }],
+        },
+      ],
+    })
+    expect(unknown).toMatchObject({ status: 404 })
+  })
+
   test('the catalog goes back to an earlier revision, with the stored keys of that time', async () => {
     const before = await ok('GET', 'catalog')
     const { revision } = before as unknown as { readonly revision: number }

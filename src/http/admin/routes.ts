@@ -9,7 +9,7 @@ import {
   postSuspension,
 } from './accounts/accounts.ts'
 import { deleteToken, getToken, listTokens, postToken } from './operating/admin-tokens.ts'
-import { getCatalogHistory, postCatalogRollback } from './catalog/catalog-history.ts'
+import { getCatalogChanges, getCatalogHistory, postCatalogRollback } from './catalog/catalog-history.ts'
 import { getCatalog, putCatalog } from './catalog/catalog.ts'
 import {
   deleteModel,
@@ -118,6 +118,7 @@ export const routes: readonly AdminRoute[] = [
   },
   { path: 'price-lists/{list}/changes', methods: { GET: reading(getPriceListChanges) } },
   { path: 'catalog', methods: { GET: reading(getCatalog), PUT: owning(putCatalog) } },
+  { path: 'catalog/changes', methods: { GET: reading(getCatalogChanges) } },
   { path: 'catalog/history', methods: { GET: reading(getCatalogHistory) } },
   { path: 'catalog/rollback', methods: { POST: owning(postCatalogRollback) } },
   { path: 'accounts', methods: { GET: reading(listAccounts, 'grants'), POST: full(postAccount) } },

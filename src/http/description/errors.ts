@@ -81,6 +81,7 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
     'whk_01m7yafb7z000c1awn4tmfekz0 has been off since 2027-01-15T00:00:00.000Z, so it gets no messages. Switch it on first.',
   mail_off: 'No mail is sent, because TOLLGATE_SMTP_URL is not set. Set it and start the gateway again.',
   removals_not_allowed: 'This change would remove model "gpt-x".',
+  catalog_changed: 'The catalog is at revision 8, and this change was made from revision 7.',
   idempotency_key_reuse: 'This Idempotency-Key was used for another request before.',
   video_not_ready: 'The clip is not ready.',
   content_archived: 'The clip was archived, or is damaged.',

@@ -1,5 +1,6 @@
 import { priceListName } from '../../domain/catalog/rows/price-list-row.ts'
 import { modelKinds } from '../../domain/catalog/model.ts'
+import { revisionParameter } from './admin/catalog.ts'
 import { bodyOf, json, ok, type Parameter, type Paths } from './operation.ts'
 import {
   about,
@@ -81,7 +82,10 @@ export const priceListPaths: Paths = {
       ...common,
       id: 'listPriceLists',
       summary: 'All price lists',
-      replies: ok('The rows.', object({ data: listOf(ref('PriceListRow')) }), { data: [row] }),
+      replies: ok('The rows.', object({ data: listOf(ref('PriceListRow')), revision: count }), {
+        data: [row],
+        revision: 2,
+      }),
       errors: [],
     },
   },
@@ -107,6 +111,7 @@ export const priceListPaths: Paths = {
           schema: words(['true', 'false']),
           example: 'true',
         },
+        revisionParameter,
       ],
       body: bodyOf('NewPriceListRow', row),
       replies: {
@@ -118,7 +123,7 @@ export const priceListPaths: Paths = {
           ),
         },
       },
-      errors: [],
+      errors: ['catalog_changed'],
     },
     delete: {
       ...common,

@@ -1,3 +1,4 @@
+import { revisionChanges } from '../../../domain/catalog/catalog-changes.ts'
 import { GatewayError } from '../../../domain/errors.ts'
 import { auditOf } from '../../../gateway/admin/operator.ts'
 import { pageOf, rowsBefore } from '../../list-query.ts'
@@ -5,9 +6,10 @@ import type { BufferedReply } from '../../request-context.ts'
 import { readFields, wrongField } from '../body.ts'
 import { adminReply, type AdminCall } from '../call.ts'
 import type { CatalogPorts } from '../ports.ts'
+import { found } from '../found.ts'
 import { instant } from '../instant.ts'
-import { readAdminPage } from '../query.ts'
-import { replaceCatalog } from './replace-catalog.ts'
+import { readAdminPage, revisionIn } from '../query.ts'
+import { changesBody, replaceCatalog } from './replace-catalog.ts'
 
 /** An import can change thousands of rows, and a page has hundreds of revisions. */
 const CHANGES_MAX = 100
@@ -35,6 +37,20 @@ export async function getCatalogHistory(
   )
 }
 
+/** The rows that differ between two revisions: `?from=`, and `?to=`, which is the current one if it is absent. */
+export async function getCatalogChanges(
+  { query }: AdminCall,
+  { catalog }: CatalogPorts,
+): Promise<BufferedReply> {
+  const to = revisionIn(query, 'to') ?? catalog.current().revision
+  const from = revisionIn(query, 'from')
+  if (from === undefined) throw wrongField('from', 'is missing; it must be the number of a revision')
+  const read = async (revision: number) =>
+    found(await catalog.at(revision), () => absenceSentence(revision, catalog))
+  const changes = revisionChanges(await read(from), await read(to))
+  return adminReply({ from, to, ...changesBody(changes) })
+}
+
 /**
  * Makes the catalog of an earlier revision the current one, as a new revision. Its stored keys come back too. Has the
  * query and the reply of `PUT catalog`.
@@ -47,12 +63,12 @@ export async function postCatalogRollback(
   if (typeof revision !== 'number' || !Number.isSafeInteger(revision) || revision < 1)
     throw wrongField('revision', 'must be the number of a revision')
   const settings = await ports.catalog.at(revision)
-  if (settings === undefined) throw new GatewayError('not_found', absenceSentence(revision, ports))
+  if (settings === undefined) throw new GatewayError('not_found', absenceSentence(revision, ports.catalog))
   const subject = `revision ${revision}`
   const audit = auditOf({ actor, action: 'catalog.rollback', subject }, ports.clock)
   return replaceCatalog(settings, audit, { query, ports })
 }
 
-function absenceSentence(revision: number, { catalog }: CatalogPorts): string {
+function absenceSentence(revision: number, catalog: CatalogPorts['catalog']): string {
   return `The history has no revision ${revision}. The catalog is at revision ${catalog.current().revision}.`
 }

@@ -11,11 +11,12 @@ import type { BufferedReply } from '../../request-context.ts'
 import { adminReply, type AdminCall } from '../call.ts'
 import type { CatalogPorts } from '../ports.ts'
 import { absenceOf, found } from '../found.ts'
-import { readSwitch } from '../query.ts'
+import { readRevision, readSwitch } from '../query.ts'
 
 /** All providers, without their secrets. */
 export async function listProviderRows(_: AdminCall, { catalog }: CatalogPorts): Promise<BufferedReply> {
-  return adminReply({ data: [...catalog.current().providers.values()].map(encodeProvider) })
+  const { providers, revision } = catalog.current()
+  return adminReply({ data: [...providers.values()].map(encodeProvider), revision })
 }
 
 /** One provider, without its secret. */
@@ -25,13 +26,13 @@ export async function getProvider({ params }: AdminCall, { catalog }: CatalogPor
 
 /** Creates or replaces a provider. A key that is sent as `<stored>` is kept. */
 export async function putProvider(
-  { request, params, actor }: AdminCall,
+  { request, params, query, actor }: AdminCall,
   ports: CatalogPorts,
 ): Promise<BufferedReply> {
   const id = params['provider'] ?? ''
   const provider = valueOf(decodeProvider(rowOf(await readJson(request), id)))
   const audit = auditOf({ actor, action: 'provider.put', subject: id }, ports.clock)
-  return adminReply(providerBody(await ports.catalog.putProvider(provider, audit), id))
+  return adminReply(providerBody(await ports.catalog.putProvider(provider, audit, readRevision(query)), id))
 }
 
 /** Deletes a provider. Throws `invalid_field` while a model uses it. */
@@ -69,10 +70,11 @@ export async function postProviderTest(
 /** All models, including those that are off or unfinished, and those that cannot be called now. */
 export async function listModelRows(_: AdminCall, ports: CatalogPorts): Promise<BufferedReply> {
   const catalog = ports.catalog.current()
-  const { models, drafts } = catalog
+  const { models, drafts, revision } = catalog
   return adminReply({
     data: [...models.values(), ...drafts.values()].map(encodeModel),
     uncallable: uncallableModels(catalog, ports),
+    revision,
   })
 }
 
@@ -107,9 +109,14 @@ export async function deleteModel({ params, actor }: AdminCall, ports: CatalogPo
   return adminReply({ id, deleted: true })
 }
 
-async function previewModel(id: string, { request }: AdminCall, ports: CatalogPorts): Promise<BufferedReply> {
+async function previewModel(
+  id: string,
+  { request, query }: AdminCall,
+  ports: CatalogPorts,
+): Promise<BufferedReply> {
   const model = valueOf(decodeModel(rowOf(await readJson(request), id)))
   const before = ports.catalog.current()
+  readRevision(query)?.(before)
   const rows = [...before.models.values(), ...before.drafts.values()].filter(row => row.id !== id)
   const settings = { providers: [...before.providers.values()], models: [...rows, model] }
   const after = await ports.catalog.preview(settings, ports.clock.now())
@@ -153,7 +160,7 @@ async function storeModel(
   const model = valueOf(decodeModel(row))
   const { id } = model
   const audit = auditOf({ actor: call.actor, action, subject: id, detail: salesTerms(model) }, ports.clock)
-  return adminReply(modelBody(await ports.catalog.putModel(model, audit), id))
+  return adminReply(modelBody(await ports.catalog.putModel(model, audit, readRevision(call.query)), id))
 }
 
 /** The parts of a row for the audit log: whether it is on, and its price. */

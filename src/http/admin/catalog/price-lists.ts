@@ -15,11 +15,12 @@ import { adminReply, type AdminCall } from '../call.ts'
 import type { CatalogPorts } from '../ports.ts'
 import { rowOf, usdOf } from './catalog-rows.ts'
 import { absenceOf, found } from '../found.ts'
-import { readSwitch } from '../query.ts'
+import { readRevision, readSwitch } from '../query.ts'
 
 /** All price lists. */
 export async function listPriceLists(_: AdminCall, { catalog }: CatalogPorts): Promise<BufferedReply> {
-  return adminReply({ data: [...catalog.current().priceLists.values()].map(encodePriceList) })
+  const { priceLists, revision } = catalog.current()
+  return adminReply({ data: [...priceLists.values()].map(encodePriceList), revision })
 }
 
 export async function getPriceList({ params }: AdminCall, { catalog }: CatalogPorts): Promise<BufferedReply> {
@@ -47,9 +48,14 @@ export async function putPriceList(
   const id = params['list'] ?? ''
   const isDryRun = readSwitch(query, 'dry_run', false)
   const list = valueOf(decodePriceList(rowOf(await readJson(request), id)))
-  if (isDryRun) return adminReply(previewBody(list, ports.catalog.current()))
+  const check = readRevision(query)
+  if (isDryRun) {
+    const current = ports.catalog.current()
+    check?.(current)
+    return adminReply(previewBody(list, current))
+  }
   const audit = auditOf({ actor, action: 'price_list.put', subject: id }, ports.clock)
-  return adminReply(encodePriceList(listOf(await ports.catalog.putPriceList(list, audit), id)))
+  return adminReply(encodePriceList(listOf(await ports.catalog.putPriceList(list, audit, check), id)))
 }
 
 /** Deletes a price list. Throws `invalid_field` while an open account has it. */

@@ -2,6 +2,7 @@ import {
   catalogChanges,
   refuseRemovals,
   removalsIn,
+  type CatalogChanges,
   type RowChange,
 } from '../../../domain/catalog/catalog-changes.ts'
 import { missingVariables, type Catalog, type CatalogSettings } from '../../../domain/catalog/catalog.ts'
@@ -13,7 +14,7 @@ import type { BufferedReply } from '../../request-context.ts'
 import { adminReply } from '../call.ts'
 import type { CatalogPorts } from '../ports.ts'
 import { instant } from '../instant.ts'
-import { readSwitch } from '../query.ts'
+import { readRevision, readSwitch } from '../query.ts'
 
 /**
  * Replaces the whole catalog. `?allow_removals=false` refuses a change that removes rows or stored keys.
@@ -28,12 +29,24 @@ export async function replaceCatalog(
   const isDryRun = readSwitch(query, 'dry_run', false)
   const mayRemove = readSwitch(query, 'allow_removals', true)
   const { catalog, isVariableSet } = ports
+  const checkRevision = readRevision(query)
   if (isDryRun) {
     const before = catalog.current()
+    checkRevision?.(before)
     const after = await catalog.preview(settings, audit.atMs)
-    return adminReply({ ...changesBody(before, after), ...remarksOn(after, isVariableSet) })
+    const changes = catalogChanges(before, after)
+    return adminReply({
+      dry_run: true,
+      revision: before.revision,
+      ...changesBody(changes),
+      removals: removalsIn(changes, before),
+      ...remarksOn(after, isVariableSet),
+    })
   }
-  const after = await catalog.replace(settings, audit, mayRemove ? undefined : refuseRemovals)
+  const after = await catalog.replace(settings, audit, (before, changed) => {
+    checkRevision?.(before)
+    if (!mayRemove) refuseRemovals(before, changed)
+  })
   return adminReply({ ...catalogBody(after), ...remarksOn(after, isVariableSet) })
 }
 
@@ -54,15 +67,9 @@ export function catalogBody(catalog: Catalog): object {
   }
 }
 
-function changesBody(before: Catalog, after: Catalog): object {
-  const changes = catalogChanges(before, after)
-  return {
-    dry_run: true,
-    revision: before.revision,
-    changes: changes.rows.map(changeBody),
-    is_reordered: changes.isReordered,
-    removals: removalsIn(changes, before),
-  }
+/** The rows that differ between two catalogs. */
+export function changesBody({ rows, isReordered }: CatalogChanges): object {
+  return { changes: rows.map(changeBody), is_reordered: isReordered }
 }
 
 function changeBody({ kind, id, change, fields, losesKey }: RowChange): object {

@@ -54,7 +54,21 @@ const variables = {
   ),
 }
 
+const changes = {
+  changes: listOf(
+    object({
+      kind: words(rowKinds),
+      id: text,
+      change: words(['added', 'changed', 'removed']),
+      fields: listOf(object({ field: text, before: anything, after: anything })),
+      loses_key: flag,
+    }),
+  ),
+  is_reordered: flag,
+}
+
 export const adminCatalogSchemas: Members = {
+  RevisionChanges: object({ from: count, to: count, ...changes }),
   Catalog: object(members, listMembers),
   ReplacedCatalog: object({ ...members, ...variables }, listMembers),
   CatalogFile: closed(rowMembers, listMembers),
@@ -95,16 +109,7 @@ export const adminCatalogSchemas: Members = {
   CatalogChanges: object({
     dry_run: always(true),
     revision: count,
-    changes: listOf(
-      object({
-        kind: words(rowKinds),
-        id: text,
-        change: words(['added', 'changed', 'removed']),
-        fields: listOf(object({ field: text, before: anything, after: anything })),
-        loses_key: flag,
-      }),
-    ),
-    is_reordered: flag,
+    ...changes,
     removals: listOf(text),
     ...variables,
   }),
@@ -140,6 +145,13 @@ const idOf = (name: 'provider' | 'model', example: string): Parameter => ({
   schema: text,
   example,
 })
+export const revisionParameter: Parameter = {
+  name: 'revision',
+  in: 'query',
+  description: 'The revision that the change was made from. If the catalog has another one, it is refused.',
+  schema: { type: 'integer', minimum: 0 },
+  example: '7',
+}
 const switches: readonly Parameter[] = [
   {
     name: 'dry_run',
@@ -155,6 +167,7 @@ const switches: readonly Parameter[] = [
     schema: words(['true', 'false']),
     example: 'false',
   },
+  revisionParameter,
 ]
 const replaced: Operation['replies'] = {
   200: {
@@ -201,10 +214,10 @@ function rowPaths(kind: 'provider' | 'model', example: object, extra: Paths[stri
       ...common,
       id: `put${title}`,
       summary: `Create or replace a ${kind}`,
-      parameters,
+      parameters: [...parameters, revisionParameter],
       body: bodyOf(`New${row}`, example),
       replies: ok('The row as stored.', ref(row), example),
-      errors: [],
+      errors: ['catalog_changed'],
     },
     delete: {
       ...common,
@@ -228,7 +241,10 @@ export const adminCatalogPaths: Paths = {
       ...common,
       id: 'listProviders',
       summary: 'All providers',
-      replies: ok('The rows.', object({ data: listOf(ref('ProviderRow')) }), { data: [provider] }),
+      replies: ok('The rows.', object({ data: listOf(ref('ProviderRow')), revision: count }), {
+        data: [provider],
+        revision: 2,
+      }),
       errors: [],
     },
   },
@@ -240,8 +256,12 @@ export const adminCatalogPaths: Paths = {
       summary: 'All models, including those that are off',
       replies: ok(
         'The rows, and the models that cannot be called.',
-        object({ data: listOf(ref('ModelRow')), uncallable: listOf(object({ id: text, reason: text })) }),
-        { data: [model], uncallable: [{ id: 'gpt-x', reason: NO_KEY }] },
+        object({
+          data: listOf(ref('ModelRow')),
+          uncallable: listOf(object({ id: text, reason: text })),
+          revision: count,
+        }),
+        { data: [model], uncallable: [{ id: 'gpt-x', reason: NO_KEY }], revision: 2 },
       ),
       errors: [],
     },
@@ -260,6 +280,7 @@ export const adminCatalogPaths: Paths = {
           schema: words(['true', 'false']),
           example: 'true',
         },
+        revisionParameter,
       ],
       body: bodyOf('NewModelRow', model),
       replies: {
@@ -285,7 +306,7 @@ export const adminCatalogPaths: Paths = {
           ),
         },
       },
-      errors: [],
+      errors: ['catalog_changed'],
     },
     patch: {
       ...common,
@@ -335,7 +356,31 @@ export const adminCatalogPaths: Paths = {
         },
       },
       replies: replaced,
-      errors: ['removals_not_allowed'],
+      errors: ['removals_not_allowed', 'catalog_changed'],
+    },
+  },
+  'catalog/changes': {
+    get: {
+      ...common,
+      id: 'compareRevisions',
+      summary: 'The rows that differ between two revisions',
+      parameters: [
+        { name: 'from', in: 'query', description: 'A revision.', schema: count, example: '1' },
+        {
+          name: 'to',
+          in: 'query',
+          description: 'A revision. Default: the current one.',
+          schema: count,
+          example: '2',
+        },
+      ],
+      replies: ok('The differences. Secrets are not shown.', ref('RevisionChanges'), {
+        from: 1,
+        to: 2,
+        changes: [{ kind: 'model', id: 'gpt-x', change: 'added', fields: [], loses_key: false }],
+        is_reordered: false,
+      }),
+      errors: ['invalid_field', 'not_found'],
     },
   },
   'catalog/history': {
@@ -370,7 +415,7 @@ export const adminCatalogPaths: Paths = {
       parameters: switches,
       body: bodyOf('Rollback', { revision: 1 }),
       replies: replaced,
-      errors: ['not_found', 'removals_not_allowed'],
+      errors: ['not_found', 'removals_not_allowed', 'catalog_changed'],
     },
   },
 }

@@ -77,16 +77,16 @@ export class StoredCatalog implements CatalogStore {
     return this.#copy.catalog
   }
 
-  putProvider(provider: ProviderSettings, audit: Audit): Promise<Catalog> {
-    return this.#edit(audit, catalog => withProvider(provider, catalog))
+  putProvider(provider: ProviderSettings, audit: Audit, check?: CheckChange): Promise<Catalog> {
+    return this.#edit(audit, catalog => withProvider(provider, catalog), check)
   }
 
-  putModel(model: AnyModelSettings, audit: Audit): Promise<Catalog> {
-    return this.#edit(audit, catalog => withModel(model, catalog, audit.atMs))
+  putModel(model: AnyModelSettings, audit: Audit, check?: CheckChange): Promise<Catalog> {
+    return this.#edit(audit, catalog => withModel(model, catalog, audit.atMs), check)
   }
 
-  putPriceList(list: PriceList, audit: Audit): Promise<Catalog> {
-    return this.#edit(audit, catalog => withPriceList(list, catalog))
+  putPriceList(list: PriceList, audit: Audit, check?: CheckChange): Promise<Catalog> {
+    return this.#edit(audit, catalog => withPriceList(list, catalog), check)
   }
 
   deleteProvider(id: string, audit: Audit): Promise<boolean> {
