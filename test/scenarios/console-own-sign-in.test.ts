@@ -37,6 +37,24 @@ test('a code of the app is needed after it was confirmed, and no code counts twi
   expect(await attempt('000 000')).toBe('401 wrong_credentials')
 })
 
+test('asking for the code does not forget wrong codes before it, so that codes cannot be guessed without a wait', async () => {
+  const email = 'guessed@example.com'
+  const visitor = await aVisitor(gateway, { role: 'viewer', email })
+  const proposed = (await (await visitor.call('POST', 'totp')).json()) as { secret: string }
+  const code = new TOTP({ secret: Secret.fromBase32(proposed.secret) }).generate({ timestamp: clock.now() })
+  await visitor.call('PUT', 'totp', { code })
+  const attempt = async (guess?: string) => {
+    const body = { email, password: PASSWORD, code: guess }
+    return outcomeOf(await callConsole(gateway, 'POST', 'session', { body }))
+  }
+  const outcomes: string[] = []
+
+  for (let guess = 0; guess < 6; guess += 1) outcomes.push(await attempt('000000'), await attempt())
+
+  expect(outcomes.slice(0, 2)).toEqual(['401 wrong_credentials', '401 code_needed'])
+  expect(outcomes.at(-1)).toBe('429 too_many_tries')
+})
+
 test('a new password needs the current one, ends all other sessions, and gives this browser a new cookie', async () => {
   const email = 'password@example.com'
   const here = await aVisitor(gateway, { role: 'viewer', email })

@@ -54,6 +54,12 @@ export class SignInPace {
     this.#count('address', trier.address, 1)
   }
 
+  /** Takes back a try that did not fail, and did not succeed either. Failed tries before it still count. */
+  undo(trier: Trier): void {
+    this.#count('user', trier.user, -1)
+    this.#count('address', trier.address, -1)
+  }
+
   /** Forgets the failed tries of the user. Those from the address still count, because it may be an attacker's. */
   succeeded(trier: Trier): void {
     this.#tries.user.delete(trier.user)

@@ -86,8 +86,8 @@ export async function requireCode(
   { users, oneTimeCodes, pace, clock }: Pick<SignInPorts, 'users' | 'oneTimeCodes' | 'pace' | 'clock'>,
 ): Promise<void> {
   if (code === undefined || code.trim() === '') {
-    // The password is right, so the question for the code is no failed try.
-    pace.succeeded(of.trier)
+    // The password is right, so the question for the code is no failed try. Wrong codes before it still count.
+    pace.undo(of.trier)
     throw new GatewayError('code_needed', 'Enter the code of your authenticator app.', {
       param: 'code',
       shouldRetry: false,
