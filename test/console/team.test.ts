@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { expectAccessible } from './support/accessibility.ts'
 import {
   LOOKS,
+  PASSWORD,
   ROLES,
   settled,
   startConsole,
@@ -107,6 +108,27 @@ describe.skipIf(started === undefined)('users and the own profile', () => {
 
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Page not found')
     expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0)
+    await page.context().close()
+  })
+
+  // After the tests of the roles, because it ends the sessions of its user.
+  test('a user changes the password and stays signed in, with a session that can change more', async () => {
+    const page = await signedIn('support')
+    await visit(page, 'profile')
+
+    for (const [current, next] of [
+      [PASSWORD, 'another long password'],
+      ['another long password', PASSWORD],
+    ] as const) {
+      await page.getByLabel('Current password').fill(current)
+      await page.getByLabel('New password').fill(next)
+      await page.getByRole('button', { name: 'Change the password' }).click()
+      await page.getByText('The password is changed').first().waitFor()
+      await page.getByRole('status').getByRole('button', { name: 'Close' }).first().click()
+    }
+
+    expect(await page.getByRole('alert').count()).toBe(0)
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Profile')
     await page.context().close()
   })
 

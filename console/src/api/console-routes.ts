@@ -30,7 +30,7 @@ export type SessionRow = {
   readonly address: string
   readonly user_agent: string
   /** Absent for the sessions of others. */
-  readonly is_current?: boolean
+  readonly current?: boolean
 }
 
 export type Link = {
@@ -54,8 +54,9 @@ export const consoleApi = {
   useLink: (token: string, input: { name?: string; email?: string; password: string; code?: string }) =>
     consoleCall<Session>('PUT', 'link', { token, ...input }),
   askForReset: (email: string) => consoleCall<undefined>('POST', 'resets', { email }),
+  /** All sessions end, and this browser gets a new one. */
   changePassword: (input: { current: string; new: string }) =>
-    consoleCall<undefined>('POST', 'password', input),
+    consoleCall<Session>('POST', 'password', input),
   beginTotp: () => consoleCall<{ readonly secret: string; readonly uri: string }>('POST', 'totp'),
   confirmTotp: (code: string) => consoleCall<undefined>('PUT', 'totp', { code }),
   removeTotp: (password: string) => consoleCall<undefined>('DELETE', 'totp', { password }),

@@ -8,7 +8,7 @@ import { money } from '../../parts/format.ts'
 import { Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { toast } from '../../parts/toast.tsx'
-import { currentUser } from '../../session.ts'
+import { currentUser, enter } from '../../session.ts'
 import { texts } from '../../texts.ts'
 import { SessionTable } from './session-table.tsx'
 import { Totp } from './totp.tsx'
@@ -51,7 +51,7 @@ function PasswordForm({ email }: { readonly email: string }) {
       key={turn}
       submit={words.change}
       onSubmit={async ({ current = '', new: next = '' }) => {
-        await consoleApi.changePassword({ current, new: next })
+        enter(await consoleApi.changePassword({ current, new: next }))
         toast(words.changed)
         setTurn(turn + 1)
       }}

@@ -20,8 +20,7 @@ export function SessionTable({
       label: words.browser,
       show: row => (
         <>
-          {browserOf(row.user_agent)}{' '}
-          {row.is_current === true && <Badge tone="accent">{words.thisOne}</Badge>}
+          {browserOf(row.user_agent)} {row.current === true && <Badge tone="accent">{words.thisOne}</Badge>}
         </>
       ),
     },
@@ -32,7 +31,7 @@ export function SessionTable({
   if (onEnd !== undefined)
     columns.push({
       label: words.end,
-      show: row => row.is_current !== true && <EndButton row={row} onEnd={onEnd} />,
+      show: row => row.current !== true && <EndButton row={row} onEnd={onEnd} />,
     })
   return <Table label={words.sessions} rows={rows} columns={columns} keyOf={row => row.id} />
 }

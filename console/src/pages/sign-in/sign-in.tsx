@@ -16,7 +16,8 @@ const { signIn: words, reset: resetWords } = texts
 export function SignIn({ hasEnded }: { readonly hasEnded: boolean }) {
   const options = useResource('sign-in', consoleApi.signInOptions)
   const [isReset, setReset] = useState(false)
-  const isRefused = new URLSearchParams(location.search).has('sign_in_refused')
+  // The reason in the address is not shown, because anyone can make a link with another text.
+  const isRefused = location.hash.startsWith('#sign-in-error=')
   return (
     <Gate title={isReset ? resetWords.title : words.title}>
       {hasEnded && <Note>{words.ended}</Note>}
