@@ -141,6 +141,21 @@ export interface paths {
     };
     get: operations["readMargins"];
   };
+  "/admin/api/overview": {
+    parameters: {
+    };
+    get: operations["readOverview"];
+  };
+  "/admin/api/provider-states": {
+    parameters: {
+    };
+    get: operations["listProviderStates"];
+  };
+  "/admin/api/providers/{provider}/test": {
+    parameters: {
+    };
+    post: operations["testProvider"];
+  };
   "/admin/api/requests/report": {
     parameters: {
     };
@@ -303,6 +318,11 @@ export interface paths {
     parameters: {
     };
     get: operations["listNodes"];
+  };
+  "/admin/api/settings": {
+    parameters: {
+    };
+    get: operations["listSettings"];
   };
   "/admin/api/doctor": {
     parameters: {
@@ -1998,6 +2018,26 @@ export interface components {
       missing_variables?: unknown;
       warnings?: unknown;
     };
+    ModelPreview: {
+      dry_run: true;
+      revision: number;
+      is_new: boolean;
+      fields: {
+        field: string;
+        before: unknown;
+        after: unknown;
+      }[];
+      example: {
+        of: string;
+        before_usd: string | null;
+        after_usd: string | null;
+        costs: {
+          provider: string;
+          cost_usd: string;
+          margin_usd: string | null;
+        }[];
+      } | null;
+    };
     CatalogChanges: {
       dry_run: true;
       revision: number;
@@ -2573,6 +2613,61 @@ export interface components {
       margin_usd: string;
       charges_without_cost: number;
     };
+    MarginSums: {
+      charges: number;
+      revenue_usd: string;
+      provider_cost_usd: string;
+      losses_usd: string;
+      margin_usd: string;
+      charges_without_cost: number;
+      losses_without_cost: number;
+    };
+    Circuit: {
+      provider: string;
+      model: string;
+      state: "closed" | "half_open" | "open";
+      failures: number;
+      open_for_ms: number | null;
+    };
+    ProviderState: {
+      provider: string;
+      state: "healthy" | "failing" | "half_open" | "open";
+      circuits: components["schemas"]["Circuit"][];
+      recent_failures: {
+        model: string;
+        reason: string | null;
+        at: string;
+      }[];
+    };
+    Overview: {
+      today: components["schemas"]["MarginSums"] | null;
+      last_30_days: components["schemas"]["MarginSums"] | null;
+      requests_24_hours: components["schemas"]["RequestSums"] | null;
+      circuits: components["schemas"]["Circuit"][];
+      open_jobs: {
+        queued: number;
+        processing: number;
+        unknown_submit: number;
+      };
+      held_usd: {
+        text: string;
+        media: string;
+      };
+      books: {
+        accepts_paid_work: boolean;
+        is_writable: boolean;
+        stopped_because: string | null;
+        stopped_accounts: number;
+        last_check: {
+          at: string;
+          open_problems: number;
+        } | null;
+      };
+      alerts: {
+        kind: "books" | "store" | "circuit" | "records" | "results" | "model";
+        message: string;
+      }[];
+    };
     RequestSums: {
       requests: number;
       errors: number;
@@ -3059,7 +3154,23 @@ export interface components {
         };
       };
     };
-    "AdminError409-26": {
+    "AdminError400-26": {
+      content: {
+        "application/json": {
+          error: {
+            message: string;
+            type: "invalid_request_error";
+            code: "malformed_request" | "invalid_field" | "invalid_json";
+            param: string | null;
+            details?: {
+              error_code: "malformed_request" | "invalid_field" | "invalid_json";
+            };
+          };
+          type?: "error";
+        };
+      };
+    };
+    "AdminError409-27": {
       content: {
         "application/json": {
           error: {
@@ -3075,7 +3186,7 @@ export interface components {
         };
       };
     };
-    "AdminError409-27": {
+    "AdminError409-28": {
       content: {
         "application/json": {
           error: {
@@ -3091,7 +3202,7 @@ export interface components {
         };
       };
     };
-    "AdminError409-28": {
+    "AdminError409-29": {
       content: {
         "application/json": {
           error: {
@@ -3107,7 +3218,7 @@ export interface components {
         };
       };
     };
-    "AdminError409-29": {
+    "AdminError409-30": {
       content: {
         "application/json": {
           error: {
@@ -3123,7 +3234,7 @@ export interface components {
         };
       };
     };
-    "AdminError409-30": {
+    "AdminError409-31": {
       content: {
         "application/json": {
           error: {
@@ -3139,7 +3250,7 @@ export interface components {
         };
       };
     };
-    "AdminError400-31": {
+    "AdminError400-32": {
       content: {
         "application/json": {
           error: {
@@ -3166,6 +3277,7 @@ export interface operations {
   listAccounts: {
     parameters: {
       query?: {
+        search?: string;
         limit?: number;
         cursor?: string;
       };
@@ -3903,6 +4015,49 @@ export interface operations {
       };
     };
   };
+  readOverview: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["Overview"];
+        };
+      };
+    };
+  };
+  listProviderStates: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["ProviderState"][];
+          };
+        };
+      };
+    };
+  };
+  testProvider: {
+    parameters: {
+      path: {
+        provider: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            provider: string;
+            ok: boolean;
+            detail: string;
+            duration_ms: number;
+          };
+        };
+      };
+    };
+  };
   readRequestsReport: {
     parameters: {
       query?: {
@@ -4314,6 +4469,9 @@ export interface operations {
   };
   putModel: {
     parameters: {
+      query?: {
+        dry_run?: "true" | "false";
+      };
       path: {
         model: string;
       };
@@ -4326,7 +4484,7 @@ export interface operations {
     responses: {
       200: {
         content: {
-          "application/json": components["schemas"]["ModelRow"];
+          "application/json": components["schemas"]["ModelRow"] | components["schemas"]["ModelPreview"];
         };
       };
     };
@@ -4653,6 +4811,25 @@ export interface operations {
       200: {
         content: {
           "application/json": components["schemas"]["Nodes"];
+        };
+      };
+    };
+  };
+  listSettings: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: {
+              name: string;
+              value: string | null;
+              default: string | null;
+              source: "environment" | "default";
+              meaning: string;
+            }[];
+          };
         };
       };
     };
