@@ -141,6 +141,21 @@ export interface paths {
     };
     get: operations["readMargins"];
   };
+  "/admin/api/overview": {
+    parameters: {
+    };
+    get: operations["readOverview"];
+  };
+  "/admin/api/provider-states": {
+    parameters: {
+    };
+    get: operations["listProviderStates"];
+  };
+  "/admin/api/providers/{provider}/test": {
+    parameters: {
+    };
+    post: operations["testProvider"];
+  };
   "/admin/api/requests/report": {
     parameters: {
     };
@@ -264,25 +279,30 @@ export interface paths {
     };
     get: operations["readPriceListChanges"];
   };
-  "/admin/api/usage": {
-    parameters: {
-    };
-    get: operations["listAdminUsage"];
-  };
   "/admin/api/jobs": {
     parameters: {
     };
     get: operations["listJobs"];
   };
-  "/admin/api/losses": {
-    parameters: {
-    };
-    get: operations["listLosses"];
-  };
   "/admin/api/jobs/{job}": {
     parameters: {
     };
     get: operations["readJob"];
+  };
+  "/admin/api/jobs/{job}/content/{n}": {
+    parameters: {
+    };
+    get: operations["readJobContent"];
+  };
+  "/admin/api/usage": {
+    parameters: {
+    };
+    get: operations["listAdminUsage"];
+  };
+  "/admin/api/losses": {
+    parameters: {
+    };
+    get: operations["listLosses"];
   };
   "/admin/api/audit": {
     parameters: {
@@ -303,6 +323,11 @@ export interface paths {
     parameters: {
     };
     get: operations["listNodes"];
+  };
+  "/admin/api/settings": {
+    parameters: {
+    };
+    get: operations["listSettings"];
   };
   "/admin/api/doctor": {
     parameters: {
@@ -1998,6 +2023,26 @@ export interface components {
       missing_variables?: unknown;
       warnings?: unknown;
     };
+    ModelPreview: {
+      dry_run: true;
+      revision: number;
+      is_new: boolean;
+      fields: {
+        field: string;
+        before: unknown;
+        after: unknown;
+      }[];
+      example: {
+        of: string;
+        before_usd: string | null;
+        after_usd: string | null;
+        costs: {
+          provider: string;
+          cost_usd: string;
+          margin_usd: string | null;
+        }[];
+      } | null;
+    };
     CatalogChanges: {
       dry_run: true;
       revision: number;
@@ -2078,81 +2123,6 @@ export interface components {
       revision: number;
       is_new: boolean;
       changes: components["schemas"]["PriceChange"][];
-    };
-    AdminCharge: {
-      id: string;
-      object: "usage";
-      route: string;
-      model: string;
-      usage: {
-        input_tokens: number;
-        output_tokens: number;
-        cached_input_tokens: number;
-        cache_write_tokens: number;
-        cache_write_1h_tokens: number;
-        audio_input_tokens: number;
-        reasoning_tokens: number;
-        audio_output_tokens: number;
-        server_tool_uses: number;
-        search_calls: number;
-        file_searches: number;
-        service_tier: string | null;
-        assumed_cached_tokens?: number;
-      } | {
-        images: number;
-        text_input_tokens?: number;
-        image_input_tokens?: number;
-        text_output_tokens?: number;
-        image_output_tokens?: number;
-      } | {
-        seconds: number;
-      };
-      source: "reported" | "estimated";
-      is_clamped: boolean;
-      cost_usd: string;
-      refunded_usd: string;
-      created_at: string;
-      provider_cost_usd: string | null;
-      provider: string;
-      account: string | null;
-      account_name: string | null;
-      key: string | null;
-      project: string | null;
-      tags?: {
-        [key: string]: string;
-      };
-      user?: string;
-    };
-    AdminRefund: {
-      id: string;
-      object: "refund";
-      charge: string;
-      route: string;
-      model: string;
-      cost_usd: string;
-      note: string | null;
-      created_at: string;
-      provider: string;
-      account: string | null;
-      account_name: string | null;
-      key: string | null;
-      project: string | null;
-      tags?: {
-        [key: string]: string;
-      };
-      user?: string;
-    };
-    Loss: {
-      id: string;
-      kind: "text" | "image" | "video";
-      reason: string;
-      account: string | null;
-      account_name: string | null;
-      model: string;
-      provider: string;
-      loss_usd: string;
-      provider_cost_usd: string | null;
-      at: string;
     };
     Job: {
       id: string;
@@ -2236,6 +2206,81 @@ export interface components {
         [key: string]: string;
       };
       user?: string;
+    };
+    AdminCharge: {
+      id: string;
+      object: "usage";
+      route: string;
+      model: string;
+      usage: {
+        input_tokens: number;
+        output_tokens: number;
+        cached_input_tokens: number;
+        cache_write_tokens: number;
+        cache_write_1h_tokens: number;
+        audio_input_tokens: number;
+        reasoning_tokens: number;
+        audio_output_tokens: number;
+        server_tool_uses: number;
+        search_calls: number;
+        file_searches: number;
+        service_tier: string | null;
+        assumed_cached_tokens?: number;
+      } | {
+        images: number;
+        text_input_tokens?: number;
+        image_input_tokens?: number;
+        text_output_tokens?: number;
+        image_output_tokens?: number;
+      } | {
+        seconds: number;
+      };
+      source: "reported" | "estimated";
+      is_clamped: boolean;
+      cost_usd: string;
+      refunded_usd: string;
+      created_at: string;
+      provider_cost_usd: string | null;
+      provider: string;
+      account: string | null;
+      account_name: string | null;
+      key: string | null;
+      project: string | null;
+      tags?: {
+        [key: string]: string;
+      };
+      user?: string;
+    };
+    AdminRefund: {
+      id: string;
+      object: "refund";
+      charge: string;
+      route: string;
+      model: string;
+      cost_usd: string;
+      note: string | null;
+      created_at: string;
+      provider: string;
+      account: string | null;
+      account_name: string | null;
+      key: string | null;
+      project: string | null;
+      tags?: {
+        [key: string]: string;
+      };
+      user?: string;
+    };
+    Loss: {
+      id: string;
+      kind: "text" | "image" | "video";
+      reason: string;
+      account: string | null;
+      account_name: string | null;
+      model: string;
+      provider: string;
+      loss_usd: string;
+      provider_cost_usd: string | null;
+      at: string;
     };
     AuditRow: {
       id: string;
@@ -2572,6 +2617,61 @@ export interface components {
       provider_cost_usd: string;
       margin_usd: string;
       charges_without_cost: number;
+    };
+    MarginSums: {
+      charges: number;
+      revenue_usd: string;
+      provider_cost_usd: string;
+      losses_usd: string;
+      margin_usd: string;
+      charges_without_cost: number;
+      losses_without_cost: number;
+    };
+    Circuit: {
+      provider: string;
+      model: string;
+      state: "closed" | "half_open" | "open";
+      failures: number;
+      open_for_ms: number | null;
+    };
+    ProviderState: {
+      provider: string;
+      state: "healthy" | "failing" | "half_open" | "open";
+      circuits: components["schemas"]["Circuit"][];
+      recent_failures: {
+        model: string;
+        reason: string | null;
+        at: string;
+      }[];
+    };
+    Overview: {
+      today: components["schemas"]["MarginSums"] | null;
+      last_30_days: components["schemas"]["MarginSums"] | null;
+      requests_24_hours: components["schemas"]["RequestSums"] | null;
+      circuits: components["schemas"]["Circuit"][];
+      open_jobs: {
+        queued: number;
+        processing: number;
+        unknown_submit: number;
+      };
+      held_usd: {
+        text: string;
+        media: string;
+      };
+      books: {
+        accepts_paid_work: boolean;
+        is_writable: boolean;
+        stopped_because: string | null;
+        stopped_accounts: number;
+        last_check: {
+          at: string;
+          open_problems: number;
+        } | null;
+      };
+      alerts: {
+        kind: "books" | "store" | "circuit" | "records" | "results" | "model";
+        message: string;
+      }[];
     };
     RequestSums: {
       requests: number;
@@ -3059,7 +3159,23 @@ export interface components {
         };
       };
     };
-    "AdminError409-26": {
+    "AdminError400-26": {
+      content: {
+        "application/json": {
+          error: {
+            message: string;
+            type: "invalid_request_error";
+            code: "malformed_request" | "invalid_field" | "invalid_json";
+            param: string | null;
+            details?: {
+              error_code: "malformed_request" | "invalid_field" | "invalid_json";
+            };
+          };
+          type?: "error";
+        };
+      };
+    };
+    "AdminError409-27": {
       content: {
         "application/json": {
           error: {
@@ -3075,7 +3191,7 @@ export interface components {
         };
       };
     };
-    "AdminError409-27": {
+    "AdminError409-28": {
       content: {
         "application/json": {
           error: {
@@ -3091,7 +3207,7 @@ export interface components {
         };
       };
     };
-    "AdminError409-28": {
+    "AdminError409-29": {
       content: {
         "application/json": {
           error: {
@@ -3107,7 +3223,7 @@ export interface components {
         };
       };
     };
-    "AdminError409-29": {
+    "AdminError409-30": {
       content: {
         "application/json": {
           error: {
@@ -3123,7 +3239,7 @@ export interface components {
         };
       };
     };
-    "AdminError409-30": {
+    "AdminError409-31": {
       content: {
         "application/json": {
           error: {
@@ -3139,7 +3255,39 @@ export interface components {
         };
       };
     };
-    "AdminError400-31": {
+    "AdminError410-32": {
+      content: {
+        "application/json": {
+          error: {
+            message: string;
+            type: "invalid_request_error";
+            code: "content_archived";
+            param: string | null;
+            details?: {
+              error_code: "content_archived";
+            };
+          };
+          type?: "error";
+        };
+      };
+    };
+    "AdminError416-33": {
+      content: {
+        "application/json": {
+          error: {
+            message: string;
+            type: "invalid_request_error";
+            code: "range_not_satisfiable";
+            param: string | null;
+            details?: {
+              error_code: "range_not_satisfiable";
+            };
+          };
+          type?: "error";
+        };
+      };
+    };
+    "AdminError400-34": {
       content: {
         "application/json": {
           error: {
@@ -3166,6 +3314,7 @@ export interface operations {
   listAccounts: {
     parameters: {
       query?: {
+        search?: string;
         limit?: number;
         cursor?: string;
       };
@@ -3903,6 +4052,49 @@ export interface operations {
       };
     };
   };
+  readOverview: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["Overview"];
+        };
+      };
+    };
+  };
+  listProviderStates: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["ProviderState"][];
+          };
+        };
+      };
+    };
+  };
+  testProvider: {
+    parameters: {
+      path: {
+        provider: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            provider: string;
+            ok: boolean;
+            detail: string;
+            duration_ms: number;
+          };
+        };
+      };
+    };
+  };
   readRequestsReport: {
     parameters: {
       query?: {
@@ -4314,6 +4506,9 @@ export interface operations {
   };
   putModel: {
     parameters: {
+      query?: {
+        dry_run?: "true" | "false";
+      };
       path: {
         model: string;
       };
@@ -4326,7 +4521,7 @@ export interface operations {
     responses: {
       200: {
         content: {
-          "application/json": components["schemas"]["ModelRow"];
+          "application/json": components["schemas"]["ModelRow"] | components["schemas"]["ModelPreview"];
         };
       };
     };
@@ -4518,6 +4713,67 @@ export interface operations {
       };
     };
   };
+  listJobs: {
+    parameters: {
+      query?: {
+        account?: string;
+        kind?: "image" | "video";
+        state?: "queued" | "processing" | "unknown_submit" | "completed" | "failed";
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Job"][];
+            has_more: boolean;
+            next: string | null;
+          };
+        };
+      };
+    };
+  };
+  readJob: {
+    parameters: {
+      path: {
+        job: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["JobDetails"];
+        };
+      };
+    };
+  };
+  readJobContent: {
+    parameters: {
+      header?: {
+        range?: string;
+        "if-range"?: string;
+        "if-none-match"?: string;
+      };
+      path: {
+        job: string;
+        n: number;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "*/*": string;
+        };
+      };
+      206: {
+        content: {
+          "*/*": string;
+        };
+      };
+    };
+  };
   listAdminUsage: {
     parameters: {
       query?: {
@@ -4545,28 +4801,6 @@ export interface operations {
       };
     };
   };
-  listJobs: {
-    parameters: {
-      query?: {
-        account?: string;
-        kind?: "image" | "video";
-        state?: "queued" | "processing" | "unknown_submit" | "completed" | "failed";
-        limit?: number;
-        cursor?: string;
-      };
-    };
-    responses: {
-      200: {
-        content: {
-          "application/json": {
-            data: components["schemas"]["Job"][];
-            has_more: boolean;
-            next: string | null;
-          };
-        };
-      };
-    };
-  };
   listLosses: {
     parameters: {
       query?: {
@@ -4582,20 +4816,6 @@ export interface operations {
             has_more: boolean;
             next: string | null;
           };
-        };
-      };
-    };
-  };
-  readJob: {
-    parameters: {
-      path: {
-        job: string;
-      };
-    };
-    responses: {
-      200: {
-        content: {
-          "application/json": components["schemas"]["JobDetails"];
         };
       };
     };
@@ -4653,6 +4873,25 @@ export interface operations {
       200: {
         content: {
           "application/json": components["schemas"]["Nodes"];
+        };
+      };
+    };
+  };
+  listSettings: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: {
+              name: string;
+              value: string | null;
+              default: string | null;
+              source: "environment" | "default";
+              meaning: string;
+            }[];
+          };
         };
       };
     };
