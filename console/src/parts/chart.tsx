@@ -205,6 +205,8 @@ const BOTTOM = 24
 const TOP = 8
 const TICKS = 4
 const LABELS_MAX = 8
+/** A single bar is not a wall. */
+const BAR_WIDTH_MAX = 48
 
 function Plot({ kind, ...chart }: Drawn & { readonly kind: 'bars' | 'lines' }) {
   const { title, labels, series, show } = chart
@@ -251,14 +253,15 @@ type FrameProps = { readonly y: (value: number) => number; readonly step: number
 
 function Bars({ labels, series, show, y, step }: Drawn & FrameProps) {
   const gap = Math.min(6, step * 0.2)
-  const width = (step - gap) / series.length
+  const width = Math.min(BAR_WIDTH_MAX, (step - gap) / series.length)
+  const left = LEFT + (step - width * series.length) / 2
   return (
     <>
       {series.map((one, at) => (
         <g key={one.label} class={seriesClass(at)}>
           {labels.map((label, index) => {
             const value = heightOf(one.values[index])
-            const x = LEFT + step * index + gap / 2 + width * at
+            const x = left + step * index + width * at
             return (
               <rect
                 key={label}
