@@ -4827,6 +4827,11 @@ export interface operations {
       query?: {
         limit?: number;
         cursor?: string;
+        actor?: string;
+        action?: string;
+        subject?: string;
+        from?: string;
+        to?: string;
       };
     };
     responses: {
