@@ -251,6 +251,31 @@ export function accountsConform(kind: StoreKind): void {
       expect(lines.map(line => line.subject)).toEqual(['third', 'second', 'first'])
     })
 
+    test.each([
+      [{ actor: 'ADA@example' }, ['key_2', 'main%']],
+      [{ action: 'key' }, ['key_2', 'key_1']],
+      [{ action: 'key.create' }, ['key_1']],
+      [{ action: 'k' }, []],
+      [{ subject: '_1' }, ['key_1']],
+      [{ subject: '%' }, ['main%']],
+      [{ between: { fromMs: 2, toMs: 3 } }, ['key_2']],
+      [{ actor: 'ada', action: 'key', between: { fromMs: 1, toMs: 9 } }, ['key_2']],
+    ])('the audit log has only the lines of the filter %j', async (filter, subjects) => {
+      const { store } = await kind.open()
+      const user = 'user:ada@example.com (usr_1)'
+      for (const audit of [
+        { actor: user, action: 'provider.put', subject: 'main%', atMs: 1 },
+        { actor: 'admin', action: 'key.create', subject: 'key_1', atMs: 1 },
+        { actor: user, action: 'key.revoke', subject: 'key_2', atMs: 2 },
+        { actor: 'admin', action: 'keyring.put', subject: 'other', atMs: 3 },
+      ])
+        await store.auditLog.record(anAudit(audit))
+
+      const lines = await store.auditLog.list({ limit: 10, ...filter })
+
+      expect(lines.map(line => line.subject)).toEqual(subjects)
+    })
+
     test('the audit log is read page by page', async () => {
       const { store } = await kind.open()
       for (const name of ['ada', 'bob', 'cleo']) await make(store.accounts, name)

@@ -4889,6 +4889,11 @@ export interface operations {
       query?: {
         limit?: number;
         cursor?: string;
+        actor?: string;
+        action?: string;
+        subject?: string;
+        from?: string;
+        to?: string;
       };
     };
     responses: {

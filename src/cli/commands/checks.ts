@@ -198,11 +198,18 @@ export async function listNodes(ask: Ask): Promise<Outcome> {
   return { value: nodes, text: table(['NAME', 'VERSION', 'LANE', 'LAST SEEN', 'CLOCK', 'TEXT HOLDS'], rows) }
 }
 
+export type AuditFilters = {
+  readonly limit: string
+  readonly cursor?: string
+  readonly actor?: string
+  readonly action?: string
+  readonly subject?: string
+  readonly from?: string
+  readonly to?: string
+}
+
 /** Prints one page of the audit log, newest first. */
-export async function listAudit(
-  ask: Ask,
-  { limit, cursor }: { readonly limit: string; readonly cursor?: string },
-): Promise<Outcome> {
+export async function listAudit(ask: Ask, filters: AuditFilters): Promise<Outcome> {
   type Line = {
     readonly actor: string
     readonly action: string
@@ -212,7 +219,7 @@ export async function listAudit(
   }
   const page = await ask<{ readonly data: readonly Line[]; readonly next: string | null }>({
     method: 'GET',
-    path: withQuery('audit', { limit, cursor }),
+    path: withQuery('audit', filters),
   })
   const rows = page.data.map(({ at, actor, action, subject, detail }) => [
     at,

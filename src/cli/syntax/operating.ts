@@ -1,10 +1,18 @@
 import { Option, type Command } from 'commander'
 import { backUp } from '../commands/backup.ts'
-import { doctor, listAudit, listNodes, reconcile, verify, type Acceptance } from '../commands/checks.ts'
+import {
+  type AuditFilters,
+  doctor,
+  listAudit,
+  listNodes,
+  reconcile,
+  verify,
+  type Acceptance,
+} from '../commands/checks.ts'
 import { listJobs, listLosses, showJob, type JobFilters, type LossFilters } from '../commands/jobs.ts'
 import { reconcileCosts } from '../commands/reconcile-costs.ts'
 import type { Runner } from '../runner.ts'
-import { utcDay, withPages } from './arguments.ts'
+import { timeOrDay, utcDay, withPages } from './arguments.ts'
 
 /** Adds the commands that list and explain jobs. */
 export function addJobs(program: Command, runner: Runner): void {
@@ -36,9 +44,16 @@ export function addChecks(program: Command, runner: Runner): void {
   withPages(program.command('losses'))
     .description('List the jobs and attempts that cost you money and that no customer paid for.')
     .action((filters: LossFilters) => runner.admin(ask => listLosses(ask, filters)))
-  withPages(program.command('audit'))
-    .description('List the changes that operators and the gateway made, newest first.')
-    .action((page: { limit: string; cursor?: string }) => runner.admin(ask => listAudit(ask, page)))
+  withPages(
+    program
+      .command('audit')
+      .description('List the changes that operators and the gateway made, newest first.')
+      .option('--actor <text>', 'only by users, tokens or keys with this text in their names')
+      .option('--action <action>', 'only this action, such as key.create, or all about key')
+      .option('--subject <text>', 'only of what has this text in its id or name')
+      .option('--from <time>', 'only from this time on, such as 2026-11-01; at most 92 days', timeOrDay)
+      .option('--to <time>', 'only before this time; it needs --from', timeOrDay),
+  ).action((filters: AuditFilters) => runner.admin(ask => listAudit(ask, filters)))
   program
     .command('verify')
     .description('Check every entry of the ledger, and compare the ledger with its anchor.')

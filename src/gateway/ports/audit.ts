@@ -1,3 +1,5 @@
+import type { TimeRange } from './ledger-reports.ts'
+
 /** A line of the audit log. It is written in the same transaction as the change that it records. */
 export type Audit = {
   /** `admin` for the admin key, `startup` for changes that the gateway makes by itself when it starts. */
@@ -19,10 +21,23 @@ export interface AuditLog {
   has(action: string): Promise<boolean>
 
   /**
-   * At most `limit` lines, newest first, after the line with the cursor `before`. Lines are never changed or deleted.
-   * Throws `invalid_field` for a text that is not a cursor.
+   * At most `limit` lines that meet the filter, newest first, after the line with the cursor `before`. Lines are never
+   * changed or deleted. Throws `invalid_field` for a text that is not a cursor.
    */
-  list(page: { readonly limit: number; readonly before?: string }): Promise<readonly AuditLine[]>
+  list(
+    page: { readonly limit: number; readonly before?: string } & AuditFilter,
+  ): Promise<readonly AuditLine[]>
+}
+
+/** All of its conditions must be met. */
+export type AuditFilter = {
+  /** A part of the actor. The case of ASCII letters does not matter. */
+  readonly actor?: string
+  /** An action such as `key.create`, or what actions are about, such as `key`. */
+  readonly action?: string
+  /** A part of the subject, like `actor`. */
+  readonly subject?: string
+  readonly between?: TimeRange
 }
 
 export type AuditLine = Audit & {

@@ -2,9 +2,10 @@ import { formatUsd } from '../../../domain/money.ts'
 import { backUpBooks } from '../../../gateway/admin/operating/back-up-books.ts'
 import { examine } from '../../../gateway/admin/operating/doctor.ts'
 import { acceptLoss, acceptProblem, verifyBooks } from '../../../gateway/admin/operating/verify-books.ts'
+import type { AuditFilter } from '../../../gateway/ports/audit.ts'
 import type { Problem } from '../../../gateway/ports/ledger.ts'
 import type { JobsPass } from '../../../gateway/ports/reconcile.ts'
-import { pageOf, rowsBefore } from '../../list-query.ts'
+import { pageOf, readTimeRange, rowsBefore } from '../../list-query.ts'
 import type { BufferedReply } from '../../request-context.ts'
 import { optionalTextField, readFields, textField, wrongField, type Fields } from '../body.ts'
 import { adminReply, type AdminCall } from '../call.ts'
@@ -140,9 +141,12 @@ export async function postBackup(
 }
 
 /** One page of the audit log, newest first. */
-export async function listAudit({ query }: AdminCall, { auditLog }: OperatingPorts): Promise<BufferedReply> {
-  const asked = readAdminPage(query)
-  const lines = await auditLog.list(rowsBefore(asked))
+export async function listAudit(
+  { query }: AdminCall,
+  { auditLog, clock }: OperatingPorts,
+): Promise<BufferedReply> {
+  const asked = readAdminPage(query, ['actor', 'action', 'subject', 'from', 'to'])
+  const lines = await auditLog.list({ ...rowsBefore(asked), ...auditFilterIn(query, clock.now()) })
   const page = pageOf(lines, asked.limit, {
     cursorOf: line => line.cursor,
     rowOf: ({ id, actor, action, subject, detail, atMs }) => ({
@@ -155,6 +159,18 @@ export async function listAudit({ query }: AdminCall, { auditLog }: OperatingPor
     }),
   })
   return adminReply(page)
+}
+
+function auditFilterIn(query: URLSearchParams, nowMs: number): AuditFilter {
+  const texts = (['actor', 'action', 'subject'] as const).flatMap(name => {
+    const text = query.get(name)
+    if (text === null) return []
+    if (text === '' || text.length > NOTE_LENGTH_MAX)
+      throw wrongField(name, `must be a text of 1 to ${NOTE_LENGTH_MAX} characters`)
+    return [[name, text] as const]
+  })
+  const between = readTimeRange(query, nowMs)
+  return { ...Object.fromEntries(texts), ...(between !== undefined && { between }) }
 }
 
 function problemBody({ id, accountId, entryId, message, isAccepted, stopsNothing }: Problem): object {

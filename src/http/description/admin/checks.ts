@@ -1,6 +1,14 @@
 import { NOTE_LENGTH_MAX } from '../../admin/money-fields.ts'
 import { attributionMembers, chargeExample, chargeMembers, projectOfKey } from '../account.ts'
-import { bodyOf, ok, pageParameters, usageParameters, type Paths } from '../operation.ts'
+import {
+  bodyOf,
+  ok,
+  pageParameters,
+  timeRangeParameters,
+  usageParameters,
+  type Parameter,
+  type Paths,
+} from '../operation.ts'
 import {
   about,
   always,
@@ -21,7 +29,8 @@ import {
 } from '../schema.ts'
 import { AT, jobExample as job, jobKinds as kinds, lastPage, ofAccount } from './jobs.ts'
 
-const reason = nullable({ type: 'string', minLength: 1, maxLength: NOTE_LENGTH_MAX })
+const shortText = { type: 'string', minLength: 1, maxLength: NOTE_LENGTH_MAX } as const
+const reason = nullable(shortText)
 
 const payerMembers = {
   provider: text,
@@ -216,7 +225,31 @@ export const adminCheckPaths: Paths = {
       ...common,
       id: 'listAudit',
       summary: 'The audit log, newest first',
-      parameters: pageParameters,
+      parameters: [
+        ...pageParameters,
+        {
+          name: 'actor',
+          in: 'query',
+          description: 'A part of who made the change, such as an e-mail address.',
+          schema: shortText,
+          example: 'ada@example.com',
+        },
+        {
+          name: 'action',
+          in: 'query',
+          description: 'An action such as `key.create`, or what actions are about, such as `key`.',
+          schema: shortText,
+          example: 'account',
+        },
+        {
+          name: 'subject',
+          in: 'query',
+          description: 'A part of the id or name of what was changed.',
+          schema: shortText,
+          example: job.account,
+        },
+        ...timeRangeParameters,
+      ],
       replies: ok('A page.', pageSchema(ref('AuditRow')), {
         data: [
           { id: '7', actor: 'admin', action: 'account.create', subject: job.account, detail: null, at: AT },

@@ -1,4 +1,4 @@
-import type { Audit, AuditLog } from '../../../gateway/ports/audit.ts'
+import type { Audit, AuditFilter, AuditLog } from '../../../gateway/ports/audit.ts'
 import { auditTable } from '../rows/access-tables.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
 import { all, first, insert, type Engine, type Step } from '../steps.ts'
@@ -44,11 +44,14 @@ function* hasLine(action: string): Step<boolean> {
   return (yield* first('SELECT id FROM audit_log WHERE action = ? LIMIT 1', action)) !== undefined
 }
 
-function* linesBefore({ limit, before }: Parameters<AuditLog['list']>[0]) {
+function* linesBefore({ limit, before, ...filter }: Parameters<AuditLog['list']>[0]) {
   const end = before === undefined ? ROW_ID_MAX : readCursor(before).value
+  const conditions = conditionsOf(filter)
   const rows = yield* all<AuditRow>(
-    'SELECT * FROM audit_log WHERE id < ? ORDER BY id DESC LIMIT ?',
+    `SELECT * FROM audit_log WHERE ${['id < ?', ...conditions.map(({ sql }) => sql)].join(' AND ')}
+     ORDER BY id DESC LIMIT ?`,
     end,
+    ...conditions.flatMap(({ values }) => values),
     limit,
   )
   return rows.map(({ id, actor, action, subject, detail, at_ms: atMs }) => ({
@@ -60,4 +63,33 @@ function* linesBefore({ limit, before }: Parameters<AuditLog['list']>[0]) {
     detail: detail ?? undefined,
     atMs: Number(atMs),
   }))
+}
+
+type Condition = { readonly sql: string; readonly values: readonly (string | number)[] }
+
+/** The log has a line for each change of an operator, so that it can be read through. */
+function conditionsOf({ actor, action, subject, between }: AuditFilter): readonly Condition[] {
+  return [
+    ...(actor === undefined ? [] : [containing('actor', actor)]),
+    ...(action === undefined
+      ? []
+      : [{ sql: `(action = ? OR action LIKE ? ESCAPE '!')`, values: [action, `${escaped(action)}.%`] }]),
+    ...(subject === undefined ? [] : [containing('subject', subject)]),
+    ...(between === undefined
+      ? []
+      : [{ sql: '(at_ms >= ? AND at_ms < ?)', values: [between.fromMs, between.toMs] }]),
+  ]
+}
+
+/** SQLite converts only ASCII to lower case, so the text is also compared as it is. */
+function containing(column: 'actor' | 'subject', part: string): Condition {
+  const pattern = `%${escaped(part)}%`
+  return {
+    sql: `(lower(${column}) LIKE ? ESCAPE '!' OR ${column} LIKE ? ESCAPE '!')`,
+    values: [pattern.toLowerCase(), pattern],
+  }
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[!%_]/g, '!$&')
 }
