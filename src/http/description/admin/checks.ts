@@ -1,14 +1,6 @@
 import { NOTE_LENGTH_MAX } from '../../admin/money-fields.ts'
 import { attributionMembers, chargeExample, chargeMembers, projectOfKey } from '../account.ts'
-import {
-  bodyOf,
-  ok,
-  pageParameters,
-  timeRangeParameters,
-  usageParameters,
-  type Parameter,
-  type Paths,
-} from '../operation.ts'
+import { bodyOf, ok, pageParameters, timeRangeParameters, usageParameters, type Paths } from '../operation.ts'
 import {
   about,
   always,
