@@ -28,6 +28,25 @@ export const pages: readonly Page[] = [
     navigation: { group: 'business', label: navigation.overview, icon: 'home' },
   },
   {
+    path: 'accounts',
+    load: () => import('./pages/accounts/accounts.tsx').then(page => page.Accounts),
+    navigation: { group: 'business', label: navigation.accounts, icon: 'card' },
+  },
+  {
+    path: 'accounts/:account/:tab?',
+    load: () => import('./pages/accounts/account.tsx').then(page => page.AccountPage),
+  },
+  {
+    path: 'projects/:project',
+    load: () => import('./pages/projects/project.tsx').then(page => page.ProjectPage),
+  },
+  {
+    path: 'keys',
+    load: () => import('./pages/keys/keys.tsx').then(page => page.Keys),
+    navigation: { group: 'business', label: navigation.keys, icon: 'key' },
+  },
+  { path: 'keys/:key', load: () => import('./pages/keys/key.tsx').then(page => page.KeyPage) },
+  {
     path: 'margins',
     load: () => import('./pages/margins/margins.tsx').then(page => page.Margins),
     navigation: { group: 'business', label: navigation.margins, icon: 'money' },
