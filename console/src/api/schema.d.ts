@@ -284,25 +284,30 @@ export interface paths {
     };
     get: operations["readPriceListChanges"];
   };
-  "/admin/api/usage": {
-    parameters: {
-    };
-    get: operations["listAdminUsage"];
-  };
   "/admin/api/jobs": {
     parameters: {
     };
     get: operations["listJobs"];
   };
-  "/admin/api/losses": {
-    parameters: {
-    };
-    get: operations["listLosses"];
-  };
   "/admin/api/jobs/{job}": {
     parameters: {
     };
     get: operations["readJob"];
+  };
+  "/admin/api/jobs/{job}/content/{n}": {
+    parameters: {
+    };
+    get: operations["readJobContent"];
+  };
+  "/admin/api/usage": {
+    parameters: {
+    };
+    get: operations["listAdminUsage"];
+  };
+  "/admin/api/losses": {
+    parameters: {
+    };
+    get: operations["listLosses"];
   };
   "/admin/api/audit": {
     parameters: {
@@ -2140,81 +2145,6 @@ export interface components {
       is_new: boolean;
       changes: components["schemas"]["PriceChange"][];
     };
-    AdminCharge: {
-      id: string;
-      object: "usage";
-      route: string;
-      model: string;
-      usage: {
-        input_tokens: number;
-        output_tokens: number;
-        cached_input_tokens: number;
-        cache_write_tokens: number;
-        cache_write_1h_tokens: number;
-        audio_input_tokens: number;
-        reasoning_tokens: number;
-        audio_output_tokens: number;
-        server_tool_uses: number;
-        search_calls: number;
-        file_searches: number;
-        service_tier: string | null;
-        assumed_cached_tokens?: number;
-      } | {
-        images: number;
-        text_input_tokens?: number;
-        image_input_tokens?: number;
-        text_output_tokens?: number;
-        image_output_tokens?: number;
-      } | {
-        seconds: number;
-      };
-      source: "reported" | "estimated";
-      is_clamped: boolean;
-      cost_usd: string;
-      refunded_usd: string;
-      created_at: string;
-      provider_cost_usd: string | null;
-      provider: string;
-      account: string | null;
-      account_name: string | null;
-      key: string | null;
-      project: string | null;
-      tags?: {
-        [key: string]: string;
-      };
-      user?: string;
-    };
-    AdminRefund: {
-      id: string;
-      object: "refund";
-      charge: string;
-      route: string;
-      model: string;
-      cost_usd: string;
-      note: string | null;
-      created_at: string;
-      provider: string;
-      account: string | null;
-      account_name: string | null;
-      key: string | null;
-      project: string | null;
-      tags?: {
-        [key: string]: string;
-      };
-      user?: string;
-    };
-    Loss: {
-      id: string;
-      kind: "text" | "image" | "video";
-      reason: string;
-      account: string | null;
-      account_name: string | null;
-      model: string;
-      provider: string;
-      loss_usd: string;
-      provider_cost_usd: string | null;
-      at: string;
-    };
     Job: {
       id: string;
       request_id: string | null;
@@ -2297,6 +2227,81 @@ export interface components {
         [key: string]: string;
       };
       user?: string;
+    };
+    AdminCharge: {
+      id: string;
+      object: "usage";
+      route: string;
+      model: string;
+      usage: {
+        input_tokens: number;
+        output_tokens: number;
+        cached_input_tokens: number;
+        cache_write_tokens: number;
+        cache_write_1h_tokens: number;
+        audio_input_tokens: number;
+        reasoning_tokens: number;
+        audio_output_tokens: number;
+        server_tool_uses: number;
+        search_calls: number;
+        file_searches: number;
+        service_tier: string | null;
+        assumed_cached_tokens?: number;
+      } | {
+        images: number;
+        text_input_tokens?: number;
+        image_input_tokens?: number;
+        text_output_tokens?: number;
+        image_output_tokens?: number;
+      } | {
+        seconds: number;
+      };
+      source: "reported" | "estimated";
+      is_clamped: boolean;
+      cost_usd: string;
+      refunded_usd: string;
+      created_at: string;
+      provider_cost_usd: string | null;
+      provider: string;
+      account: string | null;
+      account_name: string | null;
+      key: string | null;
+      project: string | null;
+      tags?: {
+        [key: string]: string;
+      };
+      user?: string;
+    };
+    AdminRefund: {
+      id: string;
+      object: "refund";
+      charge: string;
+      route: string;
+      model: string;
+      cost_usd: string;
+      note: string | null;
+      created_at: string;
+      provider: string;
+      account: string | null;
+      account_name: string | null;
+      key: string | null;
+      project: string | null;
+      tags?: {
+        [key: string]: string;
+      };
+      user?: string;
+    };
+    Loss: {
+      id: string;
+      kind: "text" | "image" | "video";
+      reason: string;
+      account: string | null;
+      account_name: string | null;
+      model: string;
+      provider: string;
+      loss_usd: string;
+      provider_cost_usd: string | null;
+      at: string;
     };
     AuditRow: {
       id: string;
@@ -3287,7 +3292,39 @@ export interface components {
         };
       };
     };
-    "AdminError400-33": {
+    "AdminError410-33": {
+      content: {
+        "application/json": {
+          error: {
+            message: string;
+            type: "invalid_request_error";
+            code: "content_archived";
+            param: string | null;
+            details?: {
+              error_code: "content_archived";
+            };
+          };
+          type?: "error";
+        };
+      };
+    };
+    "AdminError416-34": {
+      content: {
+        "application/json": {
+          error: {
+            message: string;
+            type: "invalid_request_error";
+            code: "range_not_satisfiable";
+            param: string | null;
+            details?: {
+              error_code: "range_not_satisfiable";
+            };
+          };
+          type?: "error";
+        };
+      };
+    };
+    "AdminError400-35": {
       content: {
         "application/json": {
           error: {
@@ -4740,6 +4777,67 @@ export interface operations {
       };
     };
   };
+  listJobs: {
+    parameters: {
+      query?: {
+        account?: string;
+        kind?: "image" | "video";
+        state?: "queued" | "processing" | "unknown_submit" | "completed" | "failed";
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Job"][];
+            has_more: boolean;
+            next: string | null;
+          };
+        };
+      };
+    };
+  };
+  readJob: {
+    parameters: {
+      path: {
+        job: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["JobDetails"];
+        };
+      };
+    };
+  };
+  readJobContent: {
+    parameters: {
+      header?: {
+        range?: string;
+        "if-range"?: string;
+        "if-none-match"?: string;
+      };
+      path: {
+        job: string;
+        n: number;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "*/*": string;
+        };
+      };
+      206: {
+        content: {
+          "*/*": string;
+        };
+      };
+    };
+  };
   listAdminUsage: {
     parameters: {
       query?: {
@@ -4767,28 +4865,6 @@ export interface operations {
       };
     };
   };
-  listJobs: {
-    parameters: {
-      query?: {
-        account?: string;
-        kind?: "image" | "video";
-        state?: "queued" | "processing" | "unknown_submit" | "completed" | "failed";
-        limit?: number;
-        cursor?: string;
-      };
-    };
-    responses: {
-      200: {
-        content: {
-          "application/json": {
-            data: components["schemas"]["Job"][];
-            has_more: boolean;
-            next: string | null;
-          };
-        };
-      };
-    };
-  };
   listLosses: {
     parameters: {
       query?: {
@@ -4804,20 +4880,6 @@ export interface operations {
             has_more: boolean;
             next: string | null;
           };
-        };
-      };
-    };
-  };
-  readJob: {
-    parameters: {
-      path: {
-        job: string;
-      };
-    };
-    responses: {
-      200: {
-        content: {
-          "application/json": components["schemas"]["JobDetails"];
         };
       };
     };

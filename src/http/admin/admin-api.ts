@@ -3,7 +3,8 @@ import { requireRole, THE_ADMIN, type AdminCaller } from '../../gateway/admin/op
 import type { ByteBudget } from '../../gateway/byte-budgets/byte-budget.ts'
 import { readText, type IncomingRequest } from '../incoming-request.ts'
 import { errorBody, errorHeaders, gatewayErrorOf, statusOfError } from '../errors.ts'
-import type { BufferedReply, Handler, RequestContext } from '../request-context.ts'
+import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
+import { streamOf } from '../../http1/byte-stream.ts'
 import { wholeRange } from '../../http1/byte-range.ts'
 import { bodyTooLarge } from '../../http1/server/http-error.ts'
 import { bodyText } from '../../http1/server/server-request.ts'
@@ -72,7 +73,7 @@ export function trustedAdminApi(ports: AdminPorts): (request: Request) => Promis
   return async request => {
     try {
       const { status, headers, body } = await answer(localRequest(request), THE_ADMIN, ports)
-      return new Response(body, { status, headers })
+      return new Response(await bodyOf(body), { status, headers })
     } catch (error) {
       const refusal = gatewayErrorOf(error)
       if (refusal === undefined) throw error
@@ -84,7 +85,17 @@ export function trustedAdminApi(ports: AdminPorts): (request: Request) => Promis
   }
 }
 
-async function answer(request: AdminRequest, caller: AdminCaller, ports: AdminPorts): Promise<BufferedReply> {
+async function bodyOf(body: HttpReply['body']): Promise<BodyInit | null> {
+  if (body === null || typeof body === 'string') return body
+  const stream = body instanceof Uint8Array ? streamOf(body) : body
+  const pieces: Uint8Array[] = []
+  // A piece is valid until the next one is read.
+  for (let piece = await stream.read(); piece !== undefined; piece = await stream.read())
+    pieces.push(Uint8Array.from(piece))
+  return Buffer.concat(pieces)
+}
+
+async function answer(request: AdminRequest, caller: AdminCaller, ports: AdminPorts): Promise<HttpReply> {
   const { method, path } = request
   const { handler, scopes, roles, params } = matchRoute(routes, method, path.slice(ADMIN_PATH.length))
   requireRole(caller, roles)

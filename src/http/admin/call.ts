@@ -1,6 +1,6 @@
 import type { AdminCaller } from '../../gateway/admin/operator.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
-import { jsonReply, type BufferedReply } from '../request-context.ts'
+import { jsonReply, type BufferedReply, type HttpReply } from '../request-context.ts'
 import type { AdminPorts } from './ports.ts'
 
 export type AdminRequest = Pick<IncomingRequest, 'method' | 'path' | 'query' | 'header' | 'text' | 'signal'>
@@ -13,7 +13,7 @@ export type AdminCall = AdminCaller & {
 }
 
 /** Handles a request. Rejects with a `GatewayError` to refuse it. */
-export type AdminHandler = (call: AdminCall, ports: AdminPorts) => Promise<BufferedReply>
+export type AdminHandler = (call: AdminCall, ports: AdminPorts) => Promise<HttpReply>
 
 /** A reply with status 200. It must not be cached, because it can have balances or audit rows. */
 export function adminReply(body: unknown): BufferedReply {

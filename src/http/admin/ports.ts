@@ -6,6 +6,7 @@ import type { DoctorPorts, ProbeProvider } from '../../gateway/admin/operating/d
 import type { MailPorts } from '../../gateway/admin/operating/send-test-mail.ts'
 import type { Anchoring } from '../../gateway/admin/operating/verify-books.ts'
 import type { BooksState, OverviewPorts } from '../../gateway/admin/reports/overview.ts'
+import type { ResultPorts } from '../../gateway/media/open-result.ts'
 import type { JobExplanation } from '../../gateway/media/explain-job.ts'
 import type { Accounts } from '../../gateway/ports/accounts.ts'
 import type { AdminTokens } from '../../gateway/ports/admin-tokens.ts'
@@ -62,7 +63,8 @@ export type CatalogPorts = {
 
 /** For `reports/`: what was used, and what it cost. */
 export type ReportPorts = Pick<SecretPorts, 'sha256'> &
-  OverviewPorts & {
+  OverviewPorts &
+  ResultPorts & {
     readonly accounts: Accounts
     readonly apiKeys: ApiKeys
     readonly projects: Projects

@@ -25,6 +25,7 @@ import {
 } from './catalog/catalog-rows.ts'
 import { getStatement, postDebit, postGrant, postRefund } from './accounts/money.ts'
 import { getJob, listJobs } from './reports/jobs.ts'
+import { getJobContent } from './reports/job-content.ts'
 import {
   deleteKeyOfAccount,
   getKey,
@@ -144,6 +145,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'projects/{project}/close', methods: { POST: full(postProjectClosing) } },
   { path: 'jobs', methods: { GET: reading(listJobs) } },
   { path: 'jobs/{job}', methods: { GET: reading(getJob) } },
+  { path: 'jobs/{job}/content/{n}', methods: { GET: reading(getJobContent) } },
   { path: 'losses', methods: { GET: reading(listLosses) } },
   { path: 'margins', methods: { GET: reading(getMargins) } },
   { path: 'overview', methods: { GET: reading(getOverview) } },

@@ -20,6 +20,7 @@ import { adminMailPaths, adminMailSchemas } from './admin/mail.ts'
 import { adminWebhookPaths, adminWebhookSchemas } from './admin/webhooks.ts'
 import { adminBackupPaths, adminBackupSchemas } from './admin/backups.ts'
 import { adminCheckPaths, adminCheckSchemas } from './admin/checks.ts'
+import { adminJobPaths, adminJobSchemas } from './admin/jobs.ts'
 import { catalogPaths, catalogSchemas } from './catalog.ts'
 import { rowSchemas } from './catalog-rows.ts'
 import { errorReplies, errorSchemas } from './errors.ts'
@@ -82,6 +83,7 @@ const schemas: Members = {
   ...adminKeySecretSchemas,
   ...adminCatalogSchemas,
   ...priceListSchemas,
+  ...adminJobSchemas,
   ...adminCheckSchemas,
   ...adminBackupSchemas,
   ...adminTokenSchemas,
@@ -177,6 +179,7 @@ export function adminDocument(): ApiDocument {
     ...userPaths,
     ...adminCatalogPaths,
     ...priceListPaths,
+    ...adminJobPaths,
     ...adminCheckPaths,
     ...adminRequestPaths,
     ...adminBackupPaths,

@@ -88,7 +88,7 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
   request_too_large:
     'The request body exceeds the limit of 64 MB. The gateway refused it, and called no provider.',
   unsupported_encoding: 'The content-encoding must be gzip, deflate or zstd.',
-  range_not_satisfiable: 'The clip has 91 bytes, and "Range" is outside of it.',
+  range_not_satisfiable: 'The file has 91 bytes, and "Range" is outside of it.',
   balance_reserved: 'Running requests hold the money for this request. Retry after a delay.',
   budget_reserved:
     'This API key has a budget of 5 USD a day, of which 0.01 USD is left. This request can cost up to 0.049182 USD. Running requests reserve what it needs. Retry when they have ended.',

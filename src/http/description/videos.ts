@@ -153,7 +153,7 @@ export function createVideo(id: string, summary: string): Operation {
   }
 }
 
-const rangeHeaders: readonly Parameter[] = [
+export const rangeHeaders: readonly Parameter[] = [
   {
     name: 'range',
     in: 'header',
@@ -162,15 +162,15 @@ const rangeHeaders: readonly Parameter[] = [
     example: 'bytes=0-1023',
   },
   { name: 'if-range', in: 'header', description: 'The ETag for which the range is meant.', schema: text },
-  { name: 'if-none-match', in: 'header', description: 'The ETag of a known clip.', schema: text },
+  { name: 'if-none-match', in: 'header', description: 'The ETag of a known file.', schema: text },
 ]
-const bytes: Contents = { '*/*': { schema: { type: 'string', format: 'binary' }, examples: {} } }
-const clipHeaders: NonNullable<Operation['replies'][string]['headers']> = {
-  etag: { description: 'The hash of the clip.', schema: text },
+export const bytes: Contents = { '*/*': { schema: { type: 'string', format: 'binary' }, examples: {} } }
+export const fileHeaders: NonNullable<Operation['replies'][string]['headers']> = {
+  etag: { description: 'The hash of the file.', schema: text },
   'accept-ranges': { description: 'Ranges of bytes are supported.', schema: always('bytes') },
 }
-const partHeaders = {
-  ...clipHeaders,
+export const partHeaders = {
+  ...fileHeaders,
   'content-range': { description: 'Which bytes the reply has.', schema: text },
 }
 
@@ -197,9 +197,9 @@ export const readClip: Operation = {
   access: 'customer',
   parameters: [jobParameter(videoId, VIDEO), ...rangeHeaders],
   replies: {
-    200: { description: 'The clip.', content: bytes, headers: clipHeaders },
+    200: { description: 'The clip.', content: bytes, headers: fileHeaders },
     206: { description: 'The bytes that `Range` asks for.', content: bytes, headers: partHeaders },
-    304: { description: 'The client has this clip.', headers: clipHeaders },
+    304: { description: 'The client has this clip.', headers: fileHeaders },
   },
   errors: ['not_found', 'video_not_ready', 'content_archived', 'range_not_satisfiable'],
   style: 'media',

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { StoredFile } from '../../domain/jobs/job.ts'
 import { openClip, type PaidClip, type ResultPorts } from '../../gateway/media/open-result.ts'
-import type { BlobRange } from '../../gateway/ports/blobs.ts'
+import type { BlobRange, OpenBlob } from '../../gateway/ports/blobs.ts'
 import { errorBody, statusOfError } from '../errors.ts'
 import { isKnown, type IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
@@ -10,8 +10,8 @@ import { jsonReply, type HttpReply } from '../request-context.ts'
 const MEDIA_TYPE = /^video\/[\w.+-]+$/
 
 /**
- * The bytes of a clip, or the part that the request asks for, read from the blob store as the client takes them. Throws
- * `content_archived` if the stored file is missing or changed.
+ * The bytes of a clip, or the part that the request asks for. Throws `content_archived` if the stored file is missing
+ * or changed.
  */
 export async function clipReply(
   paid: PaidClip,
@@ -19,33 +19,53 @@ export async function clipReply(
   ports: ResultPorts,
 ): Promise<HttpReply> {
   const { clip } = paid
-  const etag = `"${clip.sha256}"`
-  const common = {
-    'accept-ranges': 'bytes',
-    etag,
-    // Shared caches may keep it for the account of the key only, and must ask whether it is still there.
-    'cache-control': 'private, no-cache',
-  }
-  if (isKnown(etag, request.header('if-none-match'))) return { status: 304, headers: common, body: null }
-  const range = askedRange(clip, etag, request)
-  if (range.kind === 'unsatisfiable') return outOfRange(clip, common)
   const headers = {
-    ...common,
     'content-type': MEDIA_TYPE.test(clip.mediaType) ? clip.mediaType : 'application/octet-stream',
     'x-content-type-options': 'nosniff',
   }
-  const { start, end } = range.kind === 'whole' ? { start: 0, end: clip.bytes } : range
-  const { stream } = await openClip(paid, { start, end }, ports)
+  return fileReply({ file: clip, headers, open: range => openClip(paid, range, ports) }, request)
+}
+
+/**
+ * The bytes of a stored file, or the part that the request asks for, read from the blob store as the client takes them.
+ * Rejects if `open` does.
+ */
+export async function fileReply(
+  {
+    file,
+    headers: fileHeaders,
+    open,
+  }: {
+    readonly file: StoredFile
+    /** Of replies with bytes of the file. */
+    readonly headers: Readonly<Record<string, string>>
+    readonly open: (range: BlobRange) => Promise<OpenBlob>
+  },
+  request: Pick<IncomingRequest, 'method' | 'header'>,
+): Promise<HttpReply> {
+  const etag = `"${file.sha256}"`
+  const common = {
+    'accept-ranges': 'bytes',
+    etag,
+    // Only the client's own cache may keep it, and must ask whether it is still there.
+    'cache-control': 'private, no-cache',
+  }
+  if (isKnown(etag, request.header('if-none-match'))) return { status: 304, headers: common, body: null }
+  const range = askedRange(file, etag, request)
+  if (range.kind === 'unsatisfiable') return outOfRange(file, common)
+  const headers = { ...common, ...fileHeaders }
+  const { start, end } = range.kind === 'whole' ? { start: 0, end: file.bytes } : range
+  const { stream } = await open({ start, end })
   const content = { body: stream, contentLength: end - start }
   if (range.kind === 'whole') return { status: 200, headers, ...content }
-  const contentRange = `bytes ${start}-${end - 1}/${clip.bytes}`
+  const contentRange = `bytes ${start}-${end - 1}/${file.bytes}`
   return { status: 206, headers: { ...headers, 'content-range': contentRange }, ...content }
 }
 
 function outOfRange({ bytes }: StoredFile, headers: Record<string, string>): HttpReply {
   const error = new GatewayError(
     'range_not_satisfiable',
-    `The clip has ${bytes} bytes, and "Range" is outside of it.`,
+    `The file has ${bytes} bytes, and "Range" is outside of it.`,
   )
   return jsonReply(statusOfError(error.code), errorBody(error), {
     ...headers,
@@ -53,7 +73,7 @@ function outOfRange({ bytes }: StoredFile, headers: Record<string, string>): Htt
   })
 }
 
-/** Ranges are for GET only. If `If-Range` names another version of the clip, the whole clip is sent. */
+/** Ranges are for GET only. If `If-Range` names another version of the file, the whole file is sent. */
 function askedRange(
   { bytes }: StoredFile,
   etag: string,

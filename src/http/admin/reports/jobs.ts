@@ -48,8 +48,7 @@ export async function listJobs({ query }: AdminCall, ports: ReportPorts): Promis
 
 /** One job: its state, why it is in that state, what happens next, and what happened before. */
 export async function getJob({ params }: AdminCall, ports: ReportPorts): Promise<BufferedReply> {
-  const id = params['job'] ?? ''
-  const job = found(await jobNamed(id, ports), () => absenceOf('job', id))
+  const job = await jobOf(params, ports)
   const names = await publicNames([job], ports)
   const { why, next, nextAtMs } = ports.explainJob(job)
   const history = await ports.jobs.history(job.id)
@@ -63,7 +62,13 @@ export async function getJob({ params }: AdminCall, ports: ReportPorts): Promise
   })
 }
 
-async function jobNamed(text: string, { jobs }: ReportPorts): Promise<Job | undefined> {
+/** The job that a path names. Throws `not_found`. */
+export async function jobOf(params: AdminCall['params'], ports: Pick<ReportPorts, 'jobs'>): Promise<Job> {
+  const id = params['job'] ?? ''
+  return found(await jobNamed(id, ports), () => absenceOf('job', id))
+}
+
+async function jobNamed(text: string, { jobs }: Pick<ReportPorts, 'jobs'>): Promise<Job | undefined> {
   const kind = kinds.find(each => text.startsWith(`${jobIdPrefix[each]}_`))
   const id = kind === undefined ? undefined : parseJobId(kind, text)
   const job = id === undefined ? undefined : await jobs.find(id)

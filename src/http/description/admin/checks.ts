@@ -1,26 +1,15 @@
-import { jobTransitions, jobIdPrefix } from '../../../domain/jobs/job.ts'
 import { NOTE_LENGTH_MAX } from '../../admin/money-fields.ts'
 import { attributionMembers, chargeExample, chargeMembers, projectOfKey } from '../account.ts'
-import {
-  bodyOf,
-  ok,
-  pageParameters,
-  timeRangeParameters,
-  usageParameters,
-  type Parameter,
-  type Paths,
-} from '../operation.ts'
+import { bodyOf, ok, pageParameters, timeRangeParameters, usageParameters, type Paths } from '../operation.ts'
 import {
   about,
   always,
-  anything,
   closed,
   count,
   flag,
   dateTime,
   idOf,
   listOf,
-  mapOf,
   nullable,
   object,
   pageSchema,
@@ -30,34 +19,10 @@ import {
   words,
   type Members,
 } from '../schema.ts'
+import { AT, jobExample as job, jobKinds as kinds, lastPage, ofAccount } from './jobs.ts'
 
-const AT = '2026-11-21T05:50:09.183Z'
-const kinds = Object.keys(jobIdPrefix)
-const states = Object.keys(jobTransitions)
 const shortText = { type: 'string', minLength: 1, maxLength: NOTE_LENGTH_MAX } as const
 const reason = nullable(shortText)
-
-const jobMembers = {
-  id: idOf(...Object.values(jobIdPrefix)),
-  request_id: about('Of the request that created it. Null if an earlier version did.', nullable(idOf('req'))),
-  kind: words(kinds),
-  state: words(states),
-  account: nullable(idOf('acct')),
-  account_name: nullable(text),
-  key: nullable(idOf('key')),
-  route: text,
-  model: text,
-  provider: text,
-  upstream_id: nullable(text),
-  held_usd: usd,
-  cost_usd: nullable(usd),
-  provider_cost_usd: about(
-    'The cost of the job: as the provider reported it, or by the `cost` of the row.',
-    nullable(usd),
-  ),
-  created_at: dateTime,
-  changed_at: dateTime,
-}
 
 const payerMembers = {
   provider: text,
@@ -108,37 +73,6 @@ export const adminCheckSchemas: Members = {
     ),
     at: dateTime,
   }),
-  Job: object(jobMembers, attributionMembers),
-  JobDetails: object(
-    {
-      ...jobMembers,
-      why: text,
-      next: about('Null once nothing more happens.', nullable(text)),
-      next_at: nullable(dateTime),
-      upstream_model: text,
-      upstream_status: nullable(text),
-      problem: nullable(text),
-      failure: nullable(object({ reason: text, code: nullable(text), message: text })),
-      node: text,
-      submitted_at: nullable(dateTime),
-      next_poll_at: dateTime,
-      deadline_at: dateTime,
-      watched_until: nullable(dateTime),
-      archived_at: nullable(dateTime),
-      loss_usd: nullable(usd),
-      request: object({
-        params: mapOf(anything),
-        count,
-        duration: nullable({ type: 'number' }),
-        images: count,
-        videos: count,
-      }),
-      duration: nullable({ type: 'number' }),
-      outputs: listOf(object({ key: text, bytes: count, media_type: text, sha256: text })),
-      history: listOf(object({ state: words(states), detail: nullable(text), at: dateTime })),
-    },
-    attributionMembers,
-  ),
   AuditRow: object({
     id: text,
     actor: text,
@@ -218,57 +152,9 @@ export const adminCheckSchemas: Members = {
   }),
 }
 
-const job = {
-  id: 'vid_01m81jy9wb0002mkb67zqax8qd',
-  request_id: 'req_01m81jy9wa000t3c8hvkz5m2qe',
-  kind: 'video',
-  state: 'processing',
-  account: 'acct_01m7yafb7z000c1awn4tmfekz0',
-  account_name: 'ada',
-  key: 'key_01m7yafb7z000c1awn4tmfekz0',
-  route: 'videos',
-  model: 'sandbox-video',
-  provider: 'sandbox',
-  upstream_id: 'job-1',
-  held_usd: '0.25',
-  cost_usd: null,
-  provider_cost_usd: null,
-  created_at: AT,
-  changed_at: AT,
-}
-const details = {
-  ...job,
-  why: 'The provider accepted the job and works on it.',
-  next: 'The provider is asked for its state.',
-  next_at: AT,
-  upstream_model: 'video',
-  upstream_status: 'running',
-  problem: null,
-  failure: null,
-  node: 'node-1',
-  submitted_at: AT,
-  next_poll_at: AT,
-  deadline_at: AT,
-  watched_until: null,
-  archived_at: null,
-  loss_usd: null,
-  request: { params: { aspect_ratio: '16:9' }, count: 1, duration: 5, images: 0, videos: 0 },
-  duration: null,
-  outputs: [],
-  history: [{ state: 'queued', detail: null, at: AT }],
-}
-
 const common = { tag: 'Admin: reading and checking', access: 'admin' } as const
-const ofAccount: Parameter = {
-  name: 'account',
-  in: 'query',
-  description: 'The id or the name of an account. Default: all.',
-  schema: text,
-  example: 'ada',
-}
-const lastPage = { has_more: false, next: null }
 
-/** Usage, jobs, the audit log, and checks of the books. */
+/** Usage, losses, the audit log, and checks of the books. */
 export const adminCheckPaths: Paths = {
   usage: {
     get: {
@@ -300,21 +186,6 @@ export const adminCheckPaths: Paths = {
       errors: ['invalid_field', 'not_found'],
     },
   },
-  jobs: {
-    get: {
-      ...common,
-      id: 'listJobs',
-      summary: 'Image and video jobs, newest first',
-      parameters: [
-        ofAccount,
-        { name: 'kind', in: 'query', description: 'Only jobs of this kind.', schema: words(kinds) },
-        { name: 'state', in: 'query', description: 'Only jobs in this state.', schema: words(states) },
-        ...pageParameters,
-      ],
-      replies: ok('A page.', pageSchema(ref('Job')), { data: [job], ...lastPage }),
-      errors: ['invalid_field', 'not_found'],
-    },
-  },
   losses: {
     get: {
       ...common,
@@ -339,24 +210,6 @@ export const adminCheckPaths: Paths = {
         ...lastPage,
       }),
       errors: ['invalid_field'],
-    },
-  },
-  'jobs/{job}': {
-    get: {
-      ...common,
-      id: 'readJob',
-      summary: 'A job, why it is in its state, what happens next, and its history',
-      parameters: [
-        {
-          name: 'job',
-          in: 'path',
-          description: 'The id of the job.',
-          schema: jobMembers.id,
-          example: job.id,
-        },
-      ],
-      replies: ok('The job.', ref('JobDetails'), details),
-      errors: ['not_found'],
     },
   },
   audit: {

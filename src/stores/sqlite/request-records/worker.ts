@@ -7,8 +7,8 @@ import { countedRequestOf, type RequestValues } from '../../books/requests/reque
 export type OpenRequestFile = { readonly path: string; readonly bounds: RequestFileBounds }
 
 /**
- * A call of the worker. The rows of a batch are JSON, which is copied at a third of the cost of objects. The worker also
- * makes the counts of a batch, which take longer than its rows.
+ * A call of the worker. The rows of a batch are JSON, which is copied at a third of the cost of objects. The worker
+ * also makes the counts of a batch, which take longer than its rows.
  */
 export type RecordsCall =
   | {
