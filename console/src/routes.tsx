@@ -82,6 +82,50 @@ export const pages: readonly Page[] = [
     load: () => import('./pages/tokens/tokens.tsx').then(page => page.Tokens),
     roles: ['owner'],
     navigation: { group: 'team', label: navigation.tokens, icon: 'shield' },
+    path: 'requests',
+    load: () => import('./pages/requests/requests.tsx').then(page => page.Requests),
+    navigation: { group: 'business', label: navigation.requests, icon: 'activity' },
+  },
+  {
+    path: 'requests/:request',
+    load: () => import('./pages/requests/request.tsx').then(page => page.RequestPageOf),
+  },
+  {
+    path: 'usage',
+    load: () => import('./pages/usage/usage.tsx').then(page => page.Usage),
+    navigation: { group: 'business', label: navigation.usage, icon: 'money' },
+  },
+  {
+    path: 'usage/losses',
+    load: () => import('./pages/usage/losses.tsx').then(page => page.Losses),
+  },
+  {
+    path: 'jobs',
+    load: () => import('./pages/jobs/jobs.tsx').then(page => page.Jobs),
+    navigation: { group: 'business', label: navigation.jobs, icon: 'film' },
+  },
+  {
+    path: 'jobs/:job',
+    load: () => import('./pages/jobs/job.tsx').then(page => page.JobPage),
+  },
+  {
+    path: 'webhooks',
+    load: () => import('./pages/webhooks/webhooks.tsx').then(page => page.Webhooks),
+    navigation: { group: 'gateway', label: navigation.webhooks, icon: 'webhook' },
+  },
+  {
+    path: 'webhooks/:webhook',
+    load: () => import('./pages/webhooks/webhook.tsx').then(page => page.WebhookPage),
+  },
+  {
+    path: 'mail',
+    load: () => import('./pages/mail/mail.tsx').then(page => page.Mail),
+    navigation: { group: 'gateway', label: navigation.mail, icon: 'mail' },
+  },
+  {
+    path: 'audit',
+    load: () => import('./pages/audit/audit.tsx').then(page => page.Audit),
+    navigation: { group: 'gateway', label: navigation.audit, icon: 'audit' },
   },
   {
     path: 'users',

@@ -4,6 +4,7 @@
  */
 import { useState } from 'preact/hooks'
 import { texts } from '../texts.ts'
+import { csvText, download } from './csv.ts'
 import { useLongLines } from './long-lines.ts'
 import { Icon } from './icon.tsx'
 import { Table } from './table.tsx'
@@ -113,30 +114,12 @@ function heightOf(value: string | number | null | undefined): number {
   return value === null || value === undefined ? 0 : Number(value)
 }
 
-/** RFC 4180. A text that a spreadsheet would run as a formula gets a quote before it. */
+/** A chart as a CSV file, a line for each label. */
 export function csvOf({ by, labels, series }: Pick<ChartProps, 'by' | 'labels' | 'series'>): string {
-  const rows = [
+  return csvText([
     [by, ...series.map(({ label }) => label)],
     ...labels.map((label, index) => [label, ...series.map(({ values }) => String(values[index] ?? ''))]),
-  ]
-  return `${rows.map(row => row.map(csvCell).join(',')).join('\r\n')}\r\n`
-}
-
-const NUMBER = /^-?\d+(\.\d+)?$/
-
-function csvCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) && !NUMBER.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-}
-
-/** Saves text as a file. */
-export function download(name: string, text: string, type = 'text/csv'): void {
-  const url = URL.createObjectURL(new Blob([text], { type }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(url)
+  ])
 }
 
 function Legend({ series }: { readonly series: readonly Series[] }) {

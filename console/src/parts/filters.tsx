@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { texts } from '../texts.ts'
 import type { Choice } from './form.tsx'
+import { Empty } from './notes.tsx'
 import type { ComponentChildren } from 'preact'
 
 export type Query = Readonly<Record<string, string>>
@@ -47,37 +48,70 @@ export function SearchFilter({
   readonly name?: string
   readonly label?: string
 }) {
+  return <TypedFilter name={name} label={label} class="field search" />
+}
+
+/** A filter by a short text, such as the name of a model. */
+export function TextFilter(props: {
+  readonly name: string
+  readonly label: string
+  readonly placeholder?: string
+}) {
+  return <TypedFilter {...props} class="field" />
+}
+
+function TypedFilter({
+  name,
+  label,
+  placeholder,
+  class: frame,
+}: {
+  readonly name: string
+  readonly label: string
+  readonly placeholder?: string
+  readonly class: string
+}) {
   const [query, change] = useQuery()
   const id = useId()
+  const input = useRef<HTMLInputElement>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
+  const value = query[name] ?? ''
+  useEffect(() => {
+    // The back button, or a button that clears the filters, has changed the address.
+    if (input.current !== null && document.activeElement !== input.current) input.current.value = value
+  }, [value])
   const type = (text: string) => {
     clearTimeout(timer.current)
     timer.current = setTimeout(() => change({ [name]: text.trim() }), TYPING_MS)
   }
   return (
-    <div class="field search">
+    <div class={frame}>
       <label for={id}>{label}</label>
       <input
         class="input"
+        ref={input}
         id={id}
         type="search"
-        defaultValue={query[name] ?? ''}
+        placeholder={placeholder}
+        defaultValue={value}
         onInput={event => type(event.currentTarget.value)}
       />
     </div>
   )
 }
 
-/** A filter with fixed choices. The empty choice is all. */
+/** A filter with fixed choices. The empty choice is all, or what `otherwise` says. */
 export function ChoiceFilter({
   name,
   label,
   choices,
+  otherwise = texts.parts.all,
 }: {
   readonly name: string
   readonly label: string
   readonly choices: readonly Choice<string>[]
+  readonly otherwise?: string
 }) {
   const [query, change] = useQuery()
   const id = useId()
@@ -85,7 +119,7 @@ export function ChoiceFilter({
     <div class="field">
       <label for={id}>{label}</label>
       <select class="input" id={id} onChange={event => change({ [name]: event.currentTarget.value })}>
-        <option value="">{texts.parts.all}</option>
+        <option value="">{otherwise}</option>
         {choices.map(({ value, label }) => (
           <option key={value} value={value} selected={query[name] === value}>
             {label}
@@ -121,4 +155,62 @@ export function DayFilter({
       />
     </div>
   )
+}
+
+/** Filters that are needed less often. Open while one of them is in use. */
+export function MoreFilters({
+  names,
+  children,
+}: {
+  readonly names: readonly string[]
+  readonly children: ComponentChildren
+}) {
+  const [query] = useQuery()
+  return (
+    <details class="more-filters" open={names.some(name => query[name] !== undefined)}>
+      <summary>{texts.parts.moreFilters}</summary>
+      <div class="filters">{children}</div>
+    </details>
+  )
+}
+
+/** The list is empty: because of the filters `names`, or because there is nothing yet, which `children` say. */
+export function NoRows({
+  names,
+  children,
+}: {
+  readonly names: readonly string[]
+  readonly children: ComponentChildren
+}) {
+  const [query, change] = useQuery()
+  const used = [...names, 'cursor'].filter(name => query[name] !== undefined)
+  if (used.length === 0) return <>{children}</>
+  return (
+    <Empty title={texts.parts.nothingMatches} text={texts.parts.nothingMatchesText}>
+      <button
+        type="button"
+        class="button"
+        onClick={() => change(Object.fromEntries(used.map(name => [name, ''])))}
+      >
+        {texts.parts.clearFilters}
+      </button>
+    </Empty>
+  )
+}
+
+/** `from` and `to` of a list, from the days of the address. Both days are included, in the time zone of the browser. */
+export function daysOf({ from, to }: Query): { readonly from?: string; readonly to?: string } {
+  if (from === undefined && to === undefined) return {}
+  const end = to === undefined ? undefined : startOfDay(to, 1)
+  const begin = from === undefined ? startOfDay(to ?? '', -DAYS_WITHOUT_FROM) : startOfDay(from)
+  return { from: begin, ...(end !== undefined && { to: end }) }
+}
+
+/** A list with only a last day begins this long before it. */
+const DAYS_WITHOUT_FROM = 30
+
+function startOfDay(day: string, daysLater = 0): string {
+  const at = new Date(`${day}T00:00:00`)
+  at.setDate(at.getDate() + daysLater)
+  return at.toISOString()
 }

@@ -3,6 +3,9 @@
 const numbers = new Intl.NumberFormat('en')
 const days = new Intl.DateTimeFormat('en', { dateStyle: 'medium' })
 const instants = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
+const clock = { hour: 'numeric', minute: '2-digit', second: '2-digit' } as const
+const exactInstants = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', ...clock })
+const olderInstants = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/
@@ -61,6 +64,13 @@ export function percent(fraction: number | null): string {
 /** The date and time in the time zone of the browser. */
 export function instant(iso: string | null | undefined): string {
   return iso === null || iso === undefined ? '–' : instants.format(new Date(iso))
+}
+
+/** Like `instant`, with seconds, and without the current year: for what happens often. */
+export function exactInstant(iso: string | null | undefined): string {
+  if (iso === null || iso === undefined) return '–'
+  const at = new Date(iso)
+  return (at.getFullYear() === new Date().getFullYear() ? exactInstants : olderInstants).format(at)
 }
 
 /** The date in the time zone of the browser; for a day such as `2026-11-23`, that day. */

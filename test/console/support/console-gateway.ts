@@ -29,10 +29,14 @@ export type ConsoleGateway = {
 }
 
 /** Undefined without a browser. */
-export async function startConsole(): Promise<ConsoleGateway | undefined> {
+export async function startConsole(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<ConsoleGateway | undefined> {
   const browser = await runBrowser()
   if (browser === undefined) return undefined
-  const gateway = await startTestGateway({ environment: { TOLLGATE_REQUEST_RECORDS_DAYS: '7' } })
+  const gateway = await startTestGateway({
+    environment: { TOLLGATE_REQUEST_RECORDS_DAYS: '7', ...settings },
+  })
   const sessions = new Map<Role, Awaited<ReturnType<BrowserContext['storageState']>>>()
   const problems: string[] = []
   const emailOf = (role: Role) => `${role}@example.com`

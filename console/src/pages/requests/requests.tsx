@@ -1,0 +1,232 @@
+/** All recorded requests: who sent them, how they ended, how long they took and what they cost. */
+import { useLocation } from 'preact-iso'
+import { useState } from 'preact/hooks'
+import { readEveryPage } from '../../api/every-page.ts'
+import { answer, api } from '../../api/client.ts'
+import { useResource } from '../../api/resource.ts'
+import type { components, operations } from '../../api/schema.d.ts'
+import { pagePath } from '../../base.ts'
+import { csvOfRows, download, type CsvColumn } from '../../parts/csv.ts'
+import { Badge, Money, type BadgeTone } from '../../parts/facts.tsx'
+import {
+  ChoiceFilter,
+  cursorOf,
+  DayFilter,
+  daysOf,
+  Filters,
+  MoreFilters,
+  NoRows,
+  TextFilter,
+  useQuery,
+  type Query,
+} from '../../parts/filters.tsx'
+import { messageOf } from '../../parts/form.tsx'
+import { count, exactInstant, milliseconds } from '../../parts/format.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Empty, Loaded } from '../../parts/notes.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { Subject } from '../../parts/subject.tsx'
+import { Pager, Table, type Column } from '../../parts/table.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { texts } from '../../texts.ts'
+
+const words = texts.requests
+
+export type RecordedRequest = components['schemas']['AdminRequest']
+type Asked = NonNullable<operations['listAdminRequests']['parameters']['query']>
+
+const filterNames = ['account', 'key', 'project', 'model', 'user', 'tag', 'code'] as const
+const rareFilters = ['key', 'project', 'user', 'tag', 'code', 'from', 'to'] as const
+const allFilters = [...filterNames, 'failed', 'from', 'to']
+
+const columns: readonly Column<RecordedRequest>[] = [
+  {
+    label: words.time,
+    show: ({ id, created_at: at }) => (
+      <a href={`requests/${id}`} title={id}>
+        <time dateTime={at}>{exactInstant(at)}</time>
+      </a>
+    ),
+  },
+  {
+    label: words.account,
+    show: ({ account, account_name: name }) => <Subject id={account}>{name ?? account}</Subject>,
+  },
+  { label: words.model, show: ({ model }) => model ?? '–' },
+  { label: words.route, show: ({ route }) => <span class="soft">{route}</span> },
+  { label: words.result, show: request => <Result of={request} /> },
+  { label: words.duration, show: ({ duration_ms: ms }) => milliseconds(ms), isNumber: true },
+  { label: words.firstByte, show: ({ first_byte_ms: ms }) => milliseconds(ms), isNumber: true },
+  { label: words.cost, show: ({ cost_usd: cost }) => <Money of={cost} />, isNumber: true },
+]
+
+export function Requests() {
+  const [query] = useQuery()
+  const asked = askedBy(query)
+  const requests = useResource(JSON.stringify([asked, query['cursor']]), () =>
+    answer(api.GET('/admin/api/requests', { params: { query: { ...asked, ...cursorOf(query) } } })),
+  )
+  return (
+    <>
+      <PageHead title={words.title} lead={words.lead}>
+        <SaveButton asked={asked} />
+      </PageHead>
+      <Find />
+      <RequestFilters />
+      <Loaded of={requests}>
+        {({ data, next }) =>
+          data.length === 0 ? (
+            <NoRows names={allFilters}>
+              <Empty title={words.empty} text={words.emptyText} />
+            </NoRows>
+          ) : (
+            <>
+              <Table label={words.title} rows={data} columns={columns} keyOf={({ id }) => id} />
+              <Pager next={next} shown={data.length} />
+            </>
+          )
+        }
+      </Loaded>
+    </>
+  )
+}
+
+function askedBy(query: Query): Asked {
+  const named = filterNames.flatMap(name => (query[name] === undefined ? [] : [[name, query[name]]]))
+  const { failed, sort } = query
+  return {
+    ...(Object.fromEntries(named) as Asked),
+    ...(failed === 'true' && { failed }),
+    ...((sort === 'cost' || sort === 'duration') && { sort }),
+    ...daysOf(query),
+  }
+}
+
+function RequestFilters() {
+  return (
+    <>
+      <Filters>
+        <TextFilter name="account" label={words.account} placeholder={words.accountHint} />
+        <TextFilter name="model" label={words.model} />
+        <ChoiceFilter
+          name="failed"
+          label={words.result}
+          choices={[{ value: 'true', label: words.onlyFailed }]}
+        />
+        <ChoiceFilter
+          name="sort"
+          label={words.order}
+          otherwise={words.orders.newest}
+          choices={(['cost', 'duration'] as const).map(value => ({ value, label: words.orders[value] }))}
+        />
+      </Filters>
+      <MoreFilters names={rareFilters}>
+        <TextFilter name="key" label={words.key} placeholder="key_…" />
+        <TextFilter name="project" label={words.project} placeholder="proj_…" />
+        <TextFilter name="user" label={words.user} />
+        <TextFilter name="tag" label={words.tag} placeholder="team=search" />
+        <TextFilter name="code" label={words.code} placeholder="insufficient_balance" />
+        <DayFilter name="from" label={words.from} />
+        <DayFilter name="to" label={words.to} />
+      </MoreFilters>
+    </>
+  )
+}
+
+/** Opens the page of any id: of a request, a job, a hold, or a line of a statement. */
+function Find() {
+  const { route } = useLocation()
+  return (
+    <form
+      class="find"
+      onSubmit={event => {
+        event.preventDefault()
+        const id = new FormData(event.currentTarget).get('id')
+        if (typeof id === 'string' && id.trim() !== '')
+          route(pagePath(`requests/${encodeURIComponent(id.trim())}`))
+      }}
+    >
+      <input
+        class="input"
+        type="search"
+        name="id"
+        aria-label={words.find}
+        placeholder={words.findHint}
+        required
+      />
+      <button type="submit" class="button">
+        <Icon name="search" />
+        {words.open}
+      </button>
+    </form>
+  )
+}
+
+/** How a request ended, as the client saw it. */
+export function Result({ of }: { readonly of: RecordedRequest }) {
+  const { status, error_code: code, is_replay: isReplay } = of
+  const failed = code === null ? undefined : <span class="soft">{code}</span>
+  return (
+    <span class="result">
+      <Badge tone={toneOf(of)}>{status}</Badge> {isReplay ? <span class="soft">{words.replay}</span> : failed}
+    </span>
+  )
+}
+
+function toneOf({ status, error_code: code }: RecordedRequest): BadgeTone {
+  if (status >= 500 || (status < 400 && code !== null)) return 'bad'
+  return status >= 400 ? 'warn' : 'good'
+}
+
+/** A file of more lines is better made by a script, with the same address of the admin API. */
+const SAVED_ROWS_MAX = 10_000
+
+const saved: readonly CsvColumn<RecordedRequest>[] = [
+  ['id', ({ id }) => id],
+  ['created_at', request => request.created_at],
+  ['account', ({ account }) => account],
+  ['account_name', request => request.account_name],
+  ['key', ({ key }) => key],
+  ['project', ({ project }) => project],
+  ['route', ({ route }) => route],
+  ['model', ({ model }) => model],
+  ['status', ({ status }) => status],
+  ['error_code', request => request.error_code],
+  ['duration_ms', request => request.duration_ms],
+  ['first_byte_ms', request => request.first_byte_ms],
+  ['held_usd', request => request.held_usd],
+  ['cost_usd', request => request.cost_usd],
+  ['user', ({ user }) => user],
+  [
+    'tags',
+    ({ tags }) =>
+      Object.entries(tags)
+        .map(pair => pair.join('='))
+        .join(' '),
+  ],
+  ['job', ({ job }) => job],
+]
+
+/** Saves the requests of the filters, not only those of this page. */
+function SaveButton({ asked }: { readonly asked: Asked }) {
+  const [isBusy, setBusy] = useState(false)
+  const save = async () => {
+    setBusy(true)
+    try {
+      const read = (cursor: { readonly cursor?: string }) =>
+        answer(api.GET('/admin/api/requests', { params: { query: { ...asked, ...cursor, limit: 500 } } }))
+      const { rows, isCut } = await readEveryPage(read, { rowsMax: SAVED_ROWS_MAX })
+      download('requests.csv', csvOfRows(rows, saved))
+      if (isCut) toast(words.csvCut(count(SAVED_ROWS_MAX)), 'warn')
+    } catch (error) {
+      toast(messageOf(error as Error), 'bad')
+    }
+    setBusy(false)
+  }
+  return (
+    <button type="button" class="button" disabled={isBusy} onClick={() => void save()}>
+      <Icon name="download" />
+      {texts.parts.csv}
+    </button>
+  )
+}

@@ -1,0 +1,55 @@
+/** Links to what an id names, if there is a page for it that the user sees. */
+import type { ComponentChildren } from 'preact'
+import { isSeenBy, pages } from '../routes.tsx'
+import { currentUser } from '../session.ts'
+
+/** The page of each kind of id, by its prefix. Requests also show jobs, holds and movements of money. */
+const folderOf: Readonly<Record<string, string>> = {
+  acct: 'accounts',
+  key: 'keys',
+  proj: 'projects',
+  req: 'requests',
+  hold: 'requests',
+  op: 'requests',
+  img: 'jobs',
+  vid: 'jobs',
+  whk: 'webhooks',
+  usr: 'users',
+}
+
+/** The address of the page about an id. Undefined if there is none. */
+export function pageOfId(id: string): string | undefined {
+  const [, prefix = ''] = /^([a-z]+)_[0-9a-z]+$/.exec(id) ?? []
+  const folder = folderOf[prefix]
+  return folder === undefined ? undefined : pageIn(folder, id)
+}
+
+/** The address of the page of a folder about a name, such as a model. */
+export function pageIn(folder: string, name: string): string | undefined {
+  const page = pages.find(({ path }) => path.startsWith(`${folder}/:`))
+  if (page === undefined || !isSeenBy(page, currentUser().role)) return undefined
+  return `${folder}/${encodeURIComponent(name)}`
+}
+
+const ID = /\b([a-z]+_[0-9a-hjkmnp-tv-z]{26})\b/
+
+/** A text in which ids are links to their pages. */
+export function Linked({ text }: { readonly text: string }) {
+  return (
+    <>{text.split(ID).map((part, index) => (index % 2 === 0 ? part : <Subject id={part}>{part}</Subject>))}</>
+  )
+}
+
+/** An id, or the name of what it names, as a link to its page. */
+export function Subject({
+  id,
+  children,
+}: {
+  readonly id: string | null | undefined
+  readonly children?: ComponentChildren
+}) {
+  if (id === null || id === undefined) return <>{children ?? '–'}</>
+  const href = pageOfId(id)
+  const shown = children ?? <code>{id}</code>
+  return href === undefined ? <>{shown}</> : <a href={href}>{shown}</a>
+}
