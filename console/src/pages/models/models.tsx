@@ -164,7 +164,7 @@ export function Margin({ of: row }: { readonly of: Row }) {
 }
 
 /** A gateway that only has the sandbox sells nothing yet. */
-function Newcomer() {
+export function Newcomer() {
   return (
     <Note>
       {words.newcomer} {mayOperate() && <a href="set-up">{words.setUp}</a>}

@@ -9,6 +9,7 @@ import { fieldOf, type Row } from '../../parts/row-form.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { hasRole } from '../../session.ts'
 import { texts } from '../../texts.ts'
+import { Newcomer } from '../models/models.tsx'
 import { readProviders, readProviderStates, type ProviderState } from './provider-calls.ts'
 import { keyOf } from './provider-fields.tsx'
 import { StateBadge } from './provider-state.tsx'
@@ -74,7 +75,8 @@ export function Providers() {
               )}
             </Empty>
           ) : (
-            <div>
+            <div class="stack">
+              {all.every(({ row }) => row['kind'] === 'sandbox') && <Newcomer />}
               <Filters>
                 <SearchFilter />
               </Filters>
