@@ -1362,7 +1362,7 @@ export const texts = {
     limits: 'Limits',
     limitNames: {
       max_output_tokens: 'Most output tokens',
-      context_window: 'Context window, in tokens',
+      context_window: 'Context window',
       hold_duration_seconds: 'Seconds to reserve',
     },
     limitHints: {

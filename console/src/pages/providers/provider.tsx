@@ -43,7 +43,7 @@ export function ProviderPage() {
               {hasRole('owner') ? (
                 <Edit key={read.revision} id={id} read={read} row={read.row} onChanged={provider.reload} />
               ) : (
-                <Row row={read.row} />
+                <Settings row={read.row} />
               )}
             </div>
           )
@@ -53,7 +53,7 @@ export function ProviderPage() {
   )
 }
 
-function Row({ row }: { readonly row: Row }) {
+function Settings({ row }: { readonly row: Row }) {
   return (
     <Card title={words.settings}>
       <div class="stack">
