@@ -20,6 +20,7 @@ export const groups = ['business', 'gateway', 'team'] as const
 export type Group = (typeof groups)[number]
 
 const { navigation } = texts
+const operators: readonly Role[] = ['owner', 'operator']
 
 export const pages: readonly Page[] = [
   {
@@ -52,6 +53,63 @@ export const pages: readonly Page[] = [
     navigation: { group: 'business', label: navigation.margins, icon: 'money' },
   },
   {
+    path: 'models',
+    load: () => import('./pages/models/models.tsx').then(page => page.Models),
+    navigation: { group: 'business', label: navigation.models, icon: 'cube' },
+  },
+  {
+    path: 'models/new',
+    load: () => import('./pages/models/model.tsx').then(page => page.NewModel),
+    roles: operators,
+  },
+  { path: 'models/:model', load: () => import('./pages/models/model.tsx').then(page => page.ModelPage) },
+  {
+    path: 'price-lists',
+    load: () => import('./pages/price-lists/price-lists.tsx').then(page => page.PriceLists),
+    navigation: { group: 'business', label: navigation.priceLists, icon: 'card' },
+  },
+  {
+    path: 'price-lists/new',
+    load: () => import('./pages/price-lists/price-list.tsx').then(page => page.NewPriceList),
+    roles: operators,
+  },
+  {
+    path: 'price-lists/:list',
+    load: () => import('./pages/price-lists/price-list.tsx').then(page => page.PriceListPage),
+  },
+  {
+    path: 'providers',
+    load: () => import('./pages/providers/providers.tsx').then(page => page.Providers),
+    navigation: { group: 'gateway', label: navigation.providers, icon: 'plug' },
+  },
+  {
+    path: 'providers/new',
+    load: () => import('./pages/providers/provider.tsx').then(page => page.NewProvider),
+    roles: ['owner'],
+  },
+  {
+    path: 'providers/:provider',
+    load: () => import('./pages/providers/provider.tsx').then(page => page.ProviderPage),
+  },
+  {
+    path: 'set-up',
+    load: () => import('./pages/set-up/set-up.tsx').then(page => page.SetUp),
+    roles: operators,
+  },
+  {
+    path: 'catalog',
+    load: () => import('./pages/catalog/catalog.tsx').then(page => page.CatalogPage),
+    navigation: { group: 'gateway', label: navigation.catalog, icon: 'code' },
+  },
+  {
+    path: 'catalog/history',
+    load: () => import('./pages/catalog/history.tsx').then(page => page.CatalogHistory),
+  },
+  {
+    path: 'catalog/changes',
+    load: () => import('./pages/catalog/history.tsx').then(page => page.CatalogComparison),
+  },
+  {
     path: 'playground',
     load: () => import('./pages/playground/playground.tsx').then(page => page.Playground),
     roles: ['owner', 'operator'],
@@ -82,6 +140,8 @@ export const pages: readonly Page[] = [
     load: () => import('./pages/tokens/tokens.tsx').then(page => page.Tokens),
     roles: ['owner'],
     navigation: { group: 'team', label: navigation.tokens, icon: 'shield' },
+  },
+  {
     path: 'requests',
     load: () => import('./pages/requests/requests.tsx').then(page => page.Requests),
     navigation: { group: 'business', label: navigation.requests, icon: 'activity' },

@@ -44,6 +44,7 @@ export function Confirm({
   title,
   action,
   isDanger = true,
+  isWide = false,
   onConfirm,
   onClose,
   children,
@@ -52,13 +53,14 @@ export function Confirm({
   /** The verb on the button, such as "Disable". */
   readonly action: string
   readonly isDanger?: boolean
+  readonly isWide?: boolean
   /** Resolves when the action is done. The dialog is closed then. */
   readonly onConfirm: () => Promise<void>
   readonly onClose: () => void
   readonly children?: ComponentChildren
 }) {
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} isWide={isWide} onClose={onClose}>
       <ActionForm
         submit={action}
         isDanger={isDanger}

@@ -1,0 +1,277 @@
+/** The form of a model: what people edit most. All other fields of the row are in its JSON. */
+import { useState } from 'preact/hooks'
+import { CheckField, MoneyField, SelectField, TextField, type FormValues } from '../../parts/form.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { editedRow, fieldOf, type Row } from '../../parts/row-form.tsx'
+import { texts } from '../../texts.ts'
+import { kinds, modeOf, priceFields, type Kind, type PriceMode } from './prices.ts'
+
+const words = texts.models
+
+const engines = [
+  'family-a',
+  'family-b',
+  'family-c',
+  'family-d',
+  'family-e',
+  'family-f',
+  'family-g',
+  'storyboard',
+]
+const UPSTREAMS_MAX = 16
+
+type Props = { readonly row: Row; readonly isNew: boolean; readonly providers: readonly string[] }
+
+export function ModelFields({ row, isNew, providers }: Props) {
+  const [kind, setKind] = useState(row['kind'] as Kind)
+  const [count, setCount] = useState(Math.max(1, upstreamsOf(row).length))
+  return (
+    <>
+      {isNew && (
+        <div class="row-fields">
+          <TextField
+            label={words.id}
+            name="id"
+            hint={words.idHint}
+            required
+            maxLength={128}
+            autoComplete="off"
+          />
+          <SelectField
+            label={words.kind}
+            name="kind"
+            value={kind}
+            choices={kinds.map(value => ({ value, label: words.kinds[value] }))}
+            onChange={setKind}
+          />
+          {kind === 'video' && (
+            <SelectField
+              label={words.engine}
+              name="engine"
+              hint={words.engineHint}
+              choices={engines.map(value => ({ value, label: value }))}
+            />
+          )}
+        </div>
+      )}
+      <CheckField label={words.enabled} name="enabled" isChecked={row['enabled'] !== false} />
+      <UpstreamFields row={row} providers={providers} count={count} onCount={setCount} />
+      <PriceFields kind={kind} row={row} count={count} />
+      <LimitFields kind={kind} row={row} />
+    </>
+  )
+}
+
+/** The providers of the model, with its name at each. */
+function UpstreamFields({
+  row,
+  providers,
+  count,
+  onCount,
+}: Pick<Props, 'row' | 'providers'> & {
+  readonly count: number
+  readonly onCount: (count: number) => void
+}) {
+  return (
+    <fieldset>
+      <legend>{words.upstreams}</legend>
+      <input type="hidden" name="upstream_count" value={count} />
+      {Array.from({ length: count }, (_, index) => (
+        <div key={index} class="row-fields">
+          <SelectField
+            label={words.provider}
+            name={`upstreams[${index}].provider`}
+            value={fieldOf(row, `upstreams[${index}].provider`)}
+            choices={providers.map(value => ({ value, label: value }))}
+          />
+          <TextField
+            label={words.upstreamModel}
+            name={`upstreams[${index}].model`}
+            defaultValue={fieldOf(row, `upstreams[${index}].model`)}
+            autoComplete="off"
+            required
+          />
+          <TextField
+            label={words.order}
+            name={`upstreams[${index}].order`}
+            type="number"
+            min={1}
+            max={1000}
+            defaultValue={fieldOf(row, `upstreams[${index}].order`)}
+          />
+        </div>
+      ))}
+      <div class="row">
+        <button
+          type="button"
+          class="button small"
+          disabled={count >= UPSTREAMS_MAX}
+          onClick={() => onCount(count + 1)}
+        >
+          <Icon name="plus" />
+          {words.addUpstream}
+        </button>
+        {count > 1 && (
+          <button type="button" class="button small" onClick={() => onCount(count - 1)}>
+            {words.removeUpstream}
+          </button>
+        )}
+      </div>
+    </fieldset>
+  )
+}
+
+function PriceFields({
+  kind,
+  row,
+  count,
+}: {
+  readonly kind: Kind
+  readonly row: Row
+  readonly count: number
+}) {
+  const [mode, setMode] = useState<PriceMode>(modeOf(row))
+  const isText = kind === 'chat' || kind === 'embedding'
+  const shown = isText ? mode : 'tariff'
+  const names = priceFields(kind, row)
+  return (
+    <fieldset>
+      <legend>{words.prices}</legend>
+      {isText && (
+        <div class="row-fields">
+          <SelectField
+            label={words.mode}
+            name="mode"
+            value={mode}
+            choices={(['tariff', 'free', 'upstream_cost'] as const).map(value => ({
+              value,
+              label: words.modes[value],
+            }))}
+            onChange={setMode}
+          />
+          {shown === 'upstream_cost' && (
+            <TextField
+              label={words.markup}
+              name="markup"
+              hint={words.markupHint}
+              inputMode="decimal"
+              defaultValue={fieldOf(row, 'markup') || '1'}
+            />
+          )}
+        </div>
+      )}
+      {shown === 'tariff' && (
+        <Prices title={words.customersPay} at="pricing" names={names} row={row} isRequired={true} />
+      )}
+      {shown === 'upstream_cost' && (
+        <Prices
+          title={words.ceiling}
+          at="ceiling_pricing"
+          names={['input_per_mtok', 'output_per_mtok']}
+          row={row}
+          isRequired={true}
+        />
+      )}
+      {shown === 'tariff' &&
+        Array.from({ length: count }, (_, index) => (
+          <Prices
+            key={index}
+            title={words.providerBills(fieldOf(row, `upstreams[${index}].provider`) || String(index + 1))}
+            at={`upstreams[${index}].cost`}
+            names={names.filter(name => name !== 'max_per_image')}
+            row={row}
+            isRequired={false}
+          />
+        ))}
+    </fieldset>
+  )
+}
+
+/** The first field of each kind is required; the last one may be left out. */
+const optional = new Set(['cached_input_per_mtok', 'per_request'])
+
+function Prices({
+  title,
+  at,
+  names,
+  row,
+  isRequired,
+}: {
+  readonly title: string
+  readonly at: string
+  readonly names: readonly string[]
+  readonly row: Row
+  readonly isRequired: boolean
+}) {
+  return (
+    <div class="price-line" role="group" aria-label={title}>
+      <h3>{title}</h3>
+      <div class="row-fields">
+        {names.map(name => (
+          <MoneyField
+            key={name}
+            label={words.priceNames[name as keyof typeof words.priceNames]}
+            name={`${at}.${name}`}
+            defaultValue={fieldOf(row, `${at}.${name}`)}
+            required={isRequired && !optional.has(name)}
+          />
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function LimitFields({ kind, row }: { readonly kind: Kind; readonly row: Row }) {
+  if (kind === 'image') return null
+  const names =
+    kind === 'chat'
+      ? (['max_output_tokens', 'context_window'] as const)
+      : kind === 'embedding'
+        ? (['context_window'] as const)
+        : (['hold_duration_seconds'] as const)
+  return (
+    <fieldset>
+      <legend>{words.limits}</legend>
+      <div class="row-fields">
+        {names.map(name => (
+          <TextField
+            key={name}
+            label={words.limitNames[name]}
+            name={name}
+            type="number"
+            min={1}
+            hint={words.limitHints[name]}
+            defaultValue={fieldOf(row, name)}
+            required={name === 'max_output_tokens'}
+          />
+        ))}
+      </div>
+    </fieldset>
+  )
+}
+
+function upstreamsOf(row: Row): readonly Row[] {
+  return (row['upstreams'] ?? []) as readonly Row[]
+}
+
+/** The row that the form makes of a row. */
+export function rowOfForm(base: Row, values: FormValues): Row {
+  const { mode, enabled, upstream_count: count = '1', ...fields } = values
+  const upstreams = upstreamsOf(base).slice(0, Number(count))
+  const start: Row = { ...base, upstreams, enabled: enabled === 'on' }
+  switch (mode as PriceMode | undefined) {
+    case 'free':
+      return { ...editedRow(withoutPrices(start), fields), pricing: 'free' }
+    case 'upstream_cost':
+      return { ...editedRow(start, fields), pricing: 'upstream_cost' }
+    case 'tariff':
+      return editedRow(modeOf(base) === 'tariff' ? start : withoutPrices(start), fields)
+    case undefined:
+      return editedRow(start, fields)
+  }
+}
+
+function withoutPrices(priced: Row): Row {
+  const { pricing: _, markup: __, ceiling_pricing: ___, ...row } = priced
+  return row
+}

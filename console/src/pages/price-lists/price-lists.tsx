@@ -1,0 +1,79 @@
+/** The price lists, which give some accounts other prices. */
+import { answer, api } from '../../api/client.ts'
+import { useResource } from '../../api/resource.ts'
+import { Filters, SearchFilter, useQuery } from '../../parts/filters.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Empty, Loaded } from '../../parts/notes.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
+import { mayOperate } from '../../session.ts'
+import { texts } from '../../texts.ts'
+import type { PriceListRow } from './price-list.tsx'
+
+const words = texts.priceLists
+
+const columns: readonly Column<PriceListRow>[] = [
+  {
+    label: words.name,
+    show: ({ id }) => <a href={`price-lists/${encodeURIComponent(id)}`}>{id}</a>,
+    sortBy: ({ id }) => id,
+  },
+  {
+    label: words.factor,
+    isNumber: true,
+    show: ({ factor }) => factor ?? '–',
+    sortBy: ({ factor }) => Number(factor),
+  },
+  {
+    label: words.ownPrices,
+    isNumber: true,
+    show: ({ prices }) => Object.keys(prices ?? {}).length,
+    sortBy: ({ prices }) => Object.keys(prices ?? {}).length,
+  },
+  {
+    label: words.models,
+    mayWrap: true,
+    show: ({ prices }) => <span class="soft">{Object.keys(prices ?? {}).join(', ')}</span>,
+  },
+]
+
+export function PriceLists() {
+  const [{ search = '' }] = useQuery()
+  const lists = useResource('price lists', () => answer(api.GET('/admin/api/price-lists')))
+  const add = mayOperate() && (
+    <a class="button primary" href="price-lists/new">
+      <Icon name="plus" />
+      {words.add}
+    </a>
+  )
+  return (
+    <>
+      <PageHead title={words.title} lead={words.lead}>
+        {add}
+      </PageHead>
+      <Loaded of={lists}>
+        {({ data }) => {
+          if (data.length === 0)
+            return (
+              <Empty title={words.empty} text={words.emptyText}>
+                {add}
+              </Empty>
+            )
+          const shown = data.filter(({ id }) => id.toLowerCase().includes(search.toLowerCase()))
+          return (
+            <div>
+              <Filters>
+                <SearchFilter />
+              </Filters>
+              {shown.length === 0 ? (
+                <Empty title={texts.parts.nothingMatches} text={words.nothingText} />
+              ) : (
+                <Table label={words.title} rows={shown} columns={columns} keyOf={({ id }) => id} />
+              )}
+            </div>
+          )
+        }}
+      </Loaded>
+    </>
+  )
+}

@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { expectAccessible } from './support/accessibility.ts'
+import {
+  LOOKS,
+  settled,
+  startConsole,
+  visit,
+  type ConsoleGateway,
+  type Look,
+} from './support/console-gateway.ts'
+
+const started = await startConsole()
+afterAll(() => started?.stop())
+
+const PROVIDER = { kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', api_key: 'sk-a-stored-key' }
+const MODEL = {
+  kind: 'chat',
+  upstreams: [{ provider: 'main', model: 'x-1', cost: { input_per_mtok: '2', output_per_mtok: '8' } }],
+  pricing: {
+    input_per_mtok: '2.5',
+    output_per_mtok: '10',
+    tiers: [{ above_input_tokens: 9000, input_per_mtok: '5' }],
+  },
+  max_output_tokens: 4096,
+}
+
+describe.skipIf(started === undefined)('models, prices, providers and the catalog', () => {
+  const { gateway, signedIn, emailOf } = started ?? ({} as ConsoleGateway)
+  const model = (id: string) => gateway.admin<Record<string, unknown>>('GET', `models/${id}`)
+  const lastAudit = async () =>
+    (await gateway.admin<{ data: readonly Audit[] }>('GET', 'audit?limit=1')).data[0]
+
+  beforeAll(async () => {
+    if (started === undefined) return
+    await gateway.admin('PUT', 'providers/main', PROVIDER)
+    for (const id of ['gpt-x', 'gpt-y', 'meta/gpt-z']) await gateway.admin('PUT', `models/${id}`, MODEL)
+    await gateway.admin('PUT', 'models/gpt-off', { ...MODEL, enabled: false })
+    await gateway.admin('PUT', 'providers/keyless', { ...PROVIDER, api_key: 'env:NOT_SET_ANYWHERE' })
+    await gateway.admin('PUT', 'models/gpt-keyless', {
+      ...MODEL,
+      upstreams: [{ provider: 'keyless', model: 'x' }],
+    })
+  })
+
+  test('the list of models has the price, the margin, and the reason why one cannot be called', async () => {
+    const page = await signedIn('viewer')
+    await visit(page, 'models?search=gpt')
+
+    const rows = page.getByRole('row')
+    expect(await rows.filter({ hasText: 'gpt-x' }).textContent()).toContain('$2.50 in · $10.00 out')
+    expect(await rows.filter({ hasText: 'gpt-x' }).textContent()).toContain('20 %')
+    expect(await rows.filter({ hasText: 'gpt-keyless' }).textContent()).toContain('NOT_SET_ANYWHERE')
+    await page.getByLabel('State').selectOption('off')
+    await rows.filter({ hasText: 'gpt-x' }).waitFor({ state: 'detached' })
+    expect(await rows.filter({ hasText: 'gpt-off' }).count()).toBe(1)
+    expect(page.url()).toContain('state=off')
+    await page.context().close()
+  })
+
+  test('an operator changes a price after a preview with an example of a charge', async () => {
+    const page = await signedIn('operator')
+    await visit(page, 'models/gpt-x')
+
+    await price(page, 'Input, 1M tokens').fill('3')
+    await page.getByRole('button', { name: 'Preview the change' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Change gpt-x?' })
+    await dialog.waitFor()
+    const shown = await dialog.textContent()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('gpt-x is stored.').waitFor()
+
+    expect(shown).toContain('pricing.input_per_mtok')
+    expect(shown).toContain('1,000 input tokens and 500 output tokens')
+    expect(shown).toContain('$0.0075')
+    expect(shown).toContain('$0.008')
+    expect(shown).toContain('$0.002')
+    // Fields that the form does not have stay.
+    expect(await model('gpt-x')).toMatchObject({ pricing: { ...MODEL.pricing, input_per_mtok: '3' } })
+    expect(await lastAudit()).toMatchObject({
+      action: 'model.put',
+      subject: 'gpt-x',
+      actor: expect.stringContaining(emailOf('operator')),
+    })
+    await page.context().close()
+  })
+
+  test('an edit of a row that somebody else changed meanwhile is refused, and one beside it is not', async () => {
+    const page = await signedIn('operator')
+    await visit(page, 'models/gpt-y')
+
+    await gateway.admin('PUT', 'models/gpt-off', { ...MODEL, enabled: false, description: 'Beside it.' })
+    await price(page, 'Input, 1M tokens').fill('3')
+    await page.getByRole('button', { name: 'Preview the change' }).click()
+    await page.getByRole('dialog').waitFor()
+    await gateway.admin('PUT', 'models/gpt-y', { ...MODEL, description: 'By somebody else.' })
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+
+    await page.getByRole('alert').waitFor()
+    expect(await page.getByRole('alert').textContent()).toContain('Somebody else changed "gpt-y"')
+    expect(await model('gpt-y')).toMatchObject({ description: 'By somebody else.', pricing: MODEL.pricing })
+    await page.context().close()
+  })
+
+  test('the whole row is edited as JSON, and a refusal of the gateway is shown at the text', async () => {
+    const page = await signedIn('operator')
+    await visit(page, 'models/meta%2Fgpt-z')
+
+    await page.getByRole('button', { name: 'JSON' }).click()
+    await page
+      .getByLabel('The whole row as JSON')
+      .fill(JSON.stringify({ ...MODEL, id: 'meta/gpt-z', inputs: ['images'] }))
+    await page.getByRole('button', { name: 'Preview the change' }).click()
+
+    await page.locator('.problem').waitFor()
+    expect(await page.locator('.problem').textContent()).toContain('inputs')
+    await page.context().close()
+  })
+
+  test('a provider at a new address needs its key again, and a setting of the gateway is refused as a key', async () => {
+    const page = await signedIn('owner')
+    await visit(page, 'providers/main')
+    const text = await page.locator('main').textContent()
+
+    await page.getByLabel('Address').fill('https://elsewhere.example.com/v1')
+    const kept = await page.getByLabel('Keep the stored key').count()
+    await page.getByLabel('An environment variable of the gateway').check()
+    await page.getByLabel('Name of the variable').fill('TOLLGATE_ADMIN_KEY')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.locator('.problem').waitFor()
+
+    expect(text).not.toContain(PROVIDER.api_key)
+    expect(kept).toBe(0)
+    expect(await page.locator('.problem').textContent()).toContain('setting of the gateway')
+    const { base_url } = await gateway.admin<{ base_url: string }>('GET', 'providers/main')
+    expect(base_url).toBe(PROVIDER.base_url)
+    await page.context().close()
+  })
+
+  test('a newcomer adds a provider with its key, tests it, and sells a first model with a margin', async () => {
+    const page = await signedIn('owner')
+    await visit(page, 'set-up')
+
+    await page.getByLabel('Service').selectOption('ollama')
+    await page.getByLabel('Name', { exact: false }).first().fill('own')
+    await page.getByLabel('Address').fill('http://127.0.0.1:9/v1')
+    await page.getByRole('button', { name: 'Add the provider' }).click()
+    await page.getByRole('button', { name: 'Test the provider' }).click()
+    await page.locator('.note.warn').waitFor()
+    await page.getByLabel('Name at the provider').fill('first-x')
+    await page.getByLabel('Cost: input, 1M tokens').fill('2')
+    await page.getByLabel('Cost: output, 1M tokens').fill('8')
+    await page.getByLabel('Margin on top of the cost').fill('12.5')
+    await page.getByText('Customers pay $2.25').waitFor()
+    await page.getByRole('button', { name: 'Preview the change' }).click()
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'first-x' }).waitFor()
+
+    expect(await model('first-x')).toMatchObject({
+      pricing: { input_per_mtok: '2.25', output_per_mtok: '9' },
+      upstreams: [{ provider: 'own', model: 'first-x', cost: { input_per_mtok: '2', output_per_mtok: '8' } }],
+    })
+    const { data } = await gateway.admin<{ data: readonly Audit[] }>('GET', 'audit?limit=3')
+    expect(data.map(({ action }) => action)).toEqual(['model.put', 'provider.test', 'provider.put'])
+    expect(new Set(data.map(({ actor }) => actor.includes(emailOf('owner'))))).toEqual(new Set([true]))
+    await page.context().close()
+  })
+
+  test('a price list shows what it changes before it is stored', async () => {
+    const page = await signedIn('operator')
+    await visit(page, 'price-lists/new')
+
+    await page.getByLabel('Name').fill('partner')
+    await page.getByLabel('Factor').fill('0.8')
+    await page.getByLabel('Own prices of models').fill('{"gpt-y": "free", }')
+    await page.getByRole('button', { name: 'Preview the change' }).click()
+    await page.locator('.problem').waitFor()
+    await page.getByLabel('Own prices of models').fill('{"gpt-y": "free"}')
+    await page.getByRole('button', { name: 'Preview the change' }).click()
+    const row = page.getByRole('dialog').getByRole('row').filter({ hasText: 'gpt-y' })
+    await row.waitFor()
+    const shown = await row.textContent()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { level: 1, name: 'partner' }).waitFor()
+
+    expect(shown).toContain('$0.0075$0.00')
+    expect(await gateway.admin('GET', 'price-lists/partner')).toMatchObject({ prices: { 'gpt-y': 'free' } })
+    await page.context().close()
+  })
+
+  test('an owner imports a file after a preview, and rolls it back', async () => {
+    const page = await signedIn('owner')
+    const before = await gateway.admin<{ revision: number }>('GET', 'catalog')
+    const file = await (await page.request.get('/console/api/admin/catalog?format=yaml')).text()
+    await visit(page, 'catalog')
+
+    await page.getByLabel('YAML or JSON').fill(file.replace('2.25', '4'))
+    await page.getByRole('button', { name: 'Preview the change' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Replace the catalog?' })
+    await dialog.waitFor()
+    const shown = await dialog.textContent()
+    await dialog.getByRole('button', { name: 'Replace the catalog' }).click()
+    await page.getByText('The catalog is replaced.').waitFor()
+    const replaced = await model('first-x')
+    await visit(page, 'catalog/history')
+    await page.getByRole('button', { name: `Roll back to revision ${before.revision}`, exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click()
+    await page.getByText('is that of revision').waitFor()
+    await visit(page, `catalog/changes?from=${before.revision}&to=${before.revision + 2}`)
+
+    expect(shown).toContain('pricing.input_per_mtok')
+    expect(replaced).toMatchObject({ pricing: { input_per_mtok: '4' } })
+    expect(await model('first-x')).toMatchObject({ pricing: { input_per_mtok: '2.25' } })
+    expect(await page.locator('main').textContent()).toContain('Nothing changes.')
+    expect(await lastAudit()).toMatchObject({
+      action: 'catalog.rollback',
+      actor: expect.stringContaining(emailOf('owner')),
+    })
+    await page.context().close()
+  })
+
+  test('a viewer sees no actions', async () => {
+    const page = await signedIn('viewer')
+    for (const path of PAGES.filter(path => path !== 'set-up')) {
+      await visit(page, path)
+      const buttons = await page.locator('main .button:not(.copy):not([download])').allTextContents()
+      // What only leads to other pages stays.
+      expect(buttons.filter(text => !['First page', 'Next', 'Compare'].includes(text))).toEqual([])
+    }
+    await page.context().close()
+  })
+
+  test.each(Object.keys(LOOKS) as Look[])(
+    'the pages have no violation of WCAG in the look %s',
+    async look => {
+      const page = await signedIn('owner', look)
+      for (const path of [...PAGES, 'models/new', 'providers/new', 'price-lists/new']) {
+        await visit(page, path)
+        await picture(page, look, path)
+        await expectAccessible(page)
+      }
+      await visit(page, 'models/gpt-x')
+      await price(page, 'Input, 1M tokens').fill('1')
+      await page.getByRole('button', { name: 'Preview the change' }).click()
+      await page.getByRole('dialog').waitFor()
+      await settled(page)
+      await picture(page, look, 'preview')
+      await expectAccessible(page)
+      await page.context().close()
+    },
+  )
+})
+
+type Audit = { readonly actor: string; readonly action: string }
+
+const PAGES = [
+  'models',
+  'models/gpt-x',
+  'price-lists',
+  'price-lists/partner',
+  'providers',
+  'providers/main',
+  'catalog',
+  'catalog/history',
+  'catalog/changes?from=1',
+  'set-up',
+]
+
+/** The field of a price that customers pay. */
+function price(page: Page, name: string) {
+  return page.getByRole('group', { name: 'Customers pay' }).getByLabel(name, { exact: true })
+}
+
+/** With `PICTURES=FOLDER`, writes what the pages look like. */
+async function picture(page: Page, look: Look, path: string): Promise<void> {
+  const folder = process.env['PICTURES']
+  if (folder === undefined) return
+  await page.screenshot({ path: `${folder}/${path.replaceAll(/\W+/g, '-')}-${look}.png`, fullPage: true })
+}
