@@ -49,7 +49,7 @@ export const pages: readonly Page[] = [
   {
     path: 'margins',
     load: () => import('./pages/margins/margins.tsx').then(page => page.Margins),
-    navigation: { group: 'business', label: navigation.margins, icon: 'money' },
+    navigation: { group: 'business', label: navigation.margins, icon: 'chart' },
   },
   {
     path: 'playground',
@@ -65,7 +65,7 @@ export const pages: readonly Page[] = [
   {
     path: 'doctor',
     load: () => import('./pages/doctor/doctor.tsx').then(page => page.Doctor),
-    navigation: { group: 'gateway', label: navigation.doctor, icon: 'activity' },
+    navigation: { group: 'gateway', label: navigation.doctor, icon: 'shield' },
   },
   {
     path: 'nodes',
@@ -81,7 +81,9 @@ export const pages: readonly Page[] = [
     path: 'tokens',
     load: () => import('./pages/tokens/tokens.tsx').then(page => page.Tokens),
     roles: ['owner'],
-    navigation: { group: 'team', label: navigation.tokens, icon: 'shield' },
+    navigation: { group: 'team', label: navigation.tokens, icon: 'code' },
+  },
+  {
     path: 'requests',
     load: () => import('./pages/requests/requests.tsx').then(page => page.Requests),
     navigation: { group: 'business', label: navigation.requests, icon: 'activity' },
