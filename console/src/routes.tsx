@@ -50,7 +50,7 @@ export const pages: readonly Page[] = [
   {
     path: 'margins',
     load: () => import('./pages/margins/margins.tsx').then(page => page.Margins),
-    navigation: { group: 'business', label: navigation.margins, icon: 'money' },
+    navigation: { group: 'business', label: navigation.margins, icon: 'chart' },
   },
   {
     path: 'models',
@@ -123,7 +123,7 @@ export const pages: readonly Page[] = [
   {
     path: 'doctor',
     load: () => import('./pages/doctor/doctor.tsx').then(page => page.Doctor),
-    navigation: { group: 'gateway', label: navigation.doctor, icon: 'activity' },
+    navigation: { group: 'gateway', label: navigation.doctor, icon: 'shield' },
   },
   {
     path: 'nodes',

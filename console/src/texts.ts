@@ -419,7 +419,6 @@ export const texts = {
     createTitle: 'Create an admin token',
     name: 'Name',
     nameHint: 'Which program has it, such as "billing export".',
-    prefix: 'Begins with',
     scopes: 'Rights',
     scopeNames: { read: 'Read', metrics: 'Metrics', grants: 'Grants', all: 'Everything' },
     scopeMeanings: {
@@ -439,7 +438,6 @@ export const texts = {
     expiresHint: 'In the time zone of this browser. Without it, the token works until it is revoked.',
     never: 'Never',
     created: 'Created',
-    createdBy: 'Created by',
     action: 'Action',
     revoke: 'Revoke',
     revokeOf: (name: string) => `Revoke ${name}`,

@@ -2,7 +2,7 @@
  * Charts: bars and lines of values over time or by name. Each has its data as a table, and as a CSV file. Values stay
  * text; only the height of a bar or line is a float.
  */
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { texts } from '../texts.ts'
 import { csvText, download } from './csv.ts'
 import { useLongLines } from './long-lines.ts'
@@ -180,34 +180,36 @@ function rowWidth(value: Series['values'][number] | undefined, most: number): nu
   return most === 0 ? 0 : (Math.abs(heightOf(value)) / most) * 100
 }
 
-/** The field of the drawing, in its own units; the browser scales it. */
-const WIDTH = 640
+/** The field of the drawing, in pixels. It is as wide as its place, so that its texts are never scaled. */
+const WIDTH_AT_FIRST = 640
 const HEIGHT = 220
 const LEFT = 64
 const BOTTOM = 24
 const TOP = 8
 const TICKS = 4
-const LABELS_MAX = 8
 /** A single bar is not a wall. */
 const BAR_WIDTH_MAX = 48
+/** The room for a label such as `2026-11-23`. */
+const LABEL_PX = 84
 
 function Plot({ kind, ...chart }: Drawn & { readonly kind: 'bars' | 'lines' }) {
   const { title, labels, series, show } = chart
+  const { place, width } = useWidth()
   const top = niceMax(Math.max(0, ...series.flatMap(({ values }) => values.map(heightOf))))
   const low = -niceMax(
     Math.max(0, ...series.flatMap(({ values }) => values.map(value => -heightOf(value)))),
     0,
   )
   const y = (value: number) => TOP + ((top - value) / (top - low)) * (HEIGHT - BOTTOM - TOP)
-  const step = (WIDTH - LEFT) / labels.length
+  const step = (width - LEFT) / labels.length
   const ticks = Array.from({ length: TICKS + 1 }, (_, index) => low + ((top - low) * index) / TICKS)
-  const every = Math.ceil(labels.length / LABELS_MAX)
+  const every = Math.ceil((labels.length * LABEL_PX) / (width - LEFT))
   const frame = { y, step }
   return (
-    <svg class="plot" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={title}>
+    <svg ref={place} class="plot" viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={title}>
       {ticks.map(tick => (
         <g key={tick}>
-          <line class="rule" x1={LEFT} x2={WIDTH} y1={y(tick)} y2={y(tick)} />
+          <line class="rule" x1={LEFT} x2={width} y1={y(tick)} y2={y(tick)} />
           <text class="axis" x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
             {show(plainNumber(tick))}
           </text>
@@ -230,6 +232,22 @@ function Plot({ kind, ...chart }: Drawn & { readonly kind: 'bars' | 'lines' }) {
       {kind === 'bars' ? <Bars {...chart} {...frame} /> : <Lines {...chart} {...frame} />}
     </svg>
   )
+}
+
+/** The width of a drawing in the page, also after it has changed. */
+function useWidth() {
+  const place = useRef<SVGSVGElement>(null)
+  const [width, setWidth] = useState(WIDTH_AT_FIRST)
+  useEffect(() => {
+    if (place.current === null) return undefined
+    const watch = new ResizeObserver(([entry]) => {
+      const { width = 0 } = entry?.contentRect ?? {}
+      if (width > LEFT) setWidth(Math.round(width))
+    })
+    watch.observe(place.current)
+    return () => watch.disconnect()
+  }, [])
+  return { place, width }
 }
 
 type FrameProps = { readonly y: (value: number) => number; readonly step: number }

@@ -33,7 +33,8 @@ export function Margins() {
         <ChoiceFilter
           name="by"
           label={words.by}
-          choices={groups.map(group => ({ value: group, label: words.groups[group] }))}
+          choices={groups.slice(1).map(group => ({ value: group, label: words.groups[group] }))}
+          otherwise={words.groups[groups[0]]}
         />
         <DayFilter name="from" label={words.from} />
         <DayFilter name="to" label={words.to} />

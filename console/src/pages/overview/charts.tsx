@@ -13,7 +13,7 @@ import { groupLabel, readMargins, type Margin } from '../margins/read-margins.ts
 const words = texts.charts
 
 /** Counts of requests are kept for 92 days. */
-const SPANS = ['7', '30', '90'] as const
+const SPANS = ['7', '90'] as const
 const STANDARD_SPAN = '30'
 
 type OpenJobs = components['schemas']['Overview']['open_jobs']
@@ -29,6 +29,7 @@ export function Charts({ openJobs }: { readonly openJobs: OpenJobs }) {
           name="days"
           label={words.span}
           choices={SPANS.map(value => ({ value, label: words.spans(value) }))}
+          otherwise={words.spans(STANDARD_SPAN)}
         />
       </Filters>
       <MoneyCharts range={range} />
@@ -115,8 +116,8 @@ function RequestCharts({ range, openJobs }: { readonly range: UtcRange; readonly
       {([byDay, byStatus, byProvider]) => (
         <>
           {!byDay.is_on && <Note>{words.notRecorded}</Note>}
+          <Latency range={range} groups={byDay.data} />
           <div class="grid">
-            <Latency range={range} groups={byDay.data} />
             <CountRows
               title={words.requestsByStatus}
               by={words.status}

@@ -30,18 +30,25 @@ export function FirstSteps() {
   )
 }
 
+/** Which steps are done. The sandbox, which a new gateway has, counts as none. */
 async function readDone() {
   const [providers, models, accounts] = await Promise.all([
     answer(api.GET('/admin/api/providers')),
     answer(api.GET('/admin/api/models')),
-    answer(api.GET('/admin/api/accounts', { params: { query: { limit: 1 } } })),
+    answer(api.GET('/admin/api/accounts', { params: { query: { limit: ACCOUNTS_LOOKED_AT } } })),
   ])
+  const real = new Set(providers.data.filter(({ kind }) => kind !== 'sandbox').map(({ id }) => id))
   return {
-    hasProvider: providers.data.length > 0,
-    hasModel: models.data.some(({ enabled }) => enabled),
-    hasAccount: accounts.data.length > 0,
+    hasProvider: real.size > 0,
+    hasModel: models.data.some(
+      ({ enabled, upstreams }) => enabled && upstreams.some(({ provider }) => real.has(provider)),
+    ),
+    hasAccount: accounts.data.some(account => !account.sandbox_only),
   }
 }
+
+/** The demo account is among the first ones. */
+const ACCOUNTS_LOOKED_AT = 20
 
 function Step({
   title,

@@ -32,7 +32,11 @@ export function Chat({ account, model, onCost, onBody }: Trial) {
   const end = useRef<HTMLDivElement>(null)
   useEffect(() => () => running?.abort(), [running])
   useEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [turns])
-  useEffect(() => onBody(bodyOf(model, turns, draft)), [model, turns, draft])
+  useEffect(() => {
+    // Without a draft, the code is that of the last request.
+    const asked = draft === '' && turns.at(-1)?.role === 'assistant' ? turns.slice(0, -1) : turns
+    onBody(bodyOf(model, asked, draft))
+  }, [model, turns, draft])
 
   const change = (changed: Partial<Turn>) =>
     setTurns(turns => [...turns.slice(0, -1), { ...answerOf(turns), ...changed }])

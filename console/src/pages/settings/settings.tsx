@@ -26,7 +26,9 @@ const columns: readonly Column<Setting>[] = [
       <>
         <code>{name}</code>
         <br />
-        <span class="soft">{meaning}</span>
+        <span class="soft">
+          <Meaning of={meaning} />
+        </span>
       </>
     ),
     sortBy: ({ name }) => name,
@@ -41,6 +43,13 @@ const columns: readonly Column<Setting>[] = [
     sortBy: ({ source }) => source,
   },
 ]
+
+/** Names and values in a meaning are between backticks. */
+function Meaning({ of: meaning }: { readonly of: string }) {
+  return (
+    <>{meaning.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
+  )
+}
 
 function Value({ of: value }: { readonly of: string | null }) {
   return value === null || value === '' ? <span class="soft">{words.none}</span> : <code>{value}</code>

@@ -97,8 +97,17 @@ function NewToken({ text, onClose }: { readonly text: string; readonly onClose: 
 
 function columnsOf(onRevoke: (token: AdminToken) => void): readonly Column<AdminToken>[] {
   return [
-    { label: words.name, show: ({ name }) => <strong>{name}</strong>, sortBy: ({ name }) => name },
-    { label: words.prefix, show: ({ prefix }) => <code>{prefix}…</code> },
+    {
+      label: words.name,
+      show: ({ name, prefix }) => (
+        <>
+          <strong>{name}</strong>
+          <br />
+          <code class="soft">{prefix}…</code>
+        </>
+      ),
+      sortBy: ({ name }) => name,
+    },
     { label: words.scopes, show: ({ scopes }) => scopes.map(scope => words.scopeNames[scope]).join(', ') },
     { label: words.grants, isNumber: true, show: token => <Grants of={token} /> },
     {
@@ -111,8 +120,17 @@ function columnsOf(onRevoke: (token: AdminToken) => void): readonly Column<Admin
       label: words.expires,
       show: ({ expires_at: at }) => (at === null ? words.never : <Instant at={at} />),
     },
-    { label: words.createdBy, mayWrap: true, show: ({ created_by: actor }) => actor },
-    { label: words.created, show: ({ created_at: at }) => <Ago at={at} />, sortBy: row => row.created_at },
+    {
+      label: words.created,
+      show: ({ created_at: at, created_by: actor }) => (
+        <>
+          <Ago at={at} />
+          <br />
+          <span class="soft">{actor.replace(/^user:(\S+) .*$/, '$1')}</span>
+        </>
+      ),
+      sortBy: row => row.created_at,
+    },
     {
       label: words.action,
       show: token =>
