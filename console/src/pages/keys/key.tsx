@@ -219,6 +219,7 @@ function Edit({
           onClose()
         }}
       >
+        <p class="soft">{words.emptyIsFree}</p>
         <TextField label={words.name} name="name" defaultValue={owned.name} maxLength={100} required />
         <ExpiryField at={owned.expires_at} />
         <RestrictionFields restrictions={owned} />
