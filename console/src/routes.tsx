@@ -82,6 +82,8 @@ export const pages: readonly Page[] = [
     load: () => import('./pages/tokens/tokens.tsx').then(page => page.Tokens),
     roles: ['owner'],
     navigation: { group: 'team', label: navigation.tokens, icon: 'shield' },
+  },
+  {
     path: 'requests',
     load: () => import('./pages/requests/requests.tsx').then(page => page.Requests),
     navigation: { group: 'business', label: navigation.requests, icon: 'activity' },

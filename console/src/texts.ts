@@ -848,6 +848,8 @@ export const texts = {
     closeTitle: (name: string) => `Close ${name} for good?`,
     closeText: 'Its keys are refused from the next request on. A closed project cannot be opened again.',
     closed: 'The project is closed.',
+  },
+
   requests: {
     title: 'Requests',
     one: 'Request',
