@@ -749,6 +749,8 @@ export const texts = {
     state: 'State',
     states: { active: 'Active', disabled: 'Disabled', expired: 'Expired', revoked: 'Revoked' },
     lastUsed: 'Last used',
+    requests: 'Requests',
+    showRequests: 'Show its requests',
     never: 'Never',
     expires: 'Expires',
     expiresHint: 'In the time zone of your browser.',
