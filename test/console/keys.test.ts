@@ -63,8 +63,8 @@ describe.skipIf(started === undefined)('keys', () => {
       limits: { requests_per_minute: 100, tokens_per_minute: null },
       budgets: { day: '2.5', week: null },
     })
-    const { data } = await gateway.admin<{ data: { actor: string }[] }>('GET', 'audit')
-    expect(data.some(({ actor }) => actor.startsWith('user:operator@example.com'))).toBe(true)
+    const { data } = await gateway.admin<{ data: object[] }>('GET', 'audit?action=key.create&limit=1')
+    expect(data).toMatchObject([{ actor: expect.stringContaining('user:operator@example.com (usr_') }])
     await page.context().close()
   })
 

@@ -139,7 +139,7 @@ export function DayFilter({
   readonly name: string
   readonly label: string
   /** The day that applies while the address has none. */
-  readonly otherwise?: string
+  readonly otherwise?: string | undefined
 }) {
   const [query, change] = useQuery()
   const id = useId()

@@ -1,6 +1,7 @@
 /** The money of an account: its balance, what it spends by day and by model, and its settings. */
 import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
+import { betweenDays, daysIn, lastDays, type UtcRange } from '../../api/utc-days.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { DayFilter, Filters, useQuery, type Query } from '../../parts/filters.tsx'
 import { Figure, Figures } from '../../parts/facts.tsx'
@@ -14,8 +15,9 @@ const words = texts.accounts
 
 export function AccountOverview({ account, onChange }: TabProps) {
   const [query] = useQuery()
-  const days = daysOf(query, Date.now())
-  const spend = useResource(`${account.id} ${days.from} ${days.until}`, () => readSpend(account.id, days))
+  const range = rangeOf(query)
+  const shown = daysIn(range)
+  const spend = useResource(`${account.id} ${range.from} ${range.to}`, () => readSpend(account.id, range))
   return (
     <div class="stack">
       <Figures>
@@ -34,8 +36,8 @@ export function AccountOverview({ account, onChange }: TabProps) {
       </Figures>
       <div>
         <Filters>
-          <DayFilter name="from" label={words.from} otherwise={days.from} />
-          <DayFilter name="to" label={words.to} otherwise={days.to} />
+          <DayFilter name="from" label={words.from} otherwise={shown.at(0)} />
+          <DayFilter name="to" label={words.to} otherwise={shown.at(-1)} />
         </Filters>
         <Loaded of={spend}>
           {({ days, models }) => (
@@ -43,7 +45,7 @@ export function AccountOverview({ account, onChange }: TabProps) {
               <Chart
                 title={words.spendByDay}
                 by={words.day}
-                labels={days.map(({ day = '' }) => day)}
+                labels={days.map(({ day }) => day)}
                 series={[{ label: words.spent, values: days.map(day => day.revenue_usd) }]}
                 show={money}
                 kind="bars"
@@ -54,7 +56,7 @@ export function AccountOverview({ account, onChange }: TabProps) {
                 labels={models.map(({ model = '' }) => model)}
                 series={[{ label: words.spent, values: models.map(model => model.revenue_usd) }]}
                 show={money}
-                kind="bars"
+                kind="rows"
               />
             </div>
           )}
@@ -65,45 +67,26 @@ export function AccountOverview({ account, onChange }: TabProps) {
   )
 }
 
-const MS_A_DAY = 86_400_000
 /** Without filters, the last days and today. */
 const DAYS = 30
 const GROUPS_MAX = 100
 
-/** Days in UTC, as the gateway adds them up. `until` is the day after the last one, `to`. */
-type Days = { readonly from: string; readonly to: string; readonly until: string }
-
-function daysOf({ from, to }: Query, nowMs: number): Days {
-  const last = to ?? dayOf(nowMs)
-  const lastMs = Date.parse(last)
-  return {
-    from: from ?? dayOf(lastMs - (DAYS - 1) * MS_A_DAY),
-    to: last,
-    until: dayOf(lastMs + MS_A_DAY),
-  }
+/** The days of the filters, which the gateway adds up in UTC. */
+function rangeOf({ from, to }: Query): UtcRange {
+  const last = to === undefined ? Date.now() : Date.parse(to)
+  return { ...lastDays(DAYS, last), ...betweenDays(from, to) }
 }
 
-function dayOf(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 'yyyy-mm-dd'.length)
-}
-
-async function readSpend(account: Account['id'], { from, until }: Days) {
-  const range = { account, from: `${from}T00:00:00Z`, to: `${until}T00:00:00Z`, limit: GROUPS_MAX }
+async function readSpend(account: Account['id'], range: UtcRange) {
   const margins = (by: 'day' | 'model') =>
-    answer(api.GET('/admin/api/margins', { params: { query: { ...range, by } } }))
+    answer(api.GET('/admin/api/margins', { params: { query: { account, by, ...range, limit: GROUPS_MAX } } }))
   const [byDay, byModel] = await Promise.all([margins('day'), margins('model')])
-  const known = new Map(byDay.data.map(group => [group.day, group]))
+  const spent = new Map(byDay.data.map(group => [group.day, group.revenue_usd]))
   return {
     total: byDay.totals?.revenue_usd,
     charges: byDay.totals?.charges ?? 0,
     // Days without a charge are part of the picture.
-    days: daysBetween(from, until).map(day => known.get(day) ?? { day, revenue_usd: '0' }),
+    days: daysIn(range).map(day => ({ day, revenue_usd: spent.get(day) ?? '0' })),
     models: byModel.data,
   }
-}
-
-function daysBetween(from: string, until: string): readonly string[] {
-  const first = Date.parse(from)
-  const length = Math.max(0, Math.round((Date.parse(until) - first) / MS_A_DAY))
-  return Array.from({ length }, (_, index) => dayOf(first + index * MS_A_DAY))
 }

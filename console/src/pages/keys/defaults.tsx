@@ -62,7 +62,7 @@ export function DefaultsCard({
     <Card title={words.defaults} actions={edit}>
       <div class="stack">
         <p class="soft">{text}</p>
-        <Facts of={factsOf(defaults)} />
+        <Facts of={factsOf(defaults, prefix === '')} />
       </div>
       {isEditing && (
         <Dialog title={words.defaults} isWide onClose={() => setEditing(false)}>
@@ -79,7 +79,7 @@ export function DefaultsCard({
               setEditing(false)
             }}
           >
-            <p class="soft">{words.newKeysOnly}</p>
+            <p class="soft">{text}</p>
             <LifeFields seconds={defaults.expires_in} prefix={prefix} />
             <RestrictionFields restrictions={defaults} prefix={prefix} />
             <TermFields terms={defaults} prefix={prefix} />
@@ -90,11 +90,12 @@ export function DefaultsCard({
   )
 }
 
-function factsOf(defaults: Defaults) {
+/** An account has the defaults of the gateway where it has none. */
+function factsOf(defaults: Defaults, isGateway: boolean) {
   const { limits, budgets, expires_in: seconds } = defaults
   return [
-    [words.life, seconds === null ? words.endless : lifeText(seconds)],
-    ...restrictionFacts(defaults),
+    [words.life, seconds === null ? (isGateway ? words.never : words.inherited) : lifeText(seconds)],
+    ...restrictionFacts(defaults, isGateway ? words.every : words.inherited),
     ...rates.flatMap(rate => {
       const limit = limits[rate]
       return limit === null ? [] : [[texts.limits.rates[rate], count(limit)] as const]

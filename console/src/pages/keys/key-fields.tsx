@@ -47,7 +47,6 @@ export function RestrictionFields({
             isChecked={restrictions?.routes?.includes(route) === true}
           />
         ))}
-        <p class="soft whole">{words.routesHint}</p>
       </fieldset>
       <TextArea
         label={words.addresses}
@@ -100,11 +99,14 @@ function localTime(iso: string): string {
   return `${date}T${two(at.getHours())}:${two(at.getMinutes())}`
 }
 
-/** What a key is restricted to, as names and values. */
-export function restrictionFacts({ models, routes, allowed_addresses: addresses }: Restrictions) {
+/** What a key is restricted to, as names and values. `free` is said of what is not. */
+export function restrictionFacts(
+  { models, routes, allowed_addresses: addresses }: Restrictions,
+  free: string = words.every,
+) {
   return [
-    [words.models, models?.join(', ') ?? words.every],
-    [words.routes, routes?.map(route => words.routeNames[route]).join(', ') ?? words.every],
-    [words.addresses, addresses?.join(', ') ?? words.every],
+    [words.models, models?.join(', ') ?? free],
+    [words.routes, routes?.map(route => words.routeNames[route]).join(', ') ?? free],
+    [words.addresses, addresses?.join(', ') ?? free],
   ] as const
 }

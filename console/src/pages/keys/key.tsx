@@ -29,15 +29,22 @@ import { Rotate, Secrets } from './secrets.tsx'
 
 const words = texts.keys
 
-/** A key with its account, which only the search names. */
-type Owned = LimitedKey & { readonly account: string | null; readonly account_name: string | null }
+/** A key with its account, which only the search names, and the name of its project. */
+type Owned = LimitedKey & {
+  readonly account: string | null
+  readonly account_name: string | null
+  readonly project_name: string | undefined
+}
 
 async function readKey(id: string): Promise<Owned> {
   const [key, { account, account_name }] = await Promise.all([
     answer(api.GET('/admin/api/keys/{id}', at(id))),
     answer(api.POST('/admin/api/keys/find', { body: { key: id } })),
   ])
-  return { ...key, account, account_name }
+  const params = { path: { project: key.project ?? '' } }
+  const project =
+    key.project === null ? undefined : await answer(api.GET('/admin/api/projects/{project}', { params }))
+  return { ...key, account, account_name, project_name: project?.name }
 }
 
 /** The parameters of a path about one key. */
@@ -178,9 +185,10 @@ function About({ owned, onChange }: { readonly owned: Owned; readonly onChange: 
           [words.account, account === null ? '–' : <a href={`accounts/${account}`}>{owned.account_name}</a>],
           ...(project === null
             ? []
-            : [[words.project, <a href={`projects/${project}`}>{project}</a>] as const]),
+            : [[words.project, <a href={`projects/${project}`}>{owned.project_name}</a>] as const]),
           [words.created, <Instant at={owned.created_at} />],
           [words.lastUsed, usedOn === null ? words.never : day(usedOn)],
+          [words.requests, <a href={`requests?key=${owned.id}`}>{words.showRequests}</a>],
           [words.expires, expiresAt === null ? words.never : <Instant at={expiresAt} />],
           ...restrictionFacts(owned),
         ]}
@@ -219,6 +227,7 @@ function Edit({
           onClose()
         }}
       >
+        <p class="soft">{words.emptyIsFree}</p>
         <TextField label={words.name} name="name" defaultValue={owned.name} maxLength={100} required />
         <ExpiryField at={owned.expires_at} />
         <RestrictionFields restrictions={owned} />

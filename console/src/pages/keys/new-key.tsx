@@ -57,7 +57,10 @@ export function NewKey({
         {isRestricting ? (
           <>
             <p class="soft">
-              {words.defaultsApply} <a href={`accounts/${account}/limits`}>{words.accountDefaults}</a>
+              {words.defaultsApply}{' '}
+              <a href={`accounts/${account}/limits`} target="_blank">
+                {words.accountDefaults}
+              </a>
             </p>
             <ExpiryField at={null} />
             <RestrictionFields />

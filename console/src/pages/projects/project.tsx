@@ -178,7 +178,7 @@ function Usage({
               })}
               series={[{ label: words.spent, values: data.map(({ cost_usd }) => cost_usd) }]}
               show={money}
-              kind="bars"
+              kind={by === 'day' ? 'bars' : 'rows'}
             />
             <Card title={words.project}>
               <Facts
