@@ -23,6 +23,67 @@ const { navigation } = texts
 
 export const pages: readonly Page[] = [
   {
+    path: 'overview',
+    load: () => import('./pages/overview/overview.tsx').then(page => page.Overview),
+    navigation: { group: 'business', label: navigation.overview, icon: 'home' },
+  },
+  {
+    path: 'accounts',
+    load: () => import('./pages/accounts/accounts.tsx').then(page => page.Accounts),
+    navigation: { group: 'business', label: navigation.accounts, icon: 'card' },
+  },
+  {
+    path: 'accounts/:account/:tab?',
+    load: () => import('./pages/accounts/account.tsx').then(page => page.AccountPage),
+  },
+  {
+    path: 'projects/:project',
+    load: () => import('./pages/projects/project.tsx').then(page => page.ProjectPage),
+  },
+  {
+    path: 'keys',
+    load: () => import('./pages/keys/keys.tsx').then(page => page.Keys),
+    navigation: { group: 'business', label: navigation.keys, icon: 'key' },
+  },
+  { path: 'keys/:key', load: () => import('./pages/keys/key.tsx').then(page => page.KeyPage) },
+  {
+    path: 'margins',
+    load: () => import('./pages/margins/margins.tsx').then(page => page.Margins),
+    navigation: { group: 'business', label: navigation.margins, icon: 'money' },
+  },
+  {
+    path: 'playground',
+    load: () => import('./pages/playground/playground.tsx').then(page => page.Playground),
+    roles: ['owner', 'operator'],
+    navigation: { group: 'gateway', label: navigation.playground, icon: 'play' },
+  },
+  {
+    path: 'books',
+    load: () => import('./pages/books/books.tsx').then(page => page.Books),
+    navigation: { group: 'gateway', label: navigation.books, icon: 'disk' },
+  },
+  {
+    path: 'doctor',
+    load: () => import('./pages/doctor/doctor.tsx').then(page => page.Doctor),
+    navigation: { group: 'gateway', label: navigation.doctor, icon: 'activity' },
+  },
+  {
+    path: 'nodes',
+    load: () => import('./pages/nodes/nodes.tsx').then(page => page.Nodes),
+    navigation: { group: 'gateway', label: navigation.nodes, icon: 'nodes' },
+  },
+  {
+    path: 'settings',
+    load: () => import('./pages/settings/settings.tsx').then(page => page.Settings),
+    navigation: { group: 'gateway', label: navigation.settings, icon: 'gear' },
+  },
+  {
+    path: 'tokens',
+    load: () => import('./pages/tokens/tokens.tsx').then(page => page.Tokens),
+    roles: ['owner'],
+    navigation: { group: 'team', label: navigation.tokens, icon: 'shield' },
+  },
+  {
     path: 'requests',
     load: () => import('./pages/requests/requests.tsx').then(page => page.Requests),
     navigation: { group: 'business', label: navigation.requests, icon: 'activity' },

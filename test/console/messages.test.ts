@@ -109,7 +109,7 @@ describe.skipIf(started === undefined)('webhooks, mail and the audit log', () =>
     const [first, second] = receiver.ids.slice(before)
 
     expect(first).toStartWith('msg_')
-    expect(second).toBe(first!)
+    expect(second).toBe(first)
     await page.context().close()
   })
 

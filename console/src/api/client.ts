@@ -103,7 +103,8 @@ type Envelope = {
   readonly error?: { readonly message?: string; readonly code?: string; readonly param?: string | null }
 }
 
-async function errorOf(response: Response): Promise<ApiError> {
+/** What a reply that is not 2xx says. */
+export async function errorOf(response: Response): Promise<ApiError> {
   const text = await response.text().catch(() => '')
   const { error } = envelopeOf(text)
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)

@@ -25,7 +25,8 @@ export type ChartProps = {
   readonly series: readonly Series[]
   /** How a value is shown, such as `money`. */
   readonly show: (value: string) => string
-  readonly kind: 'bars' | 'lines'
+  /** `rows` are horizontal bars, for long names. Only the first ones are drawn; the table has all. */
+  readonly kind: 'bars' | 'lines' | 'rows'
 }
 
 /** From here on a chart is a canvas, which uPlot draws. It is loaded only then. */
@@ -59,7 +60,11 @@ export function Chart(props: ChartProps) {
           </button>
         </div>
       </header>
-      <Content {...props} kind={points > SVG_POINTS_MAX ? 'long' : kind} isTable={isTable} />
+      <Content
+        {...props}
+        kind={kind !== 'rows' && points > SVG_POINTS_MAX ? 'long' : kind}
+        isTable={isTable}
+      />
     </section>
   )
 }
@@ -73,7 +78,9 @@ function Content({
   if (isTable) return <DataTable {...chart} />
   return (
     <>
-      {kind === 'long' ? <LongLines {...chart} /> : <Plot {...chart} kind={kind} />}
+      {kind === 'long' && <LongLines {...chart} />}
+      {kind === 'rows' && <Rows {...chart} />}
+      {(kind === 'bars' || kind === 'lines') && <Plot {...chart} kind={kind} />}
       {chart.series.length > 1 && <Legend series={chart.series} />}
     </>
   )
@@ -136,6 +143,43 @@ function seriesClass(index: number): string {
   return `series-${index % SERIES_COLOURS}`
 }
 
+const ROWS_DRAWN = 8
+
+/** A horizontal bar for each label, with its value in words, so that nothing depends on the drawing. */
+function Rows({ labels, series, show }: Drawn) {
+  const most = Math.max(0, ...series.flatMap(({ values }) => values.map(value => Math.abs(heightOf(value)))))
+  const rest = labels.length - ROWS_DRAWN
+  return (
+    <>
+      <ul class="bar-rows">
+        {labels.slice(0, ROWS_DRAWN).map((label, index) => (
+          <li key={label}>
+            <span>{label}</span>
+            <span class="number">{series.map(one => shown(one.values[index], show)).join(' · ')}</span>
+            {series.map((one, at) => (
+              <svg
+                key={one.label}
+                class={seriesClass(at)}
+                viewBox="0 0 100 6"
+                preserveAspectRatio="none"
+                aria-hidden="true"
+              >
+                <rect class="track" width="100" height="6" />
+                <rect class="bar" width={rowWidth(one.values[index], most)} height="6" />
+              </svg>
+            ))}
+          </li>
+        ))}
+      </ul>
+      {rest > 0 && <p class="soft">{words.moreInTable(rest)}</p>}
+    </>
+  )
+}
+
+function rowWidth(value: Series['values'][number] | undefined, most: number): number {
+  return most === 0 ? 0 : (Math.abs(heightOf(value)) / most) * 100
+}
+
 /** The field of the drawing, in its own units; the browser scales it. */
 const WIDTH = 640
 const HEIGHT = 220
@@ -144,8 +188,10 @@ const BOTTOM = 24
 const TOP = 8
 const TICKS = 4
 const LABELS_MAX = 8
+/** A single bar is not a wall. */
+const BAR_WIDTH_MAX = 48
 
-function Plot({ kind, ...chart }: ChartProps) {
+function Plot({ kind, ...chart }: Drawn & { readonly kind: 'bars' | 'lines' }) {
   const { title, labels, series, show } = chart
   const top = niceMax(Math.max(0, ...series.flatMap(({ values }) => values.map(heightOf))))
   const low = -niceMax(
@@ -190,14 +236,15 @@ type FrameProps = { readonly y: (value: number) => number; readonly step: number
 
 function Bars({ labels, series, show, y, step }: Drawn & FrameProps) {
   const gap = Math.min(6, step * 0.2)
-  const width = (step - gap) / series.length
+  const width = Math.min(BAR_WIDTH_MAX, (step - gap) / series.length)
+  const left = LEFT + (step - width * series.length) / 2
   return (
     <>
       {series.map((one, at) => (
         <g key={one.label} class={seriesClass(at)}>
           {labels.map((label, index) => {
             const value = heightOf(one.values[index])
-            const x = LEFT + step * index + gap / 2 + width * at
+            const x = left + step * index + width * at
             return (
               <rect
                 key={label}

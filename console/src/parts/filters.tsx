@@ -131,7 +131,16 @@ export function ChoiceFilter({
 }
 
 /** A day, such as the first of a report. */
-export function DayFilter({ name, label }: { readonly name: string; readonly label: string }) {
+export function DayFilter({
+  name,
+  label,
+  otherwise = '',
+}: {
+  readonly name: string
+  readonly label: string
+  /** The day that applies while the address has none. */
+  readonly otherwise?: string
+}) {
   const [query, change] = useQuery()
   const id = useId()
   return (
@@ -141,7 +150,7 @@ export function DayFilter({ name, label }: { readonly name: string; readonly lab
         class="input"
         id={id}
         type="date"
-        value={query[name] ?? ''}
+        value={query[name] ?? otherwise}
         onChange={event => change({ [name]: event.currentTarget.value })}
       />
     </div>

@@ -14,8 +14,8 @@ import { texts } from '../texts.ts'
 import { Icon } from './icon.tsx'
 import { Note } from './notes.tsx'
 
-/** The refusal of the last submit. Fields take the one with their name. */
-const Refusal = createContext<ApiError | undefined>(undefined)
+/** The refusal of the last submit, and the field with this name. */
+const Refusal = createContext<{ readonly name: string; readonly message: string } | undefined>(undefined)
 
 export type FormValues = Readonly<Record<string, string>>
 
@@ -55,7 +55,8 @@ export function ActionForm({
     }
     setBusy(false)
   }
-  const named = error instanceof ApiError && isField(form.current, error.param) ? error : undefined
+  const name = error instanceof ApiError ? fieldNamed(form.current, error.param) : undefined
+  const named = error === undefined || name === undefined ? undefined : { name, message: messageOf(error) }
   return (
     <form
       class="form"
@@ -90,8 +91,10 @@ function valuesOf(form: HTMLFormElement): FormValues {
   return Object.fromEntries(entries) as FormValues
 }
 
-function isField(form: HTMLFormElement | null, param: string | undefined): boolean {
-  return param !== undefined && form?.elements.namedItem(param) instanceof HTMLElement
+/** The field that an error is about. That of `models[2]` is `models`, which has one item a line. */
+function fieldNamed(form: HTMLFormElement | null, param = ''): string | undefined {
+  const names = [param, param.replace(/\[\d+\].*$/, '')]
+  return names.find(name => name !== '' && form?.elements.namedItem(name) instanceof HTMLElement)
 }
 
 /** The message of an error, with the time to wait if there is one. */
@@ -110,7 +113,7 @@ type FieldProps = {
 function useField(name: string, hint: ComponentChildren) {
   const id = useId()
   const refusal = useContext(Refusal)
-  const problem = refusal?.param === name ? refusal.message : undefined
+  const problem = refusal?.name === name ? refusal.message : undefined
   const described = [hint === undefined ? '' : `${id}-hint`, problem === undefined ? '' : `${id}-problem`]
   return {
     id,

@@ -74,6 +74,9 @@ export function consoleFileRoutes(path: string, files: ConsoleFiles | undefined)
   ]
 }
 
+/** The line of the page that says where the gateway is, from the base address. */
+const GATEWAY = '<meta name="gateway" content="../" />'
+
 type Serve = (request: IncomingRequest) => HttpReply
 
 function refuseUnbuilt(): never {
@@ -83,7 +86,9 @@ function refuseUnbuilt(): never {
   )
 }
 
-function fileServer(path: string, { page, assets }: ConsoleFiles): Serve {
+function fileServer(path: string, { page: built, assets }: ConsoleFiles): Serve {
+  const up = '../'.repeat(path.split('/').length - 1)
+  const page = built.replace(GATEWAY, `<meta name="gateway" content="${up}" />`)
   // One page for each depth of a path.
   const pages = new Map<string, Page>()
   const pageAt = (base: string) => {

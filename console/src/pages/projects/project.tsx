@@ -1,0 +1,199 @@
+/** One project: what its keys spend, its limits, and its keys. */
+import { useRoute } from 'preact-iso'
+import { useState } from 'preact/hooks'
+import { answer, api } from '../../api/client.ts'
+import { useResource } from '../../api/resource.ts'
+import type { components } from '../../api/schema.d.ts'
+import { Chart } from '../../parts/chart.tsx'
+import { Confirm, Dialog } from '../../parts/dialog.tsx'
+import { useQuery } from '../../parts/filters.tsx'
+import { Card, Facts, Instant, Money, Tabs } from '../../parts/facts.tsx'
+import { ActionForm, TextField } from '../../parts/form.tsx'
+import { count, money } from '../../parts/format.ts'
+import { Empty, Loaded } from '../../parts/notes.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { mayOperate } from '../../session.ts'
+import { texts } from '../../texts.ts'
+import { ProjectBadge } from '../accounts/account-projects.tsx'
+import { KeyTable } from '../keys/key-table.tsx'
+import { NewKey } from '../keys/new-key.tsx'
+import { TermsCard } from '../limits/terms-card.tsx'
+
+const words = texts.projects
+
+type LimitedProject = components['schemas']['LimitedProject']
+
+/** The parameters of a path about one project. */
+function at(project: string) {
+  return { params: { path: { project } } }
+}
+
+async function readProject(id: string) {
+  const project = await answer(api.GET('/admin/api/projects/{project}', at(id)))
+  const params = { path: { account: project.account ?? '' } }
+  const [account, keys] = await Promise.all([
+    answer(api.GET('/admin/api/accounts/{account}', { params })),
+    answer(api.GET('/admin/api/accounts/{account}/keys', { params })),
+  ])
+  return { project, account, keys: keys.data.filter(key => key.project === id) }
+}
+
+export function ProjectPage() {
+  const id = useRoute().params['project'] ?? ''
+  const read = useResource(id, () => readProject(id))
+  const { value, reload } = read
+  const parent =
+    value === undefined
+      ? { href: 'accounts', label: texts.accounts.title }
+      : { href: `accounts/${value.account.id}/projects`, label: words.projectsOf(value.account.name) }
+  const change = async (body: components['schemas']['ProjectChange']) => {
+    await answer(api.PATCH('/admin/api/projects/{project}', { ...at(id), body }))
+    reload()
+  }
+  return (
+    <>
+      <PageHead title={value?.project.name ?? words.project} parent={parent}>
+        {value !== undefined && mayOperate() && value.project.closed_at === null && (
+          <Actions project={value.project} onRename={name => change({ name })} onChanged={reload} />
+        )}
+      </PageHead>
+      <Loaded of={read}>
+        {({ project, keys }) => (
+          <div class="stack">
+            <Usage project={project} keyNames={new Map(keys.map(({ id, name }) => [id, name]))} />
+            <TermsCard terms={project} isClosed={project.closed_at !== null} onSave={change} />
+            <Card title={texts.keys.title}>
+              {keys.length === 0 ? (
+                <Empty title={texts.keys.empty} text={words.noKeys} />
+              ) : (
+                <KeyTable keys={keys} />
+              )}
+            </Card>
+          </div>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+function Actions({
+  project,
+  onRename,
+  onChanged,
+}: {
+  readonly project: LimitedProject
+  readonly onRename: (name: string) => Promise<void>
+  readonly onChanged: () => void
+}) {
+  const [asking, ask] = useState<'key' | 'rename' | 'close'>()
+  const close = () => ask(undefined)
+  return (
+    <>
+      <button type="button" class="button primary" onClick={() => ask('key')}>
+        {texts.keys.new}
+      </button>
+      <button type="button" class="button" onClick={() => ask('rename')}>
+        {words.rename}
+      </button>
+      <button type="button" class="button" onClick={() => ask('close')}>
+        {words.close}
+      </button>
+      {asking === 'key' && (
+        <NewKey account={project.account ?? ''} project={project.id} onClose={close} onCreated={onChanged} />
+      )}
+      {asking === 'rename' && (
+        <Dialog title={words.rename} onClose={close}>
+          <ActionForm
+            submit={texts.parts.save}
+            onCancel={close}
+            onSubmit={async ({ name = '' }) => {
+              await onRename(name)
+              toast(words.renamed)
+              close()
+            }}
+          >
+            <TextField
+              label={words.name}
+              name="name"
+              defaultValue={project.name}
+              maxLength={100}
+              required
+              hasFocus
+            />
+          </ActionForm>
+        </Dialog>
+      )}
+      {asking === 'close' && (
+        <Confirm
+          title={words.closeTitle(project.name)}
+          action={words.close}
+          onConfirm={async () => {
+            await answer(api.POST('/admin/api/projects/{project}/close', at(project.id)))
+            toast(words.closed)
+            onChanged()
+          }}
+          onClose={close}
+        >
+          <p>{words.closeText}</p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+const grains = ['day', 'model', 'key'] as const
+
+/** What the keys of the project have spent this month. */
+function Usage({
+  project,
+  keyNames,
+}: {
+  readonly project: LimitedProject
+  readonly keyNames: ReadonlyMap<string, string>
+}) {
+  const [query] = useQuery()
+  const by = grains.find(grain => grain === query['by']) ?? 'day'
+  const usage = useResource(`${project.id} ${by}`, () => {
+    const params = { path: { project: project.id }, query: { by } }
+    return answer(api.GET('/admin/api/projects/{project}/usage', { params }))
+  })
+  const hrefOf = (grain: string) => `projects/${project.id}?by=${grain}`
+  return (
+    <div>
+      <Tabs
+        label={words.by}
+        current={hrefOf(by)}
+        tabs={grains.map(grain => ({ href: hrefOf(grain), label: words.spendBy[grain] }))}
+      />
+      <Loaded of={usage}>
+        {({ data, totals }) => (
+          <div class="grid">
+            <Chart
+              title={words.spendBy[by]}
+              by={words.grains[by]}
+              labels={data.map(group => {
+                const name = group[by] ?? ''
+                return by === 'key' ? keyNames.get(name) || name : name
+              })}
+              series={[{ label: words.spent, values: data.map(({ cost_usd }) => cost_usd) }]}
+              show={money}
+              kind="bars"
+            />
+            <Card title={words.project}>
+              <Facts
+                of={[
+                  [words.state, <ProjectBadge closedAt={project.closed_at} />],
+                  [words.id, <code>{project.id}</code>],
+                  [words.createdAt, <Instant at={project.created_at} />],
+                  [words.thisMonth, <Money of={totals.cost_usd} />],
+                  [words.charges, count(totals.charges)],
+                ]}
+              />
+            </Card>
+          </div>
+        )}
+      </Loaded>
+    </div>
+  )
+}

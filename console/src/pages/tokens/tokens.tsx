@@ -1,0 +1,139 @@
+/** Admin tokens: keys of the admin API for programs, each with only the rights that it needs. Only owners see them. */
+import { useState } from 'preact/hooks'
+import { answer, api } from '../../api/client.ts'
+import { useResource } from '../../api/resource.ts'
+import { Confirm, Dialog } from '../../parts/dialog.tsx'
+import { Ago, Badge, Instant, Secret } from '../../parts/facts.tsx'
+import { cursorOf, useQuery } from '../../parts/filters.tsx'
+import { day, money } from '../../parts/format.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Empty, Loaded, Note } from '../../parts/notes.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { Pager, Table, type Column } from '../../parts/table.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { texts } from '../../texts.ts'
+import { CreateToken, type AdminToken } from './create-token.tsx'
+
+const words = texts.tokens
+
+const toneOf = { active: 'good', expired: 'plain', revoked: 'bad' } as const
+
+export function Tokens() {
+  const [query] = useQuery()
+  const tokens = useResource(`tokens ${query['cursor'] ?? ''}`, () =>
+    answer(api.GET('/admin/api/tokens', { params: { query: cursorOf(query) } })),
+  )
+  const [isCreating, setCreating] = useState(false)
+  const [made, setMade] = useState<string>()
+  const [revoked, setRevoked] = useState<AdminToken>()
+  const create = (
+    <button type="button" class="button primary" onClick={() => setCreating(true)}>
+      <Icon name="plus" />
+      {words.create}
+    </button>
+  )
+  return (
+    <>
+      <PageHead title={words.title} lead={words.lead}>
+        {create}
+      </PageHead>
+      <Loaded of={tokens}>
+        {({ data, next }) =>
+          data.length === 0 ? (
+            <Empty title={words.empty} text={words.emptyText}>
+              {create}
+            </Empty>
+          ) : (
+            <>
+              <Table label={words.title} rows={data} columns={columnsOf(setRevoked)} keyOf={({ id }) => id} />
+              <Pager next={next} shown={data.length} />
+            </>
+          )
+        }
+      </Loaded>
+      {isCreating && (
+        <CreateToken
+          onClose={() => setCreating(false)}
+          onCreated={token => {
+            setCreating(false)
+            setMade(token)
+            tokens.reload()
+          }}
+        />
+      )}
+      {made !== undefined && <NewToken text={made} onClose={() => setMade(undefined)} />}
+      {revoked !== undefined && (
+        <Confirm
+          title={words.revokeTitle(revoked.name)}
+          action={words.revoke}
+          onConfirm={async () => {
+            const path = { token: revoked.id }
+            await answer(api.DELETE('/admin/api/tokens/{token}', { params: { path } }))
+            toast(words.revoked)
+            tokens.reload()
+          }}
+          onClose={() => setRevoked(undefined)}
+        >
+          <p>{words.revokeText}</p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+function NewToken({ text, onClose }: { readonly text: string; readonly onClose: () => void }) {
+  return (
+    <Dialog title={words.madeTitle} onClose={onClose}>
+      <Note tone="warn">{words.madeText}</Note>
+      <Secret text={text} label={words.copyToken} />
+      <div class="dialog-actions">
+        <button type="button" class="button primary" onClick={onClose}>
+          {words.done}
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+function columnsOf(onRevoke: (token: AdminToken) => void): readonly Column<AdminToken>[] {
+  return [
+    { label: words.name, show: ({ name }) => <strong>{name}</strong>, sortBy: ({ name }) => name },
+    { label: words.prefix, show: ({ prefix }) => <code>{prefix}…</code> },
+    { label: words.scopes, show: ({ scopes }) => scopes.map(scope => words.scopeNames[scope]).join(', ') },
+    { label: words.grants, isNumber: true, show: token => <Grants of={token} /> },
+    {
+      label: words.state,
+      show: ({ state }) => <Badge tone={toneOf[state]}>{words.states[state]}</Badge>,
+      sortBy: ({ state }) => state,
+    },
+    { label: words.lastUsed, show: ({ last_used_on: on }) => (on === null ? words.never : day(on)) },
+    {
+      label: words.expires,
+      show: ({ expires_at: at }) => (at === null ? words.never : <Instant at={at} />),
+    },
+    { label: words.createdBy, mayWrap: true, show: ({ created_by: actor }) => actor },
+    { label: words.created, show: ({ created_at: at }) => <Ago at={at} />, sortBy: row => row.created_at },
+    {
+      label: words.action,
+      show: token =>
+        token.state === 'active' && (
+          <button
+            type="button"
+            class="button small"
+            aria-label={words.revokeOf(token.name)}
+            onClick={() => onRevoke(token)}
+          >
+            {words.revoke}
+          </button>
+        ),
+    },
+  ]
+}
+
+function Grants({
+  of: { grants_per_day_usd: limit, granted_today_usd: today },
+}: {
+  readonly of: AdminToken
+}) {
+  return limit === null ? <>–</> : <>{words.grantsOf(money(today), money(limit))}</>
+}
