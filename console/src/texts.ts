@@ -1197,7 +1197,7 @@ export const texts = {
     problem: 'Problem',
     again: 'Again',
     send: 'Send again',
-    sendAgain: (type: string, time: string) => `Send ${type} of ${time} again`,
+    sendAgain: (type: string, time: string) => `Send again: ${type} of ${time}`,
     sentAgain: 'The message is queued again.',
     empty: 'No messages yet',
     emptyText: 'Send a test to see whether the receiver answers.',

@@ -74,16 +74,22 @@ const columns: readonly Column<UsageLine>[] = [
   {
     label: words.cost,
     show: ({ row }) => <Money of={row.cost_usd} />,
-    sortBy: ({ cost }) => cost,
+    sortBy: ({ cost }) => sortKey(cost),
     isNumber: true,
   },
   {
     label: words.providerCost,
     show: ({ row }) => <Money of={providerCostOf(row)} />,
-    sortBy: ({ providerCost }) => providerCost,
+    sortBy: ({ providerCost }) => sortKey(providerCost),
     isNumber: true,
   },
 ]
+
+/** Small integers are compared much faster than large ones. Both are exact. */
+function sortKey(nanos: bigint): number | bigint {
+  const small = Number(nanos)
+  return Number.isSafeInteger(small) ? small : nanos
+}
 
 export function Usage() {
   const [query, change] = useQuery()
