@@ -4084,6 +4084,7 @@ export interface operations {
       query?: {
         by?: "model" | "provider" | "account" | "key" | "project" | "day";
         account?: string;
+        sort?: "name" | "revenue";
         from?: string;
         to?: string;
         limit?: number;
