@@ -8,6 +8,7 @@ import type { ProviderAdapters } from '../gateway/ports/providers.ts'
 import type { RequestRecords } from '../gateway/ports/request-records.ts'
 import type { SharedCache } from '../gateway/ports/shared-cache.ts'
 import type { IdleStreams } from '../gateway/text/idle-streams.ts'
+import { OperatorChecks } from '../gateway/admin/operating/verify-books.ts'
 import type { BooksState } from '../gateway/admin/reports/overview.ts'
 import type { CircuitBreakers } from '../gateway/upstreams/upstream-health.ts'
 import type { RefusedFields } from '../gateway/upstreams/refused-fields.ts'
@@ -37,6 +38,7 @@ export function adminPortsOf(parts: {
   readonly onReconcileFailed: (error: unknown) => void
 }): AdminPorts {
   const { records, providers, config } = parts
+  const { ledger, anchor, clock } = parts.node
   return {
     ...storePortsOf(parts.node),
     ...jobPortsOf(parts),
@@ -54,6 +56,7 @@ export function adminPortsOf(parts: {
     probeProvider: provider => providers[provider.kind].probe(provider),
     idleStreams: parts.idleStreams,
     circuitBreakers: parts.circuitBreakers,
+    operatorChecks: new OperatorChecks({ ledger, anchor, clock, blobs: parts.media.blobs }),
     booksState: () => booksStateOf(parts.node),
     refusedFields: parts.refusedFields,
   }

@@ -305,3 +305,20 @@ test.each([
 
   expect(await refusalOf(response)).toMatchObject({ status: 400, code: 'invalid_field', param })
 })
+
+test('margins by revenue begin with the highest, in pages of the same order', async () => {
+  const [ada, ben] = [await gateway.account({ grant: '10' }), await gateway.account({ grant: '10' })]
+  await ask('good', ada)
+  for (let times = 0; times < 20; times += 1) await ask('good', ben)
+
+  const all = await margins('?by=account&sort=revenue')
+  const first = await margins('?by=account&sort=revenue&limit=1')
+  const second = await margins(`?by=account&sort=revenue&limit=1&cursor=${first.next}`)
+  const refused = await rejection(margins('?by=account&sort=revenue&cursor=acct_1'))
+
+  const revenues = all.data.map(row => Number(row['revenue_usd']))
+  expect(all.data[0]!['account']).toBe(ben.id)
+  expect(revenues).toEqual(revenues.toSorted((left, right) => right - left))
+  expect([...first.data, ...second.data]).toEqual(all.data.slice(0, 2))
+  expect(String(refused)).toContain('400')
+})

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startTestGateway } from '../support/gateway.ts'
 import { chatAnswer, json } from '../support/upstream-replies.ts'
 import { chatModel, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
 
@@ -82,4 +83,19 @@ test('an account is found by a part of its name', async () => {
   const { data } = await gateway.admin<{ data: readonly Row[] }>('GET', 'accounts?search=COUNT')
 
   expect(data.length).toBeGreaterThan(0)
+})
+
+test('GET verify shows the last check of the books, and that none runs', async () => {
+  const gateway = await startTestGateway()
+  const before = await gateway.admin<object>('GET', 'verify')
+
+  const checked = await gateway.admin<object>('POST', 'verify')
+  const after = await gateway.admin<object>('GET', 'verify')
+  await gateway.stop()
+
+  expect(before).toEqual({ running: null, last: null })
+  expect(after).toEqual({
+    running: null,
+    last: { started_at: expect.any(String) as string, ended_at: expect.any(String) as string, ...checked },
+  })
 })

@@ -322,6 +322,7 @@ export interface paths {
   "/admin/api/verify": {
     parameters: {
     };
+    get: operations["readVerification"];
     post: operations["verify"];
   };
   "/admin/api/nodes": {
@@ -2342,6 +2343,29 @@ export interface components {
         accepted: boolean;
       }[];
     };
+    VerificationState: {
+      running: {
+        started_at: string;
+        /** @enum {string|null} */
+        step: "balances" | "holds" | "attempts" | "jobs" | "job_keys" | "corrections" | "switches" | "limits" | "catalog" | "usage_days" | "counts" | "commits" | "results" | null;
+        checked: number;
+        of: number;
+      } | null;
+      last: {
+        started_at: string;
+        ended_at: string;
+        ok: boolean;
+        entries: number;
+        files_elsewhere: number;
+        problems: {
+          id: string;
+          concerns: "everything" | "account" | "nothing";
+          entry_id: string | null;
+          message: string;
+          accepted: boolean;
+        }[];
+      } | null;
+    };
     Acceptance: {
       accept?: string | null;
       reason?: string | null;
@@ -4060,6 +4084,7 @@ export interface operations {
       query?: {
         by?: "model" | "provider" | "account" | "key" | "project" | "day";
         account?: string;
+        sort?: "name" | "revenue";
         from?: string;
         to?: string;
         limit?: number;
@@ -4915,6 +4940,17 @@ export interface operations {
       200: {
         content: {
           "application/json": components["schemas"]["Reconciliation"];
+        };
+      };
+    };
+  };
+  readVerification: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["VerificationState"];
         };
       };
     };

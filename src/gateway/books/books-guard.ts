@@ -106,9 +106,9 @@ export function guardedLedger(ledger: Ledger, guards: Guards): Ledger {
     refunds: (accountId, page) => ledger.refunds(accountId, page),
     usageTotals: (accountId, between) => ledger.usageTotals(accountId, between),
     usageGroups: (accountId, asked) => ledger.usageGroups(accountId, asked),
-    async verify(results) {
+    async verify(results, onPart) {
       try {
-        const verification = await ledger.verify(results)
+        const verification = await ledger.verify(results, onPart)
         const problems = verification.problems.filter(({ isAccepted }) => !isAccepted).length
         guards.guard.noteCheck(verification.affected, { atMs: guards.now(), problems })
         return verification

@@ -117,9 +117,10 @@ export interface Ledger extends LedgerReports {
 
   /**
    * Checks every invariant of the books against the entries, and reports the first entry that is wrong. With `results`,
-   * it also checks the stored files of all completed jobs, which can take minutes. Rejects if the books cannot be read.
+   * it also checks the stored files of all completed jobs, which can take minutes. Calls `onPart` when it begins each
+   * part. Rejects if the books cannot be read.
    */
-  verify(results?: Pick<Blobs, 'damageOf'>): Promise<Verification>
+  verify(results?: Pick<Blobs, 'damageOf'>, onPart?: (part: VerifiedPart) => void): Promise<Verification>
 }
 
 export type Hold = {
@@ -210,6 +211,24 @@ export type Problem = {
 
 /** The accounts whose books have a problem that is not accepted, or all of them. */
 export type Affected = 'everything' | readonly number[]
+
+/** The parts of a check, in the order in which they are checked. The results are not part of every check. */
+export const verifiedParts = [
+  'balances',
+  'holds',
+  'attempts',
+  'jobs',
+  'job_keys',
+  'corrections',
+  'switches',
+  'limits',
+  'catalog',
+  'usage_days',
+  'counts',
+  'commits',
+  'results',
+] as const
+export type VerifiedPart = (typeof verifiedParts)[number]
 
 export type Verification = {
   /** At most a hundred, and at most a thousand damaged results. */

@@ -4,7 +4,7 @@ import type { Id } from '../../domain/ids.ts'
 import type { Job } from '../../domain/jobs/job.ts'
 import type { DoctorPorts, ProbeProvider } from '../../gateway/admin/operating/doctor.ts'
 import type { MailPorts } from '../../gateway/admin/operating/send-test-mail.ts'
-import type { Anchoring } from '../../gateway/admin/operating/verify-books.ts'
+import type { Anchoring, OperatorChecks } from '../../gateway/admin/operating/verify-books.ts'
 import type { BooksState, OverviewPorts } from '../../gateway/admin/reports/overview.ts'
 import type { ResultPorts } from '../../gateway/media/open-result.ts'
 import type { JobExplanation } from '../../gateway/media/explain-job.ts'
@@ -92,6 +92,7 @@ export type OperatingPorts = SecretPorts &
     readonly ledger: Ledger
     readonly blobs: Blobs
     readonly anchor: Anchoring
+    readonly operatorChecks: Pick<OperatorChecks, 'check' | 'running' | 'last'>
     readonly backups: Backups
     readonly nodes: Nodes
     readonly reconcile: Reconcile

@@ -3,26 +3,84 @@ import type { AnchorKeeper } from '../../books/anchor-keeper.ts'
 import type { Blobs } from '../../ports/blobs.ts'
 import type { AuditLog } from '../../ports/audit.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Ledger, Problem, Verification } from '../../ports/ledger.ts'
+import type { Ledger, Problem, Verification, VerifiedPart } from '../../ports/ledger.ts'
 import { auditOf, type Actor } from '../operator.ts'
 
 /** The part of the anchor keeper that the operator can use. */
 export type Anchoring = Pick<AnchorKeeper, 'problem' | 'acceptLoss'>
 
-type Ports = {
-  readonly ledger: Ledger
+type CheckPorts = {
+  readonly ledger: Pick<Ledger, 'verify'>
   readonly blobs: Pick<Blobs, 'damageOf'>
   readonly anchor: Anchoring
-  readonly auditLog: AuditLog
-  readonly clock: Clock
+  readonly clock: Pick<Clock, 'now'>
 }
+
+type Ports = CheckPorts & { readonly auditLog: AuditLog; readonly clock: Clock }
 
 /** The id of the problem that the books do not match their anchor. */
 const ANCHOR_PROBLEM = 'anchor'
 
+/** A check of the books that an operator started, while it runs. */
+export type RunningCheck = {
+  readonly startedAtMs: number
+  /** Undefined before it has begun the first one. */
+  readonly part: VerifiedPart | undefined
+}
+
+/** The last check of an operator that ended. */
+export type EndedCheck = Verification & { readonly startedAtMs: number; readonly endedAtMs: number }
+
+/** The checks of the books that operators start. One runs at a time, because each can read for minutes. */
+export class OperatorChecks {
+  readonly #ports: CheckPorts
+  #running: { readonly startedAtMs: number; readonly result: Promise<Verification> } | undefined
+  #part: VerifiedPart | undefined
+  #last: EndedCheck | undefined
+
+  constructor(ports: CheckPorts) {
+    this.#ports = ports
+  }
+
+  get running(): RunningCheck | undefined {
+    return this.#running && { startedAtMs: this.#running.startedAtMs, part: this.#part }
+  }
+
+  get last(): EndedCheck | undefined {
+    return this.#last
+  }
+
+  /**
+   * Checks the books, or joins the check that runs. `isAfterDecision` begins a new one after that: a check that began
+   * before the operator accepted a problem does not know it.
+   */
+  async check({ isAfterDecision }: { readonly isAfterDecision: boolean }): Promise<Verification> {
+    if (isAfterDecision) while (this.#running !== undefined) await this.#running.result.catch(() => undefined)
+    if (this.#running === undefined) {
+      const startedAtMs = this.#ports.clock.now()
+      this.#part = undefined
+      this.#running = { startedAtMs, result: this.#run(startedAtMs) }
+    }
+    return this.#running.result
+  }
+
+  async #run(startedAtMs: number): Promise<Verification> {
+    try {
+      const verification = await verifyBooks(this.#ports, part => (this.#part = part))
+      this.#last = { ...verification, startedAtMs, endedAtMs: this.#ports.clock.now() }
+      return verification
+    } finally {
+      this.#running = undefined
+    }
+  }
+}
+
 /** Checks the ledger and the stored results, and compares the ledger with its anchor. */
-export async function verifyBooks({ ledger, blobs, anchor }: Ports): Promise<Verification> {
-  const verification = await ledger.verify(blobs)
+async function verifyBooks(
+  { ledger, blobs, anchor }: CheckPorts,
+  onPart: (part: VerifiedPart) => void,
+): Promise<Verification> {
+  const verification = await ledger.verify(blobs, onPart)
   const { problem: message } = anchor
   if (message === undefined) return verification
   const problem: Problem = {

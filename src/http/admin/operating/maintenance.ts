@@ -1,9 +1,14 @@
 import { formatUsd } from '../../../domain/money.ts'
 import { backUpBooks } from '../../../gateway/admin/operating/back-up-books.ts'
 import { examine } from '../../../gateway/admin/operating/doctor.ts'
-import { acceptLoss, acceptProblem, verifyBooks } from '../../../gateway/admin/operating/verify-books.ts'
+import {
+  acceptLoss,
+  acceptProblem,
+  type EndedCheck,
+  type RunningCheck,
+} from '../../../gateway/admin/operating/verify-books.ts'
 import type { AuditFilter } from '../../../gateway/ports/audit.ts'
-import type { Problem } from '../../../gateway/ports/ledger.ts'
+import { verifiedParts, type Problem, type Verification } from '../../../gateway/ports/ledger.ts'
 import type { JobsPass } from '../../../gateway/ports/reconcile.ts'
 import { pageOf, readTimeRange, rowsBefore } from '../../list-query.ts'
 import type { BufferedReply } from '../../request-context.ts'
@@ -61,13 +66,40 @@ export async function postVerification(
     )
   if (loss !== undefined) await acceptLoss({ reason: loss, actor }, ports)
   if (id !== undefined && reason !== undefined) await acceptProblem({ id, reason, actor }, ports)
-  const { problems, entries, filesElsewhere } = await verifyBooks(ports)
-  return adminReply({
+  const isAfterDecision = loss !== undefined || id !== undefined
+  return adminReply(verificationBody(await ports.operatorChecks.check({ isAfterDecision })))
+}
+
+/** How far the check is that `POST verify` started, and the last one of this gateway. */
+export async function getVerification(
+  _: AdminCall,
+  { operatorChecks: { running, last } }: OperatingPorts,
+): Promise<BufferedReply> {
+  return adminReply({ running: running === undefined ? null : progressBody(running), last: lastBody(last) })
+}
+
+function progressBody({ startedAtMs, part }: RunningCheck): object {
+  return {
+    started_at: instant(startedAtMs),
+    step: part ?? null,
+    checked: part === undefined ? 0 : verifiedParts.indexOf(part),
+    of: verifiedParts.length,
+  }
+}
+
+function lastBody(last: EndedCheck | undefined): object | null {
+  if (last === undefined) return null
+  const { startedAtMs, endedAtMs } = last
+  return { started_at: instant(startedAtMs), ended_at: instant(endedAtMs), ...verificationBody(last) }
+}
+
+function verificationBody({ problems, entries, filesElsewhere }: Verification): object {
+  return {
     ok: problems.every(({ isAccepted }) => isAccepted),
     entries,
     files_elsewhere: filesElsewhere ?? 0,
     problems: problems.map(problemBody),
-  })
+  }
 }
 
 /** Runs the reconciler once. */

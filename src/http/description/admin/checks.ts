@@ -1,3 +1,4 @@
+import { verifiedParts } from '../../../gateway/ports/ledger.ts'
 import { NOTE_LENGTH_MAX } from '../../admin/money-fields.ts'
 import { attributionMembers, chargeExample, chargeMembers, projectOfKey } from '../account.ts'
 import { bodyOf, ok, pageParameters, timeRangeParameters, usageParameters, type Paths } from '../operation.ts'
@@ -30,6 +31,24 @@ const payerMembers = {
   account_name: nullable(text),
   key: nullable(idOf('key')),
   project: projectOfKey,
+} as const satisfies Members
+
+const verificationMembers = {
+  ok: flag,
+  entries: count,
+  files_elsewhere: about(
+    'The number of stored files of jobs that were not checked, because this gateway does not have them. Always 0 with SQLite or a bucket.',
+    count,
+  ),
+  problems: listOf(
+    object({
+      id: text,
+      concerns: words(['everything', 'account', 'nothing']),
+      entry_id: nullable(text),
+      message: text,
+      accepted: flag,
+    }),
+  ),
 } as const satisfies Members
 
 export const adminCheckSchemas: Members = {
@@ -100,21 +119,25 @@ export const adminCheckSchemas: Members = {
     }),
     failed: count,
   }),
-  Verification: object({
-    ok: flag,
-    entries: count,
-    files_elsewhere: about(
-      'The number of stored files of jobs that were not checked, because this gateway does not have them. Always 0 with SQLite or a bucket.',
-      count,
+  Verification: object(verificationMembers),
+  VerificationState: object({
+    running: about(
+      'The check that `POST verify` started on this gateway. Null if none runs.',
+      nullable(
+        object({
+          started_at: dateTime,
+          step: about(
+            'The part that is checked now. Null before the first one.',
+            nullable(words(verifiedParts)),
+          ),
+          checked: about('The parts that were checked.', count),
+          of: about('All parts.', count),
+        }),
+      ),
     ),
-    problems: listOf(
-      object({
-        id: text,
-        concerns: words(['everything', 'account', 'nothing']),
-        entry_id: nullable(text),
-        message: text,
-        accepted: flag,
-      }),
+    last: about(
+      'The last one that ended since the start of the gateway.',
+      nullable(object({ started_at: dateTime, ended_at: dateTime, ...verificationMembers })),
     ),
   }),
   Acceptance: closed(
@@ -279,10 +302,22 @@ export const adminCheckPaths: Paths = {
     },
   },
   verify: {
+    get: {
+      ...common,
+      id: 'readVerification',
+      summary: 'How far a check of the books is, and the last one',
+      replies: ok('The checks of this gateway.', ref('VerificationState'), {
+        running: { started_at: AT, step: 'jobs', checked: 3, of: 13 },
+        last: null,
+      }),
+      errors: [],
+    },
     post: {
       ...common,
       id: 'verify',
       summary: 'Check the books',
+      description:
+        'If a check runs, the request joins it and gets its result. With `accept` or `accept_loss`, a new check begins after it.',
       body: bodyOf(
         'Acceptance',
         { accept: 'p1', reason: 'Known since the import of May.' },

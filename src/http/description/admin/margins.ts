@@ -85,7 +85,7 @@ export const adminMarginPaths: Paths = {
       id: 'readMargins',
       summary: 'What customers paid and what it cost, by model, provider, account, key, project or day',
       description:
-        'The times are starts of days in UTC. Without them, the report has the current month. Groups are in the order of their names, and the totals are those of all groups.',
+        'The times are starts of days in UTC. Without them, the report has the current month. The totals are those of all groups.',
       parameters: [
         {
           name: 'by',
@@ -99,6 +99,13 @@ export const adminMarginPaths: Paths = {
           description: 'The id or the name of an account. Default: all.',
           schema: text,
           example: 'ada',
+        },
+        {
+          name: 'sort',
+          in: 'query',
+          description:
+            'Groups in the order of their names, which is the default, or with the most revenue first.',
+          schema: words(['name', 'revenue']),
         },
         ...timeRangeParameters,
         ...pageParameters.filter(({ name }) => name !== 'cursor'),

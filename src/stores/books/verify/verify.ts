@@ -1,5 +1,6 @@
 import { formatId } from '../../../domain/ids.ts'
 import { jobIdPrefix, type JobKind } from '../../../domain/jobs/job.ts'
+import { verifiedParts, type VerifiedPart } from '../../../gateway/ports/ledger.ts'
 import type { Hashes } from '../rows/commit-rows.ts'
 import type { HashText } from '../jobs/job-facts.ts'
 import { all, first, type Engine, type Step } from '../steps.ts'
@@ -16,6 +17,9 @@ const ACCEPTED = 'books.accept'
 /** Finds problems in pieces, which may be empty. */
 export type Check = AsyncIterable<readonly Finding[]>
 
+/** Checks by the part of the books that they read, in their order. */
+export type Checks = Readonly<Partial<Record<VerifiedPart, Check>>>
+
 /** What a check of the books reads with. */
 export type Reader = {
   /** All that one step reads is of the same moment. */
@@ -25,30 +29,38 @@ export type Reader = {
 }
 
 /** The checks that both stores make alike: those of rows whose ids grow in both. */
-export function checksOfRows({ read, sha256Of, hashes }: Reader): readonly Check[] {
-  return [
-    checkHolds(read),
-    checkAttempts(read),
-    checkJobs(read, sha256Of),
-    checkJobKeys(read, sha256Of),
-    checkCorrections(read),
-    checkSwitches(read),
-    checkLimits(read),
-    checkCatalog(read, hashes),
-  ]
+export function checksOfRows({ read, sha256Of, hashes }: Reader) {
+  return {
+    holds: checkHolds(read),
+    attempts: checkAttempts(read),
+    jobs: checkJobs(read, sha256Of),
+    job_keys: checkJobKeys(read, sha256Of),
+    corrections: checkCorrections(read),
+    switches: checkSwitches(read),
+    limits: checkLimits(read),
+    catalog: checkCatalog(read, hashes),
+  } satisfies Checks
 }
+
+/** Called when the check of a part begins. */
+export type OnPart = (part: VerifiedPart) => void
 
 /** The problems of a verification, which are found by one check after the other. */
 export class Verifying {
   readonly #names = new StoredNames()
   readonly #found: FoundProblems
+  readonly #onPart: OnPart
 
-  private constructor(sha256Of: HashText, accepted: ReadonlySet<string>) {
+  private constructor(sha256Of: HashText, accepted: ReadonlySet<string>, onPart: OnPart) {
+    this.#onPart = onPart
     this.#found = new FoundProblems({ names: this.#names, sha256Of, accepted })
   }
 
-  static async begin({ read, sha256Of }: Pick<Reader, 'read' | 'sha256Of'>): Promise<Verifying> {
-    return new Verifying(sha256Of, await read(acceptedProblems))
+  static async begin(
+    { read, sha256Of }: Pick<Reader, 'read' | 'sha256Of'>,
+    onPart: OnPart = () => {},
+  ): Promise<Verifying> {
+    return new Verifying(sha256Of, await read(acceptedProblems), onPart)
   }
 
   get found(): Pick<FoundProblems, 'problems' | 'affected'> {
@@ -56,8 +68,11 @@ export class Verifying {
   }
 
   /** Adds what checks find. `read` finds the names in their messages. */
-  async add(checks: readonly Check[], read: Engine['read']): Promise<void> {
-    for (const check of checks) {
+  async add(checks: Checks, read: Engine['read']): Promise<void> {
+    for (const part of verifiedParts) {
+      const check = checks[part]
+      if (check === undefined) continue
+      this.#onPart(part)
       for await (const findings of check) {
         if (findings.length === 0) continue
         await read(() => this.#names.load(findings))

@@ -83,13 +83,14 @@ export function createLedger(parts: {
       turns: { next: async () => undefined },
       usageSource,
     }),
-    verify: blobs =>
+    verify: (blobs, onPart) =>
       verifyBooks(
         {
           ...parts,
           recount: accountId => engine.write('books', () => recounted(accountId, parts.limitUsage)),
         },
         blobs,
+        onPart,
       ),
   }
 }

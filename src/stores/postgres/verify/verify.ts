@@ -3,7 +3,7 @@ import { BlobElsewhereError, type Blobs } from '../../../gateway/ports/blobs.ts'
 import type { Verification } from '../../../gateway/ports/ledger.ts'
 import type { Engine } from '../../books/steps.ts'
 import { checkResults } from '../../books/verify/check-results.ts'
-import { checksOfRows, Verifying } from '../../books/verify/verify.ts'
+import { checksOfRows, Verifying, type OnPart } from '../../books/verify/verify.ts'
 import { timedReads, type Reads } from '../database/reads.ts'
 import { bunHashes, sha256Of } from '../lanes/lane.ts'
 import { BalancesReader } from './check-balances.ts'
@@ -23,13 +23,14 @@ const SORT_MS_MAX = 600_000
 export async function verifyBooks(
   { connect, engine, recount }: Verified,
   blobs: Pick<Blobs, 'damageOf'> | undefined,
+  onPart?: OnPart,
 ): Promise<Verification> {
   // A connection of its own, so that other reads do not wait for it.
   const reads = timedReads(connect, { answerMs: SORT_MS_MAX })
-  const { verifying, entries, wrongCounts } = await checkOnce(reads)
+  const { verifying, entries, wrongCounts } = await checkOnce(reads, onPart)
   for (const accountId of wrongCounts) await recount(accountId)
   const files = blobs && countingElsewhere(blobs)
-  if (files !== undefined) await verifying.add([checkResults(engine.read, files)], engine.read)
+  if (files !== undefined) await verifying.add({ results: checkResults(engine.read, files) }, engine.read)
   const { problems, affected } = verifying.found
   const filesElsewhere = files?.elsewhere ?? 0
   return { problems, entries, affected, ...(filesElsewhere > 0 && { filesElsewhere }) }
@@ -56,26 +57,26 @@ type Verified = {
   readonly recount: (accountId: number) => Promise<void>
 }
 
-async function checkOnce(reads: Reads) {
+async function checkOnce(reads: Reads, onPart: OnPart | undefined) {
   try {
-    return await Snapshot.take(reads, checkBooks)
+    return await Snapshot.take(reads, snapshot => checkBooks(snapshot, onPart))
   } finally {
     await reads.close()
   }
 }
 
-async function checkBooks(snapshot: Snapshot) {
+async function checkBooks(snapshot: Snapshot, onPart: OnPart | undefined) {
   const reader = { read: snapshot.read, sha256Of, hashes: bunHashes }
   const balances = new BalancesReader(snapshot)
   const counts = new CountsReader(snapshot)
-  const verifying = await Verifying.begin(reader)
-  const checks = [
-    balances.check(),
+  const verifying = await Verifying.begin(reader, onPart)
+  const checks = {
+    balances: balances.check(),
     ...checksOfRows(reader),
-    checkUsageDays(snapshot),
-    counts.check(),
-    checkCommits(snapshot),
-  ]
+    usage_days: checkUsageDays(snapshot),
+    counts: counts.check(),
+    commits: checkCommits(snapshot),
+  }
   await verifying.add(checks, snapshot.read)
   return { verifying, entries: balances.entries.fold.entries, wrongCounts: counts.wrong }
 }

@@ -125,8 +125,13 @@ export function createLedger(parts: {
       turns: new ReadTurns(),
       usageSource: usageSource(database),
     }),
-    verify: blobs =>
-      verifyBooks(database, { ...parts, blobs, live: { ...parts.steps, nowMs: () => owner.nowMs() } }),
+    verify: (blobs, onPart) =>
+      verifyBooks(database, {
+        ...parts,
+        blobs,
+        onPart,
+        live: { ...parts.steps, nowMs: () => owner.nowMs() },
+      }),
   }
 }
 

@@ -3,7 +3,7 @@ import type { Blobs } from '../../../gateway/ports/blobs.ts'
 import type { Verification } from '../../../gateway/ports/ledger.ts'
 import type { Finding } from '../../books/verify/findings.ts'
 import { checkResults } from '../../books/verify/check-results.ts'
-import { checksOfRows, Verifying, type Reader } from '../../books/verify/verify.ts'
+import { checksOfRows, Verifying, type OnPart, type Reader } from '../../books/verify/verify.ts'
 import type { StepRunner } from '../commits/engine.ts'
 import { bunHashes, sha256Of } from '../commits/hashes.ts'
 import { BalancesReader } from './check-balances.ts'
@@ -16,6 +16,7 @@ type Verified = {
   readonly live: LiveLimits
   /** The stored results, to check them after the books. */
   readonly blobs: Pick<Blobs, 'damageOf'> | undefined
+  readonly onPart: OnPart | undefined
 }
 
 /**
@@ -25,7 +26,7 @@ type Verified = {
  */
 export async function verifyBooks(
   database: Database,
-  { stepRunner, live, blobs }: Verified,
+  { stepRunner, live, blobs, onPart }: Verified,
 ): Promise<Verification> {
   const read: Reader['read'] = async step => {
     await nextTurn()
@@ -33,16 +34,16 @@ export async function verifyBooks(
   }
   const reader = { read, sha256Of, hashes: bunHashes }
   const balances = new BalancesReader(database)
-  const verifying = await Verifying.begin(reader)
-  const checks = [
-    inTurns(balances.check()),
+  const verifying = await Verifying.begin(reader, onPart)
+  const checks = {
+    balances: inTurns(balances.check()),
     ...checksOfRows(reader),
-    inTurns(checkUsageDays(database)),
-    inTurns(checkCounts(database, live)),
-    inTurns(checkCommits(database)),
-  ]
+    usage_days: inTurns(checkUsageDays(database)),
+    counts: inTurns(checkCounts(database, live)),
+    commits: inTurns(checkCommits(database)),
+  }
   await verifying.add(checks, read)
-  if (blobs !== undefined) await verifying.add([checkResults(read, blobs)], read)
+  if (blobs !== undefined) await verifying.add({ results: checkResults(read, blobs) }, read)
   const { problems, affected } = verifying.found
   return { problems, entries: balances.entries.fold.entries, affected }
 }
