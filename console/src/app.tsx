@@ -70,7 +70,9 @@ export function loadPage(path: string): void {
   const page = pages.find(({ path, navigation }) =>
     below === ''
       ? navigation !== undefined
-      : new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`).test(below),
+      : new RegExp(`^${path.replaceAll(/\/:\w+\?/g, '(?:/[^/]+)?').replaceAll(/:\w+/g, '[^/]+')}$`).test(
+          below,
+        ),
   )
   // An error is shown when the page is drawn.
   if (page !== undefined)

@@ -15,9 +15,9 @@ export function sees(role: Role, { roles }: TablePage): boolean {
   return roles === undefined || roles.includes(role)
 }
 
-/** The address of a page, with an existing id for each parameter. Throws for a parameter that is not in `ids`. */
+/** The address of a page without optional parameters. Throws if `ids` lacks one of the others. */
 export function addressOf({ path }: TablePage, ids: ReadonlyMap<string, string>): string {
-  return path.replaceAll(/:(\w+)/g, (_, name: string) => {
+  return path.replaceAll(/\/:\w+\?/g, '').replaceAll(/:(\w+)/g, (_, name: string) => {
     const id = ids.get(name)
     if (id === undefined || id === '')
       throw new Error(`putHostileData has no "${name}" for the page ${path}. Add one.`)
