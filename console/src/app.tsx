@@ -33,7 +33,6 @@ function Entrance() {
   useEffect(() => {
     const look = () => setToken(linkToken())
     addEventListener('hashchange', look)
-    void readSession()
     return () => removeEventListener('hashchange', look)
   }, [])
   if (token !== undefined)
@@ -64,6 +63,24 @@ function Entrance() {
 }
 
 const components = new Map(pages.map(page => [page, lazy(page.load)]))
+
+/** Begins to load the page of this path, before it is known whether the user may see it. */
+export function loadPage(path: string): void {
+  const below = path.slice(basePath.length)
+  const page = pages.find(({ path, navigation }) =>
+    below === ''
+      ? navigation !== undefined
+      : new RegExp(`^${path.replaceAll(/\/:\w+\?/g, '(?:/[^/]+)?').replaceAll(/:\w+/g, '[^/]+')}$`).test(
+          below,
+        ),
+  )
+  // An error is shown when the page is drawn.
+  if (page !== undefined)
+    components
+      .get(page)
+      ?.preload()
+      .catch(() => {})
+}
 
 function Pages({ role }: { readonly role: Role }) {
   const { url } = useLocation()

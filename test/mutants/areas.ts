@@ -3,6 +3,7 @@ import { adminTokenMutants } from './areas/admin-tokens.ts'
 import { backupMutants } from './areas/backups.ts'
 import { bodyMutants } from './areas/bodies.ts'
 import { anchorMutants } from './areas/anchor.ts'
+import { consoleMutants } from './areas/console.ts'
 import { failoverMutants } from './areas/failover.ts'
 import { jobMutants } from './areas/jobs.ts'
 import { keyMutants } from './areas/keys.ts'
@@ -46,6 +47,7 @@ export const areas = {
   backups: backupMutants,
   webhooks: webhookMutants,
   mail: mailMutants,
+  console: consoleMutants,
 } as const satisfies Readonly<Record<string, readonly Mutant[]>>
 
 export type Area = keyof typeof areas

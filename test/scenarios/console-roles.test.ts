@@ -81,6 +81,8 @@ test('support without an amount a day gives no grants', async () => {
 
 test('the last owner who can sign in stays an owner', async () => {
   const owner = visitors.get('owner')!
+  // An owner who was only invited cannot sign in.
+  await gateway.admin('POST', 'users', { email: 'invited@example.com', role: 'owner' })
 
   const demoted = await owner.call('PATCH', 'admin/users/owner@example.com', { role: 'viewer' })
   const disabled = await owner.call('PATCH', 'admin/users/owner@example.com', { disabled: true })

@@ -34,7 +34,12 @@ async function start(dataDir: string): Promise<App> {
       TOLLGATE_LOG_LEVEL: 'silent',
       TOLLGATE_REPLAY_TTL_S: '0',
     }),
-    { aroundHandler: checkedHandler({ brand: 'service', isOpenAiMediaOn: false }, undescribed) },
+    {
+      aroundHandler: checkedHandler(
+        { brand: 'service', isOpenAiMediaOn: false, consolePath: 'off' },
+        undescribed,
+      ),
+    },
   )
   return running
 }

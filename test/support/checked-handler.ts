@@ -1,3 +1,4 @@
+import type { Config } from '../../src/config/config.ts'
 import type { ByteStream } from '../../src/http1/byte-stream.ts'
 import { isStream, type ServerResponse } from '../../src/http1/server/response-writer.ts'
 import type { ServerRequest } from '../../src/http1/server/server-request.ts'
@@ -16,7 +17,7 @@ const checks = new Map<string, (reply: SentReply) => string | undefined>()
  * changed, and streams are read as fast as before. A reply that breaks off, or whose client has gone, is not checked.
  */
 export function checkedHandler(
-  { brand, isOpenAiMediaOn }: ApiOptions,
+  { brand, isOpenAiMediaOn, consolePath }: ApiOptions & Pick<Config, 'consolePath'>,
   problems: string[],
 ): (handler: RequestHandler) => RequestHandler {
   const name = `${brand} ${isOpenAiMediaOn}`
@@ -24,7 +25,7 @@ export function checkedHandler(
   if (check === undefined)
     checks.set(name, (check = describedReplies(wholeDocument({ brand, isOpenAiMediaOn }))))
   const note = (sent: SentReply) => {
-    const reply = described(sent)
+    const reply = described(sent, consolePath)
     const problem = reply && check(reply)
     if (problem !== undefined) problems.push(problem)
   }
@@ -51,9 +52,9 @@ export function checkedHandler(
  * Replies of the admin API by the console, as those of the admin API itself. The document does not have the other
  * replies of the console, and its errors.
  */
-function described(reply: SentReply): SentReply | undefined {
-  if (!reply.path.startsWith('/console')) return reply
-  const path = reply.path.replace('/console/api/admin/', '/admin/api/')
+function described(reply: SentReply, consolePath: Config['consolePath']): SentReply | undefined {
+  if (consolePath === 'off' || !reply.path.startsWith(consolePath)) return reply
+  const path = reply.path.replace(`${consolePath}/api/admin/`, '/admin/api/')
   return path === reply.path || reply.status >= 400 ? undefined : { ...reply, path }
 }
 

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useLayoutEffect, useState } from 'preact/hooks'
 
 /** A value that is read from the gateway. While it is read again, the last value stays. */
 export type Resource<Value> = {
@@ -18,7 +18,8 @@ export function useResource<Value>(key: string, read: () => Promise<Value>): Res
   const [kept, keep] = useState<Kept<Value>>()
   const [turn, setTurn] = useState(0)
   const [isLoading, setLoading] = useState(true)
-  useEffect(() => {
+  // An effect of the other kind waits for the next frame, which a slow machine draws late.
+  useLayoutEffect(() => {
     let isCurrent = true
     setLoading(true)
     const done = (next: Kept<Value>) => {
