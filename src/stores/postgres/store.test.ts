@@ -64,6 +64,15 @@ describe.skipIf(server === undefined)('the two roles of a database', () => {
     const store = await open({ ...gateway, host: 'localhost' }, owner)
 
     expect(await store.nodes.list()).toHaveLength(1)
+    expect(await store.warning()).toBeUndefined()
+  })
+
+  test('a gateway whose role owns the tables is warned', async () => {
+    const { owner } = await aDatabaseOfTwo()
+
+    const store = await open(owner)
+
+    expect(await store.warning()).toContain(`The role ${owner.user} of TOLLGATE_DATABASE_URL owns the tables`)
   })
 
   test('an owner of another database is refused before anything is written to either', async () => {

@@ -8,7 +8,7 @@ import { clientOptions, connections, requireSafeDatabase, type Connections } fro
 import { grantUse, migrate } from './database/migrate.ts'
 import { openNode, type NodeSettings } from './node.ts'
 import { timedReads } from './database/reads.ts'
-import { partitionProblem, runningNodes, upkeep } from './upkeep.ts'
+import { ownerWarning, partitionProblem, runningNodes, upkeep } from './upkeep.ts'
 
 const UPKEEP_MS_MAX = 60_000
 
@@ -26,6 +26,8 @@ export type PostgresStore = {
   readonly isWritable: () => boolean
   /** A sentence for the operator about what will stop the gateway. Throws `unavailable` if it cannot be read. */
   readonly problem: () => Promise<string | undefined>
+  /** A sentence for the operator about what works, and should be changed. Throws `unavailable`. */
+  readonly warning: () => Promise<string | undefined>
   /** The error for new paid work, if this build is too old for the database. */
   readonly refusal: () => GatewayError | undefined
   /** What some node of the database must do every few minutes. Safe to run on every node at once. */
@@ -66,6 +68,7 @@ export async function openPostgresStore(settings: PostgresStoreSettings): Promis
     clockOffsetMs,
     problem: async () => problem() ?? partitionProblem(reads),
     refusal,
+    warning: () => ownerWarning(reads),
     async upkeep() {
       const sql = shared.connect()
       // The runtime has no time limit for a query whose network was cut. Closing the connection fails it.
