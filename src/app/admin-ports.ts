@@ -107,6 +107,7 @@ function storePortsOf(node: Node) {
     projects,
     signInLinks,
     storeProblem: node.problem,
+    storeWarning: node.warning,
     users,
     userSessions,
     webhooks,

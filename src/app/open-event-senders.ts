@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { Mailer } from '../gateway/ports/mail.ts'
+import { isSilent } from '../gateway/ports/nodes.ts'
 import type { HttpClient } from '../http1/client/http-client.ts'
 import { systemResolver } from '../providers/fetch-untrusted/address-guard.ts'
 import { untrustedPost } from '../providers/fetch-untrusted/post-untrusted.ts'
@@ -71,5 +72,13 @@ export function openMailDeliveries(parts: {
     },
     onFailed: error => log.error('a mail could not be sent', errorFields(error)),
     onRefused: problem => log.warn('the mail server did not take a mail', { problem }),
+    isAlone: async () => {
+      const nodes = await node.nodes.list()
+      return nodes.filter(each => !isSilent(each, node.clock.now())).length <= 1
+    },
+    onLeftToOthers: () =>
+      log.warn('other gateways send mails, and this one does not', {
+        remedy: 'Set TOLLGATE_SMTP_URL, TOLLGATE_MAIL_FROM and TOLLGATE_ALERT_EMAILS alike on all gateways.',
+      }),
   })
 }

@@ -35,6 +35,8 @@ export type Node = Omit<StoreNode, 'close' | 'commitChains'> & {
   readonly probe: () => Promise<void>
   /** A sentence for the operator about the store, which will stop the gateway. Undefined if there is nothing. */
   readonly problem: () => Promise<string | undefined>
+  /** A sentence for the operator about the store, which stops nothing. Undefined if there is nothing. */
+  readonly warning: () => Promise<string | undefined>
   /** Work for all nodes that one of them must do every few minutes. Undefined if there is none. */
   readonly upkeep: (() => Promise<void>) | undefined
   readonly anchor: Anchoring
@@ -138,6 +140,7 @@ async function sqliteNodeOf(
     clock,
     clockOffsetMs: () => 0,
     problem: () => Promise.resolve(undefined),
+    warning: () => Promise.resolve(undefined),
     upkeep: undefined,
     anchor,
     anchorFailures: () => anchorFailures,
@@ -164,7 +167,7 @@ async function openPostgresNode(
     random64: randomInBulk(),
     onProblem: onStoreProblem,
   })
-  const { isWritable, refusal, nodes, clock, clockOffsetMs, problem, upkeep } = store
+  const { isWritable, refusal, nodes, clock, clockOffsetMs, problem, warning, upkeep } = store
   const { anchor, anchorFailures, stop } = await sharedAnchorOf(store, parts).catch(
     async (error: unknown) => {
       await store.close()
@@ -182,6 +185,7 @@ async function openPostgresNode(
     clock,
     clockOffsetMs,
     problem,
+    warning,
     upkeep,
     anchor,
     anchorFailures,

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { countOn, missingVariables, providersWithoutKeys } from '../domain/catalog/catalog.ts'
 import { doubtfulKeys } from '../domain/catalog/doubtful-keys.ts'
+import { placeOf } from '../gateway/ports/database-server.ts'
 import type { NewLink } from '../gateway/admin/users/links.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { FirstStart } from './first-start.ts'
@@ -28,7 +29,8 @@ export function reportStart(
   const keyless = providersWithoutKeys(catalog)
   const missing = missingVariables(catalog, admin.isVariableSet)
   const others = folder.isNew && config.database === undefined ? otherBooks(folder.path) : []
-  log.info('listening', { url, data_dir: folder.path })
+  const database = config.database && placeOf(config.database)
+  log.info('listening', { url, data_dir: folder.path, database })
   if (others.length > 0)
     log.warn('this start created new books, and there are others', { others: others.join(', ') })
   const anchorProblem = books.anchor.problem

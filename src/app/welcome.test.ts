@@ -48,6 +48,19 @@ describe('a start prints', () => {
     expect(text).toContain('This start created new, empty books. There are other books in /srv/data. To use')
   })
 
+  test('a start prints the name of its database without the password, and calls its data folder not new', () => {
+    const config = readConfig({
+      TOLLGATE_DATABASE_URL: 'postgres://gate:secret@db.example.com/books',
+      TOLLGATE_SECRET_KEY: Buffer.alloc(32).toString('base64'),
+      TOLLGATE_ADMIN_KEY: 'tg_admin_of_the_books',
+    })
+
+    const text = messageOf({ folder: newFolder, config })
+
+    expect(text).toContain(`  data folder  ${path}\n  database     books on db.example.com, port 5432\n`)
+    expect(text).not.toContain('secret')
+  })
+
   test('a start prints the keys that it created, and a command to try', () => {
     const text = messageOf({ adminKey: { key: 'tg_admin_x', isNew: true }, demoKey: 'tg_live_x' })
 

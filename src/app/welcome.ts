@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { formatUsd } from '../domain/money.ts'
+import { placeOf } from '../gateway/ports/database-server.ts'
 import type { NewLink } from '../gateway/admin/users/links.ts'
 import type { DataFolder } from './data-folder.ts'
 import { DEMO_GRANT, type FirstStart } from './first-start.ts'
@@ -31,8 +32,10 @@ export function welcome(
   const base = config.baseUrl ?? url
   const lines = [
     `Tollgate listens on ${url}`,
-    `  data folder  ${folder.path}${folder.isNew ? '  (new)' : ''}`,
+    // With a database, no data folder has books.
+    `  data folder  ${folder.path}${folder.isNew && config.database === undefined ? '  (new)' : ''}`,
   ]
+  if (config.database !== undefined) lines.push(`  database     ${placeOf(config.database)}`)
   if (unreadFile !== undefined)
     lines.push(
       `  catalog      in the data folder; to replace it, run "bin/tollgate catalog import ${unreadFile}"`,

@@ -15,6 +15,7 @@ let store: TestSqlite
 let sender: DeliveryTurns
 let failures: unknown[]
 let refusals: string[]
+let leftToOthers: number
 
 beforeEach(async () => {
   server = await startMailServer()
@@ -22,6 +23,7 @@ beforeEach(async () => {
   store = aSqliteStore(undefined, clock)
   failures = []
   refusals = []
+  leftToOthers = 0
   sender = aSender()
 })
 afterEach(async () => {
@@ -31,7 +33,7 @@ afterEach(async () => {
   expect(failures).toEqual([])
 })
 
-function aSender({ operators = [OPS], hasServer = true } = {}): DeliveryTurns {
+function aSender({ operators = [OPS], hasServer = true, isAlone = true } = {}): DeliveryTurns {
   const from = { name: '', address: 'alerts@example.com' }
   const settings = { isOn: hasServer, operators, perAddress: 100, perDay: 1000 }
   const address = { host: '127.0.0.1', port: server.port, tls: 'off', login: undefined } as const
@@ -44,6 +46,8 @@ function aSender({ operators = [OPS], hasServer = true } = {}): DeliveryTurns {
     settings,
     onFailed: error => failures.push(error),
     onRefused: problem => refusals.push(problem),
+    isAlone: () => Promise.resolve(isAlone),
+    onLeftToOthers: () => (leftToOthers += 1),
   })
 }
 
@@ -162,4 +166,18 @@ test('without a mail server, the first look ends the mails that wait, and is the
 
   expect(await states()).toEqual(['failed'])
   expect(mayHaveMore).toBe(false)
+})
+
+test('beside other nodes, a node without a mail server leaves the mails to them, and says so', async () => {
+  await sender.look()
+  await report()
+  const other = aSender({ hasServer: false, isAlone: false })
+
+  const mayHaveMore = await other.look()
+
+  expect(mayHaveMore).toBe(false)
+  expect(leftToOthers).toBe(1)
+  expect(await states()).toEqual(['waiting'])
+  await send()
+  expect(await states()).toEqual(['sent'])
 })

@@ -23,17 +23,29 @@ export type MailPorts = {
   /** Undefined: no mails are sent. */
   readonly mailer: Mailer | undefined
   readonly settings: MailSettings
+  /** False while other nodes share the books. They may have a mailer. */
+  readonly isAlone: () => Promise<boolean>
   /** Called with the error if a mail could not be read or recorded. */
   readonly onFailed: (error: unknown) => void
   /** Called for the first failure in a row. */
   readonly onRefused: (problem: string) => void
+  /** Called if this node has no mailer and leaves the mails to other nodes. */
+  readonly onLeftToOthers: () => void
 }
 
-/** Sends the mails about events. It stores the settings first, and without a mailer it does only that. */
+/**
+ * Sends the mails about events. It stores the settings first. Without a mailer it does only that, and not even that
+ * beside other nodes, because it would end their mails.
+ */
 export function mailDeliveries(ports: MailPorts): DeliveryTurns {
-  const { mail, queue, leases, clock, mailer, settings, onFailed, onRefused } = ports
+  const { mail, queue, leases, clock, mailer, settings, isAlone, onFailed, onRefused } = ports
   let isConfigured = false
   let isFailing = false
+
+  async function configure(): Promise<void> {
+    if (mailer !== undefined || (await isAlone())) return mail.configure(settings)
+    if (await mail.isOn()) ports.onLeftToOthers()
+  }
 
   async function sendNext(mailer: Mailer, signal: AbortSignal): Promise<Delivery> {
     const due = await queue.next(clock.now())
@@ -61,7 +73,7 @@ export function mailDeliveries(ports: MailPorts): DeliveryTurns {
     failingMs: Infinity,
     leaseNameOf: () => 'mail',
     async due({ busy }) {
-      if (!isConfigured) await mail.configure(settings)
+      if (!isConfigured) await configure()
       isConfigured = true
       if (mailer === undefined) return undefined
       if (busy.has(SERVER)) return []

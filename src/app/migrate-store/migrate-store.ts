@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import { anchorProblemOf } from '../../gateway/books/anchor-keeper.ts'
-import type { DatabaseServer } from '../../gateway/ports/database-server.ts'
+import { placeOf, type DatabaseServer } from '../../gateway/ports/database-server.ts'
 import type { Problem } from '../../gateway/ports/ledger.ts'
 import type { CopiedRow } from '../../stores/books/rows/copied-table.ts'
 import { diskAnchorFile } from '../../stores/disk/anchor-file.ts'
@@ -65,6 +65,7 @@ export async function migrateDataFolder(
     )
   const folder = openDataFolder(dataDir)
   const anchorPath = resolve(anchor ?? folder.anchor)
+  onStep(`Copying ${folder.path} into the database ${placeOf(database)}`)
   return migrateStore({ folder, anchorPath, database, databaseOwner, secretKey, onStep })
 }
 

@@ -1,3 +1,4 @@
+import { isSilent } from '../../gateway/ports/nodes.ts'
 import { LONG_TIMEOUT_MS, withQuery, type Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
 
@@ -187,11 +188,15 @@ export async function listNodes(ask: Ask): Promise<Outcome> {
     readonly text_holds: number | null
   }
   const nodes = await ask<{ readonly data: readonly Node[] }>({ method: 'GET', path: 'nodes' })
+  // By the time of the database, which all of them have. One of them answers, so it was seen just now.
+  const nowMs = Math.max(...nodes.data.map(node => Date.parse(node.last_seen_at)))
   const rows = nodes.data.map(node => [
     node.name,
     node.too_old ? `${node.version} (too old)` : node.version,
     node.lane === null ? '–' : `${node.lane}/${node.epoch}`,
-    node.last_seen_at,
+    isSilent({ seenAtMs: Date.parse(node.last_seen_at) }, nowMs)
+      ? `${node.last_seen_at} (silent)`
+      : node.last_seen_at,
     node.clock_offset_ms === null ? '–' : `${node.clock_offset_ms} ms`,
     node.text_holds === null ? '–' : `${node.text_holds}`,
   ])

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { Config } from '../../config/config.ts'
+import { placeOf } from '../../gateway/ports/database-server.ts'
 import type { Outcome } from '../outcome.ts'
 import { refusedInUse } from './backup.ts'
 
@@ -32,10 +33,11 @@ export async function migrateStore(
   )
   const { isNew, accounts, charges, commits, rows } = copied
   const dataDir = resolve(config.dataDir)
+  const place = config.database === undefined ? '' : ` ${placeOf(config.database)}`
   const counted = `${accounts} accounts, ${charges} charges, ${commits} commits, ${rows} rows in all`
   const text = isNew
-    ? `The books of ${dataDir} are in the database: ${counted}. All rows are equal, and both books balance.`
-    : `Nothing is left to do: the books of ${dataDir} were copied into the database before (${counted}).`
+    ? `The books of ${dataDir} are in the database${place}: ${counted}. All rows are equal, and both books balance.`
+    : `Nothing is left to do: the books of ${dataDir} were copied into the database${place} before (${counted}).`
   return {
     value: { data_dir: dataDir, copied_now: isNew, accounts, charges, commits, rows },
     text,

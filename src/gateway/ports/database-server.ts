@@ -14,3 +14,8 @@ export type DatabaseServer = {
   /** A pooler such as PgBouncer gives each transaction another session, so no statement is prepared for a session. */
   readonly isPooled: boolean
 }
+
+/** Where a database is, for the operator: without the user and the password. */
+export function placeOf({ host, port, database }: DatabaseServer): string {
+  return `${database} on ${host}, port ${port}`
+}

@@ -38,6 +38,9 @@ export interface Mail {
    */
   configure(settings: MailSettings): Promise<void>
 
+  /** Whether events are mailed, by the settings of the store. */
+  isOn(): Promise<boolean>
+
   /** The mails of 30 days, newest first. Throws `invalid_field` for a cursor that the store did not give. */
   messages(page: {
     readonly limit: number

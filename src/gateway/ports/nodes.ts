@@ -6,6 +6,14 @@ export interface Nodes {
   list(): Promise<readonly RunningNode[]>
 }
 
+/** A node that wrote nothing for so long was killed, or is cut off. */
+const SILENT_MS = 120_000
+
+/** Whether a node has not been seen for so long that it probably does not run. */
+export function isSilent({ seenAtMs }: Pick<RunningNode, 'seenAtMs'>, nowMs: number): boolean {
+  return nowMs - seenAtMs >= SILENT_MS
+}
+
 export type RunningNode = {
   readonly name: string
   /** Of the gateway. */

@@ -9,6 +9,7 @@ import { runServer } from '../../../test/support/postgres/run-server.ts'
 import { aNode } from '../../../test/support/postgres/store-kind.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { turn } from '../../../test/support/turn.ts'
+import type { GatewayError } from '../../domain/errors.ts'
 import { KeptKeys } from '../books/access/kept-keys.ts'
 import { connections } from './database/database.ts'
 import { KeyLookups, watchOf } from './key-lookups.ts'
@@ -197,6 +198,27 @@ describe.skipIf(server === undefined)('a node whose network is held', () => {
     expect([known, soon].map(found => found?.apiKey)).toEqual([apiKey, apiKey])
     expect(error).toMatchObject({ code: 'unavailable', extras: { retryAfter: '1' } })
     expect(healed).toBeUndefined()
+  })
+
+  test('while the database refuses connections, one look-up in a second gives the cause', async () => {
+    const clock = fakeClock()
+    const { connect } = connections({ url: 'postgres://nobody@127.0.0.1:1/none' })
+    const lookups = new KeyLookups({ connect, clock, kept: new KeptKeys(), poll: { isFresh: false } })
+    ends.push(() => lookups.close())
+    const causes = async () => {
+      const errors = await Promise.all([1, 2, 3].map(() => rejection(lookups.find(anUnknownHash()))))
+      return errors.map(error => (error as GatewayError).extras.cause !== undefined)
+    }
+
+    const first = await causes()
+    clock.advance(999)
+    const soon = await causes()
+    clock.advance(1)
+    const later = await causes()
+
+    expect(first).toEqual([true, false, false])
+    expect(soon).toEqual([false, false, false])
+    expect(later).toEqual([true, false, false])
   })
 
   test('a closed node has stopped its polls', async () => {

@@ -14,6 +14,9 @@ const ANSWER_MS = 2000
 /** Far more than a node has in flight. A flood of unknown keys must not fill the memory. */
 const WAITING_MAX = 65_536
 
+/** While the database is down, every request fails for the same cause. It is given, and so logged, once in this time. */
+const CAUSE_EVERY_MS = 1000
+
 type KeyAnswer = PromiseWithResolvers<Authenticated | undefined>
 
 /**
@@ -25,20 +28,23 @@ export class KeyLookups {
   readonly #kept: KeptKeys
   readonly #connection: TimedConnection
   readonly #poll: Pick<Poll, 'isFresh'>
+  readonly #clock: Pick<Clock, 'monotonicMs'>
   /** By their hashes. */
   readonly #waiting = new Map<string, KeyAnswer>()
   #isReading = false
+  #causeGivenAtMs = -Infinity
 
   /** `kept` is forgotten by `watchOf(kept)`, which must be one of the watches of `poll`. */
   constructor(parts: {
     readonly connect: () => SQL
-    readonly clock: Pick<Clock, 'after'>
+    readonly clock: Pick<Clock, 'after' | 'monotonicMs'>
     readonly kept: KeptKeys
     readonly poll: Pick<Poll, 'isFresh'>
   }) {
     this.#connection = new TimedConnection({ ...parts, answerMs: ANSWER_MS })
     this.#kept = parts.kept
     this.#poll = parts.poll
+    this.#clock = parts.clock
   }
 
   /** Throws `unavailable` if the key must be read and the database does not answer. */
@@ -77,8 +83,15 @@ export class KeyLookups {
     } catch (cause) {
       const refused = [...asked, ...this.#waiting]
       this.#waiting.clear()
-      for (const [, { reject }] of refused) reject(notChecked(cause))
+      for (const [, { reject }] of refused) reject(this.#failed(cause))
     }
+  }
+
+  #failed(cause: unknown): GatewayError {
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs - this.#causeGivenAtMs < CAUSE_EVERY_MS) return notChecked()
+    this.#causeGivenAtMs = nowMs
+    return notChecked(cause)
   }
 
   async #keysOf(hashes: readonly string[]): Promise<ReadonlyMap<string, Authenticated>> {

@@ -1,14 +1,14 @@
 import { SQL } from 'bun'
 import type { GatewayError } from '../../domain/errors.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { DatabaseServer } from '../../gateway/ports/database-server.ts'
+import { placeOf, type DatabaseServer } from '../../gateway/ports/database-server.ts'
 import type { Nodes } from '../../gateway/ports/nodes.ts'
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
 import { clientOptions, connections, requireSafeDatabase, type Connections } from './database/database.ts'
 import { grantUse, migrate } from './database/migrate.ts'
 import { openNode, type NodeSettings } from './node.ts'
 import { timedReads } from './database/reads.ts'
-import { partitionProblem, runningNodes, upkeep } from './upkeep.ts'
+import { ownerWarning, partitionProblem, runningNodes, upkeep } from './upkeep.ts'
 
 const UPKEEP_MS_MAX = 60_000
 
@@ -26,6 +26,8 @@ export type PostgresStore = {
   readonly isWritable: () => boolean
   /** A sentence for the operator about what will stop the gateway. Throws `unavailable` if it cannot be read. */
   readonly problem: () => Promise<string | undefined>
+  /** A sentence for the operator about what works, and should be changed. Throws `unavailable`. */
+  readonly warning: () => Promise<string | undefined>
   /** The error for new paid work, if this build is too old for the database. */
   readonly refusal: () => GatewayError | undefined
   /** What some node of the database must do every few minutes. Safe to run on every node at once. */
@@ -66,6 +68,7 @@ export async function openPostgresStore(settings: PostgresStoreSettings): Promis
     clockOffsetMs,
     problem: async () => problem() ?? partitionProblem(reads),
     refusal,
+    warning: () => ownerWarning(reads),
     async upkeep() {
       const sql = shared.connect()
       // The runtime has no time limit for a query whose network was cut. Closing the connection fails it.
@@ -105,26 +108,52 @@ export async function useAsOwner<T>(
 }
 
 /** Applies the migrations as the owner of the tables, and lets the role of the gateway use them. */
-async function prepareAs(owner: DatabaseServer, { user }: DatabaseServer): Promise<void> {
+async function prepareAs(owner: DatabaseServer, gateway: DatabaseServer): Promise<void> {
   const sql = connections(clientOptions(owner)).connect()
   await using(sql, 'TOLLGATE_DATABASE_OWNER_URL', owner, async () => {
+    const other = connections(clientOptions(gateway)).connect()
+    await using(other, 'TOLLGATE_DATABASE_URL', gateway, () => requireSame(sql, other, { owner, gateway }))
     await migrate(sql)
-    if (user !== owner.user) await grantUse(sql, user)
+    if (gateway.user !== owner.user) await grantUse(sql, gateway.user)
   })
+}
+
+/**
+ * Throws if the two connections are to different databases. A lock with a random number that one of them holds can be
+ * taken by the other only in another database. Every role may try it, and it works through a pooler and by other names
+ * of the same host.
+ */
+async function requireSame(
+  sql: SQL,
+  other: SQL,
+  { owner, gateway }: { readonly owner: DatabaseServer; readonly gateway: DatabaseServer },
+): Promise<void> {
+  const lock = crypto.getRandomValues(new BigInt64Array(1))[0]
+  const isOther = await sql.begin(async transaction => {
+    await transaction`SELECT pg_advisory_xact_lock(${lock}::bigint)`
+    const [tried] = await other<
+      { taken: boolean }[]
+    >`SELECT pg_try_advisory_xact_lock(${lock}::bigint) AS taken`
+    return tried?.taken !== false
+  })
+  if (isOther)
+    throw new Error(
+      `TOLLGATE_DATABASE_URL and TOLLGATE_DATABASE_OWNER_URL name different databases: ${placeOf(gateway)}, and ${placeOf(owner)}. Give both the same database.`,
+    )
 }
 
 /** Closes the connection after the work. An error of the connection becomes one that names the setting. */
 async function using<T>(
   sql: SQL,
   setting: string,
-  { host, port, database, user }: DatabaseServer,
+  server: DatabaseServer,
   work: (sql: SQL) => Promise<T>,
 ): Promise<T> {
   try {
     await sql`SELECT 1`.catch((cause: unknown) => {
       const reason = cause instanceof Error ? cause.message : String(cause)
       throw new Error(
-        `The database ${database} on ${host}, port ${port}, cannot be used by ${user}: ${reason.replace(/\.$/, '')}. Check ${setting} and the server.`,
+        `The database ${placeOf(server)}, cannot be used by ${server.user}: ${reason.replace(/\.$/, '')}. Check ${setting} and the server.`,
         { cause },
       )
     })

@@ -27,6 +27,15 @@ export async function partitionProblem(query: ReadQuery): Promise<string | undef
   return `The database has no partition for the charges of the next month, so they could not be written. Run SELECT add_partitions(${PARTITION_MONTHS}) in it as the owner of the tables.`
 }
 
+/** A sentence for the operator if the role of the gateway could change charges and delete tables. */
+export async function ownerWarning(query: ReadQuery): Promise<string | undefined> {
+  const [row] = await query<{ isOwner: boolean; role: string }[]>`
+    SELECT pg_has_role(relowner, 'USAGE') AS "isOwner", current_user::text AS role
+      FROM pg_class WHERE oid = 'charges'::regclass`
+  if (row?.isOwner !== true) return undefined
+  return `The role ${row.role} of TOLLGATE_DATABASE_URL owns the tables, so it can change charges and delete tables. Give the gateway a role that owns nothing, and set TOLLGATE_DATABASE_OWNER_URL to this one.`
+}
+
 /** Stores how far the clock of a process is ahead of the database's. `process` is its name in its lane. */
 export async function noteClockOffset(
   query: ReadQuery,

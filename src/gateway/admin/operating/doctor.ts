@@ -47,6 +47,8 @@ export type DoctorPorts = {
   readonly auditLog: AuditLog
   /** A sentence about the store, which will stop the gateway. */
   readonly storeProblem: () => Promise<string | undefined>
+  /** A sentence about the store, which stops nothing. */
+  readonly storeWarning: () => Promise<string | undefined>
   readonly ledger: Pick<Ledger, 'usage' | 'usageOfDay'>
   readonly clock: Clock
   /** How far the clock of this machine is ahead of `clock`. */
@@ -106,10 +108,13 @@ function checkRefusals(provider: Provider, refusedFields: Pick<RefusedFields, 'o
 async function checkStore({
   auditLog,
   storeProblem,
-}: Pick<DoctorPorts, 'auditLog' | 'storeProblem'>): Promise<Check> {
+  storeWarning,
+}: Pick<DoctorPorts, 'auditLog' | 'storeProblem' | 'storeWarning'>): Promise<Check> {
   await auditLog.list({ limit: 1 })
   const problem = await storeProblem()
   if (problem !== undefined) return { name: 'store', ok: false, detail: problem }
+  const warning = await storeWarning()
+  if (warning !== undefined) return { name: 'store', ok: true, isWarning: true, detail: warning }
   return { name: 'store', ok: true, detail: 'The store can be read.' }
 }
 

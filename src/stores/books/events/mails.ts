@@ -3,6 +3,7 @@ import type { DueMail, Mail, MailQueue, MailSettings } from '../../../gateway/po
 import { cursorOf, pageOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
 import { mailMessageFrom, type MailMessageRow } from '../rows/mail-rows.ts'
 import { all, first, run, type Engine, type Step } from '../steps.ts'
+import { readMailSettings } from './receivers.ts'
 import { differFromStored, queueLeftOut, type MailRecipients } from './mail-recipients.ts'
 
 /** The mails of more addresses in one step would delay the steps of others. */
@@ -25,6 +26,12 @@ export class StoredMail implements Mail, MailQueue {
     // Nearly every start has the settings of the one before, and needs no commit.
     if (await this.#engine.read(() => differFromStored(settings)))
       await this.#engine.write('events', () => this.#mailRecipients.configure(settings))
+  }
+
+  isOn(): Promise<boolean> {
+    return this.#engine.read(function* () {
+      return (yield* readMailSettings()).isOn
+    })
   }
 
   messages(page: Parameters<Mail['messages']>[0]): ReturnType<Mail['messages']> {

@@ -140,6 +140,18 @@ describe.skipIf(server === undefined)('the migrations of PostgreSQL', () => {
     expect(refused).toEqual(Array.from({ length: refused.length }, () => '42501'))
   })
 
+  test('a role without rights on the tables is told which setting gives them', async () => {
+    const { owner, runtime } = await withRoles()
+    await migrate(owner)
+
+    const error = await rejection(migrate(runtime))
+
+    expect(String(error)).toContain(
+      'The role of TOLLGATE_DATABASE_URL may not use the tables of the database',
+    )
+    expect(String(error)).toContain('Set TOLLGATE_DATABASE_OWNER_URL to the role that owns them')
+  })
+
   test('a role that may not apply a migration is told which role may', async () => {
     const { owner, runtime } = await withRoles()
     const first = { '0001_runs.sql': 'CREATE TABLE runs (at integer)' }

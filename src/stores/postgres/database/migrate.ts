@@ -66,7 +66,11 @@ export function tooOldProblem(min: number, known: number): string | undefined {
 async function missingOf(sql: SQL, migrations: readonly Migration[]): Promise<readonly Migration[]> {
   const [found] = await sql<{ isThere: boolean }[]>`SELECT to_regclass('migrations') IS NOT NULL AS "isThere"`
   if (found?.isThere !== true) return migrations
-  const applied = await sql<{ number: bigint; checksum: string }[]>`SELECT number, checksum FROM migrations`
+  const applied = await sql<
+    { number: bigint; checksum: string }[]
+  >`SELECT number, checksum FROM migrations`.catch((error: unknown) => {
+    throw isNotAllowed(error) ? noRights(error) : error
+  })
   const checksums = new Map(applied.map(({ number, checksum }) => [Number(number), checksum]))
   return migrations.filter(migration => !isApplied(migration, checksums.get(migration.number)))
 }
@@ -117,6 +121,13 @@ function isApplied({ name, checksum }: Migration, applied: string | undefined): 
 function notAllowed({ name }: Migration, cause: Error): Error {
   return new Error(
     `The database lacks migration ${name}, and the role of TOLLGATE_DATABASE_URL may not apply it (${cause.message}). Set TOLLGATE_DATABASE_OWNER_URL to the role that owns the tables.`,
+    { cause },
+  )
+}
+
+function noRights(cause: Error): Error {
+  return new Error(
+    `The role of TOLLGATE_DATABASE_URL may not use the tables of the database (${cause.message}). Set TOLLGATE_DATABASE_OWNER_URL to the role that owns them: the start then gives the other role its rights.`,
     { cause },
   )
 }
