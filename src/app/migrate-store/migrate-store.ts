@@ -54,7 +54,7 @@ export async function migrateDataFolder(
   config: Config,
   { anchor }: { readonly anchor: string | undefined },
   onStep: (step: string) => void = () => undefined,
-): Promise<MigratedStore> {
+): Promise<MigratedStore & { readonly place: string }> {
   const { dataDir, database, databaseOwner, secretKey } = config
   if (database === undefined || secretKey === undefined)
     throw new Error('Set TOLLGATE_DATABASE_URL to the empty database that the books are copied into.')
@@ -66,7 +66,8 @@ export async function migrateDataFolder(
   const folder = openDataFolder(dataDir)
   const anchorPath = resolve(anchor ?? folder.anchor)
   onStep(`Copying ${folder.path} into the database ${placeOf(database)}`)
-  return migrateStore({ folder, anchorPath, database, databaseOwner, secretKey, onStep })
+  const copied = await migrateStore({ folder, anchorPath, database, databaseOwner, secretKey, onStep })
+  return { ...copied, place: placeOf(database) }
 }
 
 /**

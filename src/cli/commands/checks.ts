@@ -1,4 +1,3 @@
-import { isSilent } from '../../gateway/ports/nodes.ts'
 import { LONG_TIMEOUT_MS, withQuery, type Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
 
@@ -175,6 +174,9 @@ export async function doctor(ask: Ask, url: string | undefined): Promise<Outcome
   return { value: { server: url ?? null, ...report }, text, exitCode: ok ? 0 : 1 }
 }
 
+/** A gateway that wrote nothing for so long was killed, or is cut off. */
+const SILENT_MS = 120_000
+
 /** Prints the gateways that share the books. */
 export async function listNodes(ask: Ask): Promise<Outcome> {
   type Node = {
@@ -194,9 +196,7 @@ export async function listNodes(ask: Ask): Promise<Outcome> {
     node.name,
     node.too_old ? `${node.version} (too old)` : node.version,
     node.lane === null ? '–' : `${node.lane}/${node.epoch}`,
-    isSilent({ seenAtMs: Date.parse(node.last_seen_at) }, nowMs)
-      ? `${node.last_seen_at} (silent)`
-      : node.last_seen_at,
+    nowMs - Date.parse(node.last_seen_at) >= SILENT_MS ? `${node.last_seen_at} (silent)` : node.last_seen_at,
     node.clock_offset_ms === null ? '–' : `${node.clock_offset_ms} ms`,
     node.text_holds === null ? '–' : `${node.text_holds}`,
   ])

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import type { Config } from '../../config/config.ts'
-import { placeOf } from '../../gateway/ports/database-server.ts'
 import type { Outcome } from '../outcome.ts'
 import { refusedInUse } from './backup.ts'
 
@@ -16,6 +15,8 @@ export type MigrateStore = (
   onStep?: (step: string) => void,
 ) => Promise<{
   readonly isNew: boolean
+  /** The database, without its password. */
+  readonly place: string
   readonly accounts: number
   readonly charges: number
   readonly commits: number
@@ -31,13 +32,12 @@ export async function migrateStore(
   const copied = await copy(config, options).catch(
     refusedInUse('Its books can only be copied while it is stopped.'),
   )
-  const { isNew, accounts, charges, commits, rows } = copied
+  const { isNew, place, accounts, charges, commits, rows } = copied
   const dataDir = resolve(config.dataDir)
-  const place = config.database === undefined ? '' : ` ${placeOf(config.database)}`
   const counted = `${accounts} accounts, ${charges} charges, ${commits} commits, ${rows} rows in all`
   const text = isNew
-    ? `The books of ${dataDir} are in the database${place}: ${counted}. All rows are equal, and both books balance.`
-    : `Nothing is left to do: the books of ${dataDir} were copied into the database${place} before (${counted}).`
+    ? `The books of ${dataDir} are in the database ${place}: ${counted}. All rows are equal, and both books balance.`
+    : `Nothing is left to do: the books of ${dataDir} were copied into the database ${place} before (${counted}).`
   return {
     value: { data_dir: dataDir, copied_now: isNew, accounts, charges, commits, rows },
     text,
