@@ -3,7 +3,8 @@ FROM node:22-bookworm-slim AS build
 WORKDIR /opt/tollgate
 COPY package.json package-lock.json .npmrc ./
 COPY scripts/install.mjs scripts/
-COPY console console
+COPY console/build.ts console/package.json console/
+COPY console/src console/src
 RUN cp "$(node scripts/install.mjs production)" /usr/local/bin/bun \
     && rm -r node_modules/bun node_modules/@oven node_modules/swagger-ui-dist/*.map \
     # The packages of the console are in its built files.

@@ -13,8 +13,8 @@ export type OpenIdSettings = {
 const TIMEOUT_MS = 10_000
 
 /**
- * Signs people in at an OpenID provider with the authorization code flow and PKCE. `oauth4webapi` checks the issuer, the
- * state, the nonce, the audience, the times and the signature.
+ * Signs people in at an OpenID provider with the authorization code flow and PKCE. `oauth4webapi` checks the issuer,
+ * the state, the nonce, the audience, the times and the signature.
  */
 export function openIdProvider(settings: OpenIdSettings): OpenIdProvider {
   const { issuer, clientId, name } = settings

@@ -691,7 +691,7 @@ describe('every route', () => {
   test.each([
     ['DELETE', 'accounts', 'GET, HEAD, POST'],
     ['POST', 'models/gpt-x', 'GET, HEAD, PUT, PATCH, DELETE'],
-    ['GET', 'verify', 'POST'],
+    ['GET', 'backups', 'POST'],
   ])('%s %s is 405 with the allowed methods', async (method, path, allow) => {
     const response = await send(method, path)
 

@@ -24,8 +24,8 @@ export function startHandler(ports: ConsolePorts): Handler {
 }
 
 /**
- * Where the provider sends the browser back to. The browser comes from another site, so nothing but its cookie says that
- * it started here. It always goes on to the console, whatever the address says.
+ * Where the provider sends the browser back to. The browser comes from another site, so nothing but its cookie says
+ * that it started here. It always goes on to the console, whatever the address says.
  */
 export function finishHandler(ports: ConsolePorts): Handler {
   return async ({ request }) => {

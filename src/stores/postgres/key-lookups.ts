@@ -14,7 +14,7 @@ const ANSWER_MS = 2000
 /** Far more than a node has in flight. A flood of unknown keys must not fill the memory. */
 const WAITING_MAX = 65_536
 
-/** While the database is down, every request fails for the same cause. It is given, and so logged, once in this time. */
+/** While the database is down, every request fails for the same cause. It is logged once in this time. */
 const CAUSE_EVERY_MS = 1000
 
 type KeyAnswer = PromiseWithResolvers<Authenticated | undefined>

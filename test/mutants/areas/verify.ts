@@ -288,8 +288,8 @@ export const verifyMutants: readonly Mutant[] = [
   {
     name: 'verify stops after its first check',
     file: 'src/stores/books/verify/verify.ts',
-    text: 'for (const check of checks) {',
-    replacement: 'for (const check of checks.slice(0, 1)) {',
+    text: 'for (const part of verifiedParts) {',
+    replacement: 'for (const part of verifiedParts.slice(0, 1)) {',
     tests: [VERIFY_TESTS],
   },
   {

@@ -13,8 +13,8 @@ export type MailLinkPorts = Pick<LinkPorts, 'clock'> & {
 }
 
 /**
- * Mails a link to its user. It is not queued, because its text must not be stored. Resolves with whether the mail server
- * took it; false without one.
+ * Mails a link to its user. It is not queued, because its text must not be stored. Resolves with whether the mail
+ * server took it; false without one.
  */
 export async function mailLink(
   user: User,

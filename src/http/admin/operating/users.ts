@@ -68,22 +68,18 @@ export async function patchUser(
 ): Promise<BufferedReply> {
   const fields = await readFields(request, PATCHED)
   refuseEmpty(fields, PATCHED)
-  const user = await findUser(params['user'] ?? '', ports)
   const name = optionalTextField(fields, 'name', 'the name of a person')
   const role = roleField(fields)
   const grantsPerDay = optionalUsdField(fields, 'grants_per_day_usd')
-  const changed = await changeUser(
-    user,
-    {
-      ...(name === undefined ? {} : { name }),
-      ...(role === undefined ? {} : { role }),
-      ...('grants_per_day_usd' in fields ? { grantsPerDay: grantsPerDay ?? null } : {}),
-      ...('disabled' in fields ? { isDisabled: flagField(fields, 'disabled') } : {}),
-      ...('has_totp' in fields ? { hasTotp: offField(fields, 'has_totp') } : {}),
-    },
-    actor,
-    ports,
-  )
+  const patch = {
+    ...(name === undefined ? {} : { name }),
+    ...(role === undefined ? {} : { role }),
+    ...('grants_per_day_usd' in fields ? { grantsPerDay: grantsPerDay ?? null } : {}),
+    ...('disabled' in fields ? { isDisabled: flagField(fields, 'disabled') } : {}),
+    ...('has_totp' in fields ? { hasTotp: offField(fields, 'has_totp') } : {}),
+  }
+  const user = await findUser(params['user'] ?? '', ports)
+  const changed = await changeUser(user, patch, actor, ports)
   return adminReply(await userBody(changed, ports))
 }
 

@@ -150,7 +150,7 @@ export const revisionParameter: Parameter = {
   in: 'query',
   description: 'The revision that the change was made from. If the catalog has another one, it is refused.',
   schema: { type: 'integer', minimum: 0 },
-  example: '7',
+  example: 7,
 }
 const switches: readonly Parameter[] = [
   {
@@ -365,7 +365,7 @@ export const adminCatalogPaths: Paths = {
       id: 'compareRevisions',
       summary: 'The rows that differ between two revisions',
       parameters: [
-        { name: 'from', in: 'query', description: 'A revision.', schema: count, example: '1' },
+        { name: 'from', in: 'query', description: 'A revision.', schema: count, example: 1 },
         {
           name: 'to',
           in: 'query',

@@ -65,10 +65,10 @@ function* linesBefore({ limit, before, ...filter }: Parameters<AuditLog['list']>
   }))
 }
 
-type Condition = { readonly sql: string; readonly values: readonly (string | number)[] }
+type AuditCondition = { readonly sql: string; readonly values: readonly (string | number)[] }
 
 /** The log has a line for each change of an operator, so that it can be read through. */
-function conditionsOf({ actor, action, subject, between }: AuditFilter): readonly Condition[] {
+function conditionsOf({ actor, action, subject, between }: AuditFilter): readonly AuditCondition[] {
   return [
     ...(actor === undefined ? [] : [containing('actor', actor)]),
     ...(action === undefined
@@ -82,7 +82,7 @@ function conditionsOf({ actor, action, subject, between }: AuditFilter): readonl
 }
 
 /** SQLite converts only ASCII to lower case, so the text is also compared as it is. */
-function containing(column: 'actor' | 'subject', part: string): Condition {
+function containing(column: 'actor' | 'subject', part: string): AuditCondition {
   const pattern = `%${escaped(part)}%`
   return {
     sql: `(lower(${column}) LIKE ? ESCAPE '!' OR ${column} LIKE ? ESCAPE '!')`,

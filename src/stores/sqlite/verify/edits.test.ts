@@ -298,7 +298,7 @@ describe('verify finds, in a file that another program edited,', () => {
       'a forged grant',
       `INSERT INTO operations SELECT 18, account_id, 5, 17, 'grant', 99, 99, 5, at_ms, 'promotions', -5, -10000000005, 'available',
           5, 6000000005, NULL, NULL, NULL, commit_id FROM operations WHERE id = 4;
-        INSERT INTO credits SELECT 3, 99, 99, 2, 18, 5, 'promotions', NULL, NULL, 6000000005, commit_id, NULL, NULL FROM credits WHERE id = 2;
+        INSERT INTO credits SELECT 3, 99, 99, 2, 18, 5, 'promotions', NULL, NULL, 6000000005, commit_id, NULL, NULL, NULL, NULL FROM credits WHERE id = 2;
         UPDATE balances SET available = available + 5, promotions = promotions - 5, operation_count = 5, latest_operation_id = 18
           WHERE account_id = 2`,
       'credit op_000000000001hg000000000033 of 0.000000005 USD was inserted',
