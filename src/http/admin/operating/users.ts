@@ -7,7 +7,7 @@ import {
   type Session,
   type User,
 } from '../../../domain/admin/user.ts'
-import { formatUsd } from '../../../domain/money.ts'
+import { formatUsd, type NanoUsd } from '../../../domain/money.ts'
 import { changeUser, findUser, inviteUser } from '../../../gateway/admin/users/change-user.ts'
 import { makeUserLink, type NewLink } from '../../../gateway/admin/users/links.ts'
 import { mailLink } from '../../../gateway/admin/users/mail-link.ts'
@@ -35,7 +35,7 @@ export async function postUser({ request, actor }: AdminCall, ports: OperatingPo
       email: textField(fields, 'email', 'an e-mail address'),
       name: optionalTextField(fields, 'name', 'the name of a person'),
       role: roleField(fields) ?? missingRole(),
-      grantsPerDay: optionalUsdField(fields, 'grants_per_day_usd') ?? null,
+      grantsPerDay: grantsField(fields) ?? null,
       actor,
     },
     ports,
@@ -70,7 +70,7 @@ export async function patchUser(
   refuseEmpty(fields, PATCHED)
   const name = optionalTextField(fields, 'name', 'the name of a person')
   const role = roleField(fields)
-  const grantsPerDay = optionalUsdField(fields, 'grants_per_day_usd')
+  const grantsPerDay = grantsField(fields)
   const patch = {
     ...(name === undefined ? {} : { name }),
     ...(role === undefined ? {} : { role }),
@@ -81,6 +81,13 @@ export async function patchUser(
   const user = await findUser(params['user'] ?? '', ports)
   const changed = await changeUser(user, patch, actor, ports)
   return adminReply(await userBody(changed, ports))
+}
+
+/** An amount above zero, which may be absent. */
+function grantsField(fields: Fields): NanoUsd | undefined {
+  const grants = optionalUsdField(fields, 'grants_per_day_usd')
+  if (grants !== undefined && grants <= 0n) throw wrongField('grants_per_day_usd', 'must be above 0')
+  return grants
 }
 
 /** Makes a link with which the user sets a password. It replaces earlier ones. */

@@ -371,7 +371,7 @@ export const adminCatalogPaths: Paths = {
           in: 'query',
           description: 'A revision. Default: the current one.',
           schema: count,
-          example: '2',
+          example: 2,
         },
       ],
       replies: ok('The differences. Secrets are not shown.', ref('RevisionChanges'), {
