@@ -256,7 +256,7 @@ export const texts = {
     problems: (count: string) => `${count} open problems`,
     failing: 'Failing providers',
     circuitStates: { closed: 'Failing', half_open: 'Trying', open: 'Open' },
-    failures: (count: string) => `${count} failures in a row`,
+    failures: (count: string) => (count === '1' ? '1 failure' : `${count} failures in a row`),
     openFor: (time: string) => `· next try in ${time}`,
   },
 
