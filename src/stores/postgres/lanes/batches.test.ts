@@ -76,7 +76,8 @@ async function failCharges(sql: SQL, code: string, { times = Number.MAX_SAFE_INT
       const [row] = await sql<{ tries: bigint }[]>`SELECT last_value AS tries FROM tries`
       return Number(row!.tries)
     },
-    mend: () => sql`DROP TRIGGER fail ON charges`,
+    // Without a lock on the table, which would meet those of the batch that is tried.
+    mend: () => sql`SELECT setval('tries', ${BigInt(times)})`,
   }
 }
 
