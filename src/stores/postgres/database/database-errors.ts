@@ -7,12 +7,13 @@ const NO_PRIVILEGE = '42501'
 const CHECK_VIOLATION = '23514'
 
 /**
- * Whether nobody answers: the connection was lost or refused, or the server ends (57P) or ended the session of a node
- * that was frozen inside a transaction (25P03, 25P04). Whether the work was committed is unknown.
+ * Whether nobody answers: the connection was lost or refused (class 08 is from a pooler that lost the server), or the
+ * server ends (57P) or ended the session of a node that was frozen inside a transaction (25P03, 25P04). Whether the
+ * work was committed is unknown.
  */
 export function isLost(error: unknown): boolean {
   const answer = answerOf(error)
-  if (answer !== undefined) return /^(57P|25P0[34])/.test(answer)
+  if (answer !== undefined) return /^(08|57P|25P0[34])/.test(answer)
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && (code.startsWith('ERR_POSTGRES_CONNECTION') || code === 'ECONNREFUSED')
 }
@@ -37,14 +38,14 @@ export function isEndedIdle(error: unknown): boolean {
 
 /**
  * Whether the server refused now what it could write later: its disk is full or fails (classes 53 and 58), it became
- * read-only, it does not let the node in (classes 08 and 28, 3D), or the partition of the month is missing.
+ * read-only, it does not let the node in (28, 3D), or the partition of the month is missing.
  */
 export function cannotWriteNow(error: unknown): boolean {
   const answer = answerOf(error) ?? ''
   // Its message may be in another language.
   if (answer === CHECK_VIOLATION)
     return error instanceof SQL.PostgresError && error.routine === 'ExecFindPartition'
-  return /^(53|58|25006|08|28|3D)/.test(answer)
+  return /^(53|58|25006|28|3D)/.test(answer)
 }
 
 /**
