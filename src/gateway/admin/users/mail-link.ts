@@ -68,5 +68,7 @@ async function sendReset(
 ): Promise<void> {
   const user = await ports.users.find({ email })
   if (user === undefined || user.disabledAtMs !== null || ports.mailer === undefined) return
+  // A password would be a way around the OpenID provider.
+  if (user.identity !== null && !user.hasPassword) return
   await mailLink(user, await makeUserLink(user, callerOfUser(user).actor, ports), ports)
 }

@@ -11,6 +11,7 @@ import type { NewSession, UserSessions } from '../../../gateway/ports/users.ts'
 import { sessionFrom, userFrom, type SessionRow, type UserRow } from '../rows/user-rows.ts'
 import { all, first, run, type Engine, type Step } from '../steps.ts'
 import { appendAudit } from './audit-log.ts'
+import { endLinks } from './users.ts'
 
 /** The sessions of one node. They are read for each request, so an ended one is refused at once on every node. */
 export class StoredUserSessions implements UserSessions {
@@ -77,6 +78,7 @@ export class StoredUserSessions implements UserSessions {
   endAll({ id, publicId }: Pick<User, 'id' | 'publicId'>, by: Editor): Promise<number> {
     return this.#engine.write('access', function* () {
       const ended = yield* all('DELETE FROM user_sessions WHERE user_id = ? RETURNING id', id)
+      yield* endLinks(id)
       if (ended.length > 0)
         yield* appendAudit({
           ...by,

@@ -114,6 +114,8 @@ export class StoredUsers implements Users {
       const other = yield* rowBy({ identity: { issuer, subject } })
       if (row.oidc_issuer !== null || other !== undefined) return false
       yield* run('UPDATE users SET oidc_issuer = ?, oidc_subject = ? WHERE id = ?', issuer, subject, row.id)
+      // The invitation would still set a password.
+      yield* endLinks(row.id)
       const detail = JSON.stringify({ issuer, subject })
       yield* appendAudit({ ...by, action: 'user.identity', subject: publicId, detail })
       return true
@@ -156,8 +158,13 @@ export function* createUser({ audit, ...user }: NewUser): Step<User> {
 /** Inside a step: replaces the password, and ends the sessions and links of the user. */
 export function* replacePassword(userId: bigint, passwordHash: string): Step<void> {
   yield* run('UPDATE users SET password_hash = ? WHERE id = ?', passwordHash, userId)
-  yield* run('DELETE FROM user_links WHERE user_id = ?', userId)
+  yield* endLinks(userId)
   yield* endSessions(userId)
+}
+
+/** Inside a step: ends the links that were sent to a user. */
+export function* endLinks(userId: bigint | number): Step<void> {
+  yield* run('DELETE FROM user_links WHERE user_id = ?', userId)
 }
 
 function* endSessions(userId: bigint): Step<void> {
@@ -200,6 +207,7 @@ function* changeUser(publicId: string, patch: UserPatch, by: Editor): Step<User>
   if (!after.hasTotp)
     yield* run('UPDATE users SET totp_secret = NULL, totp_pending = NULL WHERE id = ?', row.id)
   if (changes.some(({ endsSessions }) => endsSessions)) yield* endSessions(row.id)
+  if (isDisabled) yield* endLinks(row.id)
   const detail = changes.map(({ words }) => words).join(', ')
   yield* appendAudit({ ...by, action: 'user.change', subject: publicId, detail })
   return userFrom(yield* rowOf(publicId))
