@@ -87,19 +87,19 @@ function Pages({ role }: { readonly role: Role }) {
   const [error, setError] = useState<Error>()
   useEffect(() => setError(undefined), [url])
   const first = firstPage(role)
-  const routes = pages
-    .filter(page => isSeenBy(page, role))
-    .flatMap(page => {
-      const paths = page === first ? [basePath, pagePath(page.path)] : [pagePath(page.path)]
-      return paths.map(path => [path, page] as const)
-    })
+  // A page that the role does not see keeps its path, which would match a later one with a parameter.
+  const routes = pages.flatMap(page => {
+    const component = (isSeenBy(page, role) ? components.get(page) : undefined) ?? NotFound
+    const paths = page === first ? [basePath, pagePath(page.path)] : [pagePath(page.path)]
+    return paths.map(path => [path, component] as const)
+  })
   return (
     <Layout>
       {error === undefined ? (
         <ErrorBoundary onError={setError}>
           <Router>
-            {routes.map(([path, page]) => (
-              <Route key={path} path={path} component={components.get(page) ?? NotFound} />
+            {routes.map(([path, component]) => (
+              <Route key={path} path={path} component={component} />
             ))}
             <Route default component={NotFound} />
           </Router>

@@ -18,12 +18,17 @@ export function daysIn({ from, to }: UtcRange): readonly string[] {
   )
 }
 
-/** From the start of one day to the end of another. Either may be missing. */
+/** From the start of one day to the end of another. Either may be missing, or a text of an address that is no day. */
 export function betweenDays(from: string | undefined, to: string | undefined): Partial<UtcRange> {
   return {
-    ...(from !== undefined && { from: `${from}T00:00:00Z` }),
-    ...(to !== undefined && { to: instantOf(Date.parse(`${to}T00:00:00Z`) + MS_PER_DAY) }),
+    ...(isDay(from) && { from: `${from}T00:00:00Z` }),
+    ...(isDay(to) && { to: instantOf(Date.parse(`${to}T00:00:00Z`) + MS_PER_DAY) }),
   }
+}
+
+/** Whether a text is a day, such as `2026-11-23`. */
+export function isDay(text: string | undefined): text is string {
+  return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
 }
 
 function instantOf(ms: number): string {

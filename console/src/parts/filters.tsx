@@ -1,5 +1,6 @@
 /** Filters, which are in the address: a page can be sent to a colleague, and the back button works. */
 import { useLocation } from 'preact-iso'
+import { isDay } from '../api/utc-days.ts'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { texts } from '../texts.ts'
 import type { Choice } from './form.tsx'
@@ -199,7 +200,9 @@ export function NoRows({
 }
 
 /** `from` and `to` of a list, from the days of the address. Both days are included, in the time zone of the browser. */
-export function daysOf({ from, to }: Query): { readonly from?: string; readonly to?: string } {
+export function daysOf(query: Query): { readonly from?: string; readonly to?: string } {
+  // An address can have any text.
+  const [from, to] = [query['from'], query['to']].map(day => (isDay(day) ? day : undefined))
   if (from === undefined && to === undefined) return {}
   const end = to === undefined ? undefined : startOfDay(to, 1)
   const begin = from === undefined ? startOfDay(to ?? '', -DAYS_WITHOUT_FROM) : startOfDay(from)

@@ -5,6 +5,7 @@
 import { useState } from 'preact/hooks'
 import { answer, api } from '../../api/client.ts'
 import type { components } from '../../api/schema.d.ts'
+import { newIdempotencyKey } from '../../api/idempotency-key.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Money } from '../../parts/facts.tsx'
 import { ActionForm, CheckField, MoneyField, SelectField, TextField } from '../../parts/form.tsx'
@@ -16,7 +17,6 @@ import type { ListedAccount } from './account-state.tsx'
 
 const words = texts.accounts
 const NOTE_LENGTH_MAX = 500
-const KEY_BYTES = 16
 
 type Credit = components['schemas']['Credit']
 
@@ -27,12 +27,9 @@ type Props = {
   readonly onDone: () => void
 }
 
-/** The same key as long as the dialog is open. `crypto.randomUUID` would need HTTPS. */
+/** The same key as long as the dialog is open. */
 function useIdempotencyKey(): { readonly 'idempotency-key': string } {
-  const [key] = useState(() => {
-    const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES))
-    return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
-  })
+  const [key] = useState(newIdempotencyKey)
   return { 'idempotency-key': key }
 }
 

@@ -1,5 +1,6 @@
 /** Makes images or a clip, and shows the job until it ends. */
 import { useEffect, useState } from 'preact/hooks'
+import { newIdempotencyKey } from '../../api/idempotency-key.ts'
 import { TextField } from '../../parts/form.tsx'
 import { money } from '../../parts/format.ts'
 import { texts } from '../../texts.ts'
@@ -38,7 +39,7 @@ export function Media({ kind, account, model, onCost, onBody }: Trial & { readon
     let outcome: Outcome = {}
     try {
       const body = bodyOf(kind, model, prompt, size)
-      const idempotencyKey = crypto.randomUUID()
+      const idempotencyKey = newIdempotencyKey()
       const reply = await runJob({ kind, account, signal, body, idempotencyKey }, (reply, requestId) => {
         if (requestId !== undefined) outcome = { ...outcome, requestId }
         change({ reply })

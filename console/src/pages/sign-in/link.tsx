@@ -1,12 +1,14 @@
 /** A link that is used once: the first user, an invitation, or a new password. */
+import { useState } from 'preact/hooks'
 import { consoleApi, type Link } from '../../api/console-routes.ts'
 import { useResource } from '../../api/resource.ts'
 import { ApiError } from '../../api/client.ts'
 import { Facts } from '../../parts/facts.tsx'
-import { ActionForm, TextField } from '../../parts/form.tsx'
+import { ActionForm, TextField, type FormValues } from '../../parts/form.tsx'
 import { Failure, Loading, Note } from '../../parts/notes.tsx'
 import { enter } from '../../session.ts'
 import { texts } from '../../texts.ts'
+import { CodeField } from './code-field.tsx'
 import { Gate } from './gate.tsx'
 
 const words = texts.link
@@ -53,6 +55,17 @@ function LinkForm({
   readonly onDone: () => void
 }) {
   const { kind, email, name, role } = link
+  const [needsCode, setNeedsCode] = useState(false)
+  const submit = async ({ name, email, password = '', code }: FormValues) => {
+    const given = Object.entries({ name, email, code }).filter(([, value]) => value !== undefined)
+    try {
+      enter(await consoleApi.useLink(token, { ...Object.fromEntries(given), password }))
+      onDone()
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'code_needed' || needsCode) throw error
+      setNeedsCode(true)
+    }
+  }
   return (
     <>
       <p>{words.text[kind]}</p>
@@ -64,19 +77,7 @@ function LinkForm({
           ]}
         />
       )}
-      <ActionForm
-        submit={words.submit[kind]}
-        onSubmit={async values => {
-          const { name, email, password = '' } = values
-          const entered = await consoleApi.useLink(token, {
-            ...(name !== undefined && { name }),
-            ...(email !== undefined && { email }),
-            password,
-          })
-          enter(entered)
-          onDone()
-        }}
-      >
+      <ActionForm submit={words.submit[kind]} onSubmit={submit}>
         {kind !== 'reset' && (
           <TextField
             label={words.name}
@@ -99,6 +100,7 @@ function LinkForm({
           minLength={PASSWORD_LENGTH_MIN}
           required
         />
+        {needsCode && <CodeField />}
       </ActionForm>
     </>
   )

@@ -8,6 +8,7 @@ import { ActionForm, TextField, type FormValues } from '../../parts/form.tsx'
 import { Loaded, Note } from '../../parts/notes.tsx'
 import { enter } from '../../session.ts'
 import { texts } from '../../texts.ts'
+import { CodeField } from './code-field.tsx'
 import { Gate } from './gate.tsx'
 
 const { signIn: words, reset: resetWords } = texts
@@ -78,18 +79,7 @@ function PasswordForm() {
         autoComplete="current-password"
         required
       />
-      {needsCode && (
-        <TextField
-          label={words.code}
-          name="code"
-          hint={words.codeHint}
-          inputMode="numeric"
-          pattern="[0-9 ]{6,7}"
-          autoComplete="one-time-code"
-          required
-          hasFocus
-        />
-      )}
+      {needsCode && <CodeField />}
     </ActionForm>
   )
 }

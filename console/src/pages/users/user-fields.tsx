@@ -27,8 +27,7 @@ export function RoleFields({ role, grants }: { readonly role: Role; readonly gra
           label={words.grants}
           name="grants_per_day_usd"
           hint={words.grantsHint}
-          defaultValue={grants ?? '0'}
-          required
+          defaultValue={grants ?? ''}
         />
       )}
     </>

@@ -54,7 +54,7 @@ function Edit({ user, onChanged }: Props) {
       <ActionForm
         submit={texts.parts.save}
         onSubmit={async ({ name = '', role, grants_per_day_usd }) => {
-          const body = { name, role: role as Role, grants_per_day_usd: grants_per_day_usd ?? null }
+          const body = { name, role: role as Role, grants_per_day_usd: grants_per_day_usd || null }
           await answer(api.PATCH('/admin/api/users/{user}', { ...at(user.id), body }))
           toast(words.saved)
           onChanged()
@@ -70,10 +70,16 @@ function Edit({ user, onChanged }: Props) {
 function Access({ user, onChanged }: Props) {
   const [made, setMade] = useState<string>()
   const [isDisabling, setDisabling] = useState(false)
+  const [isRemoving, setRemoving] = useState(false)
   const isDisabled = user.state === 'disabled'
   const setDisabled = async (disabled: boolean) => {
     await answer(api.PATCH('/admin/api/users/{user}', { ...at(user.id), body: { disabled } }))
     toast(disabled ? words.disabled : words.enabled)
+    onChanged()
+  }
+  const removeCodes = async () => {
+    await answer(api.PATCH('/admin/api/users/{user}', { ...at(user.id), body: { has_totp: false } }))
+    toast(words.codesRemoved)
     onChanged()
   }
   const makeLink = async () => {
@@ -95,6 +101,11 @@ function Access({ user, onChanged }: Props) {
           <button type="button" class="button" onClick={() => reported(makeLink())}>
             {words.reset}
           </button>
+          {user.has_totp && (
+            <button type="button" class="button" onClick={() => setRemoving(true)}>
+              {words.removeCodes}
+            </button>
+          )}
           {isDisabled && (
             <button type="button" class="button" onClick={() => reported(setDisabled(false))}>
               {words.enable}
@@ -108,6 +119,16 @@ function Access({ user, onChanged }: Props) {
         </div>
       </div>
       {made !== undefined && <LinkDialog link={made} onClose={() => setMade(undefined)} />}
+      {isRemoving && (
+        <Confirm
+          title={words.removeCodesTitle(user.name)}
+          action={words.removeCodes}
+          onConfirm={removeCodes}
+          onClose={() => setRemoving(false)}
+        >
+          <p>{words.removeCodesText}</p>
+        </Confirm>
+      )}
       {isDisabling && (
         <Confirm
           title={words.disableTitle(user.name)}

@@ -97,7 +97,7 @@ function Invite({
         submit={words.send}
         onCancel={onClose}
         onSubmit={async ({ email = '', name = '', role, grants_per_day_usd }) => {
-          const limit = grants_per_day_usd === undefined ? {} : { grants_per_day_usd }
+          const limit = grants_per_day_usd ? { grants_per_day_usd } : {}
           const body = { email, name, role: role as Role, ...limit }
           const { link } = await answer(api.POST('/admin/api/users', { body }))
           onInvited(link)
