@@ -28,8 +28,9 @@ describe.skipIf(started === undefined)('sign-in to the console', () => {
     await page.reload()
     await settled(page)
     await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
 
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Sign in')
+    expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(0)
     await page.context().close()
   })
 
