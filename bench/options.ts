@@ -39,8 +39,8 @@ npm run bench -- refused [options]    memory and the latency of another key duri
 npm run bench -- nodes [options]      holds and charges of several nodes on one PostgreSQL server
 
   --only NAMES         peers: ${peerNames.join(', ')}
-                       (compare: all but limited, postgres and node; streams: all but nginx and node; open: relay,gateway;
-                       memory: gateway; flood: gateway,node)
+                       (compare: direct,relay,control,gateway,nginx; streams:
+                       direct,relay,control,gateway; open: relay,gateway; memory: gateway; flood: gateway,node)
   --workload NAMES     workloads: ${workloads
     .map(({ name }) => name)
     .join(', ')} (compare: all; memory: the first)
@@ -56,7 +56,7 @@ type Defaults = Pick<Options, 'peers' | 'connections' | 'rounds' | 'requests'>
 
 const defaults: Readonly<Record<Options['command'], Defaults>> = {
   compare: {
-    peers: peerNames.filter(name => name !== 'node' && name !== 'limited' && name !== 'postgres'),
+    peers: ['direct', 'relay', 'control', 'gateway', 'nginx'],
     connections: [1, 64],
     rounds: 5,
     requests: 20_000,

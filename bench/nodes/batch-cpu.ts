@@ -6,6 +6,7 @@
  *
  * Compare the numbers of two versions on the same machine, one after the other: other work slows both.
  */
+import { SQL } from 'bun'
 import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
 import { nanoUsd } from '../../src/domain/money.ts'
 import type { TextHoldTerms } from '../../src/stores/books/ledger/holds.ts'
@@ -20,6 +21,7 @@ import { aCharge, anId } from '../../test/support/ledger-builders.ts'
 import { aKeyIn, anAccountIn } from '../../test/support/postgres/books.ts'
 import { aDatabase } from '../../test/support/postgres/databases.ts'
 import { PostgresServer } from '../../test/support/postgres/server.ts'
+import { serverCpu } from './measure-nodes.ts'
 
 const pairs = Number(process.argv[2] ?? 20_000)
 const CLIENTS = 256
@@ -27,7 +29,9 @@ const ACCOUNTS = 1000
 const WARM_UP = 2000
 
 const server = await PostgresServer.start(18)
-const { openReads, connect } = connections({ url: await aDatabase(server) })
+const url = await aDatabase(server)
+const { openReads, connect } = connections({ url })
+const admin = new SQL({ url, bigint: true, max: 1 })
 const reads = openReads()
 const batches = await Batches.open({ connect, label: 'bench', version: '1' })
 const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(createEngine({ batches, reads })) })
@@ -38,16 +42,19 @@ try {
     await run(payers, WARM_UP)
     const startedAtMs = performance.now()
     const cpu = process.cpuUsage()
+    const serverMs = await serverCpu(admin)
     await run(payers, pairs)
     const { user, system } = process.cpuUsage(cpu)
     const ms = performance.now() - startedAtMs
-    console.log(
-      `${name}: ${Math.round(pairs / (ms / 1000))} pairs/s, ${((user + system) / pairs).toFixed(1)} µs of the node a pair`,
-    )
+    const serverUs = ((await serverCpu(admin)) - serverMs) * 1000
+    const [ofNode, ofServer] = [user + system, serverUs].map(us => (us / pairs).toFixed(1))
+    const rate = Math.round(pairs / (ms / 1000))
+    console.log(`${name}: ${rate} pairs/s, ${ofNode} µs of the node and ${ofServer} of the server a pair`)
   }
 } finally {
   await batches.close()
   await reads.close()
+  await admin.close({ timeout: 0 })
   await server.crash()
 }
 

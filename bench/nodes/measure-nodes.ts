@@ -177,7 +177,7 @@ async function batchesOf(sql: SQL): Promise<number> {
 }
 
 /** The CPU time of all processes of the server. */
-async function serverCpu(sql: SQL): Promise<number> {
+export async function serverCpu(sql: SQL): Promise<number> {
   const [row] = await sql<{ pid: bigint }[]>`SELECT pg_backend_pid()::bigint AS pid`
   const parent = parentOf(Number(row?.pid))
   const pids = readdirSync('/proc').filter(name => /^\d+$/.test(name) && parentOf(Number(name)) === parent)

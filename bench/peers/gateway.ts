@@ -30,7 +30,7 @@ type Additional = {
 export async function startGateway(
   { processes, upstreamPort }: Surroundings,
   additional: Additional = { providers: [], models: [], environment: {} },
-  name: 'gateway' | 'limited' | 'postgres' = 'gateway',
+  name: 'gateway' | 'limited' | 'postgres' | 'console-off' = 'gateway',
 ): Promise<Gateway> {
   const port = freePort()
   const adminKey = crypto.randomUUID()
@@ -98,6 +98,12 @@ export async function startPostgresGateway(surroundings: Surroundings): Promise<
     TOLLGATE_SECRET_KEY: Buffer.alloc(32).toString('base64'),
   }
   return startGateway(surroundings, { providers: [], models: [], environment }, 'postgres')
+}
+
+/** A gateway that does not serve its console. */
+export function startConsoleOffGateway(surroundings: Surroundings): Promise<Gateway> {
+  const additional = { providers: [], models: [], environment: { TOLLGATE_CONSOLE: 'off' } }
+  return startGateway(surroundings, additional, 'console-off')
 }
 
 const paceNames = Object.keys(paces) as Pace[]

@@ -7,13 +7,14 @@ export const peerNames = [
   'gateway',
   'limited',
   'postgres',
+  'console-off',
   'nginx',
   'node',
 ] as const
 /**
  * The servers to compare: the mock upstream itself, the bare relay, a second bare relay (the distance of its ratio from
  * 1 is the noise of the run), the gateway, a gateway whose account and key have limits and budgets, a gateway with its
- * books in PostgreSQL, nginx, and a relay with node:http.
+ * books in PostgreSQL, a gateway without its console, nginx, and a relay with node:http.
  */
 export type PeerName = (typeof peerNames)[number]
 

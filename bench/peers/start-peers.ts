@@ -1,5 +1,5 @@
 import type { Processes } from '../processes.ts'
-import { startGateway, startLimitedGateway, startPostgresGateway } from './gateway.ts'
+import { startConsoleOffGateway, startGateway, startLimitedGateway, startPostgresGateway } from './gateway.ts'
 import { startNginx } from './nginx.ts'
 import { startNodeRelay } from './node-relay.ts'
 import type { Peer, PeerName, Surroundings } from './peer.ts'
@@ -15,6 +15,7 @@ const starts: Record<Exclude<PeerName, 'direct'>, Start> = {
   gateway: startGateway,
   limited: startLimitedGateway,
   postgres: startPostgresGateway,
+  'console-off': startConsoleOffGateway,
   nginx: startNginx,
   node: startNodeRelay,
 }

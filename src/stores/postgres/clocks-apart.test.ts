@@ -4,16 +4,14 @@ import { at } from '../../../test/support/account-builders.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { aJob, jobIn, record } from '../../../test/support/job-builders.ts'
 import { aCharge, anAccount, anId, changeLimits, hold } from '../../../test/support/ledger-builders.ts'
-import { ReusedDatabases } from '../../../test/support/postgres/databases.ts'
 import { runServer } from '../../../test/support/postgres/run-server.ts'
-import { aNode } from '../../../test/support/postgres/store-kind.ts'
+import { aNode, databases } from '../../../test/support/postgres/store-kind.ts'
 import { HOLD_TTL_MS } from '../../domain/ledger/hold.ts'
 import { idTimeMs } from '../../domain/ids.ts'
 import { usd } from '../../domain/money.ts'
 import { STALE_AFTER_MS } from '../../reconciler/reconcile-jobs.ts'
 
 const server = await runServer()
-const databases = new ReusedDatabases(server!)
 const ends: (() => Promise<void>)[] = []
 /** Five minutes before a day, a week and a month end: it is the next month on the machine of the fast node. */
 const LATE = Date.parse('2027-02-28T23:55:00Z')
@@ -21,12 +19,12 @@ const MINUTE = 60_000
 
 /** Two nodes: the clock of one machine is ten minutes slow, and that of the other is ten minutes fast. */
 async function setUp() {
-  const url = await databases.take()
+  const { url, connections } = await databases.take()
   const sql = new SQL({ url, max: 1 })
   ends.push(() => sql.close())
   const clock = fakeClock(LATE)
   const open = async (machine: 'slow' | 'fast') => {
-    const node = await aNode(url, machine, clock, { machine })
+    const node = await aNode(url, machine, clock, { machine, connections })
     ends.unshift(() => node.close())
     return node
   }

@@ -1,12 +1,10 @@
-import { SQL } from 'bun'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { aFailure, aJob, aResult, COST, jobIn, record } from '../../../test/support/job-builders.ts'
 import { anAccount, NOW } from '../../../test/support/ledger-builders.ts'
-import { ReusedDatabases } from '../../../test/support/postgres/databases.ts'
 import { Proxy } from '../../../test/support/postgres/proxy.ts'
 import { runServer } from '../../../test/support/postgres/run-server.ts'
-import { aNode } from '../../../test/support/postgres/store-kind.ts'
+import { aNode, databases } from '../../../test/support/postgres/store-kind.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import type { TestStore } from '../../../test/support/test-store.ts'
 import { usd } from '../../domain/money.ts'
@@ -14,19 +12,18 @@ import type { Jobs } from '../../gateway/ports/jobs.ts'
 import { LANE_TTL_MS } from './lanes/lane.ts'
 
 const server = await runServer()
-const databases = new ReusedDatabases(server!)
 const ends: (() => Promise<void>)[] = []
 
 /** Two nodes over one database, and an account with 10 dollars. */
 async function setUp() {
-  const url = await databases.take()
+  const { url, connections } = await databases.take()
   const clock = fakeClock()
   const open = async (name: string) => {
-    const node = await aNode(url, name, clock)
+    const node = await aNode(url, name, clock, { connections })
     ends.unshift(() => node.close())
     return node
   }
-  const sql = new SQL({ url, bigint: true, max: 1 })
+  const sql = connections.connect()
   ends.push(() => sql.close())
   const [one, other] = [await open('one'), await open('other')]
   const payer = await aPayer(one)
@@ -47,7 +44,7 @@ afterEach(async () => {
 
 describe.skipIf(server === undefined)('jobs in PostgreSQL', () => {
   test('the step of a running job waits for a lost database, and a job that was refused then is ended', async () => {
-    const url = await databases.take()
+    const { url } = await databases.take()
     const proxy = Proxy.to(url)
     const node = await aNode(proxy.url(url), 'cut')
     ends.push(

@@ -121,6 +121,29 @@ describe.skipIf(server === undefined)('keys on many nodes', () => {
     expect(begun.count).toBe(1)
   })
 
+  test('a node that opens has a connection for look-ups before its first request', async () => {
+    const { connect } = connections({ url: await aDatabase(server!) })
+    let connected = 0
+    const counted = () => {
+      connected += 1
+      return connect()
+    }
+    const clock = fakeClock()
+    const lookups = new KeyLookups({
+      connect: counted,
+      clock,
+      kept: new KeptKeys(),
+      poll: { isFresh: true },
+    })
+    ends.push(() => lookups.close())
+
+    await lookups.open()
+    const before = connected
+    await lookups.find(anUnknownHash())
+
+    expect([before, connected]).toEqual([1, 1])
+  })
+
   test('several known and unknown keys of one turn each get their own answer', async () => {
     const { node, other } = await setUp()
     const account = await make(node.accounts, 'ada')

@@ -14,6 +14,9 @@ const ANSWER_MS = 2000
 /** Far more than a node has in flight. A flood of unknown keys must not fill the memory. */
 const WAITING_MAX = 65_536
 
+/** A hash that no key has. */
+const NO_KEY = Buffer.alloc(32).toString('base64')
+
 /** While the database is down, every request fails for the same cause. It is logged once in this time. */
 const CAUSE_EVERY_MS = 1000
 
@@ -51,6 +54,14 @@ export class KeyLookups {
   find(hash: string): Promise<Authenticated | undefined> {
     const known = this.#poll.isFresh ? this.#kept.find(hash) : undefined
     return known === undefined ? this.#read(hash) : Promise.resolve(known)
+  }
+
+  /**
+   * Connects, so that the first request does not wait for it: a machine that starts a gateway is often busy. A database
+   * that does not answer is asked again by the first request.
+   */
+  async open(): Promise<void> {
+    await this.find(NO_KEY).catch(() => undefined)
   }
 
   close(): void {

@@ -2,14 +2,24 @@ import { GatewayError } from '../../domain/errors.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import { UnreadableRowError } from '../books/catalog/catalog-tables.ts'
 import type { StoredCatalog } from '../books/catalog/stored-catalog.ts'
-import { lastMigration, MIN_MIGRATION, tooOldProblem } from './database/migrate.ts'
+import { lastMigration, tooOldProblem } from './database/migrate.ts'
 import type { Watch } from './database/poll.ts'
 
 /**
- * A load balancer asks for the readiness every few seconds. Paid work that it sends until then is done, because a
- * migration leaves everything that running gateways use.
+ * Load balancers ask for the readiness every few seconds. In this time, they see that the newer gateway is ready, so
+ * that some gateway is at every moment. Meanwhile paid work is done, because a migration leaves all that running
+ * gateways use.
  */
-const REFUSE_AFTER_MS = 10_000
+const UNREADY_AFTER_MS = 10_000
+/** After that, they have the same time to see that this gateway is not ready. */
+const REFUSE_AFTER_MS = UNREADY_AFTER_MS + 10_000
+
+/**
+ * The smallest migration that gateways must know, as soon as one that knows it has started. Until then nothing is
+ * written that earlier gateways cannot work with, and they serve alone.
+ */
+const MIN_MIGRATION_IN_USE = `SELECT coalesce(max(min_number), 0) FROM migrations
+  WHERE EXISTS (SELECT FROM lanes WHERE migration >= min_number AND seen_at_ms > 0)`
 
 type Parts = {
   readonly clock: Pick<Clock, 'monotonicMs'>
@@ -37,7 +47,10 @@ export class NewerGateways {
 
   /** A sentence for the operator. The gateway is not ready as long as there is one. */
   get problem(): string | undefined {
-    return this.#tooOld?.problem ?? this.#unreadable
+    const { problem, sinceMs = 0 } = this.#tooOld ?? {}
+    return problem !== undefined && this.#clock.monotonicMs() - sinceMs >= UNREADY_AFTER_MS
+      ? problem
+      : this.#unreadable
   }
 
   /** The error for new paid work, once load balancers had the time to see that this gateway is not ready. */
@@ -51,10 +64,10 @@ export class NewerGateways {
     )
   }
 
-  /** Hears of migrations that this gateway cannot work with. */
+  /** Hears of newer gateways that use a migration that this one cannot work with. */
   watchMigrations(): Watch {
     return {
-      sql: MIN_MIGRATION,
+      sql: MIN_MIGRATION_IN_USE,
       seen: min => {
         const problem = tooOldProblem(Number(min), this.#migration)
         if (problem === undefined || this.#tooOld !== undefined) return

@@ -128,7 +128,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
   })
   const text = new TextHolds({ batches, reads, tariffs: new Tariffs(engine), onFreed, ...nowMs })
   const owner = { number: random64(), expiresAtMs: () => clock.now() + HOLD_TTL_MS }
-  const close = () => batches.close().then(() => reads.close())
+  const close = () => closeConnections(batches, reads)
   const catalog = await openCatalog(engine, secretBox(secretKey)).catch((error: unknown) =>
     close().then(() => Promise.reject(error)),
   )
@@ -136,7 +136,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
   const { poll, keyLookups, keptOfAccess } = followed({ connect, clock, catalog, limits, newer })
   const told = { balanceAlerts, mailRecipients, jobAlerts }
   const access = accessPorts(accessParts({ engine, kept: keptOfAccess, keyLookups, ...told, ...nowMs }))
-  await poll.start()
+  await Promise.all([poll.start(), keyLookups.open()])
   return {
     name,
     newId: idSource({ clock, random64 }),
@@ -173,6 +173,18 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     // Every migration is complete when it is applied.
     finishUpgrade: () => Promise.resolve(),
     close: () => closeNode({ ...access, poll, keyLookups, close }),
+  }
+}
+
+/** The connections for reads are closed also if the last commit could not be stored. */
+async function closeConnections(
+  batches: Pick<Batches, 'close'>,
+  reads: { close(): Promise<void> },
+): Promise<void> {
+  try {
+    await batches.close()
+  } finally {
+    await reads.close()
   }
 }
 

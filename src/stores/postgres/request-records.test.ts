@@ -89,10 +89,11 @@ function manyRequests(from: number, count: number): RecordedRequest[] {
   )
 }
 
-/** The parts that the records are in. */
+/** The tables of the parts that the records are in, without the empty one of the next part. */
 async function partsOf(sql: SQL): Promise<readonly string[]> {
   const rows = await sql<{ name: string }[]>`SELECT relname AS name FROM pg_inherits
-    JOIN pg_class ON oid = inhrelid WHERE inhparent = 'requests'::regclass ORDER BY relname`
+    JOIN pg_class ON oid = inhrelid WHERE inhparent = 'requests'::regclass
+      AND relname <> (SELECT 'requests_' || max(number) + 1 FROM request_parts) ORDER BY relname`
   return rows.map(({ name }) => name)
 }
 

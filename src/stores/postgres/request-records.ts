@@ -28,7 +28,7 @@ import {
 } from '../books/requests/request-list.ts'
 import { RequestReads } from '../books/requests/request-reads.ts'
 import { recordedRequestOf, requestValuesOf, type StoredRequestRow } from '../books/requests/request-rows.ts'
-import type { SqlValue } from '../books/rows/canonical.ts'
+import { storableText, type SqlValue } from '../books/rows/canonical.ts'
 import type { Connections } from './database/database.ts'
 import { list, record } from './database/literals.ts'
 import { TimedConnection } from './database/timed-connection.ts'
@@ -217,7 +217,7 @@ async function boundRequests(
   return row?.more ?? null
 }
 
-/** A text with a zero character is in no record, and the database would refuse it. */
+/** What a list looks for comes from a caller, and can have any sign. */
 function asParameter(value: SqlValue): SqlValue {
-  return typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : toDatabase(value)
+  return typeof value === 'string' ? storableText(value) : toDatabase(value)
 }

@@ -54,8 +54,8 @@ export function lastMigration(folder: string = FOLDER): number {
   return readdirSync(folder).length
 }
 
-/** The smallest last migration of a gateway that may begin paid work. */
-export const MIN_MIGRATION = 'SELECT coalesce(max(min_number), 0) AS min FROM migrations'
+/** The smallest last migration of a gateway that may start. */
+const MIN_MIGRATION = 'SELECT coalesce(max(min_number), 0) AS min FROM migrations'
 
 /** Why a gateway may not begin paid work, if the last migration that it knows is below the smallest. */
 export function tooOldProblem(min: number, known: number): string | undefined {

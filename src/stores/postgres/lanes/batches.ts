@@ -25,9 +25,9 @@ const RETRY_MS = 1000
 /** How often a batch of parts is tried at once if other transactions are in its way. */
 const BATCH_TRIES_MAX = 3
 /** How often a step is tried if other transactions are in its way: for ten seconds, if it waits for locks. */
-const STEP_TRIES_MAX = 20
+const STEP_TRIES_MAX = 40
 /** The same, for the end of work, which is worth more patience. */
-const END_TRIES_MAX = 200
+const END_TRIES_MAX = 400
 /** How often the end of work is tried if each time nobody answers: it may be what takes the database too long. */
 const UNANSWERED_MAX = 5
 /** How often a step is tried if its node is too slow each time, before its caller is refused. */
@@ -194,7 +194,7 @@ export class Batches {
     switch (written.outcome) {
       case 'committed':
         this.#failure = undefined
-        return this.#answer({ charges, ends, holds }, written.result)
+        return this.#answerLater({ charges, ends, holds }, written.result)
       case 'refused':
         if (parts.length > 1) return this.#waiting.putBackApart(parts, 0)
         // Of no part, the database refuses all batches.
@@ -314,21 +314,26 @@ export class Batches {
     }
   }
 
-  #answer(
-    parts: {
-      readonly charges: readonly Extract<Part, { kind: 'charge' }>[]
-      readonly ends: readonly Extract<Part, { kind: 'end' }>[]
-      readonly holds: readonly Extract<Part, { kind: 'hold' }>[]
-    },
-    answers: Answers,
-  ): void {
-    const { charges, ends, holds } = parts
+  /** What the callers do with their answers takes longer than sending the next batch, so that is sent first. */
+  #answerLater(parts: SortedParts, answers: Answers): void {
+    if (this.#waiting.isEmpty) this.#answer(parts, answers)
+    else setImmediate(() => this.#answer(parts, answers))
+  }
+
+  #answer({ charges, ends, holds }: SortedParts, answers: Answers): void {
     for (const { hold } of [...charges, ...ends]) tell(() => this.#onFreed(hold.accountId))
     for (const [index, { answer }] of charges.entries()) resolveWith(answer, answers.charges[index])
     for (const { answer } of ends) answer.resolve()
     for (const [index, { answer }] of holds.entries()) resolveWith(answer, answers.holds[index])
     if (answers.hasAlerts) tell(this.#onAlerts)
   }
+}
+
+/** The parts of a batch by kind. */
+type SortedParts = {
+  readonly charges: readonly Extract<Part, { kind: 'charge' }>[]
+  readonly ends: readonly Extract<Part, { kind: 'end' }>[]
+  readonly holds: readonly Extract<Part, { kind: 'hold' }>[]
 }
 
 function resolveWith<T>(answer: Answer<T>, found: T | undefined): void {

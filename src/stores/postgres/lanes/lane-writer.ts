@@ -102,13 +102,18 @@ export class LaneWriter {
     const sent = { place, ran: () => undefined }
     return this.#write(sent, outcomeOfSent, async () => {
       // Both are sent at once. The second waits for the disk after the locks of the first are released.
-      const [posted, flush] = await Promise.allSettled([batch.send(this.#sql), flushed(this.#sql)])
+      // The rows are hashed meanwhile.
+      const posting = batch.send(this.#sql).then(result => {
+        rows.clear()
+        const answers = batch.read(result, rows)
+        return { answers, commit: lane.commitAfter(place, rows) }
+      })
+      const [posted, flush] = await Promise.allSettled([posting, flushed(this.#sql)])
       if (posted.status === 'rejected') throw posted.reason
       if (flush.status === 'rejected')
         throw new Error('The batch may not be on disk.', { cause: flush.reason })
-      rows.clear()
-      const answers = batch.read(posted.value, rows)
-      lane.advance(place, rows)
+      const { answers, commit } = posted.value
+      lane.advance(place, commit)
       this.#report(place)
       return answers
     })
@@ -158,13 +163,19 @@ export class LaneWriter {
     this.#isClosed = true
   }
 
-  /** Stores the last commit, ends the text holds of this node and gives the lane back. */
+  /**
+   * Stores the last commit, ends the text holds of this node and gives the lane back. If a batch is lost or the last
+   * commit cannot be stored, it leaves the lane as it is: another node seals it when it is silent, and expires its
+   * holds. It throws if the last commit could not be stored, and says whether that is known.
+   */
   async close(): Promise<void> {
-    if (this.#lost === undefined) {
-      if (this.isUnsealed) await this.post({ charges: [], ends: [], holds: [] })
-      await this.#lane.giveBack(this.#sql, nowIn(this.#settings))
+    try {
+      if (this.#lost !== undefined) return
+      if (this.isUnsealed) requireSealed(await this.post({ charges: [], ends: [], holds: [] }), this.lane)
+      await this.#inTime(() => this.#lane.giveBack(this.#sql, nowIn(this.#settings)))
+    } finally {
+      await this.#sql.close({ timeout: 0 })
     }
-    await this.#sql.close({ timeout: 0 })
   }
 
   async #write<T>(
@@ -221,6 +232,16 @@ export class LaneWriter {
 }
 
 type Failure = Exclude<Written<unknown>['outcome'], 'committed'>
+
+function requireSealed(written: Written<unknown>, lane: bigint): void {
+  // Whoever took the lane sealed it first.
+  if (written.outcome === 'committed' || written.outcome === 'fenced') return
+  const known =
+    written.outcome === 'unanswered'
+      ? `It is not known whether the last commit of lane ${lane} was stored`
+      : `The last commit of lane ${lane} was not stored`
+  throw new Error(`${known}. Another node stores it when the lane is silent.`, { cause: written.cause })
+}
 
 /** What an error means after a batch was sent. Only the server can say that it was not committed. */
 function outcomeOfSent(error: unknown): Failure {

@@ -24,13 +24,16 @@ async function setUp() {
   const reads = openReads()
   ends.push(() => reads.close())
   const clock = { nowMs: NOW }
-  const openAt = async (at: string, label: string) => {
-    const batches = await Batches.open({
+  /** A node that its test closes. */
+  const openUnclosed = (label: string, at = url) =>
+    Batches.open({
       connect: connections({ url: at }).connect,
       label,
       version: '1',
       nowMs: () => clock.nowMs,
     })
+  const openAt = async (at: string, label: string) => {
+    const batches = await openUnclosed(label, at)
     ends.push(() => batches.close())
     return batches
   }
@@ -51,7 +54,7 @@ async function setUp() {
   }
   const sql = connections({ url }).connect()
   ends.push(() => sql.close())
-  return { reads, sql, clock, open, openFrozen, aHold, charge }
+  return { url, reads, sql, clock, open, openUnclosed, openFrozen, aHold, charge }
 }
 
 /** Whether all lanes have stored the commits of their last batches. */
@@ -135,8 +138,11 @@ describe.skipIf(server === undefined)('lanes', () => {
   })
 
   test('the last batch of a node that was killed is sealed by another node, once, after 120 seconds', async () => {
-    const { openFrozen, charge, reads, clock } = await setUp()
-    const { batches: killed, proxy } = await openFrozen()
+    const { openUnclosed, charge, reads, clock, url } = await setUp()
+    const proxy = Proxy.to(url)
+    const killed = await openUnclosed('killed', proxy.url(url))
+    // It cannot store its last commit, and says so unless it has tried before.
+    ends.push(() => killed.close().catch(() => undefined))
     await charge(killed)
     proxy.stop()
     const early = await sealSilentLanes(reads, clock.nowMs + LANE_TTL_MS - 1)
@@ -146,6 +152,30 @@ describe.skipIf(server === undefined)('lanes', () => {
 
     expect([early, unsealed.length, sealed[0]! + sealed[1]!]).toEqual([0, 0, 1])
     expect(await problemsOf(reads)).toEqual([])
+  })
+
+  test('a lane whose process writes again before another node seals it is not sealed', async () => {
+    const { openFrozen, charge, sql, clock } = await setUp()
+    const { batches: frozen, proxy } = await openFrozen()
+    await charge(frozen)
+    proxy.requests = 'held'
+    clock.nowMs += LANE_TTL_MS
+    const begin = sql.begin.bind(sql) as (work: (sql: SQL) => Promise<unknown>) => Promise<unknown>
+    const sealing = Object.assign(sql, {
+      async begin(work: (sql: SQL) => Promise<unknown>) {
+        proxy.heal()
+        await charge(frozen)
+        proxy.requests = 'held'
+        return begin(work)
+      },
+    })
+
+    const sealed = await sealSilentLanes(sealing, clock.nowMs)
+    proxy.heal()
+    await charge(frozen)
+    await frozen.close()
+
+    expect([sealed, frozen.process]).toEqual([0, 'lane-1/1'])
   })
 
   test('a silent node whose lane is sealed and was not taken goes on with its lane', async () => {
@@ -160,6 +190,43 @@ describe.skipIf(server === undefined)('lanes', () => {
 
     expect([sealed, node.process]).toEqual([0, 'lane-1/1'])
     expect(answer).toMatchObject({ captured: { cost: usd('1') } })
+  })
+
+  test('a node that cannot store its last commit says so when it closes, and another node stores it', async () => {
+    const { openUnclosed, charge, clock, reads, sql } = await setUp()
+    const full = await openUnclosed('a')
+    await sql.unsafe(`
+      CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'No space' USING ERRCODE = '53100'; END $$;
+      CREATE TRIGGER fail BEFORE INSERT ON commits FOR EACH ROW EXECUTE FUNCTION fail()`)
+    await charge(full)
+
+    const problem = await rejection(full.close())
+    await sql.unsafe('DROP TRIGGER fail ON commits')
+    const early = await sealSilentLanes(reads, clock.nowMs)
+    clock.nowMs += LANE_TTL_MS
+    const late = await sealSilentLanes(reads, clock.nowMs)
+
+    expect(problem).toMatchObject({
+      message: expect.stringContaining('The last commit of lane 1 was not stored'),
+    })
+    expect([early, late]).toEqual([0, 1])
+    expect(await problemsOf(reads)).toEqual([])
+  })
+
+  test('a node whose last commit is not answered says when it closes that nobody knows if it is stored', async () => {
+    const { openUnclosed, charge, url } = await setUp()
+    const proxy = Proxy.to(url)
+    ends.push(() => proxy.stop())
+    const cutOff = await openUnclosed('a', proxy.url(url))
+    await charge(cutOff)
+    proxy.requests = 'held'
+
+    const closing = rejection(cutOff.close())
+
+    expect(await closing).toMatchObject({
+      message: expect.stringContaining('It is not known whether the last commit of lane 1 was stored'),
+    })
   })
 
   test('a step of a frozen node whose lane was taken in the meantime is done once, in another lane', async () => {

@@ -130,13 +130,18 @@ export class Lane {
     }
   }
 
-  /** Goes on after a batch that was committed. The next batch stores the commit of its rows. */
-  advance({ batch, sealedId, lastId }: LanePlace, rows: CommitRows): void {
+  /** The commit of the rows that a batch wrote, if it wrote any. */
+  commitAfter({ sealedId }: LanePlace, rows: CommitRows): LaneCommit | undefined {
+    return rows.count === 0 ? undefined : this.commitOf(rows, sealedId + 1n)
+  }
+
+  /** Goes on after a batch that was committed. The next batch stores its commit. */
+  advance({ batch, sealedId, lastId }: LanePlace, commit: LaneCommit | undefined): void {
     this.#batch = batch
     this.#lastId = lastId
     this.#sealedId = sealedId
-    this.#commit = rows.count === 0 ? undefined : this.commitOf(rows, sealedId + 1n)
-    if (this.#commit !== undefined) this.#chain = this.#commit
+    this.#commit = commit
+    if (commit !== undefined) this.#chain = commit
   }
 
   /** Goes on after a batch that stored its own commit, if it wrote rows that a commit covers. */

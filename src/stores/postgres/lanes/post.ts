@@ -12,7 +12,8 @@ import { captureTextHold, type TextHoldTerms } from '../../books/ledger/holds.ts
 import { addOperation, operationRow, type StagedBooks } from '../../books/rows/operation-rows.ts'
 import { formOfRow } from './hashed-rows.ts'
 import type { LanePlace } from './lane.ts'
-import { LimitStates } from '../limits/limit-states.ts'
+import type { LiveScope } from '../../books/limits/account-limits.ts'
+import { LimitStates, ratesFrom, scopeFrom } from '../limits/limit-states.ts'
 import { list, record } from '../database/literals.ts'
 
 export type AskedCharge = {
@@ -53,6 +54,8 @@ const HOLD = 3
 const LIMITS = 4
 const PROJECT = 5
 const ALERTS = 6
+const RATES = 7
+const TIME = 8
 /** The answers to a hold that are not a problem. */
 const LIMITED = 5n
 const REPEATED = 6n
@@ -104,9 +107,10 @@ export class PostedBatch {
   /** Sends it at once: what is sent after this call arrives after it. */
   async send(sql: SQL): Promise<readonly ResultRow[]> {
     const { accounts, charges, ends, holds } = this.#lists
+    const { first, last } = rangeOf(this.#asked.charges)
     return await sql<ResultRow[]>`SELECT * FROM post_v1(
       ${record(placeValues(this.#place))}::lane_place_v1, ${accounts}::bigint[], ${charges}::text_charge_v1[],
-      ${ends}::text_hold_v1[], ${holds}::text_hold_v1[], ${this.#nowMs})`
+      ${first}, ${last}, ${ends}::text_hold_v1[], ${holds}::text_hold_v1[], ${this.#nowMs})`
   }
 
   /**
@@ -118,11 +122,15 @@ export class PostedBatch {
     const limits = new LimitStates()
     const answers: (ResultRow | undefined)[] = this.#asked.holds.map(() => undefined)
     let hasAlerts = false
+    let nowMs = 0
     for (const row of result) {
       if (row.part === BOOKS) books.set(row.subject, booksOf(row))
       else if (row.part === CHARGE) this.#charges[Number(row.subject) - 1]?.answered(row)
       else if (row.part === HOLD) answers[Number(row.subject) - 1] = row
-      else if (row.part === LIMITS) limits.add(Number(row.subject), Number(row.v0), row.state ?? '')
+      else if (row.part === LIMITS)
+        limits.add(Number(row.subject), Number(row.v0), scopeFrom(row.state ?? ''))
+      else if (row.part === TIME) nowMs = Number(row.v0)
+      else if (row.part === RATES) limits.add(Number(row.subject), nowMs, ratesOf(row, nowMs))
       else if (row.part === PROJECT) limits.addProject(Number(row.subject), Number(row.v0))
       else if (row.part === ALERTS) hasAlerts = true
     }
@@ -259,6 +267,22 @@ function booksOf({
   return { ...books, operationCount: Number(count), latestOperationId, latestChargeId }
 }
 
+function ratesOf({ v0: scopeId, v1, v2, v3, v4, state }: ResultRow, nowMs: number): LiveScope {
+  const [kind = '', ...model] = (state ?? '').split(' ')
+  return ratesFrom(
+    {
+      kind,
+      scope_id: scopeId ?? 0n,
+      model: model.join(' '),
+      requests_per_minute: v1,
+      request_parts: v2,
+      tokens_per_minute: v3,
+      token_parts: v4,
+    },
+    nowMs,
+  )
+}
+
 /** In the order of the holds, because each takes of the limits what the next one finds. */
 function holdAnswer(hold: TextHoldTerms, row: ResultRow | undefined, limits: LimitStates): HoldAnswer {
   if (row === undefined) {
@@ -301,6 +325,21 @@ export function holdValues({ id, accountId, amount, demand }: TextHoldTerms): re
   if (demand === undefined) return [...terms, null, null, null, null]
   const { apiKeyId, model, tokens, amount: worstCase } = demand
   return [...terms, apiKeyId, model, tokens, worstCase]
+}
+
+/** The smallest and the largest first half of the ids of charges. Null without charges. */
+function rangeOf(charges: readonly AskedCharge[]): {
+  readonly first: bigint | null
+  readonly last: bigint | null
+} {
+  let first: bigint | null = null
+  let last: bigint | null = null
+  for (const { hold } of charges) {
+    const { key } = hold.id
+    if (first === null || key < first) first = key
+    if (last === null || key > last) last = key
+  }
+  return { first, last }
 }
 
 function accountOf({ accountId }: TextHoldTerms): number {

@@ -1,13 +1,11 @@
 import type { TimeRange } from '../../../gateway/ports/ledger-reports.ts'
 import type { ChargeRow } from '../../books/rows/charge-rows.ts'
 import { all, first, type Step } from '../../books/steps.ts'
-import { latestChargeOf, type ChargePlaces } from '../../books/usage/charge-chain.ts'
+import { DAYS_AFTER, latestChargeOf, type ChargePlaces } from '../../books/usage/charge-chain.ts'
 import { dayOf } from '../../books/usage/usage-days.ts'
 
 /** The clocks of nodes differ by less, so charges further apart than this are in the order of the chain. */
 const SLACK_MS = 60_000
-/** The days after a range that are looked at for the nearest charge after it. */
-const DAYS_AFTER = 7
 const SEQUENCE_BITS = 16n
 
 /**
@@ -20,6 +18,9 @@ export const chargePlaces: ChargePlaces = {
     return latest === null
       ? undefined
       : { latest, isBefore: ({ at_ms: atMs }) => Number(atMs) < between.fromMs - SLACK_MS }
+  },
+  *operationAfter(accountId, atMs) {
+    return (yield* nearestAfter(accountId, atMs, 'AND operation_id IS NOT NULL'))?.operation_id ?? undefined
   },
   *firstOfDay() {
     return 0n
@@ -61,13 +62,22 @@ function* idOf(rowId: bigint | undefined): Step<IdRow> {
  * the latest one of the account.
  */
 function* latestOf(accountId: number, { toMs }: TimeRange): Step<bigint | null> {
-  const day = dayOf(toMs + SLACK_MS)
-  const row = yield* first<{ id: bigint }>(
-    `SELECT id FROM charges
+  return (yield* nearestAfter(accountId, toMs + SLACK_MS))?.id ?? (yield* latestChargeOf(accountId))
+}
+
+/** The earliest charge from a time on that the sums of a week know, of those that meet the condition. */
+function* nearestAfter(
+  accountId: number,
+  atMs: number,
+  condition = '',
+): Step<{ readonly id: bigint; readonly operation_id: bigint | null } | undefined> {
+  const day = dayOf(atMs)
+  return yield* first(
+    `SELECT id, operation_id FROM charges
       WHERE id IN (
           SELECT first_charge_id FROM usage_days WHERE day >= ? AND day <= ? AND account_id = ?
           UNION SELECT latest_charge_id FROM usage_days WHERE day >= ? AND day <= ? AND account_id = ?
-        ) AND at_ms >= ?
+        ) AND at_ms >= ? ${condition}
       ORDER BY at_ms LIMIT 1`,
     day,
     day + DAYS_AFTER,
@@ -75,7 +85,6 @@ function* latestOf(accountId: number, { toMs }: TimeRange): Step<bigint | null> 
     day,
     day + DAYS_AFTER,
     accountId,
-    toMs + SLACK_MS,
+    atMs,
   )
-  return row?.id ?? (yield* latestChargeOf(accountId))
 }

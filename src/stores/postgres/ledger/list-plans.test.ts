@@ -7,8 +7,10 @@ import type { Ask, Engine, Step } from '../../books/steps.ts'
 import { findItem } from '../../books/usage/booked-items.ts'
 import { lossesOf } from '../../books/usage/loss-list.ts'
 import { RefundList } from '../../books/usage/refund-list.ts'
+import { StatementList } from '../../books/usage/statement.ts'
 import { connections } from '../database/database.ts'
 import { numberedText, toDatabase } from '../database/values.ts'
+import { chargePlaces } from './charge-places.ts'
 
 const server = await runServer()
 const ROWS = 20_000
@@ -83,6 +85,13 @@ describe.skipIf(server === undefined)('the plans of lists in PostgreSQL', () => 
   test.each<[string, () => readonly (() => Step<unknown>)[]]>([
     ['the refunds of an account', () => stepsOf(engine => new RefundList({ engine, turns }).list(7, PAGE))],
     ['all refunds', () => stepsOf(engine => new RefundList({ engine, turns }).list(undefined, PAGE))],
+    [
+      'the statement of some kinds',
+      () =>
+        stepsOf(engine =>
+          new StatementList({ engine, turns, chargePlaces }).page(7, { ...PAGE, kinds: ['grant', 'refund'] }),
+        ),
+    ],
     ['losses', () => [() => lossesOf(PAGE, { from: 'jobs', at: 'coalesce(loss_at_ms, changed_at_ms)' })]],
     ['what has an id', () => [() => findItem(REQUEST)]],
   ])('reading %s reads no table from end to end', async (_, steps) => {

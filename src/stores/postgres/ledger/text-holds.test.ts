@@ -1,13 +1,12 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { aCharge, anId, NOW } from '../../../../test/support/ledger-builders.ts'
 import { anAccountIn, problemsOf } from '../../../../test/support/postgres/books.ts'
-import { aDatabase } from '../../../../test/support/postgres/databases.ts'
 import { runServer } from '../../../../test/support/postgres/run-server.ts'
+import { databases } from '../../../../test/support/postgres/store-kind.ts'
 import { rejection } from '../../../../test/support/rejection.ts'
 import { usd, ZERO, type NanoUsd } from '../../../domain/money.ts'
 import type { Hold } from '../../../gateway/ports/ledger.ts'
 import { Batches } from '../lanes/batches.ts'
-import { connections } from '../database/database.ts'
 import { LANE_TTL_MS } from '../lanes/lane.ts'
 import { Tariffs } from './tariffs.ts'
 import { TextHolds } from './text-holds.ts'
@@ -18,7 +17,7 @@ const ends: (() => unknown)[] = []
 
 /** Two nodes over an account with 5 dollars, and the clock of both. */
 async function setUp() {
-  const { openReads, connect } = connections({ url: await aDatabase(server!) })
+  const { openReads, connect } = (await databases.take()).connections
   const reads = openReads()
   const clock = { nowMs: NOW }
   const nowMs = () => clock.nowMs
@@ -56,6 +55,7 @@ async function setUp() {
 
 afterEach(async () => {
   for (const end of ends.splice(0)) await end()
+  await databases.giveBack()
 })
 
 describe.skipIf(server === undefined)('text holds in PostgreSQL', () => {
@@ -170,16 +170,18 @@ describe.skipIf(server === undefined)('text holds in PostgreSQL', () => {
   })
 
   test('the holds of a node expire at once if another process took its lane', async () => {
-    const { clock, open, one, other, placed } = await setUp()
+    const { clock, open, one, other, placed, free } = await setUp()
     const hold = await placed()
     clock.nowMs += LANE_TTL_MS
     await other.holds.renew()
     const third = await open('third')
 
     const listed = await other.holds.expired(10)
+    const isExpired = await other.holds.expire(hold, clock.nowMs)
 
     expect(third.batches.lane).toBe(one.batches.lane)
     expect(listed).toEqual([hold])
+    expect([isExpired, await free()]).toEqual([true, usd('5')])
   })
 
   test('a release that follows a capture waits for it, also if the capture has to write its tariff first', async () => {

@@ -1,7 +1,7 @@
 import { admit } from '../../../domain/limits/admission.ts'
 import { NOTHING_TOLD, type PeriodSpend } from '../../../domain/limits/periods.ts'
 import type { RateBucket } from '../../../domain/limits/rate-bucket.ts'
-import type { BudgetPeriod, RateLimit, ScopeKind } from '../../../domain/limits/scope.ts'
+import type { BudgetPeriod, RateLimit, Scope, ScopeKind } from '../../../domain/limits/scope.ts'
 import type { ScopeUsage } from '../../../domain/limits/scope-usage.ts'
 import { nanoUsd, ZERO, type NanoUsd } from '../../../domain/money.ts'
 import type { ReadOutcome } from '../../../gateway/ports/limits.ts'
@@ -25,12 +25,11 @@ export class LimitStates {
   /** By the ids of keys. */
   readonly #projects = new Map<number, number>()
 
-  /** Adds the state of one scope, as the database wrote it. */
-  add(accountId: number, nowMs: number, state: string): void {
+  /** Adds one scope, with its usage at a time. */
+  add(accountId: number, nowMs: number, scope: LiveScope): void {
     const account = this.#accounts.get(accountId)
-    if (account === undefined)
-      this.#accounts.set(accountId, { nowMs, scopes: [scopeFrom(state)], limits: undefined })
-    else account.scopes.push(scopeFrom(state))
+    if (account === undefined) this.#accounts.set(accountId, { nowMs, scopes: [scope], limits: undefined })
+    else account.scopes.push(scope)
   }
 
   addProject(apiKeyId: number, projectId: number): void {
@@ -54,7 +53,42 @@ export class LimitStates {
   }
 }
 
-/** A scope from the text of `asked_limits_v1`. */
+/** The rates of a scope, as `asked_limits_v1` found them: null without a limit. The buckets are filled until now. */
+export type RatesRow = {
+  kind: string
+  scope_id: bigint
+  model: string
+  requests_per_minute: bigint | null
+  request_parts: bigint | null
+  tokens_per_minute: bigint | null
+  token_parts: bigint | null
+}
+
+/**
+ * A scope with only its rates. If the database admitted all that is asked of it, what is left of them is all that a
+ * caller hears.
+ */
+export function ratesFrom(row: RatesRow, nowMs: number): LiveScope {
+  const limits: Partial<Record<RateLimit, number>> = {}
+  if (row.requests_per_minute !== null) limits.requests_per_minute = Number(row.requests_per_minute)
+  if (row.tokens_per_minute !== null) limits.tokens_per_minute = Number(row.tokens_per_minute)
+  const bucketOf = (parts: bigint | null) =>
+    parts === null ? undefined : { parts: Number(parts), atMs: nowMs }
+  return {
+    scope: scopeOf(row.kind, row.scope_id, row.model),
+    terms: { limits, budgets: {} },
+    usage: {
+      requests: bucketOf(row.request_parts),
+      tokens: bucketOf(row.token_parts),
+      running: 0,
+      reserved: { text: ZERO, media: ZERO },
+      spent: {},
+    },
+    refused: undefined,
+  }
+}
+
+/** A scope from the text of `limit_state_v1`. */
 export function scopeFrom(state: string): LiveScope {
   const [kind, id, model, ...numbers] = fieldsOf(state)
   const fields = new Fields(numbers)
@@ -77,9 +111,17 @@ export function scopeFrom(state: string): LiveScope {
     reserved: { text: fields.amount() ?? ZERO, media: fields.amount() ?? ZERO },
     spent: spentFrom(fields),
   }
-  // The store has only these kinds.
-  const scope = { kind: kind as ScopeKind, id: Number(id), model: model ?? '' }
-  return { scope, terms: { limits, budgets }, usage, refused: undefined }
+  return {
+    scope: scopeOf(kind ?? '', id ?? '', model ?? ''),
+    terms: { limits, budgets },
+    usage,
+    refused: undefined,
+  }
+}
+
+/** The store has only scopes of these kinds. */
+function scopeOf(kind: string, id: bigint | string, model: string): Scope {
+  return { kind: kind as ScopeKind, id: Number(id), model }
 }
 
 function bucketFrom(fields: Fields): RateBucket | undefined {

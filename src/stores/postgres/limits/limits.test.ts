@@ -2,9 +2,8 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { limitsConform } from '../../../../test/conformance/limits.ts'
 import { aCharge, anId, NOW } from '../../../../test/support/ledger-builders.ts'
 import { aKeyIn, anAccountIn, problemsOf } from '../../../../test/support/postgres/books.ts'
-import { aDatabase } from '../../../../test/support/postgres/databases.ts'
 import { runServer } from '../../../../test/support/postgres/run-server.ts'
-import { conformsOnPostgres } from '../../../../test/support/postgres/store-kind.ts'
+import { conformsOnPostgres, databases } from '../../../../test/support/postgres/store-kind.ts'
 import { rejection } from '../../../../test/support/rejection.ts'
 import type { LimitsPatch } from '../../../domain/limits/limits-row.ts'
 import { usd, ZERO } from '../../../domain/money.ts'
@@ -16,7 +15,6 @@ import { BudgetAlerts } from '../../books/events/budget-alerts.ts'
 import { Events } from '../../books/events/events.ts'
 import { afterCommit } from '../../books/steps.ts'
 import { Batches } from '../lanes/batches.ts'
-import { connections } from '../database/database.ts'
 import { createEngine } from '../lanes/engine.ts'
 import { LANE_TTL_MS } from '../lanes/lane.ts'
 import { limitUsage } from './limit-usage.ts'
@@ -32,7 +30,7 @@ const DAY_MS = 86_400_000
 
 /** Two nodes over an account with 1000 dollars and one key, and the clock of the database. */
 async function setUp() {
-  const { openReads, connect } = connections({ url: await aDatabase(server!) })
+  const { openReads, connect } = (await databases.take()).connections
   const reads = openReads()
   const clock = { nowMs: NOW }
   const nowMs = () => clock.nowMs
@@ -80,6 +78,7 @@ async function setUp() {
 
 afterEach(async () => {
   for (const end of ends.splice(0)) await end()
+  await databases.giveBack()
 })
 
 describe.skipIf(server === undefined)('limits in PostgreSQL', () => {

@@ -17,7 +17,7 @@ import { BudgetAlerts } from '../../books/events/budget-alerts.ts'
 import type { Events } from '../../books/events/events.ts'
 import { first, type Engine, type Step } from '../../books/steps.ts'
 import { scopesOfAccount } from './limit-usage.ts'
-import { scopeFrom } from './limit-states.ts'
+import { ratesFrom, type RatesRow } from './limit-states.ts'
 import { tellRefusal } from './untold-alerts.ts'
 import type { ReadQuery } from '../database/reads.ts'
 
@@ -87,17 +87,17 @@ export class PostgresLimits implements Limits {
   }: Parameters<Limits['countRead']>[0]): ReturnType<Limits['countRead']> {
     const sql = this.#sql
     const generation = this.#generation
-    const rows = await sql<{ read_at_ms: bigint; project_id: bigint | null; state: string }[]>`
+    const rows = await sql<({ read_at_ms: bigint; project_id: bigint | null } & RatesRow)[]>`
       SELECT * FROM count_read_v1(${accountId}, ${apiKeyId}, ${this.#nowMs()})`
     const [row] = rows
     if (row === undefined) return UNLIMITED
     const projectId = row.project_id === null ? undefined : Number(row.project_id)
+    const nowMs = Number(row.read_at_ms)
     const limits = AccountLimits.of(
-      rows.map(({ state }) => scopeFrom(state)),
+      rows.map(rates => ratesFrom(rates, nowMs)),
       () => projectId,
     )
     const scopes = limits.scopesOf({ apiKeyId, model: '' })
-    const nowMs = Number(row.read_at_ms)
     const decision = admitRead(scopes, nowMs)
     for (const [index, live] of scopes.entries()) live.usage = decision.usages[index] ?? live.usage
     const outcome = outcomeOf(scopes, decision, nowMs)

@@ -165,7 +165,8 @@ CREATE TABLE nodes (
 
 CREATE TABLE commits (
   id bigint PRIMARY KEY,
-  node_id bigint NOT NULL REFERENCES nodes (id),
+  -- No foreign key, which each batch would look at.
+  node_id bigint NOT NULL,
   -- 1 for the first commit of the node, without gaps.
   number bigint NOT NULL,
   -- Null for commits of migrations of SQLite, in books that were copied.

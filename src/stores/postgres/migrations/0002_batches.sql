@@ -75,36 +75,62 @@ CREATE TYPE periods_v1 AS (
   month_end_ms bigint
 );
 
--- The limits of a scope as a text that the node reads, and whether it has room for the requests that ask.
-CREATE TYPE asked_limit_v1 AS (account_id bigint, has_room boolean, state text);
+-- What requests ask of the limits of a scope, whether these have room for all of them, and where their row is: it stays
+-- there until it is changed. Then the scope with its rates, and what is in their buckets now.
+CREATE TYPE asked_limit_v1 AS (
+  account_id bigint,
+  requests bigint,
+  running bigint,
+  tokens bigint,
+  amount bigint,
+  has_room boolean,
+  place tid,
+  kind text,
+  scope_id bigint,
+  model text,
+  requests_per_minute bigint,
+  request_parts bigint,
+  tokens_per_minute bigint,
+  token_parts bigint
+);
 
 -- The sum of integers as an integer. `sum` makes a decimal number of them, which costs a batch more than the additions.
 CREATE AGGREGATE sum_v1(bigint) (SFUNC = int8pl, STYPE = bigint);
 
 -- Posts one batch of charges, ends of holds and holds. The rows of its result say what is not as asked:
 --   1 (books): the account, and its available, revenue_text, operation_count, latest_operation_id and latest_charge_id
---     before the batch, of each account with charges;
+--     before the batch, of each account with new charges;
 --   2 (charge): its position, and 0 with its shortfall; or 1, not charged now, with the account, cost and shortfall of the
 --     first charge of its id, null if there is none;
 --   3 (hold): its position, and 0 refused with the free, media and text amounts, 1 another hold has its id, 2 expired,
 --     3 the account is closed, 4 there is no account, 5 limited with the free amount, 6 it was placed before;
---   4 (limits): the account, the time, and as `state` the limits of a scope before the holds of the batch;
+--   4 (limits): the account, the time, and as `state` the limits of a scope before the holds of the batch, if a limit
+--     of the account does not have room for all of its holds;
 --   5 (project): a key of an account whose projects have limits, and its project;
---   6 (alerts): 0; there are new rows in `untold_alerts`.
+--   6 (alerts): 0; there are new rows in `untold_alerts`;
+--   7 (rates): the account, the row id of a scope, its requests a minute with the parts in their bucket before the
+--     holds of the batch, the same for tokens, and as `state` the kind and the model, if all limits of the account have
+--     room;
+--   8 (time): 0, and the time of the rates.
+-- `p_first_key` and `p_last_key` are the smallest and the largest `id_key` of the charges: only their partitions are read.
 -- Without `enable_seqscan = off`, a session that began with small tables would go on to read them from end to end.
+-- Without generic plans, the planner would take a third of the time of a small batch, and more with limits.
 CREATE FUNCTION post_v1(
   p_place lane_place_v1,
   p_accounts bigint[],
   p_charges text_charge_v1[],
+  p_first_key bigint,
+  p_last_key bigint,
   p_ends text_hold_v1[],
   p_holds text_hold_v1[],
   p_now_ms bigint
 ) RETURNS TABLE (part integer, subject bigint, v0 bigint, v1 bigint, v2 bigint, v3 bigint, v4 bigint, state text)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   v_now_ms bigint := now_ms(p_now_ms);
   v_books balances[];
   v_is_limited boolean;
+  v_has_alert boolean;
   v_at periods_v1;
   -- What the holds of the accounts with limits ask of their scopes.
   v_uses usage_change_v1[];
@@ -114,30 +140,32 @@ DECLARE
   v_apart bigint[] := '{}';
   v_untold bigint := 0;
   v_ended ended_hold_v1[];
-  v_first bigint;
-  v_last bigint;
+  -- The charges that are made now.
+  v_taken bigint;
   -- The holds that repeat an earlier one, and those that were placed together.
   v_repeated bigint;
   v_placed bigint;
   v_hold record;
   v_account record;
   v_code bigint;
+  v_ignored text;
 BEGIN
   -- The caller waits for the disk in a transaction of its own, after the locks of this one are released. A lock that
   -- another transaction does not release must not make the node believe that the database is lost.
-  PERFORM set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '2s', true);
-  PERFORM enter_lane_v1(p_place, v_now_ms);
-  SELECT array_agg(locked.book) INTO v_books FROM (
-    SELECT balances AS book FROM balances WHERE account_id = ANY (p_accounts)
-      ORDER BY account_id FOR NO KEY UPDATE
-  ) AS locked;
-  v_is_limited := EXISTS (SELECT FROM unnest(v_books) WHERE limit_kinds <> 0);
+  -- An assignment costs less than PERFORM, which runs a query.
+  v_ignored := set_config('synchronous_commit', 'off', true);
+  v_ignored := set_config('lock_timeout', '2s', true);
+  v_ignored := enter_lane_v1(p_place, v_now_ms);
+  SELECT array_agg(locked.book), bool_or(limit_kinds <> 0), bool_or(has_alert <> 0)
+    INTO v_books, v_is_limited, v_has_alert
+    FROM (
+      SELECT balances AS book, limit_kinds, has_alert FROM balances WHERE account_id = ANY (p_accounts)
+        ORDER BY account_id FOR NO KEY UPDATE
+    ) AS locked;
   IF v_is_limited THEN
     v_at := periods_v1(v_now_ms);
   END IF;
   IF cardinality(p_charges) + cardinality(p_ends) > 0 THEN
-    -- Only the partitions between these are opened.
-    SELECT min(id_key), max(id_key) INTO v_first, v_last FROM unnest(p_charges);
     WITH ended AS (
       DELETE FROM text_holds h USING (
           SELECT id, id_key, id_tail, account_id FROM unnest(p_charges)
@@ -148,53 +176,62 @@ BEGIN
           g.id,
           -- One look at the index for each charge. A join could read all charges of the time of the batch.
           (SELECT c.id FROM charges c
-            WHERE c.id_key = g.id_key AND c.id_tail = g.id_tail AND c.id_key BETWEEN v_first AND v_last),
+            WHERE c.id_key = g.id_key AND c.id_tail = g.id_tail AND c.id_key BETWEEN p_first_key AND p_last_key),
           CASE WHEN h.expired_at_ms IS NULL THEN h.amount ELSE 0 END,
           h
         )::ended_hold_v1 AS hold
     )
-    SELECT array_agg(hold) INTO v_ended FROM ended;
+    SELECT array_agg(hold), count(*) FILTER (WHERE (hold).charge_id IS NOT NULL AND (hold).first_charge_id IS NULL)
+      INTO v_ended, v_taken FROM ended;
     IF v_is_limited THEN
       v_untold := change_usage_v1(ARRAY(
         SELECT change
           FROM unnest(v_ended) AS e JOIN unnest(v_books) AS b ON b.account_id = (e.hold).account_id
             LEFT JOIN unnest(p_charges) AS g ON g.id = e.charge_id
+            -- Nearly all charges are of the scopes of their holds.
+            CROSS JOIN LATERAL (
+              SELECT g.api_key_id = (e.hold).api_key_id AND g.model = (e.hold).model
+            ) AS same (is_of_hold)
             CROSS JOIN LATERAL (
               SELECT given_back_v1(
                   e.hold,
                   coalesce(g.input + g.cached_input + g.cache_write + coalesce(g.cache_write_1h, 0) + g.audio_input
                     + g.output + g.reasoning + g.audio_output, 0),
+                  CASE WHEN e.first_charge_id IS NULL AND is_of_hold THEN g.cost ELSE 0 END,
                   g.at_ms
                 ) WHERE (e.hold).api_key_id IS NOT NULL
               UNION ALL
               SELECT ROW(g.account_id, g.api_key_id, g.model, 0, 0, NULL, 0, 0, g.cost, g.at_ms)::usage_change_v1
-                WHERE g.cost > 0 AND e.first_charge_id IS NULL
+                WHERE g.cost > 0 AND e.first_charge_id IS NULL AND is_of_hold IS NOT TRUE
             ) AS changes (change)
           WHERE b.limit_kinds <> 0
       ), v_at);
     END IF;
-    IF cardinality(p_charges) > 0 THEN
-      RETURN QUERY SELECT 1, b.account_id, b.available, b.revenue_text, b.operation_count, b.latest_operation_id,
-          b.latest_charge_id, NULL::text
-        FROM unnest(v_books) AS b WHERE b.account_id IN (SELECT account_id FROM unnest(p_charges));
+    IF v_taken < cardinality(p_charges) THEN
+      RETURN QUERY SELECT 2, g.id - p_place.sealed_id - 1, 1::bigint, f.account_id, f.cost, f.shortfall, NULL::bigint,
+          NULL::text
+        FROM unnest(p_charges) AS g LEFT JOIN LATERAL (
+          SELECT c.account_id, c.cost, c.shortfall FROM charges c
+            WHERE c.id_key = g.id_key AND c.id_tail = g.id_tail AND c.id_key BETWEEN p_first_key AND p_last_key
+            LIMIT 1
+        ) AS f ON true
+        WHERE NOT EXISTS (SELECT FROM unnest(v_ended) AS e WHERE e.charge_id = g.id AND e.first_charge_id IS NULL);
     END IF;
 
     -- Without the columns that only the row of a charge has: each step of a query copies its rows.
     RETURN QUERY WITH taken AS MATERIALIZED (
+      -- The books are those before each charge. An operation has the row id of its charge.
       SELECT g.id, g.id_key, g.id_tail, g.account_id, g.cost, g.at_ms, greatest(g.cost - e.freed, 0) AS shortfall,
-          coalesce(lag(g.id) OVER account, b.latest_charge_id) AS previous_charge,
-          -- An operation has the row id of its charge.
-          coalesce(
-            max(g.id) FILTER (WHERE g.cost > 0) OVER (account ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
-            b.latest_operation_id
-          ) AS previous_operation,
-          b.operation_count + count(*) FILTER (WHERE g.cost > 0) OVER account AS number,
-          b.available - sum_v1(g.cost) OVER account AS available_after,
-          b.revenue_text + sum_v1(g.cost) OVER account AS revenue_after
+          max(g.id) OVER before IS NULL AS is_first,
+          coalesce(max(g.id) OVER before, b.latest_charge_id) AS previous_charge,
+          coalesce(max(g.id) FILTER (WHERE g.cost > 0) OVER before, b.latest_operation_id) AS previous_operation,
+          b.operation_count + count(*) FILTER (WHERE g.cost > 0) OVER before AS operations,
+          b.available - coalesce(sum_v1(g.cost) OVER before, 0) AS available,
+          b.revenue_text + coalesce(sum_v1(g.cost) OVER before, 0) AS revenue_text
         FROM unnest(p_charges) AS g JOIN unnest(v_ended) AS e ON e.charge_id = g.id
           JOIN unnest(v_books) AS b ON b.account_id = g.account_id
         WHERE e.first_charge_id IS NULL
-        WINDOW account AS (PARTITION BY g.account_id ORDER BY g.id)
+        WINDOW before AS (PARTITION BY g.account_id ORDER BY g.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
     ), insert_charges AS (
       INSERT INTO charges (id, id_key, id_tail, account_id, previous_id, operation_id, api_key_id, route, model,
           provider, input, cached_input, cache_write, audio_input, output, reasoning, audio_output, provenance,
@@ -209,27 +246,41 @@ BEGIN
     ), insert_operations AS (
       INSERT INTO operations (id, account_id, number, previous_id, kind, subject_key, subject_tail, amount, at_ms,
           book_1, amount_1, balance_after_1, book_2, amount_2, balance_after_2, commit_id)
-        SELECT id, account_id, number, previous_operation, 'charge', id_key, id_tail, -cost, at_ms, 'available', -cost,
-            available_after, 'revenue.text', cost, revenue_after, p_place.sealed_id + 1
+        SELECT id, account_id, operations + 1, previous_operation, 'charge', id_key, id_tail, -cost, at_ms, 'available',
+            -cost, available - cost, 'revenue.text', cost, revenue_text + cost, p_place.sealed_id + 1
           FROM taken WHERE cost > 0
+    ), days AS MATERIALIZED (
+      SELECT g.at_ms / 86400000 AS day, g.account_id, g.api_key_id, g.model, g.provider, min(g.id) AS first_charge_id,
+          max(g.id) AS latest_charge_id, count(*) AS charges,
+          sum_v1(g.input + g.cached_input + g.cache_write + coalesce(g.cache_write_1h, 0) + g.audio_input)
+            AS input_tokens,
+          sum_v1(g.output + g.reasoning + g.audio_output) AS output_tokens, sum_v1(g.cost) AS cost,
+          coalesce(sum_v1(g.provider_cost), 0) AS provider_cost,
+          count(*) FILTER (WHERE g.provider_cost IS NULL) AS charges_without_cost
+        FROM unnest(p_charges) AS g JOIN taken t ON t.id = g.id GROUP BY 1, 2, 3, 4, 5
     ), add_to_days AS (
-      INSERT INTO usage_days AS d (day, account_id, api_key_id, model, provider, first_charge_id, latest_charge_id,
-          charges, input_tokens, output_tokens, images, duration_ms, cost, compensated, provider_cost,
-          charges_without_cost)
-        SELECT g.at_ms / 86400000, g.account_id, g.api_key_id, g.model, g.provider, min(g.id), max(g.id), count(*),
-            sum_v1(g.input + g.cached_input + g.cache_write + coalesce(g.cache_write_1h, 0) + g.audio_input),
-            sum_v1(g.output + g.reasoning + g.audio_output), 0, 0, sum_v1(g.cost), 0,
-            coalesce(sum_v1(g.provider_cost), 0), count(*) FILTER (WHERE g.provider_cost IS NULL)
-          FROM unnest(p_charges) AS g JOIN taken t ON t.id = g.id GROUP BY 1, 2, 3, 4, 5
-        ON CONFLICT (day, account_id, api_key_id, model, provider) DO UPDATE SET
-          first_charge_id = least(d.first_charge_id, excluded.first_charge_id),
-          latest_charge_id = greatest(d.latest_charge_id, excluded.latest_charge_id),
-          charges = d.charges + excluded.charges,
-          input_tokens = d.input_tokens + excluded.input_tokens,
-          output_tokens = d.output_tokens + excluded.output_tokens,
-          cost = d.cost + excluded.cost,
-          provider_cost = d.provider_cost + excluded.provider_cost,
-          charges_without_cost = d.charges_without_cost + excluded.charges_without_cost
+      -- Nobody else writes rows of these accounts now. An insert with a conflict would lock each row before its change.
+      UPDATE usage_days d SET
+          first_charge_id = least(d.first_charge_id, a.first_charge_id),
+          latest_charge_id = greatest(d.latest_charge_id, a.latest_charge_id),
+          charges = d.charges + a.charges,
+          input_tokens = d.input_tokens + a.input_tokens,
+          output_tokens = d.output_tokens + a.output_tokens,
+          cost = d.cost + a.cost,
+          provider_cost = d.provider_cost + a.provider_cost,
+          charges_without_cost = d.charges_without_cost + a.charges_without_cost
+        FROM days a
+        WHERE d.day = a.day AND d.account_id = a.account_id AND d.api_key_id = a.api_key_id AND d.model = a.model
+          AND d.provider = a.provider
+        RETURNING a.first_charge_id
+    ), insert_days AS (
+      INSERT INTO usage_days (day, account_id, api_key_id, model, provider, first_charge_id, latest_charge_id, charges,
+          input_tokens, output_tokens, images, duration_ms, cost, compensated, provider_cost, charges_without_cost)
+        SELECT day, account_id, api_key_id, model, provider, first_charge_id, latest_charge_id, charges, input_tokens,
+            output_tokens, 0, 0, cost, 0, provider_cost, charges_without_cost
+          FROM days
+          WHERE (SELECT count(*) FROM add_to_days) < (SELECT count(*) FROM days)
+            AND first_charge_id NOT IN (SELECT first_charge_id FROM add_to_days)
     ), write_books AS (
       UPDATE balances b SET
           available = b.available - s.spent,
@@ -247,19 +298,12 @@ BEGIN
         ) AS s
         WHERE b.account_id = s.account_id
     )
-    SELECT 2, g.id - p_place.sealed_id - 1, CASE WHEN g.shortfall IS NULL THEN 1 ELSE 0 END::bigint, f.account_id,
-        f.cost, coalesce(g.shortfall, f.shortfall), NULL::bigint, NULL::text
-      FROM (
-        SELECT c.id, c.id_key, c.id_tail, t.shortfall FROM unnest(p_charges) AS c LEFT JOIN taken t ON t.id = c.id
-          WHERE t.id IS NULL OR t.shortfall > 0
-      ) AS g LEFT JOIN LATERAL (
-        SELECT c.account_id, c.cost, c.shortfall FROM charges c
-          WHERE g.shortfall IS NULL AND c.id_key = g.id_key AND c.id_tail = g.id_tail
-            AND c.id_key BETWEEN v_first AND v_last
-          LIMIT 1
-      ) AS f ON true;
+    SELECT 1, account_id, available, revenue_text, operations, previous_operation, previous_charge, NULL::text
+      FROM taken WHERE is_first
+    UNION ALL
+    SELECT 2, id - p_place.sealed_id - 1, 0, NULL, cost, shortfall, NULL, NULL FROM taken WHERE shortfall > 0;
 
-    IF EXISTS (SELECT FROM unnest(v_books) WHERE has_alert <> 0) THEN
+    IF v_has_alert THEN
       v_untold := v_untold + tell_low_balances_v1(ARRAY(SELECT account_id FROM unnest(p_charges)), v_now_ms);
     END IF;
   END IF;
@@ -285,8 +329,17 @@ BEGIN
       );
       v_limits := ARRAY(SELECT asked FROM asked_limits_v1(v_uses, v_at) AS asked);
       v_apart := ARRAY(SELECT DISTINCT account_id FROM unnest(v_limits) WHERE NOT has_room);
-      RETURN QUERY SELECT 4, l.account_id, v_now_ms, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, l.state
-        FROM unnest(v_limits) AS l;
+      RETURN QUERY SELECT 8, 0::bigint, v_now_ms, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text;
+      RETURN QUERY SELECT 7, a.account_id, a.scope_id, a.requests_per_minute, a.request_parts, a.tokens_per_minute,
+          a.token_parts, a.kind || ' ' || a.model
+        FROM unnest(v_limits) AS a
+        WHERE a.account_id <> ALL (v_apart)
+          AND (a.requests_per_minute IS NOT NULL OR a.tokens_per_minute IS NOT NULL);
+      IF cardinality(v_apart) > 0 THEN
+        RETURN QUERY SELECT 4, a.account_id, v_now_ms, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint,
+            limit_state_v1(l)
+          FROM unnest(v_limits) AS a JOIN limits l ON l.ctid = a.place WHERE a.account_id = ANY (v_apart);
+      END IF;
       RETURN QUERY SELECT 5, k.id, k.project_id, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text
         FROM unnest(v_books) AS b JOIN unnest(v_uses) AS u ON u.account_id = b.account_id
           JOIN api_keys k ON k.id = u.api_key_id
@@ -318,44 +371,45 @@ BEGIN
           WHERE v_placed + v_repeated < cardinality(p_holds)
             AND NOT EXISTS (SELECT FROM text_holds h WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail)
       );
-      PERFORM change_usage_v1(ARRAY(SELECT u FROM unnest(v_uses) AS u WHERE u.account_id <> ALL (v_apart)), v_at);
+      PERFORM take_asked_v1(v_limits, v_apart, v_now_ms);
     END IF;
 
-    FOR v_hold IN
-      SELECT g.* FROM unnest(p_holds) WITH ORDINALITY AS g
-        WHERE v_placed + v_repeated < cardinality(p_holds)
-          AND NOT EXISTS (SELECT FROM text_holds h WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail)
-        ORDER BY g.ordinality
-    LOOP
-      SELECT b.available - b.reserved AS free, b.held_media, b.held_text + b.reserved AS held_text,
-          a.closed_at_ms IS NOT NULL AS is_closed, v_hold.api_key_id IS NOT NULL AND b.limit_kinds <> 0 AS is_limited
-        INTO v_account FROM balances b JOIN accounts a ON a.id = b.account_id WHERE b.account_id = v_hold.account_id;
-      v_use := ROW(v_hold.account_id, v_hold.api_key_id, v_hold.model, 1, 1, v_hold.tokens, v_hold.worst_case,
-        0, 0, NULL)::usage_change_v1;
-      v_code := CASE
-        WHEN v_account.free IS NULL THEN 4
-        WHEN v_account.is_closed THEN 3
-        -- The limits are asked first, so that a limited request never waits for money.
-        WHEN v_account.is_limited
-          AND EXISTS (SELECT FROM asked_limits_v1(ARRAY[v_use], v_at) WHERE NOT has_room) THEN 5
-        WHEN v_hold.amount > 0 AND v_hold.amount > v_account.free THEN 0
-      END;
-      IF v_code IS NOT NULL THEN
-        IF v_code = 5 THEN
-          PERFORM refuse_use_v1(v_use, v_now_ms);
+    IF v_placed + v_repeated < cardinality(p_holds) THEN
+      FOR v_hold IN
+        SELECT g.* FROM unnest(p_holds) WITH ORDINALITY AS g
+          WHERE NOT EXISTS (SELECT FROM text_holds h WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail)
+          ORDER BY g.ordinality
+      LOOP
+        SELECT b.available - b.reserved AS free, b.held_media, b.held_text + b.reserved AS held_text,
+            a.closed_at_ms IS NOT NULL AS is_closed, v_hold.api_key_id IS NOT NULL AND b.limit_kinds <> 0 AS is_limited
+          INTO v_account FROM balances b JOIN accounts a ON a.id = b.account_id WHERE b.account_id = v_hold.account_id;
+        v_use := ROW(v_hold.account_id, v_hold.api_key_id, v_hold.model, 1, 1, v_hold.tokens, v_hold.worst_case,
+          0, 0, NULL)::usage_change_v1;
+        v_code := CASE
+          WHEN v_account.free IS NULL THEN 4
+          WHEN v_account.is_closed THEN 3
+          -- The limits are asked first, so that a limited request never waits for money.
+          WHEN v_account.is_limited
+            AND EXISTS (SELECT FROM asked_limits_v1(ARRAY[v_use], v_at) WHERE NOT has_room) THEN 5
+          WHEN v_hold.amount > 0 AND v_hold.amount > v_account.free THEN 0
+        END;
+        IF v_code IS NOT NULL THEN
+          IF v_code = 5 THEN
+            PERFORM refuse_use_v1(v_use, v_now_ms);
+          END IF;
+          RETURN QUERY SELECT 3, v_hold.ordinality, v_code, v_account.free, v_account.held_media, v_account.held_text,
+            NULL::bigint, NULL::text;
+        ELSE
+          INSERT INTO text_holds (id_key, id_tail, account_id, amount, lane, epoch, api_key_id, model, tokens, worst_case)
+            VALUES (v_hold.id_key, v_hold.id_tail, v_hold.account_id, v_hold.amount, p_place.lane, p_place.epoch,
+              v_hold.api_key_id, v_hold.model, v_hold.tokens, v_hold.worst_case);
+          UPDATE balances b SET reserved = b.reserved + v_hold.amount WHERE b.account_id = v_hold.account_id;
+          IF v_account.is_limited THEN
+            PERFORM change_usage_v1(ARRAY[v_use], v_at);
+          END IF;
         END IF;
-        RETURN QUERY SELECT 3, v_hold.ordinality, v_code, v_account.free, v_account.held_media, v_account.held_text,
-          NULL::bigint, NULL::text;
-      ELSE
-        INSERT INTO text_holds (id_key, id_tail, account_id, amount, lane, epoch, api_key_id, model, tokens, worst_case)
-          VALUES (v_hold.id_key, v_hold.id_tail, v_hold.account_id, v_hold.amount, p_place.lane, p_place.epoch,
-            v_hold.api_key_id, v_hold.model, v_hold.tokens, v_hold.worst_case);
-        UPDATE balances b SET reserved = b.reserved + v_hold.amount WHERE b.account_id = v_hold.account_id;
-        IF v_account.is_limited THEN
-          PERFORM change_usage_v1(ARRAY[v_use], v_at);
-        END IF;
-      END IF;
-    END LOOP;
+      END LOOP;
+    END IF;
   END IF;
 
   IF v_untold > 0 THEN

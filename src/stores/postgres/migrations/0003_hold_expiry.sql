@@ -26,7 +26,7 @@ BEGIN
   IF v_hold.api_key_id IS NOT NULL THEN
     -- It is ended for its limits, which do not know that it expired.
     v_hold.expired_at_ms := NULL;
-    PERFORM change_usage_v1(ARRAY[given_back_v1(v_hold, 0, NULL)], periods_v1(v_now_ms));
+    PERFORM change_usage_v1(ARRAY[given_back_v1(v_hold, 0, 0, NULL)], periods_v1(v_now_ms));
   END IF;
   RETURN true;
 END $$;
@@ -46,7 +46,7 @@ BEGIN
     ) AS s
     WHERE b.account_id = s.account_id;
   PERFORM change_usage_v1(
-    ARRAY(SELECT given_back_v1(h, 0, NULL) FROM unnest(v_ended) AS h WHERE h.api_key_id IS NOT NULL),
+    ARRAY(SELECT given_back_v1(h, 0, 0, NULL) FROM unnest(v_ended) AS h WHERE h.api_key_id IS NOT NULL),
     periods_v1(now_ms(p_now_ms))
   );
   UPDATE lanes SET seen_at_ms = 0 WHERE number = p_lane AND epoch = p_epoch;

@@ -2,6 +2,8 @@
 
 CREATE INDEX refunds_by_time ON operations (at_ms) WHERE kind = 'refund';
 CREATE INDEX refunds_by_account ON operations (account_id, at_ms) WHERE kind = 'refund';
+-- The statement of one kind of movement, such as grants, is a few lines among many charges. These write nothing here.
+CREATE INDEX operations_beside_charges ON operations (account_id, number) WHERE kind <> 'charge';
 -- Charges are written in the order of time, so this index is small and costs nothing to keep.
 CREATE INDEX charges_by_time ON charges USING brin (at_ms);
 

@@ -90,6 +90,12 @@ RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
   )
 $$;
 
+-- The same for a bucket that is filled to now, of which a count is taken. Null without a bucket.
+CREATE FUNCTION taken_now_v1(p_parts bigint, p_count bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN p_parts IS NOT NULL
+    THEN greatest(p_parts - least(p_count, 100000000000) * 60000, -9007199254740991) END
+$$;
+
 -- The rules of src/domain/limits/periods.ts.
 
 -- The time with the starts and ends of its periods.
@@ -157,7 +163,7 @@ CREATE FUNCTION limit_state_v1(l limits) RETURNS text LANGUAGE sql STABLE AS $$
       l.month_end_ms, l.month_spent, l.month_spent_before, l.total_spent)::text
 $$;
 
--- The limits of the scopes of requests, as a text that the node reads, and whether each has room for its part of them.
+-- What requests ask of the limits of their scopes.
 CREATE FUNCTION asked_limits_v1(p_uses usage_change_v1[], p_at periods_v1) RETURNS SETOF asked_limit_v1
 LANGUAGE sql STABLE AS $$
   WITH asked AS (
@@ -168,20 +174,37 @@ LANGUAGE sql STABLE AS $$
         CROSS JOIN scopes_v1(b.limit_kinds, u.account_id, u.api_key_id, u.model) AS s
       GROUP BY u.account_id, s.kind, s.scope_id, s.model
   )
-  SELECT l.account_id, has_room_v1(l, a.requests, a.running, a.tokens, a.amount, p_at),
-      limit_state_v1(l)
+  SELECT l.account_id, a.requests, a.running, a.tokens, a.amount,
+      has_room_v1(l, a.requests, a.running, a.tokens, a.amount, p_at), l.ctid, l.kind, l.scope_id, l.model,
+      l.requests_per_minute, filled_v1(l.request_parts, l.requests_at_ms, l.requests_per_minute, p_at.now_ms),
+      l.tokens_per_minute, filled_v1(l.token_parts, l.tokens_at_ms, l.tokens_per_minute, p_at.now_ms)
     FROM asked a JOIN limits l
       ON l.account_id = a.account_id AND l.kind = a.kind AND l.scope_id = a.scope_id AND l.model = a.model
 $$;
 
--- What the end of a request that used these tokens gives back of what its hold took. An expired hold gave it back
--- before. `p_at_ms` is the time of its charge.
-CREATE FUNCTION given_back_v1(h text_holds, p_used_tokens bigint, p_at_ms bigint) RETURNS usage_change_v1
+-- Takes what text requests asked of their limits, without those of some accounts. Does what `change_usage_v1` does,
+-- with what `asked_limits_v1` found.
+CREATE FUNCTION take_asked_v1(p_asked asked_limit_v1[], p_apart bigint[], p_now_ms bigint) RETURNS void
+LANGUAGE sql AS $$
+  UPDATE limits l SET
+      request_parts = taken_now_v1(a.request_parts, a.requests),
+      requests_at_ms = CASE WHEN a.request_parts IS NOT NULL THEN p_now_ms END,
+      token_parts = taken_now_v1(a.token_parts, a.tokens),
+      tokens_at_ms = CASE WHEN a.token_parts IS NOT NULL THEN p_now_ms END,
+      running = l.running + a.running,
+      reserved_text = l.reserved_text + a.amount
+    FROM unnest(p_asked) AS a
+    WHERE l.ctid = a.place AND a.account_id <> ALL (p_apart)
+$$;
+
+-- What the end of a request that used these tokens gives back of what its hold took, and its cost if that counts for
+-- the same scopes. An expired hold gave it back before. `p_at_ms` is the time of its charge.
+CREATE FUNCTION given_back_v1(h text_holds, p_used_tokens bigint, p_cost bigint, p_at_ms bigint) RETURNS usage_change_v1
 LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN h.expired_at_ms IS NULL
-    THEN ROW(h.account_id, h.api_key_id, h.model, 0, -1, p_used_tokens - h.tokens, -h.worst_case, 0, 0,
+    THEN ROW(h.account_id, h.api_key_id, h.model, 0, -1, p_used_tokens - h.tokens, -h.worst_case, 0, p_cost,
       p_at_ms)::usage_change_v1
-    ELSE ROW(h.account_id, h.api_key_id, h.model, 0, 0, nullif(p_used_tokens, 0), 0, 0, 0,
+    ELSE ROW(h.account_id, h.api_key_id, h.model, 0, 0, nullif(p_used_tokens, 0), 0, 0, p_cost,
       p_at_ms)::usage_change_v1
   END
 $$;
@@ -334,9 +357,10 @@ BEGIN
   RETURN v_untold;
 END $$;
 
--- Counts a request that holds nothing. Returns the limits of its scopes before it, and its project if it has one.
+-- Counts a request that holds nothing. Returns the rates of its scopes before it, and its project if it has one.
 CREATE FUNCTION count_read_v1(p_account bigint, p_key bigint, p_now_ms bigint)
-RETURNS TABLE (read_at_ms bigint, project_id bigint, state text) LANGUAGE plpgsql SET enable_seqscan = off AS $$
+RETURNS TABLE (read_at_ms bigint, project_id bigint, kind text, scope_id bigint, model text, requests_per_minute bigint,
+  request_parts bigint, tokens_per_minute bigint, token_parts bigint) LANGUAGE plpgsql SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
   v_at periods_v1 := periods_v1(now_ms(p_now_ms));
@@ -354,8 +378,9 @@ BEGIN
   ELSE
     PERFORM change_usage_v1(ARRAY[v_use], v_at);
   END IF;
-  RETURN QUERY SELECT v_at.now_ms, (SELECT k.project_id FROM api_keys k WHERE k.id = p_key), l.state
-    FROM unnest(v_limits) AS l;
+  RETURN QUERY SELECT v_at.now_ms, (SELECT k.project_id FROM api_keys k WHERE k.id = p_key), a.kind, a.scope_id,
+      a.model, a.requests_per_minute, a.request_parts, a.tokens_per_minute, a.token_parts
+    FROM unnest(v_limits) AS a WHERE a.requests_per_minute IS NOT NULL OR a.tokens_per_minute IS NOT NULL;
 END $$;
 
 -- Batches look for an alert only if this is set. A step that changes an alert locks the balances of the account before,

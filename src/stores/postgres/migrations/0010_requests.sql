@@ -103,6 +103,17 @@ BEGIN
   END IF;
 END $$;
 
+CREATE FUNCTION add_request_table(p_number bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  -- Attaching takes a weaker lock than creating the table as a partition, so that records are written meanwhile.
+  -- Some room in each page lets a count of alike refusals change without new entries in the indexes.
+  EXECUTE format('CREATE TABLE %I (LIKE requests INCLUDING DEFAULTS) WITH (fillfactor = 90)', 'requests_' || p_number);
+  EXECUTE format('ALTER TABLE requests ATTACH PARTITION %I FOR VALUES IN (%s)', 'requests_' || p_number, p_number);
+END $$;
+
+-- Begins the next part, whose table is already a partition, and makes the table of the part after it. A session can see
+-- a row of `request_parts` before it knows a partition that was attached in the same transaction, and then finds none
+-- for its records.
 CREATE FUNCTION begin_request_part(p_now_ms bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_number bigint;
@@ -110,10 +121,7 @@ BEGIN
   INSERT INTO request_parts (number, began_at_ms, last_before)
     SELECT coalesce((SELECT max(number) FROM request_parts), 0) + 1, p_now_ms, last_value FROM request_numbers
     RETURNING number INTO v_number;
-  -- Attaching takes a weaker lock than creating the table as a partition, so that records are written meanwhile.
-  -- Some room in each page lets a count of alike refusals change without new entries in the indexes.
-  EXECUTE format('CREATE TABLE %I (LIKE requests INCLUDING DEFAULTS) WITH (fillfactor = 90)', 'requests_' || v_number);
-  EXECUTE format('ALTER TABLE requests ATTACH PARTITION %I FOR VALUES IN (%s)', 'requests_' || v_number, v_number);
+  PERFORM add_request_table(v_number + 1);
 END $$;
 
 -- The oldest part, if it is too old or if there are too many records. The newest part is never dropped.
@@ -194,4 +202,5 @@ CREATE FUNCTION count_requests_v1(p_counts request_count_v1[]) RETURNS void LANG
     DO UPDATE SET count = request_counts.count + excluded.count
 $$;
 
+SELECT add_request_table(1);
 SELECT begin_request_part(now_ms(NULL));
