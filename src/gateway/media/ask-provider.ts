@@ -78,7 +78,7 @@ async function applyPoll(
   }
 }
 
-function acceptedJob(job: Job, upstreamId: string, provider: Provider): AcceptedJob {
+export function acceptedJob(job: Job, upstreamId: string, provider: Provider): AcceptedJob {
   return {
     jobId: publicId(job),
     kind: job.kind,

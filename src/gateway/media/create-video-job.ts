@@ -19,7 +19,8 @@ import {
 import { jobInputs } from './job-inputs.ts'
 import type { MediaCall } from './media-call.ts'
 import { resolveMediaModel, type ResolveContext } from './resolve-media-model.ts'
-import { ownJob } from './read-job.ts'
+import type { ResultPorts } from './open-result.ts'
+import { sourceJob, sourceOf } from './source-job.ts'
 
 const MS = 1000
 
@@ -27,7 +28,7 @@ export type CreateVideoPorts = CreateJobPorts &
   ResolveContext & {
     readonly catalog: { current(): Catalog }
     readonly jobs: Jobs
-  }
+  } & ResultPorts
 
 /**
  * Creates the job of a video request: checks it against the model's engine, prices it, holds its money and starts its
@@ -43,7 +44,9 @@ export async function createVideoJob(
   if (first !== undefined) return first
   const { caller, record } = call
   const catalog = ports.catalog.current()
-  const source = await sourceJob(request, call, ports)
+  const { refVideoJobId } = request
+  const source =
+    refVideoJobId === undefined ? undefined : await sourceJob(refVideoJobId, caller.account.id, ports)
   const { model, upstream, provider } = resolveMediaModel(request.model, 'video', {
     ...ports,
     catalog,
@@ -57,6 +60,10 @@ export async function createVideoJob(
   const fields = settings.isOpenAiMediaOn
     ? fieldsInSize(call.body.fields, { model, upstream, provider, paramsOf }, ports)
     : call.body.fields
+  const inputs = inputsOf(call, request, { model, source, fields })
+  const shape = { kind: 'video', model: upstream.model, params: inputs.params } as const
+  const continuation = ports.providerOf(provider)?.continuesFrom?.(shape) ?? { from: 'id' }
+  const continued = source === undefined ? {} : await sourceOf(source, continuation, ports)
   const nowMs = ports.clock.now()
   return createJob(
     {
@@ -70,7 +77,7 @@ export async function createVideoJob(
       model: model.id,
       provider: provider.id,
       upstreamModel: upstream.model,
-      request: { ...inputsOf(call, request, { model, source, fields }), durationMs },
+      request: { ...inputs, ...continued, durationMs },
       quote: {
         kind: 'video',
         tariff: model.pricing,
@@ -100,7 +107,7 @@ function inputsOf(
     fields,
   }: {
     readonly model: VideoModel
-    readonly source: SourceJob | undefined
+    readonly source: Job | undefined
     readonly fields: MediaBody['fields']
   },
 ): Omit<JobRequest, 'durationMs'> {
@@ -115,7 +122,6 @@ function inputsOf(
     count: 1,
     images: jobInputs(call.body, imageNames, { takesProviderIds: true }),
     videos,
-    ...(source === undefined ? {} : { refUpstreamId: source.upstreamId }),
     ...(scenes === undefined || model.engine !== 'storyboard' ? {} : { scenes }),
     ...outputTypesOfRow(model),
   }
@@ -140,27 +146,4 @@ function durations(
   if (pinned !== undefined) return { durationMs: pinned * MS, heldMs: pinned * MS }
   if (asked !== undefined) return { durationMs: asked, heldMs: asked }
   return { durationMs: engine.defaultSeconds * MS, heldMs: model.holdDurationSeconds * MS }
-}
-
-/** An earlier job to continue from, with the id that its provider knows. */
-type SourceJob = { readonly provider: string; readonly upstreamId: string }
-
-/** The caller's own job that a request names. Throws `not_found`, or `ref_video_not_ready` for one without a clip. */
-async function sourceJob(
-  { refVideoJobId }: VideoRequest,
-  { caller }: MediaCall,
-  { jobs }: Pick<CreateVideoPorts, 'jobs'>,
-): Promise<SourceJob | undefined> {
-  if (refVideoJobId === undefined) return undefined
-  const { state, provider, upstreamId } = await ownJob(refVideoJobId, 'video', caller.account.id, jobs)
-  const param = 'ref_video_job_id'
-  if (state !== 'completed') {
-    const problem =
-      state === 'failed' ? 'failed, so it has no video' : 'is not finished. Wait until it is completed'
-    throw new GatewayError('ref_video_not_ready', `Job "${refVideoJobId}" ${problem}.`, { param })
-  }
-  if (upstreamId !== null) return { provider, upstreamId }
-  throw new GatewayError('ref_video_mismatch', 'The provider of the earlier video cannot continue it.', {
-    param,
-  })
 }

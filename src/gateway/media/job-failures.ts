@@ -37,6 +37,11 @@ export const LINK_REFUSED: Failure = {
   code: 'FILE_DOWNLOAD_FAILED',
   message: 'An input link could not be downloaded as an image or a video. Send the file itself.',
 }
+export const SOURCE_DELETED: Failure = {
+  reason: 'rejected',
+  code: 'content_archived',
+  message: 'The clip of the earlier job was deleted before this job was sent.',
+}
 export const NOTHING_MADE: Failure = {
   reason: 'generation_failed',
   message: 'The provider finished the job without a result.',

@@ -5,7 +5,7 @@ import type { JobObserver } from './observe-jobs.ts'
 
 /** Providers name their files with ids such as UUIDs. A longer text is not an id. */
 const PROVIDER_ID = /^[A-Za-z0-9_-]{8,128}$/
-const LINK = /^https?:\/\//i
+const LINK = /^https?:\/\/[^\s/]/i
 
 export function isLink(text: string): boolean {
   return LINK.test(text.trim())

@@ -8,7 +8,7 @@ import type {
 } from '../../protocol/media/media-body.ts'
 import { MediaBodyReader } from '../../protocol/media/media-body-reader.ts'
 import { MultipartBodyReader } from '../../protocol/media/multipart-body-reader.ts'
-import { decodeBase64 } from '../../protocol/media/media-string.ts'
+import { bytesOfUnknownFormat } from '../../protocol/media/media-string.ts'
 import type { Reservation } from '../byte-budgets/byte-budget.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
@@ -99,7 +99,7 @@ class InputSpool {
   async #takeText(name: InputName, text: string): Promise<void> {
     const isText = isLink(text) || (this.#options.takesIds && isProviderId(text))
     // Base64 of an unknown format is still an input: the model may know it.
-    const bytes = isText ? undefined : decodeBase64(text)
+    const bytes = isText ? undefined : bytesOfUnknownFormat(text)
     if (bytes === undefined) return this.#add(name, { kind: 'text', text })
     this.#start(name)
     await this.#write(bytes)

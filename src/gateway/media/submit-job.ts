@@ -8,8 +8,9 @@ import { UpstreamIdTakenError, type Failed, type Jobs } from '../ports/jobs.ts'
 import type { MediaInput, MediaProvider, SubmitOutcome } from '../ports/media-provider.ts'
 import { fetchInputs, hasLinks, type FetchInputsPorts } from './fetch-inputs.ts'
 import { publicId } from './job-id.ts'
-import { ID_TAKEN, NO_PROVIDER, rejectionFailure } from './job-failures.ts'
+import { ID_TAKEN, NO_PROVIDER, SOURCE_DELETED, rejectionFailure } from './job-failures.ts'
 import { providerCostOf } from './price-result.ts'
+import { sourceClip, type SourceClip } from './source-job.ts'
 import { settleJob, type SettleJobPorts } from './settle-job.ts'
 
 /** A synchronous provider makes the result during the call, which can take minutes. */
@@ -68,20 +69,27 @@ async function fetchAndSubmit(
   const adapter = provider === undefined ? undefined : ports.providerOf(provider)
   // The row was deleted between the job's creation and here. Nothing was sent.
   if (provider === undefined || adapter === undefined) return fail(job, NO_PROVIDER, ports)
+  const { refJobId } = job.request
+  const source = refJobId === undefined ? undefined : await sourceClip(job, { provider, adapter }, ports)
+  if (refJobId !== undefined && source === undefined) return fail(job, SOURCE_DELETED, ports)
   const fetched = hasLinks(job.request) ? await fetchInputs(job, provider, ports, space) : undefined
   if (fetched?.outcome === 'refused') return fail(job, fetched.failure, ports)
   // The mark stores the fetched inputs too. They need no separate step: after a crash before the mark, the job is
   // released and never submitted, and its files are removed as orphans.
   const begun = await jobs.beginSubmit(job.id, clock.now(), fetched?.inputs)
   if (!begun.changed) return begun.job
-  const outcome = await callProvider(begun.job, { provider, adapter }, ports)
+  const outcome = await callProvider(begun.job, { provider, adapter, source }, ports)
   return recordAnswer(begun.job, { outcome, provider, adapter }, ports, settings)
 }
 
 /** An adapter throws only if it has a bug. Bytes may have been sent before. */
 async function callProvider(
-  { request, ...job }: Job,
-  { provider, adapter }: Pick<Answer, 'provider' | 'adapter'>,
+  { request: { refJobId: _sent, ...request }, ...job }: Job,
+  {
+    provider,
+    adapter,
+    source,
+  }: Pick<Answer, 'provider' | 'adapter'> & { readonly source: SourceClip | undefined },
   { blobs, onFailed }: SubmitPorts,
 ): Promise<SubmitOutcome> {
   try {
@@ -93,7 +101,7 @@ async function callProvider(
       timeoutMs: SUBMIT_TIMEOUT_MS,
       ...request,
       images: request.images.map(input => mediaInput(input, blobs)),
-      videos: request.videos.map(input => mediaInput(input, blobs)),
+      videos: [...sourceInputs(source, blobs), ...request.videos.map(input => mediaInput(input, blobs))],
     })
   } catch (error) {
     onFailed(error)
@@ -175,6 +183,11 @@ async function accept(
 
 async function fail(job: Job, failure: Omit<Failed, 'atMs'>, { jobs, clock }: SubmitPorts): Promise<Job> {
   return (await jobs.fail(job.id, { ...failure, atMs: clock.now() })).job
+}
+
+function sourceInputs(source: SourceClip | undefined, blobs: Blobs): readonly MediaInput[] {
+  if (source === undefined) return []
+  return [source.link ?? mediaInput({ from: 'file', file: source.clip }, blobs)]
 }
 
 function mediaInput(input: JobInput, blobs: Blobs): MediaInput {

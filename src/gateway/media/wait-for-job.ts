@@ -49,11 +49,17 @@ async function waitUntil(
 ): Promise<Job> {
   const untilMs = clock.monotonicMs() + waitMs
   let latest = job
+  let isSame = false
   while (!isOver(latest) && !signal.aborted) {
     const leftMs = untilMs - clock.monotonicMs()
     if (leftMs <= 0) break
-    await step(runner, latest, Math.min(POLL_EVERY_MS, leftMs), { signal, clock })
-    latest = (await jobs.find(job.id)) ?? latest
+    // The provider took a moment to answer the last poll, so the next one may be due that moment after a whole step.
+    const dueMs = isSame ? latest.nextPollAtMs - clock.now() : 0
+    const stepMs = dueMs > 0 ? Math.min(POLL_EVERY_MS, dueMs) : POLL_EVERY_MS
+    await step(runner, latest, Math.min(stepMs, leftMs), { signal, clock })
+    const found = (await jobs.find(job.id)) ?? latest
+    isSame = found.state === latest.state
+    latest = found
   }
   return latest
 }

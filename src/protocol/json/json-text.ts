@@ -118,13 +118,6 @@ export function lastNamed(text: string, name: string, objectStart?: number): Mem
   return last
 }
 
-/** The nesting depth of an object, including itself. */
-export function depthOf(text: string): number {
-  const walk = new MemberWalk(text)
-  while (walk.next());
-  return walk.depth
-}
-
 /** A member's key as JSON.parse decodes it. */
 export function keyOf(text: string, { keyStart, keyEnd }: Pick<Member, 'keyStart' | 'keyEnd'>): string {
   return JSON.parse(text.slice(keyStart, keyEnd)) as string

@@ -56,7 +56,7 @@ function parsed(text: string): unknown {
 
 /** For a body that is not one JSON object; `reason` completes the sentence. */
 export function invalidJson(reason: string, cause?: unknown): GatewayError {
-  return new GatewayError('invalid_json', `The request body is not valid JSON: ${reason}.`, { cause })
+  return new GatewayError('invalid_json', `Invalid JSON: ${reason}.`, { cause })
 }
 
 function nameOf(value: unknown): string {

@@ -127,16 +127,18 @@ export const videoDefaults: ParamDefaults = { aspect_ratio: '16:9' }
 const videoAspectRatios = ['16:9', '9:16', '1:1'] as const
 
 /**
- * The values of a video row's allowlist for one request, like `chooseParams`. The aspect ratio is checked against the
- * contract's set even if the row does not list it, and reaches the provider only if it does: some models refuse it.
+ * The values of a video row's allowlist for one request, like `chooseParams`. All video models have an aspect ratio. If
+ * the row does not list its values, those of the contract are allowed. Then the request's value reaches the provider,
+ * which may refuse it, and a request without one leaves the shape to the provider: it can follow from an input image.
  */
 export function chooseVideoParams(
   fields: Readonly<Record<string, unknown>>,
   { params, fixedParams }: Pick<VideoModel, 'params' | 'fixedParams'>,
 ): Params {
-  if (!('aspect_ratio' in params) && !('aspect_ratio' in fixedParams))
-    chooseParams(fields, { aspect_ratio: videoAspectRatios }, videoDefaults)
-  return chooseParams(fields, params, videoDefaults)
+  const isListed = 'aspect_ratio' in params || 'aspect_ratio' in fixedParams
+  const isAsked = (fields['aspect_ratio'] ?? undefined) !== undefined
+  const sets = isListed || !isAsked ? params : { ...params, aspect_ratio: videoAspectRatios }
+  return chooseParams(fields, sets, videoDefaults)
 }
 
 /**

@@ -155,12 +155,24 @@ export function dataUrlContent(text: string): number | undefined {
 /**
  * The bytes of an input that came as text: of a data URL, or of bare base64 whose signature is that of a media file.
  * Undefined for other text, which is a link, a provider's id, bytes of an unknown format, or none of these: see
- * `decodeBase64`.
+ * `bytesOfUnknownFormat`.
  */
 export function bytesOfInput(text: string): Uint8Array<ArrayBuffer> | undefined {
   const start = dataUrlContent(text)
   const bytes = decodeBase64(text.slice(start ?? 0))
   return start !== undefined || (bytes !== undefined && mediaTypeOf(bytes) !== undefined) ? bytes : undefined
+}
+
+/** Base64 in either alphabet, with its padding. Line ends must be removed first. */
+const COMPLETE_BASE64 = /^(?:[\w+/-]{4})*(?:[\w+/-]{2}==|[\w+/-]{3}=)?$/
+
+/**
+ * The bytes of a text that is base64 of an unknown format; undefined for other text. Such base64 must be complete and
+ * have no spaces, because otherwise many words and sentences would be base64.
+ */
+export function bytesOfUnknownFormat(text: string): Uint8Array<ArrayBuffer> | undefined {
+  const content = text.trim().replaceAll(/[\t\n\r]/g, '')
+  return COMPLETE_BASE64.test(content) ? decodeBase64(content) : undefined
 }
 
 /** The bytes of a text that is base64 of at least one byte; undefined for other text. */

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../domain/errors.ts'
+import { invalidJson } from '../json/parse-json.ts'
 
 /**
  * Deeper than any tool's schema or arguments. JSON.stringify checks all outer levels at each level, so that a few
@@ -9,5 +9,5 @@ const DEPTH_MAX = 500
 /** Throws `invalid_json` for a request that is nested too deeply to be converted. */
 export function assertMaxDepth(depth: number): void {
   if (depth <= DEPTH_MAX) return
-  throw new GatewayError('invalid_json', `The request body is nested deeper than ${DEPTH_MAX} levels.`)
+  throw invalidJson(`it is nested deeper than ${DEPTH_MAX} levels`)
 }

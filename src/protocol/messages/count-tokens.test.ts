@@ -61,6 +61,17 @@ test.each<[title: string, body: object, tokens: number]>([
   expect(count(body)).toBe(tokens)
 })
 
+test.each(['"model":"m","model":"n"', '"model":"m","Model":"n"', '"model":"m","messages":[]'])(
+  'a request that names a field twice cannot be counted: %s',
+  members => {
+    const document = parseJsonObject(sentText(`{${members},"messages":[]}`))
+
+    expect(() => readCountTokensRequest(document)).toThrow(
+      expect.objectContaining({ code: 'ambiguous_field' }) as Error,
+    )
+  },
+)
+
 test('a request that could not be sent cannot be counted', () => {
   expect(() => count({ messages: [user({ type: 'hologram' })] })).toThrow('"hologram"')
   expect(() => count({ thread: { type: 'create' } })).toThrow('"thread"')

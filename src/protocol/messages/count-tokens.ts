@@ -1,10 +1,9 @@
 import { FILE_TOKENS, IMAGE_TOKENS } from '../estimate-tokens.ts'
 import type { JsonDocument } from '../json/parse-json.ts'
-import { depthOf } from '../json/json-text.ts'
-import { requiredName } from '../request-fields.ts'
+import { requiredName, unambiguousFields } from '../request-fields.ts'
 import type { ChatBody, ChatMessage, ChatTool } from './chat-body.ts'
 import { assertMaxDepth } from './assert-max-depth.ts'
-import { readChatBody } from './request.ts'
+import { messagesFields, readChatBody } from './request.ts'
 
 /** The tokens for the role and the marks around a message. */
 export const MESSAGE_TOKENS = 4
@@ -20,8 +19,9 @@ type CountTokensRequest = { readonly model: string; readonly inputTokens: number
  * character, an overhead for each message and tool, and a fixed number for an image or a file. Uses no tokenizer.
  */
 export function readCountTokensRequest(document: JsonDocument): CountTokensRequest {
+  const { depth } = unambiguousFields(document, messagesFields, 'model')
+  assertMaxDepth(depth)
   const model = requiredName(document.value['model'], 'model')
-  assertMaxDepth(depthOf(document.text))
   return { model, inputTokens: inputTokensOf(readChatBody(document)) }
 }
 

@@ -35,6 +35,7 @@ export const falKind: MediaKindEntry = {
 type FalPorts = { readonly send: SendMedia; readonly clock: Clock; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 2000
+const HOUR_MS = 3_600_000
 
 /**
  * The queue of fal: images and videos of many models. A poll asks for the status, and for the result of a completed
@@ -50,6 +51,9 @@ export function fal({ send, clock, secretOf }: FalPorts): MediaProvider {
 
   return {
     pollEveryMsMin: POLL_EVERY_MS,
+
+    // Results stay for days. A model has no field for an earlier job, and takes its clip.
+    continuesFrom: () => ({ from: 'clip', linkTtlMs: 24 * HOUR_MS }),
 
     async submit(call) {
       const { provider, model } = call

@@ -98,14 +98,10 @@ describe('the body of a submission', () => {
     expect(await bodyOf({ videos })).toMatchObject({ video_urls: ['a', 'b'] })
   })
 
-  test.each([{ scenes: ['one'] }, { refUpstreamId: 'fal-ai/flux/requests/7' }])(
-    'a submission is refused for %j, which models would ignore',
-    change => {
-      const row = mediaProviderRow('fal', baseUrl.href)
-
-      expect(createBody(aSubmitCall(row, { model, ...change }))).toMatchObject({
-        refusal: expect.any(String),
-      })
+  test.each([['one'], [['one', { seconds: 1.5 }]], [false]])(
+    'a submission includes the scenes %j as they came',
+    async scenes => {
+      expect(await bodyOf({ scenes, params: { scenes: 'of the row' } })).toMatchObject({ scenes })
     },
   )
 })

@@ -16,7 +16,7 @@ import {
   unusable,
 } from '../media/outcomes.ts'
 import { millisecondsOf, linkOutput } from '../media/result-values.ts'
-import { linkOf, otherParams, unsupportedRequest, IMAGE_FIELD, namedImages } from '../media/inputs.ts'
+import { linkOf, otherParams, scenesOf, IMAGE_FIELD, namedImages } from '../media/inputs.ts'
 import { jsonParts, type SubmitBody } from '../media/request-bodies.ts'
 import type { MediaAnswer } from '../media/media-http.ts'
 
@@ -64,6 +64,7 @@ const OWN_FIELDS = new Set([
   'video_urls',
   'num_images',
   'sync_mode',
+  'scenes',
   IMAGE_FIELD,
 ])
 
@@ -71,12 +72,10 @@ const OWN_FIELDS = new Set([
 const TAKES_LIST = /(?:^|\/)(?:edit|multi|reference-to-video)(?:\/|$)/
 
 /**
- * The body of a submission: the input of the model. Bytes go as data URLs. Models ignore unknown fields, so a job that
- * needs such a field is refused.
+ * The body of a submission: the input of the model. Bytes go as data URLs. Scenes are sent, because the row says that
+ * its model makes storyboards.
  */
 export function createBody(call: SubmitCall): SubmitBody {
-  const refusal = unsupportedRequest(call)
-  if (refusal !== undefined) return { refusal }
   const { model, prompt, params, durationMs } = call
   const images = call.images.map(linkOf)
   const videos = call.videos.map(linkOf)
@@ -88,6 +87,7 @@ export function createBody(call: SubmitCall): SubmitBody {
     ...(namedImages(params, images) ?? (hasList ? { image_urls: images } : { image_url: images[0] })),
     video_url: videos.length > 1 ? undefined : videos[0],
     video_urls: videos.length > 1 ? videos : undefined,
+    scenes: scenesOf(call),
   })
 }
 

@@ -123,7 +123,7 @@ describe('geminigen', () => {
   test.each<[string, Partial<SubmitCall>, string]>([
     ['has no base URL', { provider: mediaProviderRow('geminigen', '') }, 'operator'],
     ['has a model of no family', { model: 'other' }, 'operator'],
-    ['has scenes', { scenes: ['one'] }, 'invalid'],
+    ['has a video', { videos: [{ from: 'url', url: 'https://example.com/a.mp4' }] }, 'invalid'],
   ])('geminigen sends nothing for a job that %s', async (_, change, reason) => {
     const { sent, provider, aCall } = open()
 

@@ -7,7 +7,7 @@ import { boundaryOf, formParts } from '../media/request-bodies.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
 import { PROBE_TIMEOUT_MS, submitTo, type SendMedia, type MediaAnswer } from '../media/media-http.ts'
-import { submitForm } from './submit-form.ts'
+import { changesClip, submitForm } from './submit-form.ts'
 import { errorCodeOf, isOperatorCode, readHistory, readSubmitted } from './wire.ts'
 
 export const geminigenKind: MediaKindEntry = {
@@ -24,6 +24,7 @@ export const geminigenKind: MediaKindEntry = {
 type GeminigenPorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 3000
+const DAY_MS = 86_400_000
 
 /**
  * GeminiGen.AI: images and videos of several vendors' models. Its history lists jobs by their prompts and has no field
@@ -33,6 +34,10 @@ const POLL_EVERY_MS = 3000
 export function geminigen({ send, secretOf }: GeminigenPorts): MediaProvider {
   return {
     pollEveryMsMin: POLL_EVERY_MS,
+
+    // Files are kept for a month. The history of a job has its links.
+    continuesFrom: ({ model }) =>
+      changesClip(model) ? { from: 'clip', linkTtlMs: 7 * DAY_MS } : { from: 'id' },
 
     async submit(call) {
       const form = submitForm(call)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { aSubmitCall, bytesInput } from '../../../test/support/media-calls.ts'
 import { mediaProviderRow } from '../../../test/support/media-providers.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
-import { submitForm } from './submit-form.ts'
+import { changesClip, submitForm } from './submit-form.ts'
 
 const row = mediaProviderRow('geminigen', 'http://127.0.0.1')
 const png = bytesInput(new Uint8Array([1, 2, 3]))
@@ -140,10 +140,43 @@ describe('a video', () => {
     expect(form.fields).toContainEqual(['ref_history', 'c558a44c'])
   })
 
+  test.each([
+    ['one; two', 'one; two'],
+    [['one', { seconds: 1.5 }], '["one",{"seconds":1.5}]'],
+  ])('a video of the scenes %j has them as they came', (scenes, text) => {
+    expect(formOf({ scenes }).fields).toContainEqual(['scenes', text])
+  })
+
+  test.each(['kling-video-o1-edit', 'kling/kling-video-motion-3', 'seedance-2-omni'])(
+    'a video of %s has its videos as files and as links',
+    model => {
+      const mp4 = bytesInput(new Uint8Array([1, 2, 3]), 'video/mp4')
+
+      const { fields } = formOf({ model, images: [png], videos: [mp4, link] })
+
+      expect(fields.slice(2)).toEqual([
+        ['ref_images', 'input-0.png'],
+        ['ref_videos', 'input-0.mp4'],
+        ['ref_videos', link.url],
+      ])
+    },
+  )
+
+  test.each([
+    ['kling-video-o1-edit', true],
+    ['kling/kling-video-motion-3', true],
+    ['kling-video-lipsync', true],
+    ['kling-video-3-0', false],
+    ['veo-3.1', false],
+    ['seedance-2-omni', false],
+  ])('%s changes a clip instead of continuing it: %j', (model, isChanged) => {
+    expect(changesClip(model)).toBe(isChanged)
+  })
+
   test.each<[string, Partial<SubmitCall>]>([
     ['an earlier job of a family that cannot go on', { model: 'sora-2', refUpstreamId: 'c558a44c' }],
-    ['a video', { videos: [link] }],
-    ['scenes', { scenes: 'one' }],
+    ['a video of a family that takes none', { videos: [link] }],
+    ['a video and an earlier job', { model: 'kling-video-3-0', videos: [link], refUpstreamId: 'c558a44c' }],
   ])('a video with %s is refused', (_, change) => {
     expect(submitForm(aCall(change))).toEqual({ refusal: expect.any(String) })
   })

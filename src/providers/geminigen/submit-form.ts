@@ -12,24 +12,35 @@ const OWN_FIELDS = new Set([
   'duration',
   'number_of_images',
   'ref_images',
+  'ref_videos',
   'file_urls',
   'files',
   'ref_history',
   'mode_image',
+  'scenes',
 ])
 
 const VIDEO_FAMILY = /^(veo|sora|grok|seedance|kling|meta)(?:\/(.+)|(?=[\d._-]|$))/
 /** These families can continue an earlier job. */
 const EXTENDABLE = new Set(['veo', 'grok', 'seedance', 'kling'])
+/** These families have models that take input videos, to edit them, to copy their motion, or as references. */
+const TAKES_VIDEOS = new Set(['seedance', 'kling'])
+/** These models of `kling` change a clip instead of continuing it. */
+const CHANGES_CLIP = /^kling(?:\/|-).*(?:edit|lipsync|motion)/
 /** These families take input images in `ref_images`. */
 const TAKES_REF_IMAGES = new Set(['veo', 'seedance', 'kling'])
+const ONE_SOURCE = 'The model continues an earlier job or takes videos, not both.'
 const IMAGE_FAMILY = /^(?:imagen\/)?(gpt-image-2|grok)/
+
+/** Whether a model changes the clip of an earlier job. All others continue the job. */
+export function changesClip(model: string): boolean {
+  return CHANGES_CLIP.test(model)
+}
 
 /** The form of a submission, or why it cannot be sent. A refusal is for the client, and a problem for the operator. */
 export function submitForm(
   call: SubmitCall,
 ): SubmitForm | { readonly refusal: string } | { readonly problem: string } {
-  if (call.scenes !== undefined) return { refusal: 'The provider does not accept scenes.' }
   return call.kind === 'image' ? imageForm(call) : videoForm(call)
 }
 
@@ -51,7 +62,8 @@ function videoForm(
   if (family === undefined) return { problem: `the model "${call.model}" belongs to no family of the API` }
   const isExtension = call.refUpstreamId !== undefined
   if (isExtension && !EXTENDABLE.has(family)) return { refusal: 'The model cannot continue an earlier job.' }
-  if (call.videos.length > 0) return { refusal: 'The provider does not accept videos.' }
+  if (call.videos.length > 0 && (isExtension || !TAKES_VIDEOS.has(family)))
+    return { refusal: isExtension ? ONE_SOURCE : 'The model does not accept videos.' }
   return {
     path: `/${isExtension ? 'video-extend' : 'video-gen'}/${family}`,
     fields: [
@@ -59,6 +71,8 @@ function videoForm(
       ...(call.durationMs === undefined ? [] : [textField('duration', call.durationMs / 1000)]),
       ...(isExtension ? [textField('ref_history', call.refUpstreamId)] : []),
       ...imageFields(call, family),
+      ...uploads(call.videos, { file: 'ref_videos', link: 'ref_videos' }),
+      ...sceneFields(call),
     ],
   }
 }
@@ -92,6 +106,12 @@ function imageFields(call: SubmitCall, family: string): readonly FormField[] {
   const isFrame = family === 'veo' && images.length > 0 && !hasReferences(call)
   const mode = isFrame ? [textField('mode_image', 'frame')] : []
   return [...mode, ...uploads(images, { file: 'ref_images', link: 'ref_images' })]
+}
+
+/** The scenes of a storyboard as the client wrote them: a text, or else JSON. */
+function sceneFields({ scenes }: SubmitCall): readonly FormField[] {
+  if (scenes === undefined) return []
+  return [textField('scenes', typeof scenes === 'string' ? scenes : JSON.stringify(scenes))]
 }
 
 function uploads(

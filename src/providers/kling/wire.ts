@@ -10,7 +10,7 @@ import type {
 } from '../../gateway/ports/media-provider.ts'
 import { isJsonObject } from '../../protocol/json/parse-json.ts'
 import {
-  reasonOf as unsupportedRequest,
+  reasonOf as reasonOfStatus,
   waitOf,
   failedJob,
   isSuccess,
@@ -19,8 +19,8 @@ import {
   unusable,
 } from '../media/outcomes.ts'
 import { costOfCredits, millisecondsOf } from '../media/result-values.ts'
-import { otherParams } from '../media/inputs.ts'
-import { jsonParts, WrittenJson, type BodyPart, type MemberValue } from '../media/request-bodies.ts'
+import { otherParams, scenesOf } from '../media/inputs.ts'
+import { jsonParts, type BodyPart, type MemberValue } from '../media/request-bodies.ts'
 import type { MediaAnswer } from '../media/media-http.ts'
 import { readEnvelope, troubleOf, type Envelope, type Trouble } from './envelope.ts'
 
@@ -62,7 +62,7 @@ const OWN_FIELDS = new Set([
  * scenes on these routes. They are sent under separate names, and the provider decides.
  */
 export function createBody(call: SubmitCall): readonly BodyPart[] {
-  const { jobId, model, prompt, durationMs, refUpstreamId, scenes } = call
+  const { jobId, model, prompt, durationMs, refUpstreamId } = call
   const [image, tail, ...others] = call.images.map(inputValue)
   const videos = call.videos.map(inputValue)
   const source = refUpstreamId === undefined ? undefined : parseUpstreamId(refUpstreamId)
@@ -77,7 +77,7 @@ export function createBody(call: SubmitCall): readonly BodyPart[] {
     image_list: others.length === 0 ? undefined : others,
     video: videos.length > 1 ? videos : videos[0],
     video_id: source?.taskId ?? refUpstreamId,
-    scenes: scenes === undefined ? undefined : new WrittenJson(scenes),
+    scenes: scenesOf(call),
   })
 }
 
@@ -120,7 +120,7 @@ function taskIdOf(envelope: Envelope | undefined): string | undefined {
 /** A documented code decides; otherwise the HTTP status does. */
 function reasonOf(status: number, trouble: Trouble | undefined): Rejection['reason'] {
   if (trouble !== undefined && trouble !== 'server' && trouble !== 'unlisted') return trouble
-  return unsupportedRequest(status)
+  return reasonOfStatus(status)
 }
 
 function rejected(

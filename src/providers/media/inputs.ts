@@ -1,6 +1,6 @@
 import type { Params } from '../../domain/jobs/params.ts'
 import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.ts'
-import type { Members, MemberValue } from './request-bodies.ts'
+import { WrittenJson, type Members, type MemberValue } from './request-bodies.ts'
 
 /** The row's parameter for the role of all images of its jobs. It is for the adapter and never sent. */
 const IMAGE_ROLE = 'image_role'
@@ -38,11 +38,14 @@ export function secondsOf({ durationMs }: Pick<SubmitCall, 'durationMs'>): numbe
   return durationMs === undefined ? undefined : durationMs / 1000
 }
 
-/** Why an API without earlier jobs and scenes cannot make a job: a sentence for the client. */
-export function unsupportedRequest({ refUpstreamId, scenes }: SubmitCall): string | undefined {
-  if (refUpstreamId !== undefined)
-    return 'The provider cannot continue from the id of an earlier job. Send the clip of that job as the video.'
+/** Why an API without scenes cannot make a job: a sentence for the client. */
+export function unsupportedScenes({ scenes }: SubmitCall): string | undefined {
   return scenes === undefined ? undefined : 'The provider does not accept scenes.'
+}
+
+/** The scenes of a storyboard as the client wrote them. */
+export function scenesOf({ scenes }: SubmitCall): WrittenJson | undefined {
+  return scenes === undefined ? undefined : new WrittenJson(scenes)
 }
 
 /** The prompt and the inputs in one list, each input with its role: the format of MiniMax v2 and Seedance. */

@@ -35,6 +35,7 @@ export const minimaxKind: MediaKindEntry = {
 type MinimaxPorts = { readonly send: SendMedia; readonly clock: Clock; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 5000
+const HOUR_MS = 3_600_000
 
 /**
  * MiniMax: Hailuo and older models through v1 of its API, and `MiniMax-H3` through v2. No answer and no list names our
@@ -64,6 +65,9 @@ export function minimax({ send, clock, secretOf }: MinimaxPorts): MediaProvider 
 
   return {
     pollEveryMsMin: POLL_EVERY_MS,
+
+    // Links expire. The API does not document when.
+    continuesFrom: () => ({ from: 'clip', linkTtlMs: HOUR_MS }),
 
     async submit(call) {
       if (call.kind !== 'video') return notCallable('this kind of provider makes videos only')

@@ -69,7 +69,6 @@ describe('a submission of v1', () => {
 
   test.each<[string, Partial<SubmitCall>]>([
     ['a video', { videos: [link] }],
-    ['the id of an earlier job', { refUpstreamId: 'v1/1' }],
     ['scenes', { scenes: 'one' }],
   ])('a submission of v1 with %s is refused', (_, change) => {
     expect(submitBody(aCall(change))).toEqual({ refusal: expect.any(String) })

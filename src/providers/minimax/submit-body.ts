@@ -4,7 +4,7 @@ import {
   hasReferences,
   linkOf,
   otherParams,
-  unsupportedRequest,
+  unsupportedScenes,
   secondsOf,
 } from '../media/inputs.ts'
 import { jsonParts, type Members, type SubmitBody } from '../media/request-bodies.ts'
@@ -39,7 +39,7 @@ const OWN_FIELDS = new Set([
 /** The body of a submission, or why this API cannot make the job: a sentence for the client. */
 export function submitBody(call: SubmitCall): SubmitBody {
   const version = versionOf(call.model)
-  const refusal = unsupportedRequest(call) ?? inputsRefusalOf(call, version)
+  const refusal = unsupportedScenes(call) ?? inputsRefusalOf(call, version)
   return refusal === undefined ? jsonParts(version === 'v1' ? bodyOfV1(call) : bodyOfV2(call)) : { refusal }
 }
 

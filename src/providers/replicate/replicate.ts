@@ -19,6 +19,7 @@ export const replicateKind: MediaKindEntry = {
 type ReplicatePorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 2000
+const MINUTE_MS = 60_000
 
 /**
  * Replicate: images and videos of many models. Only the address of a webhook could carry our id in a create, so a
@@ -28,6 +29,9 @@ const POLL_EVERY_MS = 2000
 export function replicate({ send, secretOf }: ReplicatePorts): MediaProvider {
   return {
     pollEveryMsMin: POLL_EVERY_MS,
+
+    // The API removes the results of a job an hour after its end. Some minutes are left for the model to start.
+    continuesFrom: () => ({ from: 'clip', linkTtlMs: 50 * MINUTE_MS }),
 
     async submit(call) {
       const { path, body } = createOf(call)

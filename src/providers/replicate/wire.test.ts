@@ -98,12 +98,10 @@ describe('the create of a prediction', () => {
     expect((await created({ videos })).input).toMatchObject({ video: ['a', 'b'] })
   })
 
-  test.each([{ scenes: ['one'] }, { refUpstreamId: 'gm3' }])(
-    'the create of a prediction is refused for %j',
-    change => {
-      const row = mediaProviderRow('replicate', 'https://api.replicate.com/v1')
-
-      expect(createOf(aSubmitCall(row, change)).body).toMatchObject({ refusal: expect.any(String) })
+  test.each([['one'], [['one', { seconds: 1.5 }]], [false]])(
+    'the create of a prediction includes the scenes %j as they came',
+    async scenes => {
+      expect((await created({ scenes })).input).toMatchObject({ scenes })
     },
   )
 

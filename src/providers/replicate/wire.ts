@@ -17,14 +17,7 @@ import {
   UNEXPLAINED_FAILURE,
   unusable,
 } from '../media/outcomes.ts'
-import {
-  linkOf,
-  otherParams,
-  unsupportedRequest,
-  secondsOf,
-  IMAGE_FIELD,
-  namedImages,
-} from '../media/inputs.ts'
+import { linkOf, otherParams, scenesOf, secondsOf, IMAGE_FIELD, namedImages } from '../media/inputs.ts'
 import { jsonParts, type Members, type MemberValue, type SubmitBody } from '../media/request-bodies.ts'
 import { linkOutput } from '../media/result-values.ts'
 import type { MediaAnswer } from '../media/media-http.ts'
@@ -36,6 +29,7 @@ const OWN_FIELDS = new Set([
   'num_outputs',
   'num_images',
   'number_of_images',
+  'scenes',
   IMAGE_FIELD,
 ])
 
@@ -49,8 +43,6 @@ type Create = { readonly path: string; readonly body: SubmitBody }
 export function createOf(call: SubmitCall): Create {
   const [, deployment] = /^deployments\/(.+)$/.exec(call.model) ?? []
   const path = deployment === undefined ? '/predictions' : `/deployments/${deployment}/predictions`
-  const refusal = unsupportedRequest(call)
-  if (refusal !== undefined) return { path, body: { refusal } }
   const version = deployment === undefined ? call.model : undefined
   return { path, body: jsonParts({ version, input: inputOf(call) }) }
 }
@@ -66,6 +58,7 @@ function inputOf(call: SubmitCall): Members {
     duration: secondsOf(call),
     ...(namedImages(params, images) ?? imageMembers(model, images)),
     video: videos.length > 1 ? videos : videos[0],
+    scenes: scenesOf(call),
   }
 }
 

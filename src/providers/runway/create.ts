@@ -1,5 +1,5 @@
 import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.ts'
-import { linkOf, otherParams, unsupportedRequest, secondsOf } from '../media/inputs.ts'
+import { linkOf, otherParams, unsupportedScenes, secondsOf } from '../media/inputs.ts'
 import {
   jsonParts,
   type InputBytes,
@@ -35,7 +35,7 @@ const DATA_URL_BYTES_MAX = 5 * 1024 ** 2
 export function createOf(call: SubmitCall): Create {
   const { model, prompt } = call
   const { path, inputs } = inputsOf(call)
-  const refusal = unsupportedRequest(call) ?? framesRefusalOf(call) ?? sizeRefusalOf(call)
+  const refusal = unsupportedScenes(call) ?? framesRefusalOf(call) ?? sizeRefusalOf(call)
   if (refusal !== undefined) return { path, body: { refusal } }
   return {
     path,

@@ -33,6 +33,9 @@ export function runway({ send, secretOf }: RunwayPorts): MediaProvider {
   return {
     pollEveryMsMin: POLL_EVERY_MS,
 
+    // Each query of a task signs new links for its clip.
+    continuesFrom: () => ({ from: 'clip', linkTtlMs: Infinity }),
+
     sizeOf: shape => readSize(ratioOf(shape) ?? ''),
 
     async submit(call) {

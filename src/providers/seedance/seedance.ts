@@ -20,6 +20,7 @@ export const seedanceKind: MediaKindEntry = {
 type SeedancePorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 5000
+const HOUR_MS = 3_600_000
 const TASKS = '/contents/generations/tasks'
 
 /**
@@ -29,6 +30,9 @@ const TASKS = '/contents/generations/tasks'
 export function seedance({ send, secretOf }: SeedancePorts): MediaProvider {
   return {
     pollEveryMsMin: POLL_EVERY_MS,
+
+    // Links expire after a day.
+    continuesFrom: () => ({ from: 'clip', linkTtlMs: 23 * HOUR_MS }),
 
     async submit(call) {
       if (call.kind !== 'video') return notCallable('this kind of provider makes videos only')

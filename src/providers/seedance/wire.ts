@@ -6,7 +6,7 @@ import type {
   SubmitOutcome,
 } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
-import { contentList, otherParams, unsupportedRequest, secondsOf } from '../media/inputs.ts'
+import { contentList, otherParams, unsupportedScenes, secondsOf } from '../media/inputs.ts'
 import {
   UNEXPLAINED_FAILURE,
   UNEXPLAINED_REJECTION,
@@ -45,7 +45,7 @@ const READS_NO_COMMANDS = /seedance-[2-9]/
 
 /** The body of a submission, or why this API cannot make the job: a sentence for the client. */
 export function submitBody(call: SubmitCall): SubmitBody {
-  const refusal = unsupportedRequest(call)
+  const refusal = unsupportedScenes(call)
   if (refusal !== undefined) return { refusal }
   const { aspect_ratio: ratio, ...others } = otherParams(call, OWN_FIELDS)
   const fields: Members = { ratio, ...others, duration: secondsOf(call) }

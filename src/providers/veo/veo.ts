@@ -20,6 +20,7 @@ export const veoKind: MediaKindEntry = {
 type VeoPorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 5000
+const HOUR_MS = 3_600_000
 
 /** By aspect ratio and resolution. */
 const sizes: Readonly<Record<string, string>> = {
@@ -37,6 +38,9 @@ const sizes: Readonly<Record<string, string>> = {
 export function veo({ send, secretOf }: VeoPorts): MediaProvider {
   return {
     pollEveryMsMin: POLL_EVERY_MS,
+
+    // The API keeps clips for two days. It continues only clips that it made itself, and knows them by their links.
+    continuesFrom: () => ({ from: 'clip', linkTtlMs: 47 * HOUR_MS }),
 
     sizeOf: ({ params }) =>
       readSize(sizes[`${params['aspect_ratio']} ${params['resolution'] ?? '720p'}`] ?? ''),

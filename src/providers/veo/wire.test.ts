@@ -90,7 +90,6 @@ describe('a submission', () => {
     ['an image that is a link', { images: [{ from: 'url', url: 'https://example.com/a.png' }] }],
     ['an image that is an id', { images: [{ from: 'provider_id', id: 'files/a' }] }],
     ['two videos', { videos: [first!, last!] }],
-    ['the id of an earlier job', { refUpstreamId: 'models/veo/operations/1' }],
     ['scenes', { scenes: ['one'] }],
   ])('a submission with %s is refused', (_, change) => {
     expect(submitBody(aSubmitCall(row, { kind: 'video', ...change }))).toEqual({

@@ -7,7 +7,7 @@ import type {
 } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { googleErrorOf, isOperatorError, readGoogleError, rejectionOf } from '../gemini-api/google-error.ts'
-import { hasReferences, otherParams, unsupportedRequest, secondsOf } from '../media/inputs.ts'
+import { hasReferences, otherParams, unsupportedScenes, secondsOf } from '../media/inputs.ts'
 import { UNEXPLAINED_FAILURE, isSuccess, statusProblem, unusable } from '../media/outcomes.ts'
 import { jsonParts, type InputBytes, type Members, type SubmitBody } from '../media/request-bodies.ts'
 import { base64Output, linkOutput } from '../media/result-values.ts'
@@ -18,7 +18,7 @@ const OWN_PARAMETERS = new Set(['sampleCount', 'numberOfVideos', 'durationSecond
 
 /** The body of a `predictLongRunning` request, or why this API cannot make the job: a sentence for the client. */
 export function submitBody(call: SubmitCall): SubmitBody {
-  const refusal = unsupportedRequest(call) ?? ownRefusal(call)
+  const refusal = unsupportedScenes(call) ?? ownRefusal(call)
   if (refusal !== undefined) return { refusal }
   const { prompt } = call
   return jsonParts({
