@@ -91,7 +91,7 @@ function demoLines(base: string, key: string): readonly string[] {
     '',
     'An identical request within a minute gets the same answer again, free. TOLLGATE_REPLAY_TTL_S=0 switches this off.',
     'For coding agents, write "preset: coding-agent" for your models: see docs/catalog.md.',
-    'Next, sell your own models to a first customer: see docs/tasks/first-customer.md.',
+    'Next, sell your own models to a first customer: open the console, or see docs/tasks/first-customer.md.',
   ]
 }
 

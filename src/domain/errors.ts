@@ -38,6 +38,7 @@ export const errorTypeOf = {
   not_signed_in: 'authentication_error',
   wrong_credentials: 'authentication_error',
   code_needed: 'authentication_error',
+  fresh_sign_in_needed: 'authentication_error',
   sign_in_failed: 'authentication_error',
   missing_scope: 'permission_error',
   grants_per_day_exceeded: 'permission_error',
@@ -139,4 +140,9 @@ export class GatewayError extends Error {
     this.type = errorTypeOf[code]
     this.extras = extras
   }
+}
+
+/** Whether the database or another server that the gateway needs did not answer. A repeat can help. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === 'unavailable'
 }

@@ -38,6 +38,20 @@ export function formatAddress({ version, value }: IpAddress): string {
   }).join(separator)
 }
 
+/** The bits of an IPv6 address that one network chooses freely: each of its computers can have any of these. */
+const HOST_BITS = 64n
+
+/**
+ * What one client cannot leave by taking another address: its IPv4 address, or the /64 network of its IPv6 address. A
+ * text that is no address is returned as it is.
+ */
+export function clientNetwork(text: string): string {
+  const address = parseAddress(text)
+  if (address === undefined) return text
+  if (address.version === 4) return formatAddress(address)
+  return `${formatAddress({ ...address, value: (address.value >> HOST_BITS) << HOST_BITS })}/64`
+}
+
 /** The IPv4 address of 32 bits of an IPv6 address. */
 export function ipv4Of(value: bigint): IpAddress {
   return { version: 4, value: value & LOW_32_BITS, hasZone: false }

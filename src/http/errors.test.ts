@@ -59,10 +59,16 @@ describe('an error of the HTTP server', () => {
     ['headers_too_large', 'headers_too_large'],
     ['headers_timeout', 'headers_timeout'],
     ['body_timeout', 'body_timeout'],
-    ['body_not_utf8', 'invalid_json'],
     ['too_many_connections', 'unavailable'],
   ])('%s becomes %s with the same message', (httpCode, code) => {
     expect(gatewayErrorOf(new HttpError(httpCode, 'No.'))).toMatchObject({ code, message: 'No.' })
+  })
+
+  test('the error for text that is not UTF-8 says that the JSON is invalid', () => {
+    expect(gatewayErrorOf(new HttpError('body_not_utf8', 'It is not UTF-8.'))).toMatchObject({
+      code: 'invalid_json',
+      message: 'Invalid JSON: It is not UTF-8.',
+    })
   })
 
   test('the error for a body that is too large says whose limit it is', () => {

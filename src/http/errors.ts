@@ -30,6 +30,7 @@ const statusOf = {
   not_signed_in: 401,
   wrong_credentials: 401,
   code_needed: 401,
+  fresh_sign_in_needed: 401,
   sign_in_failed: 401,
   insufficient_balance: 402,
   budget_exceeded: 402,
@@ -109,6 +110,8 @@ export function gatewayErrorOf(error: unknown): GatewayError | undefined {
   // Providers have limits of their own.
   if (code === 'request_too_large')
     return new GatewayError(code, `${message} The gateway refused it, and called no provider.`)
+  // Only JSON bodies are read as text.
+  if (code === 'invalid_json') return new GatewayError(code, `Invalid JSON: ${message}`)
   return new GatewayError(code, message, code === 'unavailable' ? { retryAfter: '1' } : {})
 }
 

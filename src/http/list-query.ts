@@ -73,6 +73,18 @@ export function readTimeRange(query: URLSearchParams, nowMs: number): TimeRange 
   return range
 }
 
+/**
+ * Like `readTimeRange`, for a list that is read page by page however long the range is: each of the two may be missing.
+ */
+export function readOpenRange(query: URLSearchParams): TimeRange | undefined {
+  const [from, to] = [query.get('from'), query.get('to')]
+  if (from === null && to === null) return undefined
+  const fromMs = from === null ? 0 : readTime('from', from)
+  const toMs = to === null ? Number.MAX_SAFE_INTEGER : readTime('to', to)
+  if (fromMs >= toMs) throw wrongParameter('from', 'must be before "to"')
+  return { fromMs, toMs }
+}
+
 /** Like `readTimeRange`, for whole days in UTC: without both, the current month, and without `to`, until today. */
 export function readDayRange(query: URLSearchParams, nowMs: number): TimeRange {
   const { fromMs, toMs } = readTimeRange(query, nowMs) ?? { fromMs: startOfMonth(nowMs), toMs: nowMs }

@@ -41,6 +41,8 @@ export type RequestRecord = TextRecord & {
 export type HttpReply = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
+  /** The values of `set-cookie` headers. */
+  readonly cookies?: readonly string[]
   /** A stream is read as fast as the client takes it, and cancelled when the client disconnects. */
   readonly body: Uint8Array | string | ByteStream | null
   /** The length of a stream, if it is known. */

@@ -129,6 +129,24 @@ describe('over a server', () => {
   })
 })
 
+test('the failure of a request is the cause of a fault, and the error of an outage with its cause', async () => {
+  const finished: FinishedRequest[] = []
+  const request = { respond: () => undefined, header: () => null } as unknown as RespondableRequest
+  const cause = new Error('did not answer')
+  const errors = (['server_error', 'unavailable'] as const).map(
+    code => new GatewayError(code, 'Failed.', { cause }),
+  )
+
+  for (const error of errors)
+    await answer(
+      request,
+      endpoint(() => Promise.reject(error)),
+      portsWith(one => finished.push(one)),
+    )
+
+  expect(finished.map(({ context }) => context.record.failure)).toEqual([cause, errors[1]])
+})
+
 test('a request is recorded after the end of its reply', async () => {
   const finished: FinishedRequest[] = []
   const request = { respond: () => undefined, header: () => null } as unknown as RespondableRequest

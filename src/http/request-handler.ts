@@ -1,4 +1,4 @@
-import { GatewayError, SERVER_ERROR_MESSAGE, type ErrorCode } from '../domain/errors.ts'
+import { GatewayError, isOutage, SERVER_ERROR_MESSAGE, type ErrorCode } from '../domain/errors.ts'
 import { formatId, type Id } from '../domain/ids.ts'
 import { formatUsd } from '../domain/money.ts'
 import type { RefusalPace } from '../gateway/admission/refusal-pace.ts'
@@ -109,11 +109,17 @@ function styleFor(request: RespondableRequest, style: ReplyStyle): ReplyStyle {
 }
 
 function send(
-  { status, body, contentLength }: HttpReply,
+  { status, cookies, body, contentLength }: HttpReply,
   request: RespondableRequest,
   headers: Readonly<Record<string, string>>,
 ): void {
-  request.respond({ status, headers, body, ...(contentLength !== undefined && { contentLength }) })
+  request.respond({
+    status,
+    headers,
+    body,
+    ...(cookies !== undefined && { cookies }),
+    ...(contentLength !== undefined && { contentLength }),
+  })
 }
 
 /** Adds the headers that are the same on all routes. */
@@ -160,9 +166,9 @@ function errorReply(error: unknown, { request, record }: RequestContext, style: 
   else {
     record.errorCode = known.code
     record.errorExtensions = known.extras.extensions
-    // A bug or an outage. The cause of a client's mistake, such as the parser's error, is not worth a stack.
+    // A bug or an outage. The cause of a client's mistake, such as the parser's error, is not worth a log line.
     if (known.type === 'server_error' && (known.code === 'server_error' || known.cause !== undefined))
-      record.failure = known.cause ?? known
+      record.failure = isOutage(known) ? known : (known.cause ?? known)
   }
   const headers = errorHeaders(known)
   // The rest of an unfinished body must not be read as the next request.

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'bun:test'
-import { boundedWriter, openLog, quoted, WAITING_CHARS_MAX } from './log.ts'
+import { GatewayError } from '../domain/errors.ts'
+import { boundedWriter, errorFields, openLog, quoted, WAITING_CHARS_MAX } from './log.ts'
 
 function opened(level: 'info' | 'silent' = 'info') {
   const written: string[] = []
@@ -106,4 +107,21 @@ test('when the reader stops, no more than the limit is kept, and the lost lines 
     lines: lost,
   })
   expect(line).toBe('again')
+})
+
+test('an outage is logged with its message and causes and without a stack, and a bug with its stack', () => {
+  const cause = new Error('The database did not answer in 2000 ms.', { cause: new TypeError('closed') })
+  const outage = new GatewayError('unavailable', 'The API key cannot be checked.', { cause })
+  const bug = new TypeError('x is undefined')
+
+  const fields = [errorFields(outage), errorFields(bug)]
+
+  expect(fields).toEqual([
+    {
+      error: 'GatewayError: The API key cannot be checked.',
+      causes: 'Error: The database did not answer in 2000 ms. ← TypeError: closed',
+      stack: undefined,
+    },
+    { error: 'TypeError: x is undefined', causes: undefined, stack: bug.stack },
+  ])
 })

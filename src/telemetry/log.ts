@@ -1,3 +1,4 @@
+import { isOutage } from '../domain/errors.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 
 /** Fields of a log line. Undefined fields are omitted. */
@@ -98,7 +99,10 @@ export function quoted(text: string): string {
   return `"${text}"`
 }
 
-/** The fields of a log line for an error and the chain of its causes. */
+/**
+ * The fields of a log line for an error and the chain of its causes. An outage has no stack: its message and causes say
+ * what happened, and it is logged again and again.
+ */
 export function errorFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: String(error) }
   const causes: string[] = []
@@ -108,7 +112,7 @@ export function errorFields(error: unknown): LogFields {
   return {
     error: `${error.name}: ${error.message}`,
     causes: causes.length === 0 ? undefined : causes.join(' ← '),
-    stack: error.stack,
+    stack: isOutage(error) ? undefined : error.stack,
   }
 }
 

@@ -1,18 +1,18 @@
+import { stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import { GatewayError } from '../../domain/errors.ts'
 import type { Backup, Backups } from '../../gateway/ports/backups.ts'
 import type { BackupReply } from './backup-worker.ts'
 import type { BackupRequest } from './write-backup.ts'
 
+const IN_DATABASE =
+  'The books are in a PostgreSQL database. Use its own backups: base backups with archived logs, or those of its provider. See docs/operating/many-nodes.md.'
+
 /** The books in a PostgreSQL database are saved with its own tools. */
 export const databaseBackups: Backups & { readonly close: () => void } = {
-  write: () =>
-    Promise.reject(
-      new GatewayError(
-        'not_supported',
-        'The books are in a PostgreSQL database. Use its own backups: base backups with archived logs, or those of its provider. See docs/operating/many-nodes.md.',
-      ),
-    ),
+  elsewhere: IN_DATABASE,
+  write: () => Promise.reject(new GatewayError('not_supported', IN_DATABASE)),
+  sizeOf,
   close() {},
 }
 
@@ -37,6 +37,7 @@ export function openBackups(
   let stop: (() => void) | undefined
   let isClosed = false
   return {
+    sizeOf,
     async write(file) {
       if (!isAbsolute(file)) throw wrongPath(`must be an absolute path, such as "/var/backups/tollgate.db"`)
       if (file.includes('\0')) throw wrongPath('must not contain a NUL character')
@@ -61,6 +62,12 @@ export function openBackups(
       stop?.()
     },
   }
+}
+
+/** A file that cannot be read now counts as absent: it may be on a disk that is not mounted. */
+async function sizeOf(file: string): Promise<number | undefined> {
+  const found = await stat(file).catch(() => undefined)
+  return found?.isFile() === true ? found.size : undefined
 }
 
 function startWorker(

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Config } from '../../config/config.ts'
-import { LONG_TIMEOUT_MS, type Ask } from '../ask.ts'
-import { CliError, type Outcome } from '../outcome.ts'
+import { LONG_TIMEOUT_MS, withQuery, type Ask } from '../ask.ts'
+import { CliError, table, type Outcome } from '../outcome.ts'
 
 /** Writes a backup to a new file. */
 export async function backUp(ask: Ask, file: string): Promise<Outcome> {
@@ -25,6 +25,39 @@ export async function backUp(ask: Ask, file: string): Promise<Outcome> {
     value: backup,
     text,
     note: `The backup does not have secret.key. Keep a copy of it in another place.${results}`,
+  }
+}
+
+/** Prints one page of the backups that were made, newest first. */
+export async function listBackups(
+  ask: Ask,
+  { limit, cursor }: { readonly limit: string; readonly cursor?: string },
+): Promise<Outcome> {
+  type Row = {
+    readonly file: string
+    readonly made_at: string
+    readonly made_by: string
+    readonly bytes: number | null
+  }
+  const page = await ask<{
+    readonly data: readonly Row[]
+    readonly next: string | null
+    readonly made_elsewhere: string | null
+  }>({ method: 'GET', path: withQuery('backups', { limit, cursor }) })
+  const rows = page.data.map(({ file, made_at: at, made_by: by, bytes }) => [
+    at,
+    bytes === null ? 'not here' : `${bytes} bytes`,
+    by,
+    file,
+  ])
+  const notes = [
+    ...(page.made_elsewhere === null ? [] : [page.made_elsewhere]),
+    ...(page.next === null ? [] : [`Older backups: --cursor ${page.next}`]),
+  ]
+  return {
+    value: page,
+    text: rows.length === 0 ? 'No backups.' : table(['MADE AT', 'FILE NOW', 'MADE BY', 'FILE'], rows),
+    ...(notes.length === 0 ? {} : { note: notes.join('\n') }),
   }
 }
 

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileReason } from '../../config/file-reason.ts'
-import { rowWords, type RowKind } from '../../domain/catalog/catalog-changes.ts'
-import { adminPath, askOf, askText, LONG_TIMEOUT_MS, withQuery, type Ask } from '../ask.ts'
+import { adminPath, askOf, askText, LONG_TIMEOUT_MS, type Ask } from '../ask.ts'
 import type { Admin } from '../connect.ts'
 import { CliError, table, type Outcome } from '../outcome.ts'
+import { changeLines, type RowDifference } from './catalog-history.ts'
 
 const CATALOG = 'catalog'
 /** The conventional name of standard input and output. */
@@ -62,58 +62,6 @@ export async function rollBackCatalog(
 ): Promise<Outcome> {
   const path = `${CATALOG}/rollback${queryOf(change)}`
   return changed(await ask<ChangeReply>({ method: 'POST', path, json: { revision: Number(revision) } }), url)
-}
-
-/** Prints one page of the revisions of the catalog, newest first. */
-export async function catalogHistory(
-  ask: Ask,
-  { limit, cursor }: { readonly limit: string; readonly cursor?: string },
-): Promise<Outcome> {
-  type Revision = {
-    readonly revision: number
-    readonly at: string
-    readonly actor: string
-    readonly action: string
-    readonly subject: string
-    readonly changes: readonly ChangedRow[]
-    readonly change_count: number
-  }
-  const page = await ask<{ readonly data: readonly Revision[]; readonly next: string | null }>({
-    method: 'GET',
-    path: withQuery(`${CATALOG}/history`, { limit, cursor }),
-  })
-  const rows = page.data.map(({ revision, at, actor, action, subject, changes, change_count: count }) => [
-    String(revision),
-    at,
-    actor,
-    action,
-    subject,
-    changedNames(changes, count),
-  ])
-  const head = ['REVISION', 'AT', 'ACTOR', 'ACTION', 'SUBJECT', 'CHANGES']
-  return {
-    value: page,
-    text: rows.length === 0 ? 'No revisions.' : table(head, rows),
-    ...(page.next === null ? {} : { note: `Older revisions: --cursor ${page.next}` }),
-  }
-}
-
-type ChangedRow = {
-  readonly kind: RowKind
-  readonly id: string
-  readonly change: 'added' | 'changed' | 'removed'
-}
-
-/** How many rows a line of the history names. With --json, it has up to 100. */
-const NAMES_SHOWN_MAX = 5
-
-/** `+ model a, ~ provider b and 3 more` */
-function changedNames(changes: readonly ChangedRow[], count: number): string {
-  const names = changes
-    .slice(0, NAMES_SHOWN_MAX)
-    .map(({ kind, id, change }) => `${sign[change]} ${rowWords[kind]} ${id}`)
-  const others = count > names.length ? ` and ${count - names.length} more` : ''
-  return names.length === 0 ? 'only the order' : names.join(', ') + others
 }
 
 function queryOf({ dryRun = false, yes = false }: CatalogChange): string {
@@ -207,27 +155,6 @@ export function priceText({ pricing, markup }: Pick<ModelRow, 'pricing' | 'marku
     .join(', ')
 }
 
-/** Lists all providers, without their keys. */
-export async function listProviders(ask: Ask): Promise<Outcome> {
-  type ProviderRow = {
-    readonly id: string
-    readonly kind: string
-    readonly base_url?: string
-    readonly api_key?: string
-  }
-  const listed = await ask<{ readonly data: readonly ProviderRow[] }>({ method: 'GET', path: 'providers' })
-  const rows = listed.data.map(({ id, kind, base_url, api_key }) => [
-    id,
-    kind,
-    api_key ?? '–',
-    base_url ?? '–',
-  ])
-  return {
-    value: listed,
-    text: rows.length === 0 ? 'No providers.' : table(['PROVIDER', 'KIND', 'KEY', 'BASE URL'], rows),
-  }
-}
-
 /** Switches a model on or off. Repeating it changes nothing. */
 export async function switchModel(
   ask: Ask,
@@ -269,20 +196,12 @@ export function nameOf(file: string): string {
 type ChangesReply = {
   readonly dry_run: true
   readonly revision: number
-  readonly changes: readonly {
-    readonly kind: RowKind
-    readonly id: string
-    readonly change: 'added' | 'changed' | 'removed'
-    readonly fields: readonly { readonly field: string; readonly before: unknown; readonly after: unknown }[]
-    readonly loses_key: boolean
-  }[]
+  readonly changes: readonly RowDifference[]
   readonly is_reordered: boolean
   readonly removals: readonly string[]
   readonly missing_variables: readonly string[]
   readonly warnings: readonly string[]
 }
-
-const sign = { added: '+', changed: '~', removed: '-' } as const
 
 /** The changes as lines, as in a diff: `+` added, `~` changed with its fields, `-` removed. */
 function changesText({ revision, changes, is_reordered, removals }: ChangesReply): string {
@@ -291,10 +210,7 @@ function changesText({ revision, changes, is_reordered, removals }: ChangesReply
       ? 'Only the order of the rows would change.'
       : `Nothing would change. The catalog stays at revision ${revision}.`
   }
-  const lines = changes.flatMap(({ kind, id, change, fields, loses_key: losesKey }) => [
-    `${sign[change]} ${rowWords[kind]} ${id}${losesKey ? ' (loses its stored key)' : ''}`,
-    ...fields.map(({ field, before, after }) => `    ${field}: ${shown(before)} → ${shown(after)}`),
-  ])
+  const lines = changes.flatMap(changeLines)
   const count = (wanted: string) => changes.filter(({ change }) => change === wanted).length
   const summary = `${count('added')} added, ${count('changed')} changed, ${count('removed')} removed. Nothing was changed yet.`
   return [
@@ -302,8 +218,4 @@ function changesText({ revision, changes, is_reordered, removals }: ChangesReply
     '',
     removals.length === 0 ? summary : `${summary} Removing rows or stored keys needs --yes.`,
   ].join('\n')
-}
-
-function shown(value: unknown): string {
-  return value === null ? 'none' : JSON.stringify(value)
 }

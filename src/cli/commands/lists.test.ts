@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'bun:test'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
@@ -64,6 +64,18 @@ test('providers list prints where each key comes from, and never a key', async (
   expect(listed).not.toContain('sk-literal')
 })
 
+test('providers states prints each provider with its circuits, and none has failed at first', async () => {
+  expect(await tollgate('providers', 'states')).toMatch(/^main +healthy +– +–$/m)
+})
+
+test('providers test says why a provider does not work, and exits with 1', async () => {
+  const failure = await tollgate('providers', 'test', 'main').catch((error: Error) => error.message)
+  const unknown = await tollgate('providers', 'test', 'mian').catch((error: Error) => error.message)
+
+  expect(failure).toMatch(/exited with 1: [^]*main FAILED \(\d+ ms\): /)
+  expect(unknown).toContain('Did you mean "main"?')
+})
+
 test('accounts list and accounts show say which accounts are suspended', async () => {
   const [listed, shown] = [await tollgate('accounts', 'list'), await tollgate('accounts', 'show', 'bob')]
 
@@ -96,6 +108,34 @@ test('the history and the audit log say which rows an import added, changed and 
   )
 })
 
+test('catalog changes lists the rows and fields that differ, and catalog history those of one row', async () => {
+  const withPrice = (input: string) => ({
+    providers: [CATALOG.providers[0]],
+    models: [chatModel('traced', 'main', { pricing: { input_per_mtok: input, output_per_mtok: '10' } })],
+  })
+  const revision = async () => {
+    const { data } = JSON.parse(await tollgate('catalog', 'history', '--json')) as {
+      data: readonly { readonly revision: number }[]
+    }
+    return String(data[0]?.revision)
+  }
+  await tollgate('catalog', 'import', importable(withPrice('1')), '--yes')
+  const from = await revision()
+  await tollgate('catalog', 'import', importable(withPrice('2')), '--yes')
+
+  const changes = await tollgate('catalog', 'changes', from)
+  const same = await tollgate('catalog', 'changes', from, from)
+  const edits = await tollgate('catalog', 'history', '--model', 'traced')
+  const two = await tollgate('catalog', 'history', '--model', 'traced', '--provider', 'main').catch(String)
+
+  expect(changes).toBe('~ model traced\n    pricing.input_per_mtok: "1" → "2"\n')
+  expect(same).toBe('The revisions have the same rows.\n')
+  expect(edits).toMatch(
+    /^~ changed in revision \d+, \S+Z, by admin\n {4}pricing.input_per_mtok: "1" → "2"\n\+ added in revision/,
+  )
+  expect(two).toContain('cannot be used with')
+})
+
 test('a revision that only changed the order names no rows', async () => {
   const first = {
     providers: [CATALOG.providers[0]],
@@ -105,6 +145,19 @@ test('a revision that only changed the order names no rows', async () => {
   await tollgate('catalog', 'import', importable({ ...first, models: first.models.toReversed() }), '--yes')
 
   expect(await tollgate('catalog', 'history', '--limit', '1')).toMatch(/only the order$/m)
+})
+
+test('backups lists the backups that were made, and says which files are gone', async () => {
+  const [kept, gone] = [join(dataDir, 'kept.backup'), join(dataDir, 'gone.backup')]
+  const none = await tollgate('backups')
+  await tollgate('backup', kept)
+  await tollgate('backup', gone)
+  rmSync(gone)
+
+  const listed = await tollgate('backups')
+
+  expect(none).toBe('No backups.\n')
+  expect(listed).toMatch(/^\S+Z +not here +admin +\S+gone.backup\n\S+Z +\d+ bytes +admin +\S+kept.backup$/m)
 })
 
 test('margins without charges say so, and print the header of the CSV', async () => {
@@ -136,6 +189,6 @@ async function tollgate(...args: string[]): Promise<string> {
     out: text => (out += text),
     err: text => (err += text),
   })
-  if (code !== 0) throw new Error(`${args.join(' ')} exited with ${code}: ${err}`)
+  if (code !== 0) throw new Error(`${args.join(' ')} exited with ${code}: ${err}${out}`)
   return out
 }

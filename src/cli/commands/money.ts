@@ -108,10 +108,18 @@ export async function moveMoney(
   }
 }
 
+export type StatementOptions = {
+  readonly limit: string
+  readonly cursor?: string
+  readonly kind?: string
+  readonly from?: string
+  readonly to?: string
+}
+
 /** Prints one page of the money movements of an account, newest first. */
 export async function statement(
   ask: Ask,
-  { account, limit, cursor }: { readonly account: string; readonly limit: string; readonly cursor?: string },
+  { account, limit, cursor, kind, from, to }: StatementOptions & { readonly account: string },
 ): Promise<Outcome> {
   type Line = Attributed & {
     readonly id: string
@@ -123,7 +131,7 @@ export async function statement(
   }
   const page = await ask<{ readonly data: readonly Line[]; readonly next: string | null }>({
     method: 'GET',
-    path: withQuery(adminPath('accounts', account, 'statement'), { limit, cursor }),
+    path: withQuery(adminPath('accounts', account, 'statement'), { limit, cursor, kind, from, to }),
   })
   const head = ['AT', 'KIND', 'USD', 'REF', 'NOTE', ...attributionHead(page.data)]
   const rows = page.data.map(line => [

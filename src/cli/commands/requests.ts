@@ -9,6 +9,7 @@ export type RequestFilters = {
   readonly model?: string
   readonly code?: string
   readonly failed?: true
+  readonly status?: string
   readonly tag?: string
   readonly user?: string
   readonly from?: string

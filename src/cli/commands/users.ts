@@ -9,7 +9,24 @@ type UserReply = {
   readonly name: string
   readonly role: Role
   readonly state: string
+  readonly grants_per_day_usd: string | null
+  readonly granted_today_usd: string | null
+  readonly has_password: boolean
+  readonly has_totp: boolean
+  readonly has_oidc: boolean
+  readonly created_by: string
+  readonly created_at: string
   readonly last_sign_in_at: string | null
+  readonly disabled_at: string | null
+}
+
+type SessionReply = {
+  readonly id: string
+  readonly address: string
+  readonly user_agent: string
+  readonly created_at: string
+  readonly last_used_at: string
+  readonly expires_at: string
 }
 
 type LinkReply = { readonly link: string; readonly link_expires_at: string; readonly mailed: boolean }
@@ -17,6 +34,7 @@ type LinkReply = { readonly link: string; readonly link_expires_at: string; read
 export type UserChanges = {
   readonly name?: string
   readonly role?: Role
+  /** `none` removes the limit, so that the user gives no grants. */
   readonly grantsPerDay?: string
   readonly disable?: true
   readonly enable?: true
@@ -66,6 +84,52 @@ export async function listUsers(ask: Ask): Promise<Outcome> {
   return { value: { data }, text: data.length === 0 ? 'No users.' : table(head, rows) }
 }
 
+/** Shows one user. */
+export async function showUser(ask: Ask, name: string): Promise<Outcome> {
+  const user = await ask<UserReply>({ method: 'GET', path: adminPath('users', name) })
+  const grants =
+    user.grants_per_day_usd === null
+      ? 'none'
+      : `${user.grants_per_day_usd} USD, of which ${user.granted_today_usd ?? '0'} USD are given today`
+  const ways = [user.has_password && 'password', user.has_totp && 'one-time code', user.has_oidc && 'OpenID']
+  const lines = [
+    ['e-mail', user.email],
+    ['id', user.id],
+    ['name', user.name],
+    ['role', user.role],
+    ['state', user.state],
+    ...(user.role === 'support' ? [['grants a day', grants]] : []),
+    ['signs in with', ways.filter(way => way !== false).join(', ') || 'nothing yet'],
+    ['created', `${user.created_at} by ${user.created_by}`],
+    ['last sign-in', user.last_sign_in_at ?? 'never'],
+    ...(user.disabled_at === null ? [] : [['disabled', user.disabled_at]]),
+  ]
+  return { value: user, text: lines.map(([word = '', value]) => `${word.padEnd(13)}  ${value}`).join('\n') }
+}
+
+/** Lists where a user is signed in, latest sign-in first. */
+export async function listUserSessions(ask: Ask, user: string): Promise<Outcome> {
+  const path = adminPath('users', user, 'sessions')
+  const reply = await ask<{ readonly data: readonly SessionReply[] }>({ method: 'GET', path })
+  const rows = reply.data.map(session => [
+    session.id,
+    session.address,
+    session.created_at,
+    session.last_used_at,
+    session.expires_at,
+    session.user_agent,
+  ])
+  const head = ['ID', 'ADDRESS', 'SIGNED IN', 'LAST USED', 'ENDS', 'BROWSER']
+  return { value: reply, text: rows.length === 0 ? `${user} is not signed in.` : table(head, rows) }
+}
+
+/** Ends all sessions of a user, and the links that were sent. Repeating it changes nothing. */
+export async function signUserOut(ask: Ask, user: string): Promise<Outcome> {
+  const path = adminPath('users', user, 'sessions')
+  const reply = await ask<{ readonly ended: number }>({ method: 'DELETE', path })
+  return { value: reply, text: `${user} is signed out everywhere. Sessions that ended: ${reply.ended}.` }
+}
+
 /** Changes a user. A new role and disabling end all sessions of the user. */
 export async function changeUser(ask: Ask, user: string, changes: UserChanges): Promise<Outcome> {
   const { name, role, grantsPerDay, disable, enable, removeTotp } = changes
@@ -75,7 +139,7 @@ export async function changeUser(ask: Ask, user: string, changes: UserChanges): 
     json: {
       name,
       role,
-      grants_per_day_usd: grantsPerDay,
+      grants_per_day_usd: grantsPerDay === 'none' ? null : grantsPerDay,
       disabled: disable ?? (enable === true ? false : undefined),
       has_totp: removeTotp === true ? false : undefined,
     },

@@ -1,15 +1,16 @@
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
+import { rowKinds, type RowKind } from '../../domain/catalog/catalog-changes.ts'
 import { revisionNumber, withPages } from './arguments.ts'
+import { catalogChanges, catalogHistory, rowHistory } from '../commands/catalog-history.ts'
 import {
-  catalogHistory,
   exportCatalog,
   importCatalog,
   listModels,
-  listProviders,
   rollBackCatalog,
   switchModel,
   type CatalogChange,
 } from '../commands/catalog.ts'
+import { listProviders, listProviderStates, testProvider } from '../commands/providers.ts'
 import type { Runner } from '../runner.ts'
 
 /** Adds the commands `catalog`, `providers` and `models`. */
@@ -30,10 +31,22 @@ export function addCatalog(program: Command, runner: Runner): void {
       }),
     )
   withPages(catalog.command('history'))
-    .description('List the revisions of the catalog, newest first.')
-    .action((options: { limit: string; cursor?: string }) =>
-      runner.admin(ask => catalogHistory(ask, options)),
-    )
+    .description('List the revisions of the catalog, or the edits of one row, newest first.')
+    .addOption(new Option('--model <id>', 'the edits of this model').conflicts(['provider', 'priceList']))
+    .addOption(new Option('--provider <id>', 'the edits of this provider').conflicts('priceList'))
+    .option('--price-list <id>', 'the edits of this price list')
+    .action(({ model, provider, priceList, ...page }: HistoryOptions) => {
+      const row = rowAsked({ model, provider, price_list: priceList })
+      return runner.admin(ask =>
+        row === undefined ? catalogHistory(ask, page) : rowHistory(ask, { ...row, ...page }),
+      )
+    })
+  catalog
+    .command('changes')
+    .argument('<from>', 'a number of "tollgate catalog history"', revisionNumber)
+    .argument('[to]', 'a later or earlier one; by default, the current one', revisionNumber)
+    .description('List the rows that differ between two revisions, with their fields before and after.')
+    .action((from: string, to: string | undefined) => runner.admin(ask => catalogChanges(ask, { from, to })))
   withChangeOptions(catalog.command('rollback'))
     .argument('<revision>', 'a number of "tollgate catalog history"', revisionNumber)
     .description('Make the catalog of an earlier revision the current one, as a new revision.')
@@ -46,12 +59,20 @@ export function addCatalog(program: Command, runner: Runner): void {
     .description('Write the catalog to a file or to standard output, without secrets.')
     .action((file = '-') => runner.admin((_, admin, isJson) => exportCatalog(admin, { file, isJson })))
 
-  program
-    .command('providers')
-    .description('List providers.')
+  const providers = program.command('providers').description('List providers, and test one.')
+  providers
     .command('list')
     .description('List all providers of the catalog, without their keys.')
     .action(() => runner.admin(ask => listProviders(ask)))
+  providers
+    .command('states')
+    .description('List the circuit breakers and the last failure of each provider, as the server saw them.')
+    .action(() => runner.admin(ask => listProviderStates(ask)))
+  providers
+    .command('test <provider>')
+    .description('Ask a provider whether it responds and accepts its key. It costs nothing.')
+    .addHelpText('after', '\nExits with 1 if the provider does not respond or refuses the key.')
+    .action((id: string) => runner.admin(ask => testProvider(ask, id)))
 
   const models = program.command('models').description('List models, and switch them on or off.')
   models
@@ -68,6 +89,25 @@ export function addCatalog(program: Command, runner: Runner): void {
       .description(effect)
       .action((id: string) => runner.admin(ask => switchModel(ask, { id, enabled: word === 'on' })))
   }
+}
+
+type HistoryOptions = {
+  readonly limit: string
+  readonly cursor?: string
+  readonly model?: string
+  readonly provider?: string
+  readonly priceList?: string
+}
+
+/** The row that an option names. Undefined without one. */
+function rowAsked(
+  asked: Readonly<Record<RowKind, string | undefined>>,
+): { readonly kind: RowKind; readonly id: string } | undefined {
+  for (const kind of rowKinds) {
+    const id = asked[kind]
+    if (id !== undefined) return { kind, id }
+  }
+  return undefined
 }
 
 function withChangeOptions(command: Command): Command {

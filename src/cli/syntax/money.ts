@@ -1,8 +1,8 @@
 import { Option, type Command } from 'commander'
 import { balance } from '../commands/accounts.ts'
-import { grant, refund, statement } from '../commands/money.ts'
+import { grant, refund, statement, type StatementOptions } from '../commands/money.ts'
 import type { Runner } from '../runner.ts'
-import { amount, idempotencyKey, withPages } from './arguments.ts'
+import { amount, idempotencyKey, timeOrDay, withPages } from './arguments.ts'
 
 /** Adds the commands that move money, and those that show it. */
 export function addMoney(program: Command, runner: Runner): void {
@@ -49,9 +49,20 @@ export function addMoney(program: Command, runner: Runner): void {
     .command('balance <account>')
     .description('Print the available amount of an account, and the amount held for running requests.')
     .action((account: string) => runner.admin(ask => balance(ask, account)))
-  withPages(program.command('statement <account>'))
-    .description('List the money movements of an account, newest first.')
-    .action((account: string, options: { limit: string; cursor?: string }) =>
+  withPages(
+    program
+      .command('statement <account>')
+      .description('List the money movements of an account, newest first.')
+      .option('--kind <kinds>', 'only of this kind, such as grant, or of several: grant,top_up')
+      .option(
+        '--from <time>',
+        'only from this time on, such as 2026-11-01 or 2026-11-01T12:00:00Z',
+        timeOrDay,
+      )
+      .option('--to <time>', 'only before this time', timeOrDay),
+  )
+    .addHelpText('after', '\n  $ tollgate statement ada --kind grant,top_up --from 2026-11-01')
+    .action((account: string, options: StatementOptions) =>
       runner.admin(ask => statement(ask, { account, ...options })),
     )
 }

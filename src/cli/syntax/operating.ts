@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander'
-import { backUp } from '../commands/backup.ts'
+import { backUp, listBackups } from '../commands/backup.ts'
 import {
   type AuditFilters,
   doctor,
@@ -111,6 +111,9 @@ export function addBackups(program: Command, runner: Runner): void {
     )
     .addHelpText('after', BACKUP)
     .action((file: string) => runner.admin(ask => backUp(ask, file), { longWork: 'Writing the backup' }))
+  withPages(program.command('backups'))
+    .description('List the backups that were made, newest first, with the sizes that their files have now.')
+    .action((page: { limit: string; cursor?: string }) => runner.admin(ask => listBackups(ask, page)))
   program
     .command('restore <file>')
     .description('Put the books of a backup into the data folder. The gateway must be stopped.')

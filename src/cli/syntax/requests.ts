@@ -14,6 +14,7 @@ export function addRequests(program: Command, runner: Runner): void {
       .command('list')
       .description('List requests, newest first. Records are kept for some days.')
       .option('--failed', 'only requests with an error')
+      .option('--status <status>', 'only requests with this status of the reply, such as 429')
       .option('--account <account>', 'only of this account, by its name or id')
       .option('--key <key>', 'only of this key, by its id, its first 12 characters or the key itself')
       .option('--project <id>', 'only of the keys of this project, by its id')

@@ -95,6 +95,8 @@ const DAY_MS = 24 * HOUR_MS
 const SESSION_IDLE_MS = 12 * HOUR_MS
 /** A session ends this long after its sign-in, however often it is used. */
 export const SESSION_MS = 30 * DAY_MS
+/** For so long, a sign-in proves who uses the browser. */
+export const SIGN_IN_FRESH_MS = 5 * MINUTE_MS
 /** How often the use of a session is written. */
 export const USE_NOTED_MS = 5 * MINUTE_MS
 /** More sessions of one user end the oldest ones. */

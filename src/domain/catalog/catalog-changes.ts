@@ -33,6 +33,31 @@ export type CatalogChanges = {
   readonly isReordered: boolean
 }
 
+/** The rows of each kind. */
+export type RowOf = {
+  readonly provider: ProviderSettings
+  readonly model: AnyModelSettings
+  readonly price_list: PriceList
+}
+
+/** What one edit of the catalog did with a row. A row that `moved` has another place in its list, and nothing else. */
+export type RowEdit = Pick<RowChange, 'fields' | 'losesKey'> & {
+  readonly change: RowChange['change'] | 'moved'
+}
+
+/** How a version of a row differs from the one before it. Undefined is a row that is not in the catalog. */
+export function rowEdit<Kind extends RowKind>(
+  kind: Kind,
+  before: RowOf[Kind] | undefined,
+  after: RowOf[Kind] | undefined,
+): RowEdit {
+  const compare: (before: RowOf[Kind] | undefined, after: RowOf[Kind] | undefined) => Change = compared[kind]
+  const { fields, losesKey } = compare(before, after)
+  if (after === undefined) return { change: 'removed', fields, losesKey }
+  if (before === undefined) return { change: 'added', fields, losesKey }
+  return { change: fields.length === 0 ? 'moved' : 'changed', fields, losesKey }
+}
+
 /** The differences between two catalogs. */
 export function catalogChanges(before: Catalog, after: Catalog): CatalogChanges {
   return changesBetween(rowsOf(before), rowsOf(after))
@@ -157,6 +182,10 @@ function priceListChange(before: PriceList | undefined, after: PriceList | undef
       : fieldChanges(encodePriceList(before), encodePriceList(after))
   return { kind: 'price_list', fields, losesKey: false }
 }
+
+const compared: {
+  readonly [Kind in RowKind]: (before: RowOf[Kind] | undefined, after: RowOf[Kind] | undefined) => Change
+} = { provider: providerChange, model: modelChange, price_list: priceListChange }
 
 /** The differing members of two rows. Mappings are compared member by member, lists as a whole. */
 function fieldChanges(before: Members, after: Members, prefix = ''): FieldChange[] {

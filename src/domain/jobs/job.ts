@@ -105,6 +105,8 @@ export type JobRequest = {
   readonly videos: readonly JobInput[]
   /** The provider's id of an earlier job of the same account, to continue from. */
   readonly refUpstreamId?: string
+  /** The public id of an earlier job of the same account whose clip the provider gets, to continue from. */
+  readonly refJobId?: string
   /** For storyboard engines: any JSON value except null, as it came. */
   readonly scenes?: unknown
   /** Formats of results that the row had besides the usual ones when the job was created. */

@@ -19,6 +19,8 @@ export const booksTouchedBy = {
 
 export type OperationKind = keyof typeof booksTouchedBy
 
+export const operationKinds = Object.keys(booksTouchedBy) as readonly OperationKind[]
+
 /** The amount that an operation books as a loss; zero for any other kind. */
 export function lossIn(kind: OperationKind, entries: readonly Entry[]): NanoUsd {
   if (kind !== 'loss') return ZERO

@@ -1,5 +1,9 @@
 /** Copies of the books and of the files of jobs. */
 export interface Backups {
+  /** Where backups of these books are made, as a sentence for the operator. Undefined if `write` makes them. */
+  readonly elsewhere?: string
+  /** The size of the file of a backup. Undefined if there is no such file now. */
+  sizeOf(file: string): Promise<number | undefined>
   /**
    * Writes a backup to a new file, and the files of jobs into a folder beside it, while the gateway works. The backup
    * has every charge that was reported to a client before the call. The file gets its name only when the backup is

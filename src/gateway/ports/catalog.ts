@@ -1,5 +1,5 @@
 import type { Audit } from './audit.ts'
-import type { RowChange } from '../../domain/catalog/catalog-changes.ts'
+import type { RowChange, RowKind, RowOf } from '../../domain/catalog/catalog-changes.ts'
 import type { Catalog, CatalogSettings } from '../../domain/catalog/catalog.ts'
 import type { AnyModelSettings } from '../../domain/catalog/model.ts'
 import type { PriceList } from '../../domain/catalog/price-list.ts'
@@ -40,6 +40,14 @@ export interface CatalogStore {
   preview(catalog: CatalogSettings, atMs: number): Promise<Catalog>
   /** The revisions that are kept, newest first. */
   history(page: Page): Promise<readonly CatalogRevision[]>
+  /**
+   * The versions of one row that are kept, newest first; none for a row that never was in the catalog. Throws
+   * `invalid_field` if this version of the gateway cannot read one of them.
+   */
+  versions<Kind extends RowKind>(
+    row: { readonly kind: Kind; readonly id: string },
+    page: Page,
+  ): Promise<readonly RowVersion<Kind>[]>
   /** The catalog at a revision, with its stored keys. Undefined if that revision is not kept. */
   at(revision: number): Promise<CatalogSettings | undefined>
 }
@@ -52,6 +60,17 @@ export type CatalogRevision = Omit<Audit, 'detail'> & {
   readonly revision: number
   /** The rows that it added, changed and removed: providers, models, price lists; without rows that only moved. */
   readonly changes: readonly Pick<RowChange, 'kind' | 'id' | 'change'>[]
+  /** The place in the list, for the page after it. */
+  readonly cursor: string
+}
+
+/** What an edit of the catalog made of one row. The other members are those of its audit line. */
+export type RowVersion<Kind extends RowKind> = Omit<Audit, 'detail'> & {
+  readonly revision: number
+  /** Undefined if the edit removed the row. */
+  readonly row: RowOf[Kind] | undefined
+  /** The row before the edit. Undefined if it was not in the catalog. */
+  readonly before: RowOf[Kind] | undefined
   /** The place in the list, for the page after it. */
   readonly cursor: string
 }

@@ -9,8 +9,11 @@ import type { Charge } from './charge.ts'
 
 /** What the books say: statements, usage, losses and refunds, as lists and as sums. Nothing here changes the books. */
 export interface LedgerReports {
-  /** The operations of an account, newest first. */
-  statement(accountId: number, page: Page): Promise<readonly StatementLine[]>
+  /**
+   * The operations of an account, newest first: with `kinds` only these, and with `between` only those of that time. A
+   * cursor is a place in the whole statement, so it also continues a page of another selection.
+   */
+  statement(accountId: number, page: StatementPage): Promise<readonly StatementLine[]>
 
   /** The charges of one account, or of all accounts if it is undefined; newest first. */
   usage(accountId: number | undefined, page: UsagePage): Promise<readonly UsageLine[]>
@@ -57,6 +60,11 @@ export type Page = {
   readonly limit: number
   /** The `cursor` of the last line of the page before. */
   readonly before?: string
+}
+
+export type StatementPage = Page & {
+  readonly kinds?: readonly OperationKind[]
+  readonly between?: TimeRange
 }
 
 /** Only lines of the time `between`, and of requests that `matching` selects, which needs an account. */

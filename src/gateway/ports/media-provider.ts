@@ -21,6 +21,12 @@ export interface MediaProvider {
   sizeOf?(shape: MediaShape): Size | undefined
 
   /**
+   * How the provider continues an earlier job of its own with this model. Absent if it always takes its id of that job.
+   * Calls nothing.
+   */
+  continuesFrom?(shape: MediaShape): Continuation
+
+  /**
    * Asks the provider to make one job. Sends at most one request, and never repeats it. The caller marks the submission
    * as begun before this call and makes the call once for a job.
    */
@@ -45,6 +51,19 @@ export type MediaShape = {
   readonly params: Params
 }
 
+export type Continuation =
+  /** The submission has the provider's id of the earlier job, as `refUpstreamId`. */
+  | { readonly from: 'id' }
+  /**
+   * The clip of the earlier job is the first video of the submission: as the provider's own link, while that is sure to
+   * work, or else as bytes.
+   */
+  | {
+      readonly from: 'clip'
+      /** How long after the end of a job the provider can open the link that it gives for its clip. */
+      readonly linkTtlMs: number
+    }
+
 type MediaProviderCall = {
   /** Our id of the job, in text. Providers that accept an id from the client get it. */
   readonly jobId: string
@@ -59,7 +78,7 @@ type MediaProviderCall = {
 
 /** A job to submit. No adapter sends `count` to a provider outside the gateway. */
 export type SubmitCall = MediaProviderCall &
-  Omit<JobRequest, 'images' | 'videos'> & {
+  Omit<JobRequest, 'images' | 'videos' | 'refJobId'> & {
     readonly images: readonly MediaInput[]
     readonly videos: readonly MediaInput[]
   }

@@ -88,6 +88,8 @@ export type RequestFilter = {
   readonly projectId?: string
   readonly model?: string
   readonly errorCode?: string
+  /** The status of the reply, such as 429. */
+  readonly status?: number
   readonly userId?: string
   /** One tag with this value. */
   readonly tag?: { readonly name: string; readonly value: string }

@@ -95,7 +95,7 @@ const cases: Readonly<Record<string, [Partial<FoundRequest>, RequestOutcome, rea
     'refused',
     [
       'The reply was 402 with the code insufficient_balance.',
-      'It had to hold 2.00 USD, and 1.50 USD was left for it. Nothing was charged.',
+      'It could cost up to 2.00 USD, and 1.50 USD was left for it. Nothing was charged.',
     ],
   ],
   'refused by a limit, with others': [

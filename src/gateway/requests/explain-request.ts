@@ -104,7 +104,7 @@ function moneyLines({ record, booked, job }: FoundRequest, outcome: RequestOutco
   if (outcome === 'running') return []
   if (record?.required !== undefined) {
     const had = record.available === undefined ? '' : `, and ${describeUsd(record.available)} was left for it`
-    return [`It had to hold ${describeUsd(record.required)}${had}. Nothing was charged.`]
+    return [`It could cost up to ${describeUsd(record.required)}${had}. Nothing was charged.`]
   }
   return ['Nothing was charged.']
 }

@@ -123,6 +123,6 @@ function unknownId({ recordsKeptDays }: FindRequestPorts): GatewayError {
       : `Requests that moved no money are kept for ${recordsKeptDays} days, and are known when they have ended.`
   return new GatewayError(
     'not_found',
-    `There is no request with this id. An id is that of a request (req_…), a job (img_… or vid_…), a hold (hold_…) or a line of the statement (op_…). ${kept}`,
+    `There is no request with this id. An id is that of a request (req_…), a job (img_… or vid_…), a hold (hold_…) or a line of the statement (op_…). A request with an unknown or revoked API key is not kept. ${kept}`,
   )
 }

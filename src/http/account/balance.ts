@@ -1,13 +1,13 @@
 import { formatUsd, addUsd } from '../../domain/money.ts'
 import type { Authenticated } from '../../gateway/ports/api-keys.ts'
 import type { Ledger } from '../../gateway/ports/ledger.ts'
-import type { StatementLine } from '../../gateway/ports/ledger-reports.ts'
+import type { StatementLine, StatementPage } from '../../gateway/ports/ledger-reports.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 import { formatId } from '../../domain/ids.ts'
-import type { OperationKind } from '../../domain/ledger/operation.ts'
+import { operationKinds, type OperationKind } from '../../domain/ledger/operation.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { attributionJson } from './usage.ts'
-import { pageOf, readPage, refuseUnknown, rowsBefore } from '../list-query.ts'
+import { pageOf, readOpenRange, readPage, refuseUnknown, wrongParameter } from '../list-query.ts'
 
 /** `GET /v1/balance`: the available, held and spent money of the account, as decimal strings in dollars. */
 export async function readBalance({ account }: Authenticated, ledger: Ledger): Promise<HttpReply> {
@@ -34,25 +34,48 @@ export async function readCredits({ account }: Authenticated, ledger: Ledger): P
 const secondSteps: ReadonlySet<OperationKind> = new Set(['compensation', 'capture', 'release', 'expire'])
 const credits: ReadonlySet<OperationKind> = new Set(['top_up', 'grant'])
 
+/** The kinds of movements that customers see. A loss does not move their money. */
+export const movementKinds = operationKinds.filter(kind => kind !== 'loss')
+
 /**
- * `GET /v1/statement?limit=&cursor=`: the money movements of the account, newest first. Leaves out everything that only
- * the operator sees: notes, the idempotency keys of credits, and losses, which do not move the customer's money.
+ * `GET /v1/statement?limit=&cursor=&kind=&from=&to=`: the money movements of the account, newest first. Leaves out
+ * everything that only the operator sees: notes, the idempotency keys of credits, and losses.
  */
 export async function readStatement(
   { query }: IncomingRequest,
   { account }: Authenticated,
   ledger: Ledger,
 ): Promise<HttpReply> {
-  const parameters = new URLSearchParams(query)
-  refuseUnknown(parameters, ['limit', 'cursor'])
-  const asked = readPage(parameters)
-  const lines = await ledger.statement(account.id, rowsBefore(asked))
-  const page = pageOf(lines, asked.limit, { cursorOf: line => line.cursor, rowOf: line => line })
+  const { limit, ...page } = readStatementPage(new URLSearchParams(query), movementKinds)
+  const lines = await ledger.statement(account.id, { kinds: movementKinds, ...page, limit: limit + 1 })
   return jsonReply(200, {
     object: 'list',
-    ...page,
-    data: page.data.filter(({ kind }) => kind !== 'loss').map(movementJson),
+    ...pageOf(lines, limit, { cursorOf: line => line.cursor, rowOf: movementJson }),
   })
+}
+
+/**
+ * Reads which lines of a statement are asked for: `?kind=` is one of `kinds`, or several with commas between them, and
+ * `?from=` and `?to=` limit the time. Throws `invalid_field`, which names the parameter.
+ */
+export function readStatementPage(query: URLSearchParams, kinds: readonly OperationKind[]): StatementPage {
+  refuseUnknown(query, ['limit', 'cursor', 'kind', 'from', 'to'])
+  const { limit, cursor } = readPage(query)
+  const between = readOpenRange(query)
+  const chosen = query
+    .get('kind')
+    ?.split(',')
+    .map(text => {
+      const kind = kinds.find(kind => kind === text)
+      if (kind === undefined) throw wrongParameter('kind', `must be one or several of ${kinds.join(', ')}`)
+      return kind
+    })
+  return {
+    limit,
+    ...(cursor !== undefined && { before: cursor }),
+    ...(chosen !== undefined && { kinds: chosen }),
+    ...(between !== undefined && { between }),
+  }
 }
 
 /**

@@ -20,6 +20,7 @@ const known = [
   'model',
   'code',
   'failed',
+  'status',
   'tag',
   'user',
   'from',
@@ -58,12 +59,14 @@ function readFilter(query: URLSearchParams): RequestFilter {
   const errorCode = query.get('code') ?? undefined
   if (errorCode !== undefined && !CODE.test(errorCode))
     throw wrong('code', 'must be the code of an error, such as insufficient_balance')
+  const status = readStatus(query)
   const tag = readTag(query)
   return {
     ...(model === undefined ? {} : { model }),
     ...(userId === undefined ? {} : { userId }),
     ...(projectId === undefined ? {} : { projectId }),
     ...(errorCode === undefined ? {} : { errorCode }),
+    ...(status === undefined ? {} : { status }),
     ...(tag === undefined ? {} : { tag }),
     ...(readFailed(query) ? { isFailed: true } : {}),
   }
@@ -80,6 +83,13 @@ function readFailed(query: URLSearchParams): boolean {
   const text = query.get('failed')
   if (text !== null && text !== 'true' && text !== 'false') throw wrong('failed', 'must be true or false')
   return text === 'true'
+}
+
+function readStatus(query: URLSearchParams): number | undefined {
+  const text = query.get('status')
+  if (text === null) return undefined
+  if (!/^[1-5]\d\d$/.test(text)) throw wrong('status', 'must be the status of a reply, such as 429')
+  return Number(text)
 }
 
 function readTag(query: URLSearchParams): RequestFilter['tag'] {

@@ -96,6 +96,6 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new GatewayError('invalid_json', 'The body is not valid JSON.')
+    throw new GatewayError('invalid_json', 'Invalid JSON. The body must be a JSON object.')
   }
 }

@@ -9,7 +9,12 @@ import {
   postSuspension,
 } from './accounts/accounts.ts'
 import { deleteToken, getToken, listTokens, postToken } from './operating/admin-tokens.ts'
-import { getCatalogChanges, getCatalogHistory, postCatalogRollback } from './catalog/catalog-history.ts'
+import {
+  getCatalogChanges,
+  getCatalogHistory,
+  getRowHistory,
+  postCatalogRollback,
+} from './catalog/catalog-history.ts'
 import { getCatalog, putCatalog } from './catalog/catalog.ts'
 import {
   deleteModel,
@@ -56,6 +61,7 @@ import {
   getSettings,
   getVerification,
   listAudit,
+  listBackups,
   postBackup,
   postReconciliation,
   postVerification,
@@ -122,6 +128,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'catalog', methods: { GET: reading(getCatalog), PUT: owning(putCatalog) } },
   { path: 'catalog/changes', methods: { GET: reading(getCatalogChanges) } },
   { path: 'catalog/history', methods: { GET: reading(getCatalogHistory) } },
+  { path: 'catalog/history/{kind}/{row...}', methods: { GET: reading(getRowHistory) } },
   { path: 'catalog/rollback', methods: { POST: owning(postCatalogRollback) } },
   { path: 'accounts', methods: { GET: reading(listAccounts, 'grants'), POST: full(postAccount) } },
   { path: 'accounts/{account}', methods: { GET: reading(getAccount, 'grants'), PATCH: full(patchAccount) } },
@@ -179,7 +186,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'audit', methods: { GET: reading(listAudit) } },
   { path: 'reconcile', methods: { POST: full(postReconciliation) } },
   { path: 'verify', methods: { GET: reading(getVerification), POST: full(postVerification) } },
-  { path: 'backups', methods: { POST: full(postBackup) } },
+  { path: 'backups', methods: { GET: reading(listBackups), POST: full(postBackup) } },
   { path: 'settings', methods: { GET: reading(getSettings) } },
   { path: 'doctor', methods: { GET: reading(getDoctor) } },
 ]

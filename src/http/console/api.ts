@@ -19,10 +19,11 @@ import {
   type SessionCall,
   type SessionHandler,
 } from './calls.ts'
-import { endedCookie } from './cookies.ts'
+import { endedSessionCookie } from './cookies.ts'
 import { finishHandler, startHandler } from './open-id.ts'
 import {
   deleteSessionById,
+  deleteSessions,
   deleteTotp,
   listSessions,
   postPassword,
@@ -43,7 +44,7 @@ export function consoleApi(path: string, ports: ConsolePorts): readonly Route[] 
   const routes = {
     'sign-in': { GET: open(getSignIn) },
     session: { GET: signedIn(getSession), POST: open(postSession), DELETE: signedIn(deleteSession) },
-    sessions: { GET: signedIn(listSessions) },
+    sessions: { GET: signedIn(listSessions), DELETE: signedIn(deleteSessions) },
     'sessions/*': { DELETE: signedIn(deleteSessionById) },
     link: { POST: open(postLink), PUT: open(putLink) },
     resets: { POST: open(postReset) },
@@ -71,9 +72,13 @@ function adminHandler(path: string, ports: ConsolePorts): Handler {
 }
 
 /** What the page to sign in offers. */
-async function getSignIn(_: OpenCall, { openId, mailer, product }: ConsolePorts): Promise<BufferedReply> {
+async function getSignIn(
+  _: OpenCall,
+  { openId, mailer, product, users }: ConsolePorts,
+): Promise<BufferedReply> {
   const oidc = openId === undefined ? null : { name: openId.provider.name }
-  return consoleReply({ password: true, oidc, mail: mailer !== undefined, product })
+  const hasUsers = await users.hasAny()
+  return consoleReply({ password: true, oidc, mail: mailer !== undefined, product, has_users: hasUsers })
 }
 
 async function getSession(
@@ -102,7 +107,7 @@ async function deleteSession(
 ): Promise<BufferedReply> {
   const by = { actor: caller.actor, atMs: clock.now() }
   await userSessions.end({ userId: user.id, publicId: session.publicId }, by)
-  return { status: 204, headers: { 'set-cookie': endedCookie(isSecure(request, site)) }, body: null }
+  return { status: 204, headers: {}, cookies: [endedSessionCookie(isSecure(request, site))], body: null }
 }
 
 /** What a link is for. It is in the body, because paths get into logs. */

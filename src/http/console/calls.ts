@@ -20,7 +20,7 @@ import type { AdminPorts } from '../admin/ports.ts'
 import type { Forwarding } from '../forwarding.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type BufferedReply, type Handler, type RequestContext } from '../request-context.ts'
-import { cookieOf, sessionCookie } from './cookies.ts'
+import { sessionCookie, sessionOf } from './cookies.ts'
 import { isSecure, requireOwnSite, type OwnSite } from './own-site.ts'
 
 export type ConsolePorts = SignInPorts &
@@ -59,7 +59,7 @@ export function sessionHandler(handle: SessionHandler, ports: ConsolePorts): Han
   return async context => {
     const { request } = context
     const admitted = await admitBrowser(request, ports)
-    const cookie = cookieOf(request) ?? ''
+    const cookie = sessionOf(request) ?? ''
     return handle({ ...callOf(context, ports), ...admitted, cookie }, ports)
   }
 }
@@ -70,7 +70,7 @@ const FORM_BYTES_MAX = 16_384
 /** The session of a request. A change needs its token too, so that no other page can make the browser send it. */
 export async function admitBrowser(request: IncomingRequest, ports: ConsolePorts): Promise<AdmittedSession> {
   requireOwnSite(request, ports.site)
-  const cookie = cookieOf(request)
+  const cookie = sessionOf(request)
   const admitted = await admitSession(cookie, ports)
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   if (isRead || request.header('x-csrf-token') === csrfToken(cookie ?? '', ports)) return admitted
@@ -97,7 +97,7 @@ export function browserOf(request: IncomingRequest, { site }: ConsolePorts): Bro
   return {
     address: site.forwarding.clientAddress(request),
     userAgent: request.header('user-agent') ?? '',
-    cookie: cookieOf(request),
+    cookie: sessionOf(request),
   }
 }
 
@@ -108,7 +108,7 @@ export function signedInReply(
   ports: ConsolePorts,
 ): BufferedReply {
   const cookie = sessionCookie(signedIn.text, isSecure(request, ports.site))
-  return consoleReply(sessionBody(signedIn, ports), { 'set-cookie': cookie })
+  return { ...consoleReply(sessionBody(signedIn, ports)), cookies: [cookie] }
 }
 
 export function sessionBody({ user, session, text }: SignedIn, ports: ConsolePorts): object {
@@ -129,10 +129,6 @@ export function sessionBody({ user, session, text }: SignedIn, ports: ConsolePor
 }
 
 /** A reply that no cache keeps, because it is for one person. */
-export function consoleReply(body: unknown, headers: Record<string, string> = {}): BufferedReply {
-  return jsonReply(200, body, {
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    ...headers,
-  })
+export function consoleReply(body: unknown): BufferedReply {
+  return jsonReply(200, body, { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
 }

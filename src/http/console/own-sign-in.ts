@@ -7,10 +7,12 @@ import {
 } from '../../gateway/admin/users/own-sign-in.ts'
 import { requestReset } from '../../gateway/admin/users/mail-link.ts'
 import { GatewayError } from '../../domain/errors.ts'
-import { textField } from '../admin/body.ts'
+import { optionalTextField, textField } from '../admin/body.ts'
 import { sessionRow } from '../admin/operating/users.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { consoleReply, signedInReply, type ConsolePorts, type OpenCall, type SessionCall } from './calls.ts'
+import { endedSessionCookie } from './cookies.ts'
+import { isSecure } from './own-site.ts'
 
 // What people change of how they sign in.
 
@@ -22,6 +24,15 @@ export async function listSessions(
   const sessions = await userSessions.list(user.id, clock.now())
   const rowOf = (one: Session) => ({ ...sessionRow(one), current: one.publicId === session.publicId })
   return consoleReply({ data: sessions.map(rowOf) })
+}
+
+/** Signs the user out everywhere, in this browser too. Links that were sent to the user end too. */
+export async function deleteSessions(
+  { request, user, caller }: SessionCall,
+  { userSessions, clock, site }: ConsolePorts,
+): Promise<BufferedReply> {
+  await userSessions.endAll(user, { actor: caller.actor, atMs: clock.now() })
+  return { status: 204, headers: {}, cookies: [endedSessionCookie(isSecure(request, site))], body: null }
 }
 
 /** Ends one of the user's own sessions. */
@@ -46,8 +57,8 @@ export async function postPassword(
 }
 
 /** A secret for an authenticator app. Codes are on after `PUT totp`. */
-export async function postTotp({ user }: SessionCall, ports: ConsolePorts): Promise<BufferedReply> {
-  return consoleReply(await proposeTotp(user, ports.product, ports))
+export async function postTotp(call: SessionCall, ports: ConsolePorts): Promise<BufferedReply> {
+  return consoleReply(await proposeTotp(await proofOf(call), ports.product, ports))
 }
 
 export async function putTotp({ user, fields }: SessionCall, ports: ConsolePorts): Promise<BufferedReply> {
@@ -56,12 +67,13 @@ export async function putTotp({ user, fields }: SessionCall, ports: ConsolePorts
   return consoleReply({ has_totp: hasTotp })
 }
 
-export async function deleteTotp(
-  { request, user, browser, fields }: SessionCall,
-  ports: ConsolePorts,
-): Promise<BufferedReply> {
-  const password = textField(await fields(['password']), 'password', 'your password')
-  return signedInReply(await removeTotp(user, password, browser, ports), request, ports)
+export async function deleteTotp(call: SessionCall, ports: ConsolePorts): Promise<BufferedReply> {
+  return signedInReply(await removeTotp(await proofOf(call), ports), call.request, ports)
+}
+
+async function proofOf({ user, session, browser, fields }: SessionCall) {
+  const password = optionalTextField(await fields(['password']), 'password', 'your password')
+  return { user, session, browser, password }
 }
 
 /** Mails a link, if the user exists and mails are sent. The reply is the same if not. */

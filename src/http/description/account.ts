@@ -1,7 +1,7 @@
-import { booksTouchedBy } from '../../domain/ledger/operation.ts'
+import { movementKinds } from '../account/balance.ts'
 import { keySettingsExample, ownKeySettings } from './key-settings.ts'
 import { limitMembers, limitsExample, noLimitsExample, termMembers } from './limits.ts'
-import { ok, pageParameters, usageParameters, type Paths } from './operation.ts'
+import { ok, statementParameters, usageParameters, type Paths } from './operation.ts'
 import {
   about,
   always,
@@ -128,7 +128,7 @@ export const accountSchemas: Members = {
     {
       id: text,
       object: always('movement'),
-      kind: words(Object.keys(booksTouchedBy)),
+      kind: words(movementKinds),
       amount_usd: about('The change of the available balance.', usd),
       ref: about('The request or the job; null for credits.', nullable(text)),
       created_at: dateTime,
@@ -248,7 +248,7 @@ export const accountPaths: Paths = {
       ...common,
       id: 'listMovements',
       summary: 'The money movements, newest first',
-      parameters: pageParameters,
+      parameters: statementParameters(movementKinds),
       replies: ok('A page.', pageSchema(ref('Movement'), { object: always('list') }), {
         object: 'list',
         data: [movement],

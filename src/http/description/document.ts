@@ -7,6 +7,7 @@ import { messagesReplies, plainReplies } from '../reply-style.ts'
 import { accountPaths, accountSchemas } from './account.ts'
 import { adminAccountStatePaths, adminAccountStateSchemas } from './admin/account-states.ts'
 import { adminAccountPaths, adminAccountSchemas } from './admin/accounts.ts'
+import { adminCatalogHistoryPaths, adminCatalogHistorySchemas } from './admin/catalog-history.ts'
 import { adminCatalogPaths, adminCatalogSchemas } from './admin/catalog.ts'
 import { adminMarginPaths, adminMarginSchemas } from './admin/margins.ts'
 import { adminOverviewPaths, adminOverviewSchemas } from './admin/overview.ts'
@@ -82,6 +83,7 @@ const schemas: Members = {
   ...adminKeySchemas,
   ...adminKeySecretSchemas,
   ...adminCatalogSchemas,
+  ...adminCatalogHistorySchemas,
   ...priceListSchemas,
   ...adminJobSchemas,
   ...adminCheckSchemas,
@@ -178,6 +180,7 @@ export function adminDocument(): ApiDocument {
     ...adminTokenPaths,
     ...userPaths,
     ...adminCatalogPaths,
+    ...adminCatalogHistoryPaths,
     ...priceListPaths,
     ...adminJobPaths,
     ...adminCheckPaths,

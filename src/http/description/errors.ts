@@ -45,6 +45,7 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
   not_signed_in: 'You are not signed in, or your session has ended. Sign in again.',
   wrong_credentials: 'The e-mail address or the password is wrong.',
   code_needed: 'Enter the code of your authenticator app.',
+  fresh_sign_in_needed: 'Sign in again, and repeat this within 5 minutes.',
   sign_in_failed: 'The sign-in at the provider did not succeed. Try again.',
   role_not_allowed: 'Your role "viewer" does not allow this. It needs the role "owner" or "operator".',
   cross_site_request: 'This request does not come from the console. Reload the page and try again.',

@@ -1,5 +1,6 @@
 import type { AdminScope } from '../../domain/admin/admin-token.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
+import type { OperationKind } from '../../domain/ledger/operation.ts'
 import type { Method } from '../routes.ts'
 import { ref, type Members, type Schema } from './schema.ts'
 
@@ -102,6 +103,34 @@ export const timeRangeParameters: readonly Parameter[] = (['from', 'to'] as cons
   schema: { type: 'string', format: 'date-time' },
   example: name === 'from' ? '2026-11-01T00:00:00Z' : '2026-12-01T00:00:00Z',
 }))
+
+/** The parameters of a statement whose lines have these kinds. */
+export function statementParameters(kinds: readonly OperationKind[]): readonly Parameter[] {
+  return [
+    ...pageParameters,
+    {
+      name: 'kind',
+      in: 'query',
+      description: `Only lines of this kind, or of several with commas between them: ${kinds.join(', ')}.`,
+      schema: { type: 'string', pattern: `^(?:${kinds.join('|')})(?:,(?:${kinds.join('|')}))*$` },
+      example: 'grant,top_up',
+    },
+    {
+      name: 'from',
+      in: 'query',
+      description: 'Only lines from this time on, in RFC 3339.',
+      schema: { type: 'string', format: 'date-time' },
+      example: '2026-11-01T00:00:00Z',
+    },
+    {
+      name: 'to',
+      in: 'query',
+      description: 'Only lines before this time.',
+      schema: { type: 'string', format: 'date-time' },
+      example: '2026-12-01T00:00:00Z',
+    },
+  ]
+}
 
 export const usageParameters: readonly Parameter[] = [
   ...pageParameters,

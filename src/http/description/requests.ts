@@ -252,11 +252,14 @@ const page = {
   hold: { amount_usd: '0.041', state: 'captured', placed_at: null, ended_at: null },
 }
 
+const STATUS: Schema = { type: 'string', pattern: '^[1-5]\\d\\d$' }
+
 const filters: readonly Parameter[] = [
   parameter('project', 'Only requests of the keys of this project, by its id.', idOf('proj')),
   parameter('model', 'Only requests for this model.', text),
   parameter('code', 'Only requests with this error code.', text, 'insufficient_balance'),
   parameter('failed', 'Only requests with an error code or a status from 400.', words(['true', 'false'])),
+  parameter('status', 'Only requests with this status of the reply.', STATUS, '429'),
   parameter('tag', 'Only requests with this tag, as name=value.', text, 'team=search'),
   parameter('user', 'Only requests for this end user of the client.', text),
   parameter('sort', 'The latest, the most expensive or the longest ones first.', {

@@ -138,7 +138,13 @@ export function createVideo(id: string, summary: string): Operation {
     summary,
     description: 'The four paths are the same route: the model decides what is made.',
     tag: 'Videos',
-    errors: [...creation.errors, 'ref_video_not_ready', 'ref_video_mismatch', 'not_found'],
+    errors: [
+      ...creation.errors,
+      'ref_video_not_ready',
+      'ref_video_mismatch',
+      'not_found',
+      'content_archived',
+    ],
     body: { isRequired: true, content: { ...json(ref('VideoRequest'), { request }), ...form } },
     replies: {
       200: {

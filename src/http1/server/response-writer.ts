@@ -8,6 +8,8 @@ export type ServerResponse = {
   readonly status: number
   /** By names in lower case. The server adds `date`, `content-length` or `transfer-encoding`, and `connection`. */
   readonly headers: Readonly<Record<string, string>>
+  /** The values of `set-cookie` headers. */
+  readonly cookies?: readonly string[]
   /**
    * A string is sent as UTF-8. A stream is read as fast as the client takes it, and cancelled when the client
    * disconnects.
@@ -129,11 +131,11 @@ const DISCONNECTED = new HttpError(
 
 /** The head of a response, including the blank line. Throws for a header value that does not fit in one line. */
 export function responseHead(
-  { status, headers, body, contentLength }: ServerResponse,
+  { status, headers, cookies, body, contentLength }: ServerResponse,
   { isHttp10 }: RequestHead,
   { date, isLast }: { readonly date: string; readonly isLast: boolean },
 ): string {
-  let text = `${responseStart(status, headers)}date: ${date}\r\n`
+  let text = `${responseStart(status, headers, cookies)}date: ${date}\r\n`
   if (isLast) {
     if (headers['connection'] === undefined) text += 'connection: close\r\n'
   } else if (isHttp10) text += 'connection: keep-alive\r\n'

@@ -29,18 +29,24 @@ const REASONS: Readonly<Record<number, string>> = {
 }
 
 /**
- * The status line and header lines of a response, each with its CRLF. Throws for a value that cannot be sent in one
- * line, because a line end in a value would allow response splitting.
+ * The status line and header lines of a response, each with its CRLF. Each cookie has a line of its own. Throws for a
+ * value that cannot be sent in one line, because a line end in a value would allow response splitting.
  */
-export function responseStart(status: number, headers: Readonly<Record<string, string>>): string {
+export function responseStart(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  cookies?: readonly string[],
+): string {
   let text = status === 200 ? 'HTTP/1.1 200 OK\r\n' : `HTTP/1.1 ${status} ${REASONS[status] ?? 'Status'}\r\n`
-  for (const name in headers) {
-    const value = headers[name] ?? ''
-    if (!fitsInOneLine(value))
-      throw new Error(`The value of the header ${name} is not a single line of Latin-1 text.`)
-    text += `${name}: ${value}\r\n`
-  }
+  for (const name in headers) text += headerLine(name, headers[name] ?? '')
+  if (cookies !== undefined) for (const cookie of cookies) text += headerLine('set-cookie', cookie)
   return text
+}
+
+function headerLine(name: string, value: string): string {
+  if (!fitsInOneLine(value))
+    throw new Error(`The value of the header ${name} is not a single line of Latin-1 text.`)
+  return `${name}: ${value}\r\n`
 }
 
 /** Whether a response with this status never has a body. */

@@ -11,9 +11,6 @@ import { checkBucket } from './check-bucket.ts'
 
 const MB = 1024 * 1024
 
-if (versitygwPath === undefined)
-  console.log('Skipped: the blobs of a real S3 server. To run them, install versitygw; see docs/testing.md.')
-
 describe.skipIf(versitygwPath === undefined)('a real S3 server', () => {
   const http = httpClient(new Timers(systemClock))
   let server: Awaited<ReturnType<typeof startVersitygw>>

@@ -35,10 +35,11 @@ export async function finishOpenId(
   browser: Browser,
   ports: OpenIdPorts,
 ): Promise<SignedIn> {
-  if (secret === undefined) throw failed('The sign-in was started in another browser, or too long ago.')
+  if (secret === undefined)
+    throw failed('not_started', 'It was started in another browser, or too long ago. Try again.')
   const person = await ports.provider.person(attemptOf(secret, ports), returnedTo)
   const user = (await ports.users.find({ identity: person.identity })) ?? (await linkedUser(person, ports))
-  if (userState(user) !== 'active') throw failed('This user is disabled.')
+  if (userState(user) !== 'active') throw failed('disabled', 'This user is disabled.')
   return openSession(user, `with ${ports.provider.name}`, browser, ports)
 }
 
@@ -54,14 +55,26 @@ async function linkedUser(
 ): Promise<User> {
   const user = verifiedEmail === undefined ? undefined : await users.find({ email: verifiedEmail })
   if (user === undefined || userState(user) !== 'invited')
-    throw failed('Nobody with your verified e-mail address was invited. Ask an owner for an invitation.')
+    throw failed(
+      'not_invited',
+      'Nobody with your verified e-mail address was invited. Ask an owner for an invitation.',
+    )
   const by = { actor: callerOfUser(user).actor, atMs: clock.now() }
-  if (!(await users.linkIdentity(user.publicId, identity, by))) throw failed('Try again.')
+  if (!(await users.linkIdentity(user.publicId, identity, by))) throw failed('other', 'Try again.')
   return { ...user, identity }
 }
 
-function failed(help: string): GatewayError {
+/** Why a sign-in at the provider was refused, for the page. Texts of the provider are never shown. */
+type Reason = 'not_started' | 'not_invited' | 'disabled' | 'other'
+
+function failed(reason: Reason, help: string): GatewayError {
   return new GatewayError('sign_in_failed', `The sign-in at the provider did not succeed. ${help}`, {
     shouldRetry: false,
+    extensions: { reason },
   })
+}
+
+/** The reason of a refused sign-in. `other` if the provider, or its answer, is the reason. */
+export function reasonOf(refusal: GatewayError): Reason {
+  return (refusal.extras.extensions?.['reason'] as Reason | undefined) ?? 'other'
 }

@@ -1,8 +1,14 @@
-import type { User } from '../../../domain/admin/user.ts'
+import { SIGN_IN_FRESH_MS, type User } from '../../../domain/admin/user.ts'
 import { GatewayError } from '../../../domain/errors.ts'
 import { callerOfUser } from '../operator.ts'
 import { checkedPassword } from './links.ts'
-import { openSession, type Browser, type SignedIn, type SignInPorts } from './sign-in.ts'
+import {
+  openSession,
+  type AdmittedSession,
+  type Browser,
+  type SignedIn,
+  type SignInPorts,
+} from './sign-in.ts'
 
 // What signed-in people change of how they sign in. Whoever has only found an unlocked browser must not get far.
 
@@ -23,16 +29,28 @@ export async function changePassword(
   return openSession(changed, 'with a new password', browser, ports)
 }
 
-/** Proposes a secret of one-time codes. It counts after `confirmTotp`. Throws `already_exists` if codes are on. */
+/** Who asks to change one-time codes, and what proves it: the password, or a fresh sign-in of a user without one. */
+type Proof = Pick<AdmittedSession, 'user' | 'session'> & {
+  readonly password: string | undefined
+  readonly browser: Browser
+}
+
+/**
+ * Proposes a secret of one-time codes. It counts after `confirmTotp`. Throws `already_exists` if codes are on, and as
+ * `removeTotp` does: a found session must not be able to lock its user out.
+ */
 export async function proposeTotp(
-  user: User,
+  proof: Proof,
   issuer: string,
-  { users, oneTimeCodes }: Pick<SignInPorts, 'users' | 'oneTimeCodes'>,
+  ports: SignInPorts,
 ): Promise<{ readonly secret: string; readonly uri: string }> {
+  const { user } = proof
   if (user.hasTotp)
     throw new GatewayError('already_exists', 'One-time codes are on. Switch them off first.', {
       shouldRetry: false,
     })
+  await requireProof(proof, ports)
+  const { users, oneTimeCodes } = ports
   const secret = oneTimeCodes.newSecret()
   await users.proposeTotp(user.publicId, secret)
   return { secret, uri: oneTimeCodes.uri(secret, { email: user.email, issuer }) }
@@ -56,17 +74,29 @@ export async function confirmTotp(
   return users.confirmTotp(user.publicId, { secret, step }, { actor: callerOfUser(user).actor, atMs: nowMs })
 }
 
-/** Switches one-time codes off. Ends all sessions, and signs this browser in again. Throws as `changePassword` does. */
-export async function removeTotp(
-  user: User,
-  password: string,
-  browser: Browser,
-  ports: SignInPorts,
-): Promise<SignedIn> {
-  await requirePassword(user, password, { browser, param: 'password' }, ports)
+/**
+ * Switches one-time codes off. Ends all sessions, and signs this browser in again. Throws `wrong_credentials`,
+ * `invalid_field` without a password, `too_many_tries`, and `fresh_sign_in_needed` for a user who has no password.
+ */
+export async function removeTotp(proof: Proof, ports: SignInPorts): Promise<SignedIn> {
+  const { user, browser } = proof
+  await requireProof(proof, ports)
   const by = { actor: callerOfUser(user).actor, atMs: ports.clock.now() }
   const changed = await ports.users.change(user.publicId, { hasTotp: false }, by)
-  return openSession(changed, 'with a password', browser, ports)
+  return openSession(changed, 'without one-time codes', browser, ports)
+}
+
+async function requireProof({ user, session, password, browser }: Proof, ports: SignInPorts): Promise<void> {
+  if (user.hasPassword) {
+    const param = 'password'
+    if (password === undefined)
+      throw new GatewayError('invalid_field', '"password" is missing; it must be your password.', { param })
+    return requirePassword(user, password, { browser, param }, ports)
+  }
+  if (ports.clock.now() < session.createdAtMs + SIGN_IN_FRESH_MS) return
+  throw new GatewayError('fresh_sign_in_needed', 'Sign in again, and repeat this within 5 minutes.', {
+    shouldRetry: false,
+  })
 }
 
 async function requirePassword(

@@ -29,6 +29,30 @@ test('who guesses from one address has few tries, for any number of users', () =
   expect(admittedIn(36_000, second => ({ ...ada, user: `user ${second}` }))).toBeLessThan(80)
 })
 
+test('who guesses from a network of IPv6 has as few tries as from one address', () => {
+  const anAddress = (second: number) => `2001:db8:0:7:${second.toString(16)}::1`
+
+  expect(admittedIn(36_000, second => ({ user: `user ${second}`, address: anAddress(second) }))).toBeLessThan(
+    80,
+  )
+})
+
+test.each([
+  ['2001:db8:0:7::1', '2001:db8:0:7:ffff:ffff:ffff:ffff', 'together'],
+  ['2001:db8:0:7::1', '2001:0DB8:0:7::2', 'together'],
+  ['2001:db8:0:7::1', '2001:db8:0:8::1', 'apart'],
+  ['192.0.2.1', '::ffff:192.0.2.1', 'together'],
+  ['192.0.2.1', '192.0.2.2', 'apart'],
+  ['::ffff:192.0.2.1', '::ffff:192.0.2.2', 'apart'],
+])('tries from %s and from %s count %s', (one, other, expected) => {
+  const pace = new SignInPace(fakeClock())
+  for (let count = 0; count < 20; count += 1) pace.begin({ user: `user ${count}`, address: one })
+
+  const outcome = outcomeOf(pace, { user: 'one more', address: other })
+
+  expect(outcome === 'admitted' ? 'apart' : 'together').toBe(expected)
+})
+
 test('tries at the same time are slowed down too, and a refused try does not make the wait longer', () => {
   const clock = fakeClock()
   const pace = new SignInPace(clock)
@@ -51,9 +75,9 @@ test('a success forgets the failed tries of the user', () => {
   for (let count = 0; count < 5; count += 1) expect(outcomeOf(pace)).toBe('admitted')
 })
 
-function outcomeOf(pace: SignInPace): unknown {
+function outcomeOf(pace: SignInPace, trier = ada): unknown {
   try {
-    pace.begin(ada)
+    pace.begin(trier)
     return 'admitted'
   } catch (error) {
     return error

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../domain/errors.ts'
+import { clientNetwork } from '../../../domain/ip-address.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 /** How failed tries of one kind of key slow down further ones. */
@@ -11,7 +12,7 @@ type Pace = {
 const PACES = {
   // Short, because others can make a user wait. With 12 characters, 300 tries a day find nothing.
   user: { free: 5, waitMsMax: 300_000 },
-  // Several people can have one address.
+  // Several people can have one address. An IPv6 address counts as its /64 network.
   address: { free: 20, waitMsMax: 900_000 },
 } as const satisfies Record<string, Pace>
 
@@ -47,23 +48,24 @@ export class SignInPace {
    * Counts a try as failed, before it is known, so that many at once are slowed down too. Throws `too_many_tries` with
    * the time to wait.
    */
-  begin(trier: Trier): void {
-    const waitMs = Math.max(this.#waitMs('user', trier.user), this.#waitMs('address', trier.address))
+  begin({ user, address }: Trier): void {
+    const network = clientNetwork(address)
+    const waitMs = Math.max(this.#waitMs('user', user), this.#waitMs('address', network))
     if (waitMs > 0) throw tooManyTries(waitMs)
-    this.#count('user', trier.user, 1)
-    this.#count('address', trier.address, 1)
+    this.#count('user', user, 1)
+    this.#count('address', network, 1)
   }
 
   /** Takes back a try that did not fail, and did not succeed either. Failed tries before it still count. */
-  undo(trier: Trier): void {
-    this.#count('user', trier.user, -1)
-    this.#count('address', trier.address, -1)
+  undo({ user, address }: Trier): void {
+    this.#count('user', user, -1)
+    this.#count('address', clientNetwork(address), -1)
   }
 
   /** Forgets the failed tries of the user. Those from the address still count, because it may be an attacker's. */
-  succeeded(trier: Trier): void {
-    this.#tries.user.delete(trier.user)
-    this.#count('address', trier.address, -1)
+  succeeded({ user, address }: Trier): void {
+    this.#tries.user.delete(user)
+    this.#count('address', clientNetwork(address), -1)
   }
 
   #waitMs(kind: keyof typeof PACES, key: string): number {

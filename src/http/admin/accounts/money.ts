@@ -1,14 +1,15 @@
 import { GatewayError } from '../../../domain/errors.ts'
 import { formatId, parseId } from '../../../domain/ids.ts'
+import { operationKinds } from '../../../domain/ledger/operation.ts'
 import { formatUsd } from '../../../domain/money.ts'
 import { requireScope } from '../../../gateway/admin/tokens/admit-token.ts'
 import { creditAccount, creditSources } from '../../../gateway/admin/accounts/credit-account.ts'
 import { debitAccount, prefixOf, refundCharge } from '../../../gateway/admin/accounts/correct-account.ts'
 import type { Correction } from '../../../gateway/ports/ledger.ts'
 import type { StatementLine, UsageLine } from '../../../gateway/ports/ledger-reports.ts'
-import { movementId } from '../../account/balance.ts'
+import { movementId, readStatementPage } from '../../account/balance.ts'
 import { attributionJson } from '../../account/usage.ts'
-import { pageOf, rowsBefore } from '../../list-query.ts'
+import { pageOf } from '../../list-query.ts'
 import type { BufferedReply } from '../../request-context.ts'
 import { accountOf } from './accounts.ts'
 import { flagField, optionalTextField, readFields, wrongField } from '../body.ts'
@@ -17,7 +18,6 @@ import type { AccountPorts } from '../ports.ts'
 import { absenceOf } from '../found.ts'
 import { instant } from '../instant.ts'
 import { amountField, idempotencyKeyOf, noteField, optionalAmountField } from '../money-fields.ts'
-import { readAdminPage } from '../query.ts'
 
 /**
  * Credits an account. Repeating it with the same `Idempotency-Key` credits nothing. A token with the scope `grants`
@@ -86,15 +86,15 @@ export async function postRefund(
   return adminReply(movementBody(refund))
 }
 
-/** One page of the money movements of an account, newest first. */
+/** One page of the money movements of an account, newest first; `?kind=`, `?from=` and `?to=` select lines. */
 export async function getStatement(
   { query, params }: AdminCall,
   ports: AccountPorts,
 ): Promise<BufferedReply> {
   const account = await accountOf(params, ports)
-  const asked = readAdminPage(query)
-  const lines = await ports.ledger.statement(account.id, rowsBefore(asked))
-  return adminReply(pageOf(lines, asked.limit, { cursorOf: line => line.cursor, rowOf: statementBody }))
+  const { limit, ...page } = readStatementPage(query, operationKinds)
+  const lines = await ports.ledger.statement(account.id, { ...page, limit: limit + 1 })
+  return adminReply(pageOf(lines, limit, { cursorOf: line => line.cursor, rowOf: statementBody }))
 }
 
 /** A charge by the id that its customer knows: of a text request, or of an image or video job. */

@@ -2,6 +2,7 @@ import { uncallableModels, type Catalog } from '../../../domain/catalog/catalog.
 import { catalogChanges } from '../../../domain/catalog/catalog-changes.ts'
 import { workedExample, type WorkedExample } from '../../../domain/catalog/price-preview.ts'
 import type { AnyModelSettings } from '../../../domain/catalog/model.ts'
+import type { ProviderSettings } from '../../../domain/catalog/provider.ts'
 import { decodeModel, encodeModel } from '../../../domain/catalog/rows/model-row.ts'
 import { decodeProvider, encodeProvider } from '../../../domain/catalog/rows/provider-row.ts'
 import { formatUsd, type NanoUsd } from '../../../domain/money.ts'
@@ -12,6 +13,7 @@ import { adminReply, type AdminCall } from '../call.ts'
 import type { CatalogPorts } from '../ports.ts'
 import { absenceOf, found } from '../found.ts'
 import { readRevision, readSwitch } from '../query.ts'
+import { fieldsBody } from './replace-catalog.ts'
 
 /** All providers, without their secrets. */
 export async function listProviderRows(_: AdminCall, { catalog }: CatalogPorts): Promise<BufferedReply> {
@@ -24,15 +26,46 @@ export async function getProvider({ params }: AdminCall, { catalog }: CatalogPor
   return adminReply(providerBody(catalog.current(), params['provider'] ?? ''))
 }
 
-/** Creates or replaces a provider. A key that is sent as `<stored>` is kept. */
+/**
+ * Creates or replaces a provider. A key that is sent as `<stored>` is kept. `?dry_run=true` changes nothing, and
+ * replies with the fields that change.
+ */
 export async function putProvider(
   { request, params, query, actor }: AdminCall,
   ports: CatalogPorts,
 ): Promise<BufferedReply> {
   const id = params['provider'] ?? ''
   const provider = valueOf(decodeProvider(rowOf(await readJson(request), id)))
+  if (readSwitch(query, 'dry_run', false)) return previewProvider(provider, query, ports)
   const audit = auditOf({ actor, action: 'provider.put', subject: id }, ports.clock)
   return adminReply(providerBody(await ports.catalog.putProvider(provider, audit, readRevision(query)), id))
+}
+
+async function previewProvider(
+  provider: ProviderSettings,
+  query: URLSearchParams,
+  { catalog, clock }: CatalogPorts,
+): Promise<BufferedReply> {
+  const before = catalog.current()
+  readRevision(query)?.(before)
+  const { id } = provider
+  const { providers, models } = listsOf(before)
+  const isNew = !before.providers.has(id)
+  const after = await catalog.preview(
+    {
+      providers: isNew ? [...providers, provider] : providers.map(row => (row.id === id ? provider : row)),
+      models,
+    },
+    clock.now(),
+  )
+  const change = catalogChanges(before, after).rows.find(row => row.kind === 'provider' && row.id === id)
+  return adminReply({
+    dry_run: true,
+    revision: before.revision,
+    is_new: isNew,
+    fields: fieldsBody(change?.fields ?? []),
+    loses_key: change?.losesKey ?? false,
+  })
 }
 
 /** Deletes a provider. Throws `invalid_field` while a model uses it. */
@@ -117,8 +150,8 @@ async function previewModel(
   const model = valueOf(decodeModel(rowOf(await readJson(request), id)))
   const before = ports.catalog.current()
   readRevision(query)?.(before)
-  const rows = [...before.models.values(), ...before.drafts.values()].filter(row => row.id !== id)
-  const settings = { providers: [...before.providers.values()], models: [...rows, model] }
+  const { providers, models } = listsOf(before)
+  const settings = { providers, models: [...models.filter(row => row.id !== id), model] }
   const after = await ports.catalog.preview(settings, ports.clock.now())
   const change = catalogChanges(before, after).rows.find(row => row.kind === 'model' && row.id === id)
   const priced = after.models.get(id)
@@ -126,13 +159,14 @@ async function previewModel(
     dry_run: true,
     revision: before.revision,
     is_new: change?.change === 'added',
-    fields: (change?.fields ?? []).map(({ field, before: was = null, after: is = null }) => ({
-      field,
-      before: was,
-      after: is,
-    })),
+    fields: fieldsBody(change?.fields ?? []),
     example: priced === undefined ? null : exampleBody(workedExample(before.models.get(id), priced)),
   })
+}
+
+/** The rows of a catalog, as `preview` takes them. It keeps the price lists. */
+function listsOf({ providers, models, drafts }: Catalog) {
+  return { providers: [...providers.values()], models: [...models.values(), ...drafts.values()] }
 }
 
 function exampleBody({ of, before, after, costs }: WorkedExample): object {

@@ -3,6 +3,7 @@ import {
   refuseRemovals,
   removalsIn,
   type CatalogChanges,
+  type FieldChange,
   type RowChange,
 } from '../../../domain/catalog/catalog-changes.ts'
 import { missingVariables, type Catalog, type CatalogSettings } from '../../../domain/catalog/catalog.ts'
@@ -77,7 +78,11 @@ function changeBody({ kind, id, change, fields, losesKey }: RowChange): object {
     kind,
     id,
     change,
-    fields: fields.map(({ field, before = null, after = null }) => ({ field, before, after })),
+    fields: fieldsBody(fields),
     loses_key: losesKey,
   }
+}
+
+export function fieldsBody(fields: readonly FieldChange[]): readonly object[] {
+  return fields.map(({ field, before = null, after = null }) => ({ field, before, after }))
 }

@@ -1,5 +1,5 @@
 import { formatUsd } from '../../../domain/money.ts'
-import { backUpBooks } from '../../../gateway/admin/operating/back-up-books.ts'
+import { BACKUP_ACTION, backUpBooks } from '../../../gateway/admin/operating/back-up-books.ts'
 import { examine } from '../../../gateway/admin/operating/doctor.ts'
 import {
   acceptLoss,
@@ -170,6 +170,32 @@ export async function postBackup(
     job_files: blobFiles,
     results_in: resultsIn ?? null,
   })
+}
+
+/**
+ * One page of the backups that were made by this way, newest first, as the audit log has them, with the sizes that
+ * their files have now on this machine.
+ */
+export async function listBackups(
+  { query }: AdminCall,
+  { backups, auditLog }: OperatingPorts,
+): Promise<BufferedReply> {
+  const asked = readAdminPage(query)
+  const lines = await auditLog.list({ ...rowsBefore(asked), action: BACKUP_ACTION })
+  const sizes = new Map(
+    await Promise.all(lines.map(async ({ subject }) => [subject, await backups.sizeOf(subject)] as const)),
+  )
+  const page = pageOf(lines, asked.limit, {
+    cursorOf: line => line.cursor,
+    rowOf: ({ subject, atMs, actor, detail }) => ({
+      file: subject,
+      made_at: instant(atMs),
+      made_by: actor,
+      detail: detail ?? null,
+      bytes: sizes.get(subject) ?? null,
+    }),
+  })
+  return adminReply({ ...page, made_elsewhere: backups.elsewhere ?? null })
 }
 
 /** One page of the audit log, newest first. */

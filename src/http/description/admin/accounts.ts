@@ -3,10 +3,10 @@ import { attributionMembers } from '../account.ts'
 import { creditSources } from '../../../gateway/admin/accounts/credit-account.ts'
 import { NAME_LENGTH_MAX } from '../../../gateway/admin/accounts/create-account.ts'
 import { NOTE_LENGTH_MAX } from '../../admin/money-fields.ts'
-import { booksTouchedBy } from '../../../domain/ledger/operation.ts'
+import { operationKinds } from '../../../domain/ledger/operation.ts'
 import { noDefaults, settingDefaults } from '../key-settings.ts'
 import { limitChanges, limitMembers, noLimitsExample, termChanges, terms, warnings } from '../limits.ts'
-import { bodyOf, ok, pageParameters, type Parameter, type Paths } from '../operation.ts'
+import { bodyOf, ok, pageParameters, statementParameters, type Parameter, type Paths } from '../operation.ts'
 import {
   about,
   closed,
@@ -81,7 +81,7 @@ export const adminAccountSchemas: Members = {
   AdminMovement: object(
     {
       id: text,
-      kind: words(Object.keys(booksTouchedBy)),
+      kind: words(operationKinds),
       amount_usd: usd,
       ref: nullable(text),
       note: nullable(text),
@@ -281,7 +281,7 @@ export const adminAccountPaths: Paths = {
       ...ofAccount,
       id: 'listAdminMovements',
       summary: 'The money movements of an account, newest first',
-      parameters: [accountParameter, ...pageParameters],
+      parameters: [accountParameter, ...statementParameters(operationKinds)],
       replies: ok('A page.', pageSchema(ref('AdminMovement')), {
         data: [movement],
         has_more: false,

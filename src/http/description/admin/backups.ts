@@ -1,5 +1,16 @@
-import { bodyOf, ok, type Paths } from '../operation.ts'
-import { about, closed, count, nullable, object, ref, text, type Members } from '../schema.ts'
+import { bodyOf, ok, pageParameters, type Paths } from '../operation.ts'
+import {
+  about,
+  closed,
+  count,
+  dateTime,
+  nullable,
+  object,
+  pageSchema,
+  ref,
+  text,
+  type Members,
+} from '../schema.ts'
 
 const FILE = '/backups/tollgate-monday.db'
 
@@ -10,6 +21,24 @@ export const adminBackupSchemas: Members = {
       pattern: '^/',
     }),
   }),
+  BackupPage: pageSchema(
+    object({
+      file: text,
+      made_at: dateTime,
+      made_by: text,
+      detail: nullable(text),
+      bytes: about(
+        'The size of the file now. Null if the machine of this gateway does not have it (any more).',
+        nullable(count),
+      ),
+    }),
+    {
+      made_elsewhere: about(
+        'Where backups of these books are made, if the gateway cannot make them: with PostgreSQL. Otherwise null.',
+        nullable(text),
+      ),
+    },
+  ),
   Backup: object({
     file: text,
     bytes: count,
@@ -26,6 +55,28 @@ export const adminBackupSchemas: Members = {
 /** Copies of the books. */
 export const adminBackupPaths: Paths = {
   backups: {
+    get: {
+      tag: 'Admin: reading and checking',
+      access: 'admin',
+      id: 'listBackups',
+      summary: 'The backups that were made with `POST backups`, newest first',
+      parameters: pageParameters,
+      replies: ok('A page, as the audit log has it.', ref('BackupPage'), {
+        data: [
+          {
+            file: FILE,
+            made_at: '2026-11-23T05:50:09.183Z',
+            made_by: 'admin',
+            detail: '128 commits, 3 files of jobs',
+            bytes: 241_664,
+          },
+        ],
+        has_more: false,
+        next: null,
+        made_elsewhere: null,
+      }),
+      errors: ['invalid_field'],
+    },
     post: {
       tag: 'Admin: reading and checking',
       access: 'admin',

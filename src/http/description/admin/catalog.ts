@@ -1,5 +1,4 @@
-import { rowKinds } from '../../../domain/catalog/catalog-changes.ts'
-import { bodyOf, json, ok, pageParameters, type Operation, type Parameter, type Paths } from '../operation.ts'
+import { bodyOf, json, ok, type Operation, type Parameter, type Paths } from '../operation.ts'
 import {
   about,
   always,
@@ -11,13 +10,13 @@ import {
   listOf,
   nullable,
   object,
-  pageSchema,
   ref,
   text,
   usd,
   words,
   type Members,
 } from '../schema.ts'
+import { fieldChanges, rowChanges } from './catalog-history.ts'
 
 const AT = '2026-11-21T05:50:09.183Z'
 const provider = {
@@ -54,21 +53,7 @@ const variables = {
   ),
 }
 
-const changes = {
-  changes: listOf(
-    object({
-      kind: words(rowKinds),
-      id: text,
-      change: words(['added', 'changed', 'removed']),
-      fields: listOf(object({ field: text, before: anything, after: anything })),
-      loses_key: flag,
-    }),
-  ),
-  is_reordered: flag,
-}
-
 export const adminCatalogSchemas: Members = {
-  RevisionChanges: object({ from: count, to: count, ...changes }),
   Catalog: object(members, listMembers),
   ReplacedCatalog: object({ ...members, ...variables }, listMembers),
   CatalogFile: closed(rowMembers, listMembers),
@@ -86,11 +71,18 @@ export const adminCatalogSchemas: Members = {
       warnings: about('Ignored.', anything),
     },
   ),
+  ProviderPreview: object({
+    dry_run: always(true),
+    revision: count,
+    is_new: flag,
+    fields: about('None for a new row. Secrets are not shown.', fieldChanges),
+    loses_key: about('Whether the stored key is removed.', flag),
+  }),
   ModelPreview: object({
     dry_run: always(true),
     revision: count,
     is_new: flag,
-    fields: about('None for a new row.', listOf(object({ field: text, before: anything, after: anything }))),
+    fields: about('None for a new row.', fieldChanges),
     example: about(
       'What one request costs the customer. Null for a model without its price.',
       nullable(
@@ -109,31 +101,13 @@ export const adminCatalogSchemas: Members = {
   CatalogChanges: object({
     dry_run: always(true),
     revision: count,
-    ...changes,
+    ...rowChanges,
     removals: listOf(text),
     ...variables,
   }),
   Rollback: closed({ revision: { type: 'integer', minimum: 1 } }),
   ModelSwitch: closed({ enabled: flag }),
   Deleted: object({ id: text, deleted: always(true) }),
-  Revision: object({
-    revision: count,
-    actor: text,
-    action: text,
-    subject: text,
-    at: dateTime,
-    changes: about(
-      'The rows that it changed, at most 100.',
-      listOf(
-        object({
-          kind: words(rowKinds),
-          id: text,
-          change: words(['added', 'changed', 'removed']),
-        }),
-      ),
-    ),
-    change_count: about('The number of rows that it changed.', count),
-  }),
 }
 
 const common = { tag: 'Admin: catalog', access: 'admin' } as const
@@ -198,7 +172,8 @@ const replaced: Operation['replies'] = {
   },
 }
 
-function rowPaths(kind: 'provider' | 'model', example: object, extra: Paths[string] = {}): Paths[string] {
+/** Reading and deleting a row, and what `extra` has. */
+function rowPaths(kind: 'provider' | 'model', example: object, extra: Paths[string]): Paths[string] {
   const parameters = [idOf(kind, kind === 'provider' ? 'main' : 'gpt-x')]
   const [row, title] = kind === 'provider' ? ['ProviderRow', 'Provider'] : ['ModelRow', 'Model']
   return {
@@ -209,15 +184,6 @@ function rowPaths(kind: 'provider' | 'model', example: object, extra: Paths[stri
       parameters,
       replies: ok('The row.', ref(row), example),
       errors: ['not_found'],
-    },
-    put: {
-      ...common,
-      id: `put${title}`,
-      summary: `Create or replace a ${kind}`,
-      parameters: [...parameters, revisionParameter],
-      body: bodyOf(`New${row}`, example),
-      replies: ok('The row as stored.', ref(row), example),
-      errors: ['catalog_changed'],
     },
     delete: {
       ...common,
@@ -248,7 +214,44 @@ export const adminCatalogPaths: Paths = {
       errors: [],
     },
   },
-  'providers/{provider}': rowPaths('provider', provider),
+  'providers/{provider}': rowPaths('provider', provider, {
+    put: {
+      ...common,
+      id: 'putProvider',
+      summary: 'Create or replace a provider',
+      parameters: [
+        idOf('provider', 'main'),
+        {
+          name: 'dry_run',
+          in: 'query',
+          description: 'True changes nothing, and replies with the changes.',
+          schema: words(['true', 'false']),
+          example: 'true',
+        },
+        revisionParameter,
+      ],
+      body: bodyOf('NewProviderRow', provider),
+      replies: {
+        200: {
+          description: 'The row as stored, or the changes of a dry run.',
+          content: json(
+            { anyOf: [ref('ProviderRow'), ref('ProviderPreview')] },
+            {
+              row: provider,
+              dry_run: {
+                dry_run: true,
+                revision: 2,
+                is_new: false,
+                fields: [{ field: 'api_key', before: '<stored>', after: 'env:MAIN_API_KEY' }],
+                loses_key: true,
+              },
+            },
+          ),
+        },
+      },
+      errors: ['catalog_changed'],
+    },
+  }),
   models: {
     get: {
       ...common,
@@ -357,54 +360,6 @@ export const adminCatalogPaths: Paths = {
       },
       replies: replaced,
       errors: ['removals_not_allowed', 'catalog_changed'],
-    },
-  },
-  'catalog/changes': {
-    get: {
-      ...common,
-      id: 'compareRevisions',
-      summary: 'The rows that differ between two revisions',
-      parameters: [
-        { name: 'from', in: 'query', description: 'A revision.', schema: count, example: 1 },
-        {
-          name: 'to',
-          in: 'query',
-          description: 'A revision. Default: the current one.',
-          schema: count,
-          example: 2,
-        },
-      ],
-      replies: ok('The differences. Secrets are not shown.', ref('RevisionChanges'), {
-        from: 1,
-        to: 2,
-        changes: [{ kind: 'model', id: 'gpt-x', change: 'added', fields: [], loses_key: false }],
-        is_reordered: false,
-      }),
-      errors: ['invalid_field', 'not_found'],
-    },
-  },
-  'catalog/history': {
-    get: {
-      ...common,
-      id: 'listRevisions',
-      summary: 'The revisions of the catalog, newest first',
-      parameters: pageParameters,
-      replies: ok('A page.', pageSchema(ref('Revision')), {
-        data: [
-          {
-            revision: 2,
-            actor: 'admin',
-            action: 'catalog.replace',
-            subject: 'catalog',
-            at: AT,
-            changes: [{ kind: 'model', id: 'gpt-x', change: 'added' }],
-            change_count: 1,
-          },
-        ],
-        has_more: false,
-        next: null,
-      }),
-      errors: ['invalid_field'],
     },
   },
   'catalog/rollback': {

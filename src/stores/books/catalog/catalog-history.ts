@@ -1,12 +1,22 @@
 import type { CatalogSettings } from '../../../domain/catalog/catalog.ts'
-import { rowKinds, type RowChange, type RowKind } from '../../../domain/catalog/catalog-changes.ts'
+import {
+  rowKinds,
+  type RowChange,
+  type RowKind,
+  type RowOf,
+} from '../../../domain/catalog/catalog-changes.ts'
 import { GatewayError } from '../../../domain/errors.ts'
-import type { CatalogRevision } from '../../../gateway/ports/catalog.ts'
+import type { CatalogRevision, RowVersion } from '../../../gateway/ports/catalog.ts'
 import type { Page } from '../../../gateway/ports/ledger-reports.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { all, first, type Step } from '../steps.ts'
-import { readModelContent, readPriceListContent, readProvider } from './catalog-tables.ts'
+import {
+  readModelContent,
+  readPriceListContent,
+  readProvider,
+  type ProviderContent,
+} from './catalog-tables.ts'
 
 /** A row of a table of versions that is in the catalog. */
 type KeptVersion = { id: string; content: string; sealed_secret: Uint8Array | null }
@@ -48,16 +58,70 @@ export function* catalogAt(revision: number, box: SecretBox): Step<CatalogSettin
   const providers = yield* all<KeptVersion>(latestIn('provider_versions'), revision)
   const models = yield* all<KeptVersion>(latestIn('model_versions'), revision)
   const priceLists = yield* all<KeptVersion>(latestIn('price_list_versions'), revision)
+  return readable('revision', () => ({
+    providers: providers.map(row => readProvider(row, box)),
+    models: models.map(readModelContent),
+    priceLists: priceLists.map(readPriceListContent),
+  }))
+}
+
+/** Throws `invalid_field` for a stored row that this version of the gateway cannot read. */
+function readable<Value>(param: string, read: () => Value): Value {
   try {
-    return {
-      providers: providers.map(row => readProvider(row, box)),
-      models: models.map(readModelContent),
-      priceLists: priceLists.map(readPriceListContent),
-    }
+    return read()
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new GatewayError('invalid_field', reason, { param: 'revision' })
+    throw new GatewayError('invalid_field', reason, { param })
   }
+}
+
+/** The versions of one row, newest first. */
+export function* listVersions<Kind extends RowKind>(
+  { kind, id }: { readonly kind: Kind; readonly id: string },
+  { limit, before }: Page,
+  box: SecretBox,
+): Step<readonly RowVersion<Kind>[]> {
+  // One more than the page has: what the last of them was before its edit.
+  const rows = yield* all<SavedVersion & RevisionRow>(
+    `SELECT id, revision, actor, action, subject, at_ms, content,
+      ${kind === 'provider' ? 'sealed_secret' : 'NULL AS sealed_secret'}
+    FROM ${kind}_versions JOIN catalog_revisions USING (revision)
+    WHERE id = ? AND revision < ? ORDER BY revision DESC LIMIT ?`,
+    id,
+    before === undefined ? ROW_ID_MAX : readCursor(before).value,
+    limit + 1,
+  )
+  return readable('id', () => {
+    const read = readerOf(kind)
+    const versions = rows.map(({ content, ...row }) =>
+      content === null ? undefined : read({ ...row, content }, box),
+    )
+    return rows.slice(0, limit).map(({ revision, actor, action, subject, at_ms: atMs }, index) => ({
+      revision: Number(revision),
+      cursor: cursorOf(revision),
+      actor,
+      action,
+      subject,
+      atMs: Number(atMs),
+      row: versions[index],
+      before: versions[index + 1],
+    }))
+  })
+}
+
+/** Its content is null if the edit removed the row. */
+type SavedVersion = Omit<ProviderContent, 'content'> & { content: string | null }
+
+type ReadRow<Kind extends RowKind> = (row: ProviderContent, box: SecretBox) => RowOf[Kind]
+
+const readers: { readonly [Kind in RowKind]: ReadRow<Kind> } = {
+  provider: readProvider,
+  model: readModelContent,
+  price_list: readPriceListContent,
+}
+
+function readerOf<Kind extends RowKind>(kind: Kind): ReadRow<Kind> {
+  return readers[kind]
 }
 
 /** For each id the latest version up to a revision, unless that removed the row. */

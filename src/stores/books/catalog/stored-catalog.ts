@@ -1,10 +1,15 @@
-import { catalogChanges, changesSentence } from '../../../domain/catalog/catalog-changes.ts'
+import { catalogChanges, changesSentence, type RowKind } from '../../../domain/catalog/catalog-changes.ts'
 import type { Catalog, CatalogSettings } from '../../../domain/catalog/catalog.ts'
 import type { AnyModelSettings } from '../../../domain/catalog/model.ts'
 import type { PriceList } from '../../../domain/catalog/price-list.ts'
 import type { ProviderSettings } from '../../../domain/catalog/provider.ts'
 import type { Audit } from '../../../gateway/ports/audit.ts'
-import type { CatalogRevision, CatalogStore, CheckChange } from '../../../gateway/ports/catalog.ts'
+import type {
+  CatalogRevision,
+  CatalogStore,
+  CheckChange,
+  RowVersion,
+} from '../../../gateway/ports/catalog.ts'
 import type { Page } from '../../../gateway/ports/ledger-reports.ts'
 import { appendAudit } from '../access/audit-log.ts'
 import type { Hashes } from '../rows/commit-rows.ts'
@@ -21,7 +26,7 @@ import {
   withPriceList,
   withProvider,
 } from './catalog-edits.ts'
-import { catalogAt, listRevisions } from './catalog-history.ts'
+import { catalogAt, listRevisions, listVersions } from './catalog-history.ts'
 import { CatalogSeals } from './catalog-seal.ts'
 import { catalogOf, readCatalog, readRevision, writeCatalog, type CatalogLists } from './catalog-tables.ts'
 import type { Sealing } from './key-check.ts'
@@ -124,6 +129,13 @@ export class StoredCatalog implements CatalogStore {
 
   history(page: Page): Promise<readonly CatalogRevision[]> {
     return this.#engine.read(() => listRevisions(page, this.#sealing.box))
+  }
+
+  versions<Kind extends RowKind>(
+    row: { readonly kind: Kind; readonly id: string },
+    page: Page,
+  ): Promise<readonly RowVersion<Kind>[]> {
+    return this.#engine.read(() => listVersions(row, page, this.#sealing.box))
   }
 
   at(revision: number): Promise<CatalogSettings | undefined> {

@@ -8,6 +8,7 @@ import type { ReadOutcome } from '../../../gateway/ports/limits.ts'
 import type { JobAlerts } from '../events/job-alerts.ts'
 import type { Owner } from '../ledger/media-holds.ts'
 import type { MoneySteps } from '../ledger/money-steps.ts'
+import { storableText } from '../rows/canonical.ts'
 import type { StepBooks } from '../rows/operation-rows.ts'
 import { booksOf, END_OF_WORK, type Engine, type Step, type WriteOptions } from '../steps.ts'
 import { decideCreation, decideJob, holdOf, type JobCommand, type JobWrites } from './decide-job.ts'
@@ -142,11 +143,11 @@ function* historyOf(id: Id): Step<readonly JobEvent[]> {
   return yield* eventsOf(yield* jobWithId(id))
 }
 
-/** With a sign in place of each NUL in the texts of a provider: PostgreSQL stores no such text. */
+/** A text of a provider can have any sign. */
 function storable<Command extends JobCommand>(command: Command): Command {
   const entries = Object.entries(command).map(([name, value]: [string, unknown]) => [
     name,
-    typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value,
+    typeof value === 'string' ? storableText(value) : value,
   ])
   return Object.fromEntries(entries) as Command
 }

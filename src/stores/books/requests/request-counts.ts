@@ -186,20 +186,27 @@ class CountSums {
     const counts: RequestCount[] = []
     for (const [dimension, periods] of inOrder(this.#groups))
       for (const [fromMs, names] of inOrder(periods))
-        for (const [name, group] of inOrder(names))
-          for (const [measure, buckets] of measuresOf(group))
-            for (const [bucket, added] of inOrder(buckets))
-              if (added > 0) counts.push([dimension, fromMs, name, measure, bucket, added])
+        for (const [name, group] of inOrder(names)) addCounts(counts, [dimension, fromMs, name], group)
     return counts
   }
 }
 
-function* measuresOf(group: Group): Generator<[Measure, ReadonlyMap<number, number>]> {
-  yield ['requests', new Map([[0, group.requests]])]
-  yield ['errors', new Map([[0, group.errors]])]
-  yield ['duration', group.durations]
-  yield ['first_byte', group.firstBytes]
-  for (const kind of tokenKinds) yield [kind, new Map([[0, group.tokens.get(kind) ?? 0]])]
+/** Adds what a group counted. Most groups are of accounts, with few measures and no times. */
+function addCounts(
+  counts: RequestCount[],
+  [dimension, fromMs, name]: readonly [Dimension, number, string],
+  group: Group,
+): void {
+  const add = (measure: Measure, bucket: number, added: number) => {
+    if (added > 0) counts.push([dimension, fromMs, name, measure, bucket, added])
+  }
+  add('requests', 0, group.requests)
+  add('errors', 0, group.errors)
+  if (group.durations.size > 0)
+    for (const [bucket, added] of inOrder(group.durations)) add('duration', bucket, added)
+  if (group.firstBytes.size > 0)
+    for (const [bucket, added] of inOrder(group.firstBytes)) add('first_byte', bucket, added)
+  if (group.tokens.size > 0) for (const kind of tokenKinds) add(kind, 0, group.tokens.get(kind) ?? 0)
 }
 
 /** Sorts each map by itself, which takes a tenth of the time of sorting all counts. */

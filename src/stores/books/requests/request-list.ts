@@ -75,7 +75,18 @@ type Conditions = { readonly sql: string; readonly values: readonly RequestValue
 type RequestValue = string | number | bigint
 
 function conditionsOf(query: RequestQuery, tagRows: string): Conditions {
-  const { accountId, apiKeyId, projectId, model, errorCode, userId, tag, between, sort = 'newest' } = query
+  const {
+    accountId,
+    apiKeyId,
+    projectId,
+    model,
+    errorCode,
+    status,
+    userId,
+    tag,
+    between,
+    sort = 'newest',
+  } = query
   const conditions: string[] = []
   const values: RequestValue[] = []
   const add = (sql: string, ...added: RequestValue[]) => {
@@ -87,6 +98,11 @@ function conditionsOf(query: RequestQuery, tagRows: string): Conditions {
   if (projectId !== undefined) add('project_id = ?', projectId)
   if (model !== undefined) add('model = ?', model)
   if (errorCode !== undefined) add('error_code = ?', errorCode)
+  if (status !== undefined) {
+    add('status = ?', status)
+    // Then the index of failed requests serves.
+    if (status >= 400) add(IS_FAILED)
+  }
   if (userId !== undefined) add('user_id = ?', userId)
   if (tag !== undefined)
     add(`EXISTS (SELECT 1 FROM ${tagRows} WHERE key = ? AND value = ?)`, tag.name, tag.value)

@@ -1,6 +1,11 @@
 /** A value of a column of a hashed table. A boolean is 0 or 1. */
 export type SqlValue = string | number | bigint | Uint8Array | null
 
+/** A text with a sign in place of each NUL: PostgreSQL stores no NUL, and refuses a query that has one. */
+export function storableText(text: string): string {
+  return text.replaceAll('\0', '\uFFFD')
+}
+
 const NULL = 0
 const INTEGER = 1
 const TEXT = 2

@@ -12,6 +12,9 @@ export type ChainedRow = { readonly id: bigint; readonly previous_id: bigint | n
  */
 export const ROWS_A_TURN = 100
 
+/** The days after a range that are looked at for the nearest charge after it. */
+export const DAYS_AFTER = 7
+
 /** Gives each walk its own turns, so that several walks delay requests no longer than one. */
 export type ReadTurns = { next(): Promise<void> }
 
@@ -27,6 +30,12 @@ export type ChainPart = {
 export interface ChargePlaces {
   /** Undefined if the account has no charge in the range. */
   ofAccount(accountId: number, between: TimeRange): Step<ChainPart | undefined>
+
+  /**
+   * An operation of the account before which all its operations are that are earlier than a time: one of the nearest
+   * charge after it. Undefined if there is none within a week.
+   */
+  operationAfter(accountId: number, atMs: number): Step<bigint | undefined>
 
   /** The row id before which no charge of a day is. Undefined if the day has none. */
   firstOfDay(day: number): Step<bigint | undefined>

@@ -6,7 +6,7 @@ import type { ChargePlaces, ReadTurns } from './charge-chain.ts'
 import { usageOfDay } from './day-usage.ts'
 import { lossesOf, type FailedJobs } from './loss-list.ts'
 import { RefundList } from './refund-list.ts'
-import { statementOf } from './statement.ts'
+import { StatementList } from './statement.ts'
 import { UsageList } from './usage-list.ts'
 
 /** What the books say, for any store. */
@@ -20,8 +20,9 @@ export function createLedgerReports(parts: {
   const { engine, turns, usageSource, failedJobs } = parts
   const refundList = new RefundList(parts)
   const usageList = new UsageList(parts)
+  const statementList = new StatementList(parts)
   return {
-    statement: (accountId, page) => engine.read(() => statementOf(accountId, page)),
+    statement: (accountId, page) => statementList.page(accountId, page),
     usage: async (accountId, page) =>
       accountId === undefined ? usageList.ofAll(page) : usageList.ofAccount(accountId, page),
     // A report reads many pages and days, with other work between them.

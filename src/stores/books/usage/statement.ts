@@ -2,10 +2,12 @@ import { formatId, type Id, type IdPrefix } from '../../../domain/ids.ts'
 import { jobIdPrefix, type JobKind } from '../../../domain/jobs/job.ts'
 import type { OperationKind } from '../../../domain/ledger/operation.ts'
 import { nanoUsd } from '../../../domain/money.ts'
-import type { Page, StatementLine } from '../../../gateway/ports/ledger-reports.ts'
+import type { StatementLine, StatementPage, TimeRange } from '../../../gateway/ports/ledger-reports.ts'
 import { attributionFrom, type AttributionColumns } from '../rows/attribution-columns.ts'
 import { readStatementCursor, statementCursorOf, unknownCursor } from '../cursors.ts'
-import { first, type Step } from '../steps.ts'
+import { all, first, type Engine, type Step } from '../steps.ts'
+import { ROWS_A_TURN, type ChargePlaces, type ReadTurns } from './charge-chain.ts'
+import { ALWAYS } from './usage-list.ts'
 import { noBooks } from '../ledger/holds.ts'
 
 /** A column of the charge that an operation belongs to, or of the job whose charge is still to come. */
@@ -27,17 +29,139 @@ const SELECT_CORRECTION = `SELECT note, idempotency_key, charges.id_key AS charg
   FROM corrections LEFT JOIN charges ON charges.id = charge_id
   WHERE corrections.id_key = ? AND corrections.id_tail = ?`
 
-/** The operations of an account, newest first. It walks the chain of the account back. */
-export function* statementOf(accountId: number, { limit, before }: Page): Step<readonly StatementLine[]> {
-  let next = before === undefined ? yield* latestOf(accountId) : yield* previousOf(accountId, before)
-  const lines: StatementLine[] = []
-  while (next !== null && lines.length < limit) {
-    const row: StatementRow | undefined = yield* operation(next)
-    if (row === undefined) throw new Error(`Operation ${next} of account ${accountId} is missing.`)
-    lines.push(yield* completeLine(row))
-    next = row.previous_id
+/** The condition of the index of the operations of an account, in its words: SQLite uses it only then. */
+const IS_INDEXED = "kind <> 'charge'"
+
+/** A clock that was set back by less than this hides no line of a time. */
+const SET_BACK_MS = 3_600_000
+
+/** Reads the operations of an account, newest first. */
+export class StatementList {
+  readonly #engine: Engine
+  readonly #turns: ReadTurns
+  readonly #places: Pick<ChargePlaces, 'operationAfter'>
+
+  constructor(parts: {
+    readonly engine: Engine
+    readonly turns: ReadTurns
+    readonly chargePlaces: Pick<ChargePlaces, 'operationAfter'>
+  }) {
+    this.#engine = parts.engine
+    this.#turns = parts.turns
+    this.#places = parts.chargePlaces
   }
+
+  async page(accountId: number, page: StatementPage): Promise<readonly StatementLine[]> {
+    const { kinds } = page
+    if (kinds !== undefined && !kinds.includes('charge'))
+      return this.#engine.read(() => indexedLines(accountId, { ...page, kinds }))
+    return this.#walk(accountId, page)
+  }
+
+  /** Walks the chain of the account back, in turns between which other work runs. */
+  async #walk(
+    accountId: number,
+    { limit, before, kinds, between }: StatementPage,
+  ): Promise<readonly StatementLine[]> {
+    const isChosen = ({ kind, at_ms: at }: ChainRow) =>
+      (kinds === undefined || kinds.includes(kind)) &&
+      (between === undefined || (Number(at) >= between.fromMs && Number(at) < between.toMs))
+    const isAll = kinds === undefined && between === undefined
+    const lines: StatementLine[] = []
+    let next = await this.#engine.read(() => this.#startOf(accountId, before, between))
+    while (next !== null && lines.length < limit) {
+      const from = next
+      const rest = limit - lines.length
+      const { rows, chosen } = await this.#engine.read(function* () {
+        const rows = yield* chainFrom(from, isAll ? Math.min(rest, ROWS_A_TURN) : ROWS_A_TURN)
+        return { rows, chosen: yield* linesOf(rows.filter(isChosen).slice(0, rest)) }
+      })
+      const last = rows.at(-1)
+      if (last === undefined) throw new Error(`Operation ${from} of account ${accountId} is missing.`)
+      lines.push(...chosen)
+      next = between !== undefined && last.at_ms < between.fromMs - SET_BACK_MS ? null : last.previous_id
+      if (next !== null && lines.length < limit) await this.#turns.next()
+    }
+    return lines
+  }
+
+  /** The operation to begin with: the nearest known one after the time, or that of the cursor if it is older. */
+  *#startOf(
+    accountId: number,
+    before: string | undefined,
+    between: TimeRange | undefined,
+  ): Step<bigint | null> {
+    const start = before === undefined ? yield* latestOf(accountId) : yield* placeBefore(accountId, before)
+    if (start === null || between === undefined) return start
+    const after = yield* this.#places.operationAfter(accountId, between.toMs + SET_BACK_MS)
+    if (after === undefined) return start
+    const [nearer] = yield* all<{ id: bigint }>(
+      'SELECT id FROM operations WHERE id = ? OR id = ? ORDER BY number LIMIT 1',
+      start,
+      after,
+    )
+    return nearer?.id ?? start
+  }
+}
+
+/** The columns of an operation that a walk needs. */
+type ChainRow = {
+  readonly id: bigint
+  readonly previous_id: bigint | null
+  readonly kind: OperationKind
+  readonly at_ms: bigint
+}
+
+/** At most `limit` operations from this one back. */
+function chainFrom(latest: bigint, limit: number): Step<readonly ChainRow[]> {
+  return all<ChainRow>(
+    `WITH RECURSIVE chain (id, previous_id, kind, at_ms, place) AS (
+        SELECT id, previous_id, kind, at_ms, 1 FROM operations WHERE id = ?
+        UNION ALL SELECT operations.id, operations.previous_id, operations.kind, operations.at_ms, place + 1
+          FROM chain JOIN operations ON operations.id = chain.previous_id WHERE place < ?
+      )
+      SELECT id, previous_id, kind, at_ms FROM chain ORDER BY place`,
+    latest,
+    limit,
+  )
+}
+
+/** The lines of these operations, in their order. */
+function* linesOf(operations: readonly ChainRow[]): Step<readonly StatementLine[]> {
+  if (operations.length === 0) return []
+  const places = operations.map(() => '?').join(', ')
+  const rows = yield* all<StatementRow>(
+    `${SELECT} WHERE id IN (${places}) ORDER BY number DESC`,
+    ...operations.map(({ id }) => id),
+  )
+  return yield* completeLines(rows)
+}
+
+function* completeLines(rows: readonly StatementRow[]): Step<readonly StatementLine[]> {
+  const lines: StatementLine[] = []
+  for (const row of rows) lines.push(yield* completeLine(row))
   return lines
+}
+
+/** Lines of kinds that an index has, because they are few among many charges. */
+function* indexedLines(
+  accountId: number,
+  { limit, before, kinds, between = ALWAYS }: StatementPage & { readonly kinds: readonly OperationKind[] },
+): Step<readonly StatementLine[]> {
+  const start = before === undefined ? undefined : yield* placeBefore(accountId, before)
+  if (start === null || kinds.length === 0) return []
+  const rows = yield* all<StatementRow>(
+    `${SELECT} WHERE account_id = ? AND ${IS_INDEXED} AND kind IN (${kinds.map(() => '?').join(', ')})
+      ${start === undefined ? '' : 'AND number <= (SELECT number FROM operations AS latest WHERE latest.id = ?)'}
+      AND at_ms >= ? AND at_ms < ? ORDER BY number DESC LIMIT ?`,
+    accountId,
+    ...kinds,
+    ...(start === undefined ? [] : [start]),
+    between.fromMs,
+    between.toMs,
+    limit,
+  )
+  return yield* completeLines(rows)
 }
 
 function* latestOf(accountId: number): Step<bigint | null> {
@@ -53,17 +177,16 @@ function* latestOf(accountId: number): Step<bigint | null> {
  * The operation before the one of a cursor. If the account has no such operation, throws `invalid_field`, and returns
  * null for a cursor of an earlier version, which has no number.
  */
-function* previousOf(accountId: number, cursor: string): Step<bigint | null> {
+function* placeBefore(accountId: number, cursor: string): Step<bigint | null> {
   const { rowId, number } = readStatementCursor(cursor)
-  const row = yield* operation(rowId)
+  const row = yield* first<Pick<StatementRow, 'account_id' | 'number' | 'previous_id'>>(
+    'SELECT account_id, number, previous_id FROM operations WHERE id = ?',
+    rowId,
+  )
   const isOwn = row !== undefined && Number(row.account_id) === accountId
   if (isOwn && (number === undefined || row.number === number)) return row.previous_id
   if (number === undefined) return null
   throw unknownCursor()
-}
-
-function operation(id: bigint): Step<StatementRow | undefined> {
-  return first(`${SELECT} WHERE id = ?`, id)
 }
 
 function* completeLine(row: StatementRow): Step<StatementLine> {

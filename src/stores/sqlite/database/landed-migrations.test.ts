@@ -44,6 +44,7 @@ const landed: Readonly<Record<string, string>> = {
   '0035_mail.sql': '47effe362cbbcb3772b46d12f90947fbfde1f015721e1d33c39ca60abb377cdf',
   '0036_users.sql': '11cea12e0ccff1ebcbfef415aca06e6590896075733534c7152c6141632a0788',
   '0037_contacts_index.sql': '854187810749a2847bd7ed9f7ddcc3ea954f06e77d601e40aef8c03fe6493804',
+  '0038_other_operations.sql': '7edd309b77af71fda8ec9da074dc76cc9e8ebbd24c2e08a38b9325593b63a26f',
 }
 
 test('a migration that has landed is never edited, renamed or removed', () => {

@@ -278,7 +278,7 @@ const UNDO_0024 = `
   DROP TABLE admin_tokens;
 `
 
-const UNDO_0037 = 'DROP INDEX mail_recipients_by_account;'
+const UNDO_0037 = 'DROP INDEX operations_beside_charges; DROP INDEX mail_recipients_by_account;'
 
 const UNDO_0036 = `
   ${UNDO_0037}

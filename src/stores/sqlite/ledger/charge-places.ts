@@ -1,7 +1,7 @@
 import type { ChargeRow } from '../../books/rows/charge-rows.ts'
 import { ROW_ID_MAX } from '../../books/cursors.ts'
 import { all, first, type Step } from '../../books/steps.ts'
-import type { ChargePlaces } from '../../books/usage/charge-chain.ts'
+import { DAYS_AFTER, type ChargePlaces } from '../../books/usage/charge-chain.ts'
 import { dayOf } from '../../books/usage/usage-days.ts'
 
 /** The row ids between which all charges of a time range are. */
@@ -21,6 +21,25 @@ export const chargePlaces: ChargePlaces = {
     if (bounds === undefined) return undefined
     const { first, latest } = bounds
     return { latest, isBefore: ({ id }) => id < first }
+  },
+  *operationAfter(accountId, atMs) {
+    // Days are those of the charges' times, so all charges of a later day are after the time.
+    for (let day = dayOf(atMs) + 1; day <= dayOf(atMs) + DAYS_AFTER; day += 1) {
+      const row = yield* first<{ operation_id: bigint }>(
+        `SELECT operation_id FROM charges
+          WHERE id IN (
+              SELECT first_charge_id FROM account_days WHERE day = ? AND account_id = ?
+              UNION SELECT latest_charge_id FROM account_days WHERE day = ? AND account_id = ?
+            ) AND operation_id IS NOT NULL
+          ORDER BY id LIMIT 1`,
+        day,
+        accountId,
+        day,
+        accountId,
+      )
+      if (row !== undefined) return row.operation_id
+    }
+    return undefined
   },
   *firstOfDay(day) {
     return (yield* boundsOfDay(day))?.first

@@ -383,3 +383,19 @@ function failNextCommit({ transactions }: TestSqlite): void {
     afterRollback: () => (isFull = false),
   })
 }
+
+test('the statement of some kinds is read from an index, without the charges of any account', () => {
+  const { database } = aSqliteStore()
+
+  const plan = database
+    .query<{ detail: string }, []>(
+      `EXPLAIN QUERY PLAN SELECT * FROM operations WHERE account_id = 1 AND kind <> 'charge' AND kind IN ('grant')
+        AND number <= 9 ORDER BY number DESC LIMIT 5`,
+    )
+    .all()
+    .map(({ detail }) => detail)
+
+  expect(plan).toEqual([
+    'SEARCH operations USING INDEX operations_beside_charges (account_id=? AND number<?)',
+  ])
+})
