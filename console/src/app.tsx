@@ -6,10 +6,10 @@ import type { Role } from './api/console-routes.ts'
 import { LinkPage } from './pages/sign-in/link.tsx'
 import { SignIn } from './pages/sign-in/sign-in.tsx'
 import { Layout } from './parts/layout.tsx'
-import { Failure, Loading } from './parts/notes.tsx'
+import { Failure, Loading, Note } from './parts/notes.tsx'
 import { PageHead } from './parts/page-head.tsx'
 import { Toasts } from './parts/toast.tsx'
-import { firstPage, isSeenBy, pages } from './routes.tsx'
+import { firstPage, isSeenBy, pages, type Page } from './routes.tsx'
 import { readSession, session } from './session.ts'
 import { texts } from './texts.ts'
 
@@ -62,10 +62,38 @@ function Entrance() {
   }
 }
 
-const components = new Map(pages.map(page => [page, lazy(page.load)]))
+const components = new Map(pages.map(page => [page, chunkOf(page)]))
 
-/** Begins to load the page of this path, before it is known whether the user may see it. */
-export function loadPage(path: string): void {
+/** The component of a page, which is loaded when it is first shown. After a failure, the next visit loads it again. */
+function chunkOf(page: Page) {
+  return lazy(() =>
+    page.load().catch(() => {
+      components.set(page, chunkOf(page))
+      return NotLoaded
+    }),
+  )
+}
+
+/** A page whose script did not arrive: the gateway could not be reached, or has another version by now. */
+function NotLoaded() {
+  return (
+    <>
+      <PageHead title={texts.notLoaded.title} />
+      <Note tone="bad">
+        <p>{texts.notLoaded.text}</p>
+        <p>
+          {/* The whole page, because another version of the gateway has other names of scripts. */}
+          <button type="button" class="button small" onClick={() => location.reload()}>
+            {texts.notLoaded.again}
+          </button>
+        </p>
+      </Note>
+    </>
+  )
+}
+
+/** Loads the page of this path, before it is known whether the user may see it. */
+export async function loadPage(path: string): Promise<void> {
   const below = path.slice(basePath.length)
   const page = pages.find(({ path, navigation }) =>
     below === ''
@@ -74,12 +102,8 @@ export function loadPage(path: string): void {
           below,
         ),
   )
-  // An error is shown when the page is drawn.
-  if (page !== undefined)
-    components
-      .get(page)
-      ?.preload()
-      .catch(() => {})
+  // A failure is shown when the page is drawn.
+  if (page !== undefined) await components.get(page)?.preload()
 }
 
 function Pages({ role }: { readonly role: Role }) {

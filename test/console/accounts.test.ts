@@ -1,14 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { expectAccessible } from './support/accessibility.ts'
-import {
-  LOOKS,
-  settled,
-  startConsole,
-  visit,
-  type ConsoleGateway,
-  type Look,
-} from './support/console-gateway.ts'
+import { expectAccessibleInLooks } from './support/accessibility.ts'
+import { navigate, settled, startConsole, visit, type ConsoleGateway } from './support/console-gateway.ts'
 import { dialog, press } from './support/press.ts'
 
 const started = await startConsole()
@@ -41,7 +34,44 @@ describe.skipIf(started === undefined)('accounts and projects', () => {
     const { data } = await gateway.admin<Audit>('GET', 'audit')
     const done = data.filter(({ actor }) => actor.startsWith('user:operator@example.com (usr_'))
     expect(done.slice(0, 2).map(({ action }) => action)).toEqual(['account.grant', 'account.create'])
-    await page.context().close()
+    await page.close()
+  })
+
+  test('an account and its first key are made with the keyboard alone, and focus never gets lost', async () => {
+    const page = await signedIn('operator')
+    const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim())
+    const open = async (name: string) => {
+      await page.getByRole('button', { name, exact: true }).first().focus()
+      await page.keyboard.press('Enter')
+      await dialog(page).waitFor()
+    }
+    await visit(page, 'accounts')
+
+    await open('New account')
+    await page.keyboard.press('Escape')
+    const afterEscape = await focused()
+    await open('New account')
+    await page.keyboard.type('Keyboard Ltd')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Keyboard Ltd' }).waitFor()
+    await open('Grant credit')
+    await page.keyboard.type('25')
+    await page.keyboard.press('Enter')
+    await dialog(page).waitFor({ state: 'detached' })
+    const afterGrant = await focused()
+    await page.getByRole('link', { name: 'Keys', exact: true }).last().press('Enter')
+    await open('New key')
+    await page.keyboard.type('production')
+    await page.keyboard.press('Enter')
+    await dialog(page).getByText('tg_live_').waitFor()
+    await page.getByRole('cell', { name: 'production' }).waitFor()
+    await page.keyboard.press('Escape')
+    await dialog(page).waitFor({ state: 'detached' })
+
+    expect([afterEscape, afterGrant]).toEqual(['New account', 'Grant credit'])
+    // The button of the empty list is gone.
+    expect(await focused()).toBe('Keyboard Ltd')
+    await page.close()
   })
 
   test('a grant whose reply is lost is not made twice by pressing the button again', async () => {
@@ -64,7 +94,7 @@ describe.skipIf(started === undefined)('accounts and projects', () => {
     await page.getByText('Nothing was done twice').waitFor()
 
     expect((await account.balance()).available_usd).toBe('5')
-    await page.context().close()
+    await page.close()
   })
 
   test('a refused amount is said at its field', async () => {
@@ -81,7 +111,7 @@ describe.skipIf(started === undefined)('accounts and projects', () => {
 
     expect(await dialog(page).locator('.problem').textContent()).toContain('amount_usd')
     expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('amount_usd')
-    await page.context().close()
+    await page.close()
   })
 
   test('a charge is given back from the statement', async () => {
@@ -96,7 +126,33 @@ describe.skipIf(started === undefined)('accounts and projects', () => {
     await page.getByRole('cell', { name: 'Refund', exact: true }).waitFor()
 
     expect((await account.balance()).available_usd).toBe('1')
-    await page.context().close()
+    await page.close()
+  })
+
+  test('the filters of a statement are in its address, and its file has exactly what they select', async () => {
+    const { id } = await gateway.account({ grant: '1' })
+    await gateway.admin('POST', `accounts/${id}/grants`, { amount_usd: '0.000000001', note: '=1+1' })
+    await gateway.admin('POST', `accounts/${id}/debits`, { amount_usd: '0.5' })
+    const page = await signedIn('viewer')
+    await visit(page, `accounts/${id}/statement`)
+
+    await page.getByLabel('Kind').selectOption('Grant')
+    await page.getByRole('cell', { name: 'Debit' }).waitFor({ state: 'detached' })
+    await page.getByLabel('From').fill('2026-01-01')
+    const saving = page.waitForEvent('download')
+    await press(page, 'Download CSV')
+    const file = await Bun.file(await (await saving).path()).text()
+    await page.getByLabel('To').fill('2026-01-31')
+    await page.getByText('Nothing matches these filters.').waitFor()
+
+    const [head, ...lines] = file.trimEnd().split('\r\n')
+    expect(head).toBe('id,at,kind,amount_usd,ref,note,user,tags')
+    expect(lines.map(line => line.split(',').slice(2))).toEqual([
+      ['grant', '0.000000001', '', "'=1+1", '', ''],
+      ['grant', '1', '', '', '', ''],
+    ])
+    expect(page.url()).toContain('statement?kind=grant&from=2026-01-01&to=2026-01-31')
+    await page.close()
   })
 
   test('suspending an account asks first, and its keys are refused until it is resumed', async () => {
@@ -115,7 +171,7 @@ describe.skipIf(started === undefined)('accounts and projects', () => {
 
     expect(suspended).toBe(401)
     expect(await statusOf()).toBe(200)
-    await page.context().close()
+    await page.close()
   })
 
   test('an account with money is not closed, and the dialog says why', async () => {
@@ -127,7 +183,7 @@ describe.skipIf(started === undefined)('accounts and projects', () => {
     await press(dialog(page), 'Close', 'last')
 
     expect(await dialog(page).getByRole('alert').textContent()).toContain('10')
-    await page.context().close()
+    await page.close()
   })
 
   test('the search is in the address, and an empty result offers to clear it', async () => {
@@ -146,7 +202,7 @@ describe.skipIf(started === undefined)('accounts and projects', () => {
 
     expect(found).toBe(1)
     expect(page.url()).not.toContain('search')
-    await page.context().close()
+    await page.close()
   })
 
   test('limits and budgets are changed, and a wrong one is said at its field', async () => {
@@ -175,7 +231,7 @@ describe.skipIf(started === undefined)('accounts and projects', () => {
       limits: { requests_per_minute: 600, tokens_per_minute: null },
       budgets: { day: null, month: '12.5' },
     })
-    await page.context().close()
+    await page.close()
   })
 
   test('a model gets limits of its own, which are removed again', async () => {
@@ -196,7 +252,7 @@ describe.skipIf(started === undefined)('accounts and projects', () => {
     await page.getByText('No model has limits').waitFor()
 
     expect(set.per_model).toMatchObject({ 'sandbox-chat': { limits: { concurrent_requests: 3 } } })
-    await page.context().close()
+    await page.close()
   })
 
   test('the settings of an account are changed', async () => {
@@ -205,7 +261,7 @@ describe.skipIf(started === undefined)('accounts and projects', () => {
     const page = await signedIn('operator')
     await visit(page, `accounts/${id}`)
 
-    await page.getByRole('region', { name: 'Settings' }).getByRole('button').click()
+    await press(page.getByRole('region', { name: 'Settings' }), 'Edit')
     await dialog(page).getByLabel('Price list').selectOption('partners')
     await dialog(page)
       .getByLabel(/^Alert below/)
@@ -221,7 +277,7 @@ describe.skipIf(started === undefined)('accounts and projects', () => {
       alert_below_usd: '2.5',
       contacts: ['ada@example.com', 'grace@example.com'],
     })
-    await page.context().close()
+    await page.close()
   })
 
   test('a project is created with a budget and a key, and closed', async () => {
@@ -248,7 +304,7 @@ describe.skipIf(started === undefined)('accounts and projects', () => {
     expect(await page.locator('main').textContent()).toContain('$50.00')
     const [project] = (await gateway.admin<Closed>('GET', `accounts/${id}/projects`)).data
     expect(project?.closed_at).toBeString()
-    await page.context().close()
+    await page.close()
   })
 
   test('a viewer sees everything and no action, and support may only grant', async () => {
@@ -260,7 +316,7 @@ describe.skipIf(started === undefined)('accounts and projects', () => {
     const seen: string[] = []
     for (const path of [...tabsOf(id), 'accounts', `projects/${project}`]) {
       await visit(viewer, path)
-      seen.push(...(await viewer.locator('main').getByRole('button').allTextContents()))
+      seen.push(...(await viewer.locator('main button:not(.copy)').allTextContents()))
     }
     const support = await signedIn('support')
     await visit(support, `accounts/${id}`)
@@ -271,45 +327,42 @@ describe.skipIf(started === undefined)('accounts and projects', () => {
     expect(offered).toEqual(['Grant credit'])
     expect(await dialog(support).textContent()).toContain('You may grant $20.00 a day')
     expect(await dialog(support).getByLabel('Source').count()).toBe(0)
-    await viewer.context().close()
-    await support.context().close()
+    await viewer.close()
+    await support.close()
   })
 
-  test.each(Object.keys(LOOKS) as Look[])(
-    'the pages have no violation of WCAG, and nothing is cut, in the look %s',
-    async look => {
-      const { id, key } = await gateway.account()
-      const terms = { limits: { requests_per_minute: 60 }, budgets: { day: '5' } }
-      await gateway.admin('PATCH', `accounts/${id}`, { ...terms, per_model: { 'sandbox-mini': terms } })
-      const { id: project } = await gateway.admin<{ id: string }>('POST', `accounts/${id}/projects`, {
-        name: 'Search',
-        ...terms,
-      })
-      await (
-        await gateway.chat(key, { model: 'sandbox-mini', messages: [{ role: 'user', content: 'Hi' }] })
-      ).text()
-      const page = await signedIn('owner', look)
+  test('the pages have no violation of WCAG, and nothing is cut, in any look', async () => {
+    const { id, key } = await gateway.account()
+    const terms = { limits: { requests_per_minute: 60 }, budgets: { day: '5' } }
+    await gateway.admin('PATCH', `accounts/${id}`, { ...terms, per_model: { 'sandbox-mini': terms } })
+    const { id: project } = await gateway.admin<{ id: string }>('POST', `accounts/${id}/projects`, {
+      name: 'Search',
+      ...terms,
+    })
+    await (
+      await gateway.chat(key, { model: 'sandbox-mini', messages: [{ role: 'user', content: 'Hi' }] })
+    ).text()
+    const page = await signedIn('owner')
 
-      for (const path of ['accounts', 'accounts?search=none', ...tabsOf(id), `projects/${project}`]) {
-        await visit(page, path)
-        await expectAccessible(page)
-        expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
-      }
-      for (const action of ['Grant credit', 'Debit', 'Suspend']) {
-        await visit(page, `accounts/${id}`)
-        await press(page, action)
-        await expectAccessible(page)
-      }
-      await page.context().close()
-    },
-  )
+    await visit(page, 'profile')
+    for (const path of ['accounts', 'accounts?search=none', ...tabsOf(id), `projects/${project}`]) {
+      await navigate(page, path)
+      await expectAccessibleInLooks(page)
+    }
+    for (const action of ['Grant credit', 'Debit', 'Suspend']) {
+      await navigate(page, `accounts/${id}`)
+      await press(page, action)
+      await expectAccessibleInLooks(page)
+    }
+    await page.close()
+  })
 })
 
 type Closed = { readonly data: readonly { readonly closed_at: string | null }[] }
 
 /** What a viewer may press: sorting, and the data of charts. */
-const READING = ['Table', 'CSV', 'Name', 'State', 'Available', 'Held', 'Price list', 'Created', 'Model']
-READING.push('Last used', 'Expires', 'First page', 'Next')
+const READING = ['Table', 'CSV', 'Download CSV', 'Name', 'State', 'Available', 'Held', 'Price list']
+READING.push('Created', 'Model', 'Last used', 'Expires', 'First page', 'Next')
 
 function tabsOf(id: string): readonly string[] {
   return ['', '/statement', '/keys', '/projects', '/limits'].map(tab => `accounts/${id}${tab}`)

@@ -31,7 +31,7 @@ describe.skipIf(started === undefined)('the console', () => {
     '#//evil.example.com',
     '#sign-in-error=%3Cimg%20src=x%20onerror=alert(1)%3E',
   ])('after a sign-in at the address %s the browser is still at the console', async address => {
-    await (await signedIn('viewer')).context().close()
+    await (await signedIn('viewer')).close()
     const page = await newPage()
     await page.goto(`/console/${address}`)
 
@@ -44,7 +44,7 @@ describe.skipIf(started === undefined)('the console', () => {
     expect(
       await page.getByRole('link', { name: 'Profile' }).evaluate(link => (link as HTMLAnchorElement).href),
     ).toBe(`${gateway.url}/console/profile`)
-    await page.context().close()
+    await page.close()
   })
 
   test.each([

@@ -1,16 +1,29 @@
 /**
- * Writes the pictures of docs/console.md to `docs/images/`: `npm run console-images`. They are of a real gateway with
- * sandbox models, whose pages are opened as an owner.
+ * Writes the pictures of docs/console.md and docs/tasks/first-customer-in-console.md to `docs/images/`:
+ * `npm run console-images`. They are of real gateways, whose pages are opened as an owner.
  */
+import { spawn } from 'bun'
 import { join } from 'node:path'
+import type { Locator } from 'playwright-core'
+import { aDataFolder } from '../support/data-folder.ts'
+import { startGatewayProcess } from '../support/gateway-process.ts'
 import { makeBusy } from './support/busy-gateway.ts'
-import { startConsole, visit, type Look } from './support/console-gateway.ts'
+import { LOOKS, startConsole, visit, type ConsoleGateway, type Look } from './support/console-gateway.ts'
+import { playFirstCustomer, startKeyedProvider } from './support/first-customer.ts'
 
 const FOLDER = join(import.meta.dirname, '../../docs/images')
 
 const started = await startConsole()
 if (started === undefined) throw new Error('There is no browser.')
 try {
+  await takeConsole(started)
+  await takeFirstCustomer(started)
+} finally {
+  await started.stop()
+  await started.browser.close()
+}
+
+async function takeConsole(started: ConsoleGateway): Promise<void> {
   const account = await makeBusy(started)
   const pictures: readonly (readonly [name: string, path: string, look: Look])[] = [
     ['overview', 'overview', 'light'],
@@ -23,11 +36,53 @@ try {
   for (const [name, path, look] of pictures) {
     const page = await started.signedIn('owner', look)
     await visit(page, path)
-    await page.screenshot({ path: join(FOLDER, `console-${name}.png`) })
-    await page.context().close()
-    console.log(`docs/images/console-${name}.png`)
+    await take(page, `console-${name}`)
+    await page.close()
   }
-} finally {
-  await started.stop()
-  await started.browser.close()
+}
+
+/** On a gateway without users, as a newcomer has it. */
+async function takeFirstCustomer({ browser }: ConsoleGateway): Promise<void> {
+  const gateway = await startGatewayProcess(aDataFolder())
+  const provider = startKeyedProvider()
+  const context = await browser.newContext({ ...LOOKS.light, reducedMotion: 'reduce' })
+  try {
+    const [link = ''] = /http\S+#link=\S+/.exec(gateway.output()) ?? []
+    await playFirstCustomer(await context.newPage(), {
+      link,
+      provider,
+      run: code =>
+        new Response(spawn(['sh', '-c', code], { stdout: 'pipe', stderr: 'ignore' }).stdout).text(),
+      onPicture: async (name, part) => {
+        // They would cover a part of the picture.
+        await part.page().evaluate(closeMessages)
+        await part.evaluate(shortenTexts)
+        await take(part, `first-customer-${name}`)
+      },
+    })
+  } finally {
+    await context.close()
+    await gateway.stop()
+    provider.close()
+  }
+}
+
+function closeMessages(): void {
+  for (const button of document.querySelectorAll<HTMLElement>('.toasts button')) button.click()
+}
+
+/** Texts that differ in each run, or look like a key that works, are written as the docs write them. */
+function shortenTexts(part: Element): void {
+  const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT)
+  while (walker.nextNode()) {
+    const text = walker.currentNode
+    text.nodeValue = (text.nodeValue ?? '')
+      .replace(/tg_live_\w+/, 'tg_live_…')
+      .replace(/127\.0\.0\.1:\d+/, '127.0.0.1:8787')
+  }
+}
+
+async function take(part: Pick<Locator, 'screenshot'>, name: string): Promise<void> {
+  await part.screenshot({ path: join(FOLDER, `${name}.png`) })
+  console.log(`docs/images/${name}.png`)
 }

@@ -1,14 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { expectAccessible } from './support/accessibility.ts'
-import {
-  LOOKS,
-  PASSWORD,
-  settled,
-  startConsole,
-  visit,
-  type ConsoleGateway,
-  type Look,
-} from './support/console-gateway.ts'
+import { expectAccessibleInLooks } from './support/accessibility.ts'
+import { PASSWORD, settled, startConsole, visit, type ConsoleGateway } from './support/console-gateway.ts'
 
 const started = await startConsole()
 afterAll(() => started?.stop())
@@ -31,7 +23,7 @@ describe.skipIf(started === undefined)('sign-in to the console', () => {
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
 
     expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(0)
-    await page.context().close()
+    await page.close()
   })
 
   test('a wrong password says so at the form, and the e-mail stays', async () => {
@@ -44,7 +36,7 @@ describe.skipIf(started === undefined)('sign-in to the console', () => {
 
     expect(await page.getByRole('alert').textContent()).toContain('password')
     expect(await page.getByLabel('E-mail').inputValue()).toBe(emailOf('owner'))
-    await page.context().close()
+    await page.close()
   })
 
   test('a link that was used before does not work, and says what to do', async () => {
@@ -53,17 +45,30 @@ describe.skipIf(started === undefined)('sign-in to the console', () => {
 
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('This link does not work')
     expect(await page.locator('main').textContent()).toContain('Ask for a new one')
-    await page.context().close()
+    await page.close()
   })
 
-  test.each(Object.keys(LOOKS) as Look[])(
-    'the sign-in page has no violation of WCAG in the look %s',
-    async look => {
-      const page = await newPage(look)
-      await visit(page, '')
+  test.each([
+    ['disabled', 'Your user is disabled'],
+    ['other', 'did not succeed'],
+    ['<img src=x onerror=alert(1)>', 'did not succeed'],
+  ])(
+    'the reason %s of a refused sign-in at the provider is shown as a text of the page',
+    async (reason, text) => {
+      const page = await newPage()
+      await visit(page, `#sign-in-error=${reason}`)
 
-      await expectAccessible(page)
-      await page.context().close()
+      expect(await page.locator('main').textContent()).toContain(text)
+      expect(await page.locator('main').innerHTML()).not.toContain('onerror')
+      await page.close()
     },
   )
+
+  test('the sign-in page has no violation of WCAG, and nothing is cut, in any look', async () => {
+    const page = await newPage()
+    await visit(page, '')
+
+    await expectAccessibleInLooks(page)
+    await page.close()
+  })
 })

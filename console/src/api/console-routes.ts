@@ -20,6 +20,8 @@ export type SignInOptions = {
   readonly oidc: { readonly name: string } | null
   readonly mail: boolean
   readonly product: string
+  /** False before the first owner has used the link that the start of the gateway prints. */
+  readonly has_users: boolean
 }
 
 export type SessionRow = {
@@ -48,6 +50,8 @@ export const consoleApi = {
   signOut: () => consoleCall<undefined>('DELETE', 'session'),
   signInOptions: () => consoleCall<SignInOptions>('GET', 'sign-in'),
   sessions: () => consoleCall<{ readonly data: readonly SessionRow[] }>('GET', 'sessions'),
+  /** This browser is signed out too. */
+  signOutEverywhere: () => consoleCall<undefined>('DELETE', 'sessions'),
   endSession: (id: string) => consoleCall<undefined>('DELETE', `sessions/${encodeURIComponent(id)}`),
   // The token is in the body, because addresses are logged.
   link: (token: string) => consoleCall<Link>('POST', 'link', { token }),
@@ -57,7 +61,9 @@ export const consoleApi = {
   /** All sessions end, and this browser gets a new one. */
   changePassword: (input: { current: string; new: string }) =>
     consoleCall<Session>('POST', 'password', input),
-  beginTotp: () => consoleCall<{ readonly secret: string; readonly uri: string }>('POST', 'totp'),
+  // Users without a password need a fresh sign-in instead.
+  beginTotp: (password?: string) =>
+    consoleCall<{ readonly secret: string; readonly uri: string }>('POST', 'totp', { password }),
   confirmTotp: (code: string) => consoleCall<undefined>('PUT', 'totp', { code }),
-  removeTotp: (password: string) => consoleCall<undefined>('DELETE', 'totp', { password }),
+  removeTotp: (password?: string) => consoleCall<Session>('DELETE', 'totp', { password }),
 }

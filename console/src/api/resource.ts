@@ -12,32 +12,34 @@ type Kept<Value> = { readonly key: string; readonly value?: Value; readonly erro
 
 /**
  * Reads a value when the component appears, and again when `key` changes: what the call depends on, such as an id and
- * filters. Answers that arrive after a later call began are dropped.
+ * filters. Answers that arrive after a later call began are dropped. `read` can also pass its signal to the call, which
+ * then ends with the component and when a later call begins.
  */
-export function useResource<Value>(key: string, read: () => Promise<Value>): Resource<Value> {
+export function useResource<Value>(
+  key: string,
+  read: (signal: AbortSignal) => Promise<Value>,
+): Resource<Value> {
   const [kept, keep] = useState<Kept<Value>>()
   const [turn, setTurn] = useState(0)
   const [isLoading, setLoading] = useState(true)
   // An effect of the other kind waits for the next frame, which a slow machine draws late.
   useLayoutEffect(() => {
-    let isCurrent = true
+    const stop = new AbortController()
     setLoading(true)
     const done = (next: Kept<Value>) => {
-      if (!isCurrent) return
+      if (stop.signal.aborted) return
       keep(next)
       setLoading(false)
     }
     const run = async () => {
       try {
-        done({ key, value: await read() })
+        done({ key, value: await read(stop.signal) })
       } catch (error) {
         done({ key, error: error instanceof Error ? error : new Error(String(error)) })
       }
     }
     void run()
-    return () => {
-      isCurrent = false
-    }
+    return () => stop.abort()
   }, [key, turn])
   const reload = useCallback(() => setTurn(turn => turn + 1), [])
   // The value of another key, such as another account, is never shown as this one's.

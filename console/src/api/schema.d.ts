@@ -252,6 +252,11 @@ export interface paths {
     get: operations["readCatalog"];
     put: operations["replaceCatalog"];
   };
+  "/admin/api/catalog/rollback": {
+    parameters: {
+    };
+    post: operations["rollBackCatalog"];
+  };
   "/admin/api/catalog/changes": {
     parameters: {
     };
@@ -262,10 +267,10 @@ export interface paths {
     };
     get: operations["listRevisions"];
   };
-  "/admin/api/catalog/rollback": {
+  "/admin/api/catalog/history/{kind}/{row}": {
     parameters: {
     };
-    post: operations["rollBackCatalog"];
+    get: operations["listRowEdits"];
   };
   "/admin/api/price-lists": {
     parameters: {
@@ -353,6 +358,7 @@ export interface paths {
   "/admin/api/backups": {
     parameters: {
     };
+    get: operations["listBackups"];
     post: operations["createBackup"];
   };
   "/admin/openapi.json": {
@@ -1994,22 +2000,6 @@ export interface components {
       old_ends_in?: number | null;
       old_ends_at?: string | null;
     };
-    RevisionChanges: {
-      from: number;
-      to: number;
-      changes: {
-        kind: "provider" | "model" | "price_list";
-        id: string;
-        change: "added" | "changed" | "removed";
-        fields: {
-          field: string;
-          before: unknown;
-          after: unknown;
-        }[];
-        loses_key: boolean;
-      }[];
-      is_reordered: boolean;
-    };
     Catalog: {
       revision: number;
       updated_at: string;
@@ -2044,6 +2034,17 @@ export interface components {
       updated_at?: unknown;
       missing_variables?: unknown;
       warnings?: unknown;
+    };
+    ProviderPreview: {
+      dry_run: true;
+      revision: number;
+      is_new: boolean;
+      fields: {
+        field: string;
+        before: unknown;
+        after: unknown;
+      }[];
+      loses_key: boolean;
     };
     ModelPreview: {
       dry_run: true;
@@ -2094,6 +2095,22 @@ export interface components {
       id: string;
       deleted: true;
     };
+    RevisionChanges: {
+      from: number;
+      to: number;
+      changes: {
+        kind: "provider" | "model" | "price_list";
+        id: string;
+        change: "added" | "changed" | "removed";
+        fields: {
+          field: string;
+          before: unknown;
+          after: unknown;
+        }[];
+        loses_key: boolean;
+      }[];
+      is_reordered: boolean;
+    };
     Revision: {
       revision: number;
       actor: string;
@@ -2106,6 +2123,23 @@ export interface components {
         change: "added" | "changed" | "removed";
       }[];
       change_count: number;
+    };
+    RowEdit: {
+      revision: number;
+      actor: string;
+      action: string;
+      subject: string;
+      at: string;
+      change: "added" | "changed" | "removed" | "moved";
+      fields: {
+        field: string;
+        before: unknown;
+        after: unknown;
+      }[];
+      loses_key: boolean;
+      row: {
+        [key: string]: unknown;
+      } | null;
     };
     PriceListRow: {
       id: string;
@@ -2400,6 +2434,18 @@ export interface components {
     };
     NewBackup: {
       file: string;
+    };
+    BackupPage: {
+      data: {
+        file: string;
+        made_at: string;
+        made_by: string;
+        detail: string | null;
+        bytes: number | null;
+      }[];
+      has_more: boolean;
+      next: string | null;
+      made_elsewhere?: string | null;
     };
     Backup: {
       file: string;
@@ -3515,6 +3561,9 @@ export interface operations {
       query?: {
         limit?: number;
         cursor?: string;
+        kind?: string;
+        from?: string;
+        to?: string;
       };
       path: {
         account: string;
@@ -4508,6 +4557,7 @@ export interface operations {
   putProvider: {
     parameters: {
       query?: {
+        dry_run?: "true" | "false";
         revision?: number;
       };
       path: {
@@ -4522,7 +4572,7 @@ export interface operations {
     responses: {
       200: {
         content: {
-          "application/json": components["schemas"]["ProviderRow"];
+          "application/json": components["schemas"]["ProviderRow"] | components["schemas"]["ProviderPreview"];
         };
       };
     };
@@ -4666,6 +4716,27 @@ export interface operations {
       };
     };
   };
+  rollBackCatalog: {
+    parameters: {
+      query?: {
+        dry_run?: "true" | "false";
+        allow_removals?: "true" | "false";
+        revision?: number;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["Rollback"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["ReplacedCatalog"] | components["schemas"]["CatalogChanges"];
+        };
+      };
+    };
+  };
   compareRevisions: {
     parameters: {
       query?: {
@@ -4700,23 +4771,25 @@ export interface operations {
       };
     };
   };
-  rollBackCatalog: {
+  listRowEdits: {
     parameters: {
       query?: {
-        dry_run?: "true" | "false";
-        allow_removals?: "true" | "false";
-        revision?: number;
+        limit?: number;
+        cursor?: string;
       };
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["Rollback"];
+      path: {
+        kind: "provider" | "model" | "price_list";
+        row: string;
       };
     };
     responses: {
       200: {
         content: {
-          "application/json": components["schemas"]["ReplacedCatalog"] | components["schemas"]["CatalogChanges"];
+          "application/json": {
+            data: components["schemas"]["RowEdit"][];
+            has_more: boolean;
+            next: string | null;
+          };
         };
       };
     };
@@ -5021,6 +5094,7 @@ export interface operations {
         model?: string;
         code?: string;
         failed?: "true" | "false";
+        status?: string;
         tag?: string;
         user?: string;
         sort?: "newest" | "cost" | "duration";
@@ -5052,6 +5126,21 @@ export interface operations {
       200: {
         content: {
           "application/json": components["schemas"]["AdminRequestPage"] | components["schemas"]["AdminMovementPage"];
+        };
+      };
+    };
+  };
+  listBackups: {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["BackupPage"];
         };
       };
     };

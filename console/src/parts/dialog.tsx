@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { texts } from '../texts.ts'
 import { ActionForm } from './form.tsx'
 import { Icon } from './icon.tsx'
@@ -18,16 +18,31 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // An effect of the other kind would come after those of the fields, of which one may take the focus.
+  useLayoutEffect(() => {
     const before = document.activeElement
-    dialog.current?.showModal()
+    const shown = dialog.current
+    shown?.showModal()
+    focusFirstField(shown)
     return () => {
-      // Preact removes the dialog without closing it, so the browser would not give the focus back.
-      if (before instanceof HTMLElement) before.focus()
+      // Preact removes the dialog without closing it. Nothing outside of an open one can have the focus, and another
+      // dialog, such as that of a new key, may follow this one and give the focus back to the same button.
+      shown?.setAttribute('data-removed', '')
+      shown?.close()
+      // The button of an empty list is gone once the list has a row.
+      const next = before?.isConnected === true ? before : document.querySelector('h1')
+      if (next instanceof HTMLElement) next.focus()
     }
   }, [])
   return (
-    <dialog class={isWide ? 'dialog wide' : 'dialog'} ref={dialog} aria-labelledby={id} onClose={onClose}>
+    <dialog
+      class={isWide ? 'dialog wide' : 'dialog'}
+      ref={dialog}
+      aria-labelledby={id}
+      onClose={event => {
+        if (!event.currentTarget.hasAttribute('data-removed')) onClose()
+      }}
+    >
       <header>
         <h2 id={id}>{title}</h2>
         <button type="button" class="button quiet small" aria-label={texts.parts.close} onClick={onClose}>
@@ -37,6 +52,12 @@ export function Dialog({
       <div class="dialog-body">{children}</div>
     </dialog>
   )
+}
+
+/** A form is written from its first field on. The browser would begin with the button that closes the dialog. */
+function focusFirstField(dialog: HTMLDialogElement | null): void {
+  const fields = '.dialog-body :is(input, select, textarea):enabled:not([type="hidden"])'
+  dialog?.querySelector<HTMLElement>(fields)?.focus()
 }
 
 /** Asks before an action that is hard to undo. Stays open with the reason if the action fails. */

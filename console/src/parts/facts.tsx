@@ -1,7 +1,7 @@
 /** Small parts for one thing: facts, figures, badges, secrets and code. */
 import type { ComponentChildren } from 'preact'
 import { texts } from '../texts.ts'
-import { ago, instant, money } from './format.ts'
+import { ago, exactInstant, instant, money } from './format.ts'
 import { Icon } from './icon.tsx'
 import { toast } from './toast.tsx'
 
@@ -74,6 +74,15 @@ export function Instant({ at }: { readonly at: string | null | undefined }) {
   return <time dateTime={at}>{instant(at)}</time>
 }
 
+/** A time in a list, whose column is headed by `zoned`. */
+export function ListedInstant({ at }: { readonly at: string }) {
+  return (
+    <time dateTime={at} title={instant(at)}>
+      {exactInstant(at)}
+    </time>
+  )
+}
+
 export function CopyButton({
   text,
   label = texts.parts.copy,
@@ -116,7 +125,7 @@ export function Secret({ text, label }: { readonly text: string; readonly label?
 export function Code({ text, label }: { readonly text: string; readonly label: string }) {
   return (
     <div class="code">
-      {/* A long line is scrolled to, also with the keyboard. */}
+      {/* Long code is scrolled, also with the keyboard. */}
       <pre tabIndex={0} role="group" aria-label={label}>
         {text}
       </pre>

@@ -209,6 +209,12 @@ export function daysOf(query: Query): { readonly from?: string; readonly to?: st
   return { from: begin, ...(end !== undefined && { to: end }) }
 }
 
+/** Like `daysOf`, for a list whose range may be of any length: one of the two days is enough. */
+export function openDaysOf(query: Query): { readonly from?: string; readonly to?: string } {
+  const { from, to } = query
+  return { ...(isDay(from) && { from: startOfDay(from) }), ...(isDay(to) && { to: startOfDay(to, 1) }) }
+}
+
 /** A list with only a last day begins this long before it. */
 const DAYS_WITHOUT_FROM = 30
 

@@ -2,8 +2,10 @@
 
 const numbers = new Intl.NumberFormat('en')
 const days = new Intl.DateTimeFormat('en', { dateStyle: 'medium' })
-const instants = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
-const clock = { hour: 'numeric', minute: '2-digit', second: '2-digit' } as const
+const date = { year: 'numeric', month: 'short', day: 'numeric' } as const
+const minutes = { hour: 'numeric', minute: '2-digit' } as const
+const instants = new Intl.DateTimeFormat('en', { ...date, ...minutes, timeZoneName: 'short' })
+const clock = { ...minutes, second: '2-digit' } as const
 const exactInstants = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', ...clock })
 const olderInstants = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
@@ -61,16 +63,25 @@ export function percent(fraction: number | null): string {
   return fraction === null ? '–' : `${numbers.format(Math.round(fraction * 1000) / 10)} %`
 }
 
-/** The date and time in the time zone of the browser. */
+/** The date and time in the time zone of the browser, which it names. */
 export function instant(iso: string | null | undefined): string {
   return iso === null || iso === undefined ? '–' : instants.format(new Date(iso))
 }
 
-/** Like `instant`, with seconds, and without the current year: for what happens often. */
+/**
+ * Like `instant`, with seconds, and without the current year and the zone: for lists of what happens often. The heading
+ * of their column names the zone.
+ */
 export function exactInstant(iso: string | null | undefined): string {
   if (iso === null || iso === undefined) return '–'
   const at = new Date(iso)
   return (at.getFullYear() === new Date().getFullYear() ? exactInstants : olderInstants).format(at)
+}
+
+/** The heading of a column of times, with the time zone of the browser: `Time (UTC)`. */
+export function zoned(label: string): string {
+  const zone = instants.formatToParts().find(({ type }) => type === 'timeZoneName')?.value
+  return zone === undefined ? label : `${label} (${zone})`
 }
 
 /** The date in the time zone of the browser; for a day such as `2026-11-23`, that day. */

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { isSeenBy, pages } from '../routes.tsx'
 import { currentUser } from '../session.ts'
+import { texts } from '../texts.ts'
 
 /** The page of each kind of id, by its prefix. Requests also show jobs, holds and movements of money. */
 const folderOf: Readonly<Record<string, string>> = {
@@ -52,4 +53,16 @@ export function Subject({
   const href = pageOfId(id)
   const shown = children ?? <code>{id}</code>
   return href === undefined ? <>{shown}</> : <a href={href}>{shown}</a>
+}
+
+/** `ada@example.com` of `user:ada@example.com (usr_…)`, with a link to the user for those who may see it. */
+export function Actor({ name }: { readonly name: string }) {
+  const [, kind = '', shown = name, id = ''] = /^(user|token):(.*) \((\w+)\)$/.exec(name) ?? []
+  const href = pageOfId(id)
+  return (
+    <span title={name}>
+      {href === undefined ? shown : <a href={href}>{shown}</a>}
+      {kind === 'token' && <span class="soft"> {texts.parts.tokenOf}</span>}
+    </span>
+  )
 }

@@ -1,4 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { callConsole, cookieIn, tokenIn } from '../../support/console.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { runBrowser } from './browser.ts'
 
@@ -20,9 +21,9 @@ export type ConsoleGateway = {
   readonly gateway: TestGateway
   readonly browser: Browser
   readonly emailOf: (role: Role) => string
-  /** A new page that nobody has signed in to. */
+  /** A new page in a browser of its own, which nobody has signed in to. */
   readonly newPage: (look?: Look) => Promise<Page>
-  /** A new page of a user of this role, who is signed in. */
+  /** A new page of the user of this role, who is signed in. All pages of a user have one session and one storage. */
   readonly signedIn: (role: Role, look?: Look) => Promise<Page>
   /** Throws what went wrong in any page: an error of a script, a refusal by the policy, or a failed file. */
   readonly stop: () => Promise<void>
@@ -37,26 +38,24 @@ export async function startConsole(
   const gateway = await startTestGateway({
     environment: { TOLLGATE_REQUEST_RECORDS_DAYS: '7', ...settings },
   })
-  const sessions = new Map<Role, Awaited<ReturnType<BrowserContext['storageState']>>>()
   const problems: string[] = []
   const emailOf = (role: Role) => `${role}@example.com`
+  const opened: BrowserContext[] = []
 
-  const open = async (look: Look, role?: Role) => {
-    const storageState = role === undefined ? undefined : sessions.get(role)
+  const openContext = async () => {
     const context = await browser.newContext({
-      ...LOOKS[look],
+      ...LOOKS.light,
       baseURL: gateway.url,
       reducedMotion: 'reduce',
-      ...(storageState !== undefined && { storageState }),
     })
-    const page = await context.newPage()
-    page.on('pageerror', error => problems.push(`${page.url()}: ${error.message}`))
-    page.on('console', message => {
+    opened.push(context)
+    context.on('weberror', error => problems.push(`${error.page()?.url()}: ${error.error().message}`))
+    context.on('console', message => {
       // Refused calls are part of the tests; the browser logs each as an error of the network.
       if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
-        problems.push(`${page.url()}: ${message.text()}`)
+        problems.push(`${message.page()?.url()}: ${message.text()}`)
     })
-    return page
+    return context
   }
   const signIn = async (role: Role) => {
     const { link } = await gateway.admin<{ link: string }>('POST', 'users', {
@@ -65,29 +64,43 @@ export async function startConsole(
       role,
       ...(role === 'support' && { grants_per_day_usd: '20' }),
     })
-    const page = await open('light')
-    await page.goto(link)
-    await page.getByLabel('New password').fill(PASSWORD)
-    await page.getByRole('button', { name: 'Accept and sign in' }).click()
-    await page.getByRole('navigation', { name: 'Main' }).waitFor()
-    sessions.set(role, await page.context().storageState())
-    await page.context().close()
+    const body = { token: tokenIn(link), password: PASSWORD }
+    const [name = '', value = ''] = cookieIn(await callConsole(gateway, 'PUT', 'link', { body })).split('=')
+    const context = await openContext()
+    await context.addCookies([{ name, value, url: gateway.url }])
+    return context
+  }
+  // The pages of a role share the scripts that the browser has loaded and compiled: most of the time of a page.
+  const contexts = new Map<Role, Promise<BrowserContext>>()
+  const contextOf = (role: Role) => {
+    let context = contexts.get(role)
+    if (context === undefined) contexts.set(role, (context = signIn(role)))
+    return context
   }
   return {
     gateway,
     browser,
     emailOf,
-    newPage: (look = 'light') => open(look),
-    signedIn: async (role, look = 'light') => {
-      if (!sessions.has(role)) await signIn(role)
-      return open(look, role)
-    },
+    newPage: async (look = 'light') => inLook(await (await openContext()).newPage(), look),
+    signedIn: async (role, look = 'light') => inLook(await (await contextOf(role)).newPage(), look),
     stop: async () => {
-      await Promise.all(browser.contexts().map(context => context.close()))
+      await Promise.all(opened.map(context => context.close()))
       await gateway.stop()
       if (problems.length > 0) throw new Error(`Pages had errors:\n${problems.join('\n')}`)
     },
   }
+}
+
+/** Gives an open page this look. */
+export async function lookAs(page: Page, look: Look): Promise<void> {
+  const { colorScheme, viewport } = LOOKS[look]
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+  await page.setViewportSize(viewport)
+}
+
+async function inLook(page: Page, look: Look): Promise<Page> {
+  if (look !== 'light') await lookAs(page, look)
+  return page
 }
 
 /** Opens a page of the console, and waits until it has loaded what it shows. */
@@ -96,8 +109,34 @@ export async function visit(page: Page, path: string): Promise<void> {
   await settled(page)
 }
 
+export const NOT_FOUND = 'Page not found'
+
+/** Goes to a page that exists as a link does, which takes a third of the time of loading it. */
+export async function navigate(page: Page, path: string): Promise<void> {
+  await page.evaluate(goAndWait, { address: `/console/${path}`, notFound: NOT_FOUND })
+}
+
+/** Runs in the page, because each question of the test to the page would take as long as the page itself. */
+async function goAndWait({ address, notFound }: { readonly address: string; readonly notFound: string }) {
+  const go = (to: string) => {
+    history.pushState(null, '', to)
+    dispatchEvent(new PopStateEvent('popstate'))
+  }
+  const until = async (holds: (title: string | null | undefined) => boolean) => {
+    while (!holds(document.querySelector('h1')?.textContent)) await new Promise(requestAnimationFrame)
+  }
+  // A page stays until the next one is loaded, so the heading between two pages tells them apart.
+  go('/console/nothing-is-here')
+  await until(title => title === notFound)
+  go(address)
+  await until(
+    title => title !== undefined && title !== notFound && document.querySelector('.loading') === null,
+  )
+}
+
 /** Waits until nothing is loading. */
 export async function settled(page: Page): Promise<void> {
-  await page.locator('h1').first().waitFor()
-  await page.waitForFunction(() => document.querySelector('.loading') === null)
+  await page.waitForFunction(
+    () => document.querySelector('h1') !== null && document.querySelector('.loading') === null,
+  )
 }

@@ -110,7 +110,7 @@ function Actions({ account, onChanged }: Pick<TabProps, 'account' | 'onChanged'>
               {words.suspend}
             </button>
           )}
-          <button type="button" class="button" onClick={() => ask('close')}>
+          <button type="button" class="button destructive" onClick={() => ask('close')}>
             {words.close}
           </button>
         </>

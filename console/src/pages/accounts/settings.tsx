@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import { Dialog } from '../../parts/dialog.tsx'
-import { Card, Facts, Instant } from '../../parts/facts.tsx'
+import { Card, Facts, Instant, Secret } from '../../parts/facts.tsx'
 import {
   ActionForm,
   CheckField,
@@ -35,7 +35,7 @@ export function AccountSettings({ account, onChange }: Pick<TabProps, 'account' 
     <Card title={words.settings} actions={edit}>
       <Facts
         of={[
-          [words.id, <code>{account.id}</code>],
+          [words.id, <Secret text={account.id} />],
           [words.created, <Instant at={account.created_at} />],
           [
             words.priceList,

@@ -1,11 +1,23 @@
-/** The movements of an account's money, newest first. */
+/** The movements of an account's money, newest first, as far as the filters select them. */
 import { useState } from 'preact/hooks'
 import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
-import { cursorOf, useQuery } from '../../parts/filters.tsx'
-import { Badge, Instant, Money, type BadgeTone } from '../../parts/facts.tsx'
+import type { CsvColumn } from '../../parts/csv.ts'
+import { Badge, ListedInstant, Money, type BadgeTone } from '../../parts/facts.tsx'
+import {
+  ChoiceFilter,
+  cursorOf,
+  DayFilter,
+  Filters,
+  NoRows,
+  openDaysOf,
+  useQuery,
+  type Query,
+} from '../../parts/filters.tsx'
+import { zoned } from '../../parts/format.ts'
 import { Empty, Loaded } from '../../parts/notes.tsx'
+import { SaveListButton } from '../../parts/save-list.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
 import { mayOperate } from '../../session.ts'
 import { texts } from '../../texts.ts'
@@ -33,11 +45,14 @@ const toneOf = {
 
 export function Statement({ account, onChanged }: TabProps) {
   const [query] = useQuery()
-  const { cursor = '' } = query
-  const movements = useResource(`${account.id} ${cursor}`, () => {
-    const params = { path: { account: account.id }, query: { limit: ROWS, ...cursorOf(query) } }
+  const asked = askedBy(query)
+  const read = (page: { readonly cursor?: string; readonly limit: number }) => {
+    const params = { path: { account: account.id }, query: { ...asked, ...page } }
     return answer(api.GET('/admin/api/accounts/{account}/statement', { params }))
-  })
+  }
+  const movements = useResource(JSON.stringify([account.id, asked, query['cursor']]), () =>
+    read({ limit: ROWS, ...cursorOf(query) }),
+  )
   const [refunding, setRefunding] = useState<Movement>()
   const refund: Column<Movement> = {
     label: texts.parts.actions,
@@ -55,10 +70,20 @@ export function Statement({ account, onChanged }: TabProps) {
   }
   return (
     <>
+      <Filters>
+        <ChoiceFilter name="kind" label={words.kind} choices={kindChoices} />
+        <DayFilter name="from" label={words.firstDay} />
+        <DayFilter name="to" label={words.lastDay} />
+        <div class="end">
+          <SaveListButton name={`statement-${account.id}`} columns={saved} read={read} />
+        </div>
+      </Filters>
       <Loaded of={movements}>
         {({ data, next }) =>
           data.length === 0 ? (
-            <Empty title={words.noMovements} text={words.noMovementsText} />
+            <NoRows names={['kind', 'from', 'to']}>
+              <Empty title={words.noMovements} text={words.noMovementsText} />
+            </NoRows>
           ) : (
             <>
               <Table
@@ -84,6 +109,17 @@ export function Statement({ account, onChanged }: TabProps) {
   )
 }
 
+const kindChoices = (Object.keys(toneOf) as Movement['kind'][]).map(value => ({
+  value,
+  label: words.kinds[value],
+}))
+
+/** What the address selects. Days are those of the browser's time zone. */
+function askedBy(query: Query) {
+  const kind = kindChoices.find(({ value }) => value === query['kind'])?.value
+  return { ...(kind !== undefined && { kind }), ...openDaysOf(query) }
+}
+
 /** Whether the line is of a request or job that was paid. */
 function isCharge({ kind, ref }: Movement): boolean {
   return (kind === 'charge' || kind === 'capture') && isRequest(ref)
@@ -95,7 +131,7 @@ function isRequest(ref: string | null): ref is string {
 }
 
 const columns: readonly Column<Movement>[] = [
-  { label: words.time, show: ({ at }) => <Instant at={at} /> },
+  { label: zoned(words.time), show: ({ at }) => <ListedInstant at={at} /> },
   { label: words.kind, show: ({ kind }) => <Badge tone={toneOf[kind]}>{words.kinds[kind]}</Badge> },
   { label: words.amount, isNumber: true, show: ({ amount_usd: amount }) => <Money of={amount} /> },
   {
@@ -108,8 +144,22 @@ const columns: readonly Column<Movement>[] = [
   { label: words.noteAndTags, mayWrap: true, show: row => noteOf(row) || '–' },
 ]
 
+const saved: readonly CsvColumn<Movement>[] = [
+  ['id', ({ id }) => id],
+  ['at', ({ at }) => at],
+  ['kind', ({ kind }) => kind],
+  ['amount_usd', row => row.amount_usd],
+  ['ref', ({ ref }) => ref],
+  ['note', ({ note }) => note],
+  ['user', ({ user }) => user ?? null],
+  ['tags', ({ tags = {} }) => pairsOf(tags).join(' ')],
+]
+
+function pairsOf(tags: NonNullable<Movement['tags']>): readonly string[] {
+  return Object.entries(tags).map(([name, value]) => `${name}=${value}`)
+}
+
 function noteOf({ note, tags = {}, user }: Movement): string {
-  const attributes = Object.entries(tags).map(([name, value]) => `${name}=${value}`)
   const ofUser = user === undefined ? [] : [`${words.user} ${user}`]
-  return [...(note === null ? [] : [note]), ...attributes, ...ofUser].join(', ')
+  return [...(note === null ? [] : [note]), ...pairsOf(tags), ...ofUser].join(', ')
 }

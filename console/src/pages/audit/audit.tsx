@@ -2,6 +2,7 @@
 import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import type { components, operations } from '../../api/schema.d.ts'
+import { ListedInstant } from '../../parts/facts.tsx'
 import {
   ChoiceFilter,
   cursorOf,
@@ -12,10 +13,10 @@ import {
   TextFilter,
   useQuery,
 } from '../../parts/filters.tsx'
-import { exactInstant } from '../../parts/format.ts'
+import { zoned } from '../../parts/format.ts'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Linked, pageIn, pageOfId } from '../../parts/subject.tsx'
+import { Actor, Linked, pageIn, pageOfId } from '../../parts/subject.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
 import { texts } from '../../texts.ts'
 
@@ -30,7 +31,7 @@ const textFilters = ['actor', 'action', 'subject'] as const
 const objects = Object.keys(words.objects) as readonly (keyof typeof words.objects)[]
 
 const columns: readonly Column<Line>[] = [
-  { label: words.time, show: ({ at }) => <time dateTime={at}>{exactInstant(at)}</time> },
+  { label: zoned(words.time), show: ({ at }) => <ListedInstant at={at} /> },
   { label: words.actor, show: ({ actor }) => <Actor name={actor} /> },
   { label: words.action, show: ({ action }) => action },
   { label: words.subject, show: line => <AuditSubject line={line} /> },
@@ -82,18 +83,6 @@ export function Audit() {
         }
       </Loaded>
     </>
-  )
-}
-
-/** `ada@example.com` of `user:ada@example.com (usr_…)`, with a link to the user for those who may see it. */
-function Actor({ name }: { readonly name: string }) {
-  const [, kind = '', shown = name, id = ''] = /^(user|token):(.*) \((\w+)\)$/.exec(name) ?? []
-  const href = pageOfId(id)
-  return (
-    <span title={name}>
-      {href === undefined ? shown : <a href={href}>{shown}</a>}
-      {kind === 'token' && <span class="soft"> {words.token}</span>}
-    </span>
   )
 }
 

@@ -7,8 +7,10 @@ import { ActionButton } from '../../parts/action-button.tsx'
 import { Badge, Card, Facts, Instant } from '../../parts/facts.tsx'
 import { ActionForm, TextField } from '../../parts/form.tsx'
 import { bytes, count, money } from '../../parts/format.ts'
-import { Loaded, Note } from '../../parts/notes.tsx'
+import { Empty, Loaded, Note } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
+import { Actor } from '../../parts/subject.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { mayOperate } from '../../session.ts'
 import { texts } from '../../texts.ts'
@@ -16,8 +18,14 @@ import { Verify } from './verify.tsx'
 
 const words = texts.books
 
+/** Older ones are in the audit log. */
+const BACKUPS_SHOWN = 20
+
 export function Books() {
   const overview = useResource('books', () => answer(api.GET('/admin/api/overview')))
+  const backups = useResource('backups', () =>
+    answer(api.GET('/admin/api/backups', { params: { query: { limit: BACKUPS_SHOWN } } })),
+  )
   return (
     <>
       <PageHead title={words.title} lead={words.lead} />
@@ -27,15 +35,20 @@ export function Books() {
             {({ books }) => <State of={books} />}
           </Loaded>
         </Card>
+        <Verify onChecked={overview.reload} />
         {mayOperate() && (
-          <>
-            <Verify onChecked={overview.reload} />
-            <div class="grid">
-              <Reconcile />
-              <BackUp />
-            </div>
-          </>
+          <div class="grid">
+            <Reconcile />
+            {backups.value?.made_elsewhere === null && <BackUp onMade={backups.reload} />}
+          </div>
         )}
+        <Card title={words.backups}>
+          <Loaded of={backups} lines={3}>
+            {({ data, made_elsewhere: elsewhere }) =>
+              elsewhere === null ? <Backups of={data} /> : <p class="soft">{elsewhere}</p>
+            }
+          </Loaded>
+        </Card>
       </div>
     </>
   )
@@ -107,7 +120,36 @@ function Reconciled({ of: done }: { readonly of: Reconciliation }) {
   )
 }
 
-function BackUp() {
+type MadeBackup = components['schemas']['BackupPage']['data'][number]
+
+const backupColumns: readonly Column<MadeBackup>[] = [
+  { label: words.file, show: ({ file }) => <code>{file}</code> },
+  {
+    label: words.size,
+    isNumber: true,
+    show: ({ bytes: size }) => (size === null ? <Badge tone="warn">{words.notHere}</Badge> : bytes(size)),
+  },
+  { label: words.madeAt, show: ({ made_at: at }) => <Instant at={at} /> },
+  { label: words.madeBy, show: ({ made_by: actor }) => <Actor name={actor} /> },
+  { label: words.holds, mayWrap: true, show: ({ detail }) => detail ?? '–' },
+]
+
+function Backups({ of: made }: { readonly of: readonly MadeBackup[] }) {
+  if (made.length === 0) return <Empty title={words.noBackups} text={words.noBackupsText} />
+  return (
+    <div class="stack">
+      <p class="soft">{words.unchecked}</p>
+      <Table
+        label={words.backups}
+        rows={made}
+        columns={backupColumns}
+        keyOf={row => row.made_at + row.file}
+      />
+    </div>
+  )
+}
+
+function BackUp({ onMade }: { readonly onMade: () => void }) {
   const [made, setMade] = useState<components['schemas']['Backup']>()
   return (
     <Card title={words.backup}>
@@ -118,6 +160,7 @@ function BackUp() {
           onSubmit={async ({ file = '' }) => {
             setMade(await answer(api.POST('/admin/api/backups', { body: { file } })))
             toast(words.backedUp)
+            onMade()
           }}
         >
           <TextField label={words.file} name="file" hint={words.fileHint} autoComplete="off" required />

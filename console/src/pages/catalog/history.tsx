@@ -5,10 +5,10 @@ import { useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
 import { ChangedRows, Remarks, type CatalogChanges } from '../../parts/catalog-changes.tsx'
 import { Confirm } from '../../parts/dialog.tsx'
-import { Instant } from '../../parts/facts.tsx'
+import { Badge, ListedInstant } from '../../parts/facts.tsx'
 import { cursorOf, Filters, useQuery } from '../../parts/filters.tsx'
 import { messageOf, TextField } from '../../parts/form.tsx'
-import { count } from '../../parts/format.ts'
+import { count, zoned } from '../../parts/format.ts'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
@@ -23,7 +23,7 @@ type Revision = components['schemas']['Revision']
 
 const columns: readonly Column<Revision>[] = [
   { label: words.revision, isNumber: true, show: ({ revision }) => count(revision) },
-  { label: words.at, show: ({ at }) => <Instant at={at} /> },
+  { label: zoned(words.at), show: ({ at }) => <ListedInstant at={at} /> },
   { label: words.who, show: ({ actor }) => <span title={actor}>{nameOf(actor)}</span> },
   { label: words.action, show: ({ action }) => action },
   { label: texts.rows.changes, mayWrap: true, show: revision => changedText(revision) },
@@ -50,6 +50,7 @@ export function CatalogHistory() {
   const history = useResource(`history ${query['cursor'] ?? ''}`, () =>
     answer(api.GET('/admin/api/catalog/history', { params: { query: cursorOf(query) } })),
   )
+  const isFirst = query['cursor'] === undefined
   const preview = async (revision: number) => {
     try {
       goBack({ revision, changes: (await rollBack(revision, { dry_run: 'true' })) as CatalogChanges })
@@ -57,7 +58,6 @@ export function CatalogHistory() {
       toast(messageOf(error as Error), 'bad')
     }
   }
-  const all = [...columns, ...(hasRole('owner') ? [actions(preview)] : [comparison])]
   return (
     <>
       <PageHead
@@ -75,7 +75,10 @@ export function CatalogHistory() {
               <Table
                 label={words.history}
                 rows={data}
-                columns={all}
+                columns={[
+                  ...columns,
+                  hasRole('owner') ? actions(preview, isFirst ? data[0]?.revision : undefined) : comparison,
+                ]}
                 keyOf={({ revision }) => String(revision)}
               />
               <Pager next={next} shown={data.length} />
@@ -121,20 +124,25 @@ const comparison: Column<Revision> = {
   show: ({ revision }) => <Compare revision={revision} />,
 }
 
-function actions(onBack: (revision: number) => Promise<void>): Column<Revision> {
+/** There is no way back to the `current` revision. */
+function actions(onBack: (revision: number) => Promise<void>, current: number | undefined): Column<Revision> {
   return {
     label: words.actions,
     show: ({ revision }) => (
       <span class="row">
         <Compare revision={revision} />
-        <button
-          type="button"
-          class="button small"
-          aria-label={words.backTo(count(revision))}
-          onClick={() => void onBack(revision)}
-        >
-          {words.back}
-        </button>
+        {revision === current ? (
+          <Badge>{texts.rows.isCurrent}</Badge>
+        ) : (
+          <button
+            type="button"
+            class="button small"
+            aria-label={words.backTo(count(revision))}
+            onClick={() => void onBack(revision)}
+          >
+            {words.back}
+          </button>
+        )}
       </span>
     ),
   }

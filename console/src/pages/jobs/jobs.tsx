@@ -4,7 +4,7 @@ import { useResource } from '../../api/resource.ts'
 import type { components, operations } from '../../api/schema.d.ts'
 import { Ago, Badge, Money } from '../../parts/facts.tsx'
 import { ChoiceFilter, cursorOf, Filters, NoRows, TextFilter, useQuery } from '../../parts/filters.tsx'
-import { exactInstant } from '../../parts/format.ts'
+import { exactInstant, zoned } from '../../parts/format.ts'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Subject } from '../../parts/subject.tsx'
@@ -29,7 +29,7 @@ const filterNames = ['account', 'kind', 'state'] as const
 
 const columns: readonly Column<Job>[] = [
   {
-    label: words.created,
+    label: zoned(words.created),
     show: ({ id, created_at: at }) => (
       <a href={`jobs/${id}`} title={id}>
         <time dateTime={at}>{exactInstant(at)}</time>

@@ -6,7 +6,7 @@ import { useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
 import { ActionButton } from '../../parts/action-button.tsx'
 import { Confirm, Dialog } from '../../parts/dialog.tsx'
-import { Card, Facts, Instant } from '../../parts/facts.tsx'
+import { Card, Facts, Instant, Secret } from '../../parts/facts.tsx'
 import { ActionForm, TextField } from '../../parts/form.tsx'
 import { day } from '../../parts/format.ts'
 import { Loaded } from '../../parts/notes.tsx'
@@ -133,7 +133,7 @@ function Actions({
           {words.disable}
         </button>
       )}
-      <button type="button" class="button" onClick={() => ask('revoke')}>
+      <button type="button" class="button destructive" onClick={() => ask('revoke')}>
         {words.revoke}
       </button>
       {asking === 'rotate' && <Rotate id={owned.id} onClose={close} onRotated={onChanged} />}
@@ -181,7 +181,7 @@ function About({ owned, onChange }: { readonly owned: Owned; readonly onChange: 
       <Facts
         of={[
           [words.state, <KeyBadge of={owned} />],
-          [words.id, <code>{owned.id}</code>],
+          [words.id, <Secret text={owned.id} />],
           [words.account, account === null ? '–' : <a href={`accounts/${account}`}>{owned.account_name}</a>],
           ...(project === null
             ? []

@@ -15,7 +15,14 @@ export function Keys() {
   const { route } = useLocation()
   return (
     <>
-      <PageHead title={words.title} lead={words.lead} />
+      <PageHead
+        title={words.title}
+        lead={
+          <>
+            {words.lead} <a href="accounts">{words.toAccounts}</a>
+          </>
+        }
+      />
       <div class="grid">
         <Card title={words.find}>
           <ActionForm

@@ -6,7 +6,8 @@ import { Secret } from '../../parts/facts.tsx'
 import { ActionForm, SelectField, TextField, type FormValues } from '../../parts/form.tsx'
 import { Note } from '../../parts/notes.tsx'
 import { texts } from '../../texts.ts'
-import { TermFields, writtenTerms } from '../limits/term-fields.tsx'
+import { BudgetFields, LimitFields, writtenTerms } from '../limits/term-fields.tsx'
+import { apiUrl } from '../playground/snippets.ts'
 import { ExpiryField, expiryIn, RestrictionFields, restrictionsIn } from './key-fields.tsx'
 
 const words = texts.keys
@@ -54,8 +55,10 @@ export function NewKey({
             ]}
           />
         )}
+        <BudgetFields />
         {isRestricting ? (
           <>
+            <LimitFields />
             <p class="soft">
               {words.defaultsApply}{' '}
               <a href={`accounts/${account}/limits`} target="_blank">
@@ -64,7 +67,6 @@ export function NewKey({
             </p>
             <ExpiryField at={null} />
             <RestrictionFields />
-            <TermFields />
           </>
         ) : (
           <p>
@@ -111,6 +113,8 @@ export function SecretDialog({
     <Dialog title={title} onClose={onClose}>
       <p>{words.shownOnce}</p>
       <Secret text={text} label={words.copyKey} />
+      <p class="soft">{words.baseUrl}</p>
+      <Secret text={apiUrl} label={words.copyBaseUrl} />
       {warnings.map(warning => (
         <Note key={warning} tone="warn">
           {warning}

@@ -34,7 +34,7 @@ export function Secrets({
             isLive(secret) && (
               <button
                 type="button"
-                class="button small"
+                class="button small destructive"
                 aria-label={words.endSecretOf(secret.prefix)}
                 onClick={() => setEnding(secret.prefix)}
               >

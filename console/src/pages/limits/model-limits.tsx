@@ -113,7 +113,7 @@ function actionColumn(ask: (asking: Asking) => void): Column<ModelRow> {
         </button>
         <button
           type="button"
-          class="button small"
+          class="button small destructive"
           aria-label={words.removeOf(row.model)}
           onClick={() => ask({ kind: 'remove', row })}
         >

@@ -14,36 +14,53 @@ export type Limits = Readonly<Record<Rate, number | null>>
 export type Budgets = Readonly<Record<Period, string | null>>
 export type Terms = { readonly limits: Limits; readonly budgets: Budgets }
 
-/** The fields. `prefix` is their place in the body of the request, which is how the gateway names them in an error. */
-export function TermFields({ terms, prefix = '' }: { readonly terms?: Terms; readonly prefix?: string }) {
+type Props = {
+  readonly terms?: Terms
+  /** The place of the fields in the body of the request, which is how the gateway names them in an error. */
+  readonly prefix?: string
+}
+
+export function TermFields(props: Props) {
   return (
     <>
-      <fieldset class="fields">
-        <legend>{words.limits}</legend>
-        {rates.map(rate => (
-          <TextField
-            key={rate}
-            label={words.rates[rate]}
-            name={`${prefix}limits.${rate}`}
-            inputMode="numeric"
-            pattern="\d+"
-            autoComplete="off"
-            defaultValue={terms?.limits[rate]?.toString()}
-          />
-        ))}
-      </fieldset>
-      <fieldset class="fields">
-        <legend>{words.budgetsUsd}</legend>
-        {periods.map(period => (
-          <MoneyField
-            key={period}
-            label={words.periods[period]}
-            name={`${prefix}budgets.${period}`}
-            defaultValue={terms?.budgets[period] ?? undefined}
-          />
-        ))}
-      </fieldset>
+      <LimitFields {...props} />
+      <BudgetFields {...props} />
     </>
+  )
+}
+
+export function LimitFields({ terms, prefix = '' }: Props) {
+  return (
+    <fieldset class="fields">
+      <legend>{words.limits}</legend>
+      {rates.map(rate => (
+        <TextField
+          key={rate}
+          label={words.rates[rate]}
+          name={`${prefix}limits.${rate}`}
+          inputMode="numeric"
+          pattern="\d+"
+          autoComplete="off"
+          defaultValue={terms?.limits[rate]?.toString()}
+        />
+      ))}
+    </fieldset>
+  )
+}
+
+export function BudgetFields({ terms, prefix = '' }: Props) {
+  return (
+    <fieldset class="fields">
+      <legend>{words.budgetsUsd}</legend>
+      {periods.map(period => (
+        <MoneyField
+          key={period}
+          label={words.periods[period]}
+          name={`${prefix}budgets.${period}`}
+          defaultValue={terms?.budgets[period] ?? undefined}
+        />
+      ))}
+    </fieldset>
   )
 }
 

@@ -7,7 +7,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { Ago, Badge, Figure, Figures } from '../../parts/facts.tsx'
 import { ChoiceFilter, cursorOf, Filters, NoRows, useQuery } from '../../parts/filters.tsx'
 import { ActionForm, TextField } from '../../parts/form.tsx'
-import { count, exactInstant } from '../../parts/format.ts'
+import { count, exactInstant, zoned } from '../../parts/format.ts'
 import { Empty, Loaded, Note } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Subject } from '../../parts/subject.tsx'
@@ -29,7 +29,7 @@ const states = Object.keys(tones) as readonly Message['state'][]
 
 const columns: readonly Column<Message>[] = [
   {
-    label: words.queued,
+    label: zoned(words.queued),
     show: ({ id, queued_at: at }) => (
       <time dateTime={at} title={id}>
         {exactInstant(at)}

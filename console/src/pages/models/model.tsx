@@ -10,6 +10,7 @@ import { Badge, Card, Code, Facts } from '../../parts/facts.tsx'
 import { ActionForm } from '../../parts/form.tsx'
 import { Empty, Loaded, Note } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
+import { RowHistory } from '../../parts/row-history.tsx'
 import { RowJson, RowViewSwitch, useRowView, type Row } from '../../parts/row-form.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { mayOperate } from '../../session.ts'
@@ -39,6 +40,7 @@ export function ModelPage() {
               <a class="button" href="models">
                 {words.title}
               </a>
+              <History id={id} read={read} onStored={model.reload} />
             </Empty>
           ) : (
             <Shown id={id} read={read} row={read.row} providers={providers} onChanged={model.reload} />
@@ -129,7 +131,45 @@ function Shown({ id, read, row, providers, onChanged }: Props) {
           <Code text={JSON.stringify(row, null, 2)} label={words.row} />
         </Card>
       )}
+      <History key={`history ${read.revision}`} id={id} read={read} onStored={onChanged} />
     </div>
+  )
+}
+
+/** The edits of the model. An earlier row comes back like an edit: after a preview. */
+function History({
+  id,
+  read,
+  onStored,
+}: {
+  readonly id: string
+  readonly read: ReadRow<Row>
+  readonly onStored: () => void
+}) {
+  const [shown, show] = useState<{ readonly row: Row; readonly preview: ModelPreview }>()
+  return (
+    <>
+      <RowHistory
+        kind="model"
+        id={id}
+        current={read.row}
+        onBringBack={
+          mayOperate() ? async row => show({ row, preview: await previewModel(id, row, read) }) : undefined
+        }
+      />
+      {shown !== undefined && (
+        <PreviewDialog
+          id={id}
+          preview={shown.preview}
+          onClose={() => show(undefined)}
+          onStore={async () => {
+            await storeModel(id, shown.row, read)
+            toast(words.stored(id))
+            onStored()
+          }}
+        />
+      )}
+    </>
   )
 }
 
@@ -150,7 +190,9 @@ function Editor({
   const idOf = (row: Row) => (typeof row['id'] === 'string' ? row['id'] : '')
   const preview = async (row: Row) => {
     const id = idOf(row)
-    if (isNew && (await readModel(id)).row !== undefined)
+    // The id in the JSON can be changed to that of another model.
+    const isOther = isNew || id !== idOf(base)
+    if (isOther && (await readModel(id)).row !== undefined)
       throw new ApiError(409, texts.rows.taken(id), { param: 'id' })
     show({ row, preview: await previewModel(id, row, read) })
   }
@@ -197,7 +239,7 @@ function Switch({
       <button type="button" class="button small" onClick={() => ask('switch')}>
         {isOn ? words.switchOff : words.switchOn}
       </button>
-      <button type="button" class="button small" onClick={() => ask('delete')}>
+      <button type="button" class="button small destructive" onClick={() => ask('delete')}>
         {words.delete}
       </button>
       {asked === 'switch' && (

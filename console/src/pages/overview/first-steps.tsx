@@ -16,33 +16,51 @@ export function FirstSteps() {
       <div class="stack">
         <p class="soft">{words.text}</p>
         <Loaded of={done} lines={4}>
-          {({ hasProvider, hasModel, hasAccount }) => (
-            <ol class="steps">
-              <Step {...words.provider} href="providers" isDone={hasProvider} mayAct={hasRole('owner')} />
-              <Step {...words.model} href="models" isDone={hasModel} mayAct={mayOperate()} />
-              <Step {...words.account} href="accounts" isDone={hasAccount} mayAct={mayOperate()} />
-              <Step {...words.request} href="playground" isDone={false} mayAct={mayOperate()} />
-            </ol>
-          )}
+          {done => {
+            const steps = stepsOf(done)
+            const next = steps.find(({ isDone }) => !isDone)
+            return (
+              <ol class="steps">
+                {steps.map(step => (
+                  <Step key={step.title} {...step} isNext={step === next} />
+                ))}
+              </ol>
+            )
+          }}
         </Loaded>
       </div>
     </Card>
   )
 }
 
-/** Which steps are done. The sandbox, which a new gateway has, counts as none. */
+type Done = Awaited<ReturnType<typeof readDone>>
+
+function stepsOf({ provider, model, hasAccount }: Done) {
+  const chosen = { ...(provider !== undefined && { provider }), ...(model !== undefined && { model }) }
+  const query = new URLSearchParams(chosen).toString()
+  const setUp = query === '' ? 'set-up' : `set-up?${query}`
+  return [
+    { ...words.provider, href: 'set-up', isDone: provider !== undefined, mayAct: hasRole('owner') },
+    { ...words.model, href: setUp, isDone: model !== undefined, mayAct: mayOperate() },
+    { ...words.account, href: setUp, isDone: hasAccount, mayAct: mayOperate() },
+    { ...words.request, href: 'playground', isDone: false, mayAct: mayOperate() },
+  ]
+}
+
+/** What there is already. The sandbox, which a new gateway has, does not count. */
 async function readDone() {
   const [providers, models, accounts] = await Promise.all([
     answer(api.GET('/admin/api/providers')),
     answer(api.GET('/admin/api/models')),
     answer(api.GET('/admin/api/accounts', { params: { query: { limit: ACCOUNTS_LOOKED_AT } } })),
   ])
-  const real = new Set(providers.data.filter(({ kind }) => kind !== 'sandbox').map(({ id }) => id))
+  const real = providers.data.filter(({ kind }) => kind !== 'sandbox').map(({ id }) => id)
+  const sold = models.data.find(
+    ({ enabled, upstreams }) => enabled && upstreams.some(({ provider }) => real.includes(provider)),
+  )
   return {
-    hasProvider: real.size > 0,
-    hasModel: models.data.some(
-      ({ enabled, upstreams }) => enabled && upstreams.some(({ provider }) => real.has(provider)),
-    ),
+    provider: sold?.upstreams.find(({ provider }) => real.includes(provider))?.provider ?? real[0],
+    model: sold?.id,
     hasAccount: accounts.data.some(account => !account.sandbox_only),
   }
 }
@@ -56,6 +74,7 @@ function Step({
   action,
   href,
   isDone,
+  isNext,
   mayAct,
 }: {
   readonly title: string
@@ -63,6 +82,8 @@ function Step({
   readonly action: string
   readonly href: string
   readonly isDone: boolean
+  /** The first step that is not done. */
+  readonly isNext: boolean
   readonly mayAct: boolean
 }) {
   return (
@@ -80,7 +101,7 @@ function Step({
         <p class="soft">{text}</p>
       </div>
       {mayAct && (
-        <a class="button small" href={href}>
+        <a class={isNext ? 'button small primary' : 'button small'} href={href}>
           {action}
         </a>
       )}

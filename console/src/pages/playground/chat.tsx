@@ -7,7 +7,8 @@ import { messageOf } from '../../parts/form.tsx'
 import { texts } from '../../texts.ts'
 import { call, chatEvents, requestIdOf, type Message } from './gateway-calls.ts'
 import { Composer } from './composer.tsx'
-import type { Trial } from './playground.tsx'
+import { estimatedCost, tokensOf } from './estimate.ts'
+import type { Model, Trial } from './playground.tsx'
 
 const words = texts.playground
 
@@ -25,7 +26,13 @@ type Turn = Message & { readonly outcome?: Outcome }
 
 const OUTPUT_TOKENS_MAX = 1024
 
-export function Chat({ account, model, onCost, onBody }: Trial) {
+export function Chat({
+  account,
+  model,
+  pricing,
+  onCost,
+  onBody,
+}: Trial & { readonly pricing: Model['pricing'] }) {
   const [turns, setTurns] = useState<readonly Turn[]>([])
   const [draft, setDraft] = useState('')
   const [running, setRunning] = useState<AbortController>()
@@ -79,6 +86,9 @@ export function Chat({ account, model, onCost, onBody }: Trial) {
             <h3>{words.roles[turn.role]}</h3>
             <p>{turn.content}</p>
             {turn.outcome !== undefined && <OutcomeLine of={turn.outcome} />}
+            {turn.role === 'assistant' && turn.outcome === undefined && (
+              <CostSoFar pricing={pricing} asked={turns.slice(0, index)} answer={turn.content} />
+            )}
           </article>
         ))}
         <div ref={end} />
@@ -96,6 +106,28 @@ export function Chat({ account, model, onCost, onBody }: Trial) {
   )
 }
 
+/** While an answer arrives, its cost is not known. The exact one replaces this line when the answer ends. */
+function CostSoFar({
+  pricing,
+  asked,
+  answer,
+}: {
+  readonly pricing: Model['pricing']
+  readonly asked: readonly Message[]
+  readonly answer: string
+}) {
+  if (answer === '') return null
+  const tokens = { input: tokensOf(asked.map(({ content }) => content).join('')), output: tokensOf(answer) }
+  const cost = estimatedCost(pricing, tokens)
+  const output = count(tokens.output)
+  return (
+    // Not read aloud: the text beside it is, and this changes with each piece of it.
+    <p class="soft number" aria-live="off">
+      {cost === undefined ? words.estimateOfTokens(output) : words.estimate(money(cost), output)}
+    </p>
+  )
+}
+
 /** The answer that is arriving, which is the last turn. */
 function answerOf(turns: readonly Turn[]): Turn {
   return turns.at(-1) ?? { role: 'assistant', content: '' }
@@ -106,7 +138,7 @@ function bodyOf(model: string, turns: readonly Turn[], draft: string) {
   const told = turns.filter(({ content, outcome }) => content !== '' && outcome?.error === undefined)
   const messages: readonly Message[] = [
     ...told.map(({ role, content }) => ({ role, content })),
-    ...(draft === '' && told.length > 0 ? [] : [{ role: 'user' as const, content: draft }]),
+    ...(draft === '' && told.length > 0 ? [] : [{ role: 'user' as const, content: draft || words.hello }]),
   ]
   return {
     model,

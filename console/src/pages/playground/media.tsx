@@ -26,7 +26,7 @@ export function Media({ kind, account, model, onCost, onBody }: Trial & { readon
   const [size, setSize] = useState('')
   const [running, setRunning] = useState<AbortController>()
   useEffect(() => () => running?.abort(), [running])
-  useEffect(() => onBody(bodyOf(kind, model, draft, size)), [kind, model, draft, size])
+  useEffect(() => onBody(bodyOf(kind, model, draft || words.examplePrompt, size)), [kind, model, draft, size])
   const change = (changed: Partial<Attempt>) =>
     setAttempts(([first, ...others]) => [{ prompt: '', sources: [], ...first, ...changed }, ...others])
 
@@ -84,6 +84,8 @@ export function Media({ kind, account, model, onCost, onBody }: Trial & { readon
 
 function AttemptView({ kind, attempt }: { readonly kind: MediaKind; readonly attempt: Attempt }) {
   const { prompt, reply, sources, outcome } = attempt
+  // The browser keeps a clip in memory until its address is revoked.
+  useEffect(() => () => sources.forEach(source => URL.revokeObjectURL(source)), [sources])
   return (
     <article class="turn" aria-label={prompt}>
       <p>{prompt}</p>
@@ -122,5 +124,7 @@ async function sourcesOf(
       text === undefined ? [] : [`data:image/png;base64,${text}`],
     )
   const clip = await call({ account, path: `v1/videos/${reply.id}/content`, signal })
-  return [URL.createObjectURL(await clip.blob())]
+  const blob = await clip.blob()
+  signal.throwIfAborted()
+  return [URL.createObjectURL(blob)]
 }

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
-import { Card, Code, Facts, Tabs } from '../../parts/facts.tsx'
+import { Card, Facts, Tabs } from '../../parts/facts.tsx'
 import { useQuery } from '../../parts/filters.tsx'
 import { SelectField, TextField } from '../../parts/form.tsx'
 import { amountOf, money, nanosOf } from '../../parts/format.ts'
@@ -12,13 +12,17 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { texts } from '../../texts.ts'
 import { Chat } from './chat.tsx'
 import { Media } from './media.tsx'
-import { languages, snippet, type Kind, type Language } from './snippets.ts'
+import { SnippetView } from './snippet-view.tsx'
+import type { Kind } from './snippets.ts'
 
 const words = texts.playground
 
 const kinds = ['chat', 'image', 'video'] as const satisfies readonly Kind[]
 
-type Model = components['schemas']['ModelRow']
+/** The provider that a new gateway has. */
+const SANDBOX = 'sandbox'
+
+export type Model = components['schemas']['ModelRow']
 
 export type Trial = {
   readonly account: string
@@ -48,7 +52,7 @@ function Bench({ models }: { readonly models: readonly Model[] }) {
   const [query, change] = useQuery()
   const kind = kinds.find(kind => kind === query['kind']) ?? 'chat'
   const fitting = models.filter(model => model.kind === kind)
-  const model = fitting.find(({ id }) => id === query['model']) ?? fitting[0]
+  const model = fitting.find(({ id }) => id === query['model']) ?? fitting.find(isReal) ?? fitting[0]
   const [account, setAccount] = useState(query['account'] ?? '')
   const [spent, setSpent] = useState(0n)
   const [body, setBody] = useState<Readonly<Record<string, unknown>>>({})
@@ -74,7 +78,7 @@ function Bench({ models }: { readonly models: readonly Model[] }) {
       ) : (
         <div class="bench">
           {kind === 'chat' ? (
-            <Chat key={model.id} {...trial} />
+            <Chat key={model.id} {...trial} pricing={model.pricing} />
           ) : (
             <Media key={model.id} kind={kind} {...trial} />
           )}
@@ -92,12 +96,19 @@ function Bench({ models }: { readonly models: readonly Model[] }) {
                 <Facts of={[[words.spent, money(amountOf(spent))], ...pricesOf(model)]} />
               </div>
             </Card>
-            <Snippets kind={kind} body={body} />
+            <Card title={words.code}>
+              <SnippetView kind={kind} body={body} />
+            </Card>
           </div>
         </div>
       )}
     </>
   )
+}
+
+/** Whether it is a model of a provider, and not of the sandbox. */
+function isReal({ upstreams }: Model): boolean {
+  return upstreams.some(({ provider }) => provider !== SANDBOX)
 }
 
 function addressOf(kind: Kind): string {
@@ -125,10 +136,13 @@ function AccountField({
   readonly account: string
   readonly onChange: (account: string) => void
 }) {
-  const found = useResource(`accounts ${account}`, () =>
+  const [typed, setTyped] = useState(account)
+  // Each key is a search of its own, which ends the one before.
+  const found = useResource(`accounts ${typed}`, signal =>
     answer(
       api.GET('/admin/api/accounts', {
-        params: { query: { limit: 20, ...(account !== '' && { search: account }) } },
+        params: { query: { limit: 20, ...(typed !== '' && { search: typed }) } },
+        signal,
       }),
     ),
   )
@@ -142,6 +156,7 @@ function AccountField({
         autoComplete="off"
         defaultValue={account}
         required
+        onInput={event => setTyped(event.currentTarget.value.trim())}
         onChange={event => onChange(event.currentTarget.value.trim())}
       />
       <datalist id="playground-accounts">
@@ -152,24 +167,5 @@ function AccountField({
         ))}
       </datalist>
     </>
-  )
-}
-
-function Snippets({ kind, body }: { readonly kind: Kind; readonly body: Readonly<Record<string, unknown>> }) {
-  const [language, setLanguage] = useState<Language>('curl')
-  return (
-    <Card title={words.code}>
-      <div class="form">
-        <SelectField
-          label={words.language}
-          name="language"
-          choices={languages.map(value => ({ value, label: words.languages[value] }))}
-          value={language}
-          onChange={setLanguage}
-        />
-        <Code text={snippet(language, kind, body)} label={words.code} />
-        <p class="soft">{words.codeText}</p>
-      </div>
-    </Card>
   )
 }

@@ -10,33 +10,42 @@ const calls = { chat: 'chat.completions.create', image: 'images.generate', video
 
 type Body = Readonly<Record<string, unknown>>
 
-export function snippet(language: Language, kind: Kind, body: Body): string {
-  switch (language) {
+export type Snippet = {
+  readonly language: Language
+  readonly kind: Kind
+  readonly body: Body
+  /** The text of an API key. Undefined for the variable TOLLGATE_KEY. */
+  readonly secret: string | undefined
+}
+
+export function snippet(of: Snippet): string {
+  switch (of.language) {
     case 'curl':
-      return curl(kind, body)
+      return curl(of)
     case 'python':
-      return python(kind, body)
+      return python(of)
     case 'javascript':
-      return javascript(kind, body)
+      return javascript(of)
   }
 }
 
-const base = new URL('v1', gatewayUrl).href
+/** What customers put before the paths of the API. */
+export const apiUrl = new URL('v1', gatewayUrl).href
 
-function curl(kind: Kind, body: Body): string {
+function curl({ kind, body, secret = '$TOLLGATE_KEY' }: Snippet): string {
   const json = JSON.stringify(body, undefined, 2).replaceAll("'", String.raw`'\''`)
-  return `curl ${base}/${paths[kind]} \\
-  -H "Authorization: Bearer $TOLLGATE_KEY" \\
+  return `curl ${apiUrl}/${paths[kind]} \\
+  -H "Authorization: Bearer ${secret}" \\
   -H "Content-Type: application/json" \\
   -d '${json}'`
 }
 
-function python(kind: Kind, body: Body): string {
+function python({ kind, body, secret }: Snippet): string {
   const values = Object.entries(body).map(([name, value]) => `    ${name}=${pythonValue(value)},`)
-  return `import os
-from openai import OpenAI
+  const key = secret === undefined ? 'os.environ["TOLLGATE_KEY"]' : JSON.stringify(secret)
+  return `${secret === undefined ? 'import os\n' : ''}from openai import OpenAI
 
-client = OpenAI(base_url="${base}", api_key=os.environ["TOLLGATE_KEY"])
+client = OpenAI(base_url="${apiUrl}", api_key=${key})
 reply = client.${calls[kind]}(
 ${values.join('\n')}
 )
@@ -60,10 +69,11 @@ function pythonValue(value: unknown): string {
   return `{${members.join(', ')}}`
 }
 
-function javascript(kind: Kind, body: Body): string {
+function javascript({ kind, body, secret }: Snippet): string {
+  const key = secret === undefined ? 'process.env.TOLLGATE_KEY' : `'${secret}'`
   return `import OpenAI from 'openai'
 
-const client = new OpenAI({ baseURL: '${base}', apiKey: process.env.TOLLGATE_KEY })
+const client = new OpenAI({ baseURL: '${apiUrl}', apiKey: ${key} })
 const reply = await client.${calls[kind]}(${JSON.stringify(body, undefined, 2)})
 ${kind === 'chat' && body['stream'] === true ? JAVASCRIPT_STREAM : 'console.log(reply)'}`
 }

@@ -11,6 +11,7 @@ import { Card, Facts, Money } from '../../parts/facts.tsx'
 import { ActionForm, TextArea, TextField, type FormValues } from '../../parts/form.tsx'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
+import { RowHistory } from '../../parts/row-history.tsx'
 import { parsedRow, valueText } from '../../parts/row-form.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { toast } from '../../parts/toast.tsx'
@@ -74,6 +75,7 @@ export function PriceListPage() {
               <a class="button" href="price-lists">
                 {words.title}
               </a>
+              <History id={id} read={read} onStored={list.reload} />
             </Empty>
           ) : (
             <div class="stack">
@@ -85,6 +87,7 @@ export function PriceListPage() {
                 </Card>
               )}
               <Differences key={`${read.revision} differences`} id={id} />
+              <History key={`${read.revision} history`} id={id} read={read} onStored={list.reload} />
             </div>
           )
         }
@@ -137,7 +140,7 @@ function Editor({
   readonly onStored: (id: string) => void
 }) {
   const { row: before } = read
-  const [shown, show] = useState<{ readonly row: PriceListRow; readonly preview: Preview }>()
+  const [shown, show] = useState<Shown>()
   return (
     <Card
       title={before === undefined ? words.row : words.edit}
@@ -181,32 +184,84 @@ function Editor({
         />
       </ActionForm>
       {shown !== undefined && (
-        <Confirm
-          title={words.preview(shown.row.id)}
-          action={texts.parts.save}
-          isDanger={false}
-          isWide
-          onConfirm={async () => {
-            await putList(shown.row, read, false)
-            toast(words.stored(shown.row.id))
-            onStored(shown.row.id)
-          }}
-          onClose={() => show(undefined)}
-        >
-          {shown.preview.changes.length === 0 ? (
-            <p>{words.noPriceChanges}</p>
-          ) : (
-            <Table
-              label={texts.rows.changes}
-              rows={shown.preview.changes}
-              columns={previewColumns}
-              keyOf={({ model }) => model}
-            />
-          )}
-          <p class="soft">{words.takesEffect}</p>
-        </Confirm>
+        <PreviewDialog {...shown} read={read} onStored={onStored} onClose={() => show(undefined)} />
       )}
     </Card>
+  )
+}
+
+type Shown = { readonly row: PriceListRow; readonly preview: Preview }
+
+/** Which prices a row changes, before it is stored. */
+function PreviewDialog({
+  row,
+  preview,
+  read,
+  onStored,
+  onClose,
+}: Shown & {
+  readonly read: ReadRow<PriceListRow>
+  readonly onStored: (id: string) => void
+  readonly onClose: () => void
+}) {
+  return (
+    <Confirm
+      title={words.preview(row.id)}
+      action={texts.parts.save}
+      isDanger={false}
+      isWide
+      onConfirm={async () => {
+        await putList(row, read, false)
+        toast(words.stored(row.id))
+        onStored(row.id)
+      }}
+      onClose={onClose}
+    >
+      {preview.changes.length === 0 ? (
+        <p>{words.noPriceChanges}</p>
+      ) : (
+        <Table
+          label={texts.rows.changes}
+          rows={preview.changes}
+          columns={previewColumns}
+          keyOf={({ model }) => model}
+        />
+      )}
+      <p class="soft">{words.takesEffect}</p>
+    </Confirm>
+  )
+}
+
+/** The edits of the list. An earlier row comes back like an edit: after a preview. */
+function History({
+  id,
+  read,
+  onStored,
+}: {
+  readonly id: string
+  readonly read: ReadRow<PriceListRow>
+  readonly onStored: () => void
+}) {
+  const [shown, show] = useState<Shown>()
+  return (
+    <>
+      <RowHistory
+        kind="price_list"
+        id={id}
+        current={read.row}
+        onBringBack={
+          mayOperate()
+            ? async earlier => {
+                const row = { ...earlier, id }
+                show({ row, preview: (await putList(row, read, true)) as Preview })
+              }
+            : undefined
+        }
+      />
+      {shown !== undefined && (
+        <PreviewDialog {...shown} read={read} onStored={onStored} onClose={() => show(undefined)} />
+      )}
+    </>
   )
 }
 
@@ -230,7 +285,7 @@ function Delete({ id }: { readonly id: string }) {
   const { route } = useLocation()
   return (
     <>
-      <button type="button" class="button small" onClick={() => setAsking(true)}>
+      <button type="button" class="button small destructive" onClick={() => setAsking(true)}>
         {words.delete}
       </button>
       {isAsking && (

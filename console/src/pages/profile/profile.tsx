@@ -2,13 +2,14 @@
 import { useState } from 'preact/hooks'
 import { consoleApi } from '../../api/console-routes.ts'
 import { useResource } from '../../api/resource.ts'
+import { Confirm } from '../../parts/dialog.tsx'
 import { Card, Facts } from '../../parts/facts.tsx'
 import { ActionForm, TextField } from '../../parts/form.tsx'
 import { money } from '../../parts/format.ts'
 import { Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { toast } from '../../parts/toast.tsx'
-import { currentUser, enter } from '../../session.ts'
+import { currentUser, enter, leave } from '../../session.ts'
 import { texts } from '../../texts.ts'
 import { SessionTable } from './session-table.tsx'
 import { Totp } from './totp.tsx'
@@ -36,7 +37,7 @@ export function Profile() {
           <Card title={words.password}>
             {user.has_password ? <PasswordForm email={user.email} /> : <p>{words.noPassword}</p>}
           </Card>
-          {user.has_password && <Totp />}
+          <Totp />
         </div>
         <OwnSessions />
       </div>
@@ -80,9 +81,15 @@ function PasswordForm({ email }: { readonly email: string }) {
 
 function OwnSessions() {
   const sessions = useResource('sessions', consoleApi.sessions)
+  const [isEnding, setEnding] = useState(false)
   return (
     <section class="stack" aria-label={words.sessions}>
-      <h2>{words.sessions}</h2>
+      <header class="row">
+        <h2>{words.sessions}</h2>
+        <button type="button" class="button small" onClick={() => setEnding(true)}>
+          {words.everywhere}
+        </button>
+      </header>
       <p class="soft">{words.sessionsText}</p>
       <Loaded of={sessions} lines={2}>
         {({ data }) => (
@@ -96,6 +103,19 @@ function OwnSessions() {
           />
         )}
       </Loaded>
+      {isEnding && (
+        <Confirm
+          title={words.everywhere}
+          action={words.everywhere}
+          onConfirm={async () => {
+            await consoleApi.signOutEverywhere()
+            leave(false)
+          }}
+          onClose={() => setEnding(false)}
+        >
+          <p>{words.everywhereText}</p>
+        </Confirm>
+      )}
     </section>
   )
 }

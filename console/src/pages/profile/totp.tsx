@@ -1,12 +1,13 @@
 /** One-time codes from an authenticator app. */
 import { useState } from 'preact/hooks'
 import { encode } from 'uqr'
+import { oidcUrl } from '../../api/client.ts'
 import { consoleApi } from '../../api/console-routes.ts'
 import { Card, Secret } from '../../parts/facts.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { ActionForm, messageOf, TextField } from '../../parts/form.tsx'
+import { ActionForm, TextField } from '../../parts/form.tsx'
 import { toast } from '../../parts/toast.tsx'
-import { currentUser, readSession } from '../../session.ts'
+import { currentUser, enter, readSession } from '../../session.ts'
 import { texts } from '../../texts.ts'
 
 const words = texts.profile
@@ -14,33 +15,87 @@ const words = texts.profile
 type Key = { readonly secret: string; readonly uri: string }
 
 export function Totp() {
-  const { has_totp: isOn } = currentUser()
-  const [key, setKey] = useState<Key>()
-  const [isRemoving, setRemoving] = useState(false)
-  const begin = async () => {
-    try {
-      setKey(await consoleApi.beginTotp())
-    } catch (error) {
-      toast(messageOf(error as Error), 'bad')
-    }
-  }
+  const { has_totp: isOn, has_password: hasPassword } = currentUser()
+  const [open, setOpen] = useState<'set up' | 'remove'>()
+  const close = () => setOpen(undefined)
   return (
     <Card title={words.totp}>
       <div class="form">
-        <p>{isOn ? words.totpOn : words.totpOff}</p>
+        <p>{isOn ? words.totpOn : hasPassword ? words.totpOff : words.totpNoPassword}</p>
         <div class="dialog-actions">
-          <button type="button" class="button" onClick={() => (isOn ? setRemoving(true) : void begin())}>
+          <button type="button" class="button" onClick={() => setOpen(isOn ? 'remove' : 'set up')}>
             {isOn ? words.totpRemove : words.totpBegin}
           </button>
         </div>
       </div>
-      {key !== undefined && <SetUp keyToUse={key} onClose={() => setKey(undefined)} />}
-      {isRemoving && <Remove onClose={() => setRemoving(false)} />}
+      {open === 'set up' && <SetUp onClose={close} />}
+      {open === 'remove' && <Remove onClose={close} />}
     </Card>
   )
 }
 
-function SetUp({
+function SetUp({ onClose }: { readonly onClose: () => void }) {
+  const [key, setKey] = useState<Key>()
+  return (
+    <Dialog title={words.totp} onClose={onClose}>
+      {key === undefined ? (
+        <Proof
+          text={words.totpBeginText}
+          submit={words.totpProve}
+          onProved={async password => setKey(await consoleApi.beginTotp(password))}
+          onCancel={onClose}
+        />
+      ) : (
+        <FirstCode keyToUse={key} onClose={onClose} />
+      )}
+    </Dialog>
+  )
+}
+
+/** The form in which users prove who they are: with the password, or, without one, with a sign-in just before. */
+function Proof({
+  text,
+  submit,
+  isDanger = false,
+  onProved,
+  onCancel,
+}: {
+  readonly text: string
+  readonly submit: string
+  readonly isDanger?: boolean
+  readonly onProved: (password: string | undefined) => Promise<void>
+  readonly onCancel: () => void
+}) {
+  const { has_password: hasPassword } = currentUser()
+  return (
+    <ActionForm
+      submit={submit}
+      isDanger={isDanger}
+      onCancel={onCancel}
+      onSubmit={({ password }) => onProved(password)}
+    >
+      {hasPassword ? (
+        <>
+          <p>{text}</p>
+          <TextField
+            label={texts.signIn.password}
+            name="password"
+            type="password"
+            autoComplete="current-password"
+            required
+            hasFocus
+          />
+        </>
+      ) : (
+        <p>
+          {words.totpFresh} <a href={oidcUrl}>{words.totpSignIn}</a>
+        </p>
+      )}
+    </ActionForm>
+  )
+}
+
+function FirstCode({
   keyToUse: { secret, uri },
   onClose,
 }: {
@@ -48,7 +103,7 @@ function SetUp({
   readonly onClose: () => void
 }) {
   return (
-    <Dialog title={words.totp} onClose={onClose}>
+    <>
       <p>{words.totpScan}</p>
       <QrCode text={uri} label={words.totpQr} />
       <p>
@@ -71,35 +126,27 @@ function SetUp({
           pattern="[0-9 ]{6,7}"
           autoComplete="one-time-code"
           required
+          hasFocus
         />
       </ActionForm>
-    </Dialog>
+    </>
   )
 }
 
 function Remove({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title={words.totpRemove} onClose={onClose}>
-      <ActionForm
+      <Proof
+        text={words.totpRemoveText}
         submit={words.totpRemove}
         isDanger
         onCancel={onClose}
-        onSubmit={async ({ password = '' }) => {
-          await consoleApi.removeTotp(password)
-          await readSession()
+        onProved={async password => {
+          enter(await consoleApi.removeTotp(password))
           toast(words.totpRemoved)
           onClose()
         }}
-      >
-        <p>{words.totpRemoveText}</p>
-        <TextField
-          label={texts.signIn.password}
-          name="password"
-          type="password"
-          autoComplete="current-password"
-          required
-        />
-      </ActionForm>
+      />
     </Dialog>
   )
 }

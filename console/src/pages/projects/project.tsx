@@ -7,7 +7,7 @@ import type { components } from '../../api/schema.d.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { Confirm, Dialog } from '../../parts/dialog.tsx'
 import { useQuery } from '../../parts/filters.tsx'
-import { Card, Facts, Instant, Money, Tabs } from '../../parts/facts.tsx'
+import { Card, Facts, Instant, Money, Secret, Tabs } from '../../parts/facts.tsx'
 import { ActionForm, TextField } from '../../parts/form.tsx'
 import { count, money } from '../../parts/format.ts'
 import { Empty, Loaded } from '../../parts/notes.tsx'
@@ -96,7 +96,7 @@ function Actions({
       <button type="button" class="button" onClick={() => ask('rename')}>
         {words.rename}
       </button>
-      <button type="button" class="button" onClick={() => ask('close')}>
+      <button type="button" class="button destructive" onClick={() => ask('close')}>
         {words.close}
       </button>
       {asking === 'key' && (
@@ -184,7 +184,7 @@ function Usage({
               <Facts
                 of={[
                   [words.state, <ProjectBadge closedAt={project.closed_at} />],
-                  [words.id, <code>{project.id}</code>],
+                  [words.id, <Secret text={project.id} />],
                   [words.createdAt, <Instant at={project.created_at} />],
                   [words.thisMonth, <Money of={totals.cost_usd} />],
                   [words.charges, count(totals.charges)],

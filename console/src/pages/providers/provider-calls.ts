@@ -6,6 +6,7 @@ import type { Row } from '../../parts/row-form.tsx'
 import { texts } from '../../texts.ts'
 
 export type ProviderState = components['schemas']['ProviderState']
+export type ProviderPreview = components['schemas']['ProviderPreview']
 type NewProviderRow = components['schemas']['NewProviderRow']
 
 export const readProviders = () => answer(api.GET('/admin/api/providers'))
@@ -24,11 +25,25 @@ export async function readProvider(
 }
 
 export async function storeProvider(id: string, row: Row, read: ReadRow<Row>): Promise<void> {
-  await editFrom(read, {
+  await putProvider(id, row, { read, isPreview: false })
+}
+
+/** What a row would change. */
+export async function previewProvider(id: string, row: Row, read: ReadRow<Row>): Promise<ProviderPreview> {
+  return (await putProvider(id, row, { read, isPreview: true })) as ProviderPreview
+}
+
+function putProvider(
+  id: string,
+  row: Row,
+  { read, isPreview }: { readonly read: ReadRow<Row>; readonly isPreview: boolean },
+) {
+  return editFrom(read, {
     reread: () => readProvider(id),
     changed: texts.rows.changed(id),
     edit: revision => {
-      const params = { path: { provider: id }, query: { revision } }
+      const query = { revision, ...(isPreview && { dry_run: 'true' as const }) }
+      const params = { path: { provider: id }, query }
       return answer(api.PUT('/admin/api/providers/{provider}', { params, body: row as NewProviderRow }))
     },
   })

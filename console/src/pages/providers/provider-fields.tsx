@@ -37,7 +37,7 @@ export function ProviderFields({
     ...(stored === 'keep' && !isElsewhere
       ? [{ value: 'keep' as const, label: words.keep, hint: words.keepHint }]
       : []),
-    { value: 'new', label: words.newKey, hint: words.newKeyHint },
+    { value: 'new', label: stored === 'none' ? words.ownKey : words.newKey, hint: words.newKeyHint },
     { value: 'variable', label: words.variable, hint: words.variableHint },
     { value: 'none', label: words.noKey },
   ]
@@ -70,7 +70,7 @@ export function ProviderFields({
       />
       {from === 'new' && (
         <TextField
-          label={words.newKey}
+          label={stored === 'none' ? words.ownKey : words.newKey}
           name="api_key"
           type="password"
           autoComplete="off"

@@ -68,7 +68,7 @@ export function StateCard({ state }: { readonly state: ProviderState }) {
 
 type Tested = { readonly isOk: boolean; readonly text: string }
 
-export function TestCall({ id, onOk }: { readonly id: string; readonly onOk?: () => void }) {
+export function TestCall({ id, onDone }: { readonly id: string; readonly onDone?: (isOk: boolean) => void }) {
   const [isBusy, setBusy] = useState(false)
   const [tested, setTested] = useState<Tested>()
   const run = async () => {
@@ -76,10 +76,11 @@ export function TestCall({ id, onOk }: { readonly id: string; readonly onOk?: ()
     setTested(undefined)
     try {
       const { ok, detail, duration_ms: durationMs } = await testProvider(id)
-      setTested({ isOk: ok, text: `${detail} (${milliseconds(durationMs)})` })
-      if (ok) onOk?.()
+      setTested({ isOk: ok, text: words.testedIn(detail, milliseconds(durationMs)) })
+      onDone?.(ok)
     } catch (error) {
       setTested({ isOk: false, text: messageOf(error as Error) })
+      onDone?.(false)
     }
     setBusy(false)
   }

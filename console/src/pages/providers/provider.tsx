@@ -2,19 +2,27 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import { answer, api, ApiError } from '../../api/client.ts'
+import type { ReadRow } from '../../api/edit-conflict.ts'
 import { useResource } from '../../api/resource.ts'
 import { pagePath } from '../../base.ts'
 import { Confirm } from '../../parts/dialog.tsx'
 import { Card, Code, Facts } from '../../parts/facts.tsx'
 import { ActionForm, SelectField, TextField } from '../../parts/form.tsx'
-import { Empty, Loaded } from '../../parts/notes.tsx'
+import { Empty, Loaded, Note } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { fieldOf, RowJson, RowViewSwitch, useRowView, type Row } from '../../parts/row-form.tsx'
+import { FieldChanges, fieldOf, RowJson, RowViewSwitch, useRowView, type Row } from '../../parts/row-form.tsx'
+import { RowHistory } from '../../parts/row-history.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { hasRole } from '../../session.ts'
 import { texts } from '../../texts.ts'
 import { known, type Known } from './known.ts'
-import { readProvider, readProviders, storeProvider } from './provider-calls.ts'
+import {
+  previewProvider,
+  readProvider,
+  readProviders,
+  storeProvider,
+  type ProviderPreview,
+} from './provider-calls.ts'
 import { keyOf, ProviderFields, rowOfForm } from './provider-fields.tsx'
 import { StateCard } from './provider-state.tsx'
 
@@ -36,19 +44,77 @@ export function ProviderPage() {
               <a class="button" href="providers">
                 {words.title}
               </a>
+              <History id={id} read={read} onStored={provider.reload} />
             </Empty>
           ) : (
-            <div class="grid">
-              {read.state !== undefined && <StateCard state={read.state} />}
-              {hasRole('owner') ? (
-                <Edit key={read.revision} id={id} read={read} row={read.row} onChanged={provider.reload} />
-              ) : (
-                <Settings row={read.row} />
-              )}
+            <div class="stack">
+              <div class="grid">
+                {read.state !== undefined && <StateCard state={read.state} />}
+                {hasRole('owner') ? (
+                  <Edit key={read.revision} id={id} read={read} row={read.row} onChanged={provider.reload} />
+                ) : (
+                  <Settings row={read.row} />
+                )}
+              </div>
+              <History key={`history ${read.revision}`} id={id} read={read} onStored={provider.reload} />
             </div>
           )
         }
       </Loaded>
+    </>
+  )
+}
+
+/** The edits of the provider. An earlier row comes back after a preview, with the key that is stored now. */
+function History({
+  id,
+  read,
+  onStored,
+}: {
+  readonly id: string
+  readonly read: Read
+  readonly onStored: () => void
+}) {
+  const [shown, show] = useState<{ readonly row: Row; readonly preview: ProviderPreview }>()
+  return (
+    <>
+      <RowHistory
+        kind="provider"
+        id={id}
+        current={read.row}
+        onBringBack={
+          hasRole('owner')
+            ? async row => show({ row, preview: await previewProvider(id, row, read) })
+            : undefined
+        }
+      />
+      {shown !== undefined && (
+        <Confirm
+          title={words.preview(id)}
+          action={texts.parts.save}
+          isDanger={shown.preview.loses_key}
+          isWide
+          onConfirm={async () => {
+            await storeProvider(id, shown.row, read)
+            toast(words.stored(id))
+            onStored()
+          }}
+          onClose={() => show(undefined)}
+        >
+          <PreviewOfRow of={shown.preview} />
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+function PreviewOfRow({ of: { is_new: isNew, fields, loses_key: losesKey } }: { of: ProviderPreview }) {
+  return (
+    <>
+      {!isNew && fields.length === 0 && <p>{texts.rows.nothingChanges}</p>}
+      {fields.length > 0 && <FieldChanges of={fields} label={texts.rows.changes} />}
+      {losesKey && <Note tone="warn">{texts.rows.losesKey}</Note>}
+      <p class="soft">{texts.rows.keyStays}</p>
     </>
   )
 }
@@ -96,13 +162,13 @@ function Edit({ id, read, row, onChanged }: EditProps) {
         ) : isSandbox ? (
           <p class="soft">{words.sandbox}</p>
         ) : (
-          <ActionForm submit={texts.parts.save} onSubmit={values => store(rowOfForm(row, values))}>
+          <>
             <Facts of={[[words.kind, fieldOf(row, 'kind')]]} />
-            <ProviderFields row={row} hasAddress={row['base_url'] !== undefined} />
-          </ActionForm>
+            <EditProviderForm id={id} read={read} onStored={onChanged} />
+          </>
         )}
         <p>
-          <button type="button" class="button small" onClick={() => setDeleting(true)}>
+          <button type="button" class="button small destructive" onClick={() => setDeleting(true)}>
             {words.delete}
           </button>
         </p>
@@ -123,6 +189,31 @@ function Edit({ id, read, row, onChanged }: EditProps) {
         </Confirm>
       )}
     </Card>
+  )
+}
+
+/** The address and the key of a provider. */
+export function EditProviderForm({
+  id,
+  read,
+  onStored,
+}: {
+  readonly id: string
+  readonly read: ReadRow<Row>
+  readonly onStored: () => void
+}) {
+  const { row = {} } = read
+  return (
+    <ActionForm
+      submit={texts.parts.save}
+      onSubmit={async values => {
+        await storeProvider(id, rowOfForm(row, values), read)
+        toast(words.stored(id))
+        onStored()
+      }}
+    >
+      <ProviderFields row={row} hasAddress={row['base_url'] !== undefined} />
+    </ActionForm>
   )
 }
 

@@ -1,12 +1,10 @@
 /** All recorded requests: who sent them, how they ended, how long they took and what they cost. */
 import { useLocation } from 'preact-iso'
-import { useState } from 'preact/hooks'
-import { readEveryPage } from '../../api/every-page.ts'
 import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import type { components, operations } from '../../api/schema.d.ts'
 import { pagePath } from '../../base.ts'
-import { csvOfRows, download, type CsvColumn } from '../../parts/csv.ts'
+import type { CsvColumn } from '../../parts/csv.ts'
 import { Badge, Money, type BadgeTone } from '../../parts/facts.tsx'
 import {
   ChoiceFilter,
@@ -20,14 +18,13 @@ import {
   useQuery,
   type Query,
 } from '../../parts/filters.tsx'
-import { messageOf } from '../../parts/form.tsx'
-import { count, exactInstant, milliseconds } from '../../parts/format.ts'
+import { exactInstant, milliseconds, zoned } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
+import { SaveListButton } from '../../parts/save-list.tsx'
 import { Subject } from '../../parts/subject.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
-import { toast } from '../../parts/toast.tsx'
 import { texts } from '../../texts.ts'
 
 const words = texts.requests
@@ -35,13 +32,13 @@ const words = texts.requests
 export type RecordedRequest = components['schemas']['AdminRequest']
 type Asked = NonNullable<operations['listAdminRequests']['parameters']['query']>
 
-const filterNames = ['account', 'key', 'project', 'model', 'user', 'tag', 'code'] as const
+const filterNames = ['account', 'key', 'project', 'model', 'user', 'tag', 'code', 'status'] as const
 const rareFilters = ['key', 'project', 'user', 'tag', 'code', 'from', 'to'] as const
 const allFilters = [...filterNames, 'failed', 'from', 'to']
 
 const columns: readonly Column<RecordedRequest>[] = [
   {
-    label: words.time,
+    label: zoned(words.time),
     show: ({ id, created_at: at }) => (
       <a href={`requests/${id}`} title={id}>
         <time dateTime={at}>{exactInstant(at)}</time>
@@ -69,7 +66,11 @@ export function Requests() {
   return (
     <>
       <PageHead title={words.title} lead={words.lead}>
-        <SaveButton asked={asked} />
+        <SaveListButton
+          name="requests"
+          columns={saved}
+          read={page => answer(api.GET('/admin/api/requests', { params: { query: { ...asked, ...page } } }))}
+        />
       </PageHead>
       <Find />
       <RequestFilters />
@@ -113,6 +114,7 @@ function RequestFilters() {
           label={words.result}
           choices={[{ value: 'true', label: words.onlyFailed }]}
         />
+        <TextFilter name="status" label={words.status} placeholder="429" />
         <ChoiceFilter
           name="sort"
           label={words.order}
@@ -178,9 +180,6 @@ function toneOf({ status, error_code: code }: RecordedRequest): BadgeTone {
   return status >= 400 ? 'warn' : 'good'
 }
 
-/** A file of more lines is better made by a script, with the same address of the admin API. */
-const SAVED_ROWS_MAX = 10_000
-
 const saved: readonly CsvColumn<RecordedRequest>[] = [
   ['id', ({ id }) => id],
   ['created_at', request => request.created_at],
@@ -206,27 +205,3 @@ const saved: readonly CsvColumn<RecordedRequest>[] = [
   ],
   ['job', ({ job }) => job],
 ]
-
-/** Saves the requests of the filters, not only those of this page. */
-function SaveButton({ asked }: { readonly asked: Asked }) {
-  const [isBusy, setBusy] = useState(false)
-  const save = async () => {
-    setBusy(true)
-    try {
-      const read = (cursor: { readonly cursor?: string }) =>
-        answer(api.GET('/admin/api/requests', { params: { query: { ...asked, ...cursor, limit: 500 } } }))
-      const { rows, isCut } = await readEveryPage(read, { rowsMax: SAVED_ROWS_MAX })
-      download('requests.csv', csvOfRows(rows, saved))
-      if (isCut) toast(words.csvCut(count(SAVED_ROWS_MAX)), 'warn')
-    } catch (error) {
-      toast(messageOf(error as Error), 'bad')
-    }
-    setBusy(false)
-  }
-  return (
-    <button type="button" class="button" disabled={isBusy} onClick={() => void save()}>
-      <Icon name="download" />
-      {texts.parts.csv}
-    </button>
-  )
-}

@@ -54,7 +54,7 @@ function codeAdvice({
     case 'budget_reserved':
       return [{ text: words.reserved, href: pageOfId(account), label: words.openAccount }]
     case 'model_not_found':
-      return [{ text: words.model, href: pageIn('models', model ?? ''), label: words.openModel }]
+      return [{ text: words.model, href: 'models', label: words.openModels }]
     case 'unpriced_feature':
     case 'unsupported_input':
     case 'route_not_supported':

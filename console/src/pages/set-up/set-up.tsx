@@ -1,109 +1,151 @@
-/** The way of a newcomer: a provider with its key, a test of it, and a first model with a margin. */
-import { useLocation } from 'preact-iso'
-import { useState } from 'preact/hooks'
+/** The way of a newcomer: a provider with its key, a test, a model, a customer, and the first request. */
 import type { ComponentChildren } from 'preact'
-import { ApiError } from '../../api/client.ts'
+import { useState } from 'preact/hooks'
 import { useResource } from '../../api/resource.ts'
-import { pagePath } from '../../base.ts'
 import { Card } from '../../parts/facts.tsx'
 import { useQuery } from '../../parts/filters.tsx'
-import { ActionForm, MoneyField, SelectField, TextField, type FormValues } from '../../parts/form.tsx'
-import { money } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { fieldOf, type Row } from '../../parts/row-form.tsx'
-import { toast } from '../../parts/toast.tsx'
 import { hasRole } from '../../session.ts'
 import { texts } from '../../texts.ts'
-import { previewModel, readModel, storeModel, type ModelPreview } from '../models/model-calls.ts'
-import { PreviewDialog } from '../models/model-preview.tsx'
-import { withMargin } from '../models/prices.ts'
-import { NewProviderForm } from '../providers/provider.tsx'
-import { readProviders } from '../providers/provider-calls.ts'
+import { EditProviderForm, NewProviderForm } from '../providers/provider.tsx'
+import { readProvider, readProviders } from '../providers/provider-calls.ts'
 import { TestCall } from '../providers/provider-state.tsx'
+import { FirstCustomer, type Customer } from './first-customer.tsx'
+import { FirstModel } from './first-model.tsx'
+import { FirstRequest } from './first-request.tsx'
 
 const words = texts.setUp
 
-/** The provider is in the address, so that a reload goes on at the same step. */
 export function SetUp() {
-  const [query, change] = useQuery()
-  const providers = useResource(`set-up ${query['provider'] ?? ''}`, readProviders)
+  const [{ provider = '' }] = useQuery()
+  const providers = useResource(`set-up ${provider}`, readProviders)
   return (
     <>
       <PageHead title={words.title} lead={words.lead} />
       <Loaded of={providers}>
-        {({ data }) => {
-          const real = data.filter(({ kind }) => kind !== 'sandbox')
-          const chosen = real.find(({ id }) => id === query['provider'])
-          const isTested = query['tested'] === 'yes'
-          return (
-            <ol class="set-up">
-              <Step
-                number={1}
-                title={words.provider}
-                isCurrent={chosen === undefined}
-                isDone={chosen !== undefined}
-              >
-                {chosen === undefined ? (
-                  <ChooseProvider
-                    ids={real.map(({ id }) => id)}
-                    onChosen={id => change({ provider: id }, 'push')}
-                  />
-                ) : (
-                  <p class="row">
-                    <a href={`providers/${encodeURIComponent(chosen.id)}`}>{chosen.id}</a>
-                    <button
-                      type="button"
-                      class="button small"
-                      onClick={() => change({ provider: '', tested: '' })}
-                    >
-                      {words.another}
-                    </button>
-                  </p>
-                )}
-              </Step>
-              <Step
-                number={2}
-                title={words.test}
-                isCurrent={chosen !== undefined && !isTested}
-                isDone={isTested}
-              >
-                <p class="soft">{words.testText}</p>
-                {chosen !== undefined && (
-                  <>
-                    <TestCall id={chosen.id} onOk={() => change({ tested: 'yes' })} />
-                    <p>{words.testFailed}</p>
-                  </>
-                )}
-              </Step>
-              <Step number={3} title={words.model} isCurrent={isTested} isDone={false}>
-                <p class="soft">{words.modelText}</p>
-                {chosen !== undefined && <FirstModel key={chosen.id} provider={chosen} />}
-              </Step>
-            </ol>
-          )
-        }}
+        {({ data }) => <Steps providers={data.filter(({ kind }) => kind !== 'sandbox')} />}
       </Loaded>
     </>
   )
 }
 
+/** What is chosen is in the address, so that a reload goes on at the same step. */
+function Steps({ providers }: { readonly providers: readonly Row[] }) {
+  const [{ provider: id, tested, model, customer }, change] = useQuery()
+  // The key of the customer is shown once, so it is not in the address.
+  const [made, setMade] = useState<Customer>()
+  const [hasSent, setSent] = useState(false)
+  const provider = providers.find(row => row['id'] === id)
+  const isTested = tested === 'yes'
+  const current = currentStep({ isChosen: provider !== undefined, isTested, model, customer })
+  return (
+    <ol class="set-up">
+      <Step number={1} title={words.provider} current={current} isDone={provider !== undefined}>
+        <ChosenOr
+          id={provider === undefined ? undefined : id}
+          page="providers"
+          again={words.another}
+          onAgain={() => change({ provider: '', tested: '', model: '', customer: '' })}
+        >
+          <ChooseProvider
+            ids={providers.map(row => fieldOf(row, 'id'))}
+            onChosen={id => change({ provider: id }, 'push')}
+          />
+        </ChosenOr>
+      </Step>
+      <Step number={2} title={words.test} current={current} isDone={isTested}>
+        {provider === undefined || id === undefined ? (
+          <p class="soft">{words.testText}</p>
+        ) : (
+          <Test key={id} id={id} isTested={isTested} onOk={() => change({ tested: 'yes' })} />
+        )}
+      </Step>
+      <Step number={3} title={words.model} current={current} isDone={model !== undefined}>
+        <ChosenOr
+          id={model}
+          page="models"
+          again={words.anotherModel}
+          onAgain={() => change({ model: '', customer: '' })}
+        >
+          <p class="soft">{words.modelText}</p>
+          {provider !== undefined && (
+            <FirstModel key={id} provider={provider} onStored={id => change({ model: id }, 'push')} />
+          )}
+        </ChosenOr>
+      </Step>
+      <Step number={4} title={words.customer} current={current} isDone={customer !== undefined}>
+        <ChosenOr
+          id={customer}
+          name={made?.name ?? words.openCustomer}
+          page="accounts"
+          again={words.anotherCustomer}
+          onAgain={() => {
+            setSent(false)
+            change({ customer: '' })
+          }}
+        >
+          <p class="soft">{words.customerText}</p>
+          {model !== undefined && (
+            <FirstCustomer
+              onMade={customer => {
+                setMade(customer)
+                change({ customer: customer.account }, 'push')
+              }}
+            />
+          )}
+        </ChosenOr>
+      </Step>
+      <Step number={5} title={words.request} current={current} isDone={hasSent}>
+        {customer === undefined || model === undefined ? (
+          <p class="soft">{words.requestText}</p>
+        ) : (
+          <FirstRequest
+            account={customer}
+            model={model}
+            secret={made?.account === customer ? made.key : undefined}
+            onSent={() => setSent(true)}
+          />
+        )}
+      </Step>
+    </ol>
+  )
+}
+
+/** The first step that is not done. */
+function currentStep({
+  isChosen,
+  isTested,
+  model,
+  customer,
+}: {
+  readonly isChosen: boolean
+  readonly isTested: boolean
+  readonly model: string | undefined
+  readonly customer: string | undefined
+}): number {
+  if (!isChosen) return 1
+  if (model === undefined) return isTested ? 3 : 2
+  return customer === undefined ? 4 : 5
+}
+
 function Step({
   number,
   title,
-  isCurrent,
+  current,
   isDone,
   children,
 }: {
   readonly number: number
   readonly title: string
-  readonly isCurrent: boolean
+  readonly current: number
   readonly isDone: boolean
   readonly children: ComponentChildren
 }) {
   return (
-    <li class={isDone ? 'is-done' : undefined} aria-current={isCurrent ? 'step' : undefined}>
+    <li class={isDone ? 'is-done' : undefined} aria-current={current === number ? 'step' : undefined}>
       <span class="mark" aria-hidden="true">
         {isDone ? <Icon name="check" /> : number}
       </span>
@@ -111,6 +153,34 @@ function Step({
         <div class="stack">{children}</div>
       </Card>
     </li>
+  )
+}
+
+/** What was made in a step and the way to choose again, or how to make it. */
+function ChosenOr({
+  id,
+  name = id,
+  page,
+  again,
+  onAgain,
+  children,
+}: {
+  readonly id: string | undefined
+  readonly name?: string | undefined
+  /** The page of what was made is below this one. */
+  readonly page: string
+  readonly again: string
+  readonly onAgain: () => void
+  readonly children: ComponentChildren
+}) {
+  if (id === undefined) return <>{children}</>
+  return (
+    <p class="row">
+      <a href={`${page}/${encodeURIComponent(id)}`}>{name}</a>
+      <button type="button" class="button small" onClick={onAgain}>
+        {again}
+      </button>
+    </p>
   )
 }
 
@@ -142,165 +212,47 @@ function ChooseProvider({
   )
 }
 
-const mediaKinds = { image: ['per_image'], video: ['per_second'] } as const
-const text = ['input_per_mtok', 'output_per_mtok'] as const
-type SoldKind = 'chat' | keyof typeof mediaKinds
-
-/** What a provider of this kind can sell; a first model is of one of these kinds. */
-function soldKinds(kind: string): readonly SoldKind[] {
-  if (kind === 'openai-compatible' || kind === 'anthropic') return ['chat']
-  if (kind === 'openai-images' || kind === 'gemini-images') return ['image']
-  if (kind === 'fal' || kind === 'replicate' || kind === 'runway' || kind === 'geminigen')
-    return ['image', 'video']
-  return ['video']
-}
-
-function FirstModel({ provider }: { readonly provider: Row }) {
-  const kinds = soldKinds(fieldOf(provider, 'kind'))
-  const [kind, setKind] = useState<SoldKind>(kinds[0] ?? 'chat')
-  const [costs, setCosts] = useState<Readonly<Record<string, string>>>({})
-  const [percent, setPercent] = useState('25')
-  const [shown, show] = useState<{ readonly row: Row; readonly preview: ModelPreview }>()
-  const { route } = useLocation()
-  const submit = async (values: FormValues) => {
-    const row = firstRow({ provider: fieldOf(provider, 'id'), kind, costs, percent }, values)
-    const id = fieldOf(row, 'id')
-    const read = await readModel(id)
-    if (read.row !== undefined) throw new ApiError(409, texts.rows.taken(id), { param: 'id' })
-    show({ row, preview: await previewModel(id, row, read) })
+/** After a failed test, the address and the key are changed here. */
+function Test({
+  id,
+  isTested,
+  onOk,
+}: {
+  readonly id: string
+  readonly isTested: boolean
+  readonly onOk: () => void
+}) {
+  const [hasFailed, setFailed] = useState(false)
+  const [isEditing, setEditing] = useState(false)
+  const done = (isOk: boolean) => {
+    setFailed(!isOk)
+    if (isOk) onOk()
   }
   return (
     <>
-      <ActionForm submit={texts.rows.preview} onSubmit={submit}>
-        <div class="row-fields">
-          <TextField
-            label={texts.models.upstreamModel}
-            name="upstreams[0].model"
-            hint={words.upstreamHint}
-            autoComplete="off"
-            required
-          />
-          <TextField label={texts.models.id} name="id" hint={words.idHint} autoComplete="off" />
-          {kinds.length > 1 && (
-            <SelectField
-              label={texts.models.kind}
-              name="kind"
-              value={kind}
-              choices={kinds.map(value => ({ value, label: texts.models.kinds[value] }))}
-              onChange={setKind}
-            />
+      <TestCall id={id} onDone={done} />
+      {hasFailed && !isTested && (
+        <>
+          <p class="soft">{words.testFailed}</p>
+          {hasRole('owner') && !isEditing && (
+            <p>
+              <button type="button" class="button small" onClick={() => setEditing(true)}>
+                {words.changeProvider}
+              </button>
+            </p>
           )}
-          {kind === 'video' && (
-            <TextField
-              label={texts.models.engine}
-              name="engine"
-              hint={texts.models.engineHint}
-              defaultValue="family-c"
-              required
-            />
-          )}
-        </div>
-        <PriceFields kind={kind} costs={costs} percent={percent} onCosts={setCosts} onPercent={setPercent} />
-      </ActionForm>
-      {shown !== undefined && (
-        <PreviewDialog
-          id={fieldOf(shown.row, 'id')}
-          preview={shown.preview}
-          onClose={() => show(undefined)}
-          onStore={async () => {
-            const id = fieldOf(shown.row, 'id')
-            await storeModel(id, shown.row, { row: undefined, revision: shown.preview.revision })
-            toast(texts.models.stored(id))
-            route(pagePath(`models/${encodeURIComponent(id)}`))
-          }}
-        />
+        </>
       )}
+      {isEditing && <ChangeProvider id={id} onStored={() => setEditing(false)} />}
     </>
   )
 }
 
-/** The costs, the margin on top of them, and for chat the limits. */
-function PriceFields({
-  kind,
-  costs,
-  percent,
-  onCosts,
-  onPercent,
-}: Pick<Chosen, 'kind' | 'costs' | 'percent'> & {
-  readonly onCosts: (costs: Chosen['costs']) => void
-  readonly onPercent: (percent: string) => void
-}) {
-  const names = kind === 'chat' ? text : mediaKinds[kind]
+function ChangeProvider({ id, onStored }: { readonly id: string; readonly onStored: () => void }) {
+  const provider = useResource(id, () => readProvider(id))
   return (
-    <div class="row-fields">
-      {names.map(name => (
-        <MoneyField
-          key={name}
-          label={words.cost(texts.models.priceNames[name])}
-          name={`upstreams[0].cost.${name}`}
-          required
-          hint={words.price(money(withMargin(costs[name] ?? '', percent) || null))}
-          onInput={event => onCosts({ ...costs, [name]: event.currentTarget.value.trim() })}
-        />
-      ))}
-      <TextField
-        label={words.margin}
-        name="percent"
-        inputMode="decimal"
-        pattern="\d{1,4}(\.\d{1,3})?"
-        defaultValue={percent}
-        hint={words.marginHint}
-        required
-        onInput={event => onPercent(event.currentTarget.value.trim())}
-      />
-      {kind === 'chat' && (
-        <>
-          <TextField
-            label={texts.models.limitNames.max_output_tokens}
-            name="max_output_tokens"
-            type="number"
-            min={1}
-            defaultValue="8192"
-            hint={texts.models.limitHints.max_output_tokens}
-            required
-          />
-          <TextField
-            label={texts.models.limitNames.context_window}
-            name="context_window"
-            type="number"
-            min={1}
-            defaultValue="128000"
-            hint={texts.models.limitHints.context_window}
-            required
-          />
-        </>
-      )}
-    </div>
+    <Loaded of={provider} lines={3}>
+      {read => read.row !== undefined && <EditProviderForm id={id} read={read} onStored={onStored} />}
+    </Loaded>
   )
-}
-
-type Chosen = {
-  readonly provider: string
-  readonly kind: SoldKind
-  readonly costs: Readonly<Record<string, string>>
-  readonly percent: string
-}
-
-function firstRow({ provider, kind, costs, percent }: Chosen, values: FormValues): Row {
-  const upstreamModel = values['upstreams[0].model'] ?? ''
-  const names = kind === 'chat' ? text : mediaKinds[kind]
-  const cost = Object.fromEntries(names.map(name => [name, costs[name] ?? '']))
-  const pricing = Object.fromEntries(names.map(name => [name, withMargin(costs[name] ?? '', percent)]))
-  return {
-    id: values['id'] || upstreamModel,
-    kind,
-    enabled: true,
-    upstreams: [{ provider, model: upstreamModel, cost }],
-    pricing,
-    ...(kind === 'video' && { engine: values['engine'] }),
-    ...(kind === 'chat' && {
-      max_output_tokens: Number(values['max_output_tokens']),
-      context_window: Number(values['context_window']),
-    }),
-  }
 }

@@ -1,14 +1,13 @@
 /** A link that is used once: the first user, an invitation, or a new password. */
-import { useState } from 'preact/hooks'
 import { consoleApi, type Link } from '../../api/console-routes.ts'
 import { useResource } from '../../api/resource.ts'
 import { ApiError } from '../../api/client.ts'
 import { Facts } from '../../parts/facts.tsx'
-import { ActionForm, TextField, type FormValues } from '../../parts/form.tsx'
+import { ActionForm, TextField } from '../../parts/form.tsx'
 import { Failure, Loading, Note } from '../../parts/notes.tsx'
 import { enter } from '../../session.ts'
 import { texts } from '../../texts.ts'
-import { CodeField } from './code-field.tsx'
+import { useCodeField } from './code-field.tsx'
 import { Gate } from './gate.tsx'
 
 const words = texts.link
@@ -55,17 +54,11 @@ function LinkForm({
   readonly onDone: () => void
 }) {
   const { kind, email, name, role } = link
-  const [needsCode, setNeedsCode] = useState(false)
-  const submit = async ({ name, email, password = '', code }: FormValues) => {
-    const given = Object.entries({ name, email, code }).filter(([, value]) => value !== undefined)
-    try {
-      enter(await consoleApi.useLink(token, { ...Object.fromEntries(given), password }))
-      onDone()
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'code_needed' || needsCode) throw error
-      setNeedsCode(true)
-    }
-  }
+  // The fields of the form are the members of the request.
+  const { submit, field } = useCodeField(async ({ password = '', ...given }) => {
+    enter(await consoleApi.useLink(token, { ...given, password }))
+    onDone()
+  })
   return (
     <>
       <p>{words.text[kind]}</p>
@@ -86,6 +79,7 @@ function LinkForm({
             autoComplete="name"
             maxLength={100}
             required
+            hasFocus
           />
         )}
         {email === null && (
@@ -99,8 +93,9 @@ function LinkForm({
           autoComplete="new-password"
           minLength={PASSWORD_LENGTH_MIN}
           required
+          hasFocus={kind === 'reset'}
         />
-        {needsCode && <CodeField />}
+        {field}
       </ActionForm>
     </>
   )

@@ -1,14 +1,14 @@
 /** Sign-in with a password, and a code if the user has switched it on, or with the OpenID provider. */
-import { useState } from 'preact/hooks'
-import { ApiError, oidcUrl } from '../../api/client.ts'
+import { useLayoutEffect, useState } from 'preact/hooks'
+import { oidcUrl } from '../../api/client.ts'
 import { consoleApi, type SignInOptions } from '../../api/console-routes.ts'
 import { useResource } from '../../api/resource.ts'
 import { Code } from '../../parts/facts.tsx'
-import { ActionForm, TextField, type FormValues } from '../../parts/form.tsx'
+import { ActionForm, TextField } from '../../parts/form.tsx'
 import { Loaded, Note } from '../../parts/notes.tsx'
 import { enter } from '../../session.ts'
 import { texts } from '../../texts.ts'
-import { CodeField } from './code-field.tsx'
+import { useCodeField } from './code-field.tsx'
 import { Gate } from './gate.tsx'
 
 const { signIn: words, reset: resetWords } = texts
@@ -17,12 +17,15 @@ const { signIn: words, reset: resetWords } = texts
 export function SignIn({ hasEnded }: { readonly hasEnded: boolean }) {
   const options = useResource('sign-in', consoleApi.signInOptions)
   const [isReset, setReset] = useState(false)
-  // The reason in the address is not shown, because anyone can make a link with another text.
-  const isRefused = location.hash.startsWith('#sign-in-error=')
+  const [reason] = useState(() => /^#sign-in-error=(.*)$/.exec(location.hash)?.[1])
+  useLayoutEffect(() => {
+    // It is shown once: not again after a reload, and not in a bookmark.
+    if (reason !== undefined) history.replaceState(history.state, '', location.pathname + location.search)
+  }, [reason])
   return (
     <Gate title={isReset ? resetWords.title : words.title}>
       {hasEnded && <Note>{words.ended}</Note>}
-      {isRefused && <Note tone="bad">{words.oidcRefused}</Note>}
+      {reason !== undefined && <Note tone="bad">{refusal(reason)}</Note>}
       <Loaded of={options} lines={3}>
         {offered =>
           isReset ? (
@@ -36,8 +39,24 @@ export function SignIn({ hasEnded }: { readonly hasEnded: boolean }) {
   )
 }
 
+/** The address has only the name of a reason, because anyone can make a link with another text. */
+function refusal(reason: string): string {
+  const { other, ...known } = words.oidcRefused
+  return Object.entries(known).find(([name]) => name === reason)?.[1] ?? other
+}
+
+function NoUsers() {
+  return (
+    <>
+      <p>{words.noUsers}</p>
+      <p class="soft">{words.noUsersHint}</p>
+    </>
+  )
+}
+
 function Ways({ offered, onForgot }: { readonly offered: SignInOptions; readonly onForgot: () => void }) {
-  const { password, oidc } = offered
+  const { password, oidc, has_users: hasUsers } = offered
+  if (!hasUsers) return <NoUsers />
   return (
     <>
       {oidc !== null && (
@@ -60,15 +79,9 @@ function Ways({ offered, onForgot }: { readonly offered: SignInOptions; readonly
 }
 
 function PasswordForm() {
-  const [needsCode, setNeedsCode] = useState(false)
-  const submit = async ({ email = '', password = '', code }: FormValues) => {
-    try {
-      enter(await consoleApi.signIn({ email, password, ...(code !== undefined && { code }) }))
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'code_needed' || needsCode) throw error
-      setNeedsCode(true)
-    }
-  }
+  const { submit, field } = useCodeField(async ({ email = '', password = '', code }) =>
+    enter(await consoleApi.signIn({ email, password, ...(code !== undefined && { code }) })),
+  )
   return (
     <ActionForm submit={words.submit} onSubmit={submit}>
       <TextField label={words.email} name="email" type="email" autoComplete="username" required hasFocus />
@@ -79,7 +92,7 @@ function PasswordForm() {
         autoComplete="current-password"
         required
       />
-      {needsCode && <CodeField />}
+      {field}
     </ActionForm>
   )
 }

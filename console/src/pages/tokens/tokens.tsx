@@ -137,7 +137,7 @@ function columnsOf(onRevoke: (token: AdminToken) => void): readonly Column<Admin
         token.state === 'active' && (
           <button
             type="button"
-            class="button small"
+            class="button small destructive"
             aria-label={words.revokeOf(token.name)}
             onClick={() => onRevoke(token)}
           >

@@ -4,7 +4,7 @@ import { useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
 import { Money, Tabs } from '../../parts/facts.tsx'
 import { cursorOf, NoRows, useQuery } from '../../parts/filters.tsx'
-import { exactInstant } from '../../parts/format.ts'
+import { exactInstant, zoned } from '../../parts/format.ts'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Subject } from '../../parts/subject.tsx'
@@ -17,7 +17,7 @@ type Loss = components['schemas']['Loss']
 
 const columns: readonly Column<Loss>[] = [
   {
-    label: words.time,
+    label: zoned(words.time),
     show: ({ id, at }) => (
       <a href={`requests/${id}`} title={id}>
         <time dateTime={at}>{exactInstant(at)}</time>

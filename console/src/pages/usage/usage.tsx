@@ -16,7 +16,7 @@ import {
   useQuery,
   type Query,
 } from '../../parts/filters.tsx'
-import { amountOf, count, exactInstant, money } from '../../parts/format.ts'
+import { amountOf, count, exactInstant, money, zoned } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Empty, Loaded, Note } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
@@ -45,7 +45,7 @@ const filterNames = ['account', 'search', 'kind', 'from', 'to']
 
 const columns: readonly Column<UsageLine>[] = [
   {
-    label: words.time,
+    label: zoned(words.time),
     show: ({ row }) => (
       <a href={`requests/${row.object === 'refund' ? row.charge : row.id}`} title={row.id}>
         <time dateTime={row.created_at}>{exactInstant(row.created_at)}</time>

@@ -6,7 +6,7 @@ import type { components } from '../../api/schema.d.ts'
 import { Ago, Badge } from '../../parts/facts.tsx'
 import { ChoiceFilter, cursorOf, Filters, NoRows, useQuery } from '../../parts/filters.tsx'
 import { messageOf } from '../../parts/form.tsx'
-import { exactInstant, milliseconds } from '../../parts/format.ts'
+import { exactInstant, milliseconds, zoned } from '../../parts/format.ts'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
 import { toast } from '../../parts/toast.tsx'
@@ -25,7 +25,7 @@ const states = Object.keys(tones) as readonly Delivery['state'][]
 
 const columns: readonly Column<Delivery>[] = [
   {
-    label: words.occurred,
+    label: zoned(words.occurred),
     show: ({ id, occurred_at: at }) => (
       <time dateTime={at} title={id}>
         {exactInstant(at)}

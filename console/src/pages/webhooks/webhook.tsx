@@ -133,7 +133,7 @@ function Actions({ webhook, onChanged, onTested }: Props & { readonly onTested: 
           {words.switchOn}
         </button>
       )}
-      <button type="button" class="button" onClick={() => ask('remove')}>
+      <button type="button" class="button destructive" onClick={() => ask('remove')}>
         {words.remove}
       </button>
       {asked === 'edit' && <Edit webhook={webhook} onClose={close} onChanged={onChanged} />}
