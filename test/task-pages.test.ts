@@ -23,6 +23,8 @@ const outcomes: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   'back-up-and-restore': [/monday\.db/, /The books balance\./, /ada +acct_/],
   'connect-clients': [/"id":"sandbox-chat"/],
+  // test/console/first-customer.test.ts does what this page says.
+  'first-customer-in-console': [],
   'first-customer': [/gpt-4o-mini +chat +on/, /"cost_usd":"0\.000006"/, /charge +-0\.000006/, /top_up +25/],
   https: [/200\n/],
   'leaked-key': [/tg_live_\w{4}… {2}key_/, /20 USD a month/, /Gave back 0\.\d+ USD/],

@@ -80,6 +80,7 @@ export function jobsConform(kind: StoreKind): void {
         ],
         videos: [{ from: 'provider_id', id: '0b5a9f0c-5b1e' }],
         refUpstreamId: 'up/../1',
+        refJobId: 'vid_00000000000000000000000001',
         scenes: ['one', 'two'],
       } as const
 

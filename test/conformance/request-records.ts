@@ -154,6 +154,8 @@ export function requestRecordsConform(open: OpenRequestRecords): void {
       ['a user', { userId: 'ada' }, ['e']],
       ['a tag', { tag: { name: 'team', value: 'x' } }, ['f']],
       ['another value of a tag', { tag: { name: 'team', value: 'y' } }, []],
+      ['one status of failures', { status: 499 }, ['e']],
+      ['one status of successes', { status: 200, accountId: 'acct_2' }, ['b']],
       ['failures, by code or status', { isFailed: true }, ['e', 'd']],
       [
         'a time range without its end',

@@ -7,8 +7,8 @@ export type LoadReport = {
   readonly costs: Map<string, string | null>
   /** Answers with 503. */
   refused: number
-  /** The text of the last of them. */
-  lastRefusal: string
+  /** What they said, and how often. */
+  readonly refusals: Map<string, number>
   /** Connections that broke, because the gateway ended. */
   broken: number
   /** Answers that repeat another one. They cost nothing. */
@@ -105,7 +105,7 @@ export class Load {
         continue
       } else if (response.status === 503) {
         report.refused += 1
-        report.lastRefusal = response.text
+        report.refusals.set(response.text, (report.refusals.get(response.text) ?? 0) + 1)
         // An image whose job was made waits for that job first.
         if (asked.path === TEXT_PATH) report.longestRefusalMs = Math.max(report.longestRefusalMs, tookMs)
       } else if (response.status !== ACCEPTED) report.unexpected.push(`${response.status} ${response.text}`)
@@ -151,7 +151,7 @@ function newReport(): LoadReport {
   return {
     costs: new Map(),
     refused: 0,
-    lastRefusal: '',
+    refusals: new Map(),
     broken: 0,
     replayed: 0,
     longestMs: 0,

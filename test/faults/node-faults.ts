@@ -4,6 +4,8 @@ import type { TwoGateways, GatewayName } from './two-gateways.ts'
 
 const ANSWERS = 10
 const REFUSALS = 10
+/** What one gateway answers before a freeze, so that its longest waits with and without one can be compared. */
+const CALM_ANSWERS = 50
 const LOAD_MS_MAX = 100
 /** The limit for new paid requests. */
 export const REFUSED_WITHIN_MS = 3000
@@ -80,9 +82,12 @@ export async function freezeNode(
   log: Logged,
 ): Promise<number> {
   const lane = await two.laneOf('other')
-  let longestMs = 0
+  let [calmMs, longestMs] = [0, 0]
   await two.load(async load => {
     await load.answers(ANSWERS)
+    load.reports.one.longestMs = 0
+    await load.answers(CALM_ANSWERS, ['one'])
+    calmMs = load.reports.one.longestMs
     load.reports.one.longestMs = 0
     two.signal('other', 'SIGSTOP')
     try {
@@ -103,7 +108,7 @@ export async function freezeNode(
   if (isFenced !== isLate) throw new Error(`The frozen gateway was ${isFenced ? '' : 'not '}fenced.`)
   const charges = await two.check()
   log(
-    `frozen for ${ms} ms${isLate ? ', fenced' : ''}: ${two.reported} costs reported, ${charges} charged, longest wait of the other gateway ${Math.round(longestMs)} ms`,
+    `frozen for ${ms} ms${isLate ? ', fenced' : ''}: ${two.reported} costs reported, ${charges} charged, longest wait of the other gateway ${Math.round(longestMs)} ms, and ${Math.round(calmMs)} ms before`,
   )
   return longestMs
 }

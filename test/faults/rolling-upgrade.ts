@@ -1,4 +1,5 @@
-import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cp } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { lastMigration } from '../../src/stores/postgres/database/migrate.ts'
 import { aDataFolder } from '../support/data-folder.ts'
@@ -9,8 +10,8 @@ import type { GatewayName, TwoGateways } from './two-gateways.ts'
 const ROOT = resolve(import.meta.dirname, '../..')
 const ANSWERS = 20
 const LOOK_EVERY_MS = 20
-/** A gateway polls twice a second. The rest is for a busy machine. */
-const UNREADY_WITHIN_MS = 1000 + 2000
+/** Ten seconds after a newer one started. A gateway polls twice a second. The rest is for a busy machine. */
+const UNREADY_WITHIN_MS = 10_000 + 1000 + 2000
 /** Ten seconds after that it refuses paid work. */
 const REFUSES_WITHIN_MS = 10_000 + 3000
 const otherThan = { one: 'other', other: 'one' } as const
@@ -24,15 +25,15 @@ export async function upgradeNodes(two: TwoGateways, rounds: number, log: Logged
   const builds = new Builds()
   try {
     for (let round = 1; round <= rounds; round += 1) {
+      const additive = await builds.make(number => `ALTER TABLE accounts ADD COLUMN note_${number} text;`)
+      const breaking = await builds.make(
+        number => `-- Gateways before migration ${padded(number)} have to drain.\n`,
+      )
       const reports = await underLoad(two, async (load, balancer) => {
-        const additive = builds.make(number => `ALTER TABLE accounts ADD COLUMN note_${number} text;`)
         for (const name of ['one', 'other'] as const) {
           await upgrade(two, name, { build: additive, load, balancer })
           await load.answers(ANSWERS)
         }
-        const breaking = builds.make(
-          number => `-- Gateways before migration ${padded(number)} have to drain.\n`,
-        )
         await upgrade(two, 'one', { build: breaking, load, balancer })
         log(await drains(two, load))
         await upgrade(two, 'other', { build: breaking, load, balancer })
@@ -47,10 +48,15 @@ export async function upgradeNodes(two: TwoGateways, rounds: number, log: Logged
   }
 }
 
-/** The gateway `other` is too old. Returns how long it took to be unready and to refuse. */
+/**
+ * The gateway `other` is too old. It is ready until load balancers have seen the newer one. Returns how long it took to
+ * be unready and to refuse.
+ */
 async function drains(two: TwoGateways, load: Load): Promise<string> {
   const startedAtMs = performance.now()
   const waited = () => Math.round(performance.now() - startedAtMs)
+  const ready = await Promise.all((['one', 'other'] as const).map(name => readiness(two, name)))
+  if (!ready.every(({ isReady }) => isReady)) throw new Error(`Not both are ready: ${Bun.inspect(ready)}`)
   const reason = await until(
     UNREADY_WITHIN_MS,
     'be unready',
@@ -154,15 +160,18 @@ class Builds {
   readonly #folders: string[] = []
   readonly #migrations: (readonly [name: string, script: string])[] = []
 
-  /** Returns the folder of the next build. */
-  make(script: (number: number) => string): string {
+  /**
+   * Returns the folder of the next build. It is copied without blocking: the gateways reach their database through
+   * proxies of this process.
+   */
+  async make(script: (number: number) => string): Promise<string> {
     const number = lastMigration() + this.#migrations.length + 1
     this.#migrations.push([`${padded(number)}_newer.sql`, script(number)])
     const folder = aDataFolder()
     this.#folders.push(folder)
     mkdirSync(folder, { recursive: true })
     for (const part of ['src', 'package.json', 'tsconfig.json'])
-      cpSync(join(ROOT, part), join(folder, part), { recursive: true })
+      await cp(join(ROOT, part), join(folder, part), { recursive: true })
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
     for (const [name, text] of this.#migrations)
       writeFileSync(join(folder, 'src/stores/postgres/migrations', name), text)
@@ -205,9 +214,9 @@ async function until<T>(withinMs: number, what: string, look: () => Promise<T | 
 }
 
 function requireNoFailure(reports: Readonly<Record<GatewayName, LoadReport>>): void {
-  for (const [name, { refused, lastRefusal, broken, unexpected }] of Object.entries(reports))
+  for (const [name, { refused, refusals, broken, unexpected }] of Object.entries(reports))
     if (refused + broken + unexpected.length > 0)
       throw new Error(
-        `Of the clients of ${name}, ${refused} were refused and ${broken} broke: ${lastRefusal} ${unexpected.join('; ')}`,
+        `Of the clients of ${name}, ${refused} were refused and ${broken} broke: ${Bun.inspect(refusals)} ${unexpected.join('; ')}`,
       )
 }

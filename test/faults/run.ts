@@ -10,6 +10,8 @@ import { killServer, loseCommits } from './server-faults.ts'
 import { TwoGateways } from './two-gateways.ts'
 
 const log = (line: string) => console.log(`${new Date().toISOString()} ${line}`)
+/** Longer than the locks of a frozen gateway stay. */
+const SHORT_FREEZE_MS = 2000
 const runs: Readonly<Record<string, (two: TwoGateways, rounds: number) => Promise<void>>> = {
   'server-kills': (two, rounds) => killServer(two, rounds, log),
   'node-kills': (two, rounds) => killNodes(two, rounds, log),
@@ -20,6 +22,12 @@ const runs: Readonly<Record<string, (two: TwoGateways, rounds: number) => Promis
     for (let round = 1; round <= rounds; round += 1) {
       await freezeNode(two, { ms: 60_000, isLate: false, isAged: false }, log)
       await freezeNode(two, { ms: 150_000, isLate: true, isAged: false }, log)
+    }
+  },
+  async 'short-freezes'(two, rounds) {
+    for (let round = 1; round <= rounds; round += 1) {
+      await freezeNode(two, { ms: SHORT_FREEZE_MS, isLate: false, isAged: false }, log)
+      await freezeNode(two, { ms: SHORT_FREEZE_MS, isLate: true, isAged: true }, log)
     }
   },
   'rolling-upgrade': (two, rounds) => upgradeNodes(two, rounds, log),
@@ -62,7 +70,7 @@ async function withLogs(two: TwoGateways, run: () => Promise<void>): Promise<voi
   try {
     await run()
   } catch (error) {
-    for (const gateway of ['one', 'other'] as const) console.error(gateway, two.gateway(gateway).output())
+    for (const gateway of ['one', 'other'] as const) console.error(gateway, two.logs(gateway))
     throw error
   }
 }

@@ -24,7 +24,13 @@ export type GatewayName = 'one' | 'other'
 const names: readonly GatewayName[] = ['one', 'other']
 
 /** A gateway, whose connections to the database go through a proxy. */
-type Node = { readonly proxy: Proxy; readonly folder: string; process: GatewayProcess | undefined }
+type Node = {
+  readonly proxy: Proxy
+  readonly folder: string
+  process: GatewayProcess | undefined
+  /** All processes that were started for it. */
+  readonly processes: GatewayProcess[]
+}
 
 /** A PostgreSQL server, two gateway processes over one of its databases, and a customer who calls both. */
 export class TwoGateways {
@@ -45,7 +51,12 @@ export class TwoGateways {
     this.sql = new SQL({ url, bigint: true, max: 1 })
     this.#url = url
     this.#environment = environment
-    const aNode = (): Node => ({ proxy: Proxy.to(url), folder: aDataFolder(), process: undefined })
+    const aNode = (): Node => ({
+      proxy: Proxy.to(url),
+      folder: aDataFolder(),
+      process: undefined,
+      processes: [],
+    })
     this.#nodes = { one: aNode(), other: aNode() }
   }
 
@@ -84,6 +95,11 @@ export class TwoGateways {
     return process
   }
 
+  /** What all processes of a gateway logged. */
+  logs(name: GatewayName): string {
+    return this.#nodes[name].processes.map(process => process.output()).join('\n')
+  }
+
   /** Sends SIGSTOP or SIGCONT to a gateway. */
   signal(name: GatewayName, signal: 'SIGSTOP' | 'SIGCONT'): void {
     process.kill(this.gateway(name).pid, signal)
@@ -97,8 +113,10 @@ export class TwoGateways {
 
   /** Starts a gateway that was stopped. `command` starts another build. */
   async restart(name: GatewayName, command?: string[]): Promise<void> {
-    const { folder, proxy } = this.#nodes[name]
-    this.#nodes[name].process = await this.#startProcess(name, folder, proxy.url(this.#url), command)
+    const { folder, proxy, processes } = this.#nodes[name]
+    const process = await this.#startProcess(name, folder, proxy.url(this.#url), command)
+    this.#nodes[name].process = process
+    processes.push(process)
   }
 
   /**

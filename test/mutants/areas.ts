@@ -10,6 +10,7 @@ import { keyMutants } from './areas/keys.ts'
 import { limitMutants } from './areas/limits.ts'
 import { mailMutants } from './areas/mail.ts'
 import { moneyMutants } from './areas/money.ts'
+import { nodeMutants } from './areas/nodes.ts'
 import { postgresMutants } from './areas/postgres.ts'
 import { priceListMutants } from './areas/price-lists.ts'
 import { reconcilerMutants } from './areas/reconciler.ts'
@@ -28,6 +29,7 @@ export const areas = {
   money: moneyMutants,
   limits: limitMutants,
   postgres: postgresMutants,
+  nodes: nodeMutants,
   'price-lists': priceListMutants,
   access: accessMutants,
   keys: keyMutants,

@@ -294,6 +294,24 @@ describe('GET /v1/statement', () => {
     expect(second.next).toBeNull()
   })
 
+  test('GET /v1/statement can be limited to kinds that customers see, and to a time', async () => {
+    const ada = await gateway.account({ grant: '1' })
+    await ask(ada)
+    const kinds = async (query: string) =>
+      (await gateway.read<{ data: { kind: string }[] }>(ada.key, `/v1/statement?${query}`)).data.map(
+        ({ kind }) => kind,
+      )
+
+    const refused = await get(ada.key, '/v1/statement?kind=loss')
+
+    expect(await kinds('kind=grant')).toEqual(['grant'])
+    expect(await kinds('kind=grant,charge')).toEqual(['charge', 'grant'])
+    expect(await kinds('from=2000-01-01T00:00:00Z')).toEqual(['charge', 'grant'])
+    expect(await kinds('to=2000-01-01T00:00:00Z')).toEqual([])
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toMatchObject({ error: { param: 'kind' } })
+  })
+
   test('GET /v1/statement is only of the own account, needs a key, and refuses unknown parameters', async () => {
     const [ada, ben] = [await gateway.account({ grant: '1' }), await gateway.account({ grant: '2' })]
 

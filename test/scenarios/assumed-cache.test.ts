@@ -3,7 +3,7 @@ import type { TestAccount } from '../support/gateway.ts'
 import { chunk, EVENT_STREAM, head, sse } from '../support/upstream-replies.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
   type UsageRow,
@@ -54,7 +54,7 @@ test.each(routes)(
     })
     const { data } = await gateway.admin<{ data: UsageRow[] }>('GET', `usage?account=${account.id}`)
     expect(data[0]!.usage).toEqual(interrupted!.usage)
-    await expectSoundBooks(gateway, account)
+    await expectNothingHeld(gateway, account)
   },
 )
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { json } from '../support/upstream-replies.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -92,7 +92,7 @@ test.each([
       },
     ])
     expect((await gateway.metric(series)) - before).toBe(1)
-    await expectSoundBooks(gateway, account)
+    await expectNothingHeld(gateway, account)
   },
 )
 

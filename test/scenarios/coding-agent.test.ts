@@ -3,7 +3,7 @@ import { chunk, sse } from '../support/upstream-replies.ts'
 import { foldEvents } from '../support/messages-events.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -77,7 +77,7 @@ describe('with preset: coding-agent', () => {
     expect(rest.split(HEARTBEAT).length - 1).toBeGreaterThan(3)
     expect(withoutHeartbeats(rest)).toContain(end === COMPLETED ? 'response.completed' : '[DONE]')
     expect(await settlementOf(gateway, account)).toMatchObject({ cost_usd: '0.00007', source: 'reported' })
-    await expectSoundBooks(gateway, account)
+    await expectNothingHeld(gateway, account)
   })
 
   test('a messages stream arrives while it is produced, and an answer of 330 seconds is whole', async () => {
@@ -97,7 +97,7 @@ describe('with preset: coding-agent', () => {
       content: [{ type: 'text', text: '1 wordslo' }],
       usage: { output_tokens: 5, cost_usd: '0.00007' },
     })
-    await expectSoundBooks(gateway, account)
+    await expectNothingHeld(gateway, account)
   })
 
   test('a field of the row wins: a shorter silence ends the stream', async () => {

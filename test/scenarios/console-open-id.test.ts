@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { OAuth2Server } from 'oauth2-mock-server'
-import { callConsole, cookieIn } from '../support/console.ts'
+import { Secret, TOTP } from 'otpauth'
+import { callConsole, cookieIn, outcomeOf } from '../support/console.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
 const provider = new OAuth2Server()
+const clock = fakeClock()
 let gateway: TestGateway
 beforeAll(async () => {
   await provider.issuer.keys.generate('RS256')
@@ -17,6 +20,7 @@ beforeAll(async () => {
       TOLLGATE_OIDC_CLIENT_SECRET: 'secret',
       TOLLGATE_OIDC_NAME: 'Example login',
     },
+    overrides: { clock },
   })
 })
 afterAll(async () => {
@@ -26,32 +30,62 @@ afterAll(async () => {
 
 type Claims = Readonly<Record<string, unknown>>
 
+type Tokens = { readonly id_token: string }
+
+type Changes = {
+  /** Changes where the provider sends the browser. */
+  readonly returned?: (url: URL) => URL
+  /** Instead of the cookie of this browser. */
+  readonly cookie?: string
+  /** What the provider answers instead of these tokens. */
+  readonly answer?: (tokens: Tokens) => { readonly statusCode: number; readonly body: object }
+}
+
 /** Signs in at the provider as a person with these claims, and changes what comes back. */
-async function signInAs(
-  claims: Claims,
-  { returned = url => url, cookie }: { readonly returned?: (url: URL) => URL; readonly cookie?: string } = {},
-): Promise<Response> {
+async function signInAs(claims: Claims, changes: Changes = {}): Promise<Response> {
+  const { search, cookie } = await returnAs(claims, changes)
+  return comeBack(search, cookie)
+}
+
+/** The browser after the provider: with the address that it is sent to, and its cookie. */
+async function returnAs(claims: Claims, { returned = url => url, cookie, answer }: Changes = {}) {
   const started = await callConsole(gateway, 'GET', 'oidc')
   const sent = new URL(started.headers.get('location') ?? '')
+  provider.service.removeAllListeners('beforeResponse')
+  if (answer !== undefined)
+    provider.service.once(
+      'beforeResponse',
+      (reply: { readonly body: Tokens }) => void Object.assign(reply, answer(reply.body)),
+    )
   // It is asked for the access token and for the ID token.
   provider.service.removeAllListeners('beforeTokenSigning')
   provider.service.on('beforeTokenSigning', (token: { payload: Claims }) => {
     Object.assign(token.payload, claims)
   })
   const answered = await fetch(sent, { redirect: 'manual' })
-  const back = returned(new URL(answered.headers.get('location') ?? ''))
-  return callConsole(gateway, 'GET', `oidc-callback${back.search}`, {
-    headers: { cookie: cookie ?? cookieIn(started), 'sec-fetch-site': 'cross-site' },
-  })
+  const { search } = returned(new URL(answered.headers.get('location') ?? ''))
+  return { search, cookie: cookie ?? cookieIn(started) }
 }
 
-/** Whether a browser is signed in after it. */
+function comeBack(search: string, cookie: string): Promise<Response> {
+  const headers = { cookie, 'sec-fetch-site': 'cross-site' }
+  return callConsole(gateway, 'GET', `oidc-callback${search}`, { headers })
+}
+
+const ENDED = 'tollgate_sign_in=; Max-Age=0; HttpOnly; SameSite=Lax; Secure'
+
+/** Who is signed in after it, or the reason why nobody is. The cookie of the sign-in has ended in any case. */
 async function resultOf(reply: Response): Promise<string> {
   expect(reply.status).toBe(302)
+  expect(await reply.text()).toBe('')
+  expect(reply.headers.getSetCookie()).toContain(ENDED)
   const location = reply.headers.get('location') ?? ''
   const cookie = cookieIn(reply)
-  if (!cookie.startsWith('tollgate_session='))
-    return location.startsWith('../#sign-in-error=') ? 'refused' : location
+  if (!cookie.startsWith('tollgate_session=')) {
+    expect(reply.headers.getSetCookie()).toEqual([ENDED])
+    // Only these four, so that nothing of the provider gets on the page.
+    return /^\.\.\/#sign-in-error=(not_started|not_invited|disabled|other)$/.exec(location)?.[1] ?? location
+  }
   expect(location).toBe('../')
   const session = await callConsole(gateway, 'GET', 'session', { headers: { cookie } })
   return ((await session.json()) as { user: { email: string } }).user.email
@@ -68,7 +102,7 @@ describe('signing in at an OpenID provider', () => {
     expect(first.headers.get('set-cookie')).toContain('; Secure')
     expect(await resultOf(first)).toBe('ada@example.com')
     expect(await resultOf(later)).toBe('ada@example.com')
-    expect(await resultOf(other)).toBe('refused')
+    expect(await resultOf(other)).toBe('not_invited')
   })
 
   test('an address that is not verified, was not invited, or belongs to a user with a password signs nobody in', async () => {
@@ -87,27 +121,62 @@ describe('signing in at an OpenID provider', () => {
       await signInAs({ sub: 'cy-1', email: 'cy@example.com', email_verified: true }),
     ]
 
-    for (const reply of replies) expect(await resultOf(reply)).toBe('refused')
+    for (const reply of replies) expect(await resultOf(reply)).toBe('not_invited')
     const { data } = await gateway.admin<{ data: { email: string }[] }>('GET', 'users')
     expect(data.map(({ email }) => email)).not.toContain('eve@example.com')
   })
 
-  test.each([
-    ['another nonce', { nonce: 'of another sign-in' }, undefined],
-    ['another issuer in the token', { iss: 'https://evil.example.com' }, undefined],
-    ['another audience', { aud: 'another-client' }, undefined],
-    ['an expired token', { exp: 1 }, undefined],
-    ['another state', {}, (url: URL) => changed(url, 'state', 'x')],
-    ['another issuer in the address', {}, (url: URL) => changed(url, 'iss', 'https://evil.example.com')],
-    ['no code', {}, (url: URL) => changed(url, 'code', undefined)],
-  ])('%s signs nobody in', async (_, claims, returned) => {
-    await gateway.admin('POST', 'users', { email: 'dee@example.com', role: 'owner' }).catch(() => undefined)
-    const person = { sub: 'dee-1', email: 'dee@example.com', email_verified: true }
+  const PERSON = { sub: 'dee-1', email: 'dee@example.com', email_verified: true }
+  const MARKUP = '<img src=x onerror=alert(1)>'
 
-    const reply = await signInAs({ ...person, ...claims }, returned === undefined ? {} : { returned })
+  test.each<[string, Claims, Changes]>([
+    ['another nonce', { nonce: 'of another sign-in' }, {}],
+    ['another issuer in the token', { iss: 'https://evil.example.com' }, {}],
+    ['another audience', { aud: 'another-client' }, {}],
+    ['an expired token', { exp: 1 }, {}],
+    ['another state', {}, { returned: url => changed(url, { state: 'x' }) }],
+    [
+      'another issuer in the address',
+      {},
+      { returned: url => changed(url, { iss: 'https://evil.example.com' }) },
+    ],
+    ['no code', {}, { returned: url => changed(url, { code: undefined }) }],
+    ['another code', {}, { returned: url => changed(url, { code: 'of nobody' }) }],
+    [
+      'an error in the address',
+      {},
+      { returned: url => changed(url, { code: undefined, error: MARKUP, error_description: MARKUP }) },
+    ],
+    [
+      'an error instead of tokens',
+      {},
+      { answer: () => ({ statusCode: 400, body: { error: 'invalid_grant', error_description: MARKUP } }) },
+    ],
+    [
+      'an answer without an ID token',
+      {},
+      { answer: tokens => ({ statusCode: 200, body: { ...tokens, id_token: undefined } }) },
+    ],
+    [
+      'a token of another person with the signature of this one',
+      {},
+      {
+        answer: tokens => ({
+          statusCode: 200,
+          body: { ...tokens, id_token: withSubject(tokens.id_token, 'ada-1') },
+        }),
+      },
+    ],
+  ])(
+    '%s signs nobody in, and the page is told nothing that the provider said',
+    async (_, claims, changes) => {
+      await gateway.admin('POST', 'users', { email: PERSON.email, role: 'owner' }).catch(() => undefined)
 
-    expect(await resultOf(reply)).toBe('refused')
-  })
+      const reply = await signInAs({ ...PERSON, ...claims }, changes)
+
+      expect(await resultOf(reply)).toBe('other')
+    },
+  )
 
   test('the answer to a sign-in of another browser signs nobody in', async () => {
     const other = await callConsole(gateway, 'GET', 'oidc')
@@ -115,7 +184,19 @@ describe('signing in at an OpenID provider', () => {
     const reply = await signInAs({ sub: 'ada-1' }, { cookie: cookieIn(other) })
     const without = await signInAs({ sub: 'ada-1' }, { cookie: '' })
 
-    expect([await resultOf(reply), await resultOf(without)]).toEqual(['refused', 'refused'])
+    expect([await resultOf(reply), await resultOf(without)]).toEqual(['other', 'not_started'])
+  })
+
+  test('an answer of the provider signs in once, also in a browser that has kept the cookie', async () => {
+    const { search, cookie } = await returnAs({ sub: 'ada-1' })
+
+    const results = [
+      await comeBack(search, cookie),
+      await comeBack(search, cookie),
+      await comeBack(search, ''),
+    ]
+
+    expect(await Promise.all(results.map(resultOf))).toEqual(['ada@example.com', 'other', 'not_started'])
   })
 
   test.each([
@@ -125,7 +206,41 @@ describe('signing in at an OpenID provider', () => {
   ])('the address ?%s leads to the console and nowhere else', async query => {
     const reply = await callConsole(gateway, 'GET', `oidc-callback?${query}`)
 
-    expect(reply.headers.get('location')).toStartWith('../#sign-in-error=')
+    expect(await resultOf(reply)).toBe('not_started')
+  })
+
+  test('a user without a password sets up and removes codes with a fresh sign-in alone', async () => {
+    const call = async (cookie: string, method: string, body?: object) => {
+      const session = await callConsole(gateway, 'GET', 'session', { headers: { cookie } })
+      const { csrf_token: token } = (await session.json()) as { csrf_token: string }
+      const headers = { cookie, 'x-csrf-token': token }
+      return callConsole(gateway, method, 'totp', { headers, ...(body !== undefined && { body }) })
+    }
+    const stale = cookieIn(await signInAs({ sub: 'ada-1' }))
+    clock.advance(5 * 60_000)
+    const refused = await outcomeOf(await call(stale, 'POST'))
+    const fresh = cookieIn(await signInAs({ sub: 'ada-1' }))
+
+    const proposed = (await (await call(fresh, 'POST')).json()) as { secret: string }
+    const code = new TOTP({ secret: Secret.fromBase32(proposed.secret) }).generate({ timestamp: clock.now() })
+    const confirmed = await outcomeOf(await call(fresh, 'PUT', { code }))
+    const refusedOff = await outcomeOf(await call(stale, 'DELETE'))
+    const removed = await outcomeOf(await call(fresh, 'DELETE'))
+
+    expect([refused, refusedOff]).toEqual(['401 fresh_sign_in_needed', '401 fresh_sign_in_needed'])
+    expect([confirmed, removed]).toEqual(['200', '200'])
+  })
+
+  test('a provider that does not answer leads back to the console, without a cookie', async () => {
+    provider.service.once(
+      'beforeWellKnownOpenIdConfiguration',
+      (reply: object) => void Object.assign(reply, { statusCode: 503 }),
+    )
+
+    const reply = await callConsole(gateway, 'GET', 'oidc')
+
+    expect([reply.status, reply.headers.get('location')]).toEqual([302, '../#sign-in-error=other'])
+    expect(reply.headers.getSetCookie()).toEqual([])
   })
 
   test('the button has its name, and a disabled user is refused', async () => {
@@ -133,12 +248,20 @@ describe('signing in at an OpenID provider', () => {
     await gateway.admin('PATCH', 'users/ada@example.com', { disabled: true })
 
     expect(await page.json()).toMatchObject({ oidc: { name: 'Example login' }, password: true })
-    expect(await resultOf(await signInAs({ sub: 'ada-1' }))).toBe('refused')
+    expect(await resultOf(await signInAs({ sub: 'ada-1' }))).toBe('disabled')
   })
 })
 
-function changed(url: URL, name: string, value: string | undefined): URL {
-  if (value === undefined) url.searchParams.delete(name)
-  else url.searchParams.set(name, value)
+function changed(url: URL, parameters: Readonly<Record<string, string | undefined>>): URL {
+  for (const [name, value] of Object.entries(parameters))
+    if (value === undefined) url.searchParams.delete(name)
+    else url.searchParams.set(name, value)
   return url
+}
+
+/** The token with another subject and the old signature. */
+function withSubject(token: string, sub: string): string {
+  const [head = '', payload = '', signature = ''] = token.split('.')
+  const claims = { ...(JSON.parse(Buffer.from(payload, 'base64url').toString()) as Claims), sub }
+  return [head, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.')
 }

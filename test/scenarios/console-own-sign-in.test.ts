@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Secret, TOTP } from 'otpauth'
-import { aVisitor, callConsole, outcomeOf, PASSWORD, signIn } from '../support/console.ts'
+import { aVisitor, callConsole, outcomeOf, PASSWORD, signIn, tokenIn } from '../support/console.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
@@ -15,7 +15,10 @@ afterAll(() => gateway.stop())
 test('a code of the app is needed after it was confirmed, and no code counts twice', async () => {
   const email = 'totp@example.com'
   const visitor = await aVisitor(gateway, { role: 'viewer', email })
-  const proposed = (await (await visitor.call('POST', 'totp')).json()) as { secret: string; uri: string }
+  const proposed = (await (await visitor.call('POST', 'totp', { password: PASSWORD })).json()) as {
+    secret: string
+    uri: string
+  }
   const codeNow = () =>
     new TOTP({ secret: Secret.fromBase32(proposed.secret) }).generate({ timestamp: clock.now() })
   const attempt = async (code?: string) =>
@@ -40,7 +43,9 @@ test('a code of the app is needed after it was confirmed, and no code counts twi
 test('asking for the code does not forget wrong codes before it, so that codes cannot be guessed without a wait', async () => {
   const email = 'guessed@example.com'
   const visitor = await aVisitor(gateway, { role: 'viewer', email })
-  const proposed = (await (await visitor.call('POST', 'totp')).json()) as { secret: string }
+  const proposed = (await (await visitor.call('POST', 'totp', { password: PASSWORD })).json()) as {
+    secret: string
+  }
   const code = new TOTP({ secret: Secret.fromBase32(proposed.secret) }).generate({ timestamp: clock.now() })
   await visitor.call('PUT', 'totp', { code })
   const attempt = async (guess?: string) => {
@@ -53,6 +58,40 @@ test('asking for the code does not forget wrong codes before it, so that codes c
 
   expect(outcomes.slice(0, 2)).toEqual(['401 wrong_credentials', '401 code_needed'])
   expect(outcomes.at(-1)).toBe('429 too_many_tries')
+})
+
+test('a found session cannot switch on codes, which would lock its user out', async () => {
+  const visitor = await aVisitor(gateway, { role: 'viewer', email: 'found@example.com' })
+
+  const without = await outcomeOf(await visitor.call('POST', 'totp'))
+  const outcomes: string[] = []
+  for (let guess = 0; guess < 6; guess += 1)
+    outcomes.push(await outcomeOf(await visitor.call('POST', 'totp', { password: 'a wrong password' })))
+  const confirmed = await outcomeOf(await visitor.call('PUT', 'totp', { code: '000000' }))
+
+  expect(without).toBe('400 invalid_field')
+  expect(outcomes.slice(4)).toEqual(['401 wrong_credentials', '429 too_many_tries'])
+  expect(confirmed).toBe('404 not_found')
+})
+
+test('switching codes off needs the password, ends all other sessions, and gives this browser a new cookie', async () => {
+  const email = 'codes-off@example.com'
+  const here = await aVisitor(gateway, { role: 'viewer', email })
+  const there = await signIn(gateway, email)
+  const { secret } = (await (await here.call('POST', 'totp', { password: PASSWORD })).json()) as {
+    secret: string
+  }
+  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: clock.now() })
+  await here.call('PUT', 'totp', { code })
+
+  const refused = await outcomeOf(await here.call('DELETE', 'totp', { password: 'a wrong password' }))
+  const removed = await here.call('DELETE', 'totp', { password: PASSWORD })
+
+  expect(refused).toBe('401 wrong_credentials')
+  expect(removed.headers.get('set-cookie')).not.toContain(here.cookie)
+  for (const old of [here, there])
+    expect(await outcomeOf(await old.call('GET', 'session'))).toBe('401 not_signed_in')
+  await signIn(gateway, email)
 })
 
 test('a new password needs the current one, ends all other sessions, and gives this browser a new cookie', async () => {
@@ -104,6 +143,37 @@ test('users see where they are signed in, and end one session', async () => {
   expect(await ended.json()).toEqual({ id: other.id })
   expect(await outcomeOf(await there.call('GET', 'session'))).toBe('401 not_signed_in')
   expect(await outcomeOf(await here.call('GET', 'session'))).toBe('200')
+})
+
+test('a user signs out everywhere, and a link that was sent before no longer works', async () => {
+  const email = 'everywhere@example.com'
+  const here = await aVisitor(gateway, { role: 'viewer', email })
+  const there = await signIn(gateway, email)
+  const { link } = await gateway.admin<{ link: string }>('POST', `users/${email}/link`)
+
+  const out = await here.call('DELETE', 'sessions')
+
+  expect(out.headers.getSetCookie()).toEqual(['tollgate_session=; Max-Age=0; HttpOnly; SameSite=Lax'])
+  for (const old of [here, there])
+    expect(await outcomeOf(await old.call('GET', 'session'))).toBe('401 not_signed_in')
+  const token = tokenIn(link)
+  expect(await outcomeOf(await callConsole(gateway, 'POST', 'link', { body: { token } }))).toBe(
+    '410 link_ended',
+  )
+  await signIn(gateway, email)
+})
+
+test('an owner signs a user out everywhere, from the next request on', async () => {
+  const email = 'signed-out@example.com'
+  const owner = await aVisitor(gateway, { role: 'owner', email: 'signs-out@example.com' })
+  const visitor = await aVisitor(gateway, { role: 'viewer', email })
+  const before = await outcomeOf(await visitor.call('GET', 'admin/accounts'))
+
+  const ended = await owner.call('DELETE', `admin/users/${email}/sessions`)
+
+  expect([before, await ended.json()]).toEqual(['200', { ended: 1 }])
+  for (const path of ['session', 'admin/accounts'])
+    expect(await outcomeOf(await visitor.call('GET', path))).toBe('401 not_signed_in')
 })
 
 test('nobody ends a session of another user', async () => {

@@ -222,7 +222,7 @@ describe('the ids of another account', () => {
 
     expect(unknown).toMatchObject({ status: 404, code: 'not_found' })
     expect(unknown.message).toStartWith(
-      'There is no request with this id. An id is that of a request (req_…), a job (img_… or vid_…), a hold (hold_…) or a line of the statement (op_…).',
+      'There is no request with this id. An id is that of a request (req_…), a job (img_… or vid_…), a hold (hold_…) or a line of the statement (op_…). A request with an unknown or revoked API key is not kept.',
     )
     for (const other of [id, charge!.id, credit!.id, 'nonsense'])
       expect(await refusalOf(await ask(other))).toEqual(unknown)
@@ -255,6 +255,11 @@ const wrongFilters: Readonly<Record<string, { query: string; param: string; mess
     query: 'code=no%20money',
     param: 'code',
     message: '"code" must be the code of an error, such as insufficient_balance.',
+  },
+  'a class of statuses': {
+    query: 'status=4xx',
+    param: 'status',
+    message: '"status" must be the status of a reply, such as 429.',
   },
   'another word for true': {
     query: 'failed=yes',

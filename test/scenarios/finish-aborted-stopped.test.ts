@@ -7,8 +7,11 @@ import { chunk, EVENT_STREAM, head } from '../support/upstream-replies.ts'
 import { startUpstream, type Exchange, type Upstream } from '../support/upstream.ts'
 import { checkReported, makeCustomer, startToKill, type Customer } from './reported-costs.ts'
 import { chatModel } from './scripted-gateway.ts'
-import { DONE, FINISH, HEL, HI, LO, usage } from './stream-frames.ts'
+import { DONE, FINISH, HEL, LO, usage } from './stream-frames.ts'
 import { until } from './until.ts'
+
+/** Its texts are eight tokens, also if a busy machine starts the tokenizer too late and they are counted roughly. */
+const MESSAGES = [{ role: 'user', content: 'a b c d' }]
 
 let dataDir: string
 let upstream: Upstream
@@ -45,7 +48,7 @@ async function finishing(): Promise<Exchange> {
   const asked = fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'gpt-x', messages: HI, stream: true }),
+    body: JSON.stringify({ model: 'gpt-x', messages: MESSAGES, stream: true }),
     signal: client.signal,
   })
   const exchange = await taken
@@ -91,7 +94,7 @@ test('at the drain limit, the stream of a client that has disconnected is cut an
 
   await exchange.closed
   expect(exitCode).toBe(0)
-  expect(await chargedAfterRestart()).toEqual(['0.00002'])
+  expect(await chargedAfterRestart()).toEqual(['0.000026'])
 })
 
 test('a second signal ends the gateway at once, and the stream is not charged', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chunk, sse } from '../support/upstream-replies.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -54,7 +54,7 @@ describe.each(asAre)('a client that disconnects from a provider with finish_abor
     expect(during).toEqual(before)
     expect(Number(during.held_usd)).toBeGreaterThan(0)
     expect(charge).toEqual({ cost_usd: '0.00007', source: 'reported', is_clamped: false })
-    await expectSoundBooks(gateway, account)
+    await expectNothingHeld(gateway, account)
   })
 
   test('a client that disconnects from a provider with finish_aborted pays the upstream’s own cost, if the row charges that', async () => {
@@ -77,7 +77,7 @@ describe.each(asAre)('a client that disconnects from a provider with finish_abor
     await exchange.write(chunk(LO + FINISH + DONE))
 
     expect(await settlementOf(gateway, account)).toMatchObject({ cost_usd: '0.0002', source: 'estimated' })
-    await expectSoundBooks(gateway, account)
+    await expectNothingHeld(gateway, account)
   })
 
   test('a client that disconnects from a provider with finish_aborted pays nothing before the first output, and the upstream call is ended', async () => {
@@ -119,7 +119,7 @@ describe.each(asAre)('a client that disconnects from a provider with finish_abor
     await exchange.closed
     expect([...held]).toEqual([expect.not.stringMatching(/^0$/)])
     expect(await settlementOf(gateway, account)).toMatchObject({ cost_usd: '0.00002', source: 'estimated' })
-    await expectSoundBooks(gateway, account)
+    await expectNothingHeld(gateway, account)
   })
 })
 

@@ -4,7 +4,7 @@ import { chatAnswer, chunk, EVENT_STREAM, head, json, sse } from '../support/ups
 import { startUpstream, type Exchange, type Upstream } from '../support/upstream.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -68,7 +68,7 @@ async function ask(model: string, { stream = true } = {}) {
     const response = await pending
     const text = await response.text()
     const charge = await settlementOf(gateway, account)
-    await expectSoundBooks(gateway, account)
+    await expectNothingHeld(gateway, account)
     return {
       status: response.status,
       text,

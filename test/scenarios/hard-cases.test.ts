@@ -5,7 +5,7 @@ import { lanes } from './fault-lanes.ts'
 import { wholeAnswer } from './fault-plays.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -65,7 +65,7 @@ test('every text route, as JSON and as a stream, charges the same balance of its
     expect(await ada.balance()).toMatchObject({ available_usd: (1 - spent).toFixed(5), held_usd: '0' })
   }
 
-  await expectSoundBooks(gateway, ada)
+  await expectNothingHeld(gateway, ada)
 })
 
 test('during a flood of invalid keys a valid key gets its answer, and no invalid request reaches an upstream', async () => {

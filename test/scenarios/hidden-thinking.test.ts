@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chatAnswer, sse } from '../support/upstream-replies.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
   type UsageRow,
@@ -52,7 +52,7 @@ async function charged(route: string, body: object, reply: Parameters<typeof gat
     body: JSON.stringify({ messages, ...body }),
   })
   const text = await response.text()
-  await expectSoundBooks(gateway, account)
+  await expectNothingHeld(gateway, account)
   const { data } = await gateway.read<{ data: UsageRow[] }>(account.key, '/v1/usage')
   return { text, charge: data[0] }
 }

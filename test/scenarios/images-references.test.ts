@@ -111,15 +111,21 @@ test.each([
   expect(await referencesOf({ image: dataUrl(bytes, 'image/x-other') })).toEqual([file(bytes, mediaType)])
 })
 
-test('bare base64 of an unknown format is sent', async () => {
-  expect(await referencesOf({ image: unknown.toString('base64') })).toEqual([
+test.each([
+  ['in one line', (text: string) => text],
+  ['in several lines', (text: string) => `${text.slice(0, 8)}\r\n${text.slice(8)}\n`],
+])('bare base64 of an unknown format is sent: %s', async (_, written) => {
+  expect(await referencesOf({ image: written(unknown.toString('base64')) })).toEqual([
     file(unknown, 'application/octet-stream'),
   ])
 })
 
 test.each([
   ['text', 'no link, and not base64!'],
+  ['a text of letters and spaces', 'not base64 at all'],
+  ['a word', 'garbage'],
   ['an empty text', ''],
+  ['a link without a host', 'https://'],
   ['a link of another scheme', 'ftp://example.com/a.png'],
   ['a file link', 'file:///etc/passwd'],
   ['a data-URL without base64', 'data:image/svg+xml,<svg/>'],

@@ -47,7 +47,10 @@ describe.each(['/v1/images/generations', '/v1/images/edits'])('POST %s refuses b
       body,
     })
 
-    await expectRefused(response, { error: { type: 'invalid_request_error', code: 'invalid_json' } })
+    const message = expect.stringMatching(/^Invalid JSON: /)
+    await expectRefused(response, {
+      error: { message, type: 'invalid_request_error', code: 'invalid_json', param: null },
+    })
   })
 
   test("a multipart body is refused with 400 'Invalid JSON' before the provider", async () => {

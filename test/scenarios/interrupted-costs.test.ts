@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chunk, EVENT_STREAM, head, sse } from '../support/upstream-replies.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -46,7 +46,7 @@ describe('an interrupted stream at the upstream’s own cost', () => {
 
     // The tokenizer counts a long text in pieces, which makes four tokens more.
     expect(await settlementOf(gateway, account)).toEqual({ ...ESTIMATE_OF_HEL, cost_usd: '0.5205' })
-    await expectSoundBooks(gateway, account)
+    await expectNothingHeld(gateway, account)
   })
 
   test('an interrupted stream at the upstream’s own cost that the upstream broke is charged the estimate at the ceiling prices', async () => {
@@ -56,7 +56,7 @@ describe('an interrupted stream at the upstream’s own cost', () => {
     await restOf(reader)
 
     expect(await settlementOf(gateway, account)).toEqual(ESTIMATE_OF_HEL)
-    await expectSoundBooks(gateway, account)
+    await expectNothingHeld(gateway, account)
   })
 
   test('an interrupted stream at the upstream’s own cost that went silent is charged the estimate at the ceiling prices', async () => {
@@ -125,7 +125,7 @@ describe('an interrupted stream at the upstream’s own cost', () => {
       source: 'reported',
       is_clamped: false,
     })
-    await expectSoundBooks(gateway, account)
+    await expectNothingHeld(gateway, account)
   })
 
   test('an interrupted stream at the upstream’s own cost is charged at most its hold, and the charge can be computed again', async () => {
@@ -140,7 +140,7 @@ describe('an interrupted stream at the upstream’s own cost', () => {
     expect(charge).toMatchObject({ source: 'reported', is_clamped: true })
     expect(Number(charge?.cost_usd)).toBeLessThan(Number(held_usd))
     expect(Number(charge?.cost_usd)).toBeGreaterThan(0)
-    await expectSoundBooks(gateway, account)
+    await expectNothingHeld(gateway, account)
   })
 
   test('an interrupted stream at the upstream’s own cost is not counted as an unreported cost', async () => {

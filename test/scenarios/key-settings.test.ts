@@ -3,7 +3,7 @@ import { chunk, EVENT_STREAM, head } from '../support/upstream-replies.ts'
 import { refusalOf } from './refusal-of.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -154,7 +154,7 @@ describe('the models of a key', () => {
 
     expect(refusal).toMatchObject({ status, code: 'model_not_found' })
     expect(refusal.message).not.toMatch(/is an? .* model|nearest name is "(?!gpt-x)/)
-    await expectSoundBooks(gateway, { id: holder.accountId })
+    await expectNothingHeld(gateway, { id: holder.accountId })
   })
 
   test('a kept answer is not given to a key that may no longer call its model', async () => {
@@ -292,7 +292,7 @@ test('a key expires by the clock of the gateway, and a stream that runs then end
     code: 'key_expired',
     message: `This API key expired at ${new Date(expiresAt).toISOString()}.`,
   })
-  await expectSoundBooks(gateway, { id: holder.accountId })
+  await expectNothingHeld(gateway, { id: holder.accountId })
 })
 
 describe('the operator', () => {
@@ -365,7 +365,7 @@ describe('the operator', () => {
       'key.limits',
       'key.create',
     ])
-    await expectSoundBooks(gateway, { id: holder.accountId })
+    await expectNothingHeld(gateway, { id: holder.accountId })
   })
 
   test.each([

@@ -5,7 +5,7 @@ import { startUpstream, type Exchange, type Reply, type Upstream } from '../supp
 import { chatAnswer, closeBeforeHeaders, html, json, resetAfterHeaders } from '../support/upstream-replies.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -121,7 +121,7 @@ describe('a JSON request that times out', () => {
     expect(await gateway.read(ada.key, '/v1/usage')).toMatchObject({
       data: [{ id: ref, model: 'gpt-x', cost_usd: COST, source: 'reported' }],
     })
-    await expectSoundBooks(gateway, ada)
+    await expectNothingHeld(gateway, ada)
   })
 
   test('a JSON request that times out is compensated once, even if the reconciler runs several times', async () => {
@@ -135,7 +135,7 @@ describe('a JSON request that times out', () => {
 
     expect(passes.reduce((sum, { compensated }) => sum + compensated, 0)).toBe(1)
     expect(await statement()).toHaveLength(3)
-    await expectSoundBooks(gateway, ada)
+    await expectNothingHeld(gateway, ada)
   })
 
   test('a JSON request that times out is charged at the prices of its admission', async () => {
@@ -151,7 +151,7 @@ describe('a JSON request that times out', () => {
     await gateway.admin('PUT', 'models/gpt-x', row)
 
     expect(pass).toMatchObject({ compensated: 1, compensated_usd: COST })
-    await expectSoundBooks(gateway, ada)
+    await expectNothingHeld(gateway, ada)
   })
 
   test.each([
@@ -200,7 +200,7 @@ describe('a JSON request that times out', () => {
 
     const usage = await gateway.admin<{ data: object[] }>('GET', `usage?account=${ada.id}`)
     expect(usage.data).toMatchObject([{ provider: 'spare', cost_usd: COST }])
-    await expectSoundBooks(gateway, ada)
+    await expectNothingHeld(gateway, ada)
   })
 
   test('a JSON request that times out is settled by the gateway’s own reconciler', async () => {
@@ -243,7 +243,7 @@ test.each(textRouteCases.map(route => [route.title, route] as const))(
       { kind: 'grant' },
     ])
     expect(await ada.balance()).toMatchObject({ available_usd: '10', held_usd: '0' })
-    await expectSoundBooks(gateway, ada)
+    await expectNothingHeld(gateway, ada)
   },
 )
 
@@ -265,7 +265,7 @@ test('the late answer of a Messages request is settled even if its client discon
   const pass = await gateway.admin('POST', 'reconcile')
 
   expect(pass).toMatchObject({ compensated: 1 })
-  await expectSoundBooks(gateway, ada)
+  await expectNothingHeld(gateway, ada)
 })
 
 test('a stop ends late calls without waiting', async () => {

@@ -5,7 +5,7 @@ import type { TestAccount } from '../support/gateway.ts'
 import { refusalOf } from './refusal-of.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -45,7 +45,7 @@ beforeAll(async () => {
   ada = await gateway.account()
 })
 afterAll(async () => {
-  await expectSoundBooks(gateway, ada)
+  await expectNothingHeld(gateway, ada)
   await gateway.stop()
 })
 

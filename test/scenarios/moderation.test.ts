@@ -8,7 +8,7 @@ import { refusalOf } from './refusal-of.ts'
 import {
   chatModel,
   DOLLAR_A_REQUEST,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -76,7 +76,7 @@ describe('a moderator that flags a text', () => {
     expect(asked()).toBe(0)
     expect(await ada.balance()).toMatchObject({ available_usd: '10', held_usd: '0' })
     expect(await verdicts('flagged')).toBe(flagged + 1)
-    await expectSoundBooks(gateway, ada)
+    await expectNothingHeld(gateway, ada)
   })
 
   test('a moderator that flags a text refuses only that request', async () => {

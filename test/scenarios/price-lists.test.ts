@@ -12,7 +12,7 @@ import type { TestAccount } from '../support/gateway.ts'
 import { rejection } from '../support/rejection.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -50,7 +50,7 @@ beforeAll(async () => {
   })
 })
 afterAll(() => gateway.stop())
-afterEach(() => expectSoundBooks(gateway, ada))
+afterEach(() => expectNothingHeld(gateway, ada))
 
 const put = (id: string, list: object) => gateway.admin('PUT', `price-lists/${id}`, list)
 const assign = (account: TestAccount, list: string | null) =>

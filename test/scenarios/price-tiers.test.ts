@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chatAnswer } from '../support/upstream-replies.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -35,7 +35,7 @@ async function ask(promptTokens: number) {
   const response = await pending
   await response.text()
   const charge = await settlementOf(gateway, account)
-  await expectSoundBooks(gateway, account)
+  await expectNothingHeld(gateway, account)
   return { held: Number(held_usd), cost: response.headers.get('x-service-cost-usd'), charge }
 }
 

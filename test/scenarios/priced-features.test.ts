@@ -5,7 +5,7 @@ import type { Reply } from '../support/upstream.ts'
 import { refusalOf } from './refusal-of.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -77,7 +77,7 @@ async function settled(path: string, body: object, reply: Reply) {
   await settlementOf(gateway, account)
   const { data } = await gateway.read<{ data: readonly Charge[] }>(account.key, '/v1/usage')
   const [charge] = data
-  await expectSoundBooks(gateway, account)
+  await expectNothingHeld(gateway, account)
   return { holds: Number(holds), cost: response.headers.get('x-service-cost-usd'), text, charge }
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chatAnswer, sse } from '../support/upstream-replies.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -64,7 +64,7 @@ test.each([
 
     const { data } = await gateway.admin<{ data: object[] }>('GET', `usage?account=${account.id}`)
     expect(data).toMatchObject([{ cost_usd: cost, provider_cost_usd: '0.000123457' }])
-    await expectSoundBooks(gateway, account)
+    await expectNothingHeld(gateway, account)
   },
 )
 
@@ -130,7 +130,7 @@ describe('a model is charged the cost that its provider reports', () => {
 
       const charge = { cost_usd: cost, provider_cost_usd: providerCost, is_clamped: false }
       expect(data).toMatchObject([charge, charge])
-      await expectSoundBooks(gateway, account)
+      await expectNothingHeld(gateway, account)
     },
   )
 

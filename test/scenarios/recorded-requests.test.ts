@@ -86,7 +86,7 @@ test('a refused request shows what it had to hold, and what was left', async () 
   expect(page.why).toEqual([
     'The reply was 402 with the code insufficient_balance.',
     expect.stringMatching(
-      /^It had to hold 0\.\d+ USD, and 0\.00 USD was left for it\. Nothing was charged\.$/,
+      /^It could cost up to 0\.\d+ USD, and 0\.00 USD was left for it\. Nothing was charged\.$/,
     ) as string,
   ])
 })

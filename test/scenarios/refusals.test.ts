@@ -44,10 +44,10 @@ describe('400 invalid_json, with the reason, for a body that is', () => {
     ['null', 'null', 'null'],
     ['a string', '"x"', 'a string'],
     ['incomplete', HELLO.slice(0, -1), 'Expected'],
-    ['followed by other text', `${HELLO}x`, 'not valid JSON'],
+    ['followed by other text', `${HELLO}x`, 'Invalid JSON'],
     ['not UTF-8', bytes(0x7b, 0x22, 0xff, 0x22, 0x7d), 'not valid UTF-8'],
-    ['UTF-16', Uint8Array.from(Buffer.from(HELLO, 'utf16le')), 'not valid JSON'],
-    ['a form', 'model=gpt-x', 'not valid JSON'],
+    ['UTF-16', Uint8Array.from(Buffer.from(HELLO, 'utf16le')), 'Invalid JSON'],
+    ['a form', 'model=gpt-x', 'Invalid JSON'],
     ['nested very deeply', `{"model":"gpt-x","x":${'['.repeat(200_000)}`, ''],
   ])('the reply is 400 invalid_json, with the reason, for a body that is %s', async (_, body, reason) => {
     const refusal = await refusalOf(await gateway.chat(ada.key, new Blob([body])))

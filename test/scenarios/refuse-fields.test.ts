@@ -4,7 +4,7 @@ import { json } from '../support/upstream-replies.ts'
 import { refusalOf } from './refusal-of.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   UPSTREAM_KEY,
   type ScriptedGateway,
@@ -75,7 +75,7 @@ async function refused(path: string, body: object): Promise<string | undefined> 
   const refusal = await refusalOf(await post(path, body))
   expect(refusal).toMatchObject({ status: 400, type: 'invalid_request_error', code: 'unpriced_feature' })
   expect(gateway.upstream.requests.length).toBe(before)
-  await expectSoundBooks(gateway, ada)
+  await expectNothingHeld(gateway, ada)
   return refusal.param
 }
 

@@ -6,7 +6,7 @@ import { lanes, type Lane } from './fault-lanes.ts'
 import { wholeAnswer } from './fault-plays.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -65,7 +65,7 @@ async function ask(
   const response = await pending
   const text = await response.text()
   const charge = await settlementOf(gateway, account)
-  await expectSoundBooks(gateway, account)
+  await expectNothingHeld(gateway, account)
   return { status: response.status, text, charge, asked: gateway.upstream.requests.length - before }
 }
 

@@ -3,7 +3,7 @@ import { chatAnswer, json, sse } from '../support/upstream-replies.ts'
 import { images, imageModel, startScriptedImages } from './image-gateway.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -94,7 +94,7 @@ describe('the cost of a charge at the prices of its upstream', () => {
       await chat(account.key, model, { stream })
 
       expect(await chargesOf(account)).toMatchObject([{ cost_usd: cost, provider_cost_usd: OF_TEN_AND_FIVE }])
-      await expectSoundBooks(gateway, account)
+      await expectNothingHeld(gateway, account)
     },
   )
 
@@ -147,7 +147,7 @@ describe('work that is billed and not sold', () => {
     expect(await lossesOf(account)).toMatchObject([
       { reason: 'abandoned', provider: 'main', provider_cost_usd: OF_TEN_AND_FIVE },
     ])
-    await expectSoundBooks(gateway, account)
+    await expectNothingHeld(gateway, account)
   })
 
   test('work that is billed and not sold has a cost by its estimate: a prompt that the content filter refused', async () => {

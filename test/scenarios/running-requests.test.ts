@@ -5,7 +5,7 @@ import { chatAnswer } from '../support/upstream-replies.ts'
 import { startUpstream } from '../support/upstream.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -52,7 +52,7 @@ describe('a running request is not affected, and keeps its price, when', () => {
   ])('a running request is not affected, and keeps its price, when %s', async (_, edit) => {
     expect(await costAcross(edit)).toBe('0.00007')
     expect(await ada.balance()).toMatchObject({ available_usd: '0.99993', held_usd: '0' })
-    await expectSoundBooks(gateway, ada)
+    await expectNothingHeld(gateway, ada)
   })
 
   test('a running request is not affected, and keeps its price, when its key is revoked', async () => {
@@ -112,7 +112,7 @@ test('a stop waits for a running request until the drain timeout, and then ends 
   )
   await taken
 
-  const stopped = held.stop()
+  const stopped = held.stopUnverified()
   held.clock.advance(29_999)
   await turn()
   const before = outcome

@@ -5,7 +5,7 @@ import { formatUsd, nanoUsd, usd } from '../../src/domain/money.ts'
 import type { TestAccount } from '../support/gateway.ts'
 import { chatAnswer } from '../support/upstream-replies.ts'
 import {
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
   type UsageRow,
@@ -57,7 +57,7 @@ describe.each([...rows])('%s', (_, cases) => {
     const left = formatUsd(nanoUsd(usd(grant) - usd(charged)))
     expect(await account.balance()).toMatchObject({ available_usd: left, held_usd: '0' })
     expect(gateway.upstream.requests.length - before).toBe(asked)
-    await expectSoundBooks(gateway, account)
+    await expectNothingHeld(gateway, account)
   })
 })
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sse } from '../support/upstream-replies.ts'
-import { expectSoundBooks, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
+import { expectNothingHeld, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
 import { askForStream, settlementOf, type Asking } from './settled-stream.ts'
 import { COST_OF_HELLO, DONE, FINISH, finish, HEL, LO, renamed, usage } from './stream-frames.ts'
 
@@ -29,7 +29,7 @@ async function ask(asking: Asking = {}, reply = withUsage) {
   const response = await askForStream(gateway, account, asking)
   const text = await response.text()
   const charge = await settlementOf(gateway, account)
-  await expectSoundBooks(gateway, account)
+  await expectNothingHeld(gateway, account)
   const sent = lastRequest(gateway)
   return { text, charge, sent }
 }

@@ -13,7 +13,7 @@ import { rejection } from '../support/rejection.ts'
 import { refusalOf } from './refusal-of.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 afterEach(async () => {
   gateway.upstream.reply(chatAnswer())
-  await expectSoundBooks(gateway, ada)
+  await expectNothingHeld(gateway, ada)
 })
 
 const HI = [{ role: 'user', content: 'Hi' }]

@@ -3,7 +3,7 @@ import { answer, html, json, resetBeforeHeaders, silence } from '../support/upst
 import type { Reply } from '../support/upstream.ts'
 import type { TestAccount } from '../support/gateway.ts'
 import { refusalOf } from './refusal-of.ts'
-import { expectSoundBooks, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
+import { expectNothingHeld, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
 import { settlementOf, type Settlement } from './settled-stream.ts'
 import { routeModels, routeProviders, textRouteCases, type TextRouteCase } from './text-routes.ts'
 import { until } from './until.ts'
@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-afterEach(() => expectSoundBooks(gateway, ada))
+afterEach(() => expectNothingHeld(gateway, ada))
 
 /** Sends one request of a route with its own account. */
 async function ask(

@@ -6,7 +6,7 @@ import { refusalOf } from './refusal-of.ts'
 import {
   chatModel,
   DOLLAR_A_REQUEST,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -99,7 +99,7 @@ describe('of 200 concurrent different requests on a balance for ten', () => {
     expect(during).toMatchObject({ available_usd: '0', held_usd: '10' })
     expect(await account.balance()).toMatchObject({ available_usd: '0', held_usd: '0' })
     expect(gateway.upstream.requests).toHaveLength(10)
-    await expectSoundBooks(gateway, account)
+    await expectNothingHeld(gateway, account)
   })
 
   test('of 200 concurrent different requests on a balance for ten, at most ten are charged, even if each costs less than its hold', async () => {
@@ -122,7 +122,7 @@ describe('of 200 concurrent different requests on a balance for ten', () => {
     expect(refused).toHaveLength(REQUESTS - costs.length)
     expect(usd(available_usd)).toBeGreaterThanOrEqual(0n)
     expect(formatUsd(nanoUsd(usd('0.0007') - spent))).toBe(available_usd)
-    await expectSoundBooks(gateway, account)
+    await expectNothingHeld(gateway, account)
   })
 
   test('a refused request gets the held amount and no output ceiling', async () => {
@@ -245,7 +245,7 @@ describe('a request that fits after running requests end', () => {
     expect(before).toBe(1)
     expect(refused.status).toBe(429)
     expect(gateway.upstream.requests).toHaveLength(1)
-    await expectSoundBooks(gateway, account)
+    await expectNothingHeld(gateway, account)
   })
 
   test('a request that fits after running requests end is admitted in the order of arrival', async () => {
@@ -287,7 +287,7 @@ describe('a request that fits after running requests end', () => {
     await running
 
     expect(gateway.upstream.requests).toHaveLength(1)
-    await expectSoundBooks(gateway, account)
+    await expectNothingHeld(gateway, account)
   })
 })
 
@@ -309,5 +309,5 @@ test('with balance checks only, parallel requests pass together, and the next on
   // Each cost the checked amount, although nothing was held for it.
   expect(await gateway.metric('tollgate_overdrafts_total')).toBe(0)
   expect(await account.balance()).toMatchObject({ available_usd: '-4', held_usd: '0' })
-  await expectSoundBooks(gateway, account)
+  await expectNothingHeld(gateway, account)
 })

@@ -4,7 +4,7 @@ import { chatAnswer } from '../support/upstream-replies.ts'
 import { refusalOf } from './refusal-of.ts'
 import {
   chatModel,
-  expectSoundBooks,
+  expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
@@ -38,7 +38,7 @@ beforeAll(async () => {
   })
   ada = await gateway.account({ grant: '1' })
 })
-afterEach(() => expectSoundBooks(gateway, ada))
+afterEach(() => expectNothingHeld(gateway, ada))
 afterAll(() => gateway.stop())
 
 function post(path: string, body: object): Promise<Response> {

@@ -47,6 +47,7 @@ beforeAll(async () => {
     models: kinds.map(([name, kind]) =>
       videoModel(name, {
         engine: 'family-c',
+        ...(name === 'minimaxV2' ? { fixed_params: { billed_inputs: 'included' } } : {}),
         upstreams: [{ provider: name, model: modelOf(kind, 'video') ?? 'upstream-model' }],
       }),
     ),
@@ -99,6 +100,30 @@ describe.each(names)('a video of %s', name => {
     expect(text).toContain('provider_unavailable')
     expect(text).not.toMatch(/Simulated|credit|balance|billing|overdue|quota/i)
     expect(text).not.toContain(KEY)
+  })
+
+  test('a video that continues an earlier one sends what its provider takes, or is a clear 400', async () => {
+    const { id } = await gateway.accepted(ada.key, aRequest(name))
+    await ended(id)
+    const [made] = simulatorOf(name).ledger().slice(-1)
+
+    const response = await gateway.create(ada.key, { ...aRequest(name), ref_video_job_id: id })
+
+    const sources = {
+      kling: `"video_id":"${made!.id}"`,
+      geminigen: `name="ref_history"\r\n\r\n${made!.id}`,
+      minimaxV1: undefined,
+    } as Readonly<Record<string, string | undefined>>
+    const source = name in sources ? sources[name] : `"${server.url}/${name}`
+    if (source === undefined) {
+      const message = 'The model does not accept videos.'
+      expect(response.status).toBe(400)
+      expect(await response.json()).toMatchObject({ error: { message }, cost_usd: '0' })
+    } else {
+      expect(response.status).toBe(202)
+      const body = server.requests.findLast(({ method }) => method === 'POST')!.body
+      expect(Buffer.from(body).toString()).toContain(source)
+    }
   })
 
   test('a video that could not be made costs nothing', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import type { SubmitOutcome } from '../../src/gateway/ports/media-provider.ts'
+import type { PollOutcome, SubmitOutcome } from '../../src/gateway/ports/media-provider.ts'
 import type { TestAccount } from '../support/gateway.ts'
 import { aClip, RUNNING } from '../support/scripted-media.ts'
 import { until } from './until.ts'
@@ -122,6 +122,36 @@ describe('rule 7: with wait or timeout', () => {
       cost_usd: '0.5',
       data: [{ url: `${gateway.url}/v1/videos/${id}/content` }],
     })
+  })
+
+  test('a provider that takes a moment to answer and allows a poll every 2 s is polled at its pace', async () => {
+    const { clock, media } = gateway
+    media.pollEveryMsMin = STEP_MS
+    const { id, reply } = await waiting({ wait: true })
+    const pollsBefore = media.polls
+    const pauses: number[] = []
+    for (let polls = 1; polls <= 4; polls += 1) {
+      const answer = Promise.withResolvers<PollOutcome>()
+      media.polled = answer.promise
+      let pauseMs = 0
+      while (media.polls - pollsBefore < polls && pauseMs < 2 * STEP_MS) {
+        clock.advance(20)
+        pauseMs += 20
+        await hasCome(reply)
+      }
+      pauses.push(pauseMs)
+      clock.advance(20)
+      answer.resolve(RUNNING)
+      // Waits until the poll has been noted.
+      await gateway.get(ada.key, `/v1/videos/${id}`)
+      await hasCome(reply)
+    }
+    media.pollEveryMsMin = 1000
+    media.polled = aClip({ durationMs: 5000 })
+    await pass(2 * STEP_MS, reply)
+
+    expect(pauses).toEqual([STEP_MS, STEP_MS, STEP_MS, STEP_MS])
+    expect((await reply).status).toBe(200)
   })
 
   test('the gateway polls the provider every 2 s up to 90 s; then 202, and the job stays running', async () => {

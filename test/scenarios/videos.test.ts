@@ -370,8 +370,15 @@ describe('with a scripted provider', () => {
     expect((await submitOf({ model: 'shaped' })).params).toEqual({ aspect_ratio: '16:9' })
   })
 
-  test.each([undefined, '16:9', '9:16', '1:1'])(
-    'a row without it does not send aspect_ratio %s',
+  test.each(['16:9', '9:16', '1:1'])(
+    'aspect_ratio %s reaches the provider if the row does not list it',
+    async ratio => {
+      expect((await submitOf({ model: MODEL, aspect_ratio: ratio })).params).toEqual({ aspect_ratio: ratio })
+    },
+  )
+
+  test.each([undefined, null])(
+    'aspect_ratio %s leaves the shape to the provider if the row does not list it',
     async ratio => {
       expect((await submitOf({ model: MODEL, aspect_ratio: ratio })).params).toEqual({})
     },

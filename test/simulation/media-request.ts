@@ -3,6 +3,7 @@ import type { Id } from '../../src/domain/ids.ts'
 import { GatewayError } from '../../src/domain/errors.ts'
 import type { Job, JobKind } from '../../src/domain/jobs/job.ts'
 import { createImageJob } from '../../src/gateway/media/create-image-job.ts'
+import { DamagedResults } from '../../src/gateway/media/damaged-results.ts'
 import { createVideoJob } from '../../src/gateway/media/create-video-job.ts'
 import type { MediaCall } from '../../src/gateway/media/media-call.ts'
 import { spoolBody } from '../../src/gateway/media/spool-body.ts'
@@ -69,7 +70,9 @@ function create(
   const ports = { jobs, runner, clock, catalog, isPrivate, providerOf, ...context }
   if (kind === 'image') return createImageJob(call, ports, world.settings)
   const request = readVideoRequest(call.body.fields, { waitMsMax: world.settings.waitMsMax })
-  return createVideoJob(call, request, ports, world.settings)
+  const { blobs } = node.ports
+  const damagedResults = new DamagedResults(() => {})
+  return createVideoJob(call, request, { ...ports, blobs, damagedResults }, world.settings)
 }
 
 function callOf(jobId: Id, caller: Authenticated, body: MediaBody) {

@@ -13,7 +13,10 @@ import { bytesOf } from './byte-streams.ts'
 import { tinyMp4 } from './tiny-mp4.ts'
 
 /** A provider of images and videos whose answers a test sets. */
-export type ScriptedMedia = Pick<MediaProvider, 'pollEveryMsMin' | 'sizeOf' | 'submit' | 'poll'> & {
+export type ScriptedMedia = Pick<MediaProvider, 'sizeOf' | 'submit' | 'poll'> & {
+  pollEveryMsMin: number
+  /** At first the provider continues its own jobs. */
+  continuesFrom: NonNullable<MediaProvider['continuesFrom']>
   recover: NonNullable<MediaProvider['recover']>
   /** All submits so far, in order. */
   readonly submits: readonly RecordedSubmit[]
@@ -60,6 +63,7 @@ export function scriptedMedia(): ScriptedMedia {
   const submits: RecordedSubmit[] = []
   const media = {
     pollEveryMsMin: 1000,
+    continuesFrom: (() => ({ from: 'id' })) as ScriptedMedia['continuesFrom'],
     sizeOf: ({ params }: MediaShape) => sizes[String(params['aspect_ratio'])],
     submits,
     polls: 0,

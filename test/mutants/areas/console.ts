@@ -52,6 +52,20 @@ export const consoleMutants: readonly Mutant[] = [
     tests: ['test/scenarios/console-own-sign-in.test.ts'],
   },
   {
+    name: 'each address of an IPv6 network has tries to sign in of its own',
+    file: 'src/gateway/admin/users/sign-in-pace.ts',
+    text: 'const network = clientNetwork(address)',
+    replacement: 'const network = address',
+    tests: ['src/gateway/admin/users/sign-in-pace.test.ts'],
+  },
+  {
+    name: 'a found session of a user without a password changes one-time codes at any time',
+    file: 'src/gateway/admin/users/own-sign-in.ts',
+    text: 'if (ports.clock.now() < session.createdAtMs + SIGN_IN_FRESH_MS) return',
+    replacement: 'if (ports.clock.now() >= session.createdAtMs) return',
+    tests: ['test/scenarios/console-open-id.test.ts'],
+  },
+  {
     name: 'the last owner who can sign in may go if another was invited or disabled',
     file: 'src/stores/books/access/users.ts',
     text: 'if (others.map(userFrom).some(isActiveOwner)) return',

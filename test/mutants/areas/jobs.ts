@@ -1,5 +1,6 @@
 import type { Mutant } from '../mutant.ts'
 
+const SOURCES = 'test/scenarios/videos-sources.test.ts'
 const SIMULATION = 'test/simulation/simulation.test.ts'
 const STORE = 'src/stores/books/jobs/jobs.test.ts'
 const POSTGRES = 'src/stores/postgres/jobs.test.ts'
@@ -8,6 +9,20 @@ const DECISION_TESTS = 'src/stores/books/jobs/decide-job.test.ts'
 
 /** Faults in the states, submits and settlement of media jobs. */
 export const jobMutants: readonly Mutant[] = [
+  {
+    name: 'the clip of an earlier job is sent after it was deleted',
+    file: 'src/gateway/media/source-job.ts',
+    text: 'return archivedAtMs === null ? outputs[0] : undefined',
+    replacement: 'return archivedAtMs === undefined ? undefined : outputs[0]',
+    tests: [SOURCES],
+  },
+  {
+    name: "the provider's link of an earlier clip is sent after it may have expired",
+    file: 'src/gateway/media/source-job.ts',
+    text: 'clock.now() - changedAtMs > linkTtlMs',
+    replacement: 'clock.now() < changedAtMs',
+    tests: [SOURCES],
+  },
   {
     name: 'a job is completed whatever its state is (compare-and-set removed)',
     file: DECISIONS,

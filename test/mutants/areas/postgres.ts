@@ -12,6 +12,13 @@ const DATABASE = 'src/stores/postgres/database/database.ts'
 /** Faults in the books of many nodes. */
 export const postgresMutants: readonly Mutant[] = [
   {
+    name: 'grants of one user to two accounts on two nodes do not see each other',
+    file: 'src/stores/postgres/ledger/ledger.ts',
+    text: "request.allowance === undefined ? 'books' : 'access'",
+    replacement: "'books'",
+    tests: ['test/properties/admin-grants.test.ts'],
+  },
+  {
     name: 'a batch in PostgreSQL is answered before it is on disk',
     file: 'src/stores/postgres/lanes/lane-writer.ts',
     text: 'flushed(this.#sql)]',
@@ -77,8 +84,8 @@ export const postgresMutants: readonly Mutant[] = [
   {
     name: 'a limit of an account in PostgreSQL admits every hold of a batch',
     file: LIMITS,
-    text: 'SELECT l.account_id, has_room_v1(l, a.requests, a.running, a.tokens, a.amount, p_at),',
-    replacement: 'SELECT l.account_id, true,',
+    text: 'has_room_v1(l, a.requests, a.running, a.tokens, a.amount, p_at), l.ctid,',
+    replacement: 'true, l.ctid,',
     tests: [LIMIT_TESTS],
   },
   {
@@ -91,8 +98,15 @@ export const postgresMutants: readonly Mutant[] = [
   {
     name: 'a request that ended keeps its part of the limits in PostgreSQL',
     file: LIMITS,
-    text: '0, -1, p_used_tokens - h.tokens, -h.worst_case, 0, 0,',
-    replacement: '0, 0, p_used_tokens - h.tokens, 0, 0, 0,',
+    text: '0, -1, p_used_tokens - h.tokens, -h.worst_case, 0, p_cost,',
+    replacement: '0, 0, p_used_tokens - h.tokens, 0, 0, p_cost,',
+    tests: [LIMIT_TESTS],
+  },
+  {
+    name: 'the requests of a batch take nothing of the limits in PostgreSQL',
+    file: LIMITS,
+    text: '      running = l.running + a.running,\n      reserved_text = l.reserved_text + a.amount\n',
+    replacement: '      running = l.running,\n      reserved_text = l.reserved_text\n',
     tests: [LIMIT_TESTS],
   },
   {

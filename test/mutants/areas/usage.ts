@@ -10,6 +10,13 @@ const METER_TESTS = 'src/protocol/chat-stream/meter.test.ts'
 /** Faults in the tokens and costs that upstreams report. */
 export const usageMutants: readonly Mutant[] = [
   {
+    name: 'a clock that was set back hides the lines before it from the statement of a time',
+    file: 'src/stores/books/usage/statement.ts',
+    text: 'last.at_ms < between.fromMs - SET_BACK_MS',
+    replacement: 'last.at_ms < between.fromMs',
+    tests: ['src/stores/sqlite/ledger/ledger.test.ts'],
+  },
+  {
     name: 'the usage of a project has the requests of other keys',
     file: 'src/domain/ledger/attribution.ts',
     text: 'if (filter.apiKeyIds?.has(apiKeyId) === false) return false',

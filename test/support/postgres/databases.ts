@@ -1,9 +1,18 @@
 import { SQL } from 'bun'
+import { connections, type Connections } from '../../../src/stores/postgres/database/database.ts'
 import { migrate } from '../../../src/stores/postgres/database/migrate.ts'
 import type { PostgresServer } from './server.ts'
 
-/** The tests set their clocks to a time in 2027. */
-const PARTITION_MONTHS = 24
+/**
+ * One more partition up to the end of this year, because tests set their clocks months ahead. A partition for each of
+ * these months would make every new connection, statement and database slower.
+ */
+const LAST_YEAR = 2030
+
+/** More than one test makes. */
+const DATABASES_KEPT = 16
+/** What three nodes have. Some tests open dozens, and a server has 200. */
+const KEPT_MAX = 9
 
 let made = 0
 const templates = new WeakMap<PostgresServer, Promise<string>>()
@@ -15,12 +24,23 @@ export async function aDatabase(server: PostgresServer): Promise<string> {
   return anEmptyDatabase(server, `TEMPLATE ${await template}`)
 }
 
-/** The URL of a new database. */
+/** The URL of a new database. It is dropped when no test can use it any more, so that memory has room for all. */
 export async function anEmptyDatabase(server: PostgresServer, options = ''): Promise<string> {
   made += 1
   const name = `test_${made}`
-  await withAdmin(server, sql => sql.unsafe(`CREATE DATABASE ${name} ${options}`))
+  await withAdmin(server, async sql => {
+    await sql.unsafe(`CREATE DATABASE ${name} ${options}`)
+    if (made % DATABASES_KEPT === 0) await dropUnused(sql)
+  })
   return server.url(name)
+}
+
+/** Drops the databases that no connection uses, except for the last ones. */
+async function dropUnused(admin: SQL): Promise<void> {
+  const unused = await admin<{ name: string }[]>`
+    SELECT datname AS name FROM pg_database LEFT JOIN pg_stat_activity USING (datname)
+      WHERE datname ~ '^test_[0-9]+$' AND substr(datname, 6)::integer <= ${made - DATABASES_KEPT} AND pid IS NULL`
+  for (const { name } of unused) await admin.unsafe(`DROP DATABASE ${name}`)
 }
 
 /** The URL of a copy of a database that no connection uses, as a backup of it would be restored. */
@@ -28,19 +48,21 @@ export function aCopyOf(url: string, server: PostgresServer): Promise<string> {
   return anEmptyDatabase(server, `TEMPLATE ${new URL(url).pathname.slice(1)}`)
 }
 
-/** Empties a database and keeps the rows that its migrations wrote. Only a superuser may skip the triggers. */
+/**
+ * Empties a database and keeps the rows that its migrations wrote. Only a superuser may skip the triggers. Tables
+ * without a page are left alone, because opening each of them takes longer than emptying those that a test has used.
+ */
 const RESET = `
-  SET session_replication_role = replica;
   DO $$
   DECLARE
     v_table text;
   BEGIN
-    FOR v_table IN SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition
-        AND relnamespace = 'public'::regnamespace AND relname <> 'migrations' LOOP
+    FOR v_table IN SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+        AND relname <> 'migrations' AND pg_relation_size(oid) > 0 LOOP
       EXECUTE format('DELETE FROM %I', v_table);
-      IF to_regclass(format('initial.%I', v_table)) IS NOT NULL THEN
-        EXECUTE format('INSERT INTO %I SELECT * FROM initial.%I', v_table, v_table);
-      END IF;
+    END LOOP;
+    FOR v_table IN SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = to_regnamespace('initial') LOOP
+      EXECUTE format('INSERT INTO %I SELECT * FROM initial.%I', v_table, v_table);
     END LOOP;
     PERFORM setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S';
   END $$`
@@ -63,37 +85,87 @@ const KEEP_INITIAL_ROWS = `
 /** Databases that tests use one after the other: emptying one is faster than making one. */
 export class ReusedDatabases {
   readonly #server: PostgresServer
-  readonly #free: string[] = []
-  readonly #taken: string[] = []
+  readonly #free: ReusedDatabase[] = []
+  readonly #taken: ReusedDatabase[] = []
 
   constructor(server: PostgresServer) {
     this.#server = server
   }
 
-  /** The URL of an empty database. */
-  async take(): Promise<string> {
-    const url = this.#free.pop() ?? (await aDatabase(this.#server))
-    this.#taken.push(url)
-    return url
+  /** An empty database. */
+  async take(): Promise<ReusedDatabase> {
+    const database = this.#free.pop() ?? (await aReusedDatabase(this.#server))
+    this.#taken.push(database)
+    return database
   }
 
   /** Empties the databases that were taken. Nothing may use them any more. */
   async giveBack(): Promise<void> {
-    for (const url of this.#taken.splice(0)) {
-      const sql = new SQL(url, { max: 1 })
-      await sql.unsafe(RESET)
-      await sql.close()
-      this.#free.push(url)
+    for (const database of this.#taken.splice(0)) {
+      await database.owner.unsafe(RESET)
+      this.#free.push(database)
     }
   }
 }
+
+/** The connection that empties it stays open, because a new one would first have to read what tables there are. */
+type ReusedDatabase = { readonly url: string; readonly connections: Connections; readonly owner: SQL }
+
+async function aReusedDatabase(server: PostgresServer): Promise<ReusedDatabase> {
+  const url = await aDatabase(server)
+  const owner = new SQL(url, { max: 1 })
+  await owner.unsafe('SET session_replication_role = replica')
+  return { url, connections: keptConnections(connections({ url })), owner }
+}
+
+/**
+ * Connections that are not closed but kept for the next node. A new one costs the server more than a test does: it
+ * reads what tables there are and plans each statement. A node leaves nothing in its session that the next one could
+ * see.
+ */
+function keptConnections({ openReads, connect }: Connections): Connections {
+  const keeping = (open: () => SQL) => {
+    const free: SQL[] = []
+    return () => {
+      const sql = free.pop() ?? open()
+      let isClosed = false
+      const close = async () => {
+        if (isClosed) return
+        isClosed = true
+        if (free.length < KEPT_MAX) free.push(sql)
+        else await sql.close()
+      }
+      return new Proxy(sql, {
+        get: (_, name) => (name === 'close' ? close : (sql[name as keyof SQL] as unknown)),
+      })
+    }
+  }
+  return { openReads: keeping(openReads), connect: keeping(connect) }
+}
+
+/** Adds one partition from the end of the last one to the end of the last year. */
+const ADD_LAST_PARTITIONS = `
+  DO $$
+  DECLARE
+    v_table text;
+    v_last text;
+  BEGIN
+    FOREACH v_table IN ARRAY ARRAY['operations', 'charges'] LOOP
+      SELECT max(relname) INTO v_last FROM pg_inherits JOIN pg_class ON oid = inhrelid
+        WHERE inhparent = v_table::regclass AND relname ~ '_[0-9]{4}_[0-9]{2}$';
+      EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%s) TO (%s)',
+        v_table || '_${LAST_YEAR}_12', v_table,
+        first_key(to_date(right(v_last, 7), 'YYYY_MM') + interval '1 month'),
+        first_key('${LAST_YEAR + 1}-01-01'));
+    END LOOP;
+  END $$`
 
 /** Copying a database is faster than making its tables. */
 async function makeTemplate(server: PostgresServer): Promise<string> {
   await withAdmin(server, sql => sql.unsafe('CREATE DATABASE tollgate_template'))
   const sql = new SQL(server.url('tollgate_template'), { max: 1 })
   await migrate(sql)
-  await sql`SELECT add_partitions(${PARTITION_MONTHS})`
+  await sql.unsafe(ADD_LAST_PARTITIONS)
   await sql.unsafe(KEEP_INITIAL_ROWS)
   await sql.close()
   return 'tollgate_template'

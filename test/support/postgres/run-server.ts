@@ -9,7 +9,7 @@ let running: Promise<PostgresServer | undefined> | undefined
  * instead. `TEST_POSTGRES` chooses another major version than 18.
  */
 export function runServer(): Promise<PostgresServer | undefined> {
-  running ??= PostgresServer.start(wantedMajor()).catch((error: unknown) => {
+  running ??= PostgresServer.start(wantedMajor(), 'memory').catch((error: unknown) => {
     if (process.env['TEST_SERVERS'] === 'required') throw error
     process.stderr.write(`The tests of PostgreSQL are skipped. ${String(error)}\n`)
     return undefined

@@ -8,6 +8,8 @@ import { ReusedDatabases } from './databases.ts'
 import { runServer } from './run-server.ts'
 
 const server = await runServer()
+/** Shared by the files of one process, which run one after the other. A file gives them back after each test. */
+export const databases = new ReusedDatabases(server!)
 
 /**
  * Runs suites against the PostgreSQL store, with two nodes whose clocks are 20 minutes apart. Skips them if there is no
@@ -15,26 +17,27 @@ const server = await runServer()
  */
 export function conformsOnPostgres(...suites: readonly ((kind: StoreKind) => void)[]): void {
   describe.skipIf(server === undefined)('on PostgreSQL', () => {
-    const databases = new ReusedDatabases(server!)
     const ends: (() => Promise<void>)[] = []
     afterEach(async () => {
       for (const end of ends.splice(0)) await end()
       await databases.giveBack()
     })
     for (const suite of suites)
-      suite({ textHolds: 'durable', setBackMs: 30_000, open: options => open(databases, ends, options) })
+      suite({ textHolds: 'durable', setBackMs: 30_000, open: options => open(ends, options) })
   })
 }
 
 async function open(
-  databases: ReusedDatabases,
   ends: (() => Promise<void>)[],
   { clock = fakeClock(), dropHintsOf = [] }: Parameters<StoreKind['open']>[0] = {},
 ): ReturnType<StoreKind['open']> {
-  const url = await databases.take()
+  const database = await databases.take()
   const start = async (name: 'store' | 'other') => {
     const machine = name === 'store' ? 'slow' : 'fast'
-    const store: TestStore & { close(): Promise<void> } = await aNode(url, name, clock, { machine })
+    const store: TestStore & { close(): Promise<void> } = await aNode(database.url, name, clock, {
+      machine,
+      connections: database.connections,
+    })
     ends.push(() => store.close())
     return dropHintsOf.includes(name)
       ? { ...store, ledger: { ...store.ledger, onFreed: () => undefined } }
@@ -66,7 +69,7 @@ export function aNode(
     secretKey = new Uint8Array(32),
     machine = 'slow',
     ...settings
-  }: Partial<Pick<NodeSettings, 'secretKey' | 'migration' | 'onProblem'>> & {
+  }: Partial<Pick<NodeSettings, 'secretKey' | 'migration' | 'onProblem' | 'connections'>> & {
     readonly machine?: Machine
   } = {},
 ) {

@@ -1,0 +1,151 @@
+import type { Mutant } from '../mutant.ts'
+
+const MIGRATE = 'src/stores/postgres/database/migrate.ts'
+const NEWER = 'src/stores/postgres/newer-gateways.ts'
+const LANE = 'src/stores/postgres/lanes/lane.ts'
+const LANES = 'src/stores/postgres/migrations/0001_books.sql'
+const HOLDS = 'src/stores/postgres/migrations/0003_hold_expiry.sql'
+const STORED_ROWS = 'src/stores/postgres/lanes/stored-rows.ts'
+const STEPS = 'src/stores/postgres/lanes/step-writes.ts'
+const MIGRATE_TESTS = 'src/stores/postgres/database/migrate.test.ts'
+const NEWER_TESTS = 'src/stores/postgres/newer-gateways.test.ts'
+const LANE_TESTS = 'src/stores/postgres/lanes/lane.test.ts'
+const BATCH_TESTS = 'src/stores/postgres/lanes/batches.test.ts'
+const HOLD_TESTS = 'src/stores/postgres/ledger/text-holds.test.ts'
+
+/** Faults of gateways that are upgraded, frozen or replaced beside others. */
+export const nodeMutants: readonly Mutant[] = [
+  {
+    name: 'a gateway that is too old for its database starts',
+    file: MIGRATE,
+    text: 'if (problem !== undefined) throw new Error(problem)',
+    replacement: '',
+    tests: [MIGRATE_TESTS],
+  },
+  {
+    name: 'a gateway that knows exactly the smallest migration counts as too old',
+    file: MIGRATE,
+    text: 'if (known >= min) return undefined',
+    replacement: 'if (known > min) return undefined',
+    tests: [MIGRATE_TESTS],
+  },
+  {
+    name: 'a migration does not record which gateways have to drain',
+    file: MIGRATE,
+    text: '${checksum}, ${minNumber})`',
+    replacement: '${checksum}, 0)`',
+    tests: [MIGRATE_TESTS],
+  },
+  {
+    name: 'what older gateways use is dropped while they drain',
+    file: MIGRATE,
+    text: 'if (older.length === 0) return',
+    replacement: 'return',
+    tests: [MIGRATE_TESTS],
+  },
+  {
+    name: 'a gateway that was stopped holds up migrations',
+    file: MIGRATE,
+    text: 'AND seen_at_ms > (extract(epoch FROM clock_timestamp()) * 1000)::bigint - ${LANE_TTL_MS} ORDER',
+    replacement: 'ORDER',
+    tests: [MIGRATE_TESTS],
+  },
+  {
+    name: 'a gateway that is too old stays ready',
+    file: NEWER,
+    text: 'sinceMs >= UNREADY_AFTER_MS',
+    replacement: 'sinceMs >= Infinity',
+    tests: [NEWER_TESTS],
+  },
+  {
+    name: 'a gateway that is too old is not ready before load balancers have seen the newer one',
+    file: NEWER,
+    text: 'sinceMs >= UNREADY_AFTER_MS',
+    replacement: 'sinceMs >= 0',
+    tests: [NEWER_TESTS],
+  },
+  {
+    name: 'a gateway drains for a migration that no gateway uses yet',
+    file: NEWER,
+    text: 'WHERE EXISTS (SELECT FROM lanes WHERE migration >= min_number AND seen_at_ms > 0)',
+    replacement: '',
+    tests: [NEWER_TESTS],
+  },
+  {
+    name: 'a gateway that is too old refuses paid work that load balancers still send',
+    file: NEWER,
+    text: '< REFUSE_AFTER_MS) return undefined',
+    replacement: '< 0) return undefined',
+    tests: [NEWER_TESTS],
+  },
+  {
+    name: 'a gateway that is too old goes on with paid work',
+    file: NEWER,
+    text: '< REFUSE_AFTER_MS) return undefined',
+    replacement: '< Infinity) return undefined',
+    tests: [NEWER_TESTS],
+  },
+  {
+    name: 'paid work starts on a build that is too old for its store',
+    file: 'src/gateway/books/books-guard.ts',
+    text: 'return refusal() ?? guard.refusal(accountId)',
+    replacement: 'return guard.refusal(accountId)',
+    tests: ['src/gateway/books/books-guard.test.ts'],
+  },
+  {
+    name: 'a lane is taken from a process that still writes',
+    file: LANES,
+    text: 'WHERE sealed_id = last_id AND seen_at_ms <= now_ms(p_now_ms) - p_ttl_ms',
+    replacement: 'WHERE sealed_id = last_id',
+    tests: [LANE_TESTS],
+  },
+  {
+    name: 'a lane is taken without fencing the process that had it',
+    file: LANES,
+    text: 'migration = p_migration, epoch = epoch + 1, batch = 0,',
+    replacement: 'migration = p_migration,',
+    tests: [LANE_TESTS],
+  },
+  {
+    name: 'a silent lane is sealed without fencing its process',
+    file: STORED_ROWS,
+    text: 'UPDATE lanes SET epoch = epoch + 1, batch = 0, sealed_id = last_id',
+    replacement: 'UPDATE lanes SET sealed_id = last_id',
+    tests: [LANE_TESTS],
+  },
+  {
+    name: 'a lane is sealed although its process wrote again',
+    file: STORED_ROWS,
+    text: 'AND seen_at_ms <= now_ms(${nowMs}) - ${LANE_TTL_MS}::bigint FOR UPDATE',
+    replacement: 'FOR UPDATE',
+    tests: [LANE_TESTS],
+  },
+  {
+    name: 'a fenced process goes on in the lane that was taken from it',
+    file: LANE,
+    text: "if (stored.epoch > place.epoch) return { fate: 'lane taken' }",
+    replacement: '',
+    tests: [LANE_TESTS],
+  },
+  {
+    name: 'the holds of a process stay after another one took its lane',
+    file: HOLDS,
+    text: 'AND (l.epoch <> h.epoch OR l.seen_at_ms <= v_now_ms - p_ttl_ms)',
+    replacement: 'AND l.seen_at_ms <= v_now_ms - p_ttl_ms',
+    tests: [HOLD_TESTS],
+  },
+  {
+    name: 'a frozen gateway keeps the locks of its step for more than a second',
+    file: STEPS,
+    text: "const IDLE_TIMEOUT = '500ms'",
+    replacement: "const IDLE_TIMEOUT = '900ms'",
+    tests: [BATCH_TESTS],
+  },
+  {
+    name: 'a statement of a frozen gateway waits for its lock for most of a second',
+    file: STEPS,
+    text: "const LOCK_TIMEOUT = '250ms'",
+    replacement: "const LOCK_TIMEOUT = '900ms'",
+    tests: [BATCH_TESTS],
+  },
+]
