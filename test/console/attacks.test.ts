@@ -65,7 +65,7 @@ describe.skipIf(started === undefined)('the console', () => {
     await page.getByLabel('New password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Accept and sign in' }).click()
     await page.getByRole('link', { name: 'Users' }).click()
-    await page.getByRole('link', { name: 'Ada' }).click()
+    await page.getByRole('cell').getByRole('link', { name: 'Ada' }).click()
     await page.getByRole('heading', { level: 1, name: 'Ada' }).waitFor()
     await page.reload()
     await settled(page)

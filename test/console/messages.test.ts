@@ -85,7 +85,7 @@ describe.skipIf(started === undefined)('webhooks, mail and the audit log', () =>
     await problem.waitFor()
 
     expect(await problem.textContent()).toContain('https://')
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('url')
+    await page.locator('[name="url"]:focus').waitFor()
     await page.close()
   })
 

@@ -146,7 +146,7 @@ export type HoldOutcome =
   | {
       readonly outcome: 'held'
       readonly hold: Hold
-      /** What is left of the strictest limits. Absent if the hold has no demand. */
+      /** What is left of the strictest limits of rates. Absent without a demand; may be absent without such limits. */
       readonly rates?: StrictestRates
     }
   | Limited
