@@ -14,6 +14,8 @@ export type Processes = {
   readonly folder: string
   /** Starts a program in the background. Its output goes to a file. Throws after `stopAll`. */
   start(program: Program): Running
+  /** Calls this when `stopAll` has stopped the programs, for a server that starts its own processes. */
+  atEnd(end: () => Promise<void>): void
   /**
    * Stops all processes with SIGTERM and then SIGKILL, and waits until they have ended. Repeating it changes nothing.
    */
@@ -36,6 +38,7 @@ const LOG_CHARACTERS_SHOWN = 2_000
 /** Starts processes and tracks them, so that none outlives the benchmark. */
 export function openProcesses(folder: string): Processes {
   const started: Bun.Subprocess[] = []
+  const ends: (() => Promise<void>)[] = []
   let stopping = false
 
   return {
@@ -55,9 +58,13 @@ export function openProcesses(folder: string): Processes {
       started.push(subprocess)
       return { name, pid: subprocess.pid, ready: probe => ready(name, subprocess, logFile, probe) }
     },
+    atEnd(end) {
+      ends.push(end)
+    },
     async stopAll() {
       stopping = true
       await Promise.all(started.map(stop))
+      await Promise.all(ends.splice(0).map(end => end()))
     },
   }
 }

@@ -93,8 +93,10 @@ export function startLimitedGateway(surroundings: Surroundings): Promise<Gateway
 
 /** A gateway with its books in a PostgreSQL server on the same machine. */
 export async function startPostgresGateway(surroundings: Surroundings): Promise<Gateway> {
+  const server = await PostgresServer.start(18)
+  surroundings.processes.atEnd(() => server.crash())
   const environment = {
-    TOLLGATE_DATABASE_URL: await aDatabase(await PostgresServer.start(18)),
+    TOLLGATE_DATABASE_URL: await aDatabase(server),
     TOLLGATE_SECRET_KEY: Buffer.alloc(32).toString('base64'),
   }
   return startGateway(surroundings, { providers: [], models: [], environment }, 'postgres')
