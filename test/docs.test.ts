@@ -93,7 +93,8 @@ test('every file that the pages about the code name exists', () => {
   const named = ['docs/architecture.md', ...globSync('docs/decisions/*.md', { cwd: root })].flatMap(page =>
     [...textOf(page).matchAll(/[\w./-]+\.(?:ts|sql|mjs|sh)\b/g)].map(([path]) => ({ page, path })),
   )
-  const places = ['.', 'src', 'src/gateway/text', 'src/protocol', 'test/scenarios']
+  const scenarios = globSync('test/scenarios/*/', { cwd: root })
+  const places = ['.', 'src', 'src/gateway/text', 'src/protocol', ...scenarios]
 
   expect(named.length).toBeGreaterThan(30)
   expect(named.filter(({ path }) => !places.some(place => existsSync(join(root, place, path))))).toEqual([])

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { debianProgram } from './support/debian-program.ts'
 import { linksOf } from './support/page-links.ts'
 import { startGatewayProcess } from './support/gateway-process.ts'
-import { PROCESS_START_MS_MAX, until } from './scenarios/until.ts'
+import { PROCESS_START_MS_MAX, until } from './support/until.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-installed-'))

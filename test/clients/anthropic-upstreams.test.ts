@@ -1,8 +1,8 @@
 import Anthropic0 from '@anthropic-ai/sdk'
 import Anthropic1 from 'anthropic-1'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startNativeGateway, type NativeGateway } from '../scenarios/native-gateway.ts'
-import { DONE, delta, finish, ROLE, usage } from '../scenarios/stream-frames.ts'
+import { startNativeGateway, type NativeGateway } from '../scenarios/gateways/native-gateway.ts'
+import { DONE, delta, finish, ROLE, usage } from '../support/stream-frames.ts'
 import type { TestAccount } from '../support/gateway.ts'
 import { sse } from '../support/upstream-replies.ts'
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI4 from 'openai-4'
 import OpenAI6 from 'openai-6'
 import OpenAI7, { toFile } from 'openai'
-import { until } from '../scenarios/until.ts'
+import { until } from '../support/until.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 
 // The official clients with TOLLGATE_OPENAI_MEDIA=on. `openai-images.test.ts` and `openai-videos.test.ts` have the

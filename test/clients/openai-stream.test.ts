@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI4 from 'openai-4'
 import OpenAI6 from 'openai-6'
 import OpenAI7 from 'openai'
-import { until } from '../scenarios/until.ts'
+import { until } from '../support/until.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 
 let gateway: TestGateway

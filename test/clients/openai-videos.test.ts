@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI6 from 'openai-6'
 import OpenAI7, { toFile } from 'openai'
-import { until } from '../scenarios/until.ts'
+import { until } from '../support/until.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import { readMp4 } from '../support/read-mp4.ts'
 

@@ -11,7 +11,7 @@ import { startGatewayProcess, type GatewayProcess } from '../support/gateway-pro
 import { anEmptyDatabase } from '../support/postgres/databases.ts'
 import { Proxy } from '../support/postgres/proxy.ts'
 import { PostgresServer } from '../support/postgres/server.ts'
-import { GRANT, makeCustomer, type Customer } from '../scenarios/reported-costs.ts'
+import { GRANT, makeCustomer, type Customer } from '../scenarios/books/reported-costs.ts'
 import { Load, type LoadReport } from './load.ts'
 
 const ADMIN_KEY = 'tg_admin_kill_nine'

@@ -7,7 +7,7 @@ import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { accepts, freePort } from '../../bench/processes.ts'
-import { PROCESS_START_MS_MAX, until } from '../scenarios/until.ts'
+import { PROCESS_START_MS_MAX, until } from '../support/until.ts'
 import { commandOf, parseDockerfile, type Instruction } from './dockerfile.ts'
 import { apply, inRoot, makeDebian, rootFrom, run, type Root } from './root.ts'
 

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { TestAccount } from '../support/gateway.ts'
 import { chatAnswer } from '../support/upstream-replies.ts'
-import { lanes } from './fault-lanes.ts'
-import { wholeAnswer } from './fault-plays.ts'
+import { lanes } from './failover/fault-lanes.ts'
+import { wholeAnswer } from './failover/fault-plays.ts'
 import {
   chatModel,
   expectNothingHeld,
   startScriptedGateway,
   type ScriptedGateway,
-} from './scripted-gateway.ts'
+} from './gateways/scripted-gateway.ts'
 
 /** A request with 1 input token at 2 USD and at most 1,000 output tokens at 10 USD per million. */
 const HELLO = { model: 'chat', messages: [{ role: 'user', content: 'Hello' }] }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
-import { until } from '../../../test/scenarios/until.ts'
+import { until } from '../../../test/support/until.ts'
 import { streamOf } from '../../../test/support/byte-streams.ts'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { anAccount } from '../../../test/support/ledger-builders.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { until } from '../../../test/scenarios/until.ts'
+import { until } from '../../../test/support/until.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { anAccount } from '../../../test/support/ledger-builders.ts'
 import { rejection } from '../../../test/support/rejection.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { foldEvents } from '../../../test/support/messages-events.ts'
-import { DONE, delta, finish, frame, ROLE, usage } from '../../../test/scenarios/stream-frames.ts'
+import { DONE, delta, finish, frame, ROLE, usage } from '../../../test/support/stream-frames.ts'
 import { shortLivedPieces } from '../../http1/testing/short-lived-pieces.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { usd } from '../../domain/money.ts'

@@ -5,7 +5,7 @@ import {
   type MediaFault,
   type MediaUnderTest,
 } from '../../../test/conformance/media-provider.ts'
-import { until } from '../../../test/scenarios/until.ts'
+import { until } from '../../../test/support/until.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { accepted, aSubmitCall, bytesInput } from '../../../test/support/media-calls.ts'
 import { literalSecret, openAiImagesProvider } from '../../../test/support/media-providers.ts'

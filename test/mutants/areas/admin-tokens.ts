@@ -3,8 +3,8 @@ import type { Mutant } from '../mutant.ts'
 const TOKEN = 'src/domain/admin/admin-token.ts'
 const TOKEN_TESTS = 'src/domain/admin/admin-token.test.ts'
 const STORE_TESTS = 'src/stores/books/access/admin-tokens.test.ts'
-const SCENARIOS = 'test/scenarios/admin-tokens.test.ts'
-const SCOPES = 'test/scenarios/admin-scopes.test.ts'
+const SCENARIOS = 'test/scenarios/operators/admin-tokens.test.ts'
+const SCOPES = 'test/scenarios/operators/admin-scopes.test.ts'
 
 /** Faults in the rights of admin tokens. */
 export const adminTokenMutants: readonly Mutant[] = [

@@ -2,8 +2,8 @@ import type { Mutant } from '../mutant.ts'
 
 const BUDGET = 'src/gateway/byte-budgets/byte-budget.ts'
 const BUDGET_TESTS = 'src/gateway/byte-budgets/byte-budget.test.ts'
-const MEMORY_SCENARIOS = 'test/scenarios/body-memory.test.ts'
-const SPOOL_SCENARIOS = 'test/scenarios/media-bodies.test.ts'
+const MEMORY_SCENARIOS = 'test/scenarios/http/body-memory.test.ts'
+const SPOOL_SCENARIOS = 'test/scenarios/media/media-bodies.test.ts'
 
 /** Faults in the budgets and limits of request bodies. */
 export const bodyMutants: readonly Mutant[] = [
@@ -96,14 +96,14 @@ export const bodyMutants: readonly Mutant[] = [
     file: 'src/gateway/media/fetch-inputs.ts',
     text: '!(await isPrivate(provider))',
     replacement: '(await isPrivate(provider)) !== undefined',
-    tests: ['test/scenarios/videos-inputs.test.ts', 'test/scenarios/images-references.test.ts'],
+    tests: ['test/scenarios/media/videos-inputs.test.ts', 'test/scenarios/media/images-references.test.ts'],
   },
   {
     name: 'a body may come as slowly as it likes',
     file: 'src/http1/server/request-body.ts',
     text: 'if (rateMin === undefined) return Infinity',
     replacement: 'if (rateMin !== undefined) return Infinity',
-    tests: ['src/http1/server/server-request.test.ts', 'test/scenarios/http-edge.test.ts'],
+    tests: ['src/http1/server/server-request.test.ts', 'test/scenarios/http/http-edge.test.ts'],
   },
   {
     name: 'a response is unsolicited if it comes in the first poll after its request',

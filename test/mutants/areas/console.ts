@@ -4,8 +4,8 @@ const OWN_SITE = 'src/http/console/own-site.ts'
 const OWN_SITE_TESTS = 'src/http/console/own-site.test.ts'
 const CALLS = 'src/http/console/calls.ts'
 const SIGN_IN = 'src/gateway/admin/users/sign-in.ts'
-const ROLES = 'test/scenarios/console-roles.test.ts'
-const SIGN_INS = 'test/scenarios/console-sign-in.test.ts'
+const ROLES = 'test/scenarios/console/console-roles.test.ts'
+const SIGN_INS = 'test/scenarios/console/console-sign-in.test.ts'
 
 /** Faults in the sign-in to the console, and in what its users may do. */
 export const consoleMutants: readonly Mutant[] = [
@@ -49,7 +49,7 @@ export const consoleMutants: readonly Mutant[] = [
     file: SIGN_IN,
     text: 'replaces: cookie === undefined ? undefined : sha256(cookie),',
     replacement: 'replaces: undefined,',
-    tests: ['test/scenarios/console-own-sign-in.test.ts'],
+    tests: ['test/scenarios/console/console-own-sign-in.test.ts'],
   },
   {
     name: 'each address of an IPv6 network has tries to sign in of its own',
@@ -63,7 +63,7 @@ export const consoleMutants: readonly Mutant[] = [
     file: 'src/gateway/admin/users/own-sign-in.ts',
     text: 'if (ports.clock.now() < session.createdAtMs + SIGN_IN_FRESH_MS) return',
     replacement: 'if (ports.clock.now() >= session.createdAtMs) return',
-    tests: ['test/scenarios/console-open-id.test.ts'],
+    tests: ['test/scenarios/console/console-open-id.test.ts'],
   },
   {
     name: 'the last owner who can sign in may go if another was invited or disabled',

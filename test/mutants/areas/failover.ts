@@ -171,14 +171,14 @@ export const failoverMutants: readonly Mutant[] = [
     file: RESULT,
     text: "  401: 'unpaid',\n",
     replacement: '',
-    tests: ['test/scenarios/upstream-failures.test.ts'],
+    tests: ['test/scenarios/failover/upstream-failures.test.ts'],
   },
   {
     name: 'a rate limit of the upstream counts as a refusal of the request',
     file: RESULT,
     text: "if (status === 429) return failure(outcome, 'rate_limited', 'status 429')",
     replacement: '',
-    tests: ['test/scenarios/upstream-failures.test.ts'],
+    tests: ['test/scenarios/failover/upstream-failures.test.ts'],
   },
   {
     name: 'a Retry-After in seconds is read as milliseconds',
@@ -228,13 +228,13 @@ export const failoverMutants: readonly Mutant[] = [
     file: 'src/gateway/upstreams/attempt-records.ts',
     text: "if (destination.provider.billsRefused !== 'content_filter') return false",
     replacement: '',
-    tests: ['test/scenarios/billed-refusals.test.ts'],
+    tests: ['test/scenarios/text/billed-refusals.test.ts'],
   },
   {
     name: 'operators are not told that the only upstream of a model fails',
     file: 'src/gateway/upstreams/call-with-failover.ts',
     text: 'const send = throughBreaker(call, ports)',
     replacement: 'const send = admitted.destinations.length === 1 ? call : throughBreaker(call, ports)',
-    tests: ['src/gateway/upstreams/call-with-failover.test.ts', 'test/scenarios/webhooks.test.ts'],
+    tests: ['src/gateway/upstreams/call-with-failover.test.ts', 'test/scenarios/events/webhooks.test.ts'],
   },
 ]

@@ -1,6 +1,6 @@
 import type { Mutant } from '../mutant.ts'
 
-const SOURCES = 'test/scenarios/videos-sources.test.ts'
+const SOURCES = 'test/scenarios/media/videos-sources.test.ts'
 const SIMULATION = 'test/simulation/simulation.test.ts'
 const STORE = 'src/stores/books/jobs/jobs.test.ts'
 const POSTGRES = 'src/stores/postgres/jobs.test.ts'
@@ -107,7 +107,7 @@ export const jobMutants: readonly Mutant[] = [
     file: 'src/domain/jobs/watch.ts',
     text: 'isSubmitted && (timedOut || mayBeFinished.has(reason))',
     replacement: 'isSubmitted && mayBeFinished.has(reason)',
-    tests: ['test/scenarios/media-settlement.test.ts'],
+    tests: ['test/scenarios/media/media-settlement.test.ts'],
   },
   {
     name: 'images cost more than their highest price',
@@ -121,7 +121,7 @@ export const jobMutants: readonly Mutant[] = [
     file: 'src/gateway/media/ask-provider.ts',
     text: '{ ...providerCostOf(job, outcome, ports), atMs }',
     replacement: '{ atMs }',
-    tests: ['test/scenarios/media-costs.test.ts'],
+    tests: ['test/scenarios/media/media-costs.test.ts'],
   },
   {
     name: 'a clip that is cut off is a result',
@@ -170,7 +170,7 @@ export const jobMutants: readonly Mutant[] = [
     file: 'src/stores/disk/blobs.ts',
     text: ' && (await this.#hashes.of(file, path)) === known.sha256',
     replacement: '',
-    tests: ['src/stores/disk/blobs.test.ts', 'test/scenarios/damaged-results.test.ts'],
+    tests: ['src/stores/disk/blobs.test.ts', 'test/scenarios/media/damaged-results.test.ts'],
   },
   {
     name: 'a file that was edited keeps its hash',
@@ -282,14 +282,14 @@ export const jobMutants: readonly Mutant[] = [
     file: 'src/gateway/media/submit-job.ts',
     text: 'const deadlineAtMs = atMs + unknownSubmitTtlMs',
     replacement: 'const deadlineAtMs = atMs',
-    tests: ['test/scenarios/images-unknown.test.ts'],
+    tests: ['test/scenarios/media/images-unknown.test.ts'],
   },
   {
     name: 'a submit that a crash cut off is released at once',
     file: 'src/reconciler/reconcile-jobs.ts',
     text: 'isBegun ? nowMs + unknownSubmitTtlMs : nowMs',
     replacement: 'isBegun ? nowMs : nowMs',
-    tests: ['test/scenarios/videos-killed.test.ts'],
+    tests: ['test/scenarios/media/videos-killed.test.ts'],
   },
   {
     name: 'a released job that was submitted is not watched',
@@ -303,14 +303,14 @@ export const jobMutants: readonly Mutant[] = [
     file: 'src/gateway/media/settle-job.ts',
     text: 'if (wasReleased) await bookLateResult(job, result, ports)',
     replacement: '',
-    tests: ['test/scenarios/images-unknown.test.ts'],
+    tests: ['test/scenarios/media/images-unknown.test.ts'],
   },
   {
     name: 'a result without outputs completes its job',
     file: 'src/gateway/media/settle-job.ts',
     text: 'if (result.outputs.length === 0)\n',
     replacement: 'if (result.outputs.length < 0)\n',
-    tests: ['test/scenarios/videos-settlement.test.ts'],
+    tests: ['test/scenarios/media/videos-settlement.test.ts'],
   },
   {
     name: 'a result that cannot be downloaded now is lost',
@@ -324,7 +324,7 @@ export const jobMutants: readonly Mutant[] = [
     file: 'src/gateway/media/store-outputs.ts',
     text: 'if (mediaType === undefined || !types.includes(mediaType)) {',
     replacement: 'if (mediaType === null) {',
-    tests: ['test/scenarios/jobs-fetching.test.ts'],
+    tests: ['test/scenarios/media/jobs-fetching.test.ts'],
   },
   {
     name: 'a still image is stored and charged as a clip',
@@ -359,21 +359,21 @@ export const jobMutants: readonly Mutant[] = [
     file: 'src/gateway/media/price-result.ts',
     text: 'Math.min(durationMs, quote.heldMs)',
     replacement: 'durationMs',
-    tests: ['test/scenarios/videos-settlement.test.ts'],
+    tests: ['test/scenarios/media/videos-settlement.test.ts'],
   },
   {
     name: "a provider's wrong duration counts before the clip's own header",
     file: 'src/gateway/media/price-result.ts',
     text: '> DURATION_SLACK_MS ? clipMs : durationMs',
     replacement: '> DURATION_SLACK_MS ? durationMs : durationMs',
-    tests: ['test/scenarios/videos-settlement.test.ts'],
+    tests: ['test/scenarios/media/videos-settlement.test.ts'],
   },
   {
     name: 'a job can be read by another account',
     file: 'src/gateway/media/read-job.ts',
     text: 'job.accountId !== accountId || ',
     replacement: '',
-    tests: ['test/scenarios/videos.test.ts'],
+    tests: ['test/scenarios/media/videos.test.ts'],
   },
   {
     name: 'inputs are removed while their job runs',
@@ -529,7 +529,7 @@ export const jobMutants: readonly Mutant[] = [
     file: 'src/gateway/media/price-result.ts',
     text: 'prices !== undefined && hasTokens(tokens)',
     replacement: 'prices !== undefined && tokens !== undefined',
-    tests: ['test/scenarios/media-costs.test.ts'],
+    tests: ['test/scenarios/media/media-costs.test.ts'],
   },
   {
     name: 'the cost of a released job that ended without a result is not recorded',
@@ -571,7 +571,7 @@ export const jobMutants: readonly Mutant[] = [
     file: 'src/gateway/media/damaged-results.ts',
     text: 'if (this.#found.has(name)) return',
     replacement: '',
-    tests: ['test/scenarios/damaged-results.test.ts'],
+    tests: ['test/scenarios/media/damaged-results.test.ts'],
   },
   {
     name: 'a job whose provider states an absurd cost never ends',

@@ -2,7 +2,7 @@ import type { Mutant } from '../mutant.ts'
 
 const ACCESS = 'src/domain/accounts/key-access.ts'
 const ACCESS_TESTS = 'src/domain/accounts/key-access.test.ts'
-const SCENARIOS = 'test/scenarios/key-settings.test.ts'
+const SCENARIOS = 'test/scenarios/keys/key-settings.test.ts'
 
 /** Faults in what a key may be used for. */
 export const keyMutants: readonly Mutant[] = [

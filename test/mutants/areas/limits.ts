@@ -87,7 +87,7 @@ export const limitMutants: readonly Mutant[] = [
     file: STEPS,
     text: 'admit(scopes, demand, nowMs, books.free)',
     replacement: 'admit(scopes, demand, nowMs)',
-    tests: ['test/scenarios/limited-keys.test.ts'],
+    tests: ['test/scenarios/keys/limited-keys.test.ts'],
   },
   {
     name: 'a bucket fills beyond its limit',

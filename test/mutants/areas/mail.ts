@@ -13,7 +13,7 @@ export const mailMutants: readonly Mutant[] = [
     file: RECEIVERS,
     text: '(mails.get(accountId) ?? [])',
     replacement: '[...mails.values()].flat()',
-    tests: [STORE_TESTS, 'test/scenarios/mail.test.ts'],
+    tests: [STORE_TESTS, 'test/scenarios/events/mail.test.ts'],
   },
   {
     name: 'the mails of contacts push out those of operators',

@@ -76,14 +76,14 @@ export const moneyMutants: readonly Mutant[] = [
     file: 'src/protocol/usage.ts',
     text: "!isJsonObject(action) || action['type'] === 'search'",
     replacement: 'true',
-    tests: ['test/scenarios/priced-features.test.ts'],
+    tests: ['test/scenarios/text/priced-features.test.ts'],
   },
   {
     name: 'the hold leaves out searches of the web',
     file: QUOTE,
     text: 'searchCalls: hasSearch ? calls : 0',
     replacement: 'searchCalls: 0',
-    tests: ['test/scenarios/priced-features.test.ts'],
+    tests: ['test/scenarios/text/priced-features.test.ts'],
   },
   {
     name: 'a refused field may be sent in another case',
@@ -104,7 +104,7 @@ export const moneyMutants: readonly Mutant[] = [
     file: 'src/domain/catalog/field-rule.ts',
     text: '[...ofModel, ...ofProvider]',
     replacement: 'ofModel',
-    tests: ['test/scenarios/refuse-fields.test.ts'],
+    tests: ['test/scenarios/text/refuse-fields.test.ts'],
   },
   {
     name: 'a compaction is not charged',
@@ -181,7 +181,7 @@ export const moneyMutants: readonly Mutant[] = [
     file: QUOTE,
     text: 'isWithin ? metered.usage : usageWithinHold(metered.usage, tariff, quote)',
     replacement: 'metered.usage',
-    tests: [QUOTE_TESTS, 'test/scenarios/interrupted-costs.test.ts'],
+    tests: [QUOTE_TESTS, 'test/scenarios/streams/interrupted-costs.test.ts'],
   },
   {
     name: 'an interrupted stream is charged a dearer service tier than the held one',
@@ -245,7 +245,7 @@ export const moneyMutants: readonly Mutant[] = [
     file: 'src/gateway/text/settle-text.ts',
     text: "return tariff === null ? !isCostUnreported : provenance === 'reported'",
     replacement: 'return tariff === null ? !isCostUnreported : provenance.length > 0',
-    tests: ['test/scenarios/settlement.test.ts'],
+    tests: ['test/scenarios/money/settlement.test.ts'],
   },
   {
     name: 'a balance that equals the worst case is refused',
@@ -502,21 +502,21 @@ export const moneyMutants: readonly Mutant[] = [
     file: 'src/protocol/request-features.ts',
     text: 'hasSearch: mayHaveAny || [',
     replacement: 'hasSearch: [',
-    tests: ['test/scenarios/priced-features.test.ts'],
+    tests: ['test/scenarios/text/priced-features.test.ts'],
   },
   {
     name: 'a request that allows no calls of tools is charged for any number',
     file: 'src/protocol/request-features.ts',
     text: '(limit as number) >= 0',
     replacement: '(limit as number) > 0',
-    tests: ['test/scenarios/priced-features.test.ts'],
+    tests: ['test/scenarios/text/priced-features.test.ts'],
   },
   {
     name: 'the searches of a stream are counted again at its end',
     file: 'src/protocol/stream-tally.ts',
     text: 'Math.max(this.#calls.searchCalls, searchCalls)',
     replacement: 'this.#calls.searchCalls + searchCalls',
-    tests: ['test/scenarios/priced-features.test.ts'],
+    tests: ['test/scenarios/text/priced-features.test.ts'],
   },
   {
     name: 'an object in place of a list hides a refused field',
@@ -530,7 +530,7 @@ export const moneyMutants: readonly Mutant[] = [
     file: 'src/gateway/text/admit-text.ts',
     text: 'const form = converted ?? { dialect, request }',
     replacement: 'const form = { dialect, request } ?? converted',
-    tests: ['test/scenarios/refuse-fields.test.ts'],
+    tests: ['test/scenarios/text/refuse-fields.test.ts'],
   },
   {
     name: 'a rule that allows one free value and one with a price of its own gives no warning',
@@ -621,7 +621,7 @@ export const moneyMutants: readonly Mutant[] = [
     file: 'src/cli/commands/reconcile-costs.ts',
     text: 'start = dayAfter(start, RANGE_DAYS_MAX)',
     replacement: 'start = dayAfter(start, RANGE_DAYS_MAX + 1)',
-    tests: ['test/scenarios/reconcile-costs.test.ts'],
+    tests: ['test/scenarios/money/reconcile-costs.test.ts'],
   },
   {
     name: 'a late answer that was given back counts as a loss too',
@@ -677,6 +677,6 @@ export const moneyMutants: readonly Mutant[] = [
     file: 'src/gateway/admin/reports/sold-below-cost.ts',
     text: 'cost > price && !isFree',
     replacement: 'cost > price * 3n && !isFree',
-    tests: ['test/scenarios/margins.test.ts'],
+    tests: ['test/scenarios/money/margins.test.ts'],
   },
 ]

@@ -5,7 +5,7 @@ const LIST = 'src/domain/catalog/price-list.ts'
 const CATALOG = 'src/stores/books/catalog/stored-catalog.ts'
 const PROPERTY = 'test/properties/price-lists.test.ts'
 const UNIT_TESTS = 'src/domain/catalog/price-list.test.ts'
-const SCENARIOS = 'test/scenarios/price-lists.test.ts'
+const SCENARIOS = 'test/scenarios/money/price-lists.test.ts'
 const CATALOG_TESTS = 'src/stores/books/catalog/stored-catalog.test.ts'
 
 /** Faults in the prices of accounts. */

@@ -1,9 +1,9 @@
 import type { Mutant } from '../mutant.ts'
 
 const STORE = 'src/stores/books/jobs/jobs.test.ts'
-const OBSERVED = 'test/scenarios/jobs-observed.test.ts'
-const FETCHING = 'test/scenarios/jobs-fetching.test.ts'
-const KILLED = 'test/scenarios/videos-killed.test.ts'
+const OBSERVED = 'test/scenarios/media/jobs-observed.test.ts'
+const FETCHING = 'test/scenarios/media/jobs-fetching.test.ts'
+const KILLED = 'test/scenarios/media/videos-killed.test.ts'
 
 /**
  * Faults in what happens to jobs outside of requests: losses, fetches, passes, starts and stops, and their log and

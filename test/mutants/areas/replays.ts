@@ -2,7 +2,7 @@ import type { Mutant } from '../mutant.ts'
 
 const COALESCER = 'src/gateway/replays/request-coalescer.ts'
 const COALESCER_TESTS = 'src/gateway/replays/request-coalescer.test.ts'
-const SCENARIOS = 'test/scenarios/replays.test.ts'
+const SCENARIOS = 'test/scenarios/replays/replays.test.ts'
 const STORE_TESTS = 'src/stores/memory/replays.test.ts'
 const SHARED = 'src/gateway/replays/shared-stream.ts'
 const SHARED_TESTS = 'src/gateway/replays/shared-stream.test.ts'
@@ -112,7 +112,7 @@ export const replayMutants: readonly Mutant[] = [
     file: COALESCER,
     text: 'isSmall(body) && isWhole',
     replacement: 'isSmall(body)',
-    tests: ['test/scenarios/replays-streams.test.ts'],
+    tests: ['test/scenarios/replays/replays-streams.test.ts'],
   },
   {
     name: 'a replay has the rate limits of the first answer',

@@ -4,7 +4,7 @@ const FIND = 'src/gateway/requests/find-request.ts'
 const UNIT_TESTS = 'src/gateway/requests/explain-request.test.ts'
 const ITEMS = 'src/domain/pricing/itemize-charge.ts'
 const ITEM_TESTS = 'src/domain/pricing/itemize-charge.test.ts'
-const SCENARIO = 'test/scenarios/explained-requests.test.ts'
+const SCENARIO = 'test/scenarios/requests/explained-requests.test.ts'
 
 /** Faults in what the page of a request shows, and to whom. */
 export const requestMutants: readonly Mutant[] = [
@@ -62,14 +62,14 @@ export const requestMutants: readonly Mutant[] = [
     file: 'src/gateway/admission/admit-caller.ts',
     text: 'record.refusedBy = refusedBy(refusal)',
     replacement: '',
-    tests: ['test/scenarios/recorded-routes.test.ts'],
+    tests: ['test/scenarios/requests/recorded-routes.test.ts'],
   },
   {
     name: 'requests of all projects are listed',
     file: 'src/stores/books/requests/request-list.ts',
     text: "if (projectId !== undefined) add('project_id = ?', projectId)",
     replacement: '',
-    tests: ['test/scenarios/recorded-routes.test.ts'],
+    tests: ['test/scenarios/requests/recorded-routes.test.ts'],
   },
   {
     name: 'a flood of refusals leaves a record of each',

@@ -6,7 +6,7 @@ const STREAM = 'src/stores/s3/object-stream.ts'
 const UPLOAD = 'src/stores/s3/upload.ts'
 const TESTS = 'src/stores/s3/blobs.test.ts'
 const CHECK_TESTS = 'src/stores/s3/check-bucket.test.ts'
-const SCENARIOS = 'test/scenarios/results-on-s3.test.ts'
+const SCENARIOS = 'test/scenarios/media/results-on-s3.test.ts'
 
 /** Faults in the results that are in a bucket. */
 export const resultMutants: readonly Mutant[] = [

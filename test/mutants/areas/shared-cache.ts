@@ -7,7 +7,7 @@ const CONNECTION = 'src/stores/valkey/connection.ts'
 const COALESCER = 'src/gateway/replays/request-coalescer.ts'
 const TESTS = 'src/stores/valkey/shared-cache.test.ts'
 const TWO_NODES = 'src/stores/valkey/two-nodes.test.ts'
-const SCENARIOS = 'test/scenarios/shared-cache.test.ts'
+const SCENARIOS = 'test/scenarios/replays/shared-cache.test.ts'
 
 /** Faults in the answers and requests that nodes share. */
 export const sharedCacheMutants: readonly Mutant[] = [

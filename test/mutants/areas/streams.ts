@@ -4,8 +4,8 @@ const SETTLE = 'src/gateway/text/settle-stream.ts'
 const RELAY = 'src/gateway/text/relay-stream.ts'
 const RELAY_TESTS = 'src/gateway/text/relay-stream.test.ts'
 const OPEN = 'src/gateway/text/open-stream.ts'
-const FINISH = 'test/scenarios/finish-aborted.test.ts'
-const REFUSED = 'test/scenarios/streams-refused.test.ts'
+const FINISH = 'test/scenarios/streams/finish-aborted.test.ts'
+const REFUSED = 'test/scenarios/streams/streams-refused.test.ts'
 
 /** Faults in how streams are opened, relayed and settled. */
 export const streamMutants: readonly Mutant[] = [
@@ -21,42 +21,42 @@ export const streamMutants: readonly Mutant[] = [
     file: SETTLE,
     text: 'endedWell || outputBegan ||',
     replacement: 'endedWell ||',
-    tests: ['test/scenarios/streams-broken.test.ts'],
+    tests: ['test/scenarios/streams/streams-broken.test.ts'],
   },
   {
     name: 'a stream that produced nothing is charged for its input',
     file: SETTLE,
     text: 'usage.output + usage.reasoning + usage.audioOutput > 0',
     replacement: 'usage.output + usage.reasoning + usage.audioOutput >= 0',
-    tests: ['test/scenarios/streams-broken.test.ts'],
+    tests: ['test/scenarios/streams/streams-broken.test.ts'],
   },
   {
     name: 'output that only the usage shows is not charged',
     file: SETTLE,
     text: '(usage !== null && usage.output + usage.reasoning',
     replacement: '(usage === undefined && usage.output + usage.reasoning',
-    tests: ['test/scenarios/responses-stream.test.ts'],
+    tests: ['test/scenarios/streams/responses-stream.test.ts'],
   },
   {
     name: 'output that is only reasoning, which only the usage shows, is not charged',
     file: SETTLE,
     text: 'usage.output + usage.reasoning + usage.audioOutput > 0',
     replacement: 'usage.output + usage.audioOutput > 0',
-    tests: ['test/scenarios/responses-stream.test.ts'],
+    tests: ['test/scenarios/streams/responses-stream.test.ts'],
   },
   {
     name: 'a broken stream looks complete',
     file: SETTLE,
     text: 'return opened.stream.finish(charge, breakForClient(end))',
     replacement: 'return opened.stream.finish(charge, null)',
-    tests: ['test/scenarios/streams-broken.test.ts'],
+    tests: ['test/scenarios/streams/streams-broken.test.ts'],
   },
   {
     name: "an interrupted stream is free if its upstream's own cost was not reported",
     file: SETTLE,
     text: '!(isPriced || reading.endedWell)',
     replacement: '!(isPriced || reading.outputBegan)',
-    tests: ['test/scenarios/interrupted-costs.test.ts'],
+    tests: ['test/scenarios/streams/interrupted-costs.test.ts'],
   },
   {
     name: 'a stream whose charge failed looks complete',
@@ -71,7 +71,7 @@ export const streamMutants: readonly Mutant[] = [
     file: SETTLE,
     text: 'cost: isPriced ? cost : null',
     replacement: 'cost: isPriced ? cost : cost',
-    tests: ['test/scenarios/streams-ended.test.ts'],
+    tests: ['test/scenarios/streams/streams-ended.test.ts'],
   },
   {
     name: 'a stream that its client left counts as read to its end',
@@ -177,7 +177,7 @@ export const streamMutants: readonly Mutant[] = [
     file: OPEN,
     text: "if (end.end === 'broken') return { kind: 'failure', status, reason: 'unreachable', problem: end.reason }",
     replacement: "if (end.end === 'broken') return null",
-    tests: ['test/scenarios/failover.test.ts'],
+    tests: ['test/scenarios/failover/failover.test.ts'],
   },
   {
     name: 'an upstream that was silent before its first output counts as one without an answer',
@@ -226,13 +226,13 @@ export const streamMutants: readonly Mutant[] = [
     file: 'src/gateway/text/settle-stream.ts',
     text: 'isFinished || !(isPriced || reading.endedWell)',
     replacement: 'isFinished || !isPriced',
-    tests: ['test/scenarios/interrupted-costs.test.ts'],
+    tests: ['test/scenarios/streams/interrupted-costs.test.ts'],
   },
   {
     name: 'the prompt of a broken stream is remembered as one of a complete request',
     file: 'src/gateway/text/settle-stream.ts',
     text: 'if (reading.endedWell && reading.usage !== null)',
     replacement: 'if (reading.usage !== null)',
-    tests: ['test/scenarios/assumed-cache.test.ts'],
+    tests: ['test/scenarios/text/assumed-cache.test.ts'],
   },
 ]

@@ -126,7 +126,7 @@ export const usageMutants: readonly Mutant[] = [
     file: TALLY,
     text: 'this.#usage = usage',
     replacement: 'this.#usage ??= usage',
-    tests: ['test/scenarios/streams-ended.test.ts'],
+    tests: ['test/scenarios/streams/streams-ended.test.ts'],
   },
   {
     name: 'a charge by the reported cost is rounded down',
@@ -148,7 +148,7 @@ export const usageMutants: readonly Mutant[] = [
     file: PROMPTS,
     text: 'Math.min(sharedTokens, last.cachedTokens)',
     replacement: 'sharedTokens',
-    tests: [PROMPT_TESTS, 'test/scenarios/assumed-cache.test.ts'],
+    tests: [PROMPT_TESTS, 'test/scenarios/text/assumed-cache.test.ts'],
   },
   {
     name: 'an estimate counts as cached what the provider has forgotten',

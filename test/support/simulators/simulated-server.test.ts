@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { until } from '../../scenarios/until.ts'
+import { until } from '../until.ts'
 import { fakeClock } from '../fake-clock.ts'
 import { rejection } from '../rejection.ts'
 import { jsonReply, type SimulatedReply } from './simulated-reply.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { until } from '../../../scenarios/until.ts'
+import { until } from '../../until.ts'
 import { fakeClock } from '../../fake-clock.ts'
 import { aSubmitCall } from '../../media-calls.ts'
 import { literalSecret, mediaProviderRow } from '../../media-providers.ts'

@@ -5,7 +5,7 @@ import type { MediaProvider } from '../../../../src/gateway/ports/media-provider
 import type { SendMedia } from '../../../../src/providers/media/media-http.ts'
 import type { SecretOf } from '../../../../src/providers/http/address.ts'
 import { KEY_UNDER_TEST, type MediaFault, type MediaUnderTest } from '../../../conformance/media-provider.ts'
-import { until } from '../../../scenarios/until.ts'
+import { until } from '../../until.ts'
 import { fakeClock } from '../../fake-clock.ts'
 import { aSubmitCall } from '../../media-calls.ts'
 import { literalSecret, mediaProviderRow } from '../../media-providers.ts'

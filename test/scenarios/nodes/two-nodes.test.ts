@@ -1,0 +1,196 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { aDataFolder } from '../../support/data-folder.ts'
+import { startGatewayProcess, type GatewayProcess } from '../../support/gateway-process.ts'
+import { aDatabase, anEmptyDatabase } from '../../support/postgres/databases.ts'
+import { Proxy } from '../../support/postgres/proxy.ts'
+import { runServer } from '../../support/postgres/run-server.ts'
+import { chatModel } from '../gateways/scripted-gateway.ts'
+import { until } from '../../support/until.ts'
+
+const server = await runServer()
+const ends: (() => unknown)[] = []
+
+/** A sandbox with one model, whose prices are easy to add up. */
+const CATALOG = {
+  providers: [{ id: 'box', kind: 'sandbox' }],
+  models: [
+    chatModel('dime', {
+      upstreams: [{ provider: 'box', model: 'sandbox-chat' }],
+      pricing: { input_per_mtok: '0', output_per_mtok: '0', per_request: '0.1' },
+    }),
+  ],
+}
+
+/** Starts gateways in processes of their own on one new database. */
+async function startNodes(names: readonly string[], settings: Record<string, string> = {}) {
+  const database = settings['TOLLGATE_DATABASE_URL'] ?? (await aDatabase(server!))
+  const keys = {
+    TOLLGATE_SECRET_KEY: randomBytes(32).toString('base64'),
+    TOLLGATE_ADMIN_KEY: 'the-admin-key',
+  }
+  const start = async (name: string, own: Record<string, string> = {}) => {
+    const node = await startGatewayProcess(aDataFolder(), {
+      TOLLGATE_DATABASE_URL: database,
+      TOLLGATE_NODE_NAME: name,
+      TOLLGATE_REPLAY_TTL_S: '0',
+      ...keys,
+      ...settings,
+      ...own,
+    })
+    ends.push(() => node.kill())
+    return node
+  }
+  return { database, start, nodes: await Promise.all(names.map(name => start(name))) }
+}
+
+async function admin(node: GatewayProcess, method: string, path: string, body?: object): Promise<Response> {
+  const reply = await fetch(`${node.url}/admin/api/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${node.adminKey}`, 'idempotency-key': 'the-only-one' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  if (!reply.ok) throw new Error(`${method} ${path}: ${await reply.text()}`)
+  return reply
+}
+
+async function read<T>(node: GatewayProcess, path: string, method = 'GET'): Promise<T> {
+  const reply = await admin(node, method, path, method === 'POST' ? {} : undefined)
+  return (await reply.json()) as T
+}
+
+function chat(node: GatewayProcess, key: string): Promise<Response> {
+  return fetch(`${node.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model: 'dime', messages: [{ role: 'user', content: 'Hello' }] }),
+  })
+}
+
+/** An account with 5 dollars, and the text of a new key. */
+async function aPayer(node: GatewayProcess): Promise<{ readonly id: string; readonly key: string }> {
+  await admin(node, 'PUT', 'catalog', CATALOG)
+  await admin(node, 'POST', 'accounts', { name: 'ada' })
+  await admin(node, 'POST', 'accounts/ada/grants', { amount_usd: '5' })
+  const reply = await admin(node, 'POST', 'accounts/ada/keys', {})
+  return (await reply.json()) as { readonly id: string; readonly key: string }
+}
+
+const available = async (node: GatewayProcess) =>
+  (await read<{ available_usd: string }>(node, 'accounts/ada')).available_usd
+
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end()
+})
+
+describe.skipIf(server === undefined)('two gateways on one PostgreSQL database', () => {
+  test('that start at once fill an empty database once', async () => {
+    const { nodes } = await startNodes(['one', 'other'], {
+      TOLLGATE_DATABASE_URL: await anEmptyDatabase(server!),
+    })
+
+    const { data } = await read<{ data: readonly { name: string }[] }>(nodes[0]!, 'accounts')
+    const { data: keys } = await read<{ data: readonly object[] }>(nodes[1]!, 'accounts/demo/keys')
+    const shown = nodes.filter(({ output }) => output().includes('sandbox key'))
+
+    expect([data.map(({ name }) => name), keys.length, shown.length]).toEqual([['demo'], 1, 1])
+  })
+
+  test('serve the accounts, keys and prices of each other, and a revoked key is refused by both within a second', async () => {
+    const { nodes } = await startNodes(['one', 'other'])
+    const [one, other] = nodes as [GatewayProcess, GatewayProcess]
+    const { id, key } = await aPayer(one)
+    await until('the other gateway knows the key', async () => (await chat(other, key)).status === 200)
+    await Promise.all(Array.from({ length: 10 }, (_, index) => chat(index % 2 === 0 ? one : other, key)))
+
+    const money = [await available(one), await available(other)]
+    await admin(one, 'POST', `keys/${id}/revoke`)
+    const revokedAtMs = performance.now()
+    await until('the key is refused', async () => (await chat(other, key)).status === 401)
+    const followedMs = performance.now() - revokedAtMs
+
+    // 11 requests of 0.1 dollars.
+    expect(money).toEqual(['3.9', '3.9'])
+    expect((await chat(one, key)).status).toBe(401)
+    expect(followedMs).toBeLessThan(2000)
+    expect(await read(one, 'verify', 'POST')).toMatchObject({ ok: true })
+  })
+
+  test('go on when one of them is killed, with exact balances and sound books', async () => {
+    const { nodes } = await startNodes(['one', 'other'])
+    const [one, other] = nodes as [GatewayProcess, GatewayProcess]
+    const { key } = await aPayer(one)
+    await until('the other gateway knows the key', async () => (await chat(other, key)).status === 200)
+    const cut = Array.from({ length: 8 }, () => chat(one, key).catch(() => undefined))
+    await cut[0]
+
+    await one.kill()
+    const answered = (await Promise.all(cut)).filter(reply => reply?.status === 200).length
+    const replies = await Promise.all(Array.from({ length: 5 }, () => chat(other, key)))
+
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+    const account = await read<{ available_usd: string; held_usd: string }>(other, 'accounts/ada')
+    const { data: charges } = await read<{ data: readonly object[] }>(other, 'usage?account=ada&limit=500')
+    const spent = 5 - Number(account.available_usd) - Number(account.held_usd)
+    expect(spent).toBeCloseTo(charges.length / 10, 9)
+    expect(charges.length).toBeGreaterThanOrEqual(1 + answered + replies.length)
+    expect(await read(other, 'verify', 'POST')).toMatchObject({ ok: true })
+    const { data } = await read<{ data: readonly { name: string }[] }>(other, 'nodes')
+    expect(data.map(({ name }) => name).sort()).toEqual(['one', 'other'])
+  })
+
+  test('a gateway that was stopped is not listed, and the next one takes its lane', async () => {
+    const { nodes, start } = await startNodes(['one', 'other'])
+    const [one, other] = nodes as [GatewayProcess, GatewayProcess]
+    const lanesOf = async () => {
+      type Listed = { readonly name: string; readonly lane: number; readonly epoch: number }
+      const { data } = await read<{ data: readonly Listed[] }>(other, 'nodes')
+      return data.map(({ name, lane, epoch }) => ({ name, lane, epoch }))
+    }
+    const before = await lanesOf()
+
+    await one.stop()
+    const left = await lanesOf()
+    await start('next')
+
+    const freed = before.find(({ name }) => name === 'one')!
+    expect(left).toEqual(before.filter(({ name }) => name === 'other'))
+    expect(await lanesOf()).toContainEqual({ name: 'next', lane: freed.lane, epoch: freed.epoch + 1 })
+  })
+
+  test('a gateway with another secret key does not start', async () => {
+    const { start } = await startNodes(['one'])
+
+    const error = await start('other', { TOLLGATE_SECRET_KEY: randomBytes(32).toString('base64') }).catch(
+      String,
+    )
+
+    expect(error).toContain(
+      'encrypted under another secret key. Set TOLLGATE_SECRET_KEY to the key of the other',
+    )
+  })
+
+  test('a gateway that is cut from the database refuses paid work within seconds, and works again when it is not', async () => {
+    const { nodes, database, start } = await startNodes(['one'])
+    const proxy = Proxy.to(database)
+    ends.push(() => proxy.stop())
+    const other = await start('other', { TOLLGATE_DATABASE_URL: proxy.url(database) })
+    const { key } = await aPayer(nodes[0]!)
+    await until('the other gateway knows the key', async () => (await chat(other, key)).status === 200)
+
+    proxy.requests = 'lost'
+    const cutAtMs = performance.now()
+    const [refused, readiness] = await Promise.all([chat(other, key), fetch(`${other.url}/health/ready`)])
+    const refusedMs = performance.now() - cutAtMs
+    const whileCut = await chat(nodes[0]!, key)
+    proxy.heal()
+    await until('it is ready', async () => (await fetch(`${other.url}/health/ready`)).status === 200)
+
+    expect([refused.status, readiness.status, whileCut.status]).toEqual([503, 503, 200])
+    expect(refusedMs).toBeLessThan(4500)
+    expect((await chat(other, key)).status).toBe(200)
+    // Three answers: before, during and after the cut.
+    await until('all is charged', async () => (await available(other)) === '4.7')
+    expect(await read(other, 'verify', 'POST')).toMatchObject({ ok: true })
+  })
+})
