@@ -82,14 +82,18 @@ goes to standard output, as JSON lines.`
 
 const SETTING_WIDTH = 74
 
-/** Each setting with its default. Its meaning is on the next lines. */
+/** Each setting with its default, below the title of its section. Its meaning is on the next lines. */
 function settingsHelp(): string {
   const help = new Help()
-  return describeConfig({})
-    .map(({ name, default: standard, meaning }) => {
-      const shown = standard === null ? '' : ` (${standard})`
-      const lines = help.boxWrap(meaning.replaceAll('`', ''), SETTING_WIDTH).split('\n')
-      return [`  ${name}${shown}`, ...lines.map(line => `      ${line}`)].join('\n')
+  const sections = Map.groupBy(describeConfig({}), ({ section }) => section)
+  return [...sections]
+    .map(([title, settings]) => {
+      const entries = settings.map(({ name, default: standard, meaning }) => {
+        const shown = standard === null ? '' : ` (${standard})`
+        const lines = help.boxWrap(meaning.replaceAll('`', ''), SETTING_WIDTH).split('\n')
+        return [`  ${name}${shown}`, ...lines.map(line => `      ${line}`)].join('\n')
+      })
+      return [`${title}:`, ...entries].join('\n')
     })
-    .join('\n')
+    .join('\n\n')
 }

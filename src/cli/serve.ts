@@ -1,5 +1,5 @@
 import type { Config, Environment } from '../config/config.ts'
-import { launchProblem } from '../config/environment-problems.ts'
+import { launchProblem } from '../config/environment.ts'
 import { CliError } from './outcome.ts'
 
 export type StartApp = (config: Config) => Promise<{ readonly url: string; stop(): Promise<void> }>

@@ -5063,6 +5063,7 @@ export interface operations {
         content: {
           "application/json": {
             data: {
+              section: string;
               name: string;
               value: string | null;
               default: string | null;

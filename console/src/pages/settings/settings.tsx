@@ -11,6 +11,7 @@ import { texts } from '../../texts.ts'
 const words = texts.settings
 
 type Setting = {
+  readonly section: string
   readonly name: string
   readonly value: string | null
   readonly default: string | null
@@ -82,7 +83,12 @@ export function Settings() {
           return rows.length === 0 ? (
             <Empty title={texts.parts.nothingMatches} text={words.emptyText} />
           ) : (
-            <Table label={words.title} rows={rows} columns={columns} keyOf={({ name }) => name} />
+            [...Map.groupBy(rows, ({ section }) => section)].map(([section, ofSection]) => (
+              <section key={section}>
+                <h2>{section}</h2>
+                <Table label={section} rows={ofSection} columns={columns} keyOf={({ name }) => name} />
+              </section>
+            ))
           )
         }}
       </Loaded>

@@ -37,7 +37,8 @@ export async function getDoctor(_: AdminCall, ports: OperatingPorts): Promise<Bu
 /** The settings in effect, and where each comes from. Of a secret only whether it is set. */
 export async function getSettings(_: AdminCall, ports: OperatingPorts): Promise<BufferedReply> {
   return adminReply({
-    data: ports.describedSettings().map(({ name, value, default: standard, meaning, isSet }) => ({
+    data: ports.describedSettings().map(({ section, name, value, default: standard, meaning, isSet }) => ({
+      section,
       name,
       value,
       default: standard,

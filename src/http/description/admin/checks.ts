@@ -367,6 +367,7 @@ export const adminCheckPaths: Paths = {
         object({
           data: listOf(
             object({
+              section: text,
               name: text,
               value: nullable(text),
               default: nullable(text),
@@ -378,6 +379,7 @@ export const adminCheckPaths: Paths = {
         {
           data: [
             {
+              section: 'Addresses and connections',
               name: 'TOLLGATE_PORT',
               value: '8787',
               default: '8787',

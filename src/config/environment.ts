@@ -1,5 +1,6 @@
 import { nearest } from '../domain/catalog/rows/nearest.ts'
-import type { Environment } from './config.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
 
 /** All variables with this prefix are ours, and no others. */
 const PREFIX = 'TOLLGATE_'
