@@ -127,7 +127,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     ...nowMs,
   })
   const text = new TextHolds({ batches, reads, tariffs: new Tariffs(engine), onFreed, ...nowMs })
-  const owner = { number: random64(), expiresAtMs: () => clock.now() + HOLD_TTL_MS }
+  const owner = { number: random64(), nowMs: () => clock.now(), expiresAtMs: () => clock.now() + HOLD_TTL_MS }
   const close = () => closeConnections(batches, reads)
   const catalog = await openCatalog(engine, secretBox(secretKey)).catch((error: unknown) =>
     close().then(() => Promise.reject(error)),
@@ -150,7 +150,6 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
       text,
       limits,
       owner,
-      clock,
       limitUsage: limitUsage(nowMs.nowMs ?? (() => null)),
       tellAlerts: tell,
       onFreed: listen,

@@ -13,7 +13,7 @@ const DATABASE = 'src/stores/postgres/database/database.ts'
 export const postgresMutants: readonly Mutant[] = [
   {
     name: 'grants of one user to two accounts on two nodes do not see each other',
-    file: 'src/stores/postgres/ledger/ledger.ts',
+    file: 'src/stores/books/ledger/ledger.ts',
     text: "request.allowance === undefined ? 'books' : 'access'",
     replacement: "'books'",
     tests: ['test/properties/admin-grants.test.ts'],

@@ -1,14 +1,12 @@
 import type { SQL } from 'bun'
 import { sumsIn } from '../../../domain/ledger/books.ts'
 import { addUsd, nanoUsd, subtractUsd } from '../../../domain/money.ts'
-import type { Clock } from '../../../gateway/ports/clock.ts'
-import type { Balance, HoldOutcome, Ledger } from '../../../gateway/ports/ledger.ts'
-import type { TextHoldTerms } from '../../books/ledger/holds.ts'
+import type { Balance, Ledger } from '../../../gateway/ports/ledger.ts'
 import type { LimitUsage } from '../../books/access/limit-changes.ts'
-import type { Owner } from '../../books/ledger/media-holds.ts'
+import { ledgerOf, type ClockedOwner, type HoldLedger } from '../../books/ledger/ledger.ts'
 import type { MoneySteps } from '../../books/ledger/money-steps.ts'
 import { booksStateFrom, type BalancesRow } from '../../books/rows/operation-rows.ts'
-import { booksOf, END_OF_WORK, first, type Engine, type Step } from '../../books/steps.ts'
+import { booksOf, first, type Engine, type Step } from '../../books/steps.ts'
 import { createLedgerReports } from '../../books/usage/ledger-reports.ts'
 import { usageSource } from '../access-parts.ts'
 import { chargePlaces } from './charge-places.ts'
@@ -17,8 +15,7 @@ import type { TextHolds } from './text-holds.ts'
 import { verifyBooks } from '../verify/verify.ts'
 import { noBooks } from '../../books/ledger/holds.ts'
 
-/** The ledger of one node. Text holds are rows that batches write, media holds are rows with their money moved. */
-export function createLedger(parts: {
+type NodeParts = {
   readonly engine: Engine
   /** Opens a connection. */
   readonly connect: () => SQL
@@ -28,55 +25,22 @@ export function createLedger(parts: {
   readonly limitUsage: Pick<LimitUsage, 'recount'>
   /** Writes the events of alerts that batches recorded. */
   readonly tellAlerts: () => Promise<unknown>
-  readonly owner: Owner
-  readonly clock: Pick<Clock, 'now'>
+  readonly owner: ClockedOwner
   readonly onFreed: Ledger['onFreed']
-}): Ledger {
-  const { engine, text, owner, clock } = parts
-  const { media, credits, corrections, compensations } = parts.money
-  const placeText = async (hold: TextHoldTerms): Promise<HoldOutcome> => {
-    const { generation } = parts.limits
-    const outcome = await text.place(hold)
-    if (outcome.outcome === 'limited' && hold.demand !== undefined)
-      await parts.limits.noteRefusal({ accountId: hold.accountId, ...hold.demand }, outcome, generation)
-    return outcome
-  }
-  return {
-    // Of the grants of one token to several accounts, each must see those before it.
-    credit: request =>
-      engine.write(request.allowance === undefined ? 'books' : 'access', () => credits.credit(request)),
-    debit: request => engine.write('books', () => corrections.debit(request)),
-    refund: request => engine.write('books', () => corrections.refund(request)),
-    placeHold: ({ atMs, ...hold }) =>
-      hold.kind === 'text' ? placeText(hold) : engine.write('books', () => media.place(hold, owner, atMs)),
-    captureHold: (hold, charge) =>
-      hold.kind === 'text'
-        ? text.capture(hold, charge)
-        : engine.write('books', () => media.capture(hold, charge), END_OF_WORK),
-    releaseHold: (hold, atMs) =>
-      hold.kind === 'text'
-        ? text.release(hold)
-        : engine.write('books', () => media.release(hold, atMs), END_OF_WORK),
-    async renewHolds() {
-      await text.renew()
-      await parts.tellAlerts()
-      await engine.write('books', () => media.renew(owner))
-    },
-    async expiredHolds(limit) {
-      const expired = await text.expired(limit)
-      const ofMedia = await engine.read(() => media.expired(clock.now(), limit - expired.length))
-      return [...expired, ...ofMedia]
-    },
-    expireHold: (hold, atMs) =>
-      hold.kind === 'text'
-        ? text.expire(hold, atMs)
-        : engine.write('books', () => media.expire(hold, { nowMs: clock.now(), atMs })),
-    compensate: (attempt, atMs) =>
-      engine.write('books', () => compensations.compensate(attempt, atMs), END_OF_WORK),
-    onFreed: parts.onFreed,
+}
+
+/** The ledger of one node. */
+export function createLedger(parts: NodeParts): Ledger {
+  const { engine, money, owner, onFreed } = parts
+  return ledgerOf({
+    engine,
+    money,
+    text: textLedger(parts),
+    owner,
+    onFreed,
     heldNow: () => engine.read(heldNow),
     balance: accountId => engine.read(() => balanceOf(accountId)),
-    ...createLedgerReports({
+    reports: createLedgerReports({
       failedJobs: { from: 'jobs', at: 'coalesce(loss_at_ms, changed_at_ms)' },
       engine,
       chargePlaces,
@@ -92,6 +56,27 @@ export function createLedger(parts: {
         blobs,
         onPart,
       ),
+  })
+}
+
+/** Text holds are rows that batches write. */
+function textLedger({ text, limits, tellAlerts }: NodeParts): HoldLedger {
+  return {
+    async place(hold) {
+      const { generation } = limits
+      const outcome = await text.place(hold)
+      if (outcome.outcome === 'limited' && hold.demand !== undefined)
+        await limits.noteRefusal({ accountId: hold.accountId, ...hold.demand }, outcome, generation)
+      return outcome
+    },
+    capture: (hold, charge) => text.capture(hold, charge),
+    release: hold => text.release(hold),
+    async renew() {
+      await text.renew()
+      await tellAlerts()
+    },
+    expired: limit => text.expired(limit),
+    expire: (hold, atMs) => text.expire(hold, atMs),
   }
 }
 

@@ -5,8 +5,9 @@ import type { TextHoldTerms } from '../../books/ledger/holds.ts'
 import type { Database } from 'bun:sqlite'
 import { sumsIn } from '../../../domain/ledger/books.ts'
 import { addUsd, nanoUsd } from '../../../domain/money.ts'
-import type { Balance, HoldOutcome, Ledger } from '../../../gateway/ports/ledger.ts'
+import type { Balance, Ledger } from '../../../gateway/ports/ledger.ts'
 import type { Limited } from '../../../gateway/ports/limits.ts'
+import { ledgerOf, type HoldLedger } from '../../books/ledger/ledger.ts'
 import { createMoneySteps } from '../../books/ledger/money-steps.ts'
 import type { Engine } from '../../books/steps.ts'
 import { createLedgerReports } from '../../books/usage/ledger-reports.ts'
@@ -65,8 +66,7 @@ export function createLedgerSteps(parts: {
 /** Named, because other indexes of jobs look as good and have all of the failed ones. */
 const FAILED_JOBS = { from: 'jobs INDEXED BY jobs_not_sold', at: 'ifnull(loss_at_ms, changed_at_ms)' }
 
-/** The ledger of one node. Text holds are in memory, media holds are rows. */
-export function createLedger(parts: {
+type NodeParts = {
   readonly database: Database
   readonly steps: LedgerSteps
   readonly stepRunner: StepRunner
@@ -74,51 +74,23 @@ export function createLedger(parts: {
   readonly engine: Engine
   readonly owner: HoldOwner
   readonly freedHints: FreedHints
-}): Ledger {
-  const { database, engine, groupCommit, owner } = parts
-  const { text, media, credits, corrections, compensations, booksOfAccounts } = parts.steps
+}
+
+/** The ledger of one node. */
+export function createLedger(parts: NodeParts): Ledger {
+  const { database, engine, owner, steps } = parts
   const mediaHeld = database.prepare<{ held: bigint }, []>(
     "SELECT ifnull(sum(amount), 0) AS held FROM holds WHERE state = 'open'",
   )
-
-  const placeText = (hold: TextHoldTerms): HoldOutcome | Promise<HoldOutcome> => {
-    const outcome = text.place(hold, owner)
-    return outcome.outcome === 'limited' ? toldRefusal(hold, outcome, parts) : outcome
-  }
-  const placeMedia = ({ atMs, ...hold }: Parameters<Ledger['placeHold']>[0]) =>
-    engine.write('books', () => media.place(hold, owner, atMs))
-
-  return {
-    credit: request => engine.write('books', () => credits.credit(request)),
-    debit: request => engine.write('books', () => corrections.debit(request)),
-    refund: request => engine.write('books', () => corrections.refund(request)),
-    placeHold: request => (request.kind === 'text' ? Promise.try(placeText, request) : placeMedia(request)),
-    captureHold: (hold, charge) =>
-      hold.kind === 'text'
-        ? text.capture(hold, charge, groupCommit)
-        : engine.write('books', () => media.capture(hold, charge)),
-    releaseHold: (hold, atMs) =>
-      hold.kind === 'text'
-        ? text.release(hold, atMs, groupCommit)
-        : engine.write('books', () => media.release(hold, atMs)),
-    renewHolds() {
-      text.renew(owner)
-      return engine.write('books', () => media.renew(owner))
-    },
-    async expiredHolds(limit) {
-      const expired = text.expired(owner.monotonicMs(), limit)
-      const ofMedia = await engine.read(() => media.expired(owner.nowMs(), limit - expired.length))
-      return [...expired, ...ofMedia]
-    },
-    expireHold: async (hold, atMs) =>
-      hold.kind === 'text'
-        ? text.expire(hold, { monotonicMs: owner.monotonicMs(), atMs })
-        : engine.write('books', () => media.expire(hold, { nowMs: owner.nowMs(), atMs })),
-    compensate: (attempt, atMs) => engine.write('books', () => compensations.compensate(attempt, atMs)),
+  return ledgerOf({
+    engine,
+    money: steps,
+    text: textLedger(parts),
+    owner,
     onFreed: listener => parts.freedHints.listen(listener),
-    heldNow: async () => ({ text: text.held(), media: nanoUsd(mediaHeld.get()?.held ?? 0n) }),
-    balance: async accountId => balanceOf(booksOfAccounts.of(accountId)),
-    ...createLedgerReports({
+    heldNow: async () => ({ text: steps.text.held(), media: nanoUsd(mediaHeld.get()?.held ?? 0n) }),
+    balance: async accountId => balanceOf(steps.booksOfAccounts.of(accountId)),
+    reports: createLedgerReports({
       failedJobs: FAILED_JOBS,
       engine,
       chargePlaces,
@@ -130,8 +102,25 @@ export function createLedger(parts: {
         ...parts,
         blobs,
         onPart,
-        live: { ...parts.steps, nowMs: () => owner.nowMs() },
+        live: { ...steps, nowMs: () => owner.nowMs() },
       }),
+  })
+}
+
+/** Text holds are in memory, and those of all nodes are together. */
+function textLedger(parts: NodeParts): HoldLedger {
+  const { owner, groupCommit } = parts
+  const { text } = parts.steps
+  return {
+    async place(hold) {
+      const outcome = text.place(hold, owner)
+      return outcome.outcome === 'limited' ? toldRefusal(hold, outcome, parts) : outcome
+    },
+    capture: (hold, charge) => text.capture(hold, charge, groupCommit),
+    release: (hold, atMs) => text.release(hold, atMs, groupCommit),
+    renew: async () => text.renew(owner),
+    expired: async limit => text.expired(owner.monotonicMs(), limit),
+    expire: async (hold, atMs) => text.expire(hold, { monotonicMs: owner.monotonicMs(), atMs }),
   }
 }
 
@@ -139,11 +128,7 @@ export function createLedger(parts: {
 async function toldRefusal(
   { accountId }: TextHoldTerms,
   limited: Limited,
-  {
-    steps: { booksOfAccounts, limits },
-    groupCommit,
-    owner,
-  }: { readonly steps: LedgerSteps; readonly groupCommit: GroupCommit; readonly owner: HoldOwner },
+  { steps: { booksOfAccounts, limits }, groupCommit, owner }: NodeParts,
 ): Promise<Limited> {
   const books = booksOfAccounts.of(accountId)
   const { refusal } = limited

@@ -1,0 +1,86 @@
+import type { Charge } from '../../../gateway/ports/charge.ts'
+import type { Captured, Hold, HoldOutcome, Ledger } from '../../../gateway/ports/ledger.ts'
+import type { LedgerReports } from '../../../gateway/ports/ledger-reports.ts'
+import { END_OF_WORK, type Engine } from '../steps.ts'
+import type { MediaHolds, Owner } from './media-holds.ts'
+import type { MoneySteps } from './money-steps.ts'
+
+/** The holds of one kind, of one node. The methods promise the same as those of `Ledger`. */
+export type HoldLedger = {
+  place(request: Parameters<Ledger['placeHold']>[0]): Promise<HoldOutcome>
+  capture(hold: Hold, charge: Charge): Promise<Captured>
+  release(hold: Hold, atMs: number): Promise<void>
+  renew(): Promise<void>
+  expired(limit: number): Promise<readonly Hold[]>
+  expire(hold: Hold, atMs: number): Promise<boolean>
+}
+
+/** A node as the owner of its holds, with the clock that their expiries are compared with. */
+export type ClockedOwner = Owner & { nowMs(): number }
+
+/**
+ * The ledger of one node. Media holds are rows with their money moved. Text holds are in memory in SQLite, and rows that
+ * batches write in PostgreSQL.
+ */
+export function ledgerOf(parts: {
+  readonly engine: Engine
+  readonly money: Pick<MoneySteps, 'media' | 'credits' | 'corrections' | 'compensations'>
+  readonly text: HoldLedger
+  readonly owner: ClockedOwner
+  readonly reports: LedgerReports
+  readonly onFreed: Ledger['onFreed']
+  readonly heldNow: Ledger['heldNow']
+  readonly balance: Ledger['balance']
+  readonly verify: Ledger['verify']
+}): Ledger {
+  const { engine, money, text, owner, onFreed, heldNow, balance, verify } = parts
+  const { credits, corrections, compensations } = money
+  const media = mediaLedger({ engine, media: money.media, owner })
+  return {
+    // Of the grants of one token to several accounts, each must see those before it.
+    credit: request =>
+      engine.write(request.allowance === undefined ? 'books' : 'access', () => credits.credit(request)),
+    debit: request => engine.write('books', () => corrections.debit(request)),
+    refund: request => engine.write('books', () => corrections.refund(request)),
+    placeHold: request => (request.kind === 'text' ? text.place(request) : media.place(request)),
+    captureHold: (hold, charge) =>
+      hold.kind === 'text' ? text.capture(hold, charge) : media.capture(hold, charge),
+    releaseHold: (hold, atMs) =>
+      hold.kind === 'text' ? text.release(hold, atMs) : media.release(hold, atMs),
+    async renewHolds() {
+      await text.renew()
+      await media.renew()
+    },
+    async expiredHolds(limit) {
+      const expired = await text.expired(limit)
+      return [...expired, ...(await media.expired(limit - expired.length))]
+    },
+    expireHold: (hold, atMs) => (hold.kind === 'text' ? text.expire(hold, atMs) : media.expire(hold, atMs)),
+    compensate: (attempt, atMs) =>
+      engine.write('books', () => compensations.compensate(attempt, atMs), END_OF_WORK),
+    onFreed,
+    heldNow,
+    balance,
+    verify,
+    ...parts.reports,
+  }
+}
+
+function mediaLedger({
+  engine,
+  media,
+  owner,
+}: {
+  readonly engine: Engine
+  readonly media: MediaHolds
+  readonly owner: ClockedOwner
+}): HoldLedger {
+  return {
+    place: ({ atMs, ...hold }) => engine.write('books', () => media.place(hold, owner, atMs)),
+    capture: (hold, charge) => engine.write('books', () => media.capture(hold, charge), END_OF_WORK),
+    release: (hold, atMs) => engine.write('books', () => media.release(hold, atMs), END_OF_WORK),
+    renew: () => engine.write('books', () => media.renew(owner)),
+    expired: limit => engine.read(() => media.expired(owner.nowMs(), limit)),
+    expire: (hold, atMs) => engine.write('books', () => media.expire(hold, { nowMs: owner.nowMs(), atMs })),
+  }
+}
