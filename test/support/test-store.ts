@@ -1,54 +1,13 @@
 import { join } from 'node:path'
-import type { Id } from '../../src/domain/ids.ts'
-import type { Accounts } from '../../src/gateway/ports/accounts.ts'
-import type { AdminTokens } from '../../src/gateway/ports/admin-tokens.ts'
-import type { ApiKeys } from '../../src/gateway/ports/api-keys.ts'
-import type { Alerts } from '../../src/gateway/ports/alerts.ts'
-import type { Attempts } from '../../src/gateway/ports/attempts.ts'
-import type { AuditLog } from '../../src/gateway/ports/audit.ts'
-import type { CatalogStore } from '../../src/gateway/ports/catalog.ts'
 import type { Clock } from '../../src/gateway/ports/clock.ts'
-import type { Jobs } from '../../src/gateway/ports/jobs.ts'
-import type { KeyDefaults } from '../../src/gateway/ports/key-defaults.ts'
-import type { Leases } from '../../src/gateway/ports/leases.ts'
-import type { Limits } from '../../src/gateway/ports/limits.ts'
-import type { Ledger } from '../../src/gateway/ports/ledger.ts'
-import type { Mail, MailQueue } from '../../src/gateway/ports/mail.ts'
-import type { Projects } from '../../src/gateway/ports/projects.ts'
-import type { SignInLinks, Users, UserSessions } from '../../src/gateway/ports/users.ts'
-import type { BookedItems } from '../../src/gateway/ports/booked-items.ts'
-import type { WebhookQueue, Webhooks } from '../../src/gateway/ports/webhooks.ts'
 import type { StoreNode } from '../../src/gateway/ports/store-node.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/stores/sqlite/store.ts'
 import { aDataFolder } from './data-folder.ts'
 import { fakeClock } from './fake-clock.ts'
 import { putNewDatabase } from './new-database.ts'
 
-/** The ports that a node of any store offers. */
-export type TestStore = {
-  readonly newId: () => Id
-  readonly ledger: Ledger
-  readonly attempts: Attempts
-  readonly jobs: Jobs
-  readonly accounts: Accounts
-  readonly apiKeys: ApiKeys
-  readonly adminTokens: AdminTokens
-  readonly users: Users
-  readonly userSessions: UserSessions
-  readonly signInLinks: SignInLinks
-  readonly projects: Projects
-  readonly keyDefaults: KeyDefaults
-  readonly catalog: CatalogStore
-  readonly auditLog: AuditLog
-  readonly leases: Leases
-  readonly limits: Limits
-  readonly bookedItems: BookedItems
-  readonly alerts: Alerts
-  readonly webhooks: Webhooks
-  readonly webhookQueue: WebhookQueue
-  readonly mail: Mail
-  readonly mailQueue: MailQueue
-}
+/** The ports of a node of any store, without its name and its lifecycle. */
+export type TestStore = Omit<StoreNode, 'name' | 'commitChains' | 'finishUpgrade' | 'close'>
 
 export type OpenOptions = {
   /** The clock of the store and of both nodes; a fake one by default. */

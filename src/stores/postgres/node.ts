@@ -1,33 +1,18 @@
 import { HOLD_TTL_MS } from '../../domain/ledger/hold.ts'
 import type { GatewayError } from '../../domain/errors.ts'
-import { idSource } from '../../domain/ids.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
 import type { StoredCatalog } from '../books/catalog/stored-catalog.ts'
-import { StoredAccounts } from '../books/access/accounts.ts'
-import { StoredAdminTokens } from '../books/access/admin-tokens.ts'
-import { StoredApiKeys } from '../books/access/api-keys.ts'
-import { createAuditLog } from '../books/access/audit-log.ts'
-import { StoredAlerts } from '../books/events/alerts.ts'
+import { nodePorts } from '../books/node-ports.ts'
+import type { StoredApiKeys } from '../books/access/api-keys.ts'
 import { BalanceAlerts } from '../books/events/balance-alerts.ts'
 import { Events } from '../books/events/events.ts'
 import { JobAlerts } from '../books/events/job-alerts.ts'
 import { MailRecipients } from '../books/events/mail-recipients.ts'
-import { StoredMail } from '../books/events/mails.ts'
-import { StoredWebhookQueue } from '../books/events/webhook-queue.ts'
-import { StoredWebhooks } from '../books/events/webhooks.ts'
 import { secretBox } from '../books/secrets/secret-box.ts'
-import { createJobs } from '../books/jobs/jobs.ts'
-import { createAttempts } from '../books/ledger/attempts.ts'
 import { createMoneySteps } from '../books/ledger/money-steps.ts'
 import { KeptKeys } from '../books/access/kept-keys.ts'
-import { createKeyDefaults } from '../books/access/key-defaults.ts'
-import { StoredProjects } from '../books/access/projects.ts'
-import { StoredSignInLinks } from '../books/access/sign-in-links.ts'
-import { StoredUserSessions } from '../books/access/user-sessions.ts'
-import { StoredUsers } from '../books/access/users.ts'
 import { accessParts } from './access-parts.ts'
-import { createBookedItems } from '../books/usage/booked-items.ts'
 import { Batches } from './lanes/batches.ts'
 import { besideCharges } from './ledger/beside-charges.ts'
 import { createBesideJobs } from './ledger/beside-jobs.ts'
@@ -96,12 +81,15 @@ export type PostgresNode = Omit<StoreNode, 'close'> & {
 
 /** Takes a lane and opens the ports of one node. Throws an Error for the operator if its secret key is a wrong one. */
 export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
-  const { name, version, connections, random64, secretKey, onProblem = () => undefined } = settings
+  const { name, version, connections, random64, onProblem = () => undefined } = settings
   const { connect } = connections
-  const reads = timedReads(connections.openReads)
   const nowMs: { readonly nowMs?: () => number } = settings.nowMs ? { nowMs: settings.nowMs } : {}
   const build = settings.migration === undefined ? {} : { migration: settings.migration }
+  const box = secretBox(settings.secretKey)
   const { onFreed, listen } = freedHints()
+  const told = eventParts()
+  const tell = () => tellEvents({ ...told, engine })
+  const reads = timedReads(connections.openReads)
   const clock = await DatabaseClock.open({ clock: settings.clock, reads, ...nowMs })
   const commitChains = new LaneChains({ reads })
   const batches = await Batches.open({
@@ -115,63 +103,42 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     ...build,
   })
   const engine = createEngine({ batches, reads, onFreed })
-  const tell = () => tellEvents({ engine, events })
-  const { events, balanceAlerts, mailRecipients, ports: eventPorts } = eventParts({ engine, secretKey })
-  const jobAlerts = new JobAlerts(events)
-  const { stepLimits, beside, money, limits } = moneyParts({
-    engine,
-    reads,
-    events,
-    balanceAlerts,
-    clock,
-    ...nowMs,
-  })
+  const { limits, ...spending } = spendingParts({ ...told, engine, reads, clock, ...nowMs })
   const text = new TextHolds({ batches, reads, tariffs: new Tariffs(engine), onFreed, ...nowMs })
   const owner = { number: random64(), nowMs: () => clock.now(), expiresAtMs: () => clock.now() + HOLD_TTL_MS }
   const close = () => closeConnections(batches, reads)
-  const catalog = await openCatalog(engine, secretBox(secretKey)).catch((error: unknown) =>
+  const catalog = await openCatalog(engine, box).catch((error: unknown) =>
     close().then(() => Promise.reject(error)),
   )
   const newer = new NewerGateways({ clock, onProblem, ...build })
   const { poll, keyLookups, keptOfAccess } = followed({ connect, clock, catalog, limits, newer })
-  const told = { balanceAlerts, mailRecipients, jobAlerts }
-  const access = accessPorts(accessParts({ engine, kept: keptOfAccess, keyLookups, ...told, ...nowMs }))
+  const ports = nodePorts({
+    ...told,
+    ...spending,
+    engine,
+    access: accessParts({ ...told, engine, kept: keptOfAccess, keyLookups, ...nowMs }),
+    ids: { clock, random64 },
+    owner,
+    besideJobs: createBesideJobs({ ...spending, ...told, batches, ...nowMs }),
+    hashText: sha256Of,
+    secretBox: box,
+    keyExpiry: KEY_EXPIRY,
+  })
+  const countedUsage = limitUsage(nowMs.nowMs ?? (() => null))
+  const ledgerParts = { ...spending, engine, connect, text, limits, owner, limitUsage: countedUsage }
   await Promise.all([poll.start(), keyLookups.open()])
   return {
+    ...ports,
     name,
-    newId: idSource({ clock, random64 }),
-    ...access,
-    ...userPorts({ engine, secretKey }),
-    ...eventPorts,
-    ledger: createLedger({
-      engine,
-      connect,
-      money,
-      text,
-      limits,
-      owner,
-      limitUsage: limitUsage(nowMs.nowMs ?? (() => null)),
-      tellAlerts: tell,
-      onFreed: listen,
-    }),
+    ledger: createLedger({ ...ledgerParts, tellAlerts: tell, onFreed: listen }),
     limits,
-    attempts: createAttempts({ engine, besideCharges: beside }),
-    jobs: createJobs({
-      engine,
-      money,
-      owner,
-      jobAlerts,
-      hashText: sha256Of,
-      besideJobs: createBesideJobs({ batches, stepLimits, events, ...nowMs }),
-    }),
-    bookedItems: createBookedItems(engine),
     catalog,
     leases: new PostgresLeases({ reads, ...nowMs }),
     commitChains,
     ...stateOf({ batches, newer, reads, clock }),
     // Every migration is complete when it is applied.
     finishUpgrade: () => Promise.resolve(),
-    close: () => closeNode({ ...access, poll, keyLookups, close }),
+    close: () => closeNode({ ...ports, poll, keyLookups, close }),
   }
 }
 
@@ -258,53 +225,27 @@ function followed({
   return { poll, keyLookups: new KeyLookups({ connect, clock, kept, poll }), keptOfAccess }
 }
 
-/** Accounts, keys and who changed them. */
-function accessPorts(access: ReturnType<typeof accessParts>) {
-  const { engine } = access
-  return {
-    accounts: new StoredAccounts(access),
-    apiKeys: new StoredApiKeys(access),
-    projects: new StoredProjects(access),
-    keyDefaults: createKeyDefaults(engine),
-    adminTokens: new StoredAdminTokens(engine),
-    auditLog: createAuditLog(engine),
-  }
-}
-
-/** The people who sign in to the console. */
-function userPorts({ engine, secretKey }: { readonly engine: Engine; readonly secretKey: Uint8Array }) {
-  return {
-    users: new StoredUsers({ engine, secretBox: secretBox(secretKey) }),
-    userSessions: new StoredUserSessions(engine),
-    signInLinks: new StoredSignInLinks(engine),
-  }
-}
-
-/** What records events, and the ports of what they are told by. */
-function eventParts({ engine, secretKey }: { readonly engine: Engine; readonly secretKey: Uint8Array }) {
+/** What records events. */
+function eventParts() {
   const receivers = storedReceivers
   const events = new Events(receivers)
-  const mailRecipients = new MailRecipients(receivers)
-  const parts = { engine, receivers, events, secretBox: secretBox(secretKey) }
-  const mail = new StoredMail({ engine, mailRecipients })
-  const ports = {
-    alerts: new StoredAlerts({ ...parts, keyExpiry: KEY_EXPIRY }),
-    webhooks: new StoredWebhooks(parts),
-    webhookQueue: new StoredWebhookQueue(parts),
-    mail,
-    mailQueue: mail,
+  return {
+    receivers,
+    events,
+    mailRecipients: new MailRecipients(receivers),
+    balanceAlerts: new BalanceAlerts(events),
+    jobAlerts: new JobAlerts(events),
   }
-  return { events, balanceAlerts: new BalanceAlerts(events), mailRecipients, ports }
 }
 
 /** The steps that move money, with the limits that they take. */
-function moneyParts(
+function spendingParts(
   parts: ConstructorParameters<typeof PostgresLimits>[0] & { readonly balanceAlerts: BalanceAlerts },
 ) {
   const stepLimits = new StepLimits(parts.nowMs ?? (() => null))
-  const beside = besideCharges(stepLimits)
-  const money = createMoneySteps({ ...parts, besideCharges: beside })
-  return { stepLimits, beside, money, limits: new PostgresLimits(parts) }
+  const besides = besideCharges(stepLimits)
+  const money = createMoneySteps({ ...parts, besideCharges: besides })
+  return { stepLimits, besideCharges: besides, money, limits: new PostgresLimits(parts) }
 }
 
 /** Alerts that cannot be told now are told with the next ones, or with the next renewal of holds. */

@@ -1,27 +1,12 @@
 import type { Database } from 'bun:sqlite'
-import { idSource } from '../../domain/ids.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
 import { accessParts } from './access-parts.ts'
-import { StoredAccounts } from '../books/access/accounts.ts'
-import { StoredAdminTokens } from '../books/access/admin-tokens.ts'
-import { StoredApiKeys } from '../books/access/api-keys.ts'
-import { createAuditLog } from '../books/access/audit-log.ts'
+import { nodePorts } from '../books/node-ports.ts'
 import type { KeptKeys } from '../books/access/kept-keys.ts'
-import { createKeyDefaults } from '../books/access/key-defaults.ts'
-import { StoredProjects } from '../books/access/projects.ts'
-import { StoredSignInLinks } from '../books/access/sign-in-links.ts'
-import { StoredUserSessions } from '../books/access/user-sessions.ts'
-import { StoredUsers } from '../books/access/users.ts'
-import { StoredAlerts } from '../books/events/alerts.ts'
 import type { Events } from '../books/events/events.ts'
 import type { MailRecipients } from '../books/events/mail-recipients.ts'
-import { StoredMail } from '../books/events/mails.ts'
 import type { Receivers } from '../books/events/receivers.ts'
-import { StoredWebhookQueue } from '../books/events/webhook-queue.ts'
-import { StoredWebhooks } from '../books/events/webhooks.ts'
-import { createJobs } from '../books/jobs/jobs.ts'
-import { createAttempts } from '../books/ledger/attempts.ts'
 import { StoredCatalog } from '../books/catalog/stored-catalog.ts'
 import { createBesideJobs } from './ledger/beside-jobs.ts'
 import type { OpenCatalog } from './catalog.ts'
@@ -35,7 +20,6 @@ import { createLedger, type LedgerSteps } from './ledger/ledger.ts'
 import { createLimits } from './limits/limits.ts'
 import { NodeChain } from './commits/node-chain.ts'
 import type { Tariffs } from './ledger/tariffs.ts'
-import { createBookedItems } from '../books/usage/booked-items.ts'
 import type { Transactions } from './commits/transactions.ts'
 import type { SecretBox } from '../books/secrets/secret-box.ts'
 import { UsageRebuild } from './usage-days.ts'
@@ -79,31 +63,23 @@ export function openNode(
   const owner = new HoldOwner(random64(), clock)
   const { hints, text } = shared.steps
   const freedHints = hints.add()
-  const access = { ...accessParts({ ...shared, owner }), engine }
-  const mail = new StoredMail({ ...shared, engine })
-  const apiKeys = new StoredApiKeys(access)
+  const ports = nodePorts({
+    ...shared,
+    ...shared.steps,
+    engine,
+    access: accessParts({ ...shared, owner }),
+    ids: { clock, random64, after: lastKey },
+    money: shared.steps,
+    owner,
+    besideJobs: createBesideJobs({ ...shared, node: name }),
+    hashText: sha256Of,
+    keyExpiry: KEY_EXPIRY,
+  })
   return {
+    ...ports,
     name,
-    newId: idSource({ clock, random64, after: lastKey }),
     ledger: createLedger({ ...shared, groupCommit, engine, owner, freedHints }),
-    accounts: new StoredAccounts(access),
-    apiKeys,
-    adminTokens: new StoredAdminTokens(engine),
-    users: new StoredUsers({ ...shared, engine }),
-    userSessions: new StoredUserSessions(engine),
-    signInLinks: new StoredSignInLinks(engine),
-    projects: new StoredProjects(access),
-    attempts: createAttempts({ engine, besideCharges: shared.steps.besideCharges }),
-    jobs: createJobs({
-      engine,
-      money: shared.steps,
-      owner,
-      jobAlerts: shared.steps.jobAlerts,
-      besideJobs: createBesideJobs({ ...shared, node: name }),
-      hashText: sha256Of,
-    }),
     catalog: new StoredCatalog({ ...shared.catalog, engine, hashes: bunHashes }),
-    auditLog: createAuditLog(engine),
     // The file belongs to one process, so this node's chain is the only one that grows.
     commitChains: {
       ends: async () => (author.end === undefined ? [] : [author.end]),
@@ -111,18 +87,11 @@ export function openNode(
       onCommit: listener => author.onCommit(listener),
     },
     limits: createLimits({ ...shared, engine, owner }),
-    bookedItems: createBookedItems(engine),
-    keyDefaults: createKeyDefaults(engine),
-    alerts: new StoredAlerts({ ...shared, engine, keyExpiry: KEY_EXPIRY }),
-    webhooks: new StoredWebhooks({ ...shared, engine }),
-    webhookQueue: new StoredWebhookQueue({ ...shared, engine }),
-    mail,
-    mailQueue: mail,
     leases: new SqliteLeases({ taken: shared.takenLeases, clock }),
     finishUpgrade: () => new UsageRebuild({ database: shared.database, groupCommit }).run(),
     close() {
       // A day of use that cannot be written is lost.
-      apiKeys.writeUses().catch(() => undefined)
+      ports.apiKeys.writeUses().catch(() => undefined)
       groupCommit.close()
       hints.remove(freedHints)
       text.forget(owner)
