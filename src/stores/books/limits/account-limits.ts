@@ -189,3 +189,16 @@ export function isOf({ kind, id, model }: Scope, demand: ScopedDemand, projectOf
       return demand.apiKeyId === id && demand.model === model
   }
 }
+
+/** The values that the columns of an account's row have if it belongs to a scope. Null allows any value. */
+export function columnsOfScope({ kind, id, model }: Scope): {
+  readonly apiKeyId: number | null
+  readonly projectId: number | null
+  readonly model: string | null
+} {
+  return {
+    apiKeyId: kind === 'key' || kind === 'key_model' ? id : null,
+    projectId: kind === 'project' ? id : null,
+    model: model === '' ? null : model,
+  }
+}

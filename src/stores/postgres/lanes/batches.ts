@@ -2,6 +2,7 @@ import { GatewayError } from '../../../domain/errors.ts'
 import type { Hold } from '../../../gateway/ports/ledger.ts'
 import type { TextHoldTerms } from '../../books/ledger/holds.ts'
 import type { WriteOptions } from '../../books/steps.ts'
+import { notRecorded, storeClosing, tooManyWaiting, WAITING_MAX } from '../../books/store-errors.ts'
 import { isLost } from '../database/database-errors.ts'
 import { ANSWER_TIMEOUT_MS, LaneWriter, tell, type Recovered, type WriterSettings } from './lane-writer.ts'
 import type { Answers, AskedCharge, ChargeAnswer, HoldAnswer } from './post.ts'
@@ -15,8 +16,6 @@ import {
   type WaitingStep,
 } from './waiting-work.ts'
 
-/** Far more than a node has in flight. A database that does not answer must not fill the memory. */
-const WAITING_MAX = 65_536
 /** A lane without work stores the commit of its last batch after this time. */
 const IDLE_SEAL_MS = 50
 
@@ -141,7 +140,7 @@ export class Batches {
   }
 
   async #close(): Promise<void> {
-    this.#end ??= new GatewayError('unavailable', 'The store is closing.')
+    this.#end ??= storeClosing()
     this.#writer.giveUp()
     await this.#work
     clearTimeout(this.#sealing)
@@ -155,10 +154,7 @@ export class Batches {
 
   #ask<T>(make: (answer: Answer<T>) => Part | WaitingStep): Promise<T> {
     if (this.#end !== undefined) return Promise.reject(this.#end)
-    if (this.#waiting.length >= WAITING_MAX)
-      return Promise.reject(
-        new GatewayError('unavailable', 'The store has too many writes waiting. Try again shortly.'),
-      )
+    if (this.#waiting.length >= WAITING_MAX) return Promise.reject(tooManyWaiting())
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     this.#waiting.add(make({ resolve, reject }))
     this.#work ??= this.#writeWaiting()
@@ -353,11 +349,3 @@ function refuse(refused: readonly (Part | WaitingStep)[], error: GatewayError): 
 
 /** The answer of a part that no caller waits for. */
 const NOBODY: Answer<void> = { resolve: () => undefined, reject: () => undefined }
-
-/** The error for callers whose work was not written. A retry can help. */
-function notRecorded(cause: unknown): GatewayError {
-  return new GatewayError('unavailable', 'The gateway could not record this. Try again shortly.', {
-    retryAfter: '5',
-    cause,
-  })
-}

@@ -4,7 +4,7 @@ import { usageUnder, type ScopeUsage } from '../../../domain/limits/scope-usage.
 import { nanoUsd, ZERO, type NanoUsd } from '../../../domain/money.ts'
 import { scopeTerms, type LimitUsage } from '../../books/access/limit-changes.ts'
 import type { SqlValue } from '../../books/rows/canonical.ts'
-import { isOf, type LiveScope, type ScopedDemand } from '../../books/limits/account-limits.ts'
+import { columnsOfScope, isOf, type LiveScope, type ScopedDemand } from '../../books/limits/account-limits.ts'
 import { all, atOnce, first, run, type Step } from '../../books/steps.ts'
 import { dayOf } from '../../books/usage/usage-days.ts'
 import { scopeFrom } from './limit-states.ts'
@@ -77,16 +77,15 @@ function* sumsOfPeriods(
 }
 
 /** What a scope spent since the start of a day. Charges that were credited back do not count. */
-export function* spentSince(accountId: number, { kind, id, model }: Scope, startMs: number): Step<NanoUsd> {
-  const apiKeyId = kind === 'key' || kind === 'key_model' ? id : null
-  const projectId = kind === 'project' ? id : null
+export function* spentSince(accountId: number, scope: Scope, startMs: number): Step<NanoUsd> {
+  const { apiKeyId, projectId, model } = columnsOfScope(scope)
   // Day by day, because the table begins with the day: each is one short read of an index.
   const row = yield* first<{ spent: bigint }>(
     `SELECT CAST(coalesce(sum(cost - compensated), 0) AS bigint) AS spent
       FROM generate_series(
           greatest(?::bigint, (SELECT min(day) FROM usage_days)), (SELECT max(day) FROM usage_days)
         ) AS days (of_day) JOIN usage_days ON day = of_day AND account_id = ?
-      WHERE (?::bigint IS NULL OR api_key_id = ?) AND (? = '' OR model = ?)
+      WHERE (?::bigint IS NULL OR api_key_id = ?) AND (?::text IS NULL OR model = ?)
         AND (?::bigint IS NULL OR api_key_id IN (SELECT id FROM api_keys WHERE project_id = ?))`,
     dayOf(startMs),
     accountId,

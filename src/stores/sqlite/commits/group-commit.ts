@@ -1,11 +1,10 @@
-import { GatewayError } from '../../../domain/errors.ts'
+import type { GatewayError } from '../../../domain/errors.ts'
+import { storeClosing, tooManyWaiting, WAITING_MAX } from '../../books/store-errors.ts'
 import type { NodeChain } from './node-chain.ts'
 import type { Step, Transactions } from './transactions.ts'
 
 /** The first caller of a longer batch would wait too long for the steps of the others. */
 const BATCH_MAX = 256
-/** Far more than a node has in flight. A store that cannot commit must not fill the memory. */
-const WAITING_MAX = 65_536
 /**
  * The pause after a commit of several steps, so that under load more steps share each commit: a commit costs as much as
  * the steps of ten charges. There is no pause after a single step, so one sequential client never waits.
@@ -63,9 +62,8 @@ export class GroupCommit {
   }
 
   #refusal(): GatewayError | undefined {
-    if (this.#isClosed) return new GatewayError('unavailable', 'The store is closing.')
-    if (this.#waiting.length < WAITING_MAX) return undefined
-    return new GatewayError('unavailable', 'The store has too many writes waiting. Try again shortly.')
+    if (this.#isClosed) return storeClosing()
+    return this.#waiting.length < WAITING_MAX ? undefined : tooManyWaiting()
   }
 
   #plan(): void {

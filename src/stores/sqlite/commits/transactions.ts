@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { GatewayError } from '../../../domain/errors.ts'
+import { notRecorded } from '../../books/store-errors.ts'
 import type { NodeChain } from './node-chain.ts'
 
 /**
@@ -105,14 +105,6 @@ export class Transactions {
       for (const participant of this.#participants) participant.afterRollback?.()
     }
   }
-}
-
-/** The error for the callers of a failed transaction. A retry can help. */
-function notRecorded(cause: unknown): GatewayError {
-  return new GatewayError('unavailable', 'The gateway could not record this. Try again shortly.', {
-    retryAfter: '5',
-    cause,
-  })
 }
 
 /** A full disk can fail a statement before the commit. */

@@ -5,7 +5,7 @@ import { nanoUsd, type NanoUsd } from '../../../domain/money.ts'
 import { scopeTerms } from '../../books/access/limit-changes.ts'
 import { dayOf } from '../../books/usage/usage-days.ts'
 import type { StepRunner } from '../commits/engine.ts'
-import type { ScopedDemand } from '../../books/limits/account-limits.ts'
+import { columnsOfScope, type ScopedDemand } from '../../books/limits/account-limits.ts'
 
 /** The projects of keys that are kept, at about 50 bytes each. */
 const PROJECTS_KEPT_MAX = 100_000
@@ -28,16 +28,14 @@ export class LimitRows {
   }
 
   /** What a scope spent since the start of a day. Charges that were credited back do not count. */
-  spentSince(accountId: number, { kind, id, model }: Scope, startMs: number): NanoUsd {
+  spentSince(accountId: number, scope: Scope, startMs: number): NanoUsd {
     const { first = null, last = null } = this.#sql.days.get() ?? {}
     if (first === null || last === null) return nanoUsd(0n)
-    const apiKeyId = kind === 'key' || kind === 'key_model' ? id : null
-    const projectId = kind === 'project' ? id : null
+    const { apiKeyId, projectId, model } = columnsOfScope(scope)
     let spent = 0n
     // Day by day, because the table begins with the day: each is one short read of an index.
     for (let day = Math.max(Number(first), dayOf(startMs)); day <= Number(last); day += 1)
-      spent +=
-        this.#sql.spent.get(day, accountId, apiKeyId, model === '' ? null : model, projectId)?.spent ?? 0n
+      spent += this.#sql.spent.get(day, accountId, apiKeyId, model, projectId)?.spent ?? 0n
     return nanoUsd(spent)
   }
 
