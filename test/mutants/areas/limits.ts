@@ -77,7 +77,7 @@ export const limitMutants: readonly Mutant[] = [
   },
   {
     name: 'the check of the books does not find a slot that leaked',
-    file: 'src/stores/books/verify/limits.ts',
+    file: 'src/stores/books/verify/rules/limit-rules.ts',
     text: 'if (counted.running === actual.running) return reserves',
     replacement: 'if (counted.running >= 0) return reserves',
     tests: [STORE_TESTS],

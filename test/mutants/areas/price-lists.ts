@@ -61,7 +61,7 @@ export const priceListMutants: readonly Mutant[] = [
   },
   {
     name: 'verify does not compare the price list of an account with the audit log',
-    file: 'src/stores/books/verify/switches.ts',
+    file: 'src/stores/books/verify/rules/switch-rules.ts',
     text: 'if (lines.priceList(id) !== priceList)',
     replacement: 'if (lines.priceList(id) === undefined)',
     tests: ['src/stores/sqlite/verify/later-edits.test.ts'],

@@ -2,17 +2,17 @@ import type { Mutant } from '../mutant.ts'
 
 const FOLD = 'src/domain/ledger/entry-fold.ts'
 const FOLD_TESTS = 'src/domain/ledger/entry-fold.test.ts'
-const BALANCES = 'src/stores/books/verify/balances.ts'
-const ENTRIES = 'src/stores/books/verify/entries.ts'
-const CHARGES = 'src/stores/books/verify/charges.ts'
-const COMMITS = 'src/stores/books/verify/commits.ts'
-const ROWS = 'src/stores/books/verify/row-checks.ts'
-const JOBS = 'src/stores/books/verify/jobs.ts'
-const USAGE_DAYS = 'src/stores/books/verify/usage-days.ts'
+const BALANCES = 'src/stores/books/verify/rules/balance-rules.ts'
+const ENTRIES = 'src/stores/books/verify/rules/entry-rules.ts'
+const CHARGES = 'src/stores/books/verify/rules/charge-rules.ts'
+const COMMITS = 'src/stores/books/verify/rules/commit-chain-rules.ts'
+const ROWS = 'src/stores/books/verify/rules/money-row-rules.ts'
+const JOBS = 'src/stores/books/verify/rules/job-rules.ts'
+const USAGE_DAYS = 'src/stores/books/verify/rules/usage-day-rules.ts'
 const VERIFY_TESTS = 'src/stores/sqlite/verify/verify.test.ts'
 const EDIT_TESTS = 'src/stores/sqlite/verify/edits.test.ts'
 const LATER_TESTS = 'src/stores/sqlite/verify/later-edits.test.ts'
-const COMMIT_TESTS = 'src/stores/sqlite/verify/check-commits.test.ts'
+const COMMIT_TESTS = 'src/stores/sqlite/verify/read-commits.test.ts'
 const JOB_TESTS = 'src/stores/sqlite/verify/check-jobs.test.ts'
 const POSTGRES_TESTS = 'src/stores/postgres/verify/verify.test.ts'
 const ATTEMPT_TESTS = 'src/stores/sqlite/verify/check-attempts.test.ts'
@@ -42,7 +42,7 @@ export const verifyMutants: readonly Mutant[] = [
   },
   {
     name: 'verify accepts operations of a deleted account',
-    file: 'src/stores/sqlite/verify/check-balances.ts',
+    file: 'src/stores/sqlite/verify/read-balances.ts',
     text: '    yield* this.#checkDeletedAccounts()\n',
     replacement: '',
     tests: [EDIT_TESTS],
@@ -154,7 +154,7 @@ export const verifyMutants: readonly Mutant[] = [
   },
   {
     name: 'verify does not recompute the hashes of commits',
-    file: 'src/stores/books/verify/commit-check.ts',
+    file: 'src/stores/books/verify/rules/commit-rules.ts',
     text: 'isSame(hashOf(this.#hasher), hash)',
     replacement: 'isSame(hashOf(this.#hasher), hash) || true',
     tests: [COMMIT_TESTS],
@@ -217,14 +217,14 @@ export const verifyMutants: readonly Mutant[] = [
   },
   {
     name: 'verify does not name a row that was changed',
-    file: 'src/stores/books/verify/commit-check.ts',
+    file: 'src/stores/books/verify/rules/commit-rules.ts',
     text: 'if (at < 0) return isShort ? [missing] : []',
     replacement: 'if (at !== undefined) return isShort ? [missing] : []',
     tests: [EDIT_TESTS],
   },
   {
     name: 'verify does not look at the rows after the last commit',
-    file: 'src/stores/sqlite/verify/check-commits.ts',
+    file: 'src/stores/sqlite/verify/read-commits.ts',
     text: '  yield check.strayRows()\n',
     replacement: '',
     tests: [COMMIT_TESTS],
@@ -301,7 +301,7 @@ export const verifyMutants: readonly Mutant[] = [
   },
   {
     name: 'verify overlooks stored days without charges',
-    file: 'src/stores/sqlite/verify/check-usage-days.ts',
+    file: 'src/stores/sqlite/verify/read-usage-days.ts',
     text: 'for (const day of tables.storedDays()) check.noteStored(day)',
     replacement: '',
     tests: [EDIT_TESTS],
@@ -336,7 +336,7 @@ export const verifyMutants: readonly Mutant[] = [
   },
   {
     name: 'verify accepts another time of a revocation',
-    file: 'src/stores/books/verify/switches.ts',
+    file: 'src/stores/books/verify/rules/switch-rules.ts',
     text: "if (lines.at(id, 'revoked_at_ms') !== revoked) return",
     replacement: "if ((lines.at(id, 'revoked_at_ms') === null) !== (revoked === null)) return",
     tests: ['src/stores/sqlite/verify/later-edits.test.ts'],
@@ -392,21 +392,21 @@ export const verifyMutants: readonly Mutant[] = [
   },
   {
     name: 'verify accepts limits that no audit line made',
-    file: 'src/stores/books/verify/limits.ts',
+    file: 'src/stores/books/verify/rules/limit-rules.ts',
     text: 'if (isSameLimits(stored, lines.of(publicId))) continue',
     replacement: 'if (isSameLimits(stored, stored)) continue',
     tests: ['src/stores/sqlite/verify/later-edits.test.ts'],
   },
   {
     name: 'verify on many nodes accepts two charges after the same one',
-    file: 'src/stores/postgres/verify/check-balances.ts',
+    file: 'src/stores/postgres/verify/read-balances.ts',
     text: ' OR place > 1',
     replacement: '',
     tests: [POSTGRES_TESTS],
   },
   {
     name: 'verify on many nodes accepts a charge after one that is gone',
-    file: 'src/stores/postgres/verify/check-balances.ts',
+    file: 'src/stores/postgres/verify/read-balances.ts',
     text: 'WHERE NOT is_named OR',
     replacement: 'WHERE',
     tests: [POSTGRES_TESTS],
@@ -420,14 +420,14 @@ export const verifyMutants: readonly Mutant[] = [
   },
   {
     name: 'verify on many nodes reports the rows of batches whose commits come later',
-    file: 'src/stores/postgres/verify/check-commits.ts',
+    file: 'src/stores/postgres/verify/read-commits.ts',
     text: '> sealed_id + 1 AND',
     replacement: '< sealed_id + 1 AND',
     tests: [POSTGRES_TESTS],
   },
   {
     name: 'verify on many nodes accepts rows after the last one of their lane',
-    file: 'src/stores/postgres/verify/check-commits.ts',
+    file: 'src/stores/postgres/verify/read-commits.ts',
     text: ' AND ${table}.id <= last_id',
     replacement: '',
     tests: [POSTGRES_TESTS],
@@ -441,7 +441,7 @@ export const verifyMutants: readonly Mutant[] = [
   },
   {
     name: 'verify on many nodes overlooks stored days without charges',
-    file: 'src/stores/postgres/verify/check-usage-days.ts',
+    file: 'src/stores/postgres/verify/read-usage-days.ts',
     text: 'if (!check.hasCompared(Number(day)))',
     replacement: 'if (check.hasCompared(-1))',
     tests: [POSTGRES_TESTS],

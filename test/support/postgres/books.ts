@@ -1,7 +1,7 @@
 import type { SQL } from 'bun'
 import { keyOf, selectCovered } from '../../../src/stores/books/rows/hashed-table.ts'
 import type { SqlValue } from '../../../src/stores/books/rows/canonical.ts'
-import { CommitsCheck, type CommitRow } from '../../../src/stores/books/verify/commits.ts'
+import { CommitsCheck, type CommitRow } from '../../../src/stores/books/verify/rules/commit-chain-rules.ts'
 import { bunHashes } from '../../../src/stores/postgres/lanes/lane.ts'
 import type { NanoUsd } from '../../../src/domain/money.ts'
 

@@ -34,7 +34,7 @@ import {
 } from '../../books/limits/account-limits.ts'
 import { ownerOf } from '../../books/access/limit-changes.ts'
 import { LimitRows } from './limit-rows.ts'
-import { wrongOpenCounts, type WrongCount } from '../../books/verify/limits.ts'
+import { wrongOpenCounts, type WrongCount } from '../../books/verify/rules/limit-rules.ts'
 
 /**
  * The limits of all accounts. Their usage is in memory: rates start anew with the process, open jobs and the sums of

@@ -6,10 +6,10 @@ import { checkResults } from '../../books/verify/check-results.ts'
 import { checksOfRows, Verifying, type OnPart, type Reader } from '../../books/verify/verify.ts'
 import type { StepRunner } from '../commits/engine.ts'
 import { bunHashes, sha256Of } from '../commits/hashes.ts'
-import { BalancesReader } from './check-balances.ts'
-import { checkCommits } from './check-commits.ts'
-import { checkCounts, type LiveLimits } from './check-counts.ts'
-import { checkUsageDays } from './check-usage-days.ts'
+import { BalancesReader } from './read-balances.ts'
+import { checkCommits } from './read-commits.ts'
+import { checkCounts, type LiveLimits } from './read-counts.ts'
+import { checkUsageDays } from './read-usage-days.ts'
 
 type Verified = {
   readonly stepRunner: StepRunner

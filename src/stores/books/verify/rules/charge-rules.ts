@@ -1,9 +1,9 @@
-import { formatId } from '../../../domain/ids.ts'
-import { describeUsd, nanoUsd } from '../../../domain/money.ts'
-import type { Provenance } from '../../../domain/pricing/usage.ts'
-import type { ChargeRow } from '../rows/charge-rows.ts'
-import { priceOfRow } from '../rows/tariff-rows.ts'
-import { findingOf, type Finding } from './findings.ts'
+import { formatId } from '../../../../domain/ids.ts'
+import { describeUsd, nanoUsd } from '../../../../domain/money.ts'
+import type { Provenance } from '../../../../domain/pricing/usage.ts'
+import type { ChargeRow } from '../../rows/charge-rows.ts'
+import { priceOfRow } from '../../rows/tariff-rows.ts'
+import { findingOf, type Finding } from '../findings.ts'
 
 /** A charge with its tariff, its operation and its key. */
 export type CheckedCharge = ChargeRow & {

@@ -1,9 +1,9 @@
-import type { Book } from '../../../domain/ledger/books.ts'
-import { EntryFold, type WrongEntry } from '../../../domain/ledger/entry-fold.ts'
-import type { OperationKind } from '../../../domain/ledger/operation.ts'
-import type { Entry } from '../../../domain/ledger/post.ts'
-import { nanoUsd } from '../../../domain/money.ts'
-import { balanceKey, findingOf, type Finding } from './findings.ts'
+import type { Book } from '../../../../domain/ledger/books.ts'
+import { EntryFold, type WrongEntry } from '../../../../domain/ledger/entry-fold.ts'
+import type { OperationKind } from '../../../../domain/ledger/operation.ts'
+import type { Entry } from '../../../../domain/ledger/post.ts'
+import { nanoUsd } from '../../../../domain/money.ts'
+import { balanceKey, findingOf, type Finding } from '../findings.ts'
 
 /** An operation with the amounts and the time of the row that it belongs to. */
 export type OperationRow = {

@@ -8,7 +8,7 @@ import {
   findingsOfToken,
   SwitchLines,
   type SwitchLine,
-} from './switches.ts'
+} from './rules/switch-rules.ts'
 
 const ROWS_A_PIECE = 256
 

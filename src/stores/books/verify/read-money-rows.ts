@@ -8,7 +8,7 @@ import {
   type CheckedAttempt,
   type CheckedCorrection,
   type CheckedHold,
-} from './row-checks.ts'
+} from './rules/money-row-rules.ts'
 
 const HOLDS_A_PIECE = 256
 const ATTEMPTS_A_PIECE = 128

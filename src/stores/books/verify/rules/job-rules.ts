@@ -1,10 +1,10 @@
-import { formatId } from '../../../domain/ids.ts'
-import { jobIdPrefix, KEY_TTL_MS, type JobState } from '../../../domain/jobs/job.ts'
-import type { HoldState } from '../../../domain/ledger/hold.ts'
-import { describeUsd, nanoUsd } from '../../../domain/money.ts'
-import { changedColumns, creationFactsIn, type HashText } from '../jobs/job-facts.ts'
-import type { JobRow } from '../jobs/job-rows.ts'
-import { findingOf, type Finding } from './findings.ts'
+import { formatId } from '../../../../domain/ids.ts'
+import { jobIdPrefix, KEY_TTL_MS, type JobState } from '../../../../domain/jobs/job.ts'
+import type { HoldState } from '../../../../domain/ledger/hold.ts'
+import { describeUsd, nanoUsd } from '../../../../domain/money.ts'
+import { changedColumns, creationFactsIn, type HashText } from '../../jobs/job-facts.ts'
+import type { JobRow } from '../../jobs/job-rows.ts'
+import { findingOf, type Finding } from '../findings.ts'
 
 /** A job with its hold, its charge, the operation of its loss, and its latest event. */
 export type CheckedJob = JobRow & {

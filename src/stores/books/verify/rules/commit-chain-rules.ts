@@ -1,9 +1,9 @@
-import { NO_HASH, type Hashes } from '../rows/commit-rows.ts'
-import { hashedTables } from '../rows/hashed-tables.ts'
-import type { HashedTableDefinition } from '../rows/hashed-table.ts'
-import { CommitCheck, isSame, type Difference, type StoredCommit } from './commit-check.ts'
+import { NO_HASH, type Hashes } from '../../rows/commit-rows.ts'
+import { hashedTables } from '../../rows/hashed-tables.ts'
+import type { HashedTableDefinition } from '../../rows/hashed-table.ts'
+import { CommitCheck, isSame, type Difference, type StoredCommit } from './commit-rules.ts'
 import { CoveredRows, type HashedRow } from './covered-rows.ts'
-import type { Finding, Message } from './findings.ts'
+import type { Finding, Message } from '../findings.ts'
 import { accountOfRow, nameOfRow } from './row-names.ts'
 
 /** Rows checked at once. */

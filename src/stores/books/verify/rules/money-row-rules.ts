@@ -1,10 +1,10 @@
-import { formatId } from '../../../domain/ids.ts'
-import type { AttemptState } from '../../../domain/ledger/attempt.ts'
-import type { HoldState } from '../../../domain/ledger/hold.ts'
-import { describeUsd, nanoUsd } from '../../../domain/money.ts'
-import { priceOfRow } from '../rows/tariff-rows.ts'
-import type { UsageColumns } from '../rows/usage-columns.ts'
-import { findingOf, type Finding } from './findings.ts'
+import { formatId } from '../../../../domain/ids.ts'
+import type { AttemptState } from '../../../../domain/ledger/attempt.ts'
+import type { HoldState } from '../../../../domain/ledger/hold.ts'
+import { describeUsd, nanoUsd } from '../../../../domain/money.ts'
+import { priceOfRow } from '../../rows/tariff-rows.ts'
+import type { UsageColumns } from '../../rows/usage-columns.ts'
+import { findingOf, type Finding } from '../findings.ts'
 
 /** A hold with the operations and the charge that name it. */
 export type CheckedHold = {

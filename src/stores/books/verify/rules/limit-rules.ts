@@ -7,12 +7,12 @@ import {
   patchLimits,
   type LimitTerms,
   type ScopeTerms,
-} from '../../../domain/limits/limits-row.ts'
-import type { BudgetPeriod, Scope, ScopeKind, ScopeOwner } from '../../../domain/limits/scope.ts'
-import type { ScopeUsage } from '../../../domain/limits/scope-usage.ts'
-import type { HoldKind } from '../../../domain/ledger/books.ts'
-import { describeUsd, type NanoUsd } from '../../../domain/money.ts'
-import { findingOf, type Finding } from './findings.ts'
+} from '../../../../domain/limits/limits-row.ts'
+import type { BudgetPeriod, Scope, ScopeKind, ScopeOwner } from '../../../../domain/limits/scope.ts'
+import type { ScopeUsage } from '../../../../domain/limits/scope-usage.ts'
+import type { HoldKind } from '../../../../domain/ledger/books.ts'
+import { describeUsd, type NanoUsd } from '../../../../domain/money.ts'
+import { findingOf, type Finding } from '../findings.ts'
 
 /** The ending of the actions that change limits: `account.limits`, `project.limits`, `key.limits`. */
 export const LIMITS_ACTION = '.limits'

@@ -1,8 +1,8 @@
-import { books as everyBook } from '../../../domain/ledger/books.ts'
-import { describeUsd, nanoUsd } from '../../../domain/money.ts'
-import { booksStateFrom, type BalancesRow } from '../rows/operation-rows.ts'
-import type { EntryCheck } from './entries.ts'
-import { balanceKey, findingOf, type Finding } from './findings.ts'
+import { books as everyBook } from '../../../../domain/ledger/books.ts'
+import { describeUsd, nanoUsd } from '../../../../domain/money.ts'
+import { booksStateFrom, type BalancesRow } from '../../rows/operation-rows.ts'
+import type { EntryCheck } from './entry-rules.ts'
+import { balanceKey, findingOf, type Finding } from '../findings.ts'
 
 type StoredRow = BalancesRow & {
   id: bigint

@@ -1,4 +1,4 @@
-import { CanonicalBytes } from '../rows/canonical.ts'
+import { CanonicalBytes } from '../../rows/canonical.ts'
 import {
   CHECKSUM_BYTES,
   ChecksumBytes,
@@ -7,8 +7,8 @@ import {
   type CommitHead,
   type Hashes,
   type Sha256,
-} from '../rows/commit-rows.ts'
-import type { HashedTableDefinition } from '../rows/hashed-table.ts'
+} from '../../rows/commit-rows.ts'
+import type { HashedTableDefinition } from '../../rows/hashed-table.ts'
 import type { HashedRow } from './covered-rows.ts'
 
 export type StoredCommit = CommitHead & {

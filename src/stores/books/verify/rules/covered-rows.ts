@@ -1,6 +1,6 @@
-import type { SqlValue } from '../rows/canonical.ts'
-import { ROW_ID_MIN } from '../cursors.ts'
-import { formOf, type HashedTableDefinition } from '../rows/hashed-table.ts'
+import type { SqlValue } from '../../rows/canonical.ts'
+import { ROW_ID_MIN } from '../../cursors.ts'
+import { formOf, type HashedTableDefinition } from '../../rows/hashed-table.ts'
 
 /** A row of a hashed table in the form that its hash covers. */
 export type HashedRow = { readonly commitId: bigint; readonly values: readonly SqlValue[] }

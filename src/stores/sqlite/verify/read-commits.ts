@@ -1,8 +1,8 @@
 import type { Database } from 'bun:sqlite'
 import { ROW_ID_MIN } from '../../books/cursors.ts'
 import { keyOf, selectCovered } from '../../books/rows/hashed-table.ts'
-import { CommitsCheck, ROWS_NEEDED, type CommitRow } from '../../books/verify/commits.ts'
-import type { CoveredRows } from '../../books/verify/covered-rows.ts'
+import { CommitsCheck, ROWS_NEEDED, type CommitRow } from '../../books/verify/rules/commit-chain-rules.ts'
+import type { CoveredRows } from '../../books/verify/rules/covered-rows.ts'
 import type { Finding } from '../../books/verify/findings.ts'
 import { bunHashes } from '../commits/hashes.ts'
 

@@ -7,7 +7,7 @@ import {
   type MeasuredCharge,
   type StoredUsage,
   type UsageGrain,
-} from '../../books/verify/usage-days.ts'
+} from '../../books/verify/rules/usage-day-rules.ts'
 import { areCostsAdded, isUsageRebuilt } from '../usage-days.ts'
 
 const CHARGES_A_TURN = 256

@@ -1,8 +1,13 @@
 import type { SqlValue } from '../../books/rows/canonical.ts'
 import { keyOf, selectCovered } from '../../books/rows/hashed-table.ts'
 import { chargesTable, operationsTable } from '../../books/rows/money-tables.ts'
-import { CommitsCheck, ROWS_NEEDED, type ChainEnd, type CommitRow } from '../../books/verify/commits.ts'
-import type { CoveredRows } from '../../books/verify/covered-rows.ts'
+import {
+  CommitsCheck,
+  ROWS_NEEDED,
+  type ChainEnd,
+  type CommitRow,
+} from '../../books/verify/rules/commit-chain-rules.ts'
+import type { CoveredRows } from '../../books/verify/rules/covered-rows.ts'
 import type { Finding } from '../../books/verify/findings.ts'
 import { bunHashes } from '../lanes/lane.ts'
 import { isOfLane } from '../lanes/step-writes.ts'

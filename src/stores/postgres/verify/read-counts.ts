@@ -4,7 +4,7 @@ import { addUsd } from '../../../domain/money.ts'
 import { isOf } from '../../books/limits/account-limits.ts'
 import { all, first, type Step } from '../../books/steps.ts'
 import type { Finding } from '../../books/verify/findings.ts'
-import { findingOfCount, wrongOpenCounts, type WrongCount } from '../../books/verify/limits.ts'
+import { findingOfCount, wrongOpenCounts, type WrongCount } from '../../books/verify/rules/limit-rules.ts'
 import { openDemands, scopesOfAccount, spentSince, type OpenDemand } from '../limits/limit-usage.ts'
 import type { Snapshot } from './snapshot.ts'
 

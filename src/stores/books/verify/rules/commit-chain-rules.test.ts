@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { bunHashes } from '../../sqlite/commits/hashes.ts'
-import type { SqlValue } from '../rows/canonical.ts'
-import { CommitRows, NO_HASH } from '../rows/commit-rows.ts'
-import { formOf } from '../rows/hashed-table.ts'
-import { tariffsTable } from '../rows/money-tables.ts'
-import { CommitsCheck, ROWS_NEEDED, type CommitRow } from './commits.ts'
+import { bunHashes } from '../../../sqlite/commits/hashes.ts'
+import type { SqlValue } from '../../rows/canonical.ts'
+import { CommitRows, NO_HASH } from '../../rows/commit-rows.ts'
+import { formOf } from '../../rows/hashed-table.ts'
+import { tariffsTable } from '../../rows/money-tables.ts'
+import { CommitsCheck, ROWS_NEEDED, type CommitRow } from './commit-chain-rules.ts'
 
 /** A row of the smallest hashed table: its id, its content and the id of its commit. */
 function tariff(id: number, commit: number, content = `{"input":"${id}"}`): readonly SqlValue[] {

@@ -1,14 +1,14 @@
-import { ACCOUNT_PRICE_LIST, ACCOUNT_RENAME, type SwitchAction } from '../../../domain/accounts/account.ts'
-import { KEY_RENAME, type KeySwitchAction } from '../../../domain/accounts/api-key.ts'
+import { ACCOUNT_PRICE_LIST, ACCOUNT_RENAME, type SwitchAction } from '../../../../domain/accounts/account.ts'
+import { KEY_RENAME, type KeySwitchAction } from '../../../../domain/accounts/api-key.ts'
 import {
   decodeKeySettings,
   patchKeySettings,
   writeKeySettings,
   type KeySettings,
-} from '../../../domain/accounts/key-settings.ts'
-import { NO_KEY_DEFAULTS, writeKeyDefaults } from '../../../domain/accounts/key-defaults.ts'
-import { projectNameIn, projectNaming, type ProjectSwitch } from '../../../domain/accounts/project.ts'
-import { findingOf, type Finding } from './findings.ts'
+} from '../../../../domain/accounts/key-settings.ts'
+import { NO_KEY_DEFAULTS, writeKeyDefaults } from '../../../../domain/accounts/key-defaults.ts'
+import { projectNameIn, projectNaming, type ProjectSwitch } from '../../../../domain/accounts/project.ts'
+import { findingOf, type Finding } from '../findings.ts'
 
 /** The switches that an audit line turns on or off. The columns have the time of the line, or null. */
 const switches: Readonly<Record<string, Switched>> = {

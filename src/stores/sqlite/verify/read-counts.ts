@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Finding } from '../../books/verify/findings.ts'
-import { findingOfCount } from '../../books/verify/limits.ts'
+import { findingOfCount } from '../../books/verify/rules/limit-rules.ts'
 import type { BooksOfAccounts } from '../ledger/account-books.ts'
 import type { LimitSteps } from '../limits/limit-steps.ts'
 import { isUsageRebuilt } from '../usage-days.ts'

@@ -1,9 +1,9 @@
-import { formatId, type IdPrefix } from '../../../domain/ids.ts'
-import { describeUsd, nanoUsd } from '../../../domain/money.ts'
-import type { SqlValue } from '../rows/canonical.ts'
-import { columnsOf, keyOf, type HashedTableDefinition } from '../rows/hashed-table.ts'
+import { formatId, type IdPrefix } from '../../../../domain/ids.ts'
+import { describeUsd, nanoUsd } from '../../../../domain/money.ts'
+import type { SqlValue } from '../../rows/canonical.ts'
+import { columnsOf, keyOf, type HashedTableDefinition } from '../../rows/hashed-table.ts'
 import type { HashedRow } from './covered-rows.ts'
-import type { Finding, Message } from './findings.ts'
+import type { Finding, Message } from '../findings.ts'
 
 /** Names a row of a hashed table in messages for the operator, by the columns that its table has. */
 export function nameOfRow(table: HashedTableDefinition, { values }: HashedRow): Message {

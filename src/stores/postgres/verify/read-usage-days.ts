@@ -1,7 +1,11 @@
 import { all } from '../../books/steps.ts'
 import { IS_COMPENSATED } from '../../books/usage/usage-days.ts'
 import type { Finding } from '../../books/verify/findings.ts'
-import { UsageDaysCheck, type MeasuredCharge, type StoredUsage } from '../../books/verify/usage-days.ts'
+import {
+  UsageDaysCheck,
+  type MeasuredCharge,
+  type StoredUsage,
+} from '../../books/verify/rules/usage-day-rules.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** Reads the charges in the order of time, and the stored usage of each day when all of its charges were read. */

@@ -1,5 +1,5 @@
-import { describeUsd, nanoUsd } from '../../../domain/money.ts'
-import type { UsageTotals } from '../../../gateway/ports/ledger-reports.ts'
+import { describeUsd, nanoUsd } from '../../../../domain/money.ts'
+import type { UsageTotals } from '../../../../gateway/ports/ledger-reports.ts'
 import {
   addTotals,
   dayOf,
@@ -10,8 +10,8 @@ import {
   type OperatorMeasures,
   type UsageDay,
   type UsageDayRow,
-} from '../usage/usage-days.ts'
-import { findingOf, type Finding } from './findings.ts'
+} from '../../usage/usage-days.ts'
+import { findingOf, type Finding } from '../findings.ts'
 
 /**
  * Charges of a day come after those of the day before, unless the clock was set back or a transaction crosses midnight.

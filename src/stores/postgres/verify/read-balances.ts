@@ -2,14 +2,14 @@ import {
   findingOfDeletedAccount,
   findingsOfBalances,
   type CheckedBalances,
-} from '../../books/verify/balances.ts'
+} from '../../books/verify/rules/balance-rules.ts'
 import {
   findingOfLooseCharge,
   findingsOfCharge,
   type CheckedCharge,
   type LooseCharge,
-} from '../../books/verify/charges.ts'
-import { EntryCheck, type OperationRow } from '../../books/verify/entries.ts'
+} from '../../books/verify/rules/charge-rules.ts'
+import { EntryCheck, type OperationRow } from '../../books/verify/rules/entry-rules.ts'
 import type { Finding } from '../../books/verify/findings.ts'
 import { BALANCES, CHARGES, OPERATIONS } from '../../books/verify/money-queries.ts'
 import type { Snapshot } from './snapshot.ts'

@@ -8,7 +8,7 @@ import {
   type LimitedOwner,
   type LimitLine,
   type StoredLimits,
-} from './limits.ts'
+} from './rules/limit-rules.ts'
 
 const LINES_A_PIECE = 256
 const ACCOUNTS_A_PIECE = 64

@@ -4,7 +4,7 @@ import {
   findingsOfHold,
   type CheckedCorrection,
   type CheckedHold,
-} from './row-checks.ts'
+} from './money-row-rules.ts'
 
 function textsOf(findings: ReturnType<typeof findingsOfHold>): string {
   return findings.flatMap(({ message }) => message.filter(part => typeof part === 'string')).join('')

@@ -9,7 +9,7 @@ import {
   type CheckedJob,
   type CheckedKey,
   type KeyedJob,
-} from './jobs.ts'
+} from './rules/job-rules.ts'
 
 /** Requests can have long prompts. */
 const JOBS_A_PIECE = 64
