@@ -82,8 +82,8 @@ export async function freezeNode(
   log: Logged,
 ): Promise<number> {
   const lane = await two.laneOf('other')
-  let [calmMs, longestMs] = [0, 0]
-  await two.load(async load => {
+  let calmMs = 0
+  const { one } = await two.load(async load => {
     await load.answers(ANSWERS)
     load.reports.one.longestMs = 0
     await load.answers(CALM_ANSWERS, ['one'])
@@ -97,13 +97,14 @@ export async function freezeNode(
         await two.takeLane()
       } else if (isLate) await two.startAndStopAnother()
       await load.answers(ANSWERS, ['one'])
-      longestMs = load.reports.one.longestMs
     } finally {
       two.signal('other', 'SIGCONT')
     }
     await load.answers(ANSWERS)
-    requireUndisturbed('one', load.reports.one)
   })
+  requireUndisturbed('one', one)
+  // Read at the end, so that a request that waited until the frozen gateway went on is counted, too.
+  const { longestMs } = one
   const isFenced = (await two.laneOf('other')) !== lane
   if (isFenced !== isLate) throw new Error(`The frozen gateway was ${isFenced ? '' : 'not '}fenced.`)
   const charges = await two.check()
