@@ -8,7 +8,6 @@ import type { OwnedByteStream } from '../../http1/byte-stream.ts'
 import { ClientError, clientError } from '../../http1/client/client-error.ts'
 import type { HttpResponse } from '../../http1/client/http-client.ts'
 import { readAll } from '../../http1/read-all.ts'
-import type { HeaderFields } from '../../http1/wire/header-fields.ts'
 import { utf8Text } from '../../http1/wire/utf8-text.ts'
 
 /** The parts of an answer's head that are used. */
@@ -25,20 +24,13 @@ export type AnswerHead = {
 }
 
 const RATE_LIMITS = 'x-ratelimit-'
-const USUAL_RATE_LIMITS = [
-  'x-ratelimit-limit-requests',
-  'x-ratelimit-limit-tokens',
-  'x-ratelimit-remaining-requests',
-  'x-ratelimit-remaining-tokens',
-  'x-ratelimit-reset-requests',
-  'x-ratelimit-reset-tokens',
-]
 
 export function readHead(
   { status, headers: fields, contentLength }: Pick<HttpResponse, 'status' | 'headers' | 'contentLength'>,
   costHeader: string | undefined,
 ): AnswerHead {
   const costName = costHeader?.toLowerCase()
+  const rateLimits: [string, string][] = []
   let contentType: string | undefined
   let retryAfter: string | undefined
   let reportedCost: string | null = null
@@ -48,6 +40,8 @@ export function readHead(
     else if (fields.isNamed(index, 'retry-after')) retryAfter = joined(retryAfter, fields.valueAt(index))
     else if (fields.isNamed(index, 'content-encoding') && fields.valueAt(index) !== 'identity')
       contentEncoding = joined(contentEncoding, fields.valueAt(index))
+    else if (fields.isNamed(index, RATE_LIMITS, 'prefix'))
+      rateLimits.push([fields.nameAt(index), fields.valueAt(index)])
     if (costName !== undefined && fields.isNamed(index, costName))
       reportedCost = joined(reportedCost ?? undefined, fields.valueAt(index))
   }
@@ -55,25 +49,11 @@ export function readHead(
     status,
     contentType,
     retryAfter: retryAfter === undefined ? undefined : readRetryAfter(retryAfter),
-    rateLimits: rateLimitsOf(fields),
+    rateLimits,
     reportedCost,
     contentLength,
     contentEncoding,
   }
-}
-
-function rateLimitsOf(fields: HeaderFields): RateLimits {
-  const rateLimits: [string, string][] = []
-  for (let index = 0; index < fields.count; index += 1)
-    if (fields.isNamed(index, RATE_LIMITS, 'prefix'))
-      rateLimits.push([rateLimitName(fields, index), fields.valueAt(index)])
-  return rateLimits
-}
-
-/** Makes no new string for the usual names. */
-function rateLimitName(fields: HeaderFields, index: number): string {
-  for (const name of USUAL_RATE_LIMITS) if (fields.isNamed(index, name)) return name
-  return fields.nameAt(index)
 }
 
 /** A header that comes more than once is a list of its values. */
