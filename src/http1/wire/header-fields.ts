@@ -2,8 +2,6 @@ import { endOf, TOKEN, VALUE } from './char-class.ts'
 
 /** The most fields that a head may have. */
 const FIELDS_MAX = 200
-/** Most heads have fewer, so room for this many is allocated at first. */
-const FIELDS_INITIAL = 24
 
 const TAB = 9
 const LF = 10
@@ -35,7 +33,7 @@ export class HeaderFields {
   count = 0
   readonly #bytes: Buffer
   /** The positions where the lines begin. The last one is of the blank line. */
-  #lines = new Int32Array(FIELDS_INITIAL + 1)
+  readonly #lines: number[] = []
 
   private constructor(bytes: Buffer) {
     this.#bytes = bytes
@@ -170,7 +168,7 @@ export class HeaderFields {
       const nameEnd = endOf(TOKEN, bytes, position)
       if (nameEnd === position) {
         if (!isLineEnd(bytes, position)) return lineProblem(bytes, position)
-        this.#lines[this.count] = position
+        this.#lines.push(position)
         this.end = position + LINE_END_BYTES
         return undefined
       }
@@ -180,19 +178,10 @@ export class HeaderFields {
       const lineEnd = endOf(VALUE, bytes, nameEnd + 1)
       if (!isLineEnd(bytes, lineEnd)) return lineProblem(bytes, lineEnd)
       if (this.count === FIELDS_MAX) return 'too_many'
-      this.#note(position)
+      this.#lines.push(position)
+      this.count += 1
       position = lineEnd + LINE_END_BYTES
     }
-  }
-
-  #note(line: number): void {
-    if (this.count === FIELDS_INITIAL) {
-      const more = new Int32Array(FIELDS_MAX + 1)
-      more.set(this.#lines)
-      this.#lines = more
-    }
-    this.#lines[this.count] = line
-    this.count += 1
   }
 }
 
