@@ -9,18 +9,26 @@ export type ServerResponse = {
   /** By names in lower case. The server adds `date`, `content-length` or `transfer-encoding`, and `connection`. */
   readonly headers: Readonly<Record<string, string>>
   /** The values of `set-cookie` headers. */
-  readonly cookies?: readonly string[]
+  readonly cookies?: readonly string[] | undefined
   /**
    * A string is sent as UTF-8. A stream is read as fast as the client takes it, and cancelled when the client
    * disconnects.
    */
   readonly body: string | Uint8Array | ByteStream | null
   /** The length of a stream, if it is known. A stream of another length breaks the connection. */
-  readonly contentLength?: number
+  readonly contentLength?: number | undefined
 }
 
 export function isStream(body: ServerResponse['body']): body is ByteStream {
   return body !== null && typeof body === 'object' && 'cancel' in body
+}
+
+/** In bytes; undefined for a stream whose length is not known. */
+export type BodyLength = number | undefined
+
+export function bodyLength({ body, contentLength }: ServerResponse): BodyLength {
+  if (typeof body === 'string') return Buffer.byteLength(body)
+  return isStream(body) ? contentLength : (body?.length ?? 0)
 }
 
 /** Writes of up to this size are assembled in one buffer that all connections share. */
@@ -52,14 +60,15 @@ export class ResponseWriter {
   }
 
   sendContinue(): void {
-    this.#write('HTTP/1.1 100 Continue\r\n\r\n', '', '')
+    this.#write('HTTP/1.1 100 Continue\r\n\r\n')
   }
 
   /**
-   * Sends a head and a body. Resolves when the kernel has taken it; rejects when the connection is closed before that.
+   * Sends a head, and a body of `bytes` bytes. Resolves when the kernel has taken it; rejects when the connection is
+   * closed before that.
    */
-  send(head: string, body: Uint8Array | string): Promise<void> {
-    this.#write(head, body, '')
+  send(head: string, body?: Uint8Array | string, bytes?: number): Promise<void> {
+    this.#write(head, body, bytes)
     return this.#writer.drained()
   }
 
@@ -80,9 +89,9 @@ export class ResponseWriter {
       missing -= piece?.length ?? 0
       const isEnd = piece === undefined
       if (length !== undefined && (missing < 0 || (isEnd && missing > 0))) throw wrongLength(length)
-      if (!isChunked) this.#write(before, piece ?? '', '')
-      else if (piece === undefined) this.#write(before + LAST_CHUNK, '', '')
-      else this.#write(`${before}${piece.length.toString(16)}\r\n`, piece, LINE_END)
+      if (!isChunked) this.#write(before, piece, piece?.length)
+      else if (piece === undefined) this.#write(before + LAST_CHUNK)
+      else this.#write(`${before}${piece.length.toString(16)}\r\n`, piece, piece.length, LINE_END)
       before = ''
       if (!this.isDrained) await this.#writer.drained()
     } while (piece !== undefined)
@@ -102,9 +111,11 @@ export class ResponseWriter {
     this.#writer.close(DISCONNECTED)
   }
 
-  /** Sends all three in one write. `before` and `after` are Latin-1, and a string as content is sent as UTF-8. */
-  #write(before: string, content: Uint8Array | string, after: string): void {
-    const contentBytes = typeof content === 'string' ? Buffer.byteLength(content) : content.length
+  /**
+   * Sends all three in one write. `before` and `after` are Latin-1, and a string as content is sent as UTF-8, in
+   * `contentBytes` bytes.
+   */
+  #write(before: string, content: Uint8Array | string = '', contentBytes = 0, after = ''): void {
     const size = before.length + contentBytes + after.length
     if (size === 0) return
     const isSmall = size <= SCRATCH_BYTES
@@ -131,20 +142,15 @@ const DISCONNECTED = new HttpError(
 
 /** The head of a response, including the blank line. Throws for a header value that does not fit in one line. */
 export function responseHead(
-  { status, headers, cookies, body, contentLength }: ServerResponse,
+  { status, headers, cookies }: ServerResponse,
   { isHttp10 }: RequestHead,
-  { date, isLast }: { readonly date: string; readonly isLast: boolean },
+  { date, isLast, length }: { readonly date: string; readonly isLast: boolean; readonly length: BodyLength },
 ): string {
   let text = `${responseStart(status, headers, cookies)}date: ${date}\r\n`
   if (isLast) {
     if (headers['connection'] === undefined) text += 'connection: close\r\n'
   } else if (isHttp10) text += 'connection: keep-alive\r\n'
   if (hasNoBody(status)) return `${text}\r\n`
-  if (isStream(body) && contentLength !== undefined) return `${text}content-length: ${contentLength}\r\n\r\n`
-  if (isStream(body)) return isHttp10 ? `${text}\r\n` : `${text}transfer-encoding: chunked\r\n\r\n`
-  return `${text}content-length: ${byteLength(body)}\r\n\r\n`
-}
-
-function byteLength(body: string | Uint8Array | null): number {
-  return typeof body === 'string' ? Buffer.byteLength(body) : (body?.length ?? 0)
+  if (length !== undefined) return `${text}content-length: ${length}\r\n\r\n`
+  return isHttp10 ? `${text}\r\n` : `${text}transfer-encoding: chunked\r\n\r\n`
 }

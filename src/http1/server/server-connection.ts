@@ -13,7 +13,14 @@ import type { BodyConnection } from './request-body.ts'
 import type { ReadTurns } from './read-turns.ts'
 import { RequestReader } from './request-reader.ts'
 import { ServerRequest, unreadRequest, type Responder } from './server-request.ts'
-import { isStream, responseHead, ResponseWriter, type ServerResponse } from './response-writer.ts'
+import {
+  bodyLength,
+  isStream,
+  responseHead,
+  ResponseWriter,
+  type BodyLength,
+  type ServerResponse,
+} from './response-writer.ts'
 
 /** The part of a server that a connection uses. */
 export type ConnectionServer = {
@@ -32,9 +39,6 @@ export type ConnectionServer = {
   onFailure(connection: ServerConnection, error: Error): void
   onClosed(connection: ServerConnection): void
 }
-
-type Body = Pick<ServerResponse, 'body' | 'contentLength'>
-const NO_BODY: Body = { body: null }
 
 export type ServerSocket = Pick<
   Bun.Socket<ServerConnection>,
@@ -187,8 +191,9 @@ export class ServerConnection implements Responder, BodyConnection {
     }
     const { head } = request
     const { date, isStopping } = this.#server
-    const isLast = isStopping || !head.isKeepAlive || this.#mustEndAfter(response, head)
-    const text = responseHead(response, head, { date, isLast })
+    const length = bodyLength(response)
+    const isLast = isStopping || !head.isKeepAlive || this.#mustEndAfter(response, length, head)
+    const text = responseHead(response, head, { date, isLast, length })
     this.#state = 'responding'
     this.#isLast = isLast
     this.deadlineTick = NEVER
@@ -196,7 +201,7 @@ export class ServerConnection implements Responder, BodyConnection {
       new HttpError('body_discarded', 'The response was sent before the request body was read.'),
     )
     const hasBody = head.method !== 'HEAD' && !hasNoBody(response.status)
-    this.#send(text, hasBody ? response : NO_BODY, head).then(this.#onResponded, this.#onResponseFailed)
+    this.#send(text, hasBody ? body : null, length, head).then(this.#onResponded, this.#onResponseFailed)
     if (!hasBody && isStream(body)) body.cancel()
   }
 
@@ -204,16 +209,25 @@ export class ServerConnection implements Responder, BodyConnection {
     if (this.#state !== 'closed') this.#server.onFailure(this, error)
   }
 
-  #send(text: string, { body, contentLength: length }: Body, { isHttp10 }: RequestHead): Promise<void> {
-    if (!isStream(body)) return this.#writer.send(text, body ?? '')
+  #send(
+    text: string,
+    body: ServerResponse['body'],
+    length: BodyLength,
+    { isHttp10 }: RequestHead,
+  ): Promise<void> {
+    if (body === null) return this.#writer.send(text)
+    if (!isStream(body)) return this.#writer.send(text, body, length)
     return this.#writer.sendStream(text, body, { isChunked: !isHttp10 && length === undefined, length })
   }
 
   /** Whether the connection cannot be used after this response, even if client and server would keep it. */
-  #mustEndAfter(response: ServerResponse, { isHttp10, expectsContinue }: RequestHead): boolean {
-    const { headers, body, contentLength } = response
+  #mustEndAfter(
+    { headers }: ServerResponse,
+    length: BodyLength,
+    { isHttp10, expectsContinue }: RequestHead,
+  ): boolean {
     if (headers['connection'] === 'close') return true
-    if (isHttp10 && isStream(body) && contentLength === undefined) return true
+    if (isHttp10 && length === undefined) return true
     const rest = this.#reader.body
     if (rest === undefined) return false
     // The rest of the body may be too large to discard, or the client may never send it.
