@@ -127,6 +127,17 @@ describe('over a server', () => {
     expect(response).toContain('"server_error"')
     expect(finished[0]?.context.record.failure).toBeInstanceOf(Error)
   })
+
+  test('the stream of a reply that cannot be sent is cancelled', async () => {
+    let cancels = 0
+    const body = { read: async () => undefined, cancel: () => void (cancels += 1) }
+    const { url } = serve(async () => ({ status: 200, headers: { x: 'a\r\nb' }, body }))
+
+    const response = await rawRequest(url, GET)
+
+    expect(response).toStartWith('HTTP/1.1 500 ')
+    expect(cancels).toBe(1)
+  })
 })
 
 test('the failure of a request is the cause of a fault, and the error of an outage with its cause', async () => {

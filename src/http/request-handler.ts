@@ -53,7 +53,7 @@ export function requestHandler(routes: readonly Route[], ports: RequestHandlerPo
   }
 }
 
-/** Gives a request its id, sends the reply or an error envelope, and records the request when the reply has ended. */
+/** Gives a request its id, answers it, and records it when the reply has ended. */
 export async function answer(
   request: RespondableRequest,
   endpoint: Endpoint,
@@ -67,33 +67,41 @@ export async function answer(
     requestId: formatId('req', id),
     record: {},
   }
-  const style = styleFor(request, endpoint.style)
-  let reply: HttpReply | undefined
-  let sentMs: number
   try {
-    try {
-      reply = await endpoint.handle(context)
-      send(reply, request, headersOf(reply, context, style, ports))
-    } catch (error) {
-      // `send` throws for a header that cannot be sent.
-      if (reply !== undefined && isStream(reply.body)) reply.body.cancel()
-      reply = errorReply(error, context, style)
-      const turn = turnOf(context, ports)
-      if (turn !== undefined) await turn
-      send(reply, request, headersOf(reply, context, style, ports))
-    }
-    sentMs = ports.elapsed()
+    const reply = await respond(request, context, endpoint, ports)
+    const sentMs = ports.elapsed()
     if (reply.ended !== undefined) await reply.ended
+    ports.observe({
+      context,
+      route: endpoint.route,
+      status: reply.status,
+      durationMs: ports.elapsed() - startedMs,
+      firstByteMs: sentMs - startedMs,
+    })
   } finally {
     context.bodyMemory?.release()
   }
-  ports.observe({
-    context,
-    route: endpoint.route,
-    status: reply.status,
-    durationMs: ports.elapsed() - startedMs,
-    firstByteMs: sentMs - startedMs,
-  })
+}
+
+/** Sends the reply of the endpoint, or an error envelope. Returns the reply that was sent. */
+async function respond(
+  request: RespondableRequest,
+  context: RequestContext,
+  endpoint: Endpoint,
+  ports: RequestHandlerPorts,
+): Promise<HttpReply> {
+  const style = styleFor(request, endpoint.style)
+  try {
+    const reply = await endpoint.handle(context)
+    send(reply, request, context, { style, ports })
+    return reply
+  } catch (error) {
+    const refusal = errorReply(error, context, style)
+    const turn = turnOf(context, ports)
+    if (turn !== undefined) await turn
+    send(refusal, request, context, { style, ports })
+    return refusal
+  }
 }
 
 /**
@@ -108,18 +116,21 @@ function styleFor(request: RespondableRequest, style: ReplyStyle): ReplyStyle {
   return { ...style, requestIdHeaders, addRateLimits, errorBody }
 }
 
+/** Throws for a header that cannot be sent, after it has cancelled the stream of the reply. */
 function send(
-  { status, cookies, body, contentLength }: HttpReply,
+  reply: HttpReply,
   request: RespondableRequest,
-  headers: Readonly<Record<string, string>>,
+  context: RequestContext,
+  { style, ports }: { readonly style: ReplyStyle; readonly ports: RequestHandlerPorts },
 ): void {
-  request.respond({
-    status,
-    headers,
-    body,
-    ...(cookies !== undefined && { cookies }),
-    ...(contentLength !== undefined && { contentLength }),
-  })
+  const { status, cookies, body, contentLength } = reply
+  try {
+    const headers = headersOf(reply, context, style, ports)
+    request.respond({ status, headers, cookies, body, contentLength })
+  } catch (error) {
+    if (isStream(body)) body.cancel()
+    throw error
+  }
 }
 
 /** Adds the headers that are the same on all routes. */
