@@ -79,9 +79,13 @@ export function openLog(options: {
   }
 }
 
+/** The times of many lines are the same, and making the text costs more than the rest of a short line. */
+let lastTime = { atMs: 0, text: new Date(0).toISOString() }
+
 /** A time in RFC 3339, in UTC with milliseconds. */
 function logTime(atMs: number): string {
-  return new Date(atMs).toISOString()
+  if (atMs !== lastTime.atMs) lastTime = { atMs, text: new Date(atMs).toISOString() }
+  return lastTime.text
 }
 
 /** A member after others, such as `,"model":"gpt-x"`. Nothing for an undefined text. */
