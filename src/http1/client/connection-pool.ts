@@ -21,7 +21,8 @@ export class ConnectionPool {
     const connection = idle?.pop()
     if (connection === undefined) return undefined
     if (idle?.length === 0) this.#idle.delete(key)
-    this.#timers.stop(connection)
+    // Its timer is only paused, because it is needed again after the request.
+    connection.expiresAtMs = Infinity
     return connection
   }
 
@@ -41,13 +42,13 @@ export class ConnectionPool {
     return true
   }
 
-  /** Removes a connection that has closed. Does nothing for one that is not idle. */
+  /** Forgets a connection that has closed. */
   remove(connection: ClientConnection): void {
+    this.#timers.stop(connection)
     const { key } = connection.origin
     const idle = this.#idle.get(key)
     const index = idle?.lastIndexOf(connection) ?? -1
     if (idle === undefined || index < 0) return
-    this.#timers.stop(connection)
     idle.splice(index, 1)
     if (idle.length === 0) this.#idle.delete(key)
   }
