@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { nextOf } from '../../../test/support/next-of.ts'
 import { Timers } from '../../http1/timers.ts'
-import { Cutoff, upstreamStream } from './text-over-http.ts'
+import { Cutoff } from './cutoff.ts'
+import { upstreamStream } from './text-over-http.ts'
 
 test('a body that cannot be decompressed is broken, and its request is aborted', async () => {
   let aborts = 0

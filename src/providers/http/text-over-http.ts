@@ -9,14 +9,10 @@ import type {
   UpstreamStream,
 } from '../../gateway/ports/text-provider.ts'
 import type { OwnedByteStream } from '../../http1/byte-stream.ts'
-import type {
-  AbortListener,
-  AbortSignalLike,
-  HttpClient,
-  HttpResponse,
-} from '../../http1/client/http-client.ts'
+import type { HttpClient, HttpResponse } from '../../http1/client/http-client.ts'
 import type { HttpRequest } from '../../http1/client/http-request.ts'
-import type { Timer, Timers } from '../../http1/timers.ts'
+import type { Timers } from '../../http1/timers.ts'
+import { Cutoff, type CutCause } from './cutoff.ts'
 import { failureReason } from './failure-reason.ts'
 import { bodyProblem, decompressed, readAnswer, readHead, type AnswerHead } from './read-answer.ts'
 
@@ -188,111 +184,5 @@ export function upstreamStream(body: OwnedByteStream, cutoff: Cutoff, idleTimeou
       cutoff.cut('aborted')
       finish(endOf.aborted)
     },
-  }
-}
-
-type CutCause = 'timed_out' | 'aborted'
-
-/**
- * Ends one call early: when a wait takes too long, or when its caller aborts. It is the abort signal of the call's HTTP
- * request.
- */
-export class Cutoff implements AbortSignalLike, AbortListener, Timer {
-  /** A stream starts and pauses this at every chunk, which moves no timer of the runtime. */
-  expiresAtMs = Infinity
-  readonly #timers: Timers
-  #caller: CallerSignal | undefined
-  #request: AbortListener | undefined
-  #onTimeout: (() => void) | undefined
-  #cause: CutCause | undefined
-  #isSent = false
-
-  constructor(timers: Timers, caller: CallerSignal | undefined) {
-    this.#timers = timers
-    this.#caller = caller
-    caller?.addEventListener('abort', this)
-  }
-
-  /** Why the call was ended early. */
-  get cause(): CutCause | undefined {
-    return this.#cause
-  }
-
-  /** Whether the request has been sent, so that the upstream may be working on it. */
-  get isSent(): boolean {
-    return this.#isSent
-  }
-
-  onSent(): void {
-    this.#isSent = true
-  }
-
-  get aborted(): boolean {
-    return this.#cause !== undefined
-  }
-
-  addEventListener(_type: 'abort', request: AbortListener): void {
-    this.#request = request
-  }
-
-  removeEventListener(): void {
-    this.#request = undefined
-  }
-
-  /** The caller aborts. */
-  handleEvent(): void {
-    this.cut('aborted')
-  }
-
-  /** Ends the call in `limitMs`, unless it is paused, released or started again before. */
-  start(limitMs: number): void {
-    this.#onTimeout = undefined
-    this.#expireIn(limitMs)
-  }
-
-  /** Calls `onTimeout` in `limitMs`, under the same conditions, instead of ending the call. */
-  startWith(limitMs: number, onTimeout: () => void): void {
-    this.#onTimeout = onTimeout
-    this.#expireIn(limitMs)
-  }
-
-  /** Stops the time. */
-  pause(): void {
-    this.expiresAtMs = Infinity
-  }
-
-  /** Ends the call. Only the first cause counts. */
-  cut(cause: CutCause): void {
-    if (this.#cause !== undefined) return
-    this.#cause = cause
-    this.#request?.handleEvent()
-  }
-
-  /** From now on the caller does not end the call. */
-  ignoreCaller(): void {
-    this.#caller?.removeEventListener('abort', this)
-    this.#caller = undefined
-  }
-
-  /**
-   * Call it when the call is over, however it ended. It drops its references, because the runtime frees what was in a
-   * changing Set or Map only with a full garbage collection.
-   */
-  release(): void {
-    this.#timers.stop(this)
-    this.ignoreCaller()
-    this.#onTimeout = undefined
-    this.#request = undefined
-  }
-
-  onExpired(): void {
-    this.pause()
-    if (this.#onTimeout === undefined) this.cut('timed_out')
-    else this.#onTimeout()
-  }
-
-  #expireIn(limitMs: number): void {
-    this.expiresAtMs = this.#timers.now() + limitMs
-    this.#timers.start(this)
   }
 }
