@@ -5,13 +5,8 @@ import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { addressOf, type Address, type SecretOf } from '../http/address.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
-import {
-  probeWith,
-  submitTo,
-  type SendMedia,
-  type MediaAnswer,
-  type MediaReply,
-} from '../media/media-http.ts'
+import { submitTo, type SendMedia, type MediaAnswer, type MediaReply } from '../media/media-http.ts'
+import { probeWith } from '../media/probe.ts'
 import {
   appOf,
   createBody,

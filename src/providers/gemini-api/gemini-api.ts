@@ -2,7 +2,8 @@ import type { Provider } from '../../domain/catalog/provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { findJsonObject } from '../../protocol/json/parse-json.ts'
 import { addressOf, type SecretOf } from '../http/address.ts'
-import { PROBE_TIMEOUT_MS, type SendMedia, type MediaAnswer } from '../media/media-http.ts'
+import type { MediaAnswer, SendMedia } from '../media/media-http.ts'
+import { probeAt } from '../media/probe.ts'
 import { isOperatorError, readGoogleError } from './google-error.ts'
 
 export const KEY_HEADER = 'x-goog-api-key'
@@ -22,10 +23,7 @@ export async function probeGemini(
   { send, secretOf }: { readonly send: SendMedia; readonly secretOf: SecretOf },
 ): Promise<ProbeResult> {
   const address = geminiAddress(provider, '/models', secretOf)
-  if ('problem' in address) return { ok: false, detail: `It cannot be called: ${address.problem}.` }
-  address.url.searchParams.set('pageSize', '1')
-  const reply = await send({ provider, method: 'GET', ...address, timeoutMs: PROBE_TIMEOUT_MS })
-  return reply.reply === 'none' ? { ok: false, detail: `Does not respond (${reply.problem}).` } : judge(reply)
+  return probeAt(address, provider, { send, judge, query: { pageSize: '1' } })
 }
 
 function judge({ status, body }: MediaAnswer): ProbeResult {

@@ -5,8 +5,9 @@ import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { addressOf, type SecretOf } from '../http/address.ts'
 import { boundaryOf, formParts } from '../media/request-bodies.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
-import { notCallable, unavailable } from '../media/outcomes.ts'
-import { PROBE_TIMEOUT_MS, submitTo, type SendMedia, type MediaAnswer } from '../media/media-http.ts'
+import { notCallable } from '../media/outcomes.ts'
+import { pollAt, submitTo, type SendMedia, type MediaAnswer } from '../media/media-http.ts'
+import { probeAt } from '../media/probe.ts'
 import { changesClip, submitForm } from './submit-form.ts'
 import { errorCodeOf, isOperatorCode, readHistory, readSubmitted } from './wire.ts'
 
@@ -50,11 +51,10 @@ export function geminigen({ send, secretOf }: GeminigenPorts): MediaProvider {
       return submitTo(address, formParts(form.fields, boundary), call, { send, read: readSubmitted })
     },
 
-    async poll({ provider, kind, upstreamId, timeoutMs }) {
+    async poll(call) {
+      const { provider, upstreamId } = call
       const address = geminigenAddress(provider, `/history/${encodeURIComponent(upstreamId)}`, secretOf)
-      if ('problem' in address) return unavailable(address.problem)
-      const reply = await send({ provider, method: 'GET', ...address, timeoutMs })
-      return reply.reply === 'answer' ? readHistory(reply, { kind, provider }) : unavailable(reply.problem)
+      return pollAt(address, call, { send, read: answer => readHistory(answer, call) })
     },
   }
 }
@@ -77,9 +77,7 @@ export async function probeGeminigen(
   { send, secretOf }: GeminigenPorts,
 ): Promise<ProbeResult> {
   const address = geminigenAddress(provider, '/account', secretOf)
-  if ('problem' in address) return { ok: false, detail: `It cannot be called: ${address.problem}.` }
-  const reply = await send({ provider, method: 'GET', ...address, timeoutMs: PROBE_TIMEOUT_MS })
-  return reply.reply === 'none' ? { ok: false, detail: `Does not respond (${reply.problem}).` } : judge(reply)
+  return probeAt(address, provider, { send, judge })
 }
 
 function judge({ status, body }: MediaAnswer): ProbeResult {

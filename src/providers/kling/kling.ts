@@ -3,7 +3,8 @@ import type { Clock } from '../../gateway/ports/clock.ts'
 import type { MediaProvider, RecoverOutcome } from '../../gateway/ports/media-provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import type { SecretOf } from '../http/address.ts'
-import { PROBE_TIMEOUT_MS, type SendMedia, type MediaReply } from '../media/media-http.ts'
+import type { MediaAnswer, MediaReply, SendMedia } from '../media/media-http.ts'
+import { probeAt } from '../media/probe.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unavailable, unanswered } from '../media/outcomes.ts'
 import { joinedBody } from '../media/request-bodies.ts'
@@ -115,15 +116,11 @@ export async function probeKling(
   { send, clock, secretOf }: KlingPorts,
 ): Promise<ProbeResult> {
   const target = klingTarget(provider, 'text2video', { tokens: klingTokens(clock), secretOf })
-  if ('problem' in target) return { ok: false, detail: `It cannot be called: ${target.problem}.` }
-  const { url, headers } = target
-  url.search = '?pageNum=1&pageSize=1'
-  const reply = await send({ provider, method: 'GET', url, headers, timeoutMs: PROBE_TIMEOUT_MS })
-  if (reply.reply === 'none') return { ok: false, detail: `Does not respond (${reply.problem}).` }
-  return judge(reply.status, readEnvelope(reply.body)?.code)
+  return probeAt(target, provider, { send, judge, query: { pageNum: '1', pageSize: '1' } })
 }
 
-function judge(status: number, code: number | undefined): ProbeResult {
+function judge({ status, body }: MediaAnswer): ProbeResult {
+  const code = readEnvelope(body)?.code
   const shown = code === undefined ? `status ${status}` : `status ${status}, code ${code}`
   if (code === undefined || status === 404 || status >= 500)
     return { ok: false, detail: `Responds, but not like the Kling API (${shown}).` }

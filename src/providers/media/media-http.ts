@@ -1,6 +1,10 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
-import type { SubmitCall, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
-import type { ProbeResult } from '../../gateway/ports/providers.ts'
+import type {
+  AcceptedJob,
+  PollOutcome,
+  SubmitCall,
+  SubmitOutcome,
+} from '../../gateway/ports/media-provider.ts'
 import type { ProviderOutcome } from '../../gateway/ports/text-provider.ts'
 import { ClientError } from '../../http1/client/client-error.ts'
 import type { HttpClient } from '../../http1/client/http-client.ts'
@@ -8,11 +12,8 @@ import { httpRequest, type HttpRequest } from '../../http1/client/http-request.t
 import type { Address } from '../http/address.ts'
 import { readAnswer, readHead } from '../http/read-answer.ts'
 import { failureReason } from '../http/failure-reason.ts'
-import { notCallable, unanswered } from './outcomes.ts'
+import { notCallable, unanswered, unavailable } from './outcomes.ts'
 import { joinedBody, type JoinedBody, type SubmitBody } from './request-bodies.ts'
-
-/** Long enough for a TLS handshake across the world, and short enough to wait for at a terminal. */
-export const PROBE_TIMEOUT_MS = 5000
 
 type Answered = Extract<ProviderOutcome, { outcome: 'answered' }>
 
@@ -79,28 +80,15 @@ export async function submitTo(
   return unanswered(reply)
 }
 
-/**
- * Sends a GET that costs nothing. Never throws; ends within five seconds. `missing` says what a 404 means: `ok` if the
- * request asks for something that does not exist.
- */
-export async function probeWith(
+/** Asks for the state of a job, once. */
+export async function pollAt(
   address: Address | { readonly problem: string },
-  provider: Provider,
-  send: SendMedia,
-  { missing = 'wrong' }: { readonly missing?: 'ok' | 'wrong' } = {},
-): Promise<ProbeResult> {
-  if ('problem' in address) return { ok: false, detail: `It cannot be called: ${address.problem}.` }
-  const reply = await send({ ...address, provider, method: 'GET', timeoutMs: PROBE_TIMEOUT_MS })
-  if (reply.reply === 'none') return { ok: false, detail: `Does not respond (${reply.problem}).` }
-  const { status } = reply
-  if (status === 401 || status === 402 || status === 403)
-    return { ok: false, detail: `Refuses its key or its account (status ${status}).` }
-  if (status === 404 && missing === 'wrong')
-    return { ok: false, detail: 'Responds, but not like an API of this kind (status 404).' }
-  const isError = status >= 500 || (status >= 300 && status < 400)
-  return isError
-    ? { ok: false, detail: `Responds with status ${status}.` }
-    : { ok: true, detail: `Responds (status ${status}).` }
+  { provider, timeoutMs }: Pick<AcceptedJob, 'provider' | 'timeoutMs'>,
+  { send, read }: { readonly send: SendMedia; readonly read: (answer: MediaAnswer) => PollOutcome },
+): Promise<PollOutcome> {
+  if ('problem' in address) return unavailable(address.problem)
+  const reply = await send({ provider, method: 'GET', ...address, timeoutMs })
+  return reply.reply === 'answer' ? read(reply) : unavailable(reply.problem)
 }
 
 /** One request to a provider of images or videos. */

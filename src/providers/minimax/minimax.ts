@@ -3,15 +3,10 @@ import type { Clock } from '../../gateway/ports/clock.ts'
 import type { MediaProvider, PollOutcome } from '../../gateway/ports/media-provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { addressOf, type SecretOf } from '../http/address.ts'
-import {
-  PROBE_TIMEOUT_MS,
-  submitTo,
-  type SendMedia,
-  type MediaAnswer,
-  type MediaReply,
-} from '../media/media-http.ts'
+import { submitTo, type SendMedia, type MediaAnswer, type MediaReply } from '../media/media-http.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
+import { probeAt } from '../media/probe.ts'
 import { submitBody, versionOf } from './submit-body.ts'
 import {
   parseUpstreamId,
@@ -104,14 +99,11 @@ export async function probeMinimax(
   { send, secretOf }: Omit<MinimaxPorts, 'clock'>,
 ): Promise<ProbeResult> {
   const address = minimaxAddress(provider, '/v1/query/video_generation', secretOf)
-  if ('problem' in address) return { ok: false, detail: `It cannot be called: ${address.problem}.` }
-  address.url.searchParams.set('task_id', '0')
-  const reply = await send({ provider, method: 'GET', ...address, timeoutMs: PROBE_TIMEOUT_MS })
-  if (reply.reply === 'none') return { ok: false, detail: `Does not respond (${reply.problem}).` }
-  return judge(reply.status, readEnvelope(reply.body)?.code)
+  return probeAt(address, provider, { send, judge, query: { task_id: '0' } })
 }
 
-function judge(status: number, code: string | undefined): ProbeResult {
+function judge({ status, body }: MediaAnswer): ProbeResult {
+  const code = readEnvelope(body)?.code
   const shown = code === undefined ? `status ${status}` : `status ${status}, code ${code}`
   if (status === 401 || status === 403) return { ok: false, detail: `Refuses its key (${shown}).` }
   if (code === undefined || status === 404 || status >= 500)

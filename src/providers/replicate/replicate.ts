@@ -3,8 +3,8 @@ import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { addressOf, type SecretOf } from '../http/address.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
-import { unavailable } from '../media/outcomes.ts'
-import { probeWith, submitTo, type SendMedia } from '../media/media-http.ts'
+import { pollAt, submitTo, type SendMedia } from '../media/media-http.ts'
+import { probeWith } from '../media/probe.ts'
 import { createOf, pathOf, readCreated, readPrediction } from './wire.ts'
 
 export const replicateKind: MediaKindEntry = {
@@ -39,11 +39,9 @@ export function replicate({ send, secretOf }: ReplicatePorts): MediaProvider {
       return submitTo(address, body, call, { send, read: readCreated })
     },
 
-    async poll({ provider, upstreamId, timeoutMs }) {
-      const address = addressOf(provider, pathOf(upstreamId), secretOf)
-      if ('problem' in address) return unavailable(address.problem)
-      const reply = await send({ ...address, provider, method: 'GET', timeoutMs })
-      return reply.reply === 'answer' ? readPrediction(reply) : unavailable(reply.problem)
+    async poll(call) {
+      const address = addressOf(call.provider, pathOf(call.upstreamId), secretOf)
+      return pollAt(address, call, { send, read: readPrediction })
     },
   }
 }

@@ -4,8 +4,8 @@ import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { addressOf, type Address, type SecretOf } from '../http/address.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
-import { unavailable } from '../media/outcomes.ts'
-import { probeWith, submitTo, type SendMedia } from '../media/media-http.ts'
+import { pollAt, submitTo, type SendMedia } from '../media/media-http.ts'
+import { probeWith } from '../media/probe.ts'
 import { createOf, ratioOf } from './create.ts'
 import { pathOf, readCreated, readTask } from './wire.ts'
 
@@ -44,11 +44,10 @@ export function runway({ send, secretOf }: RunwayPorts): MediaProvider {
       return submitTo(address, body, call, { send, read: readCreated })
     },
 
-    async poll({ provider, upstreamId, timeoutMs }) {
+    async poll(call) {
+      const { provider, upstreamId } = call
       const address = runwayAddress(provider, pathOf(upstreamId), secretOf)
-      if ('problem' in address) return unavailable(address.problem)
-      const reply = await send({ ...address, provider, method: 'GET', timeoutMs })
-      return reply.reply === 'answer' ? readTask(reply, provider) : unavailable(reply.problem)
+      return pollAt(address, call, { send, read: answer => readTask(answer, provider) })
     },
   }
 }

@@ -3,9 +3,10 @@ import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { findJsonObject } from '../../protocol/json/parse-json.ts'
 import { addressOf, type SecretOf } from '../http/address.ts'
-import { PROBE_TIMEOUT_MS, submitTo, type SendMedia, type MediaAnswer } from '../media/media-http.ts'
+import { pollAt, submitTo, type SendMedia, type MediaAnswer } from '../media/media-http.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
-import { notCallable, unavailable } from '../media/outcomes.ts'
+import { notCallable } from '../media/outcomes.ts'
+import { probeAt } from '../media/probe.ts'
 import { isOperatorError, readArkError, readSubmitted, readTask, submitBody } from './wire.ts'
 
 export const seedanceKind: MediaKindEntry = {
@@ -40,11 +41,9 @@ export function seedance({ send, secretOf }: SeedancePorts): MediaProvider {
       return submitTo(address, submitBody(call), call, { send, read: readSubmitted })
     },
 
-    async poll({ provider, upstreamId, timeoutMs }) {
-      const address = addressOf(provider, `${TASKS}/${encodeURIComponent(upstreamId)}`, secretOf)
-      if ('problem' in address) return unavailable(address.problem)
-      const reply = await send({ provider, method: 'GET', ...address, timeoutMs })
-      return reply.reply === 'answer' ? readTask(reply) : unavailable(reply.problem)
+    async poll(call) {
+      const address = addressOf(call.provider, `${TASKS}/${encodeURIComponent(call.upstreamId)}`, secretOf)
+      return pollAt(address, call, { send, read: readTask })
     },
   }
 }
@@ -54,12 +53,8 @@ export async function probeSeedance(
   provider: Provider,
   { send, secretOf }: SeedancePorts,
 ): Promise<ProbeResult> {
-  const address = addressOf(provider, TASKS, secretOf)
-  if ('problem' in address) return { ok: false, detail: `It cannot be called: ${address.problem}.` }
-  address.url.searchParams.set('page_num', '1')
-  address.url.searchParams.set('page_size', '1')
-  const reply = await send({ provider, method: 'GET', ...address, timeoutMs: PROBE_TIMEOUT_MS })
-  return reply.reply === 'none' ? { ok: false, detail: `Does not respond (${reply.problem}).` } : judge(reply)
+  const query = { page_num: '1', page_size: '1' }
+  return probeAt(addressOf(provider, TASKS, secretOf), provider, { send, judge, query })
 }
 
 function judge({ status, body }: MediaAnswer): ProbeResult {

@@ -2,7 +2,7 @@ import { readSize } from '../../domain/jobs/params.ts'
 import type { MediaProvider, PollOutcome } from '../../gateway/ports/media-provider.ts'
 import { probeGemini, geminiAddress, KEY_HEADER } from '../gemini-api/gemini-api.ts'
 import type { Address, SecretOf } from '../http/address.ts'
-import { submitTo, type SendMedia } from '../media/media-http.ts'
+import { pollAt, submitTo, type SendMedia } from '../media/media-http.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
 import { operationPath, readOperation, readSubmitted, submitBody, withKey } from './wire.ts'
@@ -56,13 +56,12 @@ export function veo({ send, secretOf }: VeoPorts): MediaProvider {
       return submitTo(address, submitBody(call), call, { send, read: readSubmitted })
     },
 
-    async poll({ provider, upstreamId, timeoutMs }) {
-      const path = operationPath(upstreamId)
+    async poll(call) {
+      const path = operationPath(call.upstreamId)
       if (path === undefined) return unavailable('the job was not made by this kind of provider')
-      const address = geminiAddress(provider, path, secretOf)
+      const address = geminiAddress(call.provider, path, secretOf)
       if ('problem' in address) return unavailable(address.problem)
-      const reply = await send({ provider, method: 'GET', ...address, timeoutMs })
-      return reply.reply === 'answer' ? authorized(readOperation(reply), address) : unavailable(reply.problem)
+      return pollAt(address, call, { send, read: answer => authorized(readOperation(answer), address) })
     },
   }
 }
