@@ -170,6 +170,9 @@ export interface RequestRecords {
 
 /** Writes and reads the records, for `RequestRecorder`. It has no queue: each call is one step. */
 export interface RequestRecordStore {
+  /** The most records of a batch. A store chooses it: larger batches cost less CPU, and keep the store busy for longer. */
+  readonly batchMax: number
+
   /**
    * Writes a batch, or nothing of it. Resolves when the batch survives the end of this process. Never rejects: the
    * result names the problem, for the operator. Then it deletes some old records, so that the store keeps its bounds.

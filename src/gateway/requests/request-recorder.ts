@@ -15,8 +15,6 @@ import type {
  * The records that may wait. At 30,000 requests a second they wait for a quarter of a second; beyond, they are lost.
  */
 export const QUEUE_MAX = 8192
-/** A batch is made into text in one turn of the event loop, which takes about a third of a millisecond. */
-const BATCH_MAX = 256
 /** A kill loses the records of at most this time, and of the batch that is being written. */
 export const WRITE_EVERY_MS = 250
 /** How often old records are deleted while nothing is written. */
@@ -133,7 +131,7 @@ export class RequestRecorder implements RequestRecords {
     const { alikeRefusals, onlyCounted } = this.#refusals.takeChanged()
     if (left === 0 && onlyCounted.length === 0) return
     do {
-      const requests = this.#queue.splice(0, Math.min(left, BATCH_MAX))
+      const requests = this.#queue.splice(0, Math.min(left, store.batchMax))
       left -= requests.length
       // With the last batch, because the records that they belong to may be in any of them.
       const counts = left === 0 ? { alikeRefusals, onlyCounted } : { alikeRefusals: NO_COUNTS }

@@ -33,6 +33,7 @@ function aNode(url: string, bounds: Partial<RequestBounds> = {}): RequestRecordS
   })
   ends.push(() => store.close())
   return {
+    batchMax: store.batchMax,
     write: batch => ((nowMs = batch.nowMs), store.write(batch)),
     sweep: atMs => ((nowMs = atMs), store.sweep(atMs)),
     list: query => store.list(query),

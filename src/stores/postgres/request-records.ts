@@ -36,6 +36,8 @@ import { fromDatabase, numberedText, toDatabase } from './database/values.ts'
 
 /** What is slower has most likely met a database that does not answer. A list by cost may read all records. */
 const ANSWER_MS = 10_000
+/** A batch is made into text and counts in one turn of the event loop, which takes about a millisecond. */
+const BATCH_MAX = 256
 /** A node looks at the bounds after it wrote this part of the rows that are kept. */
 const LOOKS_PER_BOUND = 64
 
@@ -66,6 +68,7 @@ export function openPostgresRecords(
 }
 
 class PostgresRequestRecords implements RequestRecordStore {
+  readonly batchMax = BATCH_MAX
   readonly #settings: RecordsSettings
   readonly #writer: TimedConnection
   readonly #reader: TimedConnection

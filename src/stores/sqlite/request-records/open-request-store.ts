@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../../gateway/ports/clock.ts'
 import type {
   RecordedRequest,
@@ -11,6 +12,13 @@ import { RequestReads } from '../../books/requests/request-reads.ts'
 import { requestValuesOf } from '../../books/requests/request-rows.ts'
 import type { OpenRequestFile, RecordsCall, RecordsReply } from './worker.ts'
 
+/**
+ * Each transaction writes a page of the indexes for nearly every account and key that it has, so that one transaction
+ * of 1024 records costs a half to four fifths of four of 256.
+ */
+const BATCH_MAX = 1024
+/** Records that are made into text in one turn of the event loop, which takes about a third of a millisecond. */
+const TEXT_MAX = 256
 /** A call that takes longer has most likely met a disk that does not answer. */
 const ANSWER_WITHIN_MS = 10_000
 
@@ -30,10 +38,11 @@ export function openRequestStore(
   const reads = new RequestReads()
   const read = <Result>(call: RecordsCall) => reads.run(() => worker.call(call) as Promise<Result>)
   return {
+    batchMax: BATCH_MAX,
     async write(batch) {
       const { alikeRefusals, nowMs } = batch
       try {
-        const rows = JSON.stringify(batch.requests.map(requestValuesOf))
+        const rows = await textsOf(batch.requests)
         const tokens = tokensOf(batch.requests)
         const refusals = countedRefusals(batch)
         await worker.call({ call: 'write', rows, tokens, refusals, alikeRefusals: [...alikeRefusals], nowMs })
@@ -52,6 +61,16 @@ export function openRequestStore(
     sweep: async nowMs => (await worker.call({ call: 'sweep', nowMs })) as boolean,
     close: () => worker.close(),
   }
+}
+
+/** The rows of the records as JSON. */
+async function textsOf(requests: readonly RecordedRequest[]): Promise<readonly string[]> {
+  const texts: string[] = []
+  for (let at = 0; at < requests.length; at += TEXT_MAX) {
+    if (at > 0) await nextTurn()
+    texts.push(JSON.stringify(requests.slice(at, at + TEXT_MAX).map(requestValuesOf)))
+  }
+  return texts
 }
 
 type Waiting = { readonly resolve: (result: unknown) => void; readonly reject: (error: Error) => void }

@@ -54,10 +54,12 @@ const FORM_WITHOUT_COUNTS = 2
 const PAGE_BYTES = 4096
 /** The part of `bytesMax` for the write-ahead log: a batch changes a few thousand pages at most. */
 const JOURNAL_BYTES = 8_388_608
-/** Deletion begins at this part of the pages, so that a batch always fits. */
+/** Deletion begins when a batch would fill this part of the pages. A row with its indexes is taken for a page. */
 const FULL_PERCENT = 90
-/** Deleting this many rows takes a few milliseconds, and is more than a batch adds. */
+/** Deleting this many rows takes a few milliseconds. */
 const DELETED_MAX = 1000
+/** The turns of deletion before a batch. Together they delete more than a batch adds, also if new rows are larger. */
+const TURNS_MAX = 4
 /** Pages that are given back to the file system in a turn, after the bound was lowered. */
 const VACUUMED_PAGES = 256
 const BUSY_MS = 2000
@@ -83,11 +85,12 @@ export class RequestFile {
     this.#onDamaged = onDamaged
   }
 
-  /** Deletes one turn of old records, and writes the batch in one transaction. Throws if it cannot be written. */
+  /** Deletes a few turns of old records, and writes the batch in one transaction. Throws if it cannot be written. */
   write(batch: RowBatch): void {
     this.#use(file => {
       // First, because a batch may not fit before.
-      this.#deleteOld(file, batch.nowMs)
+      const room = batch.rows.length
+      for (let turn = 0; turn < TURNS_MAX && this.#deleteOld(file, batch.nowMs, room); turn += 1);
       insertBatch(file, batch)
     })
   }
@@ -118,7 +121,7 @@ export class RequestFile {
   sweep(nowMs: number): boolean {
     return this.#use(file => {
       for (const counts of oldCounts(nowMs)) file.statements.deleteCounts.run(...counts)
-      return this.#deleteOld(file, nowMs)
+      return this.#deleteOld(file, nowMs, 0)
     })
   }
 
@@ -154,11 +157,12 @@ export class RequestFile {
     }
   }
 
-  #deleteOld(file: OpenedFile, nowMs: number): boolean {
+  /** Deletes one turn of old records, to leave room for so many pages. Returns true if more must be deleted. */
+  #deleteOld(file: OpenedFile, nowMs: number, room: number): boolean {
     const { keptMs, rowsMax } = this.#bounds
     const expired = file.statements.deleteExpired.run(nowMs - keptMs, DELETED_MAX).changes
     file.rows -= expired
-    const isTooLarge = () => file.usedPages() > (file.pagesMax * FULL_PERCENT) / 100
+    const isTooLarge = () => file.usedPages() + room > (file.pagesMax * FULL_PERCENT) / 100
     const surplus = Math.max(file.rows - rowsMax, isTooLarge() ? DELETED_MAX : 0)
     const deleted = surplus > 0 ? file.statements.deleteOldest.run(Math.min(surplus, DELETED_MAX)).changes : 0
     file.rows -= deleted

@@ -29,12 +29,12 @@ function write(store: RequestRecordStore, requests: readonly RecordedRequest[]) 
   return store.write({ requests, alikeRefusals: new Map(), nowMs: NOW_MS })
 }
 
-function manyRequests(from: number, count: number): RecordedRequest[] {
+function manyRequests(from: number, count: number, text = 'x'.repeat(400)): RecordedRequest[] {
   return Array.from({ length: count }, (_, index) =>
     aRecordedRequest({
       id: `req_${from + index}`.padEnd(30, '0'),
       accountId: `acct_${(from + index) % 97}`,
-      tags: { text: 'x'.repeat(400) },
+      tags: { text },
     }),
   )
 }
@@ -89,6 +89,20 @@ describe('the records in SQLite', () => {
     expect(bytes).toBeLessThan(bytesMax)
     expect(await store.find(latest!.id)).toEqual(latest)
     expect(await store.find(manyRequests(0, 1)[0]!.id)).toBeUndefined()
+  })
+
+  test('there is always room for a batch, also if its records are larger than those before', async () => {
+    const { store } = open(aDataFolder(), { bytesMax: 20 * 1_048_576 })
+    const written: unknown[] = []
+    const writeBatches = async (count: number, text: string) => {
+      for (let batch = 0; batch < count; batch += 1)
+        written.push(await write(store, manyRequests(written.length * 1024, store.batchMax, text)))
+    }
+
+    await writeBatches(20, 'x'.repeat(200))
+    await writeBatches(5, 'x'.repeat(1500))
+
+    expect(written).toEqual(written.map(() => ({})))
   })
 
   test('a lower bound of bytes makes an existing file smaller, and records are written meanwhile', async () => {

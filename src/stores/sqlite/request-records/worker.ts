@@ -13,7 +13,8 @@ export type OpenRequestFile = { readonly path: string; readonly bounds: RequestF
 export type RecordsCall =
   | {
       readonly call: 'write'
-      readonly rows: string
+      /** A part of the batch each. */
+      readonly rows: readonly string[]
       /** The tokens of the rows. */
       readonly tokens: Float64Array
       readonly refusals: readonly CountedRefusals[]
@@ -51,7 +52,7 @@ function answer(opened: RequestFile, request: RecordsCall): unknown {
   switch (request.call) {
     case 'write': {
       const { tokens, refusals, alikeRefusals, nowMs } = request
-      const rows = JSON.parse(request.rows) as RequestValues[]
+      const rows = request.rows.flatMap(text => JSON.parse(text) as RequestValues[])
       const counts = countsOf({ requests: rows.map(countedRequestOf), tokens, refusals })
       return opened.write({ rows, counts, alikeRefusals, nowMs })
     }
