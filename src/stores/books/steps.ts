@@ -16,7 +16,6 @@ export type Step<T> = Generator<Ask, T, unknown>
 export type Ask =
   | { readonly kind: 'query'; readonly sql: string; readonly values: readonly SqlValue[] }
   | { readonly kind: 'insert'; readonly table: HashedTableDefinition; readonly row: object }
-  | { readonly kind: 'next id'; readonly table: HashedTableDefinition }
   | { readonly kind: 'books'; readonly accountId: number }
   | { readonly kind: 'turn'; readonly turn: Turn }
   | { readonly kind: 'after'; readonly call: () => void }
@@ -45,11 +44,6 @@ export function* insert<Definition extends HashedTableDefinition>(
   row: NewRow<Definition>,
 ): Step<bigint | null> {
   return (yield { kind: 'insert', table, row }) as bigint | null
-}
-
-/** The id that the next row of a table gets. The step must insert that row, or none, before it asks again. */
-export function* nextIdOf(table: HashedTableDefinition): Step<bigint> {
-  return (yield { kind: 'next id', table }) as bigint
 }
 
 /**

@@ -17,11 +17,11 @@ const API_KEY_ID = 1
 // these as 64-bit integers,
 const ID_KEY = 10
 const ID_TAIL = 11
-// and these as 32-bit words. The content type, the model, the end user and the body follow the head.
+// and these as 32-bit words. The content type, the end user and the body follow the head.
 const SIZE = 4
 const ROUTE = 5
 const TYPE_BYTES = 6
-const MODEL_BYTES = 7
+const MODEL = 7
 const BODY_BYTES = 8
 const USER_BYTES = 24
 const HEAD_BYTES = 104
@@ -39,8 +39,9 @@ export class AnswerLog {
   readonly #budget: ReplayBudget
   readonly #slabs: Slab[] = []
   readonly #spareSlabs: Slab[] = []
-  /** A record stores the index of its route in this list. */
-  readonly #routes: string[] = []
+  /** The routes and models, of which there are few. A record stores the index of each in this list. */
+  readonly #names: string[] = []
+  readonly #numbers = new Map<string, number>()
   /** The number of the first slab that is in use. */
   #firstSlab = 0
   #oldest: RecordOffset = 0
@@ -70,10 +71,9 @@ export class AnswerLog {
     if (!this.#budget.take(body.length)) return undefined
     this.#budget.give(body.length)
     const typeBytes = Buffer.byteLength(contentType)
-    const modelBytes = Buffer.byteLength(model)
     const userBytes = Buffer.byteLength(first.userId ?? '')
     const bodyBytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-    const size = aligned(HEAD_BYTES + typeBytes + modelBytes + userBytes + bodyBytes)
+    const size = aligned(HEAD_BYTES + typeBytes + userBytes + bodyBytes)
     if (size > SLAB_BYTES) return undefined
     const left = SLAB_BYTES - (this.#end % SLAB_BYTES)
     const position = size <= left ? this.#end : this.#end + left
@@ -91,14 +91,12 @@ export class AnswerLog {
     words[at / 4 + SIZE] = size
     words[at / 4 + ROUTE] = this.#numberOf(fingerprint.route)
     words[at / 4 + TYPE_BYTES] = typeBytes
-    words[at / 4 + MODEL_BYTES] = modelBytes
+    words[at / 4 + MODEL] = this.#numberOf(model)
     words[at / 4 + BODY_BYTES] = bodyBytes
     words[at / 4 + USER_BYTES] = userBytes
     bytes.write(fingerprint.digest, at + DIGEST_AT, 'latin1')
-    const modelAt = at + HEAD_BYTES + typeBytes
     bytes.write(contentType, at + HEAD_BYTES)
-    const userAt = modelAt + modelBytes
-    bytes.write(model, modelAt)
+    const userAt = at + HEAD_BYTES + typeBytes
     if (first.userId !== undefined) bytes.write(first.userId, userAt)
     if (typeof body === 'string') bytes.write(body, userAt + userBytes)
     else bytes.set(body, userAt + userBytes)
@@ -121,7 +119,7 @@ export class AnswerLog {
     const digestAt = (position % SLAB_BYTES) + DIGEST_AT
     return {
       apiKeyId: this.#double(position, API_KEY_ID),
-      route: this.#routes[this.#word(position, ROUTE)] ?? '',
+      route: this.#name(position, ROUTE),
       digest: this.#slabOf(position).bytes.toString('latin1', digestAt, digestAt + DIGEST_BYTES),
     }
   }
@@ -131,23 +129,27 @@ export class AnswerLog {
     const { bytes, integers } = this.#slabOf(position)
     const idAt = (position % SLAB_BYTES) / 8
     const typeAt = (position % SLAB_BYTES) + HEAD_BYTES
-    const modelAt = typeAt + this.#word(position, TYPE_BYTES)
-    const userAt = modelAt + this.#word(position, MODEL_BYTES)
+    const userAt = typeAt + this.#word(position, TYPE_BYTES)
     const bodyAt = userAt + this.#word(position, USER_BYTES)
     const bodyEnd = bodyAt + this.#word(position, BODY_BYTES)
     const id = { key: integers[idAt + ID_KEY] ?? 0n, tail: integers[idAt + ID_TAIL] ?? 0n }
     const userId = userAt === bodyAt ? {} : { userId: decoder.decode(bytes.subarray(userAt, bodyAt)) }
     return {
       first: { id, ...userId },
-      contentType: decoder.decode(bytes.subarray(typeAt, modelAt)),
-      model: decoder.decode(bytes.subarray(modelAt, userAt)),
+      contentType: decoder.decode(bytes.subarray(typeAt, userAt)),
+      model: this.#name(position, MODEL),
       body: new Uint8Array(bytes.subarray(bodyAt, bodyEnd)),
     }
   }
 
-  #numberOf(route: string): number {
-    const number = this.#routes.indexOf(route)
-    return number < 0 ? this.#routes.push(route) - 1 : number
+  #numberOf(name: string): number {
+    let number = this.#numbers.get(name)
+    if (number === undefined) this.#numbers.set(name, (number = this.#names.push(name) - 1))
+    return number
+  }
+
+  #name(position: RecordOffset, field: number): string {
+    return this.#names[this.#word(position, field)] ?? ''
   }
 
   #word(position: RecordOffset, field: number): number {

@@ -69,7 +69,7 @@ function openShared(database: Database, secretKey: SecretKey): SharedState {
   const commitLog = CommitLog.open({ database, transactions })
   const tables = openTables({ database, commitLog })
   const hints = new HintBroadcast()
-  const booksOfAccounts = new BooksOfAccounts({ database, transactions, hints })
+  const booksOfAccounts = new BooksOfAccounts({ database, transactions, tables, hints })
   const stepRunner = new StepRunner({ database, tables, booksOfAccounts })
   const tariffs = new Tariffs({ database, transactions, tables })
   const catalog = openCatalog(stepRunner, secretKey)

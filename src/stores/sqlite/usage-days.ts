@@ -45,7 +45,7 @@ export class UsageRebuild {
     const rows = chargesBetween.all(to, after, CHARGES_A_TURN)
     const sums = new UsageDaySums()
     for (const row of rows) sums.addSums(groupOf(row), row.id, sumsOfRow(row))
-    for (const { group, providerCost, chargesWithoutCost } of sums.values()) {
+    for (const { group, providerCost, chargesWithoutCost } of sums.all) {
       const { day, accountId, apiKeyId, model, provider } = group
       addCosts.run(providerCost, chargesWithoutCost, day, accountId, apiKeyId, model, provider)
     }

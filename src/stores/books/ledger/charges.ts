@@ -11,10 +11,15 @@ import type { Tariff } from '../rows/tariff-rows.ts'
 export type BesideCharges = {
   /** The row of a tariff, which is written if it is new. */
   tariffId(tariff: Tariff): Step<bigint>
-  /** Counts the cost of a charge in the budgets of its scopes. */
-  spend(books: StepBooks, charge: Charge): Step<void>
-  /** Adds a charge to the sums of its day. */
-  addUsage(accountId: number, chargeId: bigint, charge: Charge, isCompensated: boolean): Step<void>
+  /** Counts the cost of a charge in the budgets of its scopes. Returns undefined if that needs no query. */
+  spend(books: StepBooks, charge: Charge): Step<void> | undefined
+  /** Adds a charge to the sums of its day. Returns undefined if that needs no query. */
+  addUsage(
+    accountId: number,
+    chargeId: bigint,
+    charge: Charge,
+    isCompensated: boolean,
+  ): Step<void> | undefined
 }
 
 /** Writes charges. */
@@ -33,8 +38,10 @@ export class Charges {
     if (id === null) return false
     books.stage().latestChargeId = id
     const { isCompensated = false } = booking
-    yield* this.#beside.spend(books, isCompensated ? { ...charge, cost: ZERO } : charge)
-    yield* this.#beside.addUsage(books.accountId, id, charge, isCompensated)
+    const spend = this.#beside.spend(books, isCompensated ? { ...charge, cost: ZERO } : charge)
+    if (spend !== undefined) yield* spend
+    const addUsage = this.#beside.addUsage(books.accountId, id, charge, isCompensated)
+    if (addUsage !== undefined) yield* addUsage
     return true
   }
 

@@ -24,8 +24,8 @@ export class Compensations {
     // Nobody else compensates it from here on.
     const row = yield* attemptOf(attempt)
     const isCharged = (yield* this.#charges.first(id)) !== null
-    const nextOperationId = yield* this.#journal.nextOperationId()
-    const { cost, write } = compensateAttempt({ row, isCharged, nextOperationId }, attempt, atMs)
+    const facts = { row, isCharged, nextOperationId: books.nextOperationId() }
+    const { cost, write } = compensateAttempt(facts, attempt, atMs)
     if (write === undefined) return { cost, isFirst: false }
 
     const [charged, compensated] = write.operations

@@ -30,7 +30,7 @@ export class Corrections {
     const books = yield* booksOf(accountId)
     const earlier = yield* earlierOf(request, { accountId, amount, chargeId: null })
     if (earlier !== undefined) return earlier
-    const operationId = yield* this.#journal.nextOperationId()
+    const operationId = books.nextOperationId()
     return yield* this.#write(books, newDebit({ books, operationId }, request), request.audit)
   }
 
@@ -43,7 +43,7 @@ export class Corrections {
     const charge = yield* chargeOf(request.charge)
     const earlier = yield* earlierOf(request, { accountId, amount: request.amount, chargeId: charge.id })
     if (earlier !== undefined) return earlier
-    const operationId = yield* this.#journal.nextOperationId()
+    const operationId = books.nextOperationId()
     return yield* this.#write(books, newRefund({ books, operationId, charge }, request), request.audit)
   }
 

@@ -27,7 +27,7 @@ export class Credits {
     const repeated = repeatedCredit(yield* this.#earlier(request), request)
     if (repeated !== undefined) return repeated
     const granted = allowance === undefined ? undefined : yield* latestGrants(allowance)
-    const operationId = yield* this.#journal.nextOperationId()
+    const operationId = books.nextOperationId()
     const { credit, operation, row } = newCredit({ books, operationId, granted }, request)
     yield* this.#journal.move(books, operation)
     yield* insert(creditsTable, row)

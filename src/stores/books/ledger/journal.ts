@@ -1,7 +1,7 @@
 import { post } from '../../../domain/ledger/post.ts'
 import { operationsTable } from '../rows/money-tables.ts'
 import { addOperation, operationRow, type Operation, type StepBooks } from '../rows/operation-rows.ts'
-import { insert, nextIdOf, type Step } from '../steps.ts'
+import { insert, type Step } from '../steps.ts'
 
 /** Hears of each change of a balance, in the same step. */
 export type BalanceWatch = { check(books: StepBooks, atMs: number): Step<void> }
@@ -12,11 +12,6 @@ export class Journal {
 
   constructor({ balanceAlerts }: { readonly balanceAlerts: BalanceWatch }) {
     this.#alerts = balanceAlerts
-  }
-
-  /** The row id that the next operation gets. */
-  nextOperationId(): Step<bigint> {
-    return nextIdOf(operationsTable)
   }
 
   /**

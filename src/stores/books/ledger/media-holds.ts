@@ -40,7 +40,7 @@ export class MediaHolds {
   *place(hold: MediaHold, owner: Owner, atMs: number): Step<HoldOutcome> {
     const books = yield* booksOf(hold.accountId)
     const by = { owner: owner.number, expiresAtMs: owner.expiresAtMs(), atMs }
-    const { outcome, write } = placeMediaHold({ ...(yield* this.#factsOf(hold)), books }, hold, by)
+    const { outcome, write } = placeMediaHold({ ...(yield* factsOf(hold, books)), books }, hold, by)
     if (write !== undefined) {
       yield* this.#journal.write(books, write.operation)
       yield* insert(holdsTable, write.row)
@@ -51,7 +51,7 @@ export class MediaHolds {
   /** Takes the cost and frees the rest. */
   *capture(hold: Hold, charge: Charge): Step<Captured> {
     const books = yield* booksOf(hold.accountId)
-    const facts = { ...(yield* this.#factsOf(hold)), first: yield* this.#charges.first(hold.id) }
+    const facts = { ...(yield* factsOf(hold, books)), first: yield* this.#charges.first(hold.id) }
     const { captured, write } = captureMediaHold(facts, hold, charge)
     if (write !== undefined) {
       yield* this.#charges.insert(books, charge, write.booking)
@@ -63,7 +63,7 @@ export class MediaHolds {
   /** Frees the whole hold. Changes nothing if it is not open. */
   *release(hold: Hold, atMs: number): Step<void> {
     const books = yield* booksOf(hold.accountId)
-    const write = freeMediaHold(yield* this.#factsOf(hold), hold, { state: 'released', atMs })
+    const write = freeMediaHold(yield* factsOf(hold, books), hold, { state: 'released', atMs })
     if (write !== undefined) yield* this.#end(books, hold, write)
   }
 
@@ -91,18 +91,9 @@ export class MediaHolds {
   /** Frees a hold whose time is over. Returns false, and writes nothing, for any other hold. */
   *expire(hold: Hold, { nowMs, atMs }: { readonly nowMs: number; readonly atMs: number }): Step<boolean> {
     const books = yield* booksOf(hold.accountId)
-    const write = freeMediaHold(yield* this.#factsOf(hold), hold, { state: 'expired', atMs, nowMs })
+    const write = freeMediaHold(yield* factsOf(hold, books), hold, { state: 'expired', atMs, nowMs })
     if (write !== undefined) yield* this.#end(books, hold, write)
     return write !== undefined
-  }
-
-  *#factsOf({ id }: Hold): Step<{ readonly found: HoldRow | null; readonly nextOperationId: bigint }> {
-    const found = yield* first<HoldRow>(
-      `SELECT ${COLUMNS} FROM holds WHERE id_key = ? AND id_tail = ?`,
-      id.key,
-      id.tail,
-    )
-    return { found: found ?? null, nextOperationId: yield* this.#journal.nextOperationId() }
   }
 
   *#end(books: StepBooks, { id }: Hold, { operation, end }: EndedHold): Step<void> {
@@ -119,4 +110,16 @@ export class MediaHolds {
     if (resolved.length !== 1)
       throw new Error(`${formatId('hold', id)} could not be ${end.state}: it is not open.`)
   }
+}
+
+function* factsOf(
+  { id }: Hold,
+  books: StepBooks,
+): Step<{ readonly found: HoldRow | null; readonly nextOperationId: bigint }> {
+  const found = yield* first<HoldRow>(
+    `SELECT ${COLUMNS} FROM holds WHERE id_key = ? AND id_tail = ?`,
+    id.key,
+    id.tail,
+  )
+  return { found: found ?? null, nextOperationId: books.nextOperationId() }
 }

@@ -47,6 +47,8 @@ export type AccountState = {
 export type StepBooks = AccountState & {
   /** The state that the step changes. It is written once, before the commit. */
   stage(): StagedBooks
+  /** The row id that the next operation gets. The step must write that operation, or none, before it asks again. */
+  nextOperationId(): bigint
 }
 
 export type Operation = {

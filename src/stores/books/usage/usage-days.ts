@@ -83,53 +83,62 @@ export function startOfDay(day: number): number {
 
 /** The sums that the charges of a transaction add, by the rows that they are added to. */
 export class UsageDaySums {
-  readonly #sums = new Map<string, UsageDaySum>()
+  readonly #all: UsageDaySum[] = []
+  /** By API key, because the charges of a key in one transaction add to few rows. */
+  readonly #ofKeys = new Map<number, UsageDaySum[]>()
 
   /** Adds a charge that was just written. */
   add(accountId: number, chargeId: bigint, charge: Charge, isCompensated: boolean): void {
-    const { apiKeyId, model, provider, atMs } = charge
+    const sum = this.#sumOf(accountId, dayOf(charge.atMs), charge, chargeId)
     const usage = usageOfCharge(charge)
-    this.addSums({ day: dayOf(atMs), accountId, apiKeyId, model, provider }, chargeId, {
-      charges: 1,
-      inputTokens: inputTokens(usage),
-      outputTokens: outputTokens(usage),
-      images: charge.kind === 'images' ? charge.images : 0,
-      durationMs: charge.kind === 'video' ? charge.durationMs : 0,
-      cost: charge.cost,
-      compensated: isCompensated ? charge.cost : ZERO,
-      ...costSums(charge.providerCost),
-    })
+    sum.charges += 1
+    sum.inputTokens += inputTokens(usage)
+    sum.outputTokens += outputTokens(usage)
+    if (charge.kind === 'images') sum.images += charge.images
+    if (charge.kind === 'video') sum.durationMs += charge.durationMs
+    sum.cost = addUsd(sum.cost, charge.cost)
+    if (isCompensated) sum.compensated = addUsd(sum.compensated, charge.cost)
+    if (charge.providerCost === null) sum.chargesWithoutCost += 1
+    else sum.providerCost = addUsd(sum.providerCost, charge.providerCost)
   }
 
+  /** Adds a stored charge. */
   addSums(group: UsageGroup, chargeId: bigint, sums: ChargeSums): void {
-    const key = `${group.day} ${group.accountId} ${group.apiKeyId} ${group.model} ${group.provider}`
-    const sum = this.#sums.get(key)
-    if (sum === undefined) {
-      this.#sums.set(key, { group, first: chargeId, latest: chargeId, ...sums })
-      return
-    }
-    // In place, because each charge is added.
-    if (chargeId < sum.first) sum.first = chargeId
-    if (chargeId > sum.latest) sum.latest = chargeId
-    sum.charges += sums.charges
-    sum.inputTokens += sums.inputTokens
-    sum.outputTokens += sums.outputTokens
-    sum.images += sums.images
-    sum.durationMs += sums.durationMs
-    sum.cost = addUsd(sum.cost, sums.cost)
-    sum.compensated = addUsd(sum.compensated, sums.compensated)
-    sum.providerCost = addUsd(sum.providerCost, sums.providerCost)
-    sum.chargesWithoutCost += sums.chargesWithoutCost
+    const sum = this.#sumOf(group.accountId, group.day, group, chargeId)
+    Object.assign(sum, addSums(sum, sums))
   }
 
-  values(): Iterable<UsageDaySum> {
-    return this.#sums.values()
+  get all(): readonly UsageDaySum[] {
+    return this.#all
   }
 
   clear(): void {
-    this.#sums.clear()
+    this.#all.length = 0
+    this.#ofKeys.clear()
+  }
+
+  /** The sum of the row that a charge is added to. */
+  #sumOf(accountId: number, day: number, of: GroupOfKey, chargeId: bigint): UsageDaySum {
+    const { apiKeyId, model, provider } = of
+    const ofKey = this.#ofKeys.get(apiKeyId)
+    for (const sum of ofKey ?? []) {
+      const { group } = sum
+      if (group.model !== model || group.provider !== provider) continue
+      if (group.day !== day || group.accountId !== accountId) continue
+      if (chargeId < sum.first) sum.first = chargeId
+      if (chargeId > sum.latest) sum.latest = chargeId
+      return sum
+    }
+    const group = { day, accountId, apiKeyId, model, provider }
+    const sum = { group, first: chargeId, latest: chargeId, ...NO_SUMS }
+    this.#all.push(sum)
+    if (ofKey === undefined) this.#ofKeys.set(apiKeyId, [sum])
+    else ofKey.push(sum)
+    return sum
   }
 }
+
+type GroupOfKey = Pick<UsageGroup, 'apiKeyId' | 'model' | 'provider'>
 
 /** The sums of the provider's cost of one charge, which may be unknown. */
 function costSums(providerCost: NanoUsd | null): Omit<OperatorSums, 'compensated'> {

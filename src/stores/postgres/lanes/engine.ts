@@ -118,8 +118,6 @@ class StepRun {
         return fromDatabase(await this.#sql.unsafe(numberedText(ask.sql), ask.values.map(toDatabase)))
       case 'insert':
         return this.#writing().insert(ask.table, ask.row as never)
-      case 'next id':
-        return this.#writing().nextId(ask.table)
       case 'books':
         return this.#booksOf(ask.accountId)
       case 'turn':
@@ -140,7 +138,7 @@ class StepRun {
   async #booksOf(accountId: number): Promise<LockedBooks> {
     const known = this.#books.get(accountId)
     if (known !== undefined) return known
-    const books = await LockedBooks.lock(this.#writing().sql, accountId)
+    const books = await LockedBooks.lock(this.#writing(), accountId)
     this.#books.set(accountId, books)
     return books
   }

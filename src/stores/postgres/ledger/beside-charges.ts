@@ -12,6 +12,6 @@ export const besideCharges = (limits: StepLimits): BesideCharges => ({
   *addUsage(accountId, chargeId, charge, isCompensated) {
     const sums = new UsageDaySums()
     sums.add(accountId, chargeId, charge, isCompensated)
-    for (const sum of sums.values()) yield* run(ADD_TO_DAY, ...daySumValues(sum))
+    for (const sum of sums.all) yield* run(ADD_TO_DAY, ...daySumValues(sum))
   },
 })

@@ -37,8 +37,6 @@ export class StepRunner {
         return this.#statement(ask.sql).all(...ask.values)
       case 'insert':
         return this.#table(ask.table).insert(ask.row as never)
-      case 'next id':
-        return this.#table(ask.table).nextId
       case 'books':
         return this.#booksOfAccounts.of(ask.accountId)
       case 'turn':

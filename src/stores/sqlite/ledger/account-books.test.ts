@@ -9,7 +9,10 @@ import { HintBroadcast } from './freed-hints.ts'
 async function openWithAccounts(count: number) {
   const store = aSqliteStore()
   for (let made = 0; made < count; made += 1) await anAccount(store, { funds: usd('5') })
-  return new BooksOfAccounts({ ...store, hints: new HintBroadcast() }, 2)
+  return new BooksOfAccounts(
+    { ...store, tables: { operations: { nextId: 1n } }, hints: new HintBroadcast() },
+    2,
+  )
 }
 
 describe('books in memory', () => {

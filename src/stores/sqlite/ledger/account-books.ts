@@ -11,6 +11,7 @@ import {
 } from '../../books/rows/operation-rows.ts'
 import type { HintBroadcast } from './freed-hints.ts'
 import type { AccountLimits } from '../../books/limits/account-limits.ts'
+import type { Tables } from '../commits/hashed-table.ts'
 import type { Transactions } from '../commits/transactions.ts'
 import { noBooks } from '../../books/ledger/holds.ts'
 
@@ -22,6 +23,15 @@ const BOOKS_KEPT_MAX = 100_000
  * How many of the oldest are tried to make room for one. Books in use stay, so the limit can be exceeded for a while.
  */
 const EVICTION_TRIES = 8
+
+/** The table of operations. */
+type NextId = Pick<Tables['operations'], 'nextId'>
+
+type SharedByBooks = {
+  /** The books that the running transaction changed. */
+  readonly changed: AccountBooks[]
+  readonly operations: NextId
+}
 
 /** The books of one account in memory. */
 export class AccountBooks implements StepBooks {
@@ -35,20 +45,23 @@ export class AccountBooks implements StepBooks {
   textHolds = 0
   /** Its scopes that have limits. Null if none has, and undefined if this was not read yet. */
   limits: AccountLimits | null | undefined
-  /** The books that the running transaction changed. */
-  readonly #changed: AccountBooks[]
+  readonly #shared: SharedByBooks
 
-  constructor(accountId: number, committed: BooksState, changed: AccountBooks[]) {
+  constructor(accountId: number, committed: BooksState, shared: SharedByBooks) {
     this.accountId = accountId
     this.committed = committed
-    this.#changed = changed
+    this.#shared = shared
   }
 
   /** Inside a step: the state that the step may change. */
   stage(): StagedBooks {
     if (this.staged !== null) return this.staged
-    this.#changed.push(this)
+    this.#shared.changed.push(this)
     return (this.staged = { ...this.committed, balances: { ...this.committed.balances } })
+  }
+
+  nextOperationId(): bigint {
+    return this.#shared.operations.nextId
   }
 
   /** The state that a step decides on: the stored state with the changes of the running transaction so far. */
@@ -81,17 +94,20 @@ export class BooksOfAccounts {
   readonly #hints: HintBroadcast
   readonly #keptMax: number
   readonly #kept = new Map<number, AccountBooks>()
+  readonly #shared: SharedByBooks
   readonly #changed: AccountBooks[] = []
 
   constructor(
     parts: {
       readonly database: Database
       readonly transactions: Transactions
+      readonly tables: { readonly operations: NextId }
       readonly hints: HintBroadcast
     },
     keptMax = BOOKS_KEPT_MAX,
   ) {
     this.#table = new BalancesTable(parts.database)
+    this.#shared = { changed: this.#changed, operations: parts.tables.operations }
     this.#hints = parts.hints
     this.#keptMax = keptMax
     parts.transactions.join({
@@ -129,7 +145,7 @@ export class BooksOfAccounts {
   }
 
   #load(accountId: number): AccountBooks {
-    const books = new AccountBooks(accountId, this.#table.read(accountId), this.#changed)
+    const books = new AccountBooks(accountId, this.#table.read(accountId), this.#shared)
     if (this.#kept.size >= this.#keptMax) this.#makeRoom()
     this.#kept.set(accountId, books)
     return books

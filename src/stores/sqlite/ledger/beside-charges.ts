@@ -30,12 +30,14 @@ export function createBesideCharges(parts: {
     *tariffId(tariff) {
       return tariffs.idOf(tariff)
     },
-    *spend(books, charge) {
+    spend(books, charge) {
       const ofAccount = inMemory(books)
       if (ofAccount.mayBeLimited) limits.spend(ofAccount, charge)
+      return undefined
     },
-    *addUsage(accountId, chargeId, charge, isCompensated) {
+    addUsage(accountId, chargeId, charge, isCompensated) {
       sums.add(accountId, chargeId, charge, isCompensated)
+      return undefined
     },
   }
 }
@@ -56,6 +58,6 @@ export class UsageDayTable {
 
   /** Inside a transaction: adds sums to their rows. */
   add(sums: UsageDaySums): void {
-    for (const sum of sums.values()) this.#upsert.run(...daySumValues(sum))
+    for (const sum of sums.all) this.#upsert.run(...daySumValues(sum))
   }
 }

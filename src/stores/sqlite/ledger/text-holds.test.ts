@@ -16,7 +16,7 @@ const books = () =>
       isClosed: false,
       alert: null,
     },
-    [],
+    { changed: [], operations: { nextId: 1n } },
   )
 
 const aHoldOf = (id: TextHold['id'], of = books()) =>
@@ -25,16 +25,20 @@ const aHoldOf = (id: TextHold['id'], of = books()) =>
     { books: of, owner: 1n, demand: undefined, expiresAtMs: 0 },
   )
 
+/** The hold as a caller has it that did not place it. */
+const named = ({ id, accountId }: TextHold) => ({ id, accountId })
+
 test('an open hold is found by its id until it is removed, and its account counts it', () => {
   const open = new OpenTextHolds()
   const hold = aHoldOf({ key: 7n, tail: -1n })
 
   open.add(hold)
-  const during = [open.find(hold), open.sum(), hold.books.heldText]
+  const during = [open.find(hold), open.find(named(hold)), open.sum(), hold.books.heldText]
   open.remove(hold)
+  const after = [open.find(hold), open.find(named(hold)), open.sum(), hold.books.heldText]
 
-  expect(during).toEqual([hold, nanoUsd(3n), nanoUsd(3n)])
-  expect([open.find(hold), open.sum(), hold.books.heldText]).toEqual([undefined, ZERO, ZERO])
+  expect(during).toEqual([hold, hold, nanoUsd(3n), nanoUsd(3n)])
+  expect(after).toEqual([undefined, undefined, ZERO, ZERO])
 })
 
 test.each([
@@ -58,8 +62,17 @@ test.each([
 
   open.remove(first)
 
-  expect([open.find(first), open.find(second)]).toEqual([undefined, second])
+  expect([open.find(named(first)), open.find(named(second))]).toEqual([undefined, second])
   expect(open.sum()).toBe(nanoUsd(3n))
+})
+
+test('a hold of other books with the same id is not found', () => {
+  const [open, others] = [new OpenTextHolds(), new OpenTextHolds()]
+  const hold = aHoldOf({ key: 7n, tail: 1n })
+
+  others.add(hold)
+
+  expect([open.find(hold), others.find(hold)]).toEqual([undefined, hold])
 })
 
 test('an expired hold is found and counts nothing', () => {

@@ -1,7 +1,7 @@
 import { closedAccountError } from '../../../domain/accounts/account.ts'
 import { idNumber, type Id } from '../../../domain/ids.ts'
 import type { HoldKind } from '../../../domain/ledger/books.ts'
-import { canHold } from '../../../domain/ledger/hold.ts'
+import { canHold, requireFittingCharge } from '../../../domain/ledger/hold.ts'
 import { addUsd, subtractUsd, ZERO, type NanoUsd } from '../../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../../domain/pricing/usage.ts'
 import type { Captured, Hold, HoldOutcome } from '../../../gateway/ports/ledger.ts'
@@ -154,7 +154,8 @@ export class TextHolds {
   *#capture(hold: Hold, charge: Charge): Step<Captured> {
     const { journal, charges } = this.#parts
     const found = this.#holds.find(hold)
-    const write = captureTextHold(found, charge, yield* journal.nextOperationId())
+    requireFittingCharge('text', charge.kind)
+    const write = found && captureTextHold(found, charge, found.books.nextOperationId())
     if (found === undefined || write === undefined)
       return repeatedCapture(hold, charge.cost, yield* charges.first(hold.id))
     const isFirst = yield* charges.insert(found.books, charge, write.booking)
@@ -217,6 +218,8 @@ export class TextHold implements Hold {
   state: TextHoldState = 'ended'
   /** The number of its captures that wait for their commit. */
   capturesWaiting = 0
+  /** The holds that it is one of until it ends. */
+  among: OpenTextHolds | undefined
 
   constructor(
     { id, accountId, amount }: Hold,
@@ -244,6 +247,8 @@ export class OpenTextHolds {
 
   /** Undefined if it has ended. Throws a RangeError if the id is of a hold of another account. */
   find(hold: Pick<Hold, 'id' | 'accountId'>): TextHold | undefined {
+    // The hold that was placed is itself the answer. Only other values are looked up by their id.
+    if (hold instanceof TextHold && hold.among === this) return hold
     const found = this.#holds.get(hold instanceof TextHold ? hold.number : idNumber(hold.id))
     if (found !== undefined && found.accountId !== hold.accountId) throw anotherHold(hold.id)
     return found
@@ -252,6 +257,7 @@ export class OpenTextHolds {
   /** Adds an ended hold in another state. Its id must not be in use. */
   add(hold: TextHold, state: 'open' | 'expired' = 'open'): void {
     this.#holds.set(hold.number, hold)
+    hold.among = this
     hold.state = state
     hold.books.textHolds += 1
     if (state === 'open') hold.books.heldText = addUsd(hold.books.heldText, hold.amount)
@@ -266,6 +272,7 @@ export class OpenTextHolds {
   /** The hold must not have ended. */
   remove(hold: TextHold): void {
     this.#holds.delete(hold.number)
+    hold.among = undefined
     if (hold.state === 'open') hold.books.heldText = subtractUsd(hold.books.heldText, hold.amount)
     hold.books.textHolds -= 1
     hold.state = 'ended'
