@@ -13,7 +13,7 @@ import type { TextHoldTerms } from '../../src/stores/books/ledger/holds.ts'
 import { limitChanges } from '../../src/stores/books/access/limit-changes.ts'
 import { Batches } from '../../src/stores/postgres/lanes/batches.ts'
 import { connections } from '../../src/stores/postgres/database/database.ts'
-import { createEngine } from '../../src/stores/postgres/lanes/engine.ts'
+import { createStepRunner } from '../../src/stores/postgres/lanes/step-runner.ts'
 import { limitUsage } from '../../src/stores/postgres/limits/limit-usage.ts'
 import { Tariffs } from '../../src/stores/postgres/ledger/tariffs.ts'
 import { TextHolds } from '../../src/stores/postgres/ledger/text-holds.ts'
@@ -34,7 +34,7 @@ const { openReads, connect } = connections({ url })
 const admin = new SQL({ url, bigint: true, max: 1 })
 const reads = openReads()
 const batches = await Batches.open({ connect, label: 'bench', version: '1' })
-const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(createEngine({ batches, reads })) })
+const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(createStepRunner({ batches, reads })) })
 
 try {
   for (const name of ['without limits', 'two limited scopes'] as const) {
@@ -62,7 +62,7 @@ type Payer = { readonly accountId: number; readonly apiKeyId: number }
 
 async function makePayers(isLimited: boolean): Promise<readonly Payer[]> {
   const change = limitChanges(limitUsage(() => null))
-  const engine = createEngine({ batches, reads })
+  const stepRunner = createStepRunner({ batches, reads })
   const payers: Payer[] = []
   for (let made = 0; made < ACCOUNTS; made += 1) {
     const accountId = await anAccountIn(reads, nanoUsd(10n ** 18n))
@@ -74,7 +74,7 @@ async function makePayers(isLimited: boolean): Promise<readonly Payer[]> {
       budgets: { month: nanoUsd(10n ** 17n) },
     }
     const line = { action: 'key.limits', subject: 'key' }
-    await engine.write('access', function* () {
+    await stepRunner.write('access', function* () {
       yield* change({ accountId, apiKeyId: undefined }, patch, line)
       yield* change({ accountId, apiKeyId }, patch, line)
     })

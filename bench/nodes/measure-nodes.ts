@@ -8,7 +8,7 @@ import { nanoUsd } from '../../src/domain/money.ts'
 import { limitChanges } from '../../src/stores/books/access/limit-changes.ts'
 import { Batches } from '../../src/stores/postgres/lanes/batches.ts'
 import { connections } from '../../src/stores/postgres/database/database.ts'
-import { createEngine } from '../../src/stores/postgres/lanes/engine.ts'
+import { createStepRunner } from '../../src/stores/postgres/lanes/step-runner.ts'
 import { limitUsage } from '../../src/stores/postgres/limits/limit-usage.ts'
 import { timedReads } from '../../src/stores/postgres/database/reads.ts'
 import { aKeyIn, anAccountIn } from '../../test/support/postgres/books.ts'
@@ -154,7 +154,7 @@ async function makeLimited(url: string, payers: readonly Payer[]): Promise<reado
   const { openReads, connect } = connections({ url })
   const reads = timedReads(openReads)
   const batches = await Batches.open({ connect, label: 'bench', version: '0' })
-  const engine = createEngine({ batches, reads })
+  const stepRunner = createStepRunner({ batches, reads })
   const change = limitChanges(limitUsage(() => null))
   const patch = {
     limits: { requests_per_minute: 100_000_000, tokens_per_minute: 1_000_000_000 },
@@ -162,7 +162,7 @@ async function makeLimited(url: string, payers: readonly Payer[]): Promise<reado
   }
   const line = { action: 'key.limits', subject: 'key' }
   for (const { accountId, apiKeyId } of payers)
-    await engine.write('access', function* () {
+    await stepRunner.write('access', function* () {
       yield* change({ accountId, apiKeyId: undefined }, patch, line)
       yield* change({ accountId, apiKeyId }, patch, line)
     })

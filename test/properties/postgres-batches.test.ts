@@ -12,7 +12,7 @@ import { anAccountIn, problemsOf } from '../support/postgres/books.ts'
 import { aDatabase } from '../support/postgres/databases.ts'
 import { runServer } from '../support/postgres/run-server.ts'
 import { LedgerModel, type ModelTerms, type Outcome } from './ledger-model.ts'
-import { createEngine } from '../../src/stores/postgres/lanes/engine.ts'
+import { createStepRunner } from '../../src/stores/postgres/lanes/step-runner.ts'
 
 const server = await runServer()
 const ACCOUNTS = 3
@@ -45,7 +45,8 @@ test.skipIf(server === undefined)(
     const reads = openReads()
     const batches = await Promise.all(['a', 'b'].map(label => Batches.open({ connect, label, version: '1' })))
     const nodes = batches.map(
-      of => new TextHolds({ batches: of, reads, tariffs: new Tariffs(createEngine({ batches: of, reads })) }),
+      of =>
+        new TextHolds({ batches: of, reads, tariffs: new Tariffs(createStepRunner({ batches: of, reads })) }),
     )
     let keys = 0n
     // The first charge of a tariff waits for its row, so that the holds of its wave would be in an earlier batch.

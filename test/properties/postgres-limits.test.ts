@@ -25,7 +25,7 @@ import {
 } from '../../src/stores/books/limits/account-limits.ts'
 import { Batches } from '../../src/stores/postgres/lanes/batches.ts'
 import { connections } from '../../src/stores/postgres/database/database.ts'
-import { createEngine } from '../../src/stores/postgres/lanes/engine.ts'
+import { createStepRunner } from '../../src/stores/postgres/lanes/step-runner.ts'
 import { limitUsage, scopesOfAccount } from '../../src/stores/postgres/limits/limit-usage.ts'
 import { Tariffs } from '../../src/stores/postgres/ledger/tariffs.ts'
 import { TextHolds } from '../../src/stores/postgres/ledger/text-holds.ts'
@@ -143,10 +143,10 @@ test.skipIf(server === undefined)(
         const holds = new TextHolds({
           batches,
           reads,
-          tariffs: new Tariffs(createEngine({ batches, reads })),
+          tariffs: new Tariffs(createStepRunner({ batches, reads })),
           nowMs,
         })
-        return { batches, holds, engine: createEngine({ batches, reads }) }
+        return { batches, holds, stepRunner: createStepRunner({ batches, reads }) }
       }),
     )
     ends.push(() => reads.close())
@@ -181,7 +181,7 @@ test.skipIf(server === undefined)(
 
 type Node = {
   readonly holds: TextHolds
-  readonly engine: ReturnType<typeof createEngine>
+  readonly stepRunner: ReturnType<typeof createStepRunner>
 }
 type Parts = {
   readonly reads: ReturnType<ReturnType<typeof connections>['openReads']>
@@ -366,12 +366,12 @@ class Run {
     const owner = owners[index]!
     const { perModel: _, ...withoutModels } = patch
     const applied = owner.projectId === undefined ? patch : withoutModels
-    const { engine } = this.#parts.nodes[index % 2]!
+    const { stepRunner } = this.#parts.nodes[index % 2]!
     const line = { action: 'key.limits', subject: 'key' }
     const change = limitChanges(limitUsage(() => this.#nowMs))
-    const changed = await engine.write('access', () => change(owner, applied, line))
+    const changed = await stepRunner.write('access', () => change(owner, applied, line))
     if (changed.length === 0) return
-    const terms = await engine.read(() => scopeTerms(accountId))
+    const terms = await stepRunner.read(() => scopeTerms(accountId))
     this.#live = terms.map(({ scope, terms: { limits, budgets } }) => {
       const known = this.#live.find(live => nameOf(live.scope) === nameOf(scope))
       const usage = this.#usageUnder(scope, { limits, budgets }, known?.usage)
@@ -403,7 +403,7 @@ class Run {
 
   async #check(): Promise<void> {
     const { reads, nodes } = this.#parts
-    const stored = await nodes[0]!.engine.read(() => scopesOfAccount(this.#accountId))
+    const stored = await nodes[0]!.stepRunner.read(() => scopesOfAccount(this.#accountId))
     expect(usagesOf(stored)).toEqual(usagesOf(this.#live))
     const alerts = await reads<AlertRow[]>`SELECT * FROM untold_alerts WHERE account_id = ${this.#accountId}`
     const found = alerts.map(

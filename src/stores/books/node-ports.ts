@@ -20,7 +20,7 @@ import { createJobs } from './jobs/jobs.ts'
 import { createAttempts } from './ledger/attempts.ts'
 import type { BesideCharges } from './ledger/charges.ts'
 import type { SecretBox } from './secrets/secret-box.ts'
-import type { Engine } from './steps.ts'
+import type { StepRunner } from './steps.ts'
 import { createBookedItems } from './usage/booked-items.ts'
 
 /** The steps of accounts, keys and projects that a store runs in its own way. */
@@ -28,9 +28,9 @@ type AccessParts = ConstructorParameters<typeof StoredAccounts>[0] &
   ConstructorParameters<typeof StoredApiKeys>[0] &
   ConstructorParameters<typeof StoredProjects>[0]
 
-type NodeParts = Omit<Parameters<typeof createJobs>[0], 'engine'> & {
-  readonly engine: Engine
-  readonly access: Omit<AccessParts, 'engine'>
+type NodeParts = Omit<Parameters<typeof createJobs>[0], 'stepRunner'> & {
+  readonly stepRunner: StepRunner
+  readonly access: Omit<AccessParts, 'stepRunner'>
   readonly ids: Parameters<typeof idSource>[0]
   readonly besideCharges: BesideCharges
   readonly receivers: Receivers
@@ -43,23 +43,23 @@ type NodeParts = Omit<Parameters<typeof createJobs>[0], 'engine'> & {
 
 /** The ports of a node that are the same steps in both stores. */
 export function nodePorts(parts: NodeParts) {
-  const { engine } = parts
-  const access = { ...parts.access, engine }
+  const { stepRunner } = parts
+  const access = { ...parts.access, stepRunner }
   const mail = new StoredMail(parts)
   return {
     newId: idSource(parts.ids),
     accounts: new StoredAccounts(access),
     apiKeys: new StoredApiKeys(access),
     projects: new StoredProjects(access),
-    keyDefaults: createKeyDefaults(engine),
-    adminTokens: new StoredAdminTokens(engine),
-    auditLog: createAuditLog(engine),
+    keyDefaults: createKeyDefaults(stepRunner),
+    adminTokens: new StoredAdminTokens(stepRunner),
+    auditLog: createAuditLog(stepRunner),
     users: new StoredUsers(parts),
-    userSessions: new StoredUserSessions(engine),
-    signInLinks: new StoredSignInLinks(engine),
+    userSessions: new StoredUserSessions(stepRunner),
+    signInLinks: new StoredSignInLinks(stepRunner),
     attempts: createAttempts(parts),
     jobs: createJobs(parts),
-    bookedItems: createBookedItems(engine),
+    bookedItems: createBookedItems(stepRunner),
     alerts: new StoredAlerts(parts),
     webhooks: new StoredWebhooks(parts),
     webhookQueue: new StoredWebhookQueue(parts),

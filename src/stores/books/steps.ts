@@ -89,7 +89,7 @@ export type WriteOptions = {
 export const END_OF_WORK: WriteOptions = { canWait: true }
 
 /** Runs the steps of one node: the store of SQLite or of PostgreSQL. */
-export interface Engine {
+export interface StepRunner {
   /**
    * Runs a step in a transaction. Resolves with its result once that is on disk. Rejects with what the step throws,
    * which then wrote nothing, and with `unavailable` if it cannot be written. `step` is called again if the transaction

@@ -1,24 +1,24 @@
 import { accountEvents } from '../books/access/changes.ts'
 import { limitChanges } from '../books/access/limit-changes.ts'
 import type { UsageSource } from '../books/access/project-usage.ts'
-import { atOnce, first, type Engine, type Step } from '../books/steps.ts'
+import { atOnce, first, type StepRunner, type Step } from '../books/steps.ts'
 import { forgetOnAllNodes, type Kept, type KeyLookups } from './key-lookups.ts'
 import { limitUsage } from './limits/limit-usage.ts'
 
 /** What the steps of accounts, keys and projects ask of the rest of a PostgreSQL store. */
 export function accessParts(
   parts: {
-    readonly engine: Engine
+    readonly stepRunner: StepRunner
     readonly kept: Kept
     readonly keyLookups: KeyLookups
     /** Replaces the clock of the database, for tests. */
     readonly nowMs?: () => number
   } & Parameters<typeof accountEvents>[0],
 ) {
-  const { engine, kept, keyLookups, nowMs } = parts
+  const { stepRunner, kept, keyLookups, nowMs } = parts
   const usage = limitUsage(nowMs ?? (() => null))
   return {
-    engine,
+    stepRunner,
     forgetKeys: () => forgetOnAllNodes(kept),
     changeLimits: limitChanges({
       ...usage,

@@ -6,11 +6,11 @@ import { aNode } from '../../../test/support/postgres/store-kind.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
-import type { Engine } from '../books/steps.ts'
+import type { StepRunner } from '../books/steps.ts'
 import { checkCatalog } from '../books/verify/check-catalog.ts'
 import { checkSwitches } from '../books/verify/read-switches.ts'
 import { connections } from './database/database.ts'
-import { readStep } from './lanes/engine.ts'
+import { readStep } from './lanes/step-runner.ts'
 import { bunHashes } from './lanes/lane.ts'
 
 const server = await runServer()
@@ -51,7 +51,7 @@ async function setUp() {
   const [one, other] = [await open('one'), await open('other')]
   const messages = async () => {
     const found: string[] = []
-    const read: Engine['read'] = step => readStep(reads, step)
+    const read: StepRunner['read'] = step => readStep(reads, step)
     for (const check of [checkCatalog(read, bunHashes), checkSwitches(read)])
       for await (const findings of check)
         found.push(...findings.map(({ message }) => message.map(String).join('')))

@@ -2,17 +2,17 @@ import { readCatalog } from '../books/catalog/catalog-tables.ts'
 import { compareKey, writeKeyCheck } from '../books/catalog/key-check.ts'
 import { CatalogCopy, StoredCatalog } from '../books/catalog/stored-catalog.ts'
 import type { SecretBox } from '../books/secrets/secret-box.ts'
-import type { Engine, Step } from '../books/steps.ts'
+import type { StepRunner, Step } from '../books/steps.ts'
 import { bunHashes } from './lanes/lane.ts'
 
 /**
  * Reads the catalog into the copy of a node. The first node decides the secret key of the database. Throws an Error for
  * the operator if another node started with another key, because neither could read what the other one seals.
  */
-export async function openCatalog(engine: Engine, box: SecretBox): Promise<StoredCatalog> {
-  await engine.write('catalog', () => requireKey(box))
-  const copy = new CatalogCopy(await engine.read(() => readCatalog(box)))
-  return new StoredCatalog({ engine, copy, sealing: { box, isCheckLost: false }, hashes: bunHashes })
+export async function openCatalog(stepRunner: StepRunner, box: SecretBox): Promise<StoredCatalog> {
+  await stepRunner.write('catalog', () => requireKey(box))
+  const copy = new CatalogCopy(await stepRunner.read(() => readCatalog(box)))
+  return new StoredCatalog({ stepRunner, copy, sealing: { box, isCheckLost: false }, hashes: bunHashes })
 }
 
 function* requireKey(box: SecretBox): Step<void> {

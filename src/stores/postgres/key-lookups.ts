@@ -5,7 +5,7 @@ import type { Clock } from '../../gateway/ports/clock.ts'
 import { presentedKeys, type KeptKeys } from '../books/access/kept-keys.ts'
 import { afterCommit, run, type Step } from '../books/steps.ts'
 import { LIST_MAX } from '../books/value-lists.ts'
-import { readStep } from './lanes/engine.ts'
+import { readStep } from './lanes/step-runner.ts'
 import type { Poll, Watch } from './database/poll.ts'
 import { TimedConnection } from './database/timed-connection.ts'
 

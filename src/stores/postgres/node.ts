@@ -20,8 +20,8 @@ import { openCatalog } from './catalog.ts'
 import { LaneChains } from './lanes/commit-chains.ts'
 import type { Connections } from './database/database.ts'
 import { DatabaseClock } from './database/database-clock.ts'
-import type { Engine } from '../books/steps.ts'
-import { createEngine } from './lanes/engine.ts'
+import type { StepRunner } from '../books/steps.ts'
+import { createStepRunner } from './lanes/step-runner.ts'
 import { KeyLookups, watchOf } from './key-lookups.ts'
 import { sha256Of } from './lanes/lane.ts'
 import { createLedger } from './ledger/ledger.ts'
@@ -88,7 +88,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
   const box = secretBox(settings.secretKey)
   const { onFreed, listen } = freedHints()
   const told = eventParts()
-  const tell = () => tellEvents({ ...told, engine })
+  const tell = () => tellEvents({ ...told, stepRunner })
   const reads = timedReads(connections.openReads)
   const clock = await DatabaseClock.open({ clock: settings.clock, reads, ...nowMs })
   const commitChains = new LaneChains({ reads })
@@ -102,12 +102,12 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     ...nowMs,
     ...build,
   })
-  const engine = createEngine({ batches, reads, onFreed })
-  const { limits, ...spending } = spendingParts({ ...told, engine, reads, clock, ...nowMs })
-  const text = new TextHolds({ batches, reads, tariffs: new Tariffs(engine), onFreed, ...nowMs })
+  const stepRunner = createStepRunner({ batches, reads, onFreed })
+  const { limits, ...spending } = spendingParts({ ...told, stepRunner, reads, clock, ...nowMs })
+  const text = new TextHolds({ batches, reads, tariffs: new Tariffs(stepRunner), onFreed, ...nowMs })
   const owner = { number: random64(), nowMs: () => clock.now(), expiresAtMs: () => clock.now() + HOLD_TTL_MS }
   const close = () => closeConnections(batches, reads)
-  const catalog = await openCatalog(engine, box).catch((error: unknown) =>
+  const catalog = await openCatalog(stepRunner, box).catch((error: unknown) =>
     close().then(() => Promise.reject(error)),
   )
   const newer = new NewerGateways({ clock, onProblem, ...build })
@@ -115,8 +115,8 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
   const ports = nodePorts({
     ...told,
     ...spending,
-    engine,
-    access: accessParts({ ...told, engine, kept: keptOfAccess, keyLookups, ...nowMs }),
+    stepRunner,
+    access: accessParts({ ...told, stepRunner, kept: keptOfAccess, keyLookups, ...nowMs }),
     ids: { clock, random64 },
     owner,
     besideJobs: createBesideJobs({ ...spending, ...told, batches, ...nowMs }),
@@ -125,7 +125,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     keyExpiry: KEY_EXPIRY,
   })
   const countedUsage = limitUsage(nowMs.nowMs ?? (() => null))
-  const ledgerParts = { ...spending, engine, connect, text, limits, owner, limitUsage: countedUsage }
+  const ledgerParts = { ...spending, stepRunner, connect, text, limits, owner, limitUsage: countedUsage }
   await Promise.all([poll.start(), keyLookups.open()])
   return {
     ...ports,
@@ -249,6 +249,6 @@ function spendingParts(
 }
 
 /** Alerts that cannot be told now are told with the next ones, or with the next renewal of holds. */
-function tellEvents({ engine, events }: { readonly engine: Engine; readonly events: Events }) {
-  return engine.write('events', () => tellAlerts(event => events.emit(event))).catch(() => undefined)
+function tellEvents({ stepRunner, events }: { readonly stepRunner: StepRunner; readonly events: Events }) {
+  return stepRunner.write('events', () => tellAlerts(event => events.emit(event))).catch(() => undefined)
 }

@@ -11,7 +11,7 @@ import {
 } from '../books/rows/copied-table.ts'
 import type { Step } from '../books/steps.ts'
 import { isUnfit } from './database/database-errors.ts'
-import { readIn, readStep } from './lanes/engine.ts'
+import { readIn, readStep } from './lanes/step-runner.ts'
 import { limitUsage } from './limits/limit-usage.ts'
 import { list } from './database/literals.ts'
 import { Snapshot } from './verify/snapshot.ts'
@@ -166,7 +166,7 @@ export class StoreCopy {
   /** Checks the books as `Ledger.verify` does, without the files of results, over a connection of its own. */
   verify(connect: () => SQL): Promise<Verification> {
     const read = <T>(step: () => Step<T>) => readStep(this.#sql, step)
-    return verifyBooks({ connect, engine: { read }, recount: id => this.#recount(id) }, undefined)
+    return verifyBooks({ connect, stepRunner: { read }, recount: id => this.#recount(id) }, undefined)
   }
 
   /** Gateways can use the database from now on. */

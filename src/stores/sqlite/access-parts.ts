@@ -6,14 +6,14 @@ import type { MailRecipients } from '../books/events/mail-recipients.ts'
 import { limitChanges, type LimitUsage } from '../books/access/limit-changes.ts'
 import type { UsageSource } from '../books/access/project-usage.ts'
 import { afterCommit, atOnce } from '../books/steps.ts'
-import type { StepRunner } from './commits/engine.ts'
+import type { StepDriver } from './commits/step-runner.ts'
 import type { HoldOwner } from './ledger/hold-owner.ts'
 import type { LedgerSteps } from './ledger/ledger.ts'
 import { areCostsAdded, isUsageRebuilt } from './usage-days.ts'
 
 type Parts = {
   readonly database: Database
-  readonly stepRunner: StepRunner
+  readonly stepDriver: StepDriver
   readonly steps: LedgerSteps
   readonly keptKeys: KeptKeys
   readonly mailRecipients: MailRecipients
@@ -47,8 +47,8 @@ function limitUsage({ database, owner, steps: { limits, booksOfAccounts } }: Par
   }
 }
 
-function readKey({ stepRunner, keptKeys }: Parts, hash: string): Authenticated | undefined {
-  const [found] = stepRunner.run(presentedKeys([Buffer.from(hash, 'base64')]))
+function readKey({ stepDriver, keptKeys }: Parts, hash: string): Authenticated | undefined {
+  const [found] = stepDriver.run(presentedKeys([Buffer.from(hash, 'base64')]))
   if (found !== undefined) keptKeys.keep(hash, found.authenticated, keptKeys.generation)
   return found?.authenticated
 }

@@ -3,7 +3,7 @@ import { compareKey, writeKeyCheck, type Sealing } from '../books/catalog/key-ch
 import { CatalogCopy } from '../books/catalog/stored-catalog.ts'
 import { secretBox, type SecretKey } from '../books/secrets/secret-box.ts'
 import type { Step } from '../books/steps.ts'
-import type { StepRunner } from './commits/engine.ts'
+import type { StepDriver } from './commits/step-runner.ts'
 
 /** The catalog as all nodes of a file share it. */
 export type OpenCatalog = { readonly copy: CatalogCopy; readonly sealing: Sealing }
@@ -12,9 +12,9 @@ export type OpenCatalog = { readonly copy: CatalogCopy; readonly sealing: Sealin
  * Reads the catalog. Throws an Error for the operator if its secrets were encrypted with another key than `secretKey`,
  * unless that key is new: then the secrets are lost.
  */
-export function openCatalog(stepRunner: StepRunner, secretKey: SecretKey): OpenCatalog {
-  const sealing = stepRunner.run(openSealing(secretKey))
-  return { sealing, copy: new CatalogCopy(stepRunner.run(readCatalog(sealing.box))) }
+export function openCatalog(stepDriver: StepDriver, secretKey: SecretKey): OpenCatalog {
+  const sealing = stepDriver.run(openSealing(secretKey))
+  return { sealing, copy: new CatalogCopy(stepDriver.run(readCatalog(sealing.box))) }
 }
 
 function* openSealing({ bytes, keep, isNew }: SecretKey): Step<Sealing> {

@@ -10,7 +10,7 @@ import type { Receivers } from '../books/events/receivers.ts'
 import { StoredCatalog } from '../books/catalog/stored-catalog.ts'
 import { createBesideJobs } from './ledger/beside-jobs.ts'
 import type { OpenCatalog } from './catalog.ts'
-import { createEngine, type StepRunner } from './commits/engine.ts'
+import { createStepRunner, type StepDriver } from './commits/step-runner.ts'
 import { GroupCommit } from './commits/group-commit.ts'
 import type { Tables } from './commits/hashed-table.ts'
 import { bunHashes, sha256Of } from './commits/hashes.ts'
@@ -39,7 +39,7 @@ export type NodeSettings = {
 export type SharedState = {
   readonly database: Database
   readonly transactions: Transactions
-  readonly stepRunner: StepRunner
+  readonly stepDriver: StepDriver
   readonly tariffs: Tariffs
   readonly tables: Tables
   readonly steps: LedgerSteps
@@ -59,14 +59,14 @@ export function openNode(
 ): Omit<StoreNode, 'close'> & { close(): void } {
   const author = NodeChain.open(shared.database, name)
   const groupCommit = new GroupCommit(shared.transactions, { author })
-  const engine = createEngine({ ...shared, groupCommit })
+  const stepRunner = createStepRunner({ ...shared, groupCommit })
   const owner = new HoldOwner(random64(), clock)
   const { hints, text } = shared.steps
   const freedHints = hints.add()
   const ports = nodePorts({
     ...shared,
     ...shared.steps,
-    engine,
+    stepRunner,
     access: accessParts({ ...shared, owner }),
     ids: { clock, random64, after: lastKey },
     money: shared.steps,
@@ -78,15 +78,15 @@ export function openNode(
   return {
     ...ports,
     name,
-    ledger: createLedger({ ...shared, groupCommit, engine, owner, freedHints }),
-    catalog: new StoredCatalog({ ...shared.catalog, engine, hashes: bunHashes }),
+    ledger: createLedger({ ...shared, groupCommit, stepRunner, owner, freedHints }),
+    catalog: new StoredCatalog({ ...shared.catalog, stepRunner, hashes: bunHashes }),
     // The file belongs to one process, so this node's chain is the only one that grows.
     commitChains: {
       ends: async () => (author.end === undefined ? [] : [author.end]),
       hashOf: async ({ node, number }) => (node === name ? author.hashOf(number) : undefined),
       onCommit: listener => author.onCommit(listener),
     },
-    limits: createLimits({ ...shared, engine, owner }),
+    limits: createLimits({ ...shared, stepRunner, owner }),
     leases: new SqliteLeases({ taken: shared.takenLeases, clock }),
     finishUpgrade: () => new UsageRebuild({ database: shared.database, groupCommit }).run(),
     close() {

@@ -6,7 +6,7 @@ import { BooksOfAccounts } from './ledger/account-books.ts'
 import { openCatalog } from './catalog.ts'
 import { CommitLog } from './commits/commit-log.ts'
 import { openDatabase, type Database } from './database/database.ts'
-import { StepRunner } from './commits/engine.ts'
+import { StepDriver } from './commits/step-runner.ts'
 import { HintBroadcast } from './ledger/freed-hints.ts'
 import { GroupCommit } from './commits/group-commit.ts'
 import { openTables } from './commits/hashed-table.ts'
@@ -70,21 +70,21 @@ function openShared(database: Database, secretKey: SecretKey): SharedState {
   const tables = openTables({ database, commitLog })
   const hints = new HintBroadcast()
   const booksOfAccounts = new BooksOfAccounts({ database, transactions, tables, hints })
-  const stepRunner = new StepRunner({ database, tables, booksOfAccounts })
+  const stepDriver = new StepDriver({ database, tables, booksOfAccounts })
   const tariffs = new Tariffs({ database, transactions, tables })
-  const catalog = openCatalog(stepRunner, secretKey)
+  const catalog = openCatalog(stepDriver, secretKey)
   const receivers = new KnownReceivers(transactions)
   const events = new Events(receivers)
   return {
     database,
     transactions,
-    stepRunner,
+    stepDriver,
     tariffs,
     tables,
     steps: createLedgerSteps({
       database,
       transactions,
-      stepRunner,
+      stepDriver,
       hints,
       booksOfAccounts,
       tariffs,

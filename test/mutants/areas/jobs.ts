@@ -41,7 +41,7 @@ export const jobMutants: readonly Mutant[] = [
     name: 'a job is completed in one transaction and charged in the next (transaction split)',
     file: 'src/stores/books/jobs/jobs.ts',
     text: `=>
-    engine.write('books', () => changeJob(id, storable(command), parts), options)`,
+    stepRunner.write('books', () => changeJob(id, storable(command), parts), options)`,
     replacement: `=> {
     const { money } = parts
     let later: (() => Step<unknown>) | undefined
@@ -50,9 +50,9 @@ export const jobMutants: readonly Mutant[] = [
       *capture(hold, charge) { later = () => money.media.capture(hold, charge) },
     }
     const split = { ...parts, money: { ...money, media } }
-    return engine
+    return stepRunner
       .write('books', () => changeJob(id, storable(command), split as never))
-      .then(async changed => (later && (await engine.write('books', later)), changed))
+      .then(async changed => (later && (await stepRunner.write('books', later)), changed))
   }`,
     tests: [STORE, SIMULATION],
   },

@@ -16,14 +16,14 @@ import { accountFrom, switchesFrom, type AccountRow } from '../rows/account-rows
 import type { SqlValue } from '../rows/canonical.ts'
 import { keepPriceList } from '../catalog/catalog-tables.ts'
 import { cursorOf, pageOf, readCursor } from '../cursors.ts'
-import { all, booksOf, first, insert, run, type Engine, type Step } from '../steps.ts'
+import { all, booksOf, first, insert, run, type StepRunner, type Step } from '../steps.ts'
 import { appendAudit } from './audit-log.ts'
 import type { AccountEvents, AuditedChange, CountRequests, ForgetKeys } from './changes.ts'
 import { changeDefaults } from './key-defaults.ts'
 import type { ChangeLimits } from './limit-changes.ts'
 
 type Parts = {
-  readonly engine: Engine
+  readonly stepRunner: StepRunner
   readonly forgetKeys: ForgetKeys
   readonly changeLimits: ChangeLimits
   readonly countRequests: CountRequests
@@ -39,25 +39,25 @@ export class StoredAccounts implements Accounts {
   }
 
   createAccount(request: Parameters<Accounts['createAccount']>[0]): Promise<Account> {
-    return this.#parts.engine.write('access', () => createAccount(request))
+    return this.#parts.stepRunner.write('access', () => createAccount(request))
   }
 
   findAccount(idOrName: string): Promise<Account | undefined> {
-    return this.#parts.engine.read(function* () {
+    return this.#parts.stepRunner.read(function* () {
       const [account] = yield* accountsWhere('public_id = ?', idOrName)
       return account ?? (yield* accountsWhere('name = ?', idOrName))[0]
     })
   }
 
   findAccountById(id: number): Promise<Account | undefined> {
-    return this.#parts.engine.read(function* () {
+    return this.#parts.stepRunner.read(function* () {
       return (yield* accountsWhere('id = ?', id))[0]
     })
   }
 
   listAccounts({ limit, cursor, search = '' }: AccountPage): ReturnType<Accounts['listAccounts']> {
-    const { engine } = this.#parts
-    return engine.read(function* () {
+    const { stepRunner } = this.#parts
+    return stepRunner.read(function* () {
       const after = cursor === undefined ? 0n : readCursor(cursor).value
       const found =
         search === ''
@@ -69,11 +69,11 @@ export class StoredAccounts implements Accounts {
   }
 
   updateAccount(publicId: string, patch: AccountPatch, by: Editor): Promise<Account> {
-    return this.#parts.engine.write('access', () => updateAccount(this.#parts, publicId, patch, by))
+    return this.#parts.stepRunner.write('access', () => updateAccount(this.#parts, publicId, patch, by))
   }
 
   closeAccount(publicId: string, by: Editor): Promise<Account> {
-    return this.#parts.engine.write('access', () => closeAccount(this.#parts, publicId, by))
+    return this.#parts.stepRunner.write('access', () => closeAccount(this.#parts, publicId, by))
   }
 }
 

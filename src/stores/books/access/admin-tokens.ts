@@ -5,37 +5,37 @@ import type { AdminTokenName, AdminTokens, NewAdminToken } from '../../../gatewa
 import { adminTokensTable } from '../rows/access-tables.ts'
 import { adminTokenFrom, adminTokenRow, type AdminTokenRow } from '../rows/admin-token-rows.ts'
 import { cursorOf, pageOf, readCursor } from '../cursors.ts'
-import { all, insert, run, type Engine, type Step } from '../steps.ts'
+import { all, insert, run, type StepRunner, type Step } from '../steps.ts'
 import { dayOf } from '../usage/usage-days.ts'
 import { appendAudit } from './audit-log.ts'
 import { latestGrants } from './day-grants.ts'
 
 /** The admin tokens port of one node. Tokens are read for each request: operators send few, and nothing is stale. */
 export class StoredAdminTokens implements AdminTokens {
-  readonly #engine: Engine
+  readonly #stepRunner: StepRunner
   /** The tokens whose use is being written. */
   readonly #noting = new Set<number>()
 
-  constructor(engine: Engine) {
-    this.#engine = engine
+  constructor(stepRunner: StepRunner) {
+    this.#stepRunner = stepRunner
   }
 
   create(request: NewAdminToken): Promise<AdminToken> {
-    return this.#engine.write('access', () => createToken(request))
+    return this.#stepRunner.write('access', () => createToken(request))
   }
 
   list(page: Parameters<AdminTokens['list']>[0]): ReturnType<AdminTokens['list']> {
-    return this.#engine.read(() => listTokens(page))
+    return this.#stepRunner.read(() => listTokens(page))
   }
 
   find(by: AdminTokenName): Promise<readonly AdminToken[]> {
-    return this.#engine.read(function* () {
+    return this.#stepRunner.read(function* () {
       return (yield* rowsBy(by)).map(adminTokenFrom)
     })
   }
 
   revoke(publicId: string, by: Editor): Promise<AdminToken> {
-    return this.#engine.write('access', () => revokeToken(publicId, by))
+    return this.#stepRunner.write('access', () => revokeToken(publicId, by))
   }
 
   noteUse({ id, lastUsedDay }: Pick<AdminToken, 'id' | 'lastUsedDay'>, atMs: number): void {
@@ -47,7 +47,7 @@ export class StoredAdminTokens implements AdminTokens {
   async #writeUse(id: number, day: number): Promise<void> {
     this.#noting.add(id)
     try {
-      await this.#engine.write('access', () => writeUse(id, day))
+      await this.#stepRunner.write('access', () => writeUse(id, day))
     } catch {
       // The next use writes the day.
     } finally {
@@ -56,7 +56,7 @@ export class StoredAdminTokens implements AdminTokens {
   }
 
   latestGrants(id: number): Promise<DayGrants | undefined> {
-    return this.#engine.read(() => latestGrants({ of: 'token', id }))
+    return this.#stepRunner.read(() => latestGrants({ of: 'token', id }))
   }
 }
 

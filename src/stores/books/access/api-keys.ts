@@ -14,7 +14,7 @@ import type { ApiKeys, Authenticated, KeyName } from '../../../gateway/ports/api
 import type { Audit } from '../../../gateway/ports/audit.ts'
 import { apiKeysTable, keySecretsTable } from '../rows/access-tables.ts'
 import type { ApiKeyRow, ProjectRow } from '../rows/account-rows.ts'
-import { all, first, insert, run, type Engine, type Step } from '../steps.ts'
+import { all, first, insert, run, type StepRunner, type Step } from '../steps.ts'
 import { appendAudit } from './audit-log.ts'
 import type { ForgetKeys } from './changes.ts'
 import { refuseClosed } from './closed-accounts.ts'
@@ -27,7 +27,7 @@ type NewKey = Parameters<ApiKeys['create']>[0]
 type NewSecret = Parameters<ApiKeys['rotate']>[1]
 
 type Parts = {
-  readonly engine: Engine
+  readonly stepRunner: StepRunner
   readonly forgetKeys: ForgetKeys
   readonly changeLimits: ChangeLimits
   /** Finds a key by the hash in base64. */
@@ -41,31 +41,31 @@ export class StoredApiKeys implements ApiKeys {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#uses = new KeyUses(parts.engine)
+    this.#uses = new KeyUses(parts.stepRunner)
   }
 
   create(request: NewKey): Promise<ApiKey> {
-    return this.#parts.engine.write('access', () => createKey(this.#parts, request))
+    return this.#parts.stepRunner.write('access', () => createKey(this.#parts, request))
   }
 
   list(accountId: number): Promise<readonly ApiKey[]> {
-    return this.#parts.engine.read(() => keysWhere('account_id = ? ORDER BY id', accountId))
+    return this.#parts.stepRunner.read(() => keysWhere('account_id = ? ORDER BY id', accountId))
   }
 
   find(by: KeyName): Promise<readonly ApiKey[]> {
-    return this.#parts.engine.read(() => keysBy(by))
+    return this.#parts.stepRunner.read(() => keysBy(by))
   }
 
   update(publicId: string, patch: KeyPatch, by: Editor): Promise<ApiKey> {
-    return this.#parts.engine.write('access', () => updateKey(this.#parts, publicId, patch, by))
+    return this.#parts.stepRunner.write('access', () => updateKey(this.#parts, publicId, patch, by))
   }
 
   rotate(publicId: string, secret: NewSecret, by: Editor): Promise<ApiKey> {
-    return this.#parts.engine.write('access', () => rotateKey(this.#parts, publicId, secret, by))
+    return this.#parts.stepRunner.write('access', () => rotateKey(this.#parts, publicId, secret, by))
   }
 
   revokeSecret(publicId: string, prefix: string, by: Editor): Promise<ApiKey> {
-    return this.#parts.engine.write('access', () => endSecret(this.#parts, publicId, prefix, by))
+    return this.#parts.stepRunner.write('access', () => endSecret(this.#parts, publicId, prefix, by))
   }
 
   authenticate(hash: string): Promise<Authenticated | undefined> {

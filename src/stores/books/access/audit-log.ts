@@ -1,7 +1,7 @@
 import type { Audit, AuditFilter, AuditLog } from '../../../gateway/ports/audit.ts'
 import { auditTable } from '../rows/access-tables.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
-import { all, first, insert, type Engine, type Step } from '../steps.ts'
+import { all, first, insert, type StepRunner, type Step } from '../steps.ts'
 
 type AuditRow = {
   id: bigint
@@ -32,11 +32,11 @@ export function* appendAudit(audit: Audit, sealed?: SealedRevision): Step<void> 
 }
 
 /** The audit log of one node. */
-export function createAuditLog(engine: Engine): AuditLog {
+export function createAuditLog(stepRunner: StepRunner): AuditLog {
   return {
-    record: audit => engine.write('access', () => appendAudit(audit)),
-    has: action => engine.read(() => hasLine(action)),
-    list: page => engine.read(() => linesBefore(page)),
+    record: audit => stepRunner.write('access', () => appendAudit(audit)),
+    has: action => stepRunner.read(() => hasLine(action)),
+    list: page => stepRunner.read(() => linesBefore(page)),
   }
 }
 

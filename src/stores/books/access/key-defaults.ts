@@ -7,7 +7,7 @@ import {
   type NewKeyDefaultsPatch,
 } from '../../../domain/accounts/key-defaults.ts'
 import type { KeyDefaults } from '../../../gateway/ports/key-defaults.ts'
-import { first, run, type Engine, type Step } from '../steps.ts'
+import { first, run, type StepRunner, type Step } from '../steps.ts'
 import { appendAudit } from './audit-log.ts'
 import type { AuditedChange } from './changes.ts'
 import { refuseClosed } from './closed-accounts.ts'
@@ -22,11 +22,11 @@ const GATEWAY_SUBJECT = 'gateway'
 const NONE = writeKeyDefaults(NO_KEY_DEFAULTS)
 
 /** `KeyDefaults` of one node. */
-export function createKeyDefaults(engine: Engine): KeyDefaults {
+export function createKeyDefaults(stepRunner: StepRunner): KeyDefaults {
   return {
-    of: accountId => engine.read(() => defaultsOf(accountId ?? GATEWAY)),
+    of: accountId => stepRunner.read(() => defaultsOf(accountId ?? GATEWAY)),
     change: (patch, by) =>
-      engine.write('access', function* () {
+      stepRunner.write('access', function* () {
         const line = { action: 'gateway.key_defaults', subject: GATEWAY_SUBJECT }
         for (const change of yield* changeDefaults(GATEWAY, patch, line))
           yield* appendAudit({ ...by, ...change })

@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../../domain/accounts/api-key.ts'
-import { run, type Engine, type Step } from '../steps.ts'
+import { run, type StepRunner, type Step } from '../steps.ts'
 import { dayOf } from '../usage/usage-days.ts'
 import { LIST_MAX, listOf } from '../value-lists.ts'
 
@@ -8,14 +8,14 @@ import { LIST_MAX, listOf } from '../value-lists.ts'
  * kill loses the days that are not written.
  */
 export class KeyUses {
-  readonly #engine: Engine
+  readonly #stepRunner: StepRunner
   /** By the ids of the keys. */
   readonly #unwritten = new Map<number, number>()
   /** The latest noted day of each key object. Entries go with the objects. */
   readonly #noted = new WeakMap<ApiKey, number>()
 
-  constructor(engine: Engine) {
-    this.#engine = engine
+  constructor(stepRunner: StepRunner) {
+    this.#stepRunner = stepRunner
   }
 
   note(key: ApiKey, atMs: number): void {
@@ -33,7 +33,7 @@ export class KeyUses {
     for (const [day, ofDay] of Map.groupBy(uses, ([, day]) => day)) {
       const ids = ofDay.map(([id]) => id).toSorted((left, right) => left - right)
       for (let from = 0; from < ids.length; from += LIST_MAX)
-        steps.push(this.#engine.write('access', () => writeDay(day, ids.slice(from, from + LIST_MAX))))
+        steps.push(this.#stepRunner.write('access', () => writeDay(day, ids.slice(from, from + LIST_MAX))))
     }
     await Promise.all(steps)
     // A use on a later day may have been noted in between.

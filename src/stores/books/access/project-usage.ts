@@ -1,6 +1,6 @@
 import type { Project } from '../../../domain/accounts/project.ts'
 import type { Projects, ProjectUsage, UsageGrain } from '../../../gateway/ports/projects.ts'
-import { all, type Engine, type Step } from '../steps.ts'
+import { all, type StepRunner, type Step } from '../steps.ts'
 import { addSums, ALL_SUMS, chargeSumsFrom, type UsageSumsRow } from '../usage/usage-days.ts'
 import { notAddedUp } from './limit-changes.ts'
 
@@ -26,15 +26,15 @@ const groups: Readonly<Record<UsageGrain, string>> = {
  * `unavailable` if an upgrade still adds up earlier charges.
  */
 export async function readProjectUsage(
-  { engine, usageSource }: { readonly engine: Engine; readonly usageSource: UsageSource },
+  { stepRunner, usageSource }: { readonly stepRunner: StepRunner; readonly usageSource: UsageSource },
   { accountId, id }: Project,
   { by, firstDay, lastDay }: Parameters<Projects['usage']>[1],
 ): Promise<readonly ProjectUsage[]> {
-  if (!(await engine.read(() => usageSource.isComplete())))
+  if (!(await stepRunner.read(() => usageSource.isComplete())))
     throw notAddedUp('The usage of a project is not known yet')
   const sums = new Map<bigint | string, ProjectUsage>()
   for (let day = firstDay; day <= lastDay; day += 1) {
-    const rows = await engine.read(() =>
+    const rows = await stepRunner.read(() =>
       all<GroupRow>(
         `SELECT ${groups[by]} AS "group", ${ALL_SUMS} FROM usage_days
           WHERE day = ? AND account_id = ? AND api_key_id IN (SELECT id FROM api_keys WHERE project_id = ?)

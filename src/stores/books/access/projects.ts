@@ -9,7 +9,7 @@ import type { Editor } from '../../../gateway/ports/accounts.ts'
 import type { Projects, ProjectUsage } from '../../../gateway/ports/projects.ts'
 import { projectsTable } from '../rows/access-tables.ts'
 import { projectFrom, type ProjectRow } from '../rows/account-rows.ts'
-import { all, first, insert, run, type Engine, type Step } from '../steps.ts'
+import { all, first, insert, run, type StepRunner, type Step } from '../steps.ts'
 import { appendAudit } from './audit-log.ts'
 import type { ForgetKeys } from './changes.ts'
 import { refuseClosed } from './closed-accounts.ts'
@@ -17,7 +17,7 @@ import type { ChangeLimits } from './limit-changes.ts'
 import { readProjectUsage, type UsageSource } from './project-usage.ts'
 
 type Parts = {
-  readonly engine: Engine
+  readonly stepRunner: StepRunner
   readonly forgetKeys: ForgetKeys
   readonly changeLimits: ChangeLimits
   readonly usageSource: UsageSource
@@ -32,18 +32,18 @@ export class StoredProjects implements Projects {
   }
 
   create(request: Parameters<Projects['create']>[0]): Promise<Project> {
-    return this.#parts.engine.write('access', () => createProject(this.#parts, request))
+    return this.#parts.stepRunner.write('access', () => createProject(this.#parts, request))
   }
 
   find(publicId: string): Promise<Project | undefined> {
-    return this.#parts.engine.read(function* () {
+    return this.#parts.stepRunner.read(function* () {
       const row = yield* projectRow(publicId)
       return row && projectFrom(row)
     })
   }
 
   list(accountId: number): Promise<readonly Project[]> {
-    return this.#parts.engine.read(function* () {
+    return this.#parts.stepRunner.read(function* () {
       const rows = yield* all<ProjectRow>(
         'SELECT * FROM projects WHERE account_id = ? ORDER BY id',
         accountId,
@@ -57,7 +57,7 @@ export class StoredProjects implements Projects {
   }
 
   update(publicId: string, patch: ProjectPatch, by: Editor): Promise<Project> {
-    return this.#parts.engine.write('access', () => updateProject(this.#parts, publicId, patch, by))
+    return this.#parts.stepRunner.write('access', () => updateProject(this.#parts, publicId, patch, by))
   }
 }
 

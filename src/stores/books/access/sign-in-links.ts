@@ -1,7 +1,7 @@
 import type { SignInLink, User } from '../../../domain/admin/user.ts'
 import type { SignInLinks } from '../../../gateway/ports/users.ts'
 import { userFrom, type UserRow } from '../rows/user-rows.ts'
-import { first, run, type Engine, type Step } from '../steps.ts'
+import { first, run, type StepRunner, type Step } from '../steps.ts'
 import { appendAudit } from './audit-log.ts'
 import { createUser, hasAnyUser, replacePassword } from './users.ts'
 
@@ -14,18 +14,18 @@ type LinkRow = {
 
 /** The links port of one node. */
 export class StoredSignInLinks implements SignInLinks {
-  readonly #engine: Engine
+  readonly #stepRunner: StepRunner
 
-  constructor(engine: Engine) {
-    this.#engine = engine
+  constructor(stepRunner: StepRunner) {
+    this.#stepRunner = stepRunner
   }
 
   create(link: Parameters<SignInLinks['create']>[0]): Promise<void> {
-    return this.#engine.write('access', () => createLink(link))
+    return this.#stepRunner.write('access', () => createLink(link))
   }
 
   find(hash: Uint8Array, nowMs: number): Promise<SignInLink | undefined> {
-    return this.#engine.read(function* () {
+    return this.#stepRunner.read(function* () {
       const valid = yield* validLink(hash, nowMs)
       if (valid === undefined) return undefined
       const { link, user } = valid
@@ -36,11 +36,11 @@ export class StoredSignInLinks implements SignInLinks {
   }
 
   use(hash: Uint8Array, ...set: Set<'use'>): Promise<User | undefined> {
-    return this.#engine.write('access', () => useLink(hash, ...set))
+    return this.#stepRunner.write('access', () => useLink(hash, ...set))
   }
 
   useFirst(hash: Uint8Array, ...set: Set<'useFirst'>): Promise<User | undefined> {
-    return this.#engine.write('access', () => useFirstLink(hash, ...set))
+    return this.#stepRunner.write('access', () => useFirstLink(hash, ...set))
   }
 }
 

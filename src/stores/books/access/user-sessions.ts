@@ -9,26 +9,26 @@ import { GatewayError } from '../../../domain/errors.ts'
 import type { Editor } from '../../../gateway/ports/accounts.ts'
 import type { NewSession, UserSessions } from '../../../gateway/ports/users.ts'
 import { sessionFrom, userFrom, type SessionRow, type UserRow } from '../rows/user-rows.ts'
-import { all, first, run, type Engine, type Step } from '../steps.ts'
+import { all, first, run, type StepRunner, type Step } from '../steps.ts'
 import { appendAudit } from './audit-log.ts'
 import { endLinks } from './users.ts'
 
 /** The sessions of one node. They are read for each request, so an ended one is refused at once on every node. */
 export class StoredUserSessions implements UserSessions {
-  readonly #engine: Engine
+  readonly #stepRunner: StepRunner
   /** The sessions whose use is being written. */
   readonly #noting = new Set<string>()
 
-  constructor(engine: Engine) {
-    this.#engine = engine
+  constructor(stepRunner: StepRunner) {
+    this.#stepRunner = stepRunner
   }
 
   open(request: NewSession): Promise<Session> {
-    return this.#engine.write('access', () => openSession(request))
+    return this.#stepRunner.write('access', () => openSession(request))
   }
 
   find(hash: Uint8Array, nowMs: number): ReturnType<UserSessions['find']> {
-    return this.#engine.read(function* () {
+    return this.#stepRunner.read(function* () {
       const row = yield* first<SessionRow>('SELECT * FROM user_sessions WHERE hash = ?', hash)
       if (row === undefined || isOver(row, nowMs)) return undefined
       const user = yield* first<UserRow>('SELECT * FROM users WHERE id = ?', row.user_id)
@@ -44,7 +44,7 @@ export class StoredUserSessions implements UserSessions {
   async #writeUse(publicId: string, atMs: number): Promise<void> {
     this.#noting.add(publicId)
     try {
-      await this.#engine.write('access', () => writeUse(publicId, atMs))
+      await this.#stepRunner.write('access', () => writeUse(publicId, atMs))
     } catch {
       // The next use writes the time.
     } finally {
@@ -53,21 +53,21 @@ export class StoredUserSessions implements UserSessions {
   }
 
   list(userId: number, nowMs: number): Promise<readonly Session[]> {
-    return this.#engine.read(function* () {
+    return this.#stepRunner.read(function* () {
       const rows = yield* sessionsOf(userId)
       return rows.filter(row => !isOver(row, nowMs)).map(sessionFrom)
     })
   }
 
   isKnownAddress(userId: number, address: string): Promise<boolean> {
-    return this.#engine.read(function* () {
+    return this.#stepRunner.read(function* () {
       const sql = 'SELECT id FROM user_sessions WHERE user_id = ? AND address = ? LIMIT 1'
       return (yield* first(sql, userId, address)) !== undefined
     })
   }
 
   end({ userId, publicId }: Parameters<UserSessions['end']>[0], by: Editor): Promise<boolean> {
-    return this.#engine.write('access', function* () {
+    return this.#stepRunner.write('access', function* () {
       const sql = 'DELETE FROM user_sessions WHERE user_id = ? AND public_id = ? RETURNING id'
       const ended = yield* first(sql, userId, publicId)
       if (ended !== undefined) yield* appendAudit({ ...by, action: 'session.end', subject: publicId })
@@ -76,7 +76,7 @@ export class StoredUserSessions implements UserSessions {
   }
 
   endAll({ id, publicId }: Pick<User, 'id' | 'publicId'>, by: Editor): Promise<number> {
-    return this.#engine.write('access', function* () {
+    return this.#stepRunner.write('access', function* () {
       const ended = yield* all('DELETE FROM user_sessions WHERE user_id = ? RETURNING id', id)
       yield* endLinks(id)
       if (ended.length > 0)

@@ -7,34 +7,34 @@ import type { Credentials, NewUser, UserName, Users } from '../../../gateway/por
 import { cursorOf, pageOf, readCursor } from '../cursors.ts'
 import { userFrom, type UserRow } from '../rows/user-rows.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
-import { all, first, run, type Engine, type Step } from '../steps.ts'
+import { all, first, run, type StepRunner, type Step } from '../steps.ts'
 import { appendAudit } from './audit-log.ts'
 import { latestGrants } from './day-grants.ts'
 
 /** The users port of one node. Users are read for each request: people send few, and nothing is stale. */
 export class StoredUsers implements Users {
-  readonly #engine: Engine
+  readonly #stepRunner: StepRunner
   readonly #secretBox: SecretBox
 
-  constructor(parts: { readonly engine: Engine; readonly secretBox: SecretBox }) {
-    this.#engine = parts.engine
+  constructor(parts: { readonly stepRunner: StepRunner; readonly secretBox: SecretBox }) {
+    this.#stepRunner = parts.stepRunner
     this.#secretBox = parts.secretBox
   }
 
   create(request: NewUser): Promise<User> {
-    return this.#engine.write('access', () => createUser(request))
+    return this.#stepRunner.write('access', () => createUser(request))
   }
 
   hasAny(): Promise<boolean> {
-    return this.#engine.read(hasAnyUser)
+    return this.#stepRunner.read(hasAnyUser)
   }
 
   list(page: Parameters<Users['list']>[0]): ReturnType<Users['list']> {
-    return this.#engine.read(() => listUsers(page))
+    return this.#stepRunner.read(() => listUsers(page))
   }
 
   find(by: UserName): Promise<User | undefined> {
-    return this.#engine.read(function* () {
+    return this.#stepRunner.read(function* () {
       const row = yield* rowBy(by)
       return row && userFrom(row)
     })
@@ -42,7 +42,7 @@ export class StoredUsers implements Users {
 
   credentials(email: string): Promise<Credentials | undefined> {
     const box = this.#secretBox
-    return this.#engine.read(function* () {
+    return this.#stepRunner.read(function* () {
       const row = yield* rowBy({ email })
       if (row === undefined) return undefined
       return {
@@ -54,11 +54,11 @@ export class StoredUsers implements Users {
   }
 
   change(publicId: string, patch: UserPatch, by: Editor): Promise<User> {
-    return this.#engine.write('access', () => changeUser(publicId, patch, by))
+    return this.#stepRunner.write('access', () => changeUser(publicId, patch, by))
   }
 
   setPassword(publicId: string, passwordHash: string, by: Editor): Promise<User> {
-    return this.#engine.write('access', function* () {
+    return this.#stepRunner.write('access', function* () {
       const { id } = yield* rowOf(publicId)
       yield* replacePassword(id, passwordHash)
       yield* appendAudit({ ...by, action: 'user.password', subject: publicId })
@@ -68,21 +68,21 @@ export class StoredUsers implements Users {
 
   proposeTotp(publicId: string, secret: string): Promise<void> {
     const sealed = this.#secretBox.seal(secret, secretOwner(publicId))
-    return this.#engine.write('access', () =>
+    return this.#stepRunner.write('access', () =>
       run('UPDATE users SET totp_pending = ? WHERE public_id = ?', sealed, publicId),
     )
   }
 
   proposedTotp(publicId: string): Promise<string | undefined> {
     const box = this.#secretBox
-    return this.#engine.read(function* () {
+    return this.#stepRunner.read(function* () {
       return opened(yield* rowOf(publicId), 'totp_pending', box) ?? undefined
     })
   }
 
   confirmTotp(publicId: string, confirmed: Parameters<Users['confirmTotp']>[1], by: Editor): Promise<User> {
     const box = this.#secretBox
-    return this.#engine.write('access', function* () {
+    return this.#stepRunner.write('access', function* () {
       const row = yield* rowOf(publicId)
       if (opened(row, 'totp_pending', box) !== confirmed.secret)
         throw new GatewayError('not_found', 'Another secret was made meanwhile. Scan the latest code.')
@@ -97,7 +97,7 @@ export class StoredUsers implements Users {
   }
 
   useTotpStep(publicId: string, step: number): Promise<boolean> {
-    return this.#engine.write('access', function* () {
+    return this.#stepRunner.write('access', function* () {
       const used = yield* first(
         'UPDATE users SET totp_used_step = ? WHERE public_id = ? AND totp_used_step < ? RETURNING id',
         step,
@@ -109,7 +109,7 @@ export class StoredUsers implements Users {
   }
 
   linkIdentity(publicId: string, { issuer, subject }: Parameters<Users['linkIdentity']>[1], by: Editor) {
-    return this.#engine.write('access', function* () {
+    return this.#stepRunner.write('access', function* () {
       const row = yield* rowOf(publicId)
       const other = yield* rowBy({ identity: { issuer, subject } })
       if (row.oidc_issuer !== null || other !== undefined) return false
@@ -123,7 +123,7 @@ export class StoredUsers implements Users {
   }
 
   latestGrants(id: number): Promise<DayGrants | undefined> {
-    return this.#engine.read(() => latestGrants({ of: 'user', id }))
+    return this.#stepRunner.read(() => latestGrants({ of: 'user', id }))
   }
 }
 

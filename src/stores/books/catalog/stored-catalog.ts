@@ -13,7 +13,7 @@ import type {
 import type { Page } from '../../../gateway/ports/ledger-reports.ts'
 import { appendAudit } from '../access/audit-log.ts'
 import type { Hashes } from '../rows/commit-rows.ts'
-import { all, type Engine, type Step } from '../steps.ts'
+import { all, type StepRunner, type Step } from '../steps.ts'
 import {
   isSameCatalog,
   listInUse,
@@ -51,7 +51,7 @@ export class CatalogCopy {
 }
 
 type CatalogParts = {
-  readonly engine: Engine
+  readonly stepRunner: StepRunner
   readonly copy: CatalogCopy
   readonly sealing: Sealing
   readonly hashes: Pick<Hashes, 'newSha256'>
@@ -61,13 +61,13 @@ type Change = (catalog: Catalog) => CatalogLists
 
 /** The catalog port of one node. */
 export class StoredCatalog implements CatalogStore {
-  readonly #engine: Engine
+  readonly #stepRunner: StepRunner
   readonly #copy: CatalogCopy
   readonly #sealing: Sealing
   readonly #seals: CatalogSeals
 
-  constructor({ engine, copy, sealing, hashes }: CatalogParts) {
-    this.#engine = engine
+  constructor({ stepRunner, copy, sealing, hashes }: CatalogParts) {
+    this.#stepRunner = stepRunner
     this.#copy = copy
     this.#sealing = sealing
     this.#seals = new CatalogSeals(hashes)
@@ -78,7 +78,7 @@ export class StoredCatalog implements CatalogStore {
   }
 
   async refresh(): Promise<Catalog> {
-    this.#copy.adopt(await this.#engine.read(() => this.#newest()))
+    this.#copy.adopt(await this.#stepRunner.read(() => this.#newest()))
     return this.#copy.catalog
   }
 
@@ -123,23 +123,23 @@ export class StoredCatalog implements CatalogStore {
     const current = this.current()
     const revision = { revision: current.revision + 1, updatedAtMs: atMs }
     const after = catalogOf(storedLists(settings, current, atMs), revision)
-    await this.#engine.read(() => refuseUsedLists(current, after))
+    await this.#stepRunner.read(() => refuseUsedLists(current, after))
     return after
   }
 
   history(page: Page): Promise<readonly CatalogRevision[]> {
-    return this.#engine.read(() => listRevisions(page, this.#sealing.box))
+    return this.#stepRunner.read(() => listRevisions(page, this.#sealing.box))
   }
 
   versions<Kind extends RowKind>(
     row: { readonly kind: Kind; readonly id: string },
     page: Page,
   ): Promise<readonly RowVersion<Kind>[]> {
-    return this.#engine.read(() => listVersions(row, page, this.#sealing.box))
+    return this.#stepRunner.read(() => listVersions(row, page, this.#sealing.box))
   }
 
   at(revision: number): Promise<CatalogSettings | undefined> {
-    return this.#engine.read(() => catalogAt(revision, this.#sealing.box))
+    return this.#stepRunner.read(() => catalogAt(revision, this.#sealing.box))
   }
 
   async #delete(audit: Audit, isThere: (catalog: Catalog) => boolean, change: Change): Promise<boolean> {
@@ -152,7 +152,7 @@ export class StoredCatalog implements CatalogStore {
   }
 
   async #edit(audit: Audit, change: Change, check?: CheckChange): Promise<Catalog> {
-    return this.#copy.adopt(await this.#engine.write('catalog', () => this.#change(audit, change, check)))
+    return this.#copy.adopt(await this.#stepRunner.write('catalog', () => this.#change(audit, change, check)))
   }
 
   /**

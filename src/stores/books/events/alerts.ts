@@ -5,7 +5,7 @@ import {
   type ToldProvider,
 } from '../../../domain/webhooks/provider-alert.ts'
 import type { Alerts } from '../../../gateway/ports/alerts.ts'
-import { all, run, type Engine, type Step } from '../steps.ts'
+import { all, run, type StepRunner, type Step } from '../steps.ts'
 import type { Events } from './events.ts'
 
 type ExpiringRow = { row_id: bigint; account_id: bigint; id: string; name: string; expires_at: string }
@@ -15,17 +15,17 @@ type ProviderRow = { provider: string; models: string; at_ms: bigint }
  * `Alerts` of one node. What was told is written in the step of its event, so a restart repeats and forgets nothing.
  */
 export class StoredAlerts implements Alerts {
-  readonly #engine: Engine
+  readonly #stepRunner: StepRunner
   readonly #events: Events
   readonly #keyExpiry: string
 
   constructor(parts: {
-    readonly engine: Engine
+    readonly stepRunner: StepRunner
     readonly events: Events
     /** The expression of the index `api_keys_by_expiry`, which reads JSON as its database does. */
     readonly keyExpiry: string
   }) {
-    this.#engine = parts.engine
+    this.#stepRunner = parts.stepRunner
     this.#events = parts.events
     this.#keyExpiry = parts.keyExpiry
   }
@@ -33,9 +33,9 @@ export class StoredAlerts implements Alerts {
   async tellExpiringKeys(window: Parameters<Alerts['tellExpiringKeys']>[0]): Promise<number> {
     const untold = () => expiringKeys(this.#keyExpiry, window)
     // Most calls find none and need no commit.
-    if ((await this.#engine.read(untold)).length === 0) return 0
+    if ((await this.#stepRunner.read(untold)).length === 0) return 0
     // The turn of what revokes and disables keys. They are read again: a step before this one may have told some.
-    return this.#engine.write('access', () => this.#tellKeys(untold(), window.nowMs))
+    return this.#stepRunner.write('access', () => this.#tellKeys(untold(), window.nowMs))
   }
 
   *#tellKeys(untold: Step<readonly ExpiringRow[]>, nowMs: number): Step<number> {
@@ -54,7 +54,7 @@ export class StoredAlerts implements Alerts {
   }
 
   toldProviders(): Promise<readonly ToldProvider[]> {
-    return this.#engine.read(function* () {
+    return this.#stepRunner.read(function* () {
       const rows = yield* all<ProviderRow>(
         'SELECT provider, models, at_ms FROM provider_alerts ORDER BY provider',
       )
@@ -67,7 +67,7 @@ export class StoredAlerts implements Alerts {
   }
 
   tellProvider(news: ProviderNews): Promise<void> {
-    return this.#engine.write('events', () => this.#tellProvider(news))
+    return this.#stepRunner.write('events', () => this.#tellProvider(news))
   }
 
   *#tellProvider(news: ProviderNews): Step<void> {

@@ -2,7 +2,7 @@ import { afterMailAttempt, mailDayBegin } from '../../../domain/mail/mail.ts'
 import type { DueMail, Mail, MailQueue, MailSettings } from '../../../gateway/ports/mail.ts'
 import { cursorOf, pageOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
 import { mailMessageFrom, type MailMessageRow } from '../rows/mail-rows.ts'
-import { all, first, run, type Engine, type Step } from '../steps.ts'
+import { all, first, run, type StepRunner, type Step } from '../steps.ts'
 import { readMailSettings } from './receivers.ts'
 import { differFromStored, queueLeftOut, type MailRecipients } from './mail-recipients.ts'
 
@@ -14,32 +14,32 @@ const JOINED = `FROM mail_messages JOIN mail_recipients ON mail_recipients.id = 
 
 /** The mails of one node: the queue of those to send, and the log of all. */
 export class StoredMail implements Mail, MailQueue {
-  readonly #engine: Engine
+  readonly #stepRunner: StepRunner
   readonly #mailRecipients: MailRecipients
 
-  constructor(parts: { readonly engine: Engine; readonly mailRecipients: MailRecipients }) {
-    this.#engine = parts.engine
+  constructor(parts: { readonly stepRunner: StepRunner; readonly mailRecipients: MailRecipients }) {
+    this.#stepRunner = parts.stepRunner
     this.#mailRecipients = parts.mailRecipients
   }
 
   async configure(settings: MailSettings): Promise<void> {
     // Nearly every start has the settings of the one before, and needs no commit.
-    if (await this.#engine.read(() => differFromStored(settings)))
-      await this.#engine.write('events', () => this.#mailRecipients.configure(settings))
+    if (await this.#stepRunner.read(() => differFromStored(settings)))
+      await this.#stepRunner.write('events', () => this.#mailRecipients.configure(settings))
   }
 
   isOn(): Promise<boolean> {
-    return this.#engine.read(function* () {
+    return this.#stepRunner.read(function* () {
       return (yield* readMailSettings()).isOn
     })
   }
 
   messages(page: Parameters<Mail['messages']>[0]): ReturnType<Mail['messages']> {
-    return this.#engine.read(() => messagesPage(page))
+    return this.#stepRunner.read(() => messagesPage(page))
   }
 
   counts(): Promise<{ readonly waiting: number; readonly leftOut: number }> {
-    return this.#engine.read(function* () {
+    return this.#stepRunner.read(function* () {
       const row = yield* first<{ waiting: bigint; left_out: bigint }>(
         "SELECT (SELECT count(*) FROM mail_messages WHERE state = 'waiting') AS waiting, left_out FROM mail_state",
       )
@@ -48,7 +48,7 @@ export class StoredMail implements Mail, MailQueue {
   }
 
   async next(nowMs: number): Promise<DueMail | undefined> {
-    const row = await this.#engine.read(() => nextRow(nowMs))
+    const row = await this.#stepRunner.read(() => nextRow(nowMs))
     if (row === undefined) return undefined
     const { body, left_out: count, left_out_since_ms: sinceMs } = row
     return {
@@ -63,7 +63,7 @@ export class StoredMail implements Mail, MailQueue {
   }
 
   record({ id }: Pick<DueMail, 'id'>, { atMs, result }: Parameters<MailQueue['record']>[1]): Promise<void> {
-    return this.#engine.write('events', function* () {
+    return this.#stepRunner.write('events', function* () {
       const row = yield* first<{ attempts: bigint }>(
         "SELECT attempts FROM mail_messages WHERE id = ? AND state = 'waiting'",
         id,
@@ -86,8 +86,8 @@ export class StoredMail implements Mail, MailQueue {
   async queueLeftOut(nowMs: number, beforeMs: number): Promise<number> {
     const dayBeginMs = mailDayBegin(nowMs)
     // Most calls change nothing and need no commit.
-    if (!(await this.#engine.read(() => hasLeftOutWork(dayBeginMs, beforeMs)))) return 0
-    return this.#engine.write('events', function* () {
+    if (!(await this.#stepRunner.read(() => hasLeftOutWork(dayBeginMs, beforeMs)))) return 0
+    return this.#stepRunner.write('events', function* () {
       yield* run('DELETE FROM mail_messages WHERE event_id IS NULL AND queued_at_ms < ?', beforeMs)
       return yield* queueLeftOut(dayBeginMs, LEFT_OUT_AT_ONCE, nowMs)
     })

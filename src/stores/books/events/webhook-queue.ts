@@ -2,32 +2,32 @@ import { afterAttempt, type Attempt } from '../../../domain/webhooks/webhook.ts'
 import type { DueMessage, WebhookQueue } from '../../../gateway/ports/webhooks.ts'
 import { appendAudit } from '../access/audit-log.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
-import { all, first, run, type Engine, type Step } from '../steps.ts'
+import { all, first, run, type StepRunner, type Step } from '../steps.ts'
 import type { Events } from './events.ts'
 import type { Receivers } from './receivers.ts'
 import { endWaiting, secretOwner } from './webhooks.ts'
 
 /** The messages to deliver, for one node. */
 export class StoredWebhookQueue implements WebhookQueue {
-  readonly #engine: Engine
+  readonly #stepRunner: StepRunner
   readonly #secretBox: SecretBox
   readonly #receivers: Receivers
   readonly #events: Events
 
   constructor(parts: {
-    readonly engine: Engine
+    readonly stepRunner: StepRunner
     readonly secretBox: SecretBox
     readonly receivers: Receivers
     readonly events: Events
   }) {
-    this.#engine = parts.engine
+    this.#stepRunner = parts.stepRunner
     this.#secretBox = parts.secretBox
     this.#receivers = parts.receivers
     this.#events = parts.events
   }
 
   due(nowMs: number, { limit, busy }: Parameters<WebhookQueue['due']>[1]): Promise<readonly number[]> {
-    return this.#engine.read(function* () {
+    return this.#stepRunner.read(function* () {
       const rows = yield* all<{ id: bigint }>(
         `SELECT webhook_id AS id FROM webhook_messages WHERE state = 'waiting' AND next_attempt_at_ms <= ?
           GROUP BY webhook_id ORDER BY min(next_attempt_at_ms), webhook_id LIMIT ?`,
@@ -42,7 +42,7 @@ export class StoredWebhookQueue implements WebhookQueue {
   }
 
   async next(webhookId: number, nowMs: number): Promise<DueMessage | undefined> {
-    const row = await this.#engine.read(() => nextRow(webhookId, nowMs))
+    const row = await this.#stepRunner.read(() => nextRow(webhookId, nowMs))
     if (row === undefined) return undefined
     const owner = secretOwner(row.webhook)
     const isOldOver = row.old_secret_ends_at_ms === null || Number(row.old_secret_ends_at_ms) <= nowMs
@@ -59,7 +59,7 @@ export class StoredWebhookQueue implements WebhookQueue {
   }
 
   record({ id }: Pick<DueMessage, 'id'>, attempt: Attempt): Promise<void> {
-    return this.#engine.write('events', () => this.#record(id, attempt))
+    return this.#stepRunner.write('events', () => this.#record(id, attempt))
   }
 
   *#record(id: number, attempt: Attempt): Step<void> {
@@ -104,14 +104,14 @@ export class StoredWebhookQueue implements WebhookQueue {
   }
 
   async removeBefore(beforeMs: number, limit: number): Promise<number> {
-    const engine = this.#engine
-    const oldest = await engine.read(() =>
+    const stepRunner = this.#stepRunner
+    const oldest = await stepRunner.read(() =>
       first('SELECT id FROM webhook_events WHERE at_ms < ? LIMIT 1', beforeMs),
     )
     // Most calls remove nothing and need no commit.
     if (oldest === undefined) return 0
     const receivers = this.#receivers
-    return engine.write('events', function* () {
+    return stepRunner.write('events', function* () {
       const removed = yield* all(
         `DELETE FROM webhook_events WHERE id IN
           (SELECT id FROM webhook_events WHERE at_ms < ? ORDER BY at_ms LIMIT ?) RETURNING id`,

@@ -6,7 +6,7 @@ import { WEBHOOKS_MAX, type NewWebhook, type Webhooks } from '../../../gateway/p
 import { appendAudit } from '../access/audit-log.ts'
 import { cursorOf, pageOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
-import { all, first, run, type Engine, type Step } from '../steps.ts'
+import { all, first, run, type StepRunner, type Step } from '../steps.ts'
 import { messageFrom, webhookFrom, type MessageRow, type WebhookRow } from '../rows/webhook-rows.ts'
 import type { Events } from './events.ts'
 import { QUEUE_MAX, type Receivers } from './receivers.ts'
@@ -25,18 +25,18 @@ export function secretOwner(publicId: string): string {
 
 /** The webhooks of one node. */
 export class StoredWebhooks implements Webhooks {
-  readonly #engine: Engine
+  readonly #stepRunner: StepRunner
   readonly #secretBox: SecretBox
   readonly #receivers: Receivers
   readonly #events: Events
 
   constructor(parts: {
-    readonly engine: Engine
+    readonly stepRunner: StepRunner
     readonly secretBox: SecretBox
     readonly receivers: Receivers
     readonly events: Events
   }) {
-    this.#engine = parts.engine
+    this.#stepRunner = parts.stepRunner
     this.#secretBox = parts.secretBox
     this.#receivers = parts.receivers
     this.#events = parts.events
@@ -49,14 +49,14 @@ export class StoredWebhooks implements Webhooks {
   }
 
   find(publicId: string): Promise<Webhook | undefined> {
-    return this.#engine.read(function* () {
+    return this.#stepRunner.read(function* () {
       const row = yield* findRow(publicId)
       return row && webhookFrom(row)
     })
   }
 
   list(accountId?: number): Promise<readonly Webhook[]> {
-    return this.#engine.read(function* () {
+    return this.#stepRunner.read(function* () {
       const rows =
         accountId === undefined ? yield* all<WebhookRow>(`${WEBHOOKS} ORDER BY id`) : yield* rowsOf(accountId)
       return rows.map(webhookFrom)
@@ -87,7 +87,7 @@ export class StoredWebhooks implements Webhooks {
 
   remove(publicId: string, by: Editor): Promise<void> {
     const receivers = this.#receivers
-    return this.#engine.write('events', function* () {
+    return this.#stepRunner.write('events', function* () {
       const row = yield* findRow(publicId)
       if (row === undefined) return
       yield* endWaiting(row.id, 'the webhook was removed')
@@ -104,7 +104,7 @@ export class StoredWebhooks implements Webhooks {
   }
 
   sendTest(publicId: string, atMs: number): Promise<WebhookMessage> {
-    return this.#engine.write('events', () => this.#sendTest(publicId, atMs))
+    return this.#stepRunner.write('events', () => this.#sendTest(publicId, atMs))
   }
 
   *#sendTest(publicId: string, atMs: number): Step<WebhookMessage> {
@@ -120,14 +120,14 @@ export class StoredWebhooks implements Webhooks {
   }
 
   report(event: NewEvent): Promise<void> {
-    return this.#engine.write('events', () => this.#events.emit(event))
+    return this.#stepRunner.write('events', () => this.#events.emit(event))
   }
 
   messages(
     webhook: Pick<Webhook, 'id'>,
     page: Parameters<Webhooks['messages']>[1],
   ): ReturnType<Webhooks['messages']> {
-    return this.#engine.read(() => messagesPage(webhook, page))
+    return this.#stepRunner.read(() => messagesPage(webhook, page))
   }
 
   redeliver(
@@ -135,7 +135,7 @@ export class StoredWebhooks implements Webhooks {
     messageId: string,
     atMs: number,
   ): Promise<WebhookMessage | undefined> {
-    return this.#engine.write('events', () => this.#redeliver(id, messageId, atMs))
+    return this.#stepRunner.write('events', () => this.#redeliver(id, messageId, atMs))
   }
 
   *#redeliver(webhookId: number, messageId: string, atMs: number): Step<WebhookMessage | undefined> {
@@ -160,7 +160,7 @@ export class StoredWebhooks implements Webhooks {
   }
 
   counts(): Promise<{ readonly waiting: number; readonly dropped: number }> {
-    return this.#engine.read(function* () {
+    return this.#stepRunner.read(function* () {
       const row = yield* first<{ waiting: bigint; dropped: bigint }>(
         `SELECT (SELECT count(*) FROM webhook_messages WHERE state = 'waiting') AS waiting,
           (SELECT CAST(coalesce(sum(dropped), 0) AS bigint) FROM webhooks) AS dropped`,
@@ -172,7 +172,7 @@ export class StoredWebhooks implements Webhooks {
   /** Runs a step that changes a webhook, and writes its audit lines. */
   #change(publicId: string, by: Editor, step: () => Step<readonly WebhookChange[]>): Promise<Webhook> {
     const receivers = this.#receivers
-    return this.#engine.write('events', function* () {
+    return this.#stepRunner.write('events', function* () {
       for (const line of yield* step()) yield* appendAudit({ ...by, ...line })
       receivers.forget()
       return webhookFrom(yield* rowOf(publicId))

@@ -10,7 +10,7 @@ import type { Owner } from '../ledger/media-holds.ts'
 import type { MoneySteps } from '../ledger/money-steps.ts'
 import { storableText } from '../rows/canonical.ts'
 import type { StepBooks } from '../rows/operation-rows.ts'
-import { booksOf, END_OF_WORK, type Engine, type Step, type WriteOptions } from '../steps.ts'
+import { booksOf, END_OF_WORK, type StepRunner, type Step, type WriteOptions } from '../steps.ts'
 import { decideCreation, decideJob, holdOf, type JobCommand, type JobWrites } from './decide-job.ts'
 import type { HashText } from './job-facts.ts'
 import { claimJobs, dueJobs, endClaim, listJobs, openCounts, type Condition } from './job-lists.ts'
@@ -54,7 +54,7 @@ export type BesideJobs = {
 export type JobDemand = Demand & Pick<Job, 'apiKeyId' | 'model'>
 
 type JobsParts = {
-  readonly engine: Engine
+  readonly stepRunner: StepRunner
   readonly money: Pick<MoneySteps, 'journal' | 'media'>
   readonly owner: Owner
   readonly jobAlerts: Pick<JobAlerts, 'tell'>
@@ -64,9 +64,9 @@ type JobsParts = {
 
 /** The jobs port of one node: every step is one transaction. */
 export function createJobs(parts: JobsParts): Jobs {
-  const { engine, besideJobs } = parts
+  const { stepRunner, besideJobs } = parts
   const run = (id: Id, command: Exclude<JobCommand, { step: 'note_poll' }>, options?: WriteOptions) =>
-    engine.write('books', () => changeJob(id, storable(command), parts), options)
+    stepRunner.write('books', () => changeJob(id, storable(command), parts), options)
   /** What a provider said of a job cannot be asked again in every case. */
   const told = (id: Id, command: Parameters<typeof run>[1]) => run(id, command, END_OF_WORK)
   /** It may have been recorded, but its caller was told that it was not, so nothing submits it. */
@@ -75,10 +75,10 @@ export function createJobs(parts: JobsParts): Jobs {
     const times = { atMs: createdAtMs, deadlineAtMs: createdAtMs, submittedAtMs: null }
     return told(id, { step: 'lose_submit', problem, ...times }).catch(() => undefined)
   }
-  const tidyKeys = keyRemoval(engine)
+  const tidyKeys = keyRemoval(stepRunner)
   return {
     async create(job) {
-      const created = await engine
+      const created = await stepRunner
         .write('books', () => createJob(job, parts))
         .catch((error: unknown) => {
           if (error instanceof GatewayError && error.code === 'unavailable') void abandon(job)
@@ -95,7 +95,7 @@ export function createJobs(parts: JobsParts): Jobs {
     fail: (id, failure) => told(id, { step: 'fail', ...failure }),
     archive: (id, atMs) => run(id, { step: 'archive', atMs }),
     notePoll: (id, poll) =>
-      engine.write('books', () => notePoll(id, storable({ step: 'note_poll', ...poll }))),
+      stepRunner.write('books', () => notePoll(id, storable({ step: 'note_poll', ...poll }))),
     async bookLateCompletion(id, late) {
       const { changed } = await told(id, { step: 'book_late_completion', ...late })
       return changed
@@ -103,25 +103,25 @@ export function createJobs(parts: JobsParts): Jobs {
     async endWatch(id, end) {
       await told(id, { step: 'end_watch', ...end })
     },
-    claim: (work, page, untilMs) => engine.write('sweeps', () => claimJobs(work, page, untilMs)),
-    endClaim: (id, claim) => engine.write('books', () => endClaim(id, claim)),
-    findByKey: (accountId, key, atMs) => engine.read(() => findByKey(accountId, key, atMs)),
-    find: id => engine.read(() => find(id)),
-    history: id => engine.read(() => historyOf(id)),
-    list: page => engine.read(() => listJobs(page)),
-    openCounts: () => engine.read(openCounts),
-    due: (work, page) => engine.read(() => dueJobs(work, page, besideJobs)),
+    claim: (work, page, untilMs) => stepRunner.write('sweeps', () => claimJobs(work, page, untilMs)),
+    endClaim: (id, claim) => stepRunner.write('books', () => endClaim(id, claim)),
+    findByKey: (accountId, key, atMs) => stepRunner.read(() => findByKey(accountId, key, atMs)),
+    find: id => stepRunner.read(() => find(id)),
+    history: id => stepRunner.read(() => historyOf(id)),
+    list: page => stepRunner.read(() => listJobs(page)),
+    openCounts: () => stepRunner.read(openCounts),
+    due: (work, page) => stepRunner.read(() => dueJobs(work, page, besideJobs)),
   }
 }
 
 /** Removes old keys now and then, in a transaction of its own, because it locks the keys of other accounts. */
-function keyRemoval(engine: Engine): (nowMs: number) => Promise<void> {
+function keyRemoval(stepRunner: StepRunner): (nowMs: number) => Promise<void> {
   let nextAtMs = 0
   return async nowMs => {
     if (nowMs < nextAtMs) return
     nextAtMs = nowMs + REMOVE_KEYS_EVERY_MS
     try {
-      const removed = await engine.write('sweeps', () => removeOldKeys(nowMs))
+      const removed = await stepRunner.write('sweeps', () => removeOldKeys(nowMs))
       if (removed === REMOVED_KEYS_MAX) nextAtMs = 0
     } catch {
       // The next time removes them.

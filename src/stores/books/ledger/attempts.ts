@@ -1,7 +1,7 @@
 import { mayBecome, type AttemptState } from '../../../domain/ledger/attempt.ts'
 import type { Attempt, AttemptId, Attempts, Bill } from '../../../gateway/ports/attempts.ts'
 import { attemptRow } from '../rows/attempt-rows.ts'
-import { all, END_OF_WORK, first, insert, type Engine, type Step } from '../steps.ts'
+import { all, END_OF_WORK, first, insert, type StepRunner, type Step } from '../steps.ts'
 import { usageColumns } from '../rows/usage-columns.ts'
 import { attemptsTable } from '../rows/work-tables.ts'
 import type { BesideCharges } from './charges.ts'
@@ -9,16 +9,17 @@ import type { BesideCharges } from './charges.ts'
 const BY_ID = 'request_key = ? AND request_tail = ? AND number = ?'
 
 type TariffId = BesideCharges['tariffId']
-type Parts = { readonly engine: Engine; readonly besideCharges: { readonly tariffId: TariffId } }
+type Parts = { readonly stepRunner: StepRunner; readonly besideCharges: { readonly tariffId: TariffId } }
 
 /** The attempts port of one node. */
-export function createAttempts({ engine, besideCharges: { tariffId } }: Parts): Attempts {
+export function createAttempts({ stepRunner, besideCharges: { tariffId } }: Parts): Attempts {
   return {
-    record: attempt => engine.write('books', () => record(attempt, tariffId), END_OF_WORK),
-    bill: (id, bill) => engine.write('books', () => change(id, 'billed', columnsOfBill(bill)), END_OF_WORK),
-    close: id => engine.write('books', () => change(id, 'closed'), END_OF_WORK),
-    closeOlder: than => engine.write('sweeps', () => closeOlder(than)),
-    billed: limit => engine.read(() => billed(limit)),
+    record: attempt => stepRunner.write('books', () => record(attempt, tariffId), END_OF_WORK),
+    bill: (id, bill) =>
+      stepRunner.write('books', () => change(id, 'billed', columnsOfBill(bill)), END_OF_WORK),
+    close: id => stepRunner.write('books', () => change(id, 'closed'), END_OF_WORK),
+    closeOlder: than => stepRunner.write('sweeps', () => closeOlder(than)),
+    billed: limit => stepRunner.read(() => billed(limit)),
   }
 }
 

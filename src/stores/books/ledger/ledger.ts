@@ -1,7 +1,7 @@
 import type { Charge } from '../../../gateway/ports/charge.ts'
 import type { Captured, Hold, HoldOutcome, Ledger } from '../../../gateway/ports/ledger.ts'
 import type { LedgerReports } from '../../../gateway/ports/ledger-reports.ts'
-import { END_OF_WORK, type Engine } from '../steps.ts'
+import { END_OF_WORK, type StepRunner } from '../steps.ts'
 import type { MediaHolds, Owner } from './media-holds.ts'
 import type { MoneySteps } from './money-steps.ts'
 
@@ -23,7 +23,7 @@ export type ClockedOwner = Owner & { nowMs(): number }
  * batches write in PostgreSQL.
  */
 export function ledgerOf(parts: {
-  readonly engine: Engine
+  readonly stepRunner: StepRunner
   readonly money: Pick<MoneySteps, 'media' | 'credits' | 'corrections' | 'compensations'>
   readonly text: HoldLedger
   readonly owner: ClockedOwner
@@ -33,15 +33,15 @@ export function ledgerOf(parts: {
   readonly balance: Ledger['balance']
   readonly verify: Ledger['verify']
 }): Ledger {
-  const { engine, money, text, owner, onFreed, heldNow, balance, verify } = parts
+  const { stepRunner, money, text, owner, onFreed, heldNow, balance, verify } = parts
   const { credits, corrections, compensations } = money
-  const media = mediaLedger({ engine, media: money.media, owner })
+  const media = mediaLedger({ stepRunner, media: money.media, owner })
   return {
     // Of the grants of one token to several accounts, each must see those before it.
     credit: request =>
-      engine.write(request.allowance === undefined ? 'books' : 'access', () => credits.credit(request)),
-    debit: request => engine.write('books', () => corrections.debit(request)),
-    refund: request => engine.write('books', () => corrections.refund(request)),
+      stepRunner.write(request.allowance === undefined ? 'books' : 'access', () => credits.credit(request)),
+    debit: request => stepRunner.write('books', () => corrections.debit(request)),
+    refund: request => stepRunner.write('books', () => corrections.refund(request)),
     placeHold: request => (request.kind === 'text' ? text.place(request) : media.place(request)),
     captureHold: (hold, charge) =>
       hold.kind === 'text' ? text.capture(hold, charge) : media.capture(hold, charge),
@@ -57,7 +57,7 @@ export function ledgerOf(parts: {
     },
     expireHold: (hold, atMs) => (hold.kind === 'text' ? text.expire(hold, atMs) : media.expire(hold, atMs)),
     compensate: (attempt, atMs) =>
-      engine.write('books', () => compensations.compensate(attempt, atMs), END_OF_WORK),
+      stepRunner.write('books', () => compensations.compensate(attempt, atMs), END_OF_WORK),
     onFreed,
     heldNow,
     balance,
@@ -67,20 +67,21 @@ export function ledgerOf(parts: {
 }
 
 function mediaLedger({
-  engine,
+  stepRunner,
   media,
   owner,
 }: {
-  readonly engine: Engine
+  readonly stepRunner: StepRunner
   readonly media: MediaHolds
   readonly owner: ClockedOwner
 }): HoldLedger {
   return {
-    place: ({ atMs, ...hold }) => engine.write('books', () => media.place(hold, owner, atMs)),
-    capture: (hold, charge) => engine.write('books', () => media.capture(hold, charge), END_OF_WORK),
-    release: (hold, atMs) => engine.write('books', () => media.release(hold, atMs), END_OF_WORK),
-    renew: () => engine.write('books', () => media.renew(owner)),
-    expired: limit => engine.read(() => media.expired(owner.nowMs(), limit)),
-    expire: (hold, atMs) => engine.write('books', () => media.expire(hold, { nowMs: owner.nowMs(), atMs })),
+    place: ({ atMs, ...hold }) => stepRunner.write('books', () => media.place(hold, owner, atMs)),
+    capture: (hold, charge) => stepRunner.write('books', () => media.capture(hold, charge), END_OF_WORK),
+    release: (hold, atMs) => stepRunner.write('books', () => media.release(hold, atMs), END_OF_WORK),
+    renew: () => stepRunner.write('books', () => media.renew(owner)),
+    expired: limit => stepRunner.read(() => media.expired(owner.nowMs(), limit)),
+    expire: (hold, atMs) =>
+      stepRunner.write('books', () => media.expire(hold, { nowMs: owner.nowMs(), atMs })),
   }
 }

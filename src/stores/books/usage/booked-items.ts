@@ -11,12 +11,12 @@ import type {
   BookedItems,
 } from '../../../gateway/ports/booked-items.ts'
 import { nanoUsdOrNull, usageLineFrom, type ChargeRow } from '../rows/charge-rows.ts'
-import { all, first, type Engine, type Step } from '../steps.ts'
+import { all, first, type StepRunner, type Step } from '../steps.ts'
 import { usageFrom, type UsageColumns } from '../rows/usage-columns.ts'
 
 /** Reads all rows that have an id, each by an index. */
-export function createBookedItems(engine: Engine): BookedItems {
-  return { find: id => engine.read(() => findItem(id)) }
+export function createBookedItems(stepRunner: StepRunner): BookedItems {
+  return { find: id => stepRunner.read(() => findItem(id)) }
 }
 
 export function* findItem(id: Id): Step<BookedItem | undefined> {

@@ -1,6 +1,6 @@
 import type { TimeRange } from '../../../gateway/ports/ledger-reports.ts'
 import type { ChargeRow } from '../rows/charge-rows.ts'
-import { all, type Engine, type Step } from '../steps.ts'
+import { all, type StepRunner, type Step } from '../steps.ts'
 import { noBooks } from '../ledger/holds.ts'
 
 /** The columns of a charge that a walk needs. */
@@ -70,7 +70,7 @@ export function* latestChargeOf(accountId: number): Step<bigint | null> {
  * turn, because there can be many.
  */
 export async function* walkCharges<Row extends ChainedRow>(
-  { engine, turns }: { readonly engine: Engine; readonly turns: ReadTurns },
+  { stepRunner, turns }: { readonly stepRunner: StepRunner; readonly turns: ReadTurns },
   columns: string,
   {
     accountId,
@@ -85,7 +85,7 @@ export async function* walkCharges<Row extends ChainedRow>(
   let next = part.latest
   while (next !== null) {
     const from = next
-    const rows = await engine.read(() => chainFrom<Row>(columns, from, rowsATurn))
+    const rows = await stepRunner.read(() => chainFrom<Row>(columns, from, rowsATurn))
     const last = rows.at(-1)
     if (last === undefined) throw new Error(`Charge ${next} of account ${accountId} is missing.`)
     for (const row of rows) {

@@ -1,6 +1,6 @@
 import type { LedgerReports } from '../../../gateway/ports/ledger-reports.ts'
 import type { UsageSource } from '../access/project-usage.ts'
-import type { Engine } from '../steps.ts'
+import type { StepRunner } from '../steps.ts'
 import { GroupSums } from './usage-groups.ts'
 import type { ChargePlaces, ReadTurns } from './charge-chain.ts'
 import { usageOfDay } from './day-usage.ts'
@@ -11,13 +11,13 @@ import { UsageList } from './usage-list.ts'
 
 /** What the books say, for any store. */
 export function createLedgerReports(parts: {
-  readonly engine: Engine
+  readonly stepRunner: StepRunner
   readonly chargePlaces: ChargePlaces
   readonly turns: ReadTurns
   readonly usageSource: UsageSource
   readonly failedJobs: FailedJobs
 }): LedgerReports {
-  const { engine, turns, usageSource, failedJobs } = parts
+  const { stepRunner, turns, usageSource, failedJobs } = parts
   const refundList = new RefundList(parts)
   const usageList = new UsageList(parts)
   const statementList = new StatementList(parts)
@@ -28,11 +28,11 @@ export function createLedgerReports(parts: {
     // A report reads many pages and days, with other work between them.
     async losses(page) {
       await turns.next()
-      return engine.read(() => lossesOf(page, failedJobs))
+      return stepRunner.read(() => lossesOf(page, failedJobs))
     },
     async usageOfDay(day) {
       await turns.next()
-      return engine.read(() => usageOfDay(usageSource, day))
+      return stepRunner.read(() => usageOfDay(usageSource, day))
     },
     refunds: (accountId, page) => refundList.list(accountId, page),
     usageTotals: async (accountId, between) => ({

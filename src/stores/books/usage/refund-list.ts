@@ -5,7 +5,7 @@ import { attributionFrom, type AttributionColumns } from '../rows/attribution-co
 import { readTimedCursor, ROW_ID_MAX, timedCursorOf } from '../cursors.ts'
 import type { GroupSums } from './usage-groups.ts'
 import { ROWS_A_TURN, type ReadTurns } from './charge-chain.ts'
-import { all, first, type Engine } from '../steps.ts'
+import { all, first, type StepRunner } from '../steps.ts'
 import { ALWAYS } from './usage-list.ts'
 
 // The operation has the time, and the indexes of refunds.
@@ -22,11 +22,11 @@ const NEWEST_FIRST = 'ORDER BY operations.at_ms DESC, operations.id DESC LIMIT ?
 
 /** Reads refunds by the time at which they were made, newest first. */
 export class RefundList {
-  readonly #engine: Engine
+  readonly #stepRunner: StepRunner
   readonly #turns: ReadTurns
 
-  constructor(parts: { readonly engine: Engine; readonly turns: ReadTurns }) {
-    this.#engine = parts.engine
+  constructor(parts: { readonly stepRunner: StepRunner; readonly turns: ReadTurns }) {
+    this.#stepRunner = parts.stepRunner
     this.#turns = parts.turns
   }
 
@@ -55,7 +55,7 @@ export class RefundList {
 
   /** The sum of an account's refunds in a time range. */
   sum(accountId: number, { fromMs, toMs }: TimeRange): Promise<NanoUsd> {
-    return this.#engine.read(function* () {
+    return this.#stepRunner.read(function* () {
       const row = yield* first<{ refunded: bigint }>(
         `SELECT CAST(coalesce(sum(amount), 0) AS bigint) AS refunded FROM operations
           WHERE kind = 'refund' AND account_id = ? AND at_ms >= ? AND at_ms < ?`,
@@ -89,7 +89,7 @@ export class RefundList {
     accountId: number | undefined,
     { limit, before, between = ALWAYS }: UsagePage,
   ): Promise<readonly RefundLine[]> {
-    return this.#engine.read(function* () {
+    return this.#stepRunner.read(function* () {
       const { atMs, rowId } = before === undefined ? LAST : readTimedCursor(before)
       const range = [between.fromMs, between.toMs, atMs, rowId] as const
       const rows =

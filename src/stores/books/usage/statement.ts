@@ -5,7 +5,7 @@ import { nanoUsd } from '../../../domain/money.ts'
 import type { StatementLine, StatementPage, TimeRange } from '../../../gateway/ports/ledger-reports.ts'
 import { attributionFrom, type AttributionColumns } from '../rows/attribution-columns.ts'
 import { readStatementCursor, statementCursorOf, unknownCursor } from '../cursors.ts'
-import { all, first, type Engine, type Step } from '../steps.ts'
+import { all, first, type StepRunner, type Step } from '../steps.ts'
 import { ROWS_A_TURN, type ChargePlaces, type ReadTurns } from './charge-chain.ts'
 import { ALWAYS } from './usage-list.ts'
 import { noBooks } from '../ledger/holds.ts'
@@ -37,16 +37,16 @@ const SET_BACK_MS = 3_600_000
 
 /** Reads the operations of an account, newest first. */
 export class StatementList {
-  readonly #engine: Engine
+  readonly #stepRunner: StepRunner
   readonly #turns: ReadTurns
   readonly #places: Pick<ChargePlaces, 'operationAfter'>
 
   constructor(parts: {
-    readonly engine: Engine
+    readonly stepRunner: StepRunner
     readonly turns: ReadTurns
     readonly chargePlaces: Pick<ChargePlaces, 'operationAfter'>
   }) {
-    this.#engine = parts.engine
+    this.#stepRunner = parts.stepRunner
     this.#turns = parts.turns
     this.#places = parts.chargePlaces
   }
@@ -54,7 +54,7 @@ export class StatementList {
   async page(accountId: number, page: StatementPage): Promise<readonly StatementLine[]> {
     const { kinds } = page
     if (kinds !== undefined && !kinds.includes('charge'))
-      return this.#engine.read(() => indexedLines(accountId, { ...page, kinds }))
+      return this.#stepRunner.read(() => indexedLines(accountId, { ...page, kinds }))
     return this.#walk(accountId, page)
   }
 
@@ -68,11 +68,11 @@ export class StatementList {
       (between === undefined || (Number(at) >= between.fromMs && Number(at) < between.toMs))
     const isAll = kinds === undefined && between === undefined
     const lines: StatementLine[] = []
-    let next = await this.#engine.read(() => this.#startOf(accountId, before, between))
+    let next = await this.#stepRunner.read(() => this.#startOf(accountId, before, between))
     while (next !== null && lines.length < limit) {
       const from = next
       const rest = limit - lines.length
-      const { rows, chosen } = await this.#engine.read(function* () {
+      const { rows, chosen } = await this.#stepRunner.read(function* () {
         const rows = yield* chainFrom(from, isAll ? Math.min(rest, ROWS_A_TURN) : ROWS_A_TURN)
         return { rows, chosen: yield* linesOf(rows.filter(isChosen).slice(0, rest)) }
       })

@@ -11,7 +11,7 @@ import type { UsageSource } from '../access/project-usage.ts'
 import { attributedFrom, type AttributedColumns } from '../rows/attribution-columns.ts'
 import { usageLineFrom, type ChargeRow } from '../rows/charge-rows.ts'
 import { readCursor, ROW_ID_MIN } from '../cursors.ts'
-import { first, type Engine, type Step } from '../steps.ts'
+import { first, type StepRunner, type Step } from '../steps.ts'
 import {
   addSums,
   ALL_SUMS,
@@ -51,18 +51,18 @@ export const ALWAYS: TimeRange = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
 
 /** Reads charges, newest first. */
 export class UsageList {
-  readonly #engine: Engine
+  readonly #stepRunner: StepRunner
   readonly #places: ChargePlaces
   readonly #turns: ReadTurns
   readonly #source: UsageSource
 
   constructor(parts: {
-    readonly engine: Engine
+    readonly stepRunner: StepRunner
     readonly chargePlaces: ChargePlaces
     readonly turns: ReadTurns
     readonly usageSource: UsageSource
   }) {
-    this.#engine = parts.engine
+    this.#stepRunner = parts.stepRunner
     this.#places = parts.chargePlaces
     this.#turns = parts.turns
     this.#source = parts.usageSource
@@ -70,7 +70,7 @@ export class UsageList {
 
   /** Undefined if no charge has this id. */
   find({ key, tail }: Id): Promise<UsageLine | undefined> {
-    return this.#engine.read(function* () {
+    return this.#stepRunner.read(function* () {
       const row = yield* first<ChargeRow>(
         `SELECT ${COLUMNS} FROM charges WHERE id_key = ? AND id_tail = ?`,
         key,
@@ -85,7 +85,7 @@ export class UsageList {
     const start = between === undefined ? ROW_ID_MIN : await this.#firstOf(between)
     if (start === undefined) return []
     const places = this.#places
-    return this.#engine.read(function* () {
+    return this.#stepRunner.read(function* () {
       const rowId = before === undefined ? undefined : yield* rowIdOf(before)
       if (before !== undefined && rowId === undefined) return []
       const page = { before: rowId, first: start, between: between ?? ALWAYS, limit }
@@ -98,7 +98,7 @@ export class UsageList {
     accountId: number,
     { limit, before, between, matching }: UsagePage,
   ): Promise<readonly UsageLine[]> {
-    const part = await this.#engine.read(() => this.#partOf(accountId, before, between))
+    const part = await this.#stepRunner.read(() => this.#partOf(accountId, before, between))
     if (part === undefined) return []
     const lines: UsageLine[] = []
     // A selection may need many charges for few lines.
@@ -118,14 +118,14 @@ export class UsageList {
    * charges, each day is read.
    */
   async sums(accountId: number, between: TimeRange): Promise<ChargeSums> {
-    const isComplete = await this.#engine.read(() => this.#source.isComplete())
+    const isComplete = await this.#stepRunner.read(() => this.#source.isComplete())
     let sums = NO_SUMS
     for (const { day, part } of daysOf(between)) {
       const isWhole = part.fromMs === startOfDay(day) && part.toMs === startOfDay(day + 1)
       sums = addSums(
         sums,
         isWhole && isComplete
-          ? await this.#engine.read(() => sumsOfDay(accountId, day))
+          ? await this.#stepRunner.read(() => sumsOfDay(accountId, day))
           : await this.#sumsOfPart(accountId, part),
       )
     }
@@ -148,7 +148,7 @@ export class UsageList {
   async #firstOf(between: TimeRange): Promise<bigint | undefined> {
     let first: bigint | undefined
     for (const { day } of daysOf(between)) {
-      const found = await this.#engine.read(() => this.#places.firstOfDay(day))
+      const found = await this.#stepRunner.read(() => this.#places.firstOfDay(day))
       if (found !== undefined && (first === undefined || found < first)) first = found
       // A day of all accounts may have thousands of rows.
       await this.#turns.next()
@@ -157,7 +157,7 @@ export class UsageList {
   }
 
   get #reader() {
-    return { engine: this.#engine, turns: this.#turns }
+    return { stepRunner: this.#stepRunner, turns: this.#turns }
   }
 
   async #sumsOfPart(accountId: number, between: TimeRange): Promise<ChargeSums> {
@@ -168,7 +168,7 @@ export class UsageList {
 
   /** The charges of an account in a time range. */
   async *#measures(accountId: number, between: TimeRange): AsyncGenerator<MeasuresRow> {
-    const part = await this.#engine.read(() => this.#places.ofAccount(accountId, between))
+    const part = await this.#stepRunner.read(() => this.#places.ofAccount(accountId, between))
     if (part === undefined) return
     for await (const row of walkCharges<MeasuresRow>(this.#reader, MEASURES, { accountId, part }))
       if (isWithin(row, between)) yield row

@@ -1,7 +1,7 @@
 import { CatalogSeals, NO_SEAL } from '../catalog/catalog-seal.ts'
 import type { RevisionRow } from '../catalog/catalog-history.ts'
 import type { Hashes } from '../rows/commit-rows.ts'
-import { all, first, type Engine, type Step } from '../steps.ts'
+import { all, first, type StepRunner, type Step } from '../steps.ts'
 import type { Finding } from './findings.ts'
 
 const ROWS_A_PIECE = 64
@@ -11,7 +11,7 @@ const ROWS_A_PIECE = 64
  * revision of an earlier version has no seal until the next edit seals it.)
  */
 export async function* checkCatalog(
-  read: Engine['read'],
+  read: StepRunner['read'],
   hashes: Pick<Hashes, 'newSha256'>,
 ): AsyncGenerator<readonly Finding[]> {
   yield* checkRevisions(read, new CatalogSeals(hashes))
@@ -41,7 +41,7 @@ type SealedPlace = {
 
 /** One revision a piece: its rows never change after its commit. */
 async function* checkRevisions(
-  read: Engine['read'],
+  read: StepRunner['read'],
   seals: CatalogSeals,
 ): AsyncGenerator<readonly Finding[]> {
   let before = NO_SEAL
@@ -106,7 +106,7 @@ type Rows = {
 }
 
 async function* checkRows(
-  read: Engine['read'],
+  read: StepRunner['read'],
   { kind, current, versions, table }: Rows,
 ): AsyncGenerator<readonly Finding[]> {
   const select = `WITH ids AS (SELECT id FROM ${table} UNION SELECT id FROM ${versions})

@@ -2,7 +2,7 @@ import { formatId } from '../../../domain/ids.ts'
 import { jobIdPrefix, type JobKind, type StoredFile } from '../../../domain/jobs/job.ts'
 import { describeUsd, formatUsd, nanoUsd } from '../../../domain/money.ts'
 import { BlobsUnavailableError, type Blobs } from '../../../gateway/ports/blobs.ts'
-import { first, type Engine } from '../steps.ts'
+import { first, type StepRunner } from '../steps.ts'
 import type { Finding, Message } from './findings.ts'
 import { inPieces } from './in-pieces.ts'
 
@@ -14,7 +14,7 @@ const JOBS_A_PIECE = 32
  * is not checked: none of them is known to be damaged.
  */
 export async function* checkResults(
-  read: Engine['read'],
+  read: StepRunner['read'],
   blobs: Pick<Blobs, 'damageOf'>,
 ): AsyncGenerator<readonly Finding[]> {
   const pieces = inPieces<PaidRow>(read, { select: PAID, rowsMax: JOBS_A_PIECE, rowIdOf: row => row.row_id })
@@ -50,7 +50,7 @@ type PaidNow = {
   refunded: bigint
 }
 
-type Parts = { readonly read: Engine['read']; readonly blobs: Pick<Blobs, 'damageOf'> }
+type Parts = { readonly read: StepRunner['read']; readonly blobs: Pick<Blobs, 'damageOf'> }
 
 async function findingsOf(row: PaidRow, { read, blobs }: Parts): Promise<readonly Finding[]> {
   const damages = await damagesOf(row, blobs)

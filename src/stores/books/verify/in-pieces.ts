@@ -1,4 +1,4 @@
-import { all, type Engine } from '../steps.ts'
+import { all, type StepRunner } from '../steps.ts'
 
 /**
  * Reads the rows of a table in pieces of at most `rowsMax`, in the order of their row ids. The values of `select` are
@@ -6,7 +6,7 @@ import { all, type Engine } from '../steps.ts'
  * moment.
  */
 export async function* inPieces<Row>(
-  read: Engine['read'],
+  read: StepRunner['read'],
   { select, rowsMax, rowIdOf }: Pieces<Row>,
 ): AsyncGenerator<readonly Row[]> {
   // Row ids begin at 1. An edited file may have a row 0.

@@ -1,5 +1,5 @@
 import type { HashText } from '../jobs/job-facts.ts'
-import { all, type Engine } from '../steps.ts'
+import { all, type StepRunner } from '../steps.ts'
 import type { Finding } from './findings.ts'
 import { inPieces } from './in-pieces.ts'
 import {
@@ -16,7 +16,7 @@ const JOBS_A_PIECE = 64
 const KEYS_A_PIECE = 256
 
 export async function* checkJobs(
-  read: Engine['read'],
+  read: StepRunner['read'],
   sha256Of: HashText,
 ): AsyncGenerator<readonly Finding[]> {
   const pieces = inPieces<CheckedJob>(read, { select: JOBS, rowsMax: JOBS_A_PIECE, rowIdOf: rowIdOfJob })
@@ -25,7 +25,7 @@ export async function* checkJobs(
 
 /** Checks the rows of idempotency keys, and the jobs that must have one. */
 export async function* checkJobKeys(
-  read: Engine['read'],
+  read: StepRunner['read'],
   sha256Of: HashText,
 ): AsyncGenerator<readonly Finding[]> {
   for (let last = { account_id: -1n, key: '' }; ;) {

@@ -1,4 +1,4 @@
-import { all, type Engine, type Step } from '../steps.ts'
+import { all, type StepRunner, type Step } from '../steps.ts'
 import type { Finding } from './findings.ts'
 import {
   findingsOfLimits,
@@ -14,7 +14,7 @@ const LINES_A_PIECE = 256
 const ACCOUNTS_A_PIECE = 64
 
 /** Reads the changes of limits in the audit log, then accounts with theirs, each piece with the lines written since. */
-export async function* checkLimits(read: Engine['read']): AsyncGenerator<readonly Finding[]> {
+export async function* checkLimits(read: StepRunner['read']): AsyncGenerator<readonly Finding[]> {
   const log = new LimitLog()
   while (await read(() => log.readPage())) yield []
   for (let last = -1n; ;) {

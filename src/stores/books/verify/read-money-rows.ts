@@ -1,4 +1,4 @@
-import type { Engine } from '../steps.ts'
+import type { StepRunner } from '../steps.ts'
 import type { Finding } from './findings.ts'
 import { inPieces } from './in-pieces.ts'
 import {
@@ -14,7 +14,7 @@ const HOLDS_A_PIECE = 256
 const ATTEMPTS_A_PIECE = 128
 const CORRECTIONS_A_PIECE = 256
 
-export async function* checkHolds(read: Engine['read']): AsyncGenerator<readonly Finding[]> {
+export async function* checkHolds(read: StepRunner['read']): AsyncGenerator<readonly Finding[]> {
   const pieces = inPieces<CheckedHold>(read, {
     select: HOLDS,
     rowsMax: HOLDS_A_PIECE,
@@ -23,7 +23,7 @@ export async function* checkHolds(read: Engine['read']): AsyncGenerator<readonly
   for await (const rows of pieces) yield rows.flatMap(findingsOfHold)
 }
 
-export async function* checkAttempts(read: Engine['read']): AsyncGenerator<readonly Finding[]> {
+export async function* checkAttempts(read: StepRunner['read']): AsyncGenerator<readonly Finding[]> {
   const pieces = inPieces<CheckedAttempt>(read, {
     select: ATTEMPTS,
     rowsMax: ATTEMPTS_A_PIECE,
@@ -32,7 +32,7 @@ export async function* checkAttempts(read: Engine['read']): AsyncGenerator<reado
   for await (const rows of pieces) yield rows.flatMap(findingsOfAttempt)
 }
 
-export async function* checkCorrections(read: Engine['read']): AsyncGenerator<readonly Finding[]> {
+export async function* checkCorrections(read: StepRunner['read']): AsyncGenerator<readonly Finding[]> {
   const pieces = inPieces<CheckedCorrection>(read, {
     select: CORRECTIONS,
     rowsMax: CORRECTIONS_A_PIECE,

@@ -1,4 +1,4 @@
-import { all, first, type Engine, type Step } from '../steps.ts'
+import { all, first, type StepRunner, type Step } from '../steps.ts'
 import type { Finding } from './findings.ts'
 import {
   findingsOfAccount,
@@ -22,7 +22,7 @@ const LINES_READ_AGAIN = 256
  * Reads the audit log, then accounts, keys, admin tokens and projects, each piece with the lines that were written
  * since.
  */
-export async function* checkSwitches(read: Engine['read']): AsyncGenerator<readonly Finding[]> {
+export async function* checkSwitches(read: StepRunner['read']): AsyncGenerator<readonly Finding[]> {
   const log = new SwitchLog()
   while (await read(() => log.readPage())) yield []
   yield* checkRows(read, log, {
@@ -55,7 +55,7 @@ type SwitchedRows<Row> = {
 }
 
 async function* checkRows<Row extends { readonly id: bigint }>(
-  read: Engine['read'],
+  read: StepRunner['read'],
   log: SwitchLog,
   { select, findingsOf }: SwitchedRows<Row>,
 ): AsyncGenerator<readonly Finding[]> {

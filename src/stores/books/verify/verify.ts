@@ -3,7 +3,7 @@ import { jobIdPrefix, type JobKind } from '../../../domain/jobs/job.ts'
 import { verifiedParts, type VerifiedPart } from '../../../gateway/ports/ledger.ts'
 import type { Hashes } from '../rows/commit-rows.ts'
 import type { HashText } from '../jobs/job-facts.ts'
-import { all, first, type Engine, type Step } from '../steps.ts'
+import { all, first, type StepRunner, type Step } from '../steps.ts'
 import { checkCatalog } from './check-catalog.ts'
 import { checkJobKeys, checkJobs } from './read-jobs.ts'
 import { checkLimits } from './read-limits.ts'
@@ -23,7 +23,7 @@ export type Checks = Readonly<Partial<Record<VerifiedPart, Check>>>
 /** What a check of the books reads with. */
 export type Reader = {
   /** All that one step reads is of the same moment. */
-  readonly read: Engine['read']
+  readonly read: StepRunner['read']
   readonly sha256Of: HashText
   readonly hashes: Pick<Hashes, 'newSha256'>
 }
@@ -68,7 +68,7 @@ export class Verifying {
   }
 
   /** Adds what checks find. `read` finds the names in their messages. */
-  async add(checks: Checks, read: Engine['read']): Promise<void> {
+  async add(checks: Checks, read: StepRunner['read']): Promise<void> {
     for (const part of verifiedParts) {
       const check = checks[part]
       if (check === undefined) continue

@@ -12,7 +12,7 @@ import { usd, ZERO, type NanoUsd } from '../../../domain/money.ts'
 import type { Hold } from '../../../gateway/ports/ledger.ts'
 import { Batches } from './batches.ts'
 import { ANSWER_TIMEOUT_MS } from './lane-writer.ts'
-import { createEngine } from './engine.ts'
+import { createStepRunner } from './step-runner.ts'
 import { BOOKS } from './post.ts'
 import { connections } from '../database/database.ts'
 import { Tariffs } from '../ledger/tariffs.ts'
@@ -32,7 +32,7 @@ async function openNode(url: string, onFreed?: (accountId: number) => void) {
     () => batches.close(),
     () => proxy.stop(),
   )
-  const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(createEngine({ batches, reads })) })
+  const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(createStepRunner({ batches, reads })) })
   return { proxy, batches, holds }
 }
 

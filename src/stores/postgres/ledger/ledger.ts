@@ -6,7 +6,7 @@ import type { LimitUsage } from '../../books/access/limit-changes.ts'
 import { ledgerOf, type ClockedOwner, type HoldLedger } from '../../books/ledger/ledger.ts'
 import type { MoneySteps } from '../../books/ledger/money-steps.ts'
 import { booksStateFrom, type BalancesRow } from '../../books/rows/operation-rows.ts'
-import { booksOf, first, type Engine, type Step } from '../../books/steps.ts'
+import { booksOf, first, type StepRunner, type Step } from '../../books/steps.ts'
 import { createLedgerReports } from '../../books/usage/ledger-reports.ts'
 import { usageSource } from '../access-parts.ts'
 import { chargePlaces } from './charge-places.ts'
@@ -16,7 +16,7 @@ import { verifyBooks } from '../verify/verify.ts'
 import { noBooks } from '../../books/ledger/holds.ts'
 
 type NodeParts = {
-  readonly engine: Engine
+  readonly stepRunner: StepRunner
   /** Opens a connection. */
   readonly connect: () => SQL
   readonly money: MoneySteps
@@ -31,18 +31,18 @@ type NodeParts = {
 
 /** The ledger of one node. */
 export function createLedger(parts: NodeParts): Ledger {
-  const { engine, money, owner, onFreed } = parts
+  const { stepRunner, money, owner, onFreed } = parts
   return ledgerOf({
-    engine,
+    stepRunner,
     money,
     text: textLedger(parts),
     owner,
     onFreed,
-    heldNow: () => engine.read(heldNow),
-    balance: accountId => engine.read(() => balanceOf(accountId)),
+    heldNow: () => stepRunner.read(heldNow),
+    balance: accountId => stepRunner.read(() => balanceOf(accountId)),
     reports: createLedgerReports({
       failedJobs: { from: 'jobs', at: 'coalesce(loss_at_ms, changed_at_ms)' },
-      engine,
+      stepRunner,
       chargePlaces,
       turns: { next: async () => undefined },
       usageSource,
@@ -51,7 +51,7 @@ export function createLedger(parts: NodeParts): Ledger {
       verifyBooks(
         {
           ...parts,
-          recount: accountId => engine.write('books', () => recounted(accountId, parts.limitUsage)),
+          recount: accountId => stepRunner.write('books', () => recounted(accountId, parts.limitUsage)),
         },
         blobs,
         onPart,

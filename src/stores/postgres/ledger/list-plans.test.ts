@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { aDatabase } from '../../../../test/support/postgres/databases.ts'
 import { runServer } from '../../../../test/support/postgres/run-server.ts'
 import type { Id } from '../../../domain/ids.ts'
-import type { Ask, Engine, Step } from '../../books/steps.ts'
+import type { Ask, StepRunner, Step } from '../../books/steps.ts'
 import { findItem } from '../../books/usage/booked-items.ts'
 import { lossesOf } from '../../books/usage/loss-list.ts'
 import { RefundList } from '../../books/usage/refund-list.ts'
@@ -45,13 +45,13 @@ const FILL = `
   ANALYZE charges, operations, corrections, attempts`
 
 /** The steps of a list, and what it reads first. */
-function stepsOf(list: (engine: Engine) => Promise<unknown>): readonly (() => Step<unknown>)[] {
+function stepsOf(list: (stepRunner: StepRunner) => Promise<unknown>): readonly (() => Step<unknown>)[] {
   const steps: (() => Step<unknown>)[] = []
   const read = <T>(step: () => Step<T>) => {
     steps.push(step)
     return new Promise<T>(() => undefined)
   }
-  void list({ read, write: read } as unknown as Engine)
+  void list({ read, write: read } as unknown as StepRunner)
   return steps
 }
 
@@ -83,13 +83,19 @@ describe.skipIf(server === undefined)('the plans of lists in PostgreSQL', () => 
   afterAll(() => sql.close())
 
   test.each<[string, () => readonly (() => Step<unknown>)[]]>([
-    ['the refunds of an account', () => stepsOf(engine => new RefundList({ engine, turns }).list(7, PAGE))],
-    ['all refunds', () => stepsOf(engine => new RefundList({ engine, turns }).list(undefined, PAGE))],
+    [
+      'the refunds of an account',
+      () => stepsOf(stepRunner => new RefundList({ stepRunner, turns }).list(7, PAGE)),
+    ],
+    ['all refunds', () => stepsOf(stepRunner => new RefundList({ stepRunner, turns }).list(undefined, PAGE))],
     [
       'the statement of some kinds',
       () =>
-        stepsOf(engine =>
-          new StatementList({ engine, turns, chargePlaces }).page(7, { ...PAGE, kinds: ['grant', 'refund'] }),
+        stepsOf(stepRunner =>
+          new StatementList({ stepRunner, turns, chargePlaces }).page(7, {
+            ...PAGE,
+            kinds: ['grant', 'refund'],
+          }),
         ),
     ],
     ['losses', () => [() => lossesOf(PAGE, { from: 'jobs', at: 'coalesce(loss_at_ms, changed_at_ms)' })]],

@@ -1,5 +1,5 @@
 import { tariffsTable } from '../../books/rows/money-tables.ts'
-import { END_OF_WORK, first, insert, type Engine, type Step } from '../../books/steps.ts'
+import { END_OF_WORK, first, insert, type StepRunner, type Step } from '../../books/steps.ts'
 import { contentOfTariff, type Tariff } from '../../books/rows/tariff-rows.ts'
 
 /** The row of a tariff. There is one row for each different set of prices. */
@@ -18,19 +18,19 @@ const WITH_CONTENT = 'SELECT id FROM tariffs WHERE content = ?'
 
 /** The tariffs that charges of a node were priced with. */
 export class Tariffs {
-  readonly #engine: Pick<Engine, 'write'>
+  readonly #stepRunner: Pick<StepRunner, 'write'>
   /** By identity: the catalog is frozen, so all charges of a model at a revision come with the same object. */
   readonly #ids = new WeakMap<Tariff, Promise<bigint>>()
 
-  constructor(engine: Pick<Engine, 'write'>) {
-    this.#engine = engine
+  constructor(stepRunner: Pick<StepRunner, 'write'>) {
+    this.#stepRunner = stepRunner
   }
 
   /** The row of a tariff. It is written before the batch of its first charge. */
   idOf(tariff: Tariff): Promise<bigint> {
     const known = this.#ids.get(tariff)
     if (known !== undefined) return known
-    const id = this.#engine.write('books', () => tariffRow(contentOfTariff(tariff)), END_OF_WORK)
+    const id = this.#stepRunner.write('books', () => tariffRow(contentOfTariff(tariff)), END_OF_WORK)
     this.#ids.set(tariff, id)
     id.catch(() => this.#ids.delete(tariff))
     return id

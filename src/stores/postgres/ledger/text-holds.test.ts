@@ -10,7 +10,7 @@ import { Batches } from '../lanes/batches.ts'
 import { LANE_TTL_MS } from '../lanes/lane.ts'
 import { Tariffs } from './tariffs.ts'
 import { TextHolds } from './text-holds.ts'
-import { createEngine } from '../lanes/engine.ts'
+import { createStepRunner } from '../lanes/step-runner.ts'
 
 const server = await runServer()
 const ends: (() => unknown)[] = []
@@ -31,7 +31,7 @@ async function setUp() {
       holds: new TextHolds({
         batches,
         reads,
-        tariffs: new Tariffs(createEngine({ batches, reads })),
+        tariffs: new Tariffs(createStepRunner({ batches, reads })),
         nowMs,
         onFreed,
       }),

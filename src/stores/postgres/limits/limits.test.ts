@@ -15,7 +15,7 @@ import { BudgetAlerts } from '../../books/events/budget-alerts.ts'
 import { Events } from '../../books/events/events.ts'
 import { afterCommit } from '../../books/steps.ts'
 import { Batches } from '../lanes/batches.ts'
-import { createEngine } from '../lanes/engine.ts'
+import { createStepRunner } from '../lanes/step-runner.ts'
 import { LANE_TTL_MS } from '../lanes/lane.ts'
 import { limitUsage } from './limit-usage.ts'
 import { PostgresLimits } from './limits.ts'
@@ -39,14 +39,14 @@ async function setUp() {
   const open = async (label: string) => {
     const batches = await Batches.open({ connect, label, version: '1', nowMs })
     ends.unshift(() => batches.close())
-    const engine = createEngine({ batches, reads })
-    const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(engine), nowMs })
+    const stepRunner = createStepRunner({ batches, reads })
+    const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(stepRunner), nowMs })
     const events = new Events(storedReceivers)
     return {
       batches,
-      engine,
+      stepRunner,
       holds,
-      limits: new PostgresLimits({ engine, reads, events, clock: nodeClock, nowMs }),
+      limits: new PostgresLimits({ stepRunner, reads, events, clock: nodeClock, nowMs }),
     }
   }
   const [one, other] = [await open('one'), await open('other')]
@@ -63,14 +63,14 @@ async function setUp() {
     return { id: anId(), accountId, kind: 'text', amount: usd(held), demand }
   }
   const change = (patch: LimitsPatch, owner: LimitOwner = ofKey) =>
-    one.engine.write('access', () =>
+    one.stepRunner.write('access', () =>
       limitChanges(limitUsage(nowMs))(owner, patch, { action: 'key.limits', subject: 'key_1' }),
     )
   const charge = (hold: TextHoldTerms, dollars = 1, atMs = clock.nowMs) =>
     one.holds.capture(hold, aCharge(hold.demand!.apiKeyId, { tokens: dollars, atMs }))
   const events = async () => {
     const told: NewEvent[] = []
-    await one.engine.write('events', () => tellAlerts(event => afterCommit(() => told.push(event))))
+    await one.stepRunner.write('events', () => tellAlerts(event => afterCommit(() => told.push(event))))
     return told
   }
   return { reads, clock, one, other, accountId, ofKey, aRequest, change, charge, events }
@@ -261,7 +261,7 @@ describe.skipIf(server === undefined)('alerts of batches in PostgreSQL', () => {
       if (refused.outcome !== 'limited') throw new Error('It was not refused.')
       const alerts = new BudgetAlerts(new Events(storedReceivers))
       const { refusal } = refused
-      return one.engine.write('books', () => tellRefusal({ accountId, refusal }, alerts, clock.nowMs))
+      return one.stepRunner.write('books', () => tellRefusal({ accountId, refusal }, alerts, clock.nowMs))
     }
 
     const noted = [await refuse(), await refuse()]

@@ -15,7 +15,7 @@ import {
 } from '../../books/limits/account-limits.ts'
 import { BudgetAlerts } from '../../books/events/budget-alerts.ts'
 import type { Events } from '../../books/events/events.ts'
-import { first, type Engine, type Step } from '../../books/steps.ts'
+import { first, type StepRunner, type Step } from '../../books/steps.ts'
 import { scopesOfAccount } from './limit-usage.ts'
 import { ratesFrom, type RatesRow } from './limit-states.ts'
 import { tellRefusal } from './untold-alerts.ts'
@@ -31,7 +31,7 @@ type RefusedKey = { readonly accountId: number; readonly apiKeyId: number }
 
 /** `Limits` of one node. */
 export class PostgresLimits implements Limits {
-  readonly #engine: Engine
+  readonly #stepRunner: StepRunner
   readonly #sql: ReadQuery
   readonly #alerts: BudgetAlerts
   readonly #clock: Pick<Clock, 'now'>
@@ -43,14 +43,14 @@ export class PostgresLimits implements Limits {
   readonly #told = new Set<string>()
 
   constructor(parts: {
-    readonly engine: Engine
+    readonly stepRunner: StepRunner
     readonly reads: ReadQuery
     readonly events: Events
     readonly clock: Pick<Clock, 'now'>
     /** Replaces the clock of the database, for tests. */
     readonly nowMs?: () => number
   }) {
-    this.#engine = parts.engine
+    this.#stepRunner = parts.stepRunner
     this.#sql = parts.reads
     this.#alerts = new BudgetAlerts(parts.events)
     this.#clock = parts.clock
@@ -58,7 +58,7 @@ export class PostgresLimits implements Limits {
   }
 
   of(owner: Parameters<Limits['of']>[0]): ReturnType<Limits['of']> {
-    return this.#engine.read(() => limitTerms(owner))
+    return this.#stepRunner.read(() => limitTerms(owner))
   }
 
   async budgets(owner: Parameters<Limits['budgets']>[0]): ReturnType<Limits['budgets']> {
@@ -127,7 +127,9 @@ export class PostgresLimits implements Limits {
     const { scope, period, allowed, resetsAtMs } = refusal
     const told = [scope.kind, scope.id, scope.model, period, allowed, resetsAtMs].join(' ')
     if (this.#told.has(told)) return
-    await this.#engine.write('books', () => tellRefusal({ accountId, refusal }, this.#alerts, this.#nowMs()))
+    await this.#stepRunner.write('books', () =>
+      tellRefusal({ accountId, refusal }, this.#alerts, this.#nowMs()),
+    )
     if (this.#told.size >= TOLD_MAX) this.#told.clear()
     this.#told.add(told)
   }
@@ -146,7 +148,7 @@ export class PostgresLimits implements Limits {
 
   #scopesOf(accountId: number) {
     const given = this.#nowMs()
-    return this.#engine.read(function* (): Step<{ nowMs: number; scopes: readonly LiveScope[] }> {
+    return this.#stepRunner.read(function* (): Step<{ nowMs: number; scopes: readonly LiveScope[] }> {
       const row = yield* first<{ now_ms: bigint }>('SELECT now_ms(?) AS now_ms', given)
       return { nowMs: Number(row?.now_ms), scopes: yield* scopesOfAccount(accountId) }
     })

@@ -1,6 +1,6 @@
 import type { SQL } from 'bun'
-import type { Engine } from '../../books/steps.ts'
-import { readIn } from '../lanes/engine.ts'
+import type { StepRunner } from '../../books/steps.ts'
+import { readIn } from '../lanes/step-runner.ts'
 import type { Reads } from '../database/reads.ts'
 import { fromDatabase } from '../database/values.ts'
 
@@ -10,7 +10,7 @@ const ROWS_AT_ONCE = 512
  * The whole database at one moment, while others write to it. It is read in pieces, so memory does not grow with it.
  */
 export class Snapshot {
-  readonly read: Engine['read']
+  readonly read: StepRunner['read']
   readonly #sql: SQL
   readonly #answered: () => void
   #cursors = 0

@@ -22,9 +22,9 @@ import { aNode } from '../../../../test/support/postgres/store-kind.ts'
 import type { TestStore } from '../../../../test/support/test-store.ts'
 import { usd } from '../../../domain/money.ts'
 import type { Verification } from '../../../gateway/ports/ledger.ts'
-import type { Engine } from '../../books/steps.ts'
+import type { StepRunner } from '../../books/steps.ts'
 import { connections } from '../database/database.ts'
-import { readIn } from '../lanes/engine.ts'
+import { readIn } from '../lanes/step-runner.ts'
 import { verifyBooks } from './verify.ts'
 
 const server = await runServer()
@@ -116,11 +116,14 @@ async function verifiedAfter(...edits: readonly string[]): Promise<Verification>
 
 /** Verifies inside a transaction that has begun. Its edits are undone, so there is nothing to correct. */
 function verifyIn(sql: SQL) {
-  const read: Engine['read'] = step => readIn(sql, step)
+  const read: StepRunner['read'] = step => readIn(sql, step)
   const begin = (_: string, work: (transaction: SQL) => Promise<unknown>) => work(sql)
   const connection = { begin, close: async () => undefined }
   const recount = () => Promise.resolve()
-  return verifyBooks({ connect: () => connection as unknown as SQL, engine: { read }, recount }, undefined)
+  return verifyBooks(
+    { connect: () => connection as unknown as SQL, stepRunner: { read }, recount },
+    undefined,
+  )
 }
 
 async function messagesAfter(...edits: readonly string[]): Promise<readonly string[]> {

@@ -1,7 +1,7 @@
 import type { SQL } from 'bun'
 import { BlobElsewhereError, type Blobs } from '../../../gateway/ports/blobs.ts'
 import type { Verification } from '../../../gateway/ports/ledger.ts'
-import type { Engine } from '../../books/steps.ts'
+import type { StepRunner } from '../../books/steps.ts'
 import { checkResults } from '../../books/verify/check-results.ts'
 import { checksOfRows, Verifying, type OnPart } from '../../books/verify/verify.ts'
 import { timedReads, type Reads } from '../database/reads.ts'
@@ -21,7 +21,7 @@ const SORT_MS_MAX = 600_000
  * old rows while the moment is read.
  */
 export async function verifyBooks(
-  { connect, engine, recount }: Verified,
+  { connect, stepRunner, recount }: Verified,
   blobs: Pick<Blobs, 'damageOf'> | undefined,
   onPart?: OnPart,
 ): Promise<Verification> {
@@ -30,7 +30,8 @@ export async function verifyBooks(
   const { verifying, entries, wrongCounts } = await checkOnce(reads, onPart)
   for (const accountId of wrongCounts) await recount(accountId)
   const files = blobs && countingElsewhere(blobs)
-  if (files !== undefined) await verifying.add({ results: checkResults(engine.read, files) }, engine.read)
+  if (files !== undefined)
+    await verifying.add({ results: checkResults(stepRunner.read, files) }, stepRunner.read)
   const { problems, affected } = verifying.found
   const filesElsewhere = files?.elsewhere ?? 0
   return { problems, entries, affected, ...(filesElsewhere > 0 && { filesElsewhere }) }
@@ -52,7 +53,7 @@ function countingElsewhere(blobs: Pick<Blobs, 'damageOf'>): Pick<Blobs, 'damageO
 
 type Verified = {
   readonly connect: () => SQL
-  readonly engine: Pick<Engine, 'read'>
+  readonly stepRunner: Pick<StepRunner, 'read'>
   /** Counts anew what the limits of an account have used. */
   readonly recount: (accountId: number) => Promise<void>
 }

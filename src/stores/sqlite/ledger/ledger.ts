@@ -9,11 +9,11 @@ import type { Balance, Ledger } from '../../../gateway/ports/ledger.ts'
 import type { Limited } from '../../../gateway/ports/limits.ts'
 import { ledgerOf, type HoldLedger } from '../../books/ledger/ledger.ts'
 import { createMoneySteps } from '../../books/ledger/money-steps.ts'
-import type { Engine } from '../../books/steps.ts'
+import type { StepRunner } from '../../books/steps.ts'
 import { createLedgerReports } from '../../books/usage/ledger-reports.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
 import { createBesideCharges } from './beside-charges.ts'
-import type { StepRunner } from '../commits/engine.ts'
+import type { StepDriver } from '../commits/step-runner.ts'
 import { usageSource } from '../access-parts.ts'
 import { chargePlaces } from './charge-places.ts'
 import { ReadTurns } from '../read-turns.ts'
@@ -35,7 +35,7 @@ export type LedgerSteps = ReturnType<typeof createLedgerSteps>
 export function createLedgerSteps(parts: {
   readonly database: Database
   readonly transactions: Transactions
-  readonly stepRunner: StepRunner
+  readonly stepDriver: StepDriver
   readonly hints: HintBroadcast
   readonly booksOfAccounts: BooksOfAccounts
   readonly tariffs: Tariffs
@@ -69,21 +69,21 @@ const FAILED_JOBS = { from: 'jobs INDEXED BY jobs_not_sold', at: 'ifnull(loss_at
 type NodeParts = {
   readonly database: Database
   readonly steps: LedgerSteps
-  readonly stepRunner: StepRunner
+  readonly stepDriver: StepDriver
   readonly groupCommit: GroupCommit
-  readonly engine: Engine
+  readonly stepRunner: StepRunner
   readonly owner: HoldOwner
   readonly freedHints: FreedHints
 }
 
 /** The ledger of one node. */
 export function createLedger(parts: NodeParts): Ledger {
-  const { database, engine, owner, steps } = parts
+  const { database, stepRunner, owner, steps } = parts
   const mediaHeld = database.prepare<{ held: bigint }, []>(
     "SELECT ifnull(sum(amount), 0) AS held FROM holds WHERE state = 'open'",
   )
   return ledgerOf({
-    engine,
+    stepRunner,
     money: steps,
     text: textLedger(parts),
     owner,
@@ -92,7 +92,7 @@ export function createLedger(parts: NodeParts): Ledger {
     balance: async accountId => balanceOf(steps.booksOfAccounts.of(accountId)),
     reports: createLedgerReports({
       failedJobs: FAILED_JOBS,
-      engine,
+      stepRunner,
       chargePlaces,
       turns: new ReadTurns(),
       usageSource: usageSource(database),

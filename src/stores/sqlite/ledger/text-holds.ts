@@ -20,7 +20,7 @@ import type { Journal } from '../../books/ledger/journal.ts'
 import type { Step } from '../../books/steps.ts'
 import { scopedDemand, type ScopedDemand } from '../../books/limits/account-limits.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
-import type { StepRunner } from '../commits/engine.ts'
+import type { StepDriver } from '../commits/step-runner.ts'
 import type { HintBroadcast } from './freed-hints.ts'
 import type { GroupCommit } from '../commits/group-commit.ts'
 import type { HoldOwner } from './hold-owner.ts'
@@ -29,7 +29,7 @@ import type { Transactions } from '../commits/transactions.ts'
 
 type Parts = {
   readonly transactions: Transactions
-  readonly stepRunner: StepRunner
+  readonly stepDriver: StepDriver
   readonly booksOfAccounts: BooksOfAccounts
   readonly journal: Journal
   readonly charges: Charges
@@ -95,7 +95,7 @@ export class TextHolds {
     const found = this.#holds.find(hold)
     if (found !== undefined) found.capturesWaiting += 1
     try {
-      return await groupCommit.run(() => this.#parts.stepRunner.run(this.#capture(hold, charge)))
+      return await groupCommit.run(() => this.#parts.stepDriver.run(this.#capture(hold, charge)))
     } finally {
       if (found !== undefined) found.capturesWaiting -= 1
     }

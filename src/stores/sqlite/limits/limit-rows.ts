@@ -4,7 +4,7 @@ import type { Scope } from '../../../domain/limits/scope.ts'
 import { nanoUsd, type NanoUsd } from '../../../domain/money.ts'
 import { scopeTerms } from '../../books/access/limit-changes.ts'
 import { dayOf } from '../../books/usage/usage-days.ts'
-import type { StepRunner } from '../commits/engine.ts'
+import type { StepDriver } from '../commits/step-runner.ts'
 import { columnsOfScope, type ScopedDemand } from '../../books/limits/account-limits.ts'
 
 /** The projects of keys that are kept, at about 50 bytes each. */
@@ -12,19 +12,19 @@ const PROJECTS_KEPT_MAX = 100_000
 
 /** The table `limits`, and the sums that budgets are compared with. */
 export class LimitRows {
-  readonly #stepRunner: StepRunner
+  readonly #stepDriver: StepDriver
   readonly #sql: ReturnType<typeof statements>
   /** By the id of a key; null for a key without a project. */
   readonly #projects = new Map<number, number | null>()
 
-  constructor(parts: { readonly database: Database; readonly stepRunner: StepRunner }) {
-    this.#stepRunner = parts.stepRunner
+  constructor(parts: { readonly database: Database; readonly stepDriver: StepDriver }) {
+    this.#stepDriver = parts.stepDriver
     this.#sql = statements(parts.database)
   }
 
   /** Throws `books_inconsistent` if one cannot be read. */
   ofAccount(accountId: number): readonly ScopeTerms[] {
-    return this.#stepRunner.run(scopeTerms(accountId))
+    return this.#stepDriver.run(scopeTerms(accountId))
   }
 
   /** What a scope spent since the start of a day. Charges that were credited back do not count. */

@@ -16,7 +16,7 @@ import type { BudgetStatus, Limited, LimitOwner, ReadOutcome } from '../../../ga
 import { BudgetAlerts } from '../../books/events/budget-alerts.ts'
 import type { Events } from '../../books/events/events.ts'
 import type { AccountBooks } from '../ledger/account-books.ts'
-import type { StepRunner } from '../commits/engine.ts'
+import type { StepDriver } from '../commits/step-runner.ts'
 import type { HintBroadcast } from '../ledger/freed-hints.ts'
 import type { OpenTextHolds } from '../ledger/text-holds.ts'
 import type { Transactions } from '../commits/transactions.ts'
@@ -45,7 +45,7 @@ export class LimitSteps {
   readonly #rows: LimitRows
   readonly #textHolds: OpenTextHolds
   readonly #alerts: BudgetAlerts
-  readonly #stepRunner: StepRunner
+  readonly #stepDriver: StepDriver
   readonly #hints: HintBroadcast
   readonly #isInTransaction: () => boolean
   readonly #projectOf: ProjectOf = apiKeyId => this.#rows.projectOf(apiKeyId)
@@ -58,13 +58,13 @@ export class LimitSteps {
     readonly database: Database
     readonly transactions: Transactions
     readonly textHolds: OpenTextHolds
-    readonly stepRunner: StepRunner
+    readonly stepDriver: StepDriver
     readonly events: Events
     readonly hints: HintBroadcast
   }) {
     this.#rows = new LimitRows(parts)
     this.#alerts = new BudgetAlerts(parts.events)
-    this.#stepRunner = parts.stepRunner
+    this.#stepDriver = parts.stepDriver
     this.#textHolds = parts.textHolds
     this.#hints = parts.hints
     this.#isInTransaction = () => parts.database.inTransaction
@@ -225,7 +225,7 @@ export class LimitSteps {
   ): void {
     for (const news of budgetNews(live, after)) {
       this.#set(live, withNews(live.usage, news))
-      this.#stepRunner.run(this.#alerts.tell(accountId, live.scope, { news, atMs: after.atMs }))
+      this.#stepDriver.run(this.#alerts.tell(accountId, live.scope, { news, atMs: after.atMs }))
     }
   }
 
@@ -253,7 +253,7 @@ export class LimitSteps {
       const facts = {
         open: openOf(scope),
         spentSince: (startMs: number) => this.#rows.spentSince(accountId, scope, startMs),
-        told: this.#stepRunner.run(this.#alerts.toldOf(accountId, scope, terms)),
+        told: this.#stepDriver.run(this.#alerts.toldOf(accountId, scope, terms)),
         nowMs,
       }
       const usage = usageUnder(terms, facts, limits?.find(scope)?.usage)

@@ -1,20 +1,20 @@
 import type { Limits } from '../../../gateway/ports/limits.ts'
 import { limitTerms } from '../../books/access/limit-changes.ts'
-import type { Engine } from '../../books/steps.ts'
+import type { StepRunner } from '../../books/steps.ts'
 import type { HoldOwner } from '../ledger/hold-owner.ts'
 import type { LedgerSteps } from '../ledger/ledger.ts'
 import { isDamaged } from './limit-steps.ts'
 
 /** `Limits` of one node. */
 export function createLimits(parts: {
-  readonly engine: Engine
+  readonly stepRunner: StepRunner
   readonly steps: Pick<LedgerSteps, 'limits' | 'booksOfAccounts'>
   readonly owner: HoldOwner
 }): Limits {
-  const { engine, owner } = parts
+  const { stepRunner, owner } = parts
   const { limits, booksOfAccounts } = parts.steps
   return {
-    of: of => engine.read(() => limitTerms(of)),
+    of: of => stepRunner.read(() => limitTerms(of)),
     budgets: async of => limits.budgetsOf(booksOfAccounts.of(of.accountId), of, owner.nowMs()),
     modelBudgets: async of => limits.modelBudgetsOf(booksOfAccounts.of(of.accountId), of, owner.nowMs()),
     async recentRefusal({ accountId, apiKeyId }) {

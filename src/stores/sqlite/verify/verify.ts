@@ -4,7 +4,7 @@ import type { Verification } from '../../../gateway/ports/ledger.ts'
 import type { Finding } from '../../books/verify/findings.ts'
 import { checkResults } from '../../books/verify/check-results.ts'
 import { checksOfRows, Verifying, type OnPart, type Reader } from '../../books/verify/verify.ts'
-import type { StepRunner } from '../commits/engine.ts'
+import type { StepDriver } from '../commits/step-runner.ts'
 import { bunHashes, sha256Of } from '../commits/hashes.ts'
 import { BalancesReader } from './read-balances.ts'
 import { checkCommits } from './read-commits.ts'
@@ -12,7 +12,7 @@ import { checkCounts, type LiveLimits } from './read-counts.ts'
 import { checkUsageDays } from './read-usage-days.ts'
 
 type Verified = {
-  readonly stepRunner: StepRunner
+  readonly stepDriver: StepDriver
   readonly live: LiveLimits
   /** The stored results, to check them after the books. */
   readonly blobs: Pick<Blobs, 'damageOf'> | undefined
@@ -26,11 +26,11 @@ type Verified = {
  */
 export async function verifyBooks(
   database: Database,
-  { stepRunner, live, blobs, onPart }: Verified,
+  { stepDriver, live, blobs, onPart }: Verified,
 ): Promise<Verification> {
   const read: Reader['read'] = async step => {
     await nextTurn()
-    return stepRunner.run(step())
+    return stepDriver.run(step())
   }
   const reader = { read, sha256Of, hashes: bunHashes }
   const balances = new BalancesReader(database)

@@ -2,12 +2,12 @@ import type { Database, Statement } from 'bun:sqlite'
 import type { SqlValue } from '../../books/rows/canonical.ts'
 import type { HashedTableDefinition } from '../../books/rows/hashed-table.ts'
 import type { BooksOfAccounts } from '../ledger/account-books.ts'
-import type { Ask, Engine, Step } from '../../books/steps.ts'
+import type { Ask, StepRunner, Step } from '../../books/steps.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { HashedTable, Tables } from './hashed-table.ts'
 
-/** Runs steps inside a transaction that has begun. */
-export class StepRunner {
+/** Drives steps to their end inside a transaction that has begun: it answers what they ask. */
+export class StepDriver {
   readonly #database: Database
   readonly #tables: ReadonlyMap<HashedTableDefinition, HashedTable>
   readonly #booksOfAccounts: BooksOfAccounts
@@ -63,13 +63,13 @@ export class StepRunner {
 }
 
 /** The steps of one node. SQLite has one writer, so all of them run one after the other. */
-export function createEngine(parts: {
+export function createStepRunner(parts: {
   readonly groupCommit: GroupCommit
-  readonly stepRunner: StepRunner
-}): Engine {
-  const { groupCommit, stepRunner } = parts
+  readonly stepDriver: StepDriver
+}): StepRunner {
+  const { groupCommit, stepDriver } = parts
   return {
-    write: (_turn, step) => groupCommit.run(() => stepRunner.run(step())),
-    read: async step => stepRunner.run(step()),
+    write: (_turn, step) => groupCommit.run(() => stepDriver.run(step())),
+    read: async step => stepDriver.run(step()),
   }
 }

@@ -1,5 +1,5 @@
 import type { SQL } from 'bun'
-import type { Ask, Engine, Step, Turn } from '../../books/steps.ts'
+import type { Ask, StepRunner, Step, Turn } from '../../books/steps.ts'
 import type { Batches } from './batches.ts'
 import { isUniqueValueTaken } from '../database/database-errors.ts'
 import type { Reads } from '../database/reads.ts'
@@ -22,7 +22,7 @@ const turns: Readonly<Record<Turn, number | undefined>> = {
 const TRIES_MAX = 5
 
 /** The steps of one node. A step is a batch of its lane, so it runs alone in its node. */
-export function createEngine({
+export function createStepRunner({
   batches,
   reads,
   onFreed = () => undefined,
@@ -31,7 +31,7 @@ export function createEngine({
   readonly reads: Pick<Reads, 'begin'>
   /** Hears of each account whose balances a step changed, before the caller gets its outcome. */
   readonly onFreed?: (accountId: number) => void
-}): Engine {
+}): StepRunner {
   return {
     async write(turn, step, options) {
       const work = async (writes: StepWrites) => {
