@@ -170,7 +170,7 @@ export interface RequestRecords {
 
 /** Writes and reads the records, for `RequestRecorder`. It has no queue: each call is one step. */
 export interface RequestRecordStore {
-  /** The most records of a batch. A store chooses it: larger batches cost less CPU, and keep the store busy for longer. */
+  /** The most records of a batch. Larger batches cost less CPU, and keep the store busy for longer. */
   readonly batchMax: number
 
   /**

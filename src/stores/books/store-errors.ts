@@ -1,6 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts'
 
-/** The writes that may wait in a node: far more than it has in flight. A store that cannot commit must not fill the memory. */
+/** Far more writes than a node has in flight. A store that cannot commit must not fill the memory. */
 export const WAITING_MAX = 65_536
 
 /** The error for callers whose work was not written. A retry can help. */

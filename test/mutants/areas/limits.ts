@@ -133,9 +133,9 @@ export const limitMutants: readonly Mutant[] = [
   },
   {
     name: 'the budget of a project counts what all keys of the account spent before',
-    file: 'src/stores/sqlite/limits/limit-rows.ts',
-    text: "const projectId = kind === 'project' ? id : null",
-    replacement: 'const projectId = null',
+    file: 'src/stores/books/limits/account-limits.ts',
+    text: "projectId: kind === 'project' ? id : null",
+    replacement: 'projectId: null',
     tests: [PROJECT_TESTS],
   },
   {

@@ -19,8 +19,8 @@ export type HoldLedger = {
 export type ClockedOwner = Owner & { nowMs(): number }
 
 /**
- * The ledger of one node. Media holds are rows with their money moved. Text holds are in memory in SQLite, and rows that
- * batches write in PostgreSQL.
+ * The ledger of one node. Media holds are rows with their money moved. SQLite has the text holds in memory, and
+ * PostgreSQL writes them in batches.
  */
 export function ledgerOf(parts: {
   readonly stepRunner: StepRunner
