@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { formatId } from '../../src/domain/ids.ts'
 import { usd } from '../../src/domain/money.ts'
 import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
 import { percentileMs, type ReportGroup } from '../../src/domain/requests/request-report.ts'
@@ -16,10 +17,15 @@ type OpenRequestRecords = (bounds?: {
   readonly rowsMax?: number
 }) => RequestRecordStore | Promise<RequestRecordStore>
 
+/** The id of a request that arrived at that time. */
+export function aRequestId(number: number, atMs = NOW_MS): string {
+  return formatId('req', { key: BigInt(atMs) << 16n, tail: BigInt(number) })
+}
+
 /** A chat request that was charged, unless its members say otherwise. */
 export function aRecordedRequest(members: Partial<RecordedRequest> = {}): RecordedRequest {
   return {
-    id: 'req_1',
+    id: aRequestId(1, members.atMs),
     atMs: NOW_MS,
     accountId: 'acct_1',
     apiKeyId: 'key_1',
@@ -48,7 +54,7 @@ const whole = aRecordedRequest({
   cost: usd('0.000000001'),
   jobId: 'img_1',
   isReplay: true,
-  replayOf: 'req_0',
+  replayOf: aRequestId(0),
   clientDisconnected: true,
   tags: { team: 'a', feature: '"b"' },
   userId: 'ada',
@@ -77,31 +83,42 @@ export function requestRecordsConform(open: OpenRequestRecords): void {
     test('a record without optional members has none of them', async () => {
       const { store } = await kept([aRecordedRequest()])
 
-      expect(await store.find('req_1')).toEqual(aRecordedRequest())
+      expect(await store.find(aRequestId(1))).toEqual(aRecordedRequest())
     })
 
     test('a job leads to the request that made it, not to a repeat', async () => {
       const jobId = 'vid_1'
       const { store } = await kept([
-        aRecordedRequest({ id: 'req_2', jobId, isReplay: true }),
-        aRecordedRequest({ id: 'req_1', jobId }),
+        aRecordedRequest({ id: aRequestId(2), jobId, isReplay: true }),
+        aRecordedRequest({ id: aRequestId(1), jobId }),
       ])
 
-      expect((await store.find(jobId))?.id).toBe('req_1')
+      expect((await store.find(jobId))?.id).toBe(aRequestId(1))
+    })
+
+    test('records of the same time are found by their ids', async () => {
+      const requests = [1, 2, 3].map(number => aRecordedRequest({ id: aRequestId(number) }))
+      const { store } = await kept(requests)
+
+      expect(await Promise.all(requests.map(({ id }) => store.find(id)))).toEqual(requests)
     })
 
     test('an id that is not kept finds nothing', async () => {
       const { store } = await kept([whole])
 
-      expect(await store.find('req_none')).toBeUndefined()
+      expect(await store.find(aRequestId(2))).toBeUndefined()
+      expect(await store.find('vid_1')).toBeUndefined()
+      expect(await store.find('no id')).toBeUndefined()
     })
 
-    test('a later batch changes the count of alike refusals', async () => {
-      const { store } = await kept([aRecordedRequest()])
+    test('a later batch changes the count of alike refusals of one record', async () => {
+      const [first, second] = [aRequestId(1), aRequestId(2)]
+      const { store } = await kept([aRecordedRequest({ id: first }), aRecordedRequest({ id: second })])
 
-      await store.write({ requests: [], alikeRefusals: new Map([['req_1', 40]]), nowMs: NOW_MS })
+      await store.write({ requests: [], alikeRefusals: new Map([[first, 40]]), nowMs: NOW_MS })
 
-      expect((await store.find('req_1'))?.alikeRefusals).toBe(40)
+      expect((await store.find(first))?.alikeRefusals).toBe(40)
+      expect((await store.find(second))?.alikeRefusals).toBe(0)
     })
   })
 
@@ -168,6 +185,16 @@ export function requestRecordsConform(open: OpenRequestRecords): void {
       const { idsOf } = await kept(requests)
 
       expect(await idsOf(filter)).toEqual(ids)
+    })
+
+    test('accounts and keys whose ids end alike are told apart', async () => {
+      const { idsOf } = await kept([
+        aRecordedRequest({ id: 'a', accountId: 'acct_1_same-end', apiKeyId: 'key_1_same-end' }),
+        aRecordedRequest({ id: 'b', accountId: 'acct_2_same-end', apiKeyId: 'key_2_same-end' }),
+      ])
+
+      expect(await idsOf({ accountId: 'acct_1_same-end' })).toEqual(['a'])
+      expect(await idsOf({ apiKeyId: 'key_2_same-end' })).toEqual(['b'])
     })
 
     test.each(['', 'r1', 'cost1r1', 'newest99999999999999999999r1', 'newest1', "newest1r1'"])(

@@ -12,7 +12,7 @@ import type { TimeRange } from './ledger-reports.ts'
 export type RecordedRequest = {
   /** `req_…`. */
   readonly id: string
-  /** When the request arrived. */
+  /** When the request arrived: the time in its id. */
   readonly atMs: number
   readonly accountId: string
   readonly apiKeyId: string

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'bun:test'
-import { aRecordedRequest } from '../../../test/conformance/request-records.ts'
+import { aRecordedRequest, aRequestId } from '../../../test/conformance/request-records.ts'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { openRequestStore } from '../../stores/sqlite/request-records/open-request-store.ts'
@@ -30,10 +30,16 @@ function aRecorder({ folder = aDataFolder(), refusalsPerMinute = 3 } = {}) {
   return { recorder, store, clock, problems }
 }
 
+const REFUSED_AT_MS = 1_800_000_000_000
+
+function refusalId(id: number): string {
+  return aRequestId(id, REFUSED_AT_MS + id)
+}
+
 function refusal(id: number, members: Partial<RecordedRequest> = {}): RecordedRequest {
   return aRecordedRequest({
-    id: `req_${id}`,
-    atMs: 1_800_000_000_000 + id,
+    id: refusalId(id),
+    atMs: REFUSED_AT_MS + id,
     status: 402,
     errorCode: 'insufficient_balance',
     attempts: [],
@@ -54,24 +60,24 @@ describe('a recorder', () => {
     clock.advance(WRITE_EVERY_MS)
 
     expect(before).toEqual([])
-    expect(await store.find('req_1')).toEqual(aRecordedRequest())
+    expect(await store.find(aRequestId(1))).toEqual(aRecordedRequest())
   })
 
   test('a list has the records that were added before it', async () => {
     const { recorder } = aRecorder()
-    recorder.add(aRecordedRequest({ id: 'req_1' }))
+    recorder.add(aRecordedRequest({ id: aRequestId(1) }))
     const first = recorder.list({ limit: 9 })
-    recorder.add(aRecordedRequest({ id: 'req_2' }))
+    recorder.add(aRecordedRequest({ id: aRequestId(2) }))
     const second = recorder.list({ limit: 9 })
 
-    expect((await first).requests.map(({ id }) => id)).toContain('req_1')
-    expect((await second).requests.map(({ id }) => id)).toEqual(['req_2', 'req_1'])
+    expect((await first).requests.map(({ id }) => id)).toContain(aRequestId(1))
+    expect((await second).requests.map(({ id }) => id)).toEqual([aRequestId(2), aRequestId(1)])
   })
 
   test('records that do not fit into the queue are lost, counted and reported once', async () => {
     const { recorder, problems } = aRecorder()
     for (let index = 0; index < QUEUE_MAX + 10; index += 1)
-      recorder.add(aRecordedRequest({ id: `req_${index}` }))
+      recorder.add(aRecordedRequest({ id: aRequestId(index) }))
     const { problem } = recorder
 
     await recorder.find('')
@@ -98,13 +104,15 @@ describe('a recorder', () => {
 
   test('old records are deleted while nothing is written', async () => {
     const { recorder, store, clock } = aRecorder()
-    recorder.add(aRecordedRequest({ atMs: clock.now() - BOUNDS.keptMs - 1 }))
-    await recorder.find('')
+    const old = aRecordedRequest({ atMs: clock.now() - BOUNDS.keptMs - 1 })
+    recorder.add(old)
+    const before = await recorder.find(old.id)
     recorder.start()
 
     clock.advance(SWEEP_EVERY_MS)
 
-    expect(await store.find('req_1')).toBeUndefined()
+    expect(before).toEqual(old)
+    expect(await store.find(old.id)).toBeUndefined()
   })
 
   test('closing a recorder writes what waits, and leaves no timer', async () => {
@@ -114,7 +122,7 @@ describe('a recorder', () => {
     recorder.add(aRecordedRequest())
 
     await recorder.close()
-    recorder.add(aRecordedRequest({ id: 'req_late' }))
+    recorder.add(aRecordedRequest({ id: aRequestId(2) }))
 
     expect(clock.waiting).toBe(0)
     expect((await aRecorder({ folder }).recorder.list({ limit: 9 })).requests).toEqual([aRecordedRequest()])
@@ -129,9 +137,9 @@ describe('refusals', () => {
     const { requests } = await recorder.list({ limit: 9 })
 
     expect(requests.map(({ id, alikeRefusals }) => [id, alikeRefusals])).toEqual([
-      ['req_2', 997],
-      ['req_1', 0],
-      ['req_0', 0],
+      [refusalId(2), 997],
+      [refusalId(1), 0],
+      [refusalId(0), 0],
     ])
     expect(recorder.counts).toEqual({ written: 3, dropped: 0, suppressed: 997 })
     expect(isKept.lastIndexOf(true)).toBe(2)
@@ -140,14 +148,14 @@ describe('refusals', () => {
   test('the count of the rest grows until the end of the minute, and the next minute begins anew', async () => {
     const { recorder, clock } = aRecorder({ refusalsPerMinute: 1 })
     for (const id of [0, 1]) recorder.add(refusal(id))
-    const first = await recorder.find('req_0')
+    const first = await recorder.find(refusalId(0))
     recorder.add(refusal(2))
-    const second = await recorder.find('req_0')
+    const second = await recorder.find(refusalId(0))
     clock.advance(60_000)
     recorder.add(refusal(3))
 
     expect([first?.alikeRefusals, second?.alikeRefusals]).toEqual([1, 2])
-    expect((await recorder.find('req_3'))?.alikeRefusals).toBe(0)
+    expect((await recorder.find(refusalId(3)))?.alikeRefusals).toBe(0)
   })
 
   test('each key and each code has its own refusals', async () => {

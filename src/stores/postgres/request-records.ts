@@ -20,7 +20,7 @@ import {
   type CountRow,
 } from '../books/requests/request-counts.ts'
 import {
-  findRequestQueries,
+  FIND_REQUEST_BY_JOB,
   readRequestCursor,
   requestListQuery,
   requestPageOf,
@@ -40,6 +40,8 @@ const ANSWER_MS = 10_000
 const BATCH_MAX = 256
 /** A node looks at the bounds after it wrote this part of the rows that are kept. */
 const LOOKS_PER_BOUND = 64
+
+const FIND_REQUEST = 'SELECT * FROM requests WHERE id = ? ORDER BY row_number LIMIT 1'
 
 /** What the nodes of a database keep together. Beyond the first of these bounds, the oldest part is dropped. */
 export type RequestBounds = {
@@ -110,7 +112,7 @@ class PostgresRequestRecords implements RequestRecordStore {
   async find(id: string): Promise<RecordedRequest | undefined> {
     return this.#reads.run(() =>
       this.#track(async () => {
-        for (const sql of findRequestQueries) {
+        for (const sql of [FIND_REQUEST, FIND_REQUEST_BY_JOB]) {
           const [row] = await this.#select<StoredRequestRow>(sql, [id])
           if (row !== undefined) return recordedRequestOf(row)
         }

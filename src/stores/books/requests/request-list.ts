@@ -28,8 +28,13 @@ export function readRequestCursor({
   return place
 }
 
-/** What differs between the databases: the members of the JSON object `tags`, as rows with a key and a value. */
-export type RequestSql = { readonly tagRows: string }
+/** What differs between the databases. */
+export type RequestSql = {
+  /** The members of the JSON object `tags`, as rows with a key and a value. */
+  readonly tagRows: string
+  /** The part of an id that the indexes of accounts and keys have, if they do not have all of it. */
+  readonly indexedPart?: (id: string) => string
+}
 
 /** A row of a list. */
 export type ListedRequestRow = StoredRequestRow & { readonly sort_value: bigint }
@@ -38,9 +43,9 @@ export type ListedRequestRow = StoredRequestRow & { readonly sort_value: bigint 
  * The query of one page, with a row more than the page, which tells whether there is another one. Every filter but the
  * tag has an index; a tag is looked for in the rows that the rest leaves. A list by cost or duration sorts them all.
  */
-export function requestListQuery(query: RequestQuery, { tagRows }: RequestSql): Conditions {
+export function requestListQuery(query: RequestQuery, dialect: RequestSql): Conditions {
   const { sort = 'newest', limit } = query
-  const { sql, values } = conditionsOf(query, tagRows)
+  const { sql, values } = conditionsOf(query, dialect)
   const value = sortValues[sort]
   return {
     sql: [
@@ -62,19 +67,16 @@ export function requestPageOf(
   return { requests: shown.map(recordedRequestOf), ...next }
 }
 
-/** The queries for a record by its id and, if there is none, by the id of its job. */
-export const findRequestQueries = [
-  'SELECT * FROM requests WHERE id = ? ORDER BY row_number LIMIT 1',
-  // A repeat with the same idempotency key gets the same job.
-  'SELECT * FROM requests WHERE job_id = ? ORDER BY is_replay, row_number LIMIT 1',
-] as const
+/** Finds the request that made a job. A repeat with the same idempotency key gets the same job. */
+export const FIND_REQUEST_BY_JOB =
+  'SELECT * FROM requests WHERE job_id = ? ORDER BY is_replay, row_number LIMIT 1'
 
 /** SQL with a question mark for each value. */
 type Conditions = { readonly sql: string; readonly values: readonly RequestValue[] }
 
 type RequestValue = string | number | bigint
 
-function conditionsOf(query: RequestQuery, tagRows: string): Conditions {
+function conditionsOf(query: RequestQuery, { tagRows, indexedPart }: RequestSql): Conditions {
   const {
     accountId,
     apiKeyId,
@@ -93,8 +95,12 @@ function conditionsOf(query: RequestQuery, tagRows: string): Conditions {
     conditions.push(sql)
     values.push(...added)
   }
-  if (accountId !== undefined) add('account_id = ?', accountId)
-  if (apiKeyId !== undefined) add('api_key_id = ?', apiKeyId)
+  const addId = (column: string, id: string) => {
+    add(`${column} = ?`, id)
+    if (indexedPart !== undefined) add(`${indexedPart(column)} = ${indexedPart('?')}`, id)
+  }
+  if (accountId !== undefined) addId('account_id', accountId)
+  if (apiKeyId !== undefined) addId('api_key_id', apiKeyId)
   if (projectId !== undefined) add('project_id = ?', projectId)
   if (model !== undefined) add('model = ?', model)
   if (errorCode !== undefined) add('error_code = ?', errorCode)

@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import { Database, type Statement as SqlStatement } from 'bun:sqlite'
+import { idTimeMs, parseId } from '../../../domain/ids.ts'
 import type {
   RecordedRequest,
   RequestPage,
@@ -17,7 +18,7 @@ import {
   type RequestCount,
 } from '../../books/requests/request-counts.ts'
 import {
-  findRequestQueries,
+  FIND_REQUEST_BY_JOB,
   IS_FAILED,
   requestListQuery,
   requestPageOf,
@@ -96,7 +97,7 @@ export class RequestFile {
   }
 
   list(query: RequestQuery): RequestPage {
-    const { sql, values } = requestListQuery(query, { tagRows: 'json_each(tags)' })
+    const { sql, values } = requestListQuery(query, { tagRows: 'json_each(tags)', indexedPart })
     return this.#use(({ database }) => {
       const rows = database.query<ListedRequestRow, (string | number | bigint)[]>(sql).all(...values)
       return requestPageOf(rows, query)
@@ -105,7 +106,8 @@ export class RequestFile {
 
   find(id: string): RecordedRequest | undefined {
     return this.#use(({ statements }) => {
-      const row = statements.find.get(id) ?? statements.findByJob.get(id)
+      const timeMs = requestTimeMs(id)
+      const row = timeMs === undefined ? statements.findByJob.get(id) : statements.find.get(timeMs, id)
       return row === null ? undefined : recordedRequestOf(row)
     })
   }
@@ -183,8 +185,8 @@ type OpenedFile = {
 
 type RequestStatements = {
   readonly insert: SqlStatement
-  readonly noteAlike: SqlStatement<unknown, [number, string]>
-  readonly find: SqlStatement<StoredRequestRow, [string]>
+  readonly noteAlike: SqlStatement<unknown, [count: number, atMs: number, id: string]>
+  readonly find: SqlStatement<StoredRequestRow, [atMs: number, id: string]>
   readonly findByJob: SqlStatement<StoredRequestRow, [string]>
   readonly addCount: SqlStatement<unknown, (string | number)[]>
   readonly deleteCounts: SqlStatement<unknown, [string, number]>
@@ -242,14 +244,14 @@ function statementsOf(database: Database): RequestStatements {
     insert: database.prepare(
       `INSERT INTO requests (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
     ),
-    noteAlike: database.prepare('UPDATE requests SET alike_refusals = ? WHERE id = ?'),
+    noteAlike: database.prepare('UPDATE requests SET alike_refusals = ? WHERE at_ms = ? AND id = ?'),
     addCount: database.prepare(
       `INSERT INTO request_counts VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT DO UPDATE SET count = count + excluded.count`,
     ),
     deleteCounts: database.prepare(DELETE_OLD_COUNTS),
-    find: database.prepare(findRequestQueries[0]),
-    findByJob: database.prepare(findRequestQueries[1]),
+    find: database.prepare('SELECT * FROM requests WHERE at_ms = ? AND id = ? ORDER BY row_number LIMIT 1'),
+    findByJob: database.prepare(FIND_REQUEST_BY_JOB),
     deleteExpired: database.prepare(deleteThe('WHERE at_ms < ? ORDER BY at_ms')),
     deleteOldest: database.prepare(deleteThe('ORDER BY row_number')),
   }
@@ -277,14 +279,29 @@ function createTables(database: Database, form: number): void {
 }
 
 /**
+ * The indexes of accounts and keys have the last digits of an id, which are random: whole ids would make an entry twice
+ * as large, and a batch write more pages.
+ */
+function indexedPart(id: string): string {
+  return `substr(${id}, -6)`
+}
+
+/** When a request arrived, by its id. Undefined for another id. With it, a request is found without an index of ids. */
+function requestTimeMs(id: string): number | undefined {
+  const request = parseId('req', id)
+  return request === undefined ? undefined : idTimeMs(request)
+}
+
+/**
  * Each ends with the row number, as all indexes of SQLite do. None is by cost or duration: their values come in no
  * order, so each new row would write a page of its own. A list in such an order reads all rows of its filter.
+ *
+ * A file of an earlier version has whole ids in the indexes of accounts and keys, which serve the same lists.
  */
 const INDEXES: readonly (readonly [name: string, columns: string, where?: string])[] = [
-  ['id', 'id'],
   ['time', 'at_ms'],
-  ['account', 'account_id, at_ms'],
-  ['key', 'api_key_id, at_ms'],
+  ['account', `${indexedPart('account_id')}, at_ms`],
+  ['key', `${indexedPart('api_key_id')}, at_ms`],
   ['model', 'model, at_ms', 'model IS NOT NULL'],
   ['code', 'error_code, at_ms', 'error_code IS NOT NULL'],
   ['failure', 'at_ms', IS_FAILED],
@@ -296,7 +313,7 @@ function insertBatch(file: OpenedFile, { rows, counts, alikeRefusals }: RowBatch
     // SQLite converts the digits of an amount, because the columns have the type INTEGER.
     for (const values of rows) file.statements.insert.run(values)
     for (const values of counts) file.statements.addCount.run(...values)
-    for (const [id, count] of alikeRefusals) file.statements.noteAlike.run(count, id)
+    for (const [id, count] of alikeRefusals) file.statements.noteAlike.run(count, requestTimeMs(id) ?? 0, id)
   })()
   file.rows += rows.length
 }

@@ -2,7 +2,11 @@ import { existsSync, mkdirSync, readdirSync, statSync, truncateSync, writeFileSy
 import { join } from 'node:path'
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
-import { aRecordedRequest, requestRecordsConform } from '../../../../test/conformance/request-records.ts'
+import {
+  aRecordedRequest,
+  aRequestId,
+  requestRecordsConform,
+} from '../../../../test/conformance/request-records.ts'
 import { aDataFolder } from '../../../../test/support/data-folder.ts'
 import type { GatewayError } from '../../../domain/errors.ts'
 import type { RecordedRequest, RequestRecordStore } from '../../../gateway/ports/request-records.ts'
@@ -32,7 +36,7 @@ function write(store: RequestRecordStore, requests: readonly RecordedRequest[]) 
 function manyRequests(from: number, count: number, text = 'x'.repeat(400)): RecordedRequest[] {
   return Array.from({ length: count }, (_, index) =>
     aRecordedRequest({
-      id: `req_${from + index}`.padEnd(30, '0'),
+      id: aRequestId(from + index),
       accountId: `acct_${(from + index) % 97}`,
       tags: { text },
     }),
@@ -72,7 +76,7 @@ describe('the records in SQLite', () => {
     await write(store, [aRecordedRequest()])
     await store.close()
 
-    expect(await open(folder).store.find('req_1')).toEqual(aRecordedRequest())
+    expect(await open(folder).store.find(aRequestId(1))).toEqual(aRecordedRequest())
   })
 
   test('the files stay within their bytes, and the latest records are kept', async () => {
@@ -176,6 +180,29 @@ describe('the records in SQLite', () => {
     expect((await store.list({ limit: 2 })).requests).toEqual([aRecordedRequest()])
     expect(damages).toHaveLength(1)
     expect(existsSync(`${path}.damaged`)).toBe(true)
+  })
+
+  test('a file of an earlier version, without counts and with whole ids in its indexes, is read and written', async () => {
+    const folder = aDataFolder()
+    const before = open(folder)
+    await write(before.store, [aRecordedRequest()])
+    await before.store.close()
+    const database = new Database(before.path)
+    for (const name of ['account', 'key']) database.run(`DROP INDEX requests_by_${name}`)
+    database.run('CREATE INDEX requests_by_id ON requests (id)')
+    database.run('CREATE INDEX requests_by_account ON requests (account_id, at_ms)')
+    database.run('CREATE INDEX requests_by_key ON requests (api_key_id, at_ms)')
+    database.run('DROP TABLE request_counts')
+    database.run('PRAGMA user_version = 2')
+    database.close()
+    const { store, damages } = open(folder)
+
+    const written = await write(store, [aRecordedRequest({ id: aRequestId(2) })])
+    const listed = await store.list({ limit: 9, accountId: 'acct_1', apiKeyId: 'key_1' })
+
+    expect([written, damages]).toEqual([{}, []])
+    expect(listed.requests.map(({ id }) => id)).toEqual([aRequestId(2), aRequestId(1)])
+    expect(await store.find(aRequestId(1))).toEqual(aRecordedRequest())
   })
 
   test('a batch waits for the list that is being read, and not for those that wait', async () => {
