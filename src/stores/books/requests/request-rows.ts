@@ -2,87 +2,78 @@ import { nanoUsd, type NanoUsd } from '../../../domain/money.ts'
 import type { RecordedAttempt, RecordedRequest, RefusedBy } from '../../../gateway/ports/request-records.ts'
 import type { CountedRequest } from './request-counts.ts'
 
-/**
- * A record as the columns of its row, without the row's own number. An amount is a text until it is bound, because
- * SQLite's batches go to a worker as JSON, which has no bigints.
- */
-export type RequestRow = {
-  readonly id: string
-  readonly at_ms: number
-  readonly account_id: string
-  readonly api_key_id: string
-  readonly project_id: string | null
-  readonly route: string
-  readonly model: string | null
-  readonly status: number
-  readonly error_code: string | null
-  readonly duration_us: number
-  readonly first_byte_us: number | null
-  readonly held: string | null
-  readonly required: string | null
-  readonly available: string | null
-  readonly refused_scope: string | null
-  readonly refused_limit: string | null
-  readonly attempts: string
-  readonly cost: string | null
-  readonly job_id: string | null
-  readonly is_replay: 0 | 1
-  readonly replay_of: string | null
-  readonly client_disconnected: 0 | 1
-  readonly tags: string | null
-  readonly user_id: string | null
-  readonly alike_refusals: number
+/** A column of the table, with its type in SQLite and its value for a record. */
+type Column = {
+  readonly type: 'TEXT' | 'INTEGER' | 'TEXT NOT NULL' | 'INTEGER NOT NULL'
+  readonly value: (record: RecordedRequest) => string | number | null
 }
 
-/** The columns in the order of the table, with their types in SQLite. */
-export const REQUEST_COLUMNS = {
-  id: 'TEXT NOT NULL',
-  at_ms: 'INTEGER NOT NULL',
-  account_id: 'TEXT NOT NULL',
-  api_key_id: 'TEXT NOT NULL',
-  project_id: 'TEXT',
-  route: 'TEXT NOT NULL',
-  model: 'TEXT',
-  status: 'INTEGER NOT NULL',
-  error_code: 'TEXT',
-  duration_us: 'INTEGER NOT NULL',
-  first_byte_us: 'INTEGER',
-  held: 'INTEGER',
-  required: 'INTEGER',
-  available: 'INTEGER',
-  refused_scope: 'TEXT',
-  refused_limit: 'TEXT',
-  attempts: 'TEXT NOT NULL',
-  cost: 'INTEGER',
-  job_id: 'TEXT',
-  is_replay: 'INTEGER NOT NULL',
-  replay_of: 'TEXT',
-  client_disconnected: 'INTEGER NOT NULL',
-  tags: 'TEXT',
-  user_id: 'TEXT',
-  alike_refusals: 'INTEGER NOT NULL',
-} as const satisfies Record<keyof RequestRow, string>
+const US_PER_MS = 1000
 
-const columnNames = Object.keys(REQUEST_COLUMNS) as (keyof RequestRow)[]
+/**
+ * The columns in the order of the table, without the row's own number. An amount is a text until it is bound, because
+ * SQLite's batches go to a worker as JSON, which has no bigints.
+ */
+const columns = {
+  id: { type: 'TEXT NOT NULL', value: ({ id }) => id },
+  at_ms: { type: 'INTEGER NOT NULL', value: ({ atMs }) => atMs },
+  account_id: { type: 'TEXT NOT NULL', value: ({ accountId }) => accountId },
+  api_key_id: { type: 'TEXT NOT NULL', value: ({ apiKeyId }) => apiKeyId },
+  project_id: { type: 'TEXT', value: ({ projectId }) => projectId ?? null },
+  route: { type: 'TEXT NOT NULL', value: ({ route }) => route },
+  model: { type: 'TEXT', value: ({ model }) => model ?? null },
+  status: { type: 'INTEGER NOT NULL', value: ({ status }) => status },
+  error_code: { type: 'TEXT', value: ({ errorCode }) => errorCode ?? null },
+  duration_us: { type: 'INTEGER NOT NULL', value: ({ durationMs }) => Math.round(durationMs * US_PER_MS) },
+  first_byte_us: {
+    type: 'INTEGER',
+    value: ({ firstByteMs }) => (firstByteMs === undefined ? null : Math.round(firstByteMs * US_PER_MS)),
+  },
+  held: { type: 'INTEGER', value: ({ held }) => amountText(held) },
+  required: { type: 'INTEGER', value: ({ required }) => amountText(required) },
+  available: { type: 'INTEGER', value: ({ available }) => amountText(available) },
+  refused_scope: { type: 'TEXT', value: ({ refusedBy }) => refusedBy?.scope ?? null },
+  refused_limit: { type: 'TEXT', value: ({ refusedBy }) => refusedBy?.limit ?? null },
+  attempts: { type: 'TEXT NOT NULL', value: ({ attempts }) => JSON.stringify(attempts) },
+  cost: { type: 'INTEGER', value: ({ cost }) => amountText(cost) },
+  job_id: { type: 'TEXT', value: ({ jobId }) => jobId ?? null },
+  is_replay: { type: 'INTEGER NOT NULL', value: ({ isReplay }) => (isReplay ? 1 : 0) },
+  replay_of: { type: 'TEXT', value: ({ replayOf }) => replayOf ?? null },
+  client_disconnected: {
+    type: 'INTEGER NOT NULL',
+    value: ({ clientDisconnected }) => (clientDisconnected ? 1 : 0),
+  },
+  tags: { type: 'TEXT', value: ({ tags }) => (tags === undefined ? null : JSON.stringify(tags)) },
+  user_id: { type: 'TEXT', value: ({ userId }) => userId ?? null },
+  alike_refusals: { type: 'INTEGER NOT NULL', value: ({ alikeRefusals }) => alikeRefusals },
+} as const satisfies Record<string, Column>
+
+type Columns = typeof columns
+const columnNames = Object.keys(columns) as (keyof Columns)[]
+const valuesOf = Object.values(columns).map(({ value }) => value)
+
+/** The columns in the order of the table, with their types in SQLite. */
+export const REQUEST_COLUMNS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(columns).map(([name, { type }]) => [name, type]),
+)
 
 /** The values of a row in the order of the table. */
 export type RequestValues = readonly (string | number | null)[]
 
 /** A record as it goes to the database. Its names would be half of a batch, and values are bound faster by place. */
 export function requestValuesOf(record: RecordedRequest): RequestValues {
-  const row = requestRowOf(record)
-  return columnNames.map(name => row[name])
+  return valuesOf.map(value => value(record))
 }
 
 const places = Object.fromEntries(columnNames.map((name, place) => [name, place])) as Record<
-  keyof RequestRow,
+  keyof Columns,
   number
 >
 
 /** The parts of a record that are counted, from the values of its row. */
 export function countedRequestOf(values: RequestValues): CountedRequest {
-  const value = <Column extends keyof RequestRow>(column: Column) =>
-    values[places[column]] as RequestRow[Column]
+  const value = <Name extends keyof Columns>(name: Name) =>
+    values[places[name]] as ReturnType<Columns[Name]['value']>
   const firstByteUs = value('first_byte_us')
   return {
     atMs: value('at_ms'),
@@ -96,55 +87,21 @@ export function countedRequestOf(values: RequestValues): CountedRequest {
   }
 }
 
-const US_PER_MS = 1000
-
-function requestRowOf(record: RecordedRequest): RequestRow {
-  const { firstByteMs, tags } = record
-  return {
-    id: record.id,
-    at_ms: record.atMs,
-    account_id: record.accountId,
-    api_key_id: record.apiKeyId,
-    project_id: record.projectId ?? null,
-    route: record.route,
-    model: record.model ?? null,
-    status: record.status,
-    error_code: record.errorCode ?? null,
-    duration_us: Math.round(record.durationMs * US_PER_MS),
-    first_byte_us: firstByteMs === undefined ? null : Math.round(firstByteMs * US_PER_MS),
-    held: amountText(record.held),
-    required: amountText(record.required),
-    available: amountText(record.available),
-    refused_scope: record.refusedBy?.scope ?? null,
-    refused_limit: record.refusedBy?.limit ?? null,
-    attempts: JSON.stringify(record.attempts),
-    cost: amountText(record.cost),
-    job_id: record.jobId ?? null,
-    is_replay: record.isReplay ? 1 : 0,
-    replay_of: record.replayOf ?? null,
-    client_disconnected: record.clientDisconnected ? 1 : 0,
-    tags: tags === undefined ? null : JSON.stringify(tags),
-    user_id: record.userId ?? null,
-    alike_refusals: record.alikeRefusals,
-  }
-}
-
 function amountText(amount: NanoUsd | undefined): string | null {
   return amount === undefined ? null : amount.toString()
 }
 
 /** A row as it is read: its integers are bigints. */
 export type StoredRequestRow = {
-  readonly [Column in keyof RequestRow]: Column extends AmountColumn
-    ? bigint | null
-    : RequestRow[Column] extends number
-      ? bigint
-      : RequestRow[Column] extends number | null
-        ? bigint | null
-        : RequestRow[Column]
+  readonly [Name in keyof Columns]: StoredValues[Columns[Name]['type']]
 } & { readonly row_number: bigint }
 
-type AmountColumn = 'held' | 'required' | 'available' | 'cost'
+type StoredValues = {
+  readonly TEXT: string | null
+  readonly INTEGER: bigint | null
+  readonly 'TEXT NOT NULL': string
+  readonly 'INTEGER NOT NULL': bigint
+}
 
 export function recordedRequestOf(row: StoredRequestRow): RecordedRequest {
   return {
