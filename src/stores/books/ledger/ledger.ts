@@ -48,8 +48,8 @@ export function ledgerOf(parts: {
     releaseHold: (hold, atMs) =>
       hold.kind === 'text' ? text.release(hold, atMs) : media.release(hold, atMs),
     async renewHolds() {
-      await text.renew()
-      await media.renew()
+      // Both begin at once, because a store that closes commits only the work that has begun.
+      await Promise.all([text.renew(), media.renew()])
     },
     async expiredHolds(limit) {
       const expired = await text.expired(limit)

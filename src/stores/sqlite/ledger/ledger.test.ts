@@ -332,6 +332,15 @@ describe('a node that closes', () => {
 })
 
 describe('the store', () => {
+  test('the store commits a renewal of holds that waits when it closes', async () => {
+    const store = aSqliteStore()
+
+    const renewing = store.ledger.renewHolds()
+    await store.close()
+
+    expect(await renewing).toBeUndefined()
+  })
+
   test('the store commits what waits when it closes', async () => {
     const path = join(aDataFolder(), 'tollgate.db')
     const store = aSqliteStore(path)
