@@ -18,7 +18,7 @@ import { StoredWebhookQueue } from './events/webhook-queue.ts'
 import { StoredWebhooks } from './events/webhooks.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { createAttempts } from './ledger/attempts.ts'
-import type { BesideCharges } from './ledger/charges.ts'
+import type { ChargeEffects } from './ledger/charges.ts'
 import type { SecretBox } from './secrets/secret-box.ts'
 import type { StepRunner } from './steps.ts'
 import { createBookedItems } from './usage/booked-items.ts'
@@ -32,7 +32,7 @@ type NodeParts = Omit<Parameters<typeof createJobs>[0], 'stepRunner'> & {
   readonly stepRunner: StepRunner
   readonly access: Omit<AccessParts, 'stepRunner'>
   readonly ids: Parameters<typeof idSource>[0]
-  readonly besideCharges: BesideCharges
+  readonly chargeEffects: ChargeEffects
   readonly receivers: Receivers
   readonly events: Events
   readonly mailRecipients: MailRecipients

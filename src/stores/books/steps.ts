@@ -17,7 +17,7 @@ export type Ask =
   | { readonly kind: 'query'; readonly sql: string; readonly values: readonly SqlValue[] }
   | { readonly kind: 'insert'; readonly table: HashedTableDefinition; readonly row: object }
   | { readonly kind: 'books'; readonly accountId: number }
-  | { readonly kind: 'turn'; readonly turn: Turn }
+  | { readonly kind: 'lock'; readonly lock: StepLock }
   | { readonly kind: 'after'; readonly call: () => void }
 
 /** The rows of a query. */
@@ -56,11 +56,11 @@ export function* booksOf(accountId: number): Step<StepBooks> {
 }
 
 /**
- * From here on, until the transaction ends, no other step of this turn runs on any node. Steps take turns in the order
- * `access`, `catalog`, the books of accounts, `events`, so that none waits for another in a circle.
+ * From here on, until the transaction ends, no other step with this lock runs on any node. Steps take locks in the
+ * order `access`, `catalog`, the books of accounts, `events`, so that there is no deadlock.
  */
-export function* takeTurn(turn: Exclude<Turn, 'books'>): Step<void> {
-  yield { kind: 'turn', turn }
+export function* takeLock(lock: Exclude<StepLock, 'books'>): Step<void> {
+  yield { kind: 'lock', lock }
 }
 
 /** Has something done as soon as the transaction is committed, and before its caller hears of it. */
@@ -75,10 +75,11 @@ export function* atOnce<T>(work: () => T): Step<T> {
 }
 
 /**
- * Which steps run one after the other, on all nodes. Steps that move money are `books`: they exclude each other when
- * they read the books of one account. Steps that change many jobs or attempts, of any account, are `sweeps`.
+ * The lock that a step begins with. Steps with the same lock run one after the other, on all nodes. Steps that move
+ * money begin with `books`, which locks nothing yet: they lock the books of each account that they read. Steps that
+ * change many jobs or attempts, of any account, begin with `sweeps`.
  */
-export type Turn = 'access' | 'books' | 'catalog' | 'events' | 'sweeps'
+export type StepLock = 'access' | 'books' | 'catalog' | 'events' | 'sweeps'
 
 export type WriteOptions = {
   /** Whether the step waits until a lost database answers again, instead of being refused. */
@@ -95,7 +96,7 @@ export interface StepRunner {
    * which then wrote nothing, and with `unavailable` if it cannot be written. `step` is called again if the transaction
    * is repeated, so it keeps nothing outside of the store. `END_OF_WORK` lets it wait for a lost database.
    */
-  write<T>(turn: Turn, step: () => Step<T>, options?: WriteOptions): Promise<T>
+  write<T>(lock: StepLock, step: () => Step<T>, options?: WriteOptions): Promise<T>
 
   /** Runs a step that only reads. All its queries see the same state. */
   read<T>(step: () => Step<T>): Promise<T>

@@ -14,8 +14,8 @@ import { createMoneySteps } from '../books/ledger/money-steps.ts'
 import { KeptKeys } from '../books/access/kept-keys.ts'
 import { accessParts } from './access-parts.ts'
 import { Batches } from './lanes/batches.ts'
-import { besideCharges } from './ledger/beside-charges.ts'
-import { createBesideJobs } from './ledger/beside-jobs.ts'
+import { createChargeEffects } from './ledger/charge-effects.ts'
+import { createJobEffects } from './ledger/job-effects.ts'
 import { openCatalog } from './catalog.ts'
 import { LaneChains } from './lanes/commit-chains.ts'
 import type { Connections } from './database/database.ts'
@@ -119,7 +119,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     access: accessParts({ ...told, stepRunner, kept: keptOfAccess, keyLookups, ...nowMs }),
     ids: { clock, random64 },
     owner,
-    besideJobs: createBesideJobs({ ...spending, ...told, batches, ...nowMs }),
+    jobEffects: createJobEffects({ ...spending, ...told, batches, ...nowMs }),
     hashText: sha256Of,
     secretBox: box,
     keyExpiry: KEY_EXPIRY,
@@ -243,9 +243,9 @@ function spendingParts(
   parts: ConstructorParameters<typeof PostgresLimits>[0] & { readonly balanceAlerts: BalanceAlerts },
 ) {
   const stepLimits = new StepLimits(parts.nowMs ?? (() => null))
-  const besides = besideCharges(stepLimits)
-  const money = createMoneySteps({ ...parts, besideCharges: besides })
-  return { stepLimits, besideCharges: besides, money, limits: new PostgresLimits(parts) }
+  const chargeEffects = createChargeEffects(stepLimits)
+  const money = createMoneySteps({ ...parts, chargeEffects })
+  return { stepLimits, chargeEffects, money, limits: new PostgresLimits(parts) }
 }
 
 /** Alerts that cannot be told now are told with the next ones, or with the next renewal of holds. */

@@ -59,7 +59,7 @@ describe.skipIf(server === undefined)('the queue of a webhook on PostgreSQL', ()
     const ada = await make(one.accounts, 'ada')
 
     const credited = await sql.begin(async other => {
-      // What a step of the turn `events` holds until it ends.
+      // A step has this lock of `events` until it ends.
       await other`SELECT pg_advisory_xact_lock(1953459044, 3)`
       return one.ledger.credit({ ...aCredit(ada.id), amount: usd('5') })
     })
@@ -67,7 +67,7 @@ describe.skipIf(server === undefined)('the queue of a webhook on PostgreSQL', ()
     expect(credited.available).toBe(usd('5'))
   })
 
-  test('a webhook that is switched off while an event waits for its turn gets no message', async () => {
+  test('a webhook that is switched off while an event waits for its lock gets no message', async () => {
     const { nodes, sql } = await openNodes()
     const [one] = nodes
     const ada = await make(one.accounts, 'ada')

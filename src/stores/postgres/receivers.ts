@@ -7,7 +7,7 @@ import {
   type EventReceivers,
   type Receivers,
 } from '../books/events/receivers.ts'
-import { takeTurn, type Step } from '../books/steps.ts'
+import { takeLock, type Step } from '../books/steps.ts'
 
 /** The receivers of events, read for each event: another node may have changed them. */
 export const storedReceivers: Receivers = {
@@ -15,7 +15,7 @@ export const storedReceivers: Receivers = {
     const owner = { accountId: event.accountId }
     const found = receiversOf(yield* readReceivers(owner), event)
     if (found.webhookIds.length + found.mailed.length === 0) return found
-    yield* takeTurn('events')
+    yield* takeLock('events')
     // One of them may have been removed while this step waited.
     return receiversOf(yield* readReceivers(owner), event)
   },

@@ -8,7 +8,7 @@ import type { Events } from '../books/events/events.ts'
 import type { MailRecipients } from '../books/events/mail-recipients.ts'
 import type { Receivers } from '../books/events/receivers.ts'
 import { StoredCatalog } from '../books/catalog/stored-catalog.ts'
-import { createBesideJobs } from './ledger/beside-jobs.ts'
+import { createJobEffects } from './ledger/job-effects.ts'
 import type { OpenCatalog } from './catalog.ts'
 import { createStepRunner, type StepDriver } from './commits/step-runner.ts'
 import { GroupCommit } from './commits/group-commit.ts'
@@ -71,7 +71,7 @@ export function openNode(
     ids: { clock, random64, after: lastKey },
     money: shared.steps,
     owner,
-    besideJobs: createBesideJobs({ ...shared, node: name }),
+    jobEffects: createJobEffects({ ...shared, node: name }),
     hashText: sha256Of,
     keyExpiry: KEY_EXPIRY,
   })

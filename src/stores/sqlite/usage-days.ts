@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { UsageDayTable } from './ledger/beside-charges.ts'
+import { UsageDayTable } from './ledger/charge-effects.ts'
 import type { GroupCommit } from './commits/group-commit.ts'
 import {
   dayOf,

@@ -216,7 +216,7 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'the queued jobs of a node that is silent are not found',
-    file: 'src/stores/postgres/ledger/beside-jobs.ts',
+    file: 'src/stores/postgres/ledger/job-effects.ts',
     text: 'AND seen_at_ms > now_ms(CAST(? AS bigint)) - ${LANE_TTL_MS}',
     replacement: 'AND now_ms(CAST(? AS bigint)) > 0',
     tests: [POSTGRES],

@@ -236,8 +236,8 @@ export const moneyMutants: readonly Mutant[] = [
   {
     name: 'a write counts as done before its commit',
     file: 'src/stores/sqlite/commits/group-commit.ts',
-    text: 'this.#result = this.#step()',
-    replacement: 'this.#outcome.resolve((this.#result = this.#step()))',
+    text: 'this.#result = this.#work()',
+    replacement: 'this.#outcome.resolve((this.#result = this.#work()))',
     tests: [LEDGER_TESTS],
   },
   {
@@ -441,17 +441,17 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'a rollback does not undo what it added to the usage of a day',
-    file: 'src/stores/sqlite/ledger/beside-charges.ts',
+    file: 'src/stores/sqlite/ledger/charge-effects.ts',
     text: 'afterRollback: () => sums.clear(),',
     replacement: 'afterRollback: () => undefined,',
-    tests: ['src/stores/sqlite/ledger/beside-charges.test.ts'],
+    tests: ['src/stores/sqlite/ledger/charge-effects.test.ts'],
   },
   {
     name: 'the usage of a part of a day is that of the whole day',
     file: 'src/stores/books/usage/usage-list.ts',
     text: 'part.fromMs === startOfDay(day) && part.toMs === startOfDay(day + 1)',
     replacement: 'part.fromMs >= startOfDay(day)',
-    tests: ['src/stores/sqlite/ledger/beside-charges.test.ts'],
+    tests: ['src/stores/sqlite/ledger/charge-effects.test.ts'],
   },
   {
     name: 'a reused idempotency key refunds another charge',

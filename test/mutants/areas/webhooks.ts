@@ -41,7 +41,7 @@ export const webhookMutants: readonly Mutant[] = [
   {
     name: 'a webhook that another node switches off is told of an event',
     file: 'src/stores/postgres/receivers.ts',
-    text: "yield* takeTurn('events')",
+    text: "yield* takeLock('events')",
     replacement: '',
     tests: ['src/stores/postgres/receivers.test.ts'],
   },

@@ -34,7 +34,8 @@ export class StoredAlerts implements Alerts {
     const untold = () => expiringKeys(this.#keyExpiry, window)
     // Most calls find none and need no commit.
     if ((await this.#stepRunner.read(untold)).length === 0) return 0
-    // The turn of what revokes and disables keys. They are read again: a step before this one may have told some.
+    // The lock of the steps that revoke and disable keys. The keys are read again, because an earlier step may have
+    // told of some.
     return this.#stepRunner.write('access', () => this.#tellKeys(untold(), window.nowMs))
   }
 

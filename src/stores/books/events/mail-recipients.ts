@@ -1,7 +1,7 @@
 import { hasRoom, mailDay } from '../../../domain/mail/mail.ts'
 import type { EventType } from '../../../domain/webhooks/event.ts'
 import type { MailSettings } from '../../../gateway/ports/mail.ts'
-import { all, first, run, takeTurn, type Step } from '../steps.ts'
+import { all, first, run, takeLock, type Step } from '../steps.ts'
 import { newEventId } from '../rows/webhook-rows.ts'
 import { readMailSettings, type MailRecipient, type Receivers } from './receivers.ts'
 
@@ -15,7 +15,7 @@ export class MailRecipients {
 
   /** Replaces the contacts of an account, or the operators (null). Returns false if they stay. */
   *replace(accountId: number | null, addresses: readonly string[]): Step<boolean> {
-    yield* takeTurn('events')
+    yield* takeLock('events')
     const earlier = yield* recipientsOf(accountId)
     const isKept = (address: string) => earlier.some(row => isSame(row.address, address))
     const removed = earlier.filter(row => !addresses.some(address => isSame(row.address, address)))

@@ -32,8 +32,8 @@ import {
 /** How often a node that makes jobs with idempotency keys removes those that are too old. */
 const REMOVE_KEYS_EVERY_MS = 60_000
 
-/** What belongs to a job beside its rows and its money. Stores keep it in different ways. */
-export type BesideJobs = {
+/** The effects of a job besides its rows and its money. Stores have them in different ways. */
+export type JobEffects = {
   /**
    * Takes the demand of a new job from the limits of its scopes until it ends, or tells which one refuses it. Takes
    * nothing if the balance does not cover the job.
@@ -58,13 +58,13 @@ type JobsParts = {
   readonly money: Pick<MoneySteps, 'journal' | 'media'>
   readonly owner: Owner
   readonly jobAlerts: Pick<JobAlerts, 'tell'>
-  readonly besideJobs: BesideJobs
+  readonly jobEffects: JobEffects
   readonly hashText: HashText
 }
 
 /** The jobs port of one node: every step is one transaction. */
 export function createJobs(parts: JobsParts): Jobs {
-  const { stepRunner, besideJobs } = parts
+  const { stepRunner, jobEffects } = parts
   const run = (id: Id, command: Exclude<JobCommand, { step: 'note_poll' }>, options?: WriteOptions) =>
     stepRunner.write('books', () => changeJob(id, storable(command), parts), options)
   /** What a provider said of a job cannot be asked again in every case. */
@@ -110,7 +110,7 @@ export function createJobs(parts: JobsParts): Jobs {
     history: id => stepRunner.read(() => historyOf(id)),
     list: page => stepRunner.read(() => listJobs(page)),
     openCounts: () => stepRunner.read(openCounts),
-    due: (work, page) => stepRunner.read(() => dueJobs(work, page, besideJobs)),
+    due: (work, page) => stepRunner.read(() => dueJobs(work, page, jobEffects)),
   }
 }
 
@@ -153,7 +153,7 @@ function storable<Command extends JobCommand>(command: Command): Command {
 }
 
 function* createJob(job: NewJob, parts: JobsParts): Step<Created> {
-  const { money, besideJobs, hashText } = parts
+  const { money, jobEffects, hashText } = parts
   const { id, accountId, idempotency, createdAtMs: atMs } = job
   const books = yield* booksOf(accountId)
   const sameId = yield* findJob(id)
@@ -161,10 +161,10 @@ function* createJob(job: NewJob, parts: JobsParts): Step<Created> {
     sameId === undefined && idempotency !== undefined
       ? yield* jobOfKey(accountId, idempotency.key, atMs)
       : undefined
-  const decision = decideCreation(job, { sameId, sameKey }, besideJobs.submitter())
+  const decision = decideCreation(job, { sameId, sameKey }, jobEffects.submitter())
   if (decision.outcome !== 'new') return decision
   const isCovered = canHold(books.free, job.held)
-  const taken = yield* besideJobs.takeLimits(books, demandOf(job), { nowMs: atMs, isCovered })
+  const taken = yield* jobEffects.takeLimits(books, demandOf(job), { nowMs: atMs, isCovered })
   if (taken.outcome === 'limited') return taken
   const outcome = yield* money.media.place({ ...decision.hold, job: id }, parts.owner, atMs)
   if (outcome.outcome !== 'held') return outcome
@@ -190,12 +190,12 @@ function* changeJob(id: Id, command: JobCommand, parts: JobsParts): Step<Changed
 function* writeJob(
   { books, row: before }: { readonly books: StepBooks; readonly row: JobRow },
   { charge, releasedAtMs, loss, columns, event }: JobWrites,
-  { money, besideJobs, jobAlerts, hashText }: JobsParts,
+  { money, jobEffects, jobAlerts, hashText }: JobsParts,
 ): Step<JobRow> {
   const job = jobFrom(before)
   const hold = holdOf(job)
   const endedAtMs = charge?.atMs ?? releasedAtMs
-  if (endedAtMs !== undefined) yield* besideJobs.giveBackLimits(books, demandOf(job), endedAtMs)
+  if (endedAtMs !== undefined) yield* jobEffects.giveBackLimits(books, demandOf(job), endedAtMs)
   if (charge !== undefined) yield* money.media.capture(hold, charge)
   if (releasedAtMs !== undefined) yield* money.media.release(hold, releasedAtMs)
   const lossBy = loss && { loss_by: yield* money.journal.write(books, loss) }

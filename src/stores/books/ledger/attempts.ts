@@ -4,15 +4,15 @@ import { attemptRow } from '../rows/attempt-rows.ts'
 import { all, END_OF_WORK, first, insert, type StepRunner, type Step } from '../steps.ts'
 import { usageColumns } from '../rows/usage-columns.ts'
 import { attemptsTable } from '../rows/work-tables.ts'
-import type { BesideCharges } from './charges.ts'
+import type { ChargeEffects } from './charges.ts'
 
 const BY_ID = 'request_key = ? AND request_tail = ? AND number = ?'
 
-type TariffId = BesideCharges['tariffId']
-type Parts = { readonly stepRunner: StepRunner; readonly besideCharges: { readonly tariffId: TariffId } }
+type TariffId = ChargeEffects['tariffId']
+type Parts = { readonly stepRunner: StepRunner; readonly chargeEffects: { readonly tariffId: TariffId } }
 
 /** The attempts port of one node. */
-export function createAttempts({ stepRunner, besideCharges: { tariffId } }: Parts): Attempts {
+export function createAttempts({ stepRunner, chargeEffects: { tariffId } }: Parts): Attempts {
   return {
     record: attempt => stepRunner.write('books', () => record(attempt, tariffId), END_OF_WORK),
     bill: (id, bill) =>

@@ -7,8 +7,8 @@ import type { StepBooks } from '../rows/operation-rows.ts'
 import { first, insert, type Step } from '../steps.ts'
 import type { Tariff } from '../rows/tariff-rows.ts'
 
-/** What belongs to a charge beside its row. Stores keep it in different ways. */
-export type BesideCharges = {
+/** The effects of a charge besides its row and its operation. Stores have them in different ways. */
+export type ChargeEffects = {
   /** The row of a tariff, which is written if it is new. */
   tariffId(tariff: Tariff): Step<bigint>
   /** Counts the cost of a charge in the budgets of its scopes. Returns undefined if that needs no query. */
@@ -24,23 +24,23 @@ export type BesideCharges = {
 
 /** Writes charges. */
 export class Charges {
-  readonly #beside: BesideCharges
+  readonly #effects: ChargeEffects
 
-  constructor({ besideCharges }: { readonly besideCharges: BesideCharges }) {
-    this.#beside = besideCharges
+  constructor({ chargeEffects }: { readonly chargeEffects: ChargeEffects }) {
+    this.#effects = chargeEffects
   }
 
   /** Writes a charge as the latest of its account. Returns false, and writes nothing, if the id was charged before. */
   *insert(books: StepBooks, charge: Charge, booking: ChargeBooking): Step<boolean> {
     const { tariff } = charge
-    const tariffId = tariff === null ? null : yield* this.#beside.tariffId(tariff)
+    const tariffId = tariff === null ? null : yield* this.#effects.tariffId(tariff)
     const id = yield* insert(chargesTable, chargeRow(books, charge, booking, tariffId))
     if (id === null) return false
     books.stage().latestChargeId = id
     const { isCompensated = false } = booking
-    const spend = this.#beside.spend(books, isCompensated ? { ...charge, cost: ZERO } : charge)
+    const spend = this.#effects.spend(books, isCompensated ? { ...charge, cost: ZERO } : charge)
     if (spend !== undefined) yield* spend
-    const addUsage = this.#beside.addUsage(books.accountId, id, charge, isCompensated)
+    const addUsage = this.#effects.addUsage(books.accountId, id, charge, isCompensated)
     if (addUsage !== undefined) yield* addUsage
     return true
   }

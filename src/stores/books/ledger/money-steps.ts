@@ -1,4 +1,4 @@
-import { Charges, type BesideCharges } from './charges.ts'
+import { Charges, type ChargeEffects } from './charges.ts'
 import { Compensations } from './compensations.ts'
 import { Corrections } from './corrections.ts'
 import { Credits, type EventSink } from './credits.ts'
@@ -7,10 +7,10 @@ import { MediaHolds } from './media-holds.ts'
 
 export type MoneySteps = ReturnType<typeof createMoneySteps>
 
-/** The steps that move money, with what a store keeps beside them. */
+/** The steps that move money. */
 export function createMoneySteps(parts: {
   readonly balanceAlerts: BalanceWatch
-  readonly besideCharges: BesideCharges
+  readonly chargeEffects: ChargeEffects
   readonly events: EventSink
 }) {
   const journal = new Journal(parts)

@@ -15,8 +15,8 @@ export const ROWS_A_TURN = 100
 /** The days after a range that are looked at for the nearest charge after it. */
 export const DAYS_AFTER = 7
 
-/** Gives each walk its own turns, so that several walks delay requests no longer than one. */
-export type ReadTurns = { next(): Promise<void> }
+/** Resolves when the next piece of a long read may run. */
+export type ReadSchedule = { next(): Promise<void> }
 
 /** The part of an account's chain of charges that has all charges of a time range. */
 export type ChainPart = {
@@ -70,7 +70,7 @@ export function* latestChargeOf(accountId: number): Step<bigint | null> {
  * turn, because there can be many.
  */
 export async function* walkCharges<Row extends ChainedRow>(
-  { stepRunner, turns }: { readonly stepRunner: StepRunner; readonly turns: ReadTurns },
+  { stepRunner, schedule }: { readonly stepRunner: StepRunner; readonly schedule: ReadSchedule },
   columns: string,
   {
     accountId,
@@ -93,7 +93,7 @@ export async function* walkCharges<Row extends ChainedRow>(
       yield row
     }
     next = last.previous_id
-    await turns.next()
+    await schedule.next()
   }
 }
 

@@ -2,7 +2,7 @@ import type { LedgerReports } from '../../../gateway/ports/ledger-reports.ts'
 import type { UsageSource } from '../access/project-usage.ts'
 import type { StepRunner } from '../steps.ts'
 import { GroupSums } from './usage-groups.ts'
-import type { ChargePlaces, ReadTurns } from './charge-chain.ts'
+import type { ChargePlaces, ReadSchedule } from './charge-chain.ts'
 import { usageOfDay } from './day-usage.ts'
 import { lossesOf, type FailedJobs } from './loss-list.ts'
 import { RefundList } from './refund-list.ts'
@@ -13,11 +13,11 @@ import { UsageList } from './usage-list.ts'
 export function createLedgerReports(parts: {
   readonly stepRunner: StepRunner
   readonly chargePlaces: ChargePlaces
-  readonly turns: ReadTurns
+  readonly schedule: ReadSchedule
   readonly usageSource: UsageSource
   readonly failedJobs: FailedJobs
 }): LedgerReports {
-  const { stepRunner, turns, usageSource, failedJobs } = parts
+  const { stepRunner, schedule, usageSource, failedJobs } = parts
   const refundList = new RefundList(parts)
   const usageList = new UsageList(parts)
   const statementList = new StatementList(parts)
@@ -27,11 +27,11 @@ export function createLedgerReports(parts: {
       accountId === undefined ? usageList.ofAll(page) : usageList.ofAccount(accountId, page),
     // A report reads many pages and days, with other work between them.
     async losses(page) {
-      await turns.next()
+      await schedule.next()
       return stepRunner.read(() => lossesOf(page, failedJobs))
     },
     async usageOfDay(day) {
-      await turns.next()
+      await schedule.next()
       return stepRunner.read(() => usageOfDay(usageSource, day))
     },
     refunds: (accountId, page) => refundList.list(accountId, page),

@@ -4,7 +4,7 @@ import type { GroupedUsage, RefundLine, TimeRange, UsagePage } from '../../../ga
 import { attributionFrom, type AttributionColumns } from '../rows/attribution-columns.ts'
 import { readTimedCursor, ROW_ID_MAX, timedCursorOf } from '../cursors.ts'
 import type { GroupSums } from './usage-groups.ts'
-import { ROWS_A_TURN, type ReadTurns } from './charge-chain.ts'
+import { ROWS_A_TURN, type ReadSchedule } from './charge-chain.ts'
 import { all, first, type StepRunner } from '../steps.ts'
 import { ALWAYS } from './usage-list.ts'
 
@@ -23,11 +23,11 @@ const NEWEST_FIRST = 'ORDER BY operations.at_ms DESC, operations.id DESC LIMIT ?
 /** Reads refunds by the time at which they were made, newest first. */
 export class RefundList {
   readonly #stepRunner: StepRunner
-  readonly #turns: ReadTurns
+  readonly #schedule: ReadSchedule
 
-  constructor(parts: { readonly stepRunner: StepRunner; readonly turns: ReadTurns }) {
+  constructor(parts: { readonly stepRunner: StepRunner; readonly schedule: ReadSchedule }) {
     this.#stepRunner = parts.stepRunner
-    this.#turns = parts.turns
+    this.#schedule = parts.schedule
   }
 
   async list(accountId: number | undefined, page: UsagePage): Promise<readonly RefundLine[]> {
@@ -81,7 +81,7 @@ export class RefundList {
       yield* lines
       if (lines.length < ROWS_A_TURN) return
       place = lines.at(-1)?.cursor
-      await this.#turns.next()
+      await this.#schedule.next()
     }
   }
 

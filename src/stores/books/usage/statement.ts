@@ -6,7 +6,7 @@ import type { StatementLine, StatementPage, TimeRange } from '../../../gateway/p
 import { attributionFrom, type AttributionColumns } from '../rows/attribution-columns.ts'
 import { readStatementCursor, statementCursorOf, unknownCursor } from '../cursors.ts'
 import { all, first, type StepRunner, type Step } from '../steps.ts'
-import { ROWS_A_TURN, type ChargePlaces, type ReadTurns } from './charge-chain.ts'
+import { ROWS_A_TURN, type ChargePlaces, type ReadSchedule } from './charge-chain.ts'
 import { ALWAYS } from './usage-list.ts'
 import { noBooks } from '../ledger/holds.ts'
 
@@ -38,16 +38,16 @@ const SET_BACK_MS = 3_600_000
 /** Reads the operations of an account, newest first. */
 export class StatementList {
   readonly #stepRunner: StepRunner
-  readonly #turns: ReadTurns
+  readonly #schedule: ReadSchedule
   readonly #places: Pick<ChargePlaces, 'operationAfter'>
 
   constructor(parts: {
     readonly stepRunner: StepRunner
-    readonly turns: ReadTurns
+    readonly schedule: ReadSchedule
     readonly chargePlaces: Pick<ChargePlaces, 'operationAfter'>
   }) {
     this.#stepRunner = parts.stepRunner
-    this.#turns = parts.turns
+    this.#schedule = parts.schedule
     this.#places = parts.chargePlaces
   }
 
@@ -80,7 +80,7 @@ export class StatementList {
       if (last === undefined) throw new Error(`Operation ${from} of account ${accountId} is missing.`)
       lines.push(...chosen)
       next = between !== undefined && last.at_ms < between.fromMs - SET_BACK_MS ? null : last.previous_id
-      if (next !== null && lines.length < limit) await this.#turns.next()
+      if (next !== null && lines.length < limit) await this.#schedule.next()
     }
     return lines
   }

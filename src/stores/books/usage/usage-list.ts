@@ -33,7 +33,7 @@ import {
   type ChainedRow,
   type ChainPart,
   type ChargePlaces,
-  type ReadTurns,
+  type ReadSchedule,
 } from './charge-chain.ts'
 
 // A subquery, because a LEFT JOIN made each read ten times as slow.
@@ -53,18 +53,18 @@ export const ALWAYS: TimeRange = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
 export class UsageList {
   readonly #stepRunner: StepRunner
   readonly #places: ChargePlaces
-  readonly #turns: ReadTurns
+  readonly #schedule: ReadSchedule
   readonly #source: UsageSource
 
   constructor(parts: {
     readonly stepRunner: StepRunner
     readonly chargePlaces: ChargePlaces
-    readonly turns: ReadTurns
+    readonly schedule: ReadSchedule
     readonly usageSource: UsageSource
   }) {
     this.#stepRunner = parts.stepRunner
     this.#places = parts.chargePlaces
-    this.#turns = parts.turns
+    this.#schedule = parts.schedule
     this.#source = parts.usageSource
   }
 
@@ -151,13 +151,13 @@ export class UsageList {
       const found = await this.#stepRunner.read(() => this.#places.firstOfDay(day))
       if (found !== undefined && (first === undefined || found < first)) first = found
       // A day of all accounts may have thousands of rows.
-      await this.#turns.next()
+      await this.#schedule.next()
     }
     return first
   }
 
   get #reader() {
-    return { stepRunner: this.#stepRunner, turns: this.#turns }
+    return { stepRunner: this.#stepRunner, schedule: this.#schedule }
   }
 
   async #sumsOfPart(accountId: number, between: TimeRange): Promise<ChargeSums> {

@@ -209,7 +209,7 @@ export function chainName(lane: bigint): string {
   return `lane-${lane}`
 }
 
-/** The name of the process that has a lane in an epoch. `beside-jobs.ts` makes the same in SQL. */
+/** The name of the process that has a lane in an epoch. `job-effects.ts` makes the same in SQL. */
 function processName(lane: bigint, epoch: bigint): string {
   return `${chainName(lane)}/${epoch}`
 }

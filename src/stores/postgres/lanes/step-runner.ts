@@ -1,5 +1,5 @@
 import type { SQL } from 'bun'
-import type { Ask, StepRunner, Step, Turn } from '../../books/steps.ts'
+import type { Ask, StepRunner, Step, StepLock } from '../../books/steps.ts'
 import type { Batches } from './batches.ts'
 import { isUniqueValueTaken } from '../database/database-errors.ts'
 import type { Reads } from '../database/reads.ts'
@@ -8,9 +8,9 @@ import type { StepWrites } from './step-writes.ts'
 import { LockedBooks } from '../ledger/locked-books.ts'
 import { fromDatabase, numberedText, toDatabase } from '../database/values.ts'
 
-/** The first number of the locks of turns. */
-const TURNS = 1_953_459_044
-const turns: Readonly<Record<Turn, number | undefined>> = {
+/** The first number of the advisory locks of steps. */
+const STEP_LOCKS = 1_953_459_044
+const lockNumbers: Readonly<Record<StepLock, number | undefined>> = {
   access: 1,
   books: undefined,
   catalog: 2,
@@ -33,10 +33,10 @@ export function createStepRunner({
   readonly onFreed?: (accountId: number) => void
 }): StepRunner {
   return {
-    async write(turn, step, options) {
+    async write(lock, step, options) {
       const work = async (writes: StepWrites) => {
         const run = new StepRun(writes.sql, { writes, answered: writes.answered })
-        await run.takeTurn(turn)
+        await run.takeLock(lock)
         const result = await run.toEnd(step())
         const changed = await run.writeBooks()
         return { result, after: [...run.after, ...changed.map(accountId => () => onFreed(accountId))] }
@@ -105,10 +105,10 @@ class StepRun {
     }
   }
 
-  async takeTurn(turn: Turn): Promise<void> {
-    const lock = turns[turn]
-    if (lock === undefined) return
-    await this.#sql`SELECT pg_advisory_xact_lock(${TURNS}::integer, ${lock}::integer)`
+  async takeLock(lock: StepLock): Promise<void> {
+    const number = lockNumbers[lock]
+    if (number === undefined) return
+    await this.#sql`SELECT pg_advisory_xact_lock(${STEP_LOCKS}::integer, ${number}::integer)`
     this.#answered()
   }
 
@@ -120,8 +120,8 @@ class StepRun {
         return this.#writing().insert(ask.table, ask.row as never)
       case 'books':
         return this.#booksOf(ask.accountId)
-      case 'turn':
-        return this.takeTurn(ask.turn)
+      case 'lock':
+        return this.takeLock(ask.lock)
       case 'after':
         this.after.push(ask.call)
         return undefined

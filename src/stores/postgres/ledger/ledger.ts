@@ -44,7 +44,7 @@ export function createLedger(parts: NodeParts): Ledger {
       failedJobs: { from: 'jobs', at: 'coalesce(loss_at_ms, changed_at_ms)' },
       stepRunner,
       chargePlaces,
-      turns: { next: async () => undefined },
+      schedule: { next: async () => undefined },
       usageSource,
     }),
     verify: (blobs, onPart) =>

@@ -18,7 +18,7 @@ const ROWS = 20_000
 const READ_WHOLE = /Seq Scan on (charges_before|operations_before|attempts)\b/g
 const PAGE = { limit: 50 }
 const REQUEST: Id = { key: 500n, tail: 0n }
-const turns = { next: () => Promise.resolve() }
+const schedule = { next: () => Promise.resolve() }
 
 let sql: SQL
 
@@ -85,14 +85,17 @@ describe.skipIf(server === undefined)('the plans of lists in PostgreSQL', () => 
   test.each<[string, () => readonly (() => Step<unknown>)[]]>([
     [
       'the refunds of an account',
-      () => stepsOf(stepRunner => new RefundList({ stepRunner, turns }).list(7, PAGE)),
+      () => stepsOf(stepRunner => new RefundList({ stepRunner, schedule }).list(7, PAGE)),
     ],
-    ['all refunds', () => stepsOf(stepRunner => new RefundList({ stepRunner, turns }).list(undefined, PAGE))],
+    [
+      'all refunds',
+      () => stepsOf(stepRunner => new RefundList({ stepRunner, schedule }).list(undefined, PAGE)),
+    ],
     [
       'the statement of some kinds',
       () =>
         stepsOf(stepRunner =>
-          new StatementList({ stepRunner, turns, chargePlaces }).page(7, {
+          new StatementList({ stepRunner, schedule, chargePlaces }).page(7, {
             ...PAGE,
             kinds: ['grant', 'refund'],
           }),

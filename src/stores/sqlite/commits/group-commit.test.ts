@@ -44,7 +44,7 @@ function open() {
 }
 
 describe('group commit', () => {
-  test('steps that wait at the end of a turn are committed in one transaction, each with its own result', async () => {
+  test('writes that wait at the end of a turn are committed in one transaction, each with its own result', async () => {
     const { groupCommit, insert, commits } = open()
 
     const results = await Promise.all([1, 2, 3].map(number => groupCommit.run(insert(number))))
@@ -64,7 +64,7 @@ describe('group commit', () => {
     expect(commits.map(numbers => numbers.length)).toEqual([256, 512, 600])
   })
 
-  test('a step that throws after writing leaves no trace, and the other steps are committed', async () => {
+  test('work that throws after writing leaves no trace, and the other writes are committed', async () => {
     const { groupCommit, insert, numbers, writeThenThrow } = open()
 
     const outcomes = await Promise.allSettled([
@@ -138,7 +138,7 @@ describe('group commit', () => {
     expect(numbers()).toEqual([1])
   })
 
-  test('closing commits what waits and refuses later steps', async () => {
+  test('closing commits what waits and refuses later writes', async () => {
     const { groupCommit, insert, numbers } = open()
     const waiting = groupCommit.run(insert(1))
 
@@ -151,7 +151,7 @@ describe('group commit', () => {
   })
 })
 
-describe('after a commit of several steps', () => {
+describe('after a commit of several writes', () => {
   async function openPausing() {
     const opened = open()
     const { groupCommit, insert, commits } = opened
@@ -160,7 +160,7 @@ describe('after a commit of several steps', () => {
     return opened
   }
 
-  test('the next commit waits for at most 2 ms, so that steps of several turns share it', async () => {
+  test('the next commit waits for at most 2 ms, so that writes of several turns share it', async () => {
     const { groupCommit, insert, commits, pauses, endPause } = await openPausing()
     const later = [groupCommit.run(insert(3))]
     await turn()

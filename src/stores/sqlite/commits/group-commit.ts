@@ -1,27 +1,27 @@
 import type { GatewayError } from '../../../domain/errors.ts'
 import { storeClosing, tooManyWaiting, WAITING_MAX } from '../../books/store-errors.ts'
 import type { NodeChain } from './node-chain.ts'
-import type { Step, Transactions } from './transactions.ts'
+import type { Transactions, Write } from './transactions.ts'
 
-/** The first caller of a longer batch would wait too long for the steps of the others. */
+/** The first caller of a longer batch would wait too long for the writes of the others. */
 const BATCH_MAX = 256
 /**
- * The pause after a commit of several steps, so that under load more steps share each commit: a commit costs as much as
- * the steps of ten charges. There is no pause after a single step, so one sequential client never waits.
+ * The pause after a commit of several writes, so that under load more of them share each commit: a commit costs as much
+ * as writing ten charges. There is no pause after a single write, so one sequential client never waits.
  */
 const PAUSE_MS = 2
 
 type After = (delayMs: number, then: () => void) => void
 
 /**
- * Collects the writes of many callers and commits them together: a commit waits for the disk, whatever its size. Steps
+ * Collects the writes of many callers and commits them together: a commit waits for the disk, whatever its size. Those
  * that wait at the end of a turn of the event loop are committed then, or after the pause.
  */
 export class GroupCommit {
   readonly #transactions: Transactions
   readonly #author: NodeChain | undefined
   readonly #after: After
-  #waiting: Step[] = []
+  #waiting: Write[] = []
   #isClosed = false
   /** True if a commit follows at the end of this turn. */
   #isPlanned = false
@@ -40,22 +40,22 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves with the result of `step` once it is on disk. If `step` throws, it writes nothing and the promise rejects
+   * Resolves with the result of `work` once it is on disk. If `work` throws, it writes nothing and the promise rejects
    * with its error. If the commit fails, the promises of the whole batch reject.
    *
-   * `step` is synchronous and may run again after a rollback, so it keeps nothing outside the database except what a
+   * `work` is synchronous and may run again after a rollback, so it keeps nothing outside the database except what a
    * participant of the transactions restores.
    */
-  run<T>(step: () => T): Promise<T> {
+  run<T>(work: () => T): Promise<T> {
     const refusal = this.#refusal()
     if (refusal !== undefined) return Promise.reject(refusal)
-    const waiting = new WaitingStep(step)
+    const waiting = new WaitingWrite(work)
     this.#waiting.push(waiting)
     this.#plan()
     return waiting.outcome
   }
 
-  /** Commits the waiting steps now, and refuses later steps with `unavailable`. */
+  /** Commits the waiting writes now, and refuses later ones with `unavailable`. */
   close(): void {
     this.#isClosed = true
     while (this.#waiting.length > 0) this.#commitBatch()
@@ -86,7 +86,7 @@ export class GroupCommit {
     this.#plan()
   }
 
-  /** Returns the number of steps in the batch. */
+  /** Returns the number of writes in the batch. */
   #commitBatch(): number {
     const batch = this.#waiting
     this.#waiting = batch.length > BATCH_MAX ? batch.splice(BATCH_MAX) : []
@@ -95,14 +95,14 @@ export class GroupCommit {
   }
 }
 
-/** A step and the promise of its caller. */
-class WaitingStep<T> implements Step {
-  readonly #step: () => T
+/** The work of a caller, and the promise of its result. */
+class WaitingWrite<T> implements Write {
+  readonly #work: () => T
   readonly #outcome = Promise.withResolvers<T>()
   #result!: T
 
-  constructor(step: () => T) {
-    this.#step = step
+  constructor(work: () => T) {
+    this.#work = work
   }
 
   get outcome(): Promise<T> {
@@ -110,7 +110,7 @@ class WaitingStep<T> implements Step {
   }
 
   run(): void {
-    this.#result = this.#step()
+    this.#result = this.#work()
   }
 
   committed(): void {

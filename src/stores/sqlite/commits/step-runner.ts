@@ -39,7 +39,7 @@ export class StepDriver {
         return this.#table(ask.table).insert(ask.row as never)
       case 'books':
         return this.#booksOfAccounts.of(ask.accountId)
-      case 'turn':
+      case 'lock':
         // No other step runs.
         return undefined
       case 'after':
@@ -69,7 +69,7 @@ export function createStepRunner(parts: {
 }): StepRunner {
   const { groupCommit, stepDriver } = parts
   return {
-    write: (_turn, step) => groupCommit.run(() => stepDriver.run(step())),
+    write: (_lock, step) => groupCommit.run(() => stepDriver.run(step())),
     read: async step => stepDriver.run(step()),
   }
 }

@@ -3,18 +3,18 @@ import { notRecorded } from '../../books/store-errors.ts'
 import type { NodeChain } from './node-chain.ts'
 
 /**
- * The work of one caller in a transaction. `run` is synchronous and may run again after a rollback, so it keeps nothing
- * outside the database except what a participant restores. After that, exactly one of `committed` and `failed` is
- * called, once.
+ * The write of one caller in a transaction. `run` is synchronous and may run again after a rollback, so it keeps
+ * nothing outside the database except what a participant restores. After that, exactly one of `committed` and `failed`
+ * is called, once.
  */
-export type Step = {
+export type Write = {
   run(): void
   committed(): void
   failed(error: unknown): void
 }
 
 /**
- * Keeps state in memory beside the tables, which has to follow the outcome of each transaction. Only `beforeCommit` may
+ * Keeps state in memory that has to follow the outcome of each transaction, like the tables. Only `beforeCommit` may
  * throw.
  */
 export type Participant = {
@@ -25,7 +25,7 @@ export type Participant = {
   readonly afterRollback?: () => void
 }
 
-/** Runs the steps of many callers in one durable transaction. A transaction begins and ends within one call. */
+/** Commits the writes of many callers in one durable transaction. A transaction begins and ends within one call. */
 export class Transactions {
   readonly #database: Database
   readonly #begin: Statement
@@ -50,37 +50,37 @@ export class Transactions {
   }
 
   /**
-   * Commits the steps in order, for the node `author`. A step that throws writes nothing and fails with its error; the
-   * other steps are committed. If the commit itself fails (a full disk), all steps of the transaction fail with
+   * Commits the writes in order, for the node `author`. One that throws writes nothing and fails with its error; the
+   * others are committed. If the commit itself fails (a full disk), all writes of the transaction fail with
    * `unavailable`.
    */
-  commit(steps: readonly Step[], author?: NodeChain): void {
-    if (steps.length === 0) return
+  commit(writes: readonly Write[], author?: NodeChain): void {
+    if (writes.length === 0) return
     this.#author = author
     let thrown: Thrown | undefined
     try {
-      thrown = this.#attempt(steps)
+      thrown = this.#attempt(writes)
     } catch (cause) {
       const error = notRecorded(cause)
-      for (const step of steps) step.failed(error)
+      for (const write of writes) write.failed(error)
       return
     }
     if (thrown === undefined) {
-      for (const step of steps) step.committed()
+      for (const write of writes) write.committed()
       return
     }
-    // A step seldom throws. One more transaction then is cheaper than a savepoint for every step.
-    this.commit(steps.slice(0, thrown.index), author)
+    // A write seldom throws. One more transaction then is cheaper than a savepoint for every write.
+    this.commit(writes.slice(0, thrown.index), author)
     const { error } = thrown
-    steps[thrown.index]?.failed(isDiskFailure(error) ? notRecorded(error) : error)
-    this.commit(steps.slice(thrown.index + 1), author)
+    writes[thrown.index]?.failed(isDiskFailure(error) ? notRecorded(error) : error)
+    this.commit(writes.slice(thrown.index + 1), author)
   }
 
-  /** Commits all steps, or rolls all back and returns the step that threw. Throws if the transaction itself failed. */
-  #attempt(steps: readonly Step[]): Thrown | undefined {
+  /** Commits all writes, or rolls all back and returns the one that threw. Throws if the transaction itself failed. */
+  #attempt(writes: readonly Write[]): Thrown | undefined {
     try {
       this.#begin.run()
-      const thrown = runAll(steps)
+      const thrown = runAll(writes)
       if (thrown !== undefined) {
         this.#rollBack()
         return thrown
@@ -115,11 +115,11 @@ function isDiskFailure(error: unknown): boolean {
 
 type Thrown = { readonly index: number; readonly error: unknown }
 
-function runAll(steps: readonly Step[]): Thrown | undefined {
+function runAll(writes: readonly Write[]): Thrown | undefined {
   let index = 0
   try {
-    for (const step of steps) {
-      step.run()
+    for (const write of writes) {
+      write.run()
       index += 1
     }
   } catch (error) {

@@ -10,13 +10,13 @@ import type { Limited } from '../../../gateway/ports/limits.ts'
 import { ledgerOf, type HoldLedger } from '../../books/ledger/ledger.ts'
 import { createMoneySteps } from '../../books/ledger/money-steps.ts'
 import type { StepRunner } from '../../books/steps.ts'
+import type { ReadSchedule } from '../../books/usage/charge-chain.ts'
 import { createLedgerReports } from '../../books/usage/ledger-reports.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
-import { createBesideCharges } from './beside-charges.ts'
+import { createChargeEffects } from './charge-effects.ts'
 import type { StepDriver } from '../commits/step-runner.ts'
 import { usageSource } from '../access-parts.ts'
 import { chargePlaces } from './charge-places.ts'
-import { ReadTurns } from '../read-turns.ts'
 import type { FreedHints, HintBroadcast } from './freed-hints.ts'
 import type { GroupCommit } from '../commits/group-commit.ts'
 import type { HoldOwner } from './hold-owner.ts'
@@ -45,10 +45,10 @@ export function createLedgerSteps(parts: {
   const balanceAlerts = new BalanceAlerts(events)
   const textHolds = new OpenTextHolds()
   const limits = new LimitSteps({ ...parts, textHolds, hints })
-  const besideCharges = createBesideCharges({ ...parts, limits })
+  const chargeEffects = createChargeEffects({ ...parts, limits })
   const money = createMoneySteps({
     balanceAlerts,
-    besideCharges,
+    chargeEffects,
     events,
   })
   return {
@@ -57,7 +57,7 @@ export function createLedgerSteps(parts: {
     balanceAlerts,
     jobAlerts: new JobAlerts(events),
     limits,
-    besideCharges,
+    chargeEffects,
     ...money,
     text: new TextHolds({ ...parts, ...money, limits, textHolds }),
   }
@@ -94,7 +94,7 @@ export function createLedger(parts: NodeParts): Ledger {
       failedJobs: FAILED_JOBS,
       stepRunner,
       chargePlaces,
-      turns: new ReadTurns(),
+      schedule: readSchedule(),
       usageSource: usageSource(database),
     }),
     verify: (blobs, onPart) =>
@@ -122,6 +122,12 @@ function textLedger(parts: NodeParts): HoldLedger {
     expired: async limit => text.expired(owner.monotonicMs(), limit),
     expire: async (hold, atMs) => text.expire(hold, { monotonicMs: owner.monotonicMs(), atMs }),
   }
+}
+
+/** Each piece of a read gets its own turn of the event loop: several reads delay requests no longer than one. */
+function readSchedule(): ReadSchedule {
+  let last: Promise<void> = Promise.resolve()
+  return { next: () => (last = last.then(() => new Promise(resolve => setImmediate(resolve)))) }
 }
 
 /** A refused request commits nothing, so the first refusal of a budget is told in a step of its own. */

@@ -1,13 +1,13 @@
 import type { Database } from 'bun:sqlite'
-import type { BesideJobs } from '../../books/jobs/jobs.ts'
-import { inMemory } from './beside-charges.ts'
+import type { JobEffects } from '../../books/jobs/jobs.ts'
+import { inMemory } from './charge-effects.ts'
 import type { LedgerSteps } from './ledger.ts'
 
 /**
- * What SQLite keeps beside jobs. A node of a name is open once, so nothing submits the queued jobs that it had when it
+ * The effects of jobs in SQLite. A node of a name is open once, so nothing submits the queued jobs that it had when it
  * was opened.
  */
-export function createBesideJobs({
+export function createJobEffects({
   database,
   node,
   steps: { limits },
@@ -16,7 +16,7 @@ export function createBesideJobs({
   /** The name of the node. */
   readonly node: string
   readonly steps: Pick<LedgerSteps, 'limits'>
-}): BesideJobs {
+}): JobEffects {
   const row = database.query<{ last: bigint | null }, []>('SELECT max(row_id) AS last FROM jobs').get()
   const last = row?.last ?? 0n
   return {

@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
-import type { BesideCharges } from '../../books/ledger/charges.ts'
+import type { ChargeEffects } from '../../books/ledger/charges.ts'
 import type { StepBooks } from '../../books/rows/operation-rows.ts'
 import { ADD_TO_DAY, daySumValues, UsageDaySums } from '../../books/usage/usage-days.ts'
 import { AccountBooks } from './account-books.ts'
@@ -8,15 +8,15 @@ import type { Tariffs } from './tariffs.ts'
 import type { Transactions } from '../commits/transactions.ts'
 
 /**
- * What SQLite keeps beside charges: their budgets in memory, and their sums in the table `usage_days` with one write
+ * The effects of charges in SQLite: their budgets in memory, and their sums in the table `usage_days` with one write
  * for each of its rows and commit, however many charges that has.
  */
-export function createBesideCharges(parts: {
+export function createChargeEffects(parts: {
   readonly database: Database
   readonly transactions: Transactions
   readonly tariffs: Tariffs
   readonly limits: LimitSteps
-}): BesideCharges {
+}): ChargeEffects {
   const { tariffs, limits } = parts
   const days = new UsageDayTable(parts.database)
   /** What the running transaction adds to the usage. */

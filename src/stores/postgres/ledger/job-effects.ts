@@ -1,16 +1,16 @@
 import { BudgetAlerts } from '../../books/events/budget-alerts.ts'
 import type { Events } from '../../books/events/events.ts'
-import type { BesideJobs } from '../../books/jobs/jobs.ts'
+import type { JobEffects } from '../../books/jobs/jobs.ts'
 import type { Batches } from '../lanes/batches.ts'
 import { LANE_TTL_MS } from '../lanes/lane.ts'
 import type { StepLimits } from '../limits/step-limits.ts'
 import { tellRefusal } from '../limits/untold-alerts.ts'
 
 /**
- * What PostgreSQL keeps beside jobs. The process that submits a job is named by its lane and epoch. It has ended if the
+ * The effects of jobs in PostgreSQL. The process that submits a job is named by its lane and epoch. It has ended if the
  * lane has another epoch now or was given back, and counts as ended if the lane was not seen for `LANE_TTL_MS`.
  */
-export function createBesideJobs({
+export function createJobEffects({
   batches,
   stepLimits,
   events,
@@ -21,7 +21,7 @@ export function createBesideJobs({
   readonly events: Events
   /** Replaces the clock of the database, for tests. */
   readonly nowMs?: () => number | null
-}): BesideJobs {
+}): JobEffects {
   const budgetAlerts = new BudgetAlerts(events)
   return {
     *takeLimits({ accountId, free }, demand, { isCovered }) {
