@@ -4,7 +4,7 @@ import type { StepBooks } from './rows/operation-rows.ts'
 
 /**
  * The work of one caller in a transaction. It is written once for both stores: it yields what it asks of its store, and
- * goes on with the answer, which SQLite gives at once and PostgreSQL later. What it throws undoes it.
+ * goes on with the answer, which SQLite gives at once and PostgreSQL later. An error that it throws undoes it.
  *
  * Queries have a question mark for each value, and are text that both databases read alike: `coalesce` instead of
  * `ifnull`, `CASE` instead of `max` with two arguments, a cast around `sum`, `RETURNING` to know whether a row was
@@ -12,7 +12,7 @@ import type { StepBooks } from './rows/operation-rows.ts'
  */
 export type Step<T> = Generator<Ask, T, unknown>
 
-/** What a step asks of its store. */
+/** A request of a step to its store. */
 export type Ask =
   | { readonly kind: 'query'; readonly sql: string; readonly values: readonly SqlValue[] }
   | { readonly kind: 'insert'; readonly table: HashedTableDefinition; readonly row: object }
@@ -47,9 +47,9 @@ export function* insert<Definition extends HashedTableDefinition>(
 }
 
 /**
- * The books of an account, which nobody else changes until the transaction ends. What a step decides on, it reads after
- * this. Throws a RangeError for an account that does not exist, and `books_inconsistent` for one without its row of
- * balances.
+ * The books of an account, which no other step changes until the transaction ends. A step reads the rows that it
+ * decides on after this. Throws a RangeError for an account that does not exist, and `books_inconsistent` for one
+ * without its row of balances.
  */
 export function* booksOf(accountId: number): Step<StepBooks> {
   return (yield { kind: 'books', accountId }) as StepBooks
@@ -68,7 +68,7 @@ export function* afterCommit(call: () => void): Step<void> {
   yield { kind: 'after', call }
 }
 
-/** A part of a step that asks nothing of its store. */
+/** A part of a step without a query. */
 // oxlint-disable-next-line require-yield
 export function* atOnce<T>(work: () => T): Step<T> {
   return work()

@@ -5,7 +5,7 @@ import { atOnce, first, type StepRunner, type Step } from '../books/steps.ts'
 import { forgetOnAllNodes, type Kept, type KeyLookups } from './key-lookups.ts'
 import { limitUsage } from './limits/limit-usage.ts'
 
-/** What the steps of accounts, keys and projects ask of the rest of a PostgreSQL store. */
+/** The collaborators of the steps of accounts, keys and projects in PostgreSQL. */
 export function accessParts(
   parts: {
     readonly stepRunner: StepRunner

@@ -117,7 +117,7 @@ export class KeyLookups {
   }
 }
 
-/** What a node keeps of keys, accounts, projects and their limits. */
+/** The copies that a node keeps of keys, accounts, projects and their limits. */
 export type Kept = { readonly forget: () => void }
 
 /** Inside a step that changes keys, accounts, projects or limits: has all nodes forget what they keep of them. */

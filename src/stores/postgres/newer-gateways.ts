@@ -23,7 +23,7 @@ const MIN_MIGRATION_IN_USE = `SELECT coalesce(max(min_number), 0) FROM migration
 
 type Parts = {
   readonly clock: Pick<Clock, 'monotonicMs'>
-  /** Hears of each new problem, as a sentence for the operator. */
+  /** Called with each new problem, as a sentence for the operator. */
   readonly onProblem: (problem: string) => void
   /** Replaces the number of the last migration of this build, for tests. */
   readonly migration?: number
@@ -64,7 +64,7 @@ export class NewerGateways {
     )
   }
 
-  /** Hears of newer gateways that use a migration that this one cannot work with. */
+  /** Watches for newer gateways that use a migration that this one cannot work with. */
   watchMigrations(): Watch {
     return {
       sql: MIN_MIGRATION_IN_USE,

@@ -53,7 +53,7 @@ export type NodeSettings = {
   readonly nowMs?: () => number
   /** Replaces the number of the last migration of this build, for tests. */
   readonly migration?: number
-  /** Hears of what newer gateways did that this one cannot follow, as a sentence for the operator. */
+  /** Called if newer gateways did something that this one cannot follow, with a sentence for the operator. */
   readonly onProblem?: (problem: string) => void
   /** 64 random bits as a signed integer. */
   readonly random64: () => bigint
@@ -65,7 +65,7 @@ export type NodeSettings = {
 export type PostgresNode = Omit<StoreNode, 'close'> & {
   /** False while the database does not answer. */
   readonly isWritable: () => boolean
-  /** Which batches the database lost, or what newer gateways did that this one cannot follow. */
+  /** The batches that the database lost, or the acts of newer gateways that this one cannot follow, as a sentence. */
   readonly problem: () => string | undefined
   /** The error for new paid work, if this build is too old for the database. */
   readonly refusal: () => GatewayError | undefined
@@ -167,7 +167,7 @@ async function closeNode(parts: {
   await parts.close()
 }
 
-/** What only a database can tell. */
+/** The state that only a database can tell. */
 function stateOf({
   batches,
   newer,
@@ -200,7 +200,7 @@ function freedHints() {
   }
 }
 
-/** What a node keeps of the keys, the limits and the catalog, and the poll that follows the changes of other nodes. */
+/** The copies of keys, limits and the catalog, and the poll that follows the changes of other nodes. */
 function followed({
   connect,
   clock,
@@ -225,7 +225,7 @@ function followed({
   return { poll, keyLookups: new KeyLookups({ connect, clock, kept, poll }), keptOfAccess }
 }
 
-/** What records events. */
+/** The parts that record events. */
 function eventParts() {
   const receivers = storedReceivers
   const events = new Events(receivers)

@@ -120,8 +120,8 @@ export class StoreCopy {
   }
 
   /**
-   * What the rows of SQLite do not say: new rows get ids after those that were copied, and what is open and was spent
-   * counts for limits. Repeating it changes nothing.
+   * Sets what the rows of SQLite do not have: the ids of new rows, which come after the copied ones, and the counts of
+   * limits, which include open work and earlier charges. Repeating it changes nothing.
    */
   async complete(): Promise<void> {
     await this.#endSequences()

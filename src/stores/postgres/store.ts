@@ -30,7 +30,7 @@ export type PostgresStore = {
   readonly warning: () => Promise<string | undefined>
   /** The error for new paid work, if this build is too old for the database. */
   readonly refusal: () => GatewayError | undefined
-  /** What some node of the database must do every few minutes. Safe to run on every node at once. */
+  /** One node of the database must do this every few minutes. Safe to run on every node at once. */
   readonly upkeep: () => Promise<void>
   readonly close: () => Promise<void>
 }

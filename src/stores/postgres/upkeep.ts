@@ -10,8 +10,8 @@ const EXPIRED_KEPT_MS = 86_400_000
 const DELETED_MAX = 10_000
 
 /**
- * What some node must do now and then: seals the lanes of dead nodes, makes the partitions of the coming months, and
- * deletes old expired holds. Safe to run on every node at once.
+ * Seals the lanes of dead nodes, makes the partitions of the coming months, and deletes old expired holds. One node
+ * must do it now and then. Safe to run on every node at once.
  */
 export async function upkeep(sql: SQL, nowMs: number | null): Promise<void> {
   await sealSilentLanes(sql, nowMs)

@@ -4,7 +4,9 @@ import { CONDITION_FAILED, NO_OBJECT, type Bucket, type Expected } from './bucke
 
 const OBJECT = 'anchor.json'
 
-/** How storages say that an object to replace does not exist. Some do it like a condition that does not hold. */
+/**
+ * The answers of storages if an object to replace does not exist. Some give the answer to a condition that fails.
+ */
 const REPLACED: readonly Expected[] = [NO_OBJECT, ...CONDITION_FAILED]
 
 /**

@@ -6,7 +6,7 @@ import { httpRequest } from '../../http1/client/http-request.ts'
 import { pathOf, queryOf, sha256Of, signedHeaders } from './sign.ts'
 import { textIn } from './xml.ts'
 
-/** Where the bucket is, and the keys for it. */
+/** The place of the bucket, and the keys for it. */
 export type BucketSettings = {
   readonly bucket: string
   readonly region: string

@@ -3,7 +3,7 @@ import { BlobsUnavailableError, type BlobStoreCheck } from '../../gateway/ports/
 import { failureOf, NO_OBJECT, type Bucket, type BucketRequest } from './bucket.ts'
 
 const CONTENT = new TextEncoder().encode(
-  'Written by tollgate to check this bucket. Nobody may read it without a key.',
+  'Written by tollgate to check this bucket. It must not be readable without a key.',
 )
 
 /**

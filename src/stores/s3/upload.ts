@@ -52,7 +52,7 @@ class PartFiller {
   readonly #hash = createHash('sha256')
   readonly #memory = Buffer.allocUnsafeSlow(PART_BYTES)
   #bytes = 0
-  /** What did not fit into the last part. */
+  /** The bytes that did not fit into the last part. */
   #rest: Uint8Array | undefined
   isAtEnd = false
 

@@ -20,7 +20,7 @@ type Parts = {
   readonly owner: HoldOwner
 }
 
-/** What the steps of accounts, keys and projects ask of the rest of a SQLite store. */
+/** The collaborators of the steps of accounts, keys and projects in SQLite. */
 export function accessParts(parts: Parts) {
   const { database, keptKeys, steps } = parts
   return {

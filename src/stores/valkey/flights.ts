@@ -86,7 +86,7 @@ class RenewedFlight {
   readonly #entry: SealedEntry
   readonly #client: CacheClient
   readonly #clock: Clock
-  /** What we wrote last. */
+  /** The text that this node wrote last. */
   #value: Uint8Array
   #stopTimer: () => void = () => undefined
   #hasEnded = false

@@ -1,7 +1,7 @@
 /** A command and its arguments. Texts are sent as UTF-8. */
 export type Command = readonly (string | Uint8Array)[]
 
-/** What the server refused, in its words. The first word is a code, such as `WRONGTYPE`. */
+/** A refusal of the server, in its words. The first word is a code, such as `WRONGTYPE`. */
 export class RefusedCommand extends Error {
   override readonly name = 'RefusedCommand'
 

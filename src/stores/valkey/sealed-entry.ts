@@ -8,7 +8,7 @@ const KEY_BYTES = 32
 const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-/** What sealing adds to a value. */
+/** The bytes that sealing adds to a value. */
 export const SEAL_BYTES = NONCE_BYTES + TAG_BYTES
 
 type EntryKind = 'answer' | 'flight'

@@ -5,7 +5,7 @@ import type { JobAlerts } from '../events/job-alerts.ts'
 import type { MailRecipients } from '../events/mail-recipients.ts'
 import type { Step } from '../steps.ts'
 
-// What the steps of accounts, keys and projects ask of the rest of their store. All of it runs inside their step.
+// The collaborators of the steps of accounts, keys and projects. All of them run inside the step.
 
 /** A line of the audit log, whose actor and time are those of the edit. */
 export type AuditedChange = Omit<Audit, 'actor' | 'atMs'>
@@ -16,7 +16,7 @@ export type ForgetKeys = () => Step<void>
 /** The number of running text requests of an account. Called after its books. */
 export type CountRequests = (accountId: number) => Step<number>
 
-/** Who is told of what happens in an account. Each change returns false if nothing changes. */
+/** The settings of the events of an account. Each change returns false if nothing changes. */
 export interface AccountEvents {
   /** Sets the alert of a low balance, or removes it with null. A balance that is below a new alert is told at once. */
   changeAlert(accountId: number, below: NanoUsd | null, atMs: number): Step<boolean>

@@ -9,8 +9,8 @@ const columnsOf = {
 } as const satisfies Record<GrantAllowance['of'], { readonly id: string; readonly day: string }>
 
 /**
- * What a token or a user granted on the latest day on which it granted anything. The credits themselves are added up,
- * so that no count beside them can differ from them.
+ * The grants of a token or a user on its latest day with grants. The credits themselves are added up, so that no other
+ * count can differ from them.
  */
 export function* latestGrants(granter: Pick<GrantAllowance, 'of' | 'id'>): Step<DayGrants | undefined> {
   const { id, day } = columnsOf[granter.of]

@@ -35,7 +35,7 @@ export function createKeyDefaults(stepRunner: StepRunner): KeyDefaults {
   }
 }
 
-/** What a new key of an account may use, if its creator says nothing else. */
+/** The limits and settings of a new key of an account, unless its creator gives others. */
 export function* defaultsOfNewKey(accountId: number): Step<NewKeyDefaults> {
   return patchKeyDefaults(yield* defaultsOf(GATEWAY), yield* defaultsOf(accountId))
 }

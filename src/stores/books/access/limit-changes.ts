@@ -26,7 +26,7 @@ import { refuseClosed } from './closed-accounts.ts'
 
 // The table `limits`: what accounts, projects and keys may use. What they have used is elsewhere in each store.
 
-/** What a store counts for limits. */
+/** The usage that a store counts for limits. */
 export interface LimitUsage {
   /** Whether `usage_days` has all charges, so that a budget can count those before it. */
   isComplete(): Step<boolean>
@@ -65,7 +65,7 @@ export function limitChanges(usage: LimitUsage): ChangeLimits {
   }
 }
 
-/** What an owner may use, without the limits of the scopes around it. */
+/** The limits and budgets of an owner, without those of the scopes around it. */
 export function* limitTerms(owner: LimitOwner): Step<LimitTerms> {
   return limitTermsOf(yield* scopeTerms(owner.accountId), ownerOf(owner))
 }

@@ -213,7 +213,7 @@ function* changeUser(publicId: string, patch: UserPatch, by: Editor): Step<User>
   return userFrom(yield* rowOf(publicId))
 }
 
-/** What changes, in words for the audit log. */
+/** The change in words, for the audit log. */
 function changesOf(
   before: User,
   after: User,
@@ -268,7 +268,7 @@ function* rowOf(publicId: string): Step<UserRow> {
   return row
 }
 
-/** What the secret of a user is bound to, so that it cannot be moved to another user. */
+/** The secret of a user is bound to this text, so that it cannot be moved to another user. */
 function secretOwner(publicId: string): string {
   return `totp:${publicId}`
 }

@@ -11,7 +11,7 @@ import { GatewayError } from '../../../domain/errors.ts'
 import { listsOf, type CatalogLists } from './catalog-tables.ts'
 
 /*
- * What edits make of a catalog. They throw `invalid_field` for rows that refer to something that is not there.
+ * The edits of a catalog. They throw `invalid_field` for rows that refer to something that is not there.
  */
 
 export function withProvider(settings: ProviderSettings, catalog: Catalog): CatalogLists {

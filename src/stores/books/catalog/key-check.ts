@@ -1,7 +1,7 @@
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { first, run, type Step } from '../steps.ts'
 
-/** How an edit seals what it writes. */
+/** The way in which an edit seals secrets. */
 export type Sealing = {
   readonly box: SecretBox
   /** Whether the stored check was sealed under a key that is lost, so that an edit replaces it. */

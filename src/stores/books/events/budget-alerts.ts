@@ -15,7 +15,8 @@ type ToldRow = {
 type NameRow = { id: string; name: string }
 
 /**
- * What was told of the budgets of scopes. A row belongs to one period of one budget: another amount is another budget.
+ * The alerts of the budgets of scopes that were told. A row belongs to one period of one budget: another amount is
+ * another budget.
  */
 export class BudgetAlerts {
   readonly #events: Events
@@ -24,7 +25,7 @@ export class BudgetAlerts {
     this.#events = events
   }
 
-  /** What was told of the periods of a scope's budgets. */
+  /** The alerts that were told of the periods of a scope's budgets. */
   *toldOf(
     accountId: number,
     { kind, id, model }: Scope,

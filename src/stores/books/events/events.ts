@@ -6,7 +6,7 @@ import type { EventReceivers, Receivers } from './receivers.ts'
 
 /**
  * Records events with their messages and mails, inside the step of what happened: a process that is killed loses all of
- * them or none. An event that nobody gets is not recorded.
+ * them or none. An event without receivers is not recorded.
  */
 export class Events {
   readonly #receivers: Receivers

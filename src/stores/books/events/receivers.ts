@@ -16,16 +16,16 @@ const OPERATOR = 0
 /** An address that gets mails. */
 export type MailRecipient = { readonly id: number; readonly isOperator: boolean }
 
-/** Who gets an event. */
+/** The receivers of an event. */
 export type EventReceivers = {
   /** The row ids of the webhooks that asked for it. */
   readonly webhookIds: readonly number[]
   readonly mailed: readonly MailRecipient[]
 }
 
-/** Who gets the events of a store, and which queues have room. One process can know it; many nodes must ask. */
+/** The receivers of the events of a store. One process can keep them in memory; many nodes must read them. */
 export interface Receivers {
-  /** Who gets an event. Until the end of a step with an event that somebody gets, no other step changes this. */
+  /** The receivers of an event. If it has any, no other step changes them until the step ends. */
   of(event: Pick<NewEvent, 'type' | 'accountId'>): Step<EventReceivers>
 
   /** Whether the queue of a webhook has no room for another message. */
@@ -61,7 +61,7 @@ export function* readReceivers(of: 'all' | { readonly accountId: number | undefi
   }
 }
 
-/** What servers stored about mails: see `Mail.configure`. */
+/** The stored settings of mails: see `Mail.configure`. */
 export function* readMailSettings(): Step<Omit<MailSettings, 'operators'>> {
   const row = yield* first<{ is_on: bigint; per_address: bigint; per_day: bigint }>(
     'SELECT is_on, per_address, per_day FROM mail_state',

@@ -18,7 +18,7 @@ const MESSAGES = `SELECT webhook_messages.*, webhook_events.public_id AS event_p
 /** A line of the audit log about a change of a webhook. */
 type WebhookChange = { readonly action: string; readonly subject: string; readonly detail?: string }
 
-/** What a secret is bound to, so that it cannot be moved to another webhook. */
+/** A secret is bound to this text, so that it cannot be moved to another webhook. */
 export function secretOwner(publicId: string): string {
   return `webhook ${publicId}`
 }

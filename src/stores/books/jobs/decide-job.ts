@@ -21,7 +21,7 @@ import {
 } from '../../../gateway/ports/jobs.ts'
 import { jobFrom, newJobRow, type JobProgress, type JobRow } from './job-rows.ts'
 
-/** What a store reads before a step of a job. */
+/** The rows that a store reads before a step of a job. */
 export type JobFacts = {
   readonly row: JobRow
   /** Whether a job of the provider has the upstream id that the command names. */
@@ -300,7 +300,7 @@ function chargeOf(job: Job, result: JobResult): Charge {
     : { kind: 'video', ...common, durationMs: chargedMs, tariff: quote.tariff }
 }
 
-/** What a store reads before it creates a job. */
+/** The rows that a store reads before it creates a job. */
 export type CreationReads = {
   /** The job that has the id. */
   readonly sameId?: JobRow | undefined

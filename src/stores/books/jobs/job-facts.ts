@@ -2,8 +2,8 @@ import type { NewJob } from '../../../gateway/ports/jobs.ts'
 import type { JobProgress, JobRow } from './job-rows.ts'
 
 /**
- * How an event of a job records each column that steps change: as text, as the SHA-256 of a text that can be long, or
- * not at all. The event has its own column for the state, and polls leave no event.
+ * The form in which an event of a job records each column that steps change: as text, as the SHA-256 of a text that can
+ * be long, or not at all. The event has its own column for the state, and polls leave no event.
  */
 const recordedAs = {
   request: 'sha256',

@@ -67,7 +67,7 @@ export function createJobs(parts: JobsParts): Jobs {
   const { stepRunner, jobEffects } = parts
   const run = (id: Id, command: Exclude<JobCommand, { step: 'note_poll' }>, options?: WriteOptions) =>
     stepRunner.write('books', () => changeJob(id, storable(command), parts), options)
-  /** What a provider said of a job cannot be asked again in every case. */
+  /** A provider cannot be asked again in every case, so its answer must be recorded. */
   const told = (id: Id, command: Parameters<typeof run>[1]) => run(id, command, END_OF_WORK)
   /** It may have been recorded, but its caller was told that it was not, so nothing submits it. */
   const abandon = ({ id, createdAtMs }: NewJob) => {

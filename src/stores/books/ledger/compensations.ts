@@ -18,10 +18,9 @@ export class Compensations {
   /** Charges the attempt and gives the same amount back. */
   *compensate(attempt: AttemptId, atMs: number): Step<Compensated> {
     const { requestId: id } = attempt
-    const found = yield* attemptOf(attempt)
-    if (found === null) return this.#refuse(attempt, atMs)
-    const books = yield* booksOf(Number(found.account_id))
-    // Nobody else compensates it from here on.
+    const { account_id: accountId } = yield* attemptOf(attempt)
+    const books = yield* booksOf(Number(accountId))
+    // The attempt is read again: another step may have compensated it before this one got the books.
     const row = yield* attemptOf(attempt)
     const isCharged = (yield* this.#charges.first(id)) !== null
     const facts = { row, isCharged, nextOperationId: books.nextOperationId() }
@@ -43,15 +42,11 @@ export class Compensations {
     if (settled.length !== 1) throw new Error(`The ${nameOfAttempt(attempt)} is not billed.`)
     return { cost, isFirst: true }
   }
-
-  /** Throws the error of an attempt that does not exist. */
-  #refuse(attempt: AttemptId, atMs: number): Compensated {
-    const { cost } = compensateAttempt({ row: null, isCharged: false, nextOperationId: 0n }, attempt, atMs)
-    return { cost, isFirst: false }
-  }
 }
 
-function* attemptOf({ requestId: id, number }: AttemptId): Step<AttemptRow | null> {
+/** Throws a RangeError for an attempt that does not exist. */
+function* attemptOf(attempt: AttemptId): Step<AttemptRow> {
+  const { requestId: id, number } = attempt
   const row = yield* first<AttemptRow>(
     `SELECT attempts.*, tariffs.content FROM attempts LEFT JOIN tariffs ON tariffs.id = tariff_id
       WHERE request_key = ? AND request_tail = ? AND number = ?`,
@@ -59,5 +54,6 @@ function* attemptOf({ requestId: id, number }: AttemptId): Step<AttemptRow | nul
     id.tail,
     number,
   )
-  return row ?? null
+  if (row === undefined) throw new RangeError(`There is no ${nameOfAttempt(attempt)}.`)
+  return row
 }

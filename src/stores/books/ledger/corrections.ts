@@ -39,7 +39,7 @@ export class Corrections {
     const { account_id: owner } = yield* chargeOf(request.charge)
     const accountId = Number(owner)
     const books = yield* booksOf(accountId)
-    // What was refunded is read again, because nobody else refunds the charge from here on.
+    // The charge is read again: another step may have refunded it before this one got the books.
     const charge = yield* chargeOf(request.charge)
     const earlier = yield* earlierOf(request, { accountId, amount: request.amount, chargeId: charge.id })
     if (earlier !== undefined) return earlier

@@ -44,7 +44,7 @@ export function isTextHoldPlaced(
   return true
 }
 
-/** What the capture of a text hold writes. */
+/** The rows that the capture of a text hold writes. */
 type TextCapture = {
   readonly captured: Captured
   readonly booking: ChargeBooking
@@ -153,7 +153,7 @@ export function placeMediaHold(
   return { outcome: { outcome: 'held', hold }, write: { operation, row } }
 }
 
-/** What the end of a media hold writes. */
+/** The rows that the end of a media hold writes. */
 export type EndedHold = {
   readonly operation: Operation
   readonly end: {

@@ -3,7 +3,7 @@ import { operationsTable } from '../rows/money-tables.ts'
 import { addOperation, operationRow, type Operation, type StepBooks } from '../rows/operation-rows.ts'
 import { insert, type Step } from '../steps.ts'
 
-/** Hears of each change of a balance, in the same step. */
+/** Called after each change of a balance, in the same step. */
 export type BalanceWatch = { check(books: StepBooks, atMs: number): Step<void> }
 
 /** Writes operations: the only code that changes a balance. */

@@ -12,10 +12,10 @@ import type { HoldDemand } from '../../../gateway/ports/ledger.ts'
 import type { BudgetStatus, Limited, LimitOwner, ReadOutcome } from '../../../gateway/ports/limits.ts'
 import { ownerOf } from '../access/limit-changes.ts'
 
-/** Who makes a request, and what it takes of the limits of its scopes. */
+/** The part of a request in the limits of its scopes, with its key and model. */
 export type ScopedDemand = Demand & { readonly apiKeyId: number; readonly model: string }
 
-/** What a text request takes of the limits of its scopes. */
+/** The part of a text request in the limits of its scopes. */
 export function scopedDemand({ apiKeyId, model, tokens, amount }: HoldDemand): ScopedDemand {
   return { kind: 'text', apiKeyId, model, tokens, amount }
 }

@@ -61,11 +61,11 @@ export type Compensation = {
 
 /**
  * Charges a billed attempt and gives the same amount back. Writes nothing for one that was compensated before. Throws a
- * RangeError for an attempt that does not exist or is not billed, and for one whose request was charged.
+ * RangeError for an attempt that is not billed, and for one whose request was charged.
  */
 export function compensateAttempt(
   facts: {
-    readonly row: AttemptRow | null
+    readonly row: AttemptRow
     readonly isCharged: boolean
     /** The row id that the next operation gets. */
     readonly nextOperationId: bigint
@@ -75,7 +75,6 @@ export function compensateAttempt(
 ): { readonly cost: NanoUsd; readonly write?: Compensation } {
   const { row } = facts
   const { requestId: id } = attempt
-  if (row === null) throw new RangeError(`There is no ${nameOfAttempt(attempt)}.`)
   if (row.cost === null) throw new RangeError(`The ${nameOfAttempt(attempt)} is ${row.state}.`)
   const cost = nanoUsd(row.cost)
   if (row.state === 'compensated') return { cost }

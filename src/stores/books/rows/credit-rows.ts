@@ -79,7 +79,7 @@ export function newCredit(
   }
 }
 
-/** Who gave a grant, and the day that it counts for. */
+/** The giver of a grant, and the day that it counts for. */
 function grantColumns({ of, id }: GrantAllowance, day: number) {
   return of === 'token' ? { token_id: id, token_day: day } : { by_user_id: id, by_user_day: day }
 }

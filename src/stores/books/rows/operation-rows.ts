@@ -130,7 +130,7 @@ export type BalancesRow = {
   latest_charge_id: bigint | null
 }
 
-/** What the row of the account and its alert add to the row of its balances. */
+/** The columns of the row of the account and of its alert, besides those of its balances. */
 export type AccountColumns = { is_closed: bigint; below: bigint | null; is_low: bigint | null }
 
 const NEITHER: AccountColumns = { is_closed: 0n, below: null, is_low: null }

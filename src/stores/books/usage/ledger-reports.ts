@@ -9,7 +9,7 @@ import { RefundList } from './refund-list.ts'
 import { StatementList } from './statement.ts'
 import { UsageList } from './usage-list.ts'
 
-/** What the books say, for any store. */
+/** The reports of the ledger, for any store. */
 export function createLedgerReports(parts: {
   readonly stepRunner: StepRunner
   readonly chargePlaces: ChargePlaces

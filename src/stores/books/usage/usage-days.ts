@@ -10,7 +10,7 @@ const MS_PER_DAY = 86_400_000
 /** The sums of some charges of one day, and the row ids of the first and the latest one. */
 export type UsageDay = { readonly first: bigint; readonly latest: bigint; readonly totals: UsageTotals }
 
-/** What the charges of a row of `usage_days` have in common. */
+/** The columns that the charges of a row of `usage_days` have in common. */
 export type UsageGroup = {
   readonly day: number
   readonly accountId: number
@@ -19,7 +19,7 @@ export type UsageGroup = {
   readonly provider: string
 }
 
-/** What a transaction adds to a row of `usage_days`. */
+/** The sums that a transaction adds to a row of `usage_days`. */
 export type UsageDaySum = { -readonly [Name in keyof ChargeSums]: ChargeSums[Name] } & {
   readonly group: UsageGroup
   first: bigint

@@ -44,7 +44,7 @@ type PaidRow = {
   outputs: string | null
 }
 
-/** What is true of a job whose files must still be stored. */
+/** The condition of a job whose files must still be stored. */
 type PaidNow = {
   /** The sum of the refunds of its charge. */
   refunded: bigint

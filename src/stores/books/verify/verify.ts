@@ -20,7 +20,7 @@ export type Check = AsyncIterable<readonly Finding[]>
 /** Checks by the part of the books that they read, in their order. */
 export type Checks = Readonly<Partial<Record<VerifiedPart, Check>>>
 
-/** What a check of the books reads with. */
+/** The functions that a check of the books reads with. */
 export type Reader = {
   /** All that one step reads is of the same moment. */
   readonly read: StepRunner['read']

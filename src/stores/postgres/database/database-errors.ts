@@ -7,9 +7,9 @@ const NO_PRIVILEGE = '42501'
 const CHECK_VIOLATION = '23514'
 
 /**
- * Whether nobody answers: the connection was lost or refused (class 08 is from a pooler that lost the server), or the
- * server ends (57P) or ended the session of a node that was frozen inside a transaction (25P03, 25P04). Whether the
- * work was committed is unknown.
+ * Whether the server does not answer: the connection was lost or refused (class 08 is from a pooler that lost the
+ * server), or the server ends (57P) or ended the session of a node that was frozen inside a transaction (25P03, 25P04).
+ * Whether the work was committed is unknown.
  */
 export function isLost(error: unknown): boolean {
   const answer = answerOf(error)

@@ -5,14 +5,14 @@ import { fromDatabase } from './values.ts'
 
 /** The time from the start of one poll to that of the next. */
 const POLL_MS = 500
-/** What a node keeps of the database is trusted for this time after the start of a poll. */
+/** A node trusts its copies of rows for this time after the start of a poll. */
 const FRESH_MS = 1000
 
 /** A number in the database that each poll reads, such as one that grows with each change that a node must follow. */
 export type Watch = {
   /** A query of one row with one integer. */
   readonly sql: string
-  /** Hears of the number in each poll. */
+  /** Called with the number that each poll read. */
   readonly seen: (number: bigint, times: PollTimes) => void
 }
 

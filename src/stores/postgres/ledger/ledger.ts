@@ -80,7 +80,7 @@ function textLedger({ text, limits, tellAlerts }: NodeParts): HoldLedger {
   }
 }
 
-/** Nobody else uses the books of the account meanwhile. */
+/** No other step uses the books of the account meanwhile. */
 function* recounted(accountId: number, limitUsage: Pick<LimitUsage, 'recount'>): Step<void> {
   yield* booksOf(accountId)
   yield* limitUsage.recount(accountId)

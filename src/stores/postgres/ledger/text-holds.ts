@@ -19,7 +19,7 @@ type Parts = {
   readonly reads: ReadQuery
   /** Replaces the clock of the database, for tests. */
   readonly nowMs?: () => number
-  /** Hears of each account one of whose holds expired. */
+  /** Called with each account one of whose holds expired. */
   readonly onFreed?: (accountId: number) => void
 }
 

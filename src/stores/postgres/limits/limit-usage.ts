@@ -29,7 +29,7 @@ export function* scopesOfAccount(accountId: number): Step<readonly LiveScope[]> 
   return rows.map(({ state }) => scopeFrom(state))
 }
 
-/** What is open and what was spent in the current periods counts for new terms. Buckets stay. */
+/** Counts open requests and jobs, and the spend of the current periods, for new terms. Buckets stay. */
 function* recount(accountId: number, givenMs: number | null): Step<void> {
   const clock = yield* first<{ now_ms: bigint }>('SELECT now_ms(?) AS now_ms', givenMs)
   const nowMs = Number(clock?.now_ms)
@@ -42,7 +42,7 @@ function* recount(accountId: number, givenMs: number | null): Step<void> {
     const facts = {
       open: passing.map(({ demand }) => demand),
       spentSince: (startMs: number) => sums.get(startMs) ?? ZERO,
-      // What was told is compared when there is news.
+      // News are compared with earlier ones when they are told.
       told: () => NOTHING_TOLD,
       nowMs,
     }
@@ -56,7 +56,7 @@ function* recount(accountId: number, givenMs: number | null): Step<void> {
   )
 }
 
-/** What a scope spent since the starts of its current periods, by the start. */
+/** The spend of a scope since the starts of its current periods, by the start. */
 function* sumsOfPeriods(
   accountId: number,
   of: {
@@ -76,7 +76,7 @@ function* sumsOfPeriods(
   return sums
 }
 
-/** What a scope spent since the start of a day. Charges that were credited back do not count. */
+/** The spend of a scope since the start of a day. Charges that were credited back do not count. */
 export function* spentSince(accountId: number, scope: Scope, startMs: number): Step<NanoUsd> {
   const { apiKeyId, projectId, model } = columnsOfScope(scope)
   // Day by day, because the table begins with the day: each is one short read of an index.
@@ -115,7 +115,9 @@ type OpenDemandRow = {
   amount: bigint
 }
 
-/** What the open requests and jobs of an account, or of all, take. Reads all text holds: limits are seldom changed. */
+/**
+ * The demands of the open requests and jobs of an account, or of all. Reads all text holds: limits are seldom changed.
+ */
 export function* openDemands(accountId: number | null): Step<readonly OpenDemand[]> {
   const rows = yield* all<OpenDemandRow>(
     `SELECT open.*, project_id FROM (

@@ -70,7 +70,7 @@ export class CopiedBooks {
     this.tables = COPIED.map(name => tableOf(database, name))
   }
 
-  /** Undefined for books without a commit: nobody used them. */
+  /** Undefined for books without a commit, which were never used. */
   get identity(): BooksIdentity | undefined {
     const hashAt = (order: 'ASC' | 'DESC') =>
       this.#database.query<{ hash: Uint8Array }, []>(`SELECT hash FROM commits ORDER BY id ${order}`).get()

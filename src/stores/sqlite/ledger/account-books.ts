@@ -20,7 +20,8 @@ import { noBooks } from '../../books/ledger/holds.ts'
  */
 const BOOKS_KEPT_MAX = 100_000
 /**
- * How many of the oldest are tried to make room for one. Books in use stay, so the limit can be exceeded for a while.
+ * The number of the oldest that are tried, to make room for one. Books in use stay, so the limit can be exceeded for a
+ * while.
  */
 const EVICTION_TRIES = 8
 

@@ -19,7 +19,7 @@ export function createChargeEffects(parts: {
 }): ChargeEffects {
   const { tariffs, limits } = parts
   const days = new UsageDayTable(parts.database)
-  /** What the running transaction adds to the usage. */
+  /** The usage that the running transaction adds. */
   const sums = new UsageDaySums()
   parts.transactions.join({
     beforeCommit: () => days.add(sums),

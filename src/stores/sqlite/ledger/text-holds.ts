@@ -210,7 +210,7 @@ export class TextHold implements Hold {
   readonly books: AccountBooks
   /** The node that placed it. */
   readonly owner: bigint
-  /** What it takes of the limits of its scopes while it is open. Undefined for none. */
+  /** Its part of the limits of its scopes while it is open. Undefined for none. */
   readonly demand: ScopedDemand | undefined
   /** On the monotonic clock. */
   expiresAtMs: number
@@ -283,7 +283,7 @@ export class OpenTextHolds {
     for (const hold of this.#holds.values()) if (hold.state === 'open') yield hold
   }
 
-  /** What the open holds of an account take of its limits. Reads all holds: limits are seldom read or changed. */
+  /** The demands of the open holds of an account. Reads all holds: limits are seldom read or changed. */
   demandsOf(accountId: number): readonly ScopedDemand[] {
     const holds = [...this.open()].filter(hold => hold.accountId === accountId)
     return holds.flatMap(({ demand }) => (demand === undefined ? [] : [demand]))

@@ -27,7 +27,7 @@ export class LimitRows {
     return this.#stepDriver.run(scopeTerms(accountId))
   }
 
-  /** What a scope spent since the start of a day. Charges that were credited back do not count. */
+  /** The spend of a scope since the start of a day. Charges that were credited back do not count. */
   spentSince(accountId: number, scope: Scope, startMs: number): NanoUsd {
     const { first = null, last = null } = this.#sql.days.get() ?? {}
     if (first === null || last === null) return nanoUsd(0n)
@@ -51,7 +51,7 @@ export class LimitRows {
     return projectId ?? undefined
   }
 
-  /** What the open jobs of an account take. */
+  /** The demands of the open jobs of an account. */
   openJobs(accountId: number): readonly ScopedDemand[] {
     return this.#sql.openJobs.all(accountId).map(({ api_key_id, model, amount }) => ({
       kind: 'media',

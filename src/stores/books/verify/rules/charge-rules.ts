@@ -36,7 +36,7 @@ export class ChargeCheck {
   }
 }
 
-/** What is wrong with a charge, whatever was written before it. */
+/** The problems of a charge by itself, without the charges before it. */
 export function findingsOfCharge(row: CheckedCharge): readonly Finding[] {
   const finding = findingOfCharge(row, problemOfCharge(row))
   return finding === undefined ? [] : [finding]

@@ -18,7 +18,7 @@ export type StoredCommit = CommitHead & {
   readonly hash: Uint8Array
 }
 
-/** How the rows of one table differ from what a commit wrote. Only the first difference can be located. */
+/** A difference between the rows of one table and those that a commit wrote. Only the first one can be located. */
 export type Difference = {
   readonly table: HashedTableDefinition
   readonly kind: 'changed' | 'missing' | 'inserted'

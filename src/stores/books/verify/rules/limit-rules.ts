@@ -33,7 +33,7 @@ export type LimitedOwner = { kind: ScopeOwner['kind']; id: bigint; public_id: st
 export type StoredLimits = { kind: ScopeKind; scope_id: bigint; model: string; terms: string }
 
 /**
- * What the limits of each account, project and key must be: their changes in the audit log, in order. The step that
+ * The limits that each account, project and key must have, from their changes in the audit log, in order. The step that
  * changes the limits writes the line, and commit hashes cover it.
  */
 export class LimitLines {
@@ -107,7 +107,7 @@ function countText(wrong: WrongCount, where: string): string {
   }
 }
 
-/** What is wrong, apart from its scope. */
+/** Identifies a wrong count, apart from its scope. */
 function keyOf(wrong: WrongCount): string {
   if (wrong.of === 'budget') return `budget ${wrong.period}`
   return wrong.of === 'reserve' ? `reserve ${wrong.kind}` : wrong.of

@@ -18,7 +18,7 @@ import { findingOf, type Finding } from '../findings.ts'
  */
 const DAYS_OPEN = 2
 
-/** What the charges of a stored row have in common. The last three are absent in a sum over an account. */
+/** The columns that the charges of a stored row have in common. The last three are absent in a sum over an account. */
 type GroupColumns = { account_id: bigint; api_key_id?: bigint; model?: string; provider?: string }
 
 export type MeasuredCharge = Required<GroupColumns> &
@@ -106,7 +106,7 @@ export class UsageDaysCheck {
   }
 }
 
-/** What is wrong in a day, from all of its charges and stored rows, which were read in one step. */
+/** The problems of a day, from all of its charges and stored rows, which were read in one step. */
 export function findingsOfDay(
   day: number,
   {

@@ -12,8 +12,8 @@ import type { Step } from '../books/steps.ts'
 import type { Transactions } from './commits/transactions.ts'
 
 /**
- * The receivers of events in memory: a database file belongs to one process. So an event that nobody asked for costs
- * one look at two maps.
+ * The receivers of events in memory: a database file belongs to one process. So an event without receivers costs one
+ * look at two maps.
  */
 export class KnownReceivers implements Receivers {
   /** Undefined if they must be read. */
