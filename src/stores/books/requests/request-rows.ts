@@ -48,8 +48,8 @@ const columns = {
   alike_refusals: { type: 'INTEGER NOT NULL', value: ({ alikeRefusals }) => alikeRefusals },
 } as const satisfies Record<string, Column>
 
-type Columns = typeof columns
-const columnNames = Object.keys(columns) as (keyof Columns)[]
+type RequestColumns = typeof columns
+const columnNames = Object.keys(columns) as (keyof RequestColumns)[]
 const valuesOf = Object.values(columns).map(({ value }) => value)
 
 /** The columns in the order of the table, with their types in SQLite. */
@@ -66,14 +66,14 @@ export function requestValuesOf(record: RecordedRequest): RequestValues {
 }
 
 const places = Object.fromEntries(columnNames.map((name, place) => [name, place])) as Record<
-  keyof Columns,
+  keyof RequestColumns,
   number
 >
 
 /** The parts of a record that are counted, from the values of its row. */
 export function countedRequestOf(values: RequestValues): CountedRequest {
-  const value = <Name extends keyof Columns>(name: Name) =>
-    values[places[name]] as ReturnType<Columns[Name]['value']>
+  const value = <Name extends keyof RequestColumns>(name: Name) =>
+    values[places[name]] as ReturnType<RequestColumns[Name]['value']>
   const firstByteUs = value('first_byte_us')
   return {
     atMs: value('at_ms'),
@@ -93,7 +93,7 @@ function amountText(amount: NanoUsd | undefined): string | null {
 
 /** A row as it is read: its integers are bigints. */
 export type StoredRequestRow = {
-  readonly [Name in keyof Columns]: StoredValues[Columns[Name]['type']]
+  readonly [Name in keyof RequestColumns]: StoredValues[RequestColumns[Name]['type']]
 } & { readonly row_number: bigint }
 
 type StoredValues = {
