@@ -2,9 +2,9 @@ import { GatewayError, type ErrorCode, type ErrorType } from '../domain/errors.t
 import { BlobsUnavailableError } from '../gateway/ports/blobs.ts'
 import { HttpError, type HttpErrorCode } from '../http1/server/http-error.ts'
 
-/** The HTTP status of each error code. */
+/** The HTTP status of each error code, in the order of `errorTypeOf`. */
 const statusOf = {
-  malformed_request: 400,
+  // invalid_request_error
   invalid_json: 400,
   json_required: 400,
   invalid_field: 400,
@@ -14,37 +14,46 @@ const statusOf = {
   unpriced_feature: 400,
   unsupported_input: 400,
   thread_unsupported_request: 400,
+  method_not_allowed: 405,
+  link_ended: 410,
+  malformed_request: 400,
+  unsupported_encoding: 415,
+  range_not_satisfiable: 416,
   ref_video_not_ready: 400,
   ref_video_mismatch: 400,
+  content_archived: 410,
+  // content_policy_violation
   content_policy_violation: 400,
+  // authentication_error
   invalid_api_key: 401,
   account_suspended: 401,
   project_closed: 401,
   admin_token_unknown: 401,
   admin_token_expired: 401,
   admin_token_revoked: 401,
-  account_closed: 401,
-  secret_ended: 401,
-  key_disabled: 401,
-  key_expired: 401,
   not_signed_in: 401,
   wrong_credentials: 401,
   code_needed: 401,
   fresh_sign_in_needed: 401,
   sign_in_failed: 401,
-  insufficient_balance: 402,
-  budget_exceeded: 402,
+  account_closed: 401,
+  secret_ended: 401,
+  key_disabled: 401,
+  key_expired: 401,
+  // permission_error
   missing_scope: 403,
   grants_per_day_exceeded: 403,
-  address_not_allowed: 403,
-  route_not_allowed: 403,
   role_not_allowed: 403,
   cross_site_request: 403,
+  address_not_allowed: 403,
+  route_not_allowed: 403,
+  // insufficient_balance
+  insufficient_balance: 402,
+  budget_exceeded: 402,
+  // not_found_error
   model_not_found: 404,
   not_found: 404,
-  method_not_allowed: 405,
-  body_timeout: 408,
-  headers_timeout: 408,
+  // conflict_error
   already_exists: 409,
   already_closed: 409,
   account_not_empty: 409,
@@ -56,14 +65,13 @@ const statusOf = {
   mail_off: 409,
   removals_not_allowed: 409,
   catalog_changed: 409,
+  last_owner: 409,
   idempotency_key_reuse: 409,
   video_not_ready: 409,
-  last_owner: 409,
-  content_archived: 410,
-  link_ended: 410,
+  // request_too_large
+  headers_too_large: 431,
   request_too_large: 413,
-  unsupported_encoding: 415,
-  range_not_satisfiable: 416,
+  // rate_limit_error
   balance_reserved: 429,
   budget_reserved: 429,
   requests_per_minute: 429,
@@ -71,12 +79,16 @@ const statusOf = {
   concurrent_requests: 429,
   rate_limited: 429,
   too_many_tries: 429,
-  headers_too_large: 431,
-  server_error: 500,
-  upstream_error: 502,
+  // server_error
   unavailable: 503,
   books_inconsistent: 503,
   overloaded: 503,
+  server_error: 500,
+  // upstream_error
+  upstream_error: 502,
+  // timeout_error
+  headers_timeout: 408,
+  body_timeout: 408,
   upstream_timeout: 504,
 } as const satisfies Record<ErrorCode, number>
 
