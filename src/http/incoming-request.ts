@@ -6,6 +6,7 @@ import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
 import { wholeRange } from '../http1/byte-range.ts'
 import type { ByteStream } from '../http1/byte-stream.ts'
 import { GrowingBuffer } from '../http1/growing-buffer.ts'
+import { readToEnd } from '../http1/read-all.ts'
 import type { BodyLimits } from '../http1/server/request-body.ts'
 import { bodyText, type BodyText } from '../http1/server/server-request.ts'
 import { DecodedBody } from './decoded-body.ts'
@@ -101,10 +102,7 @@ class DecodedRequest implements IncomingRequest {
   }
 
   async bytes(limits: BodyLimits): Promise<Buffer> {
-    const body = this.stream(limits)
-    const bytes = new GrowingBuffer()
-    for (let piece = await body.read(); piece !== undefined; piece = await body.read()) bytes.append(piece)
-    return Buffer.from(bytes.take().buffer)
+    return readToEnd(this.stream(limits))
   }
 
   stream(limits: BodyLimits): ByteStream {
@@ -176,7 +174,7 @@ async function collectText(request: Source, limits: BodyLimits, memory: Reservat
     if (!memory.tryTake(piece.length)) await memory.take(piece.length, request.signal)
     bytes.append(piece)
   }
-  return bodyText(wholeRange(Buffer.from(bytes.take().buffer)))
+  return bodyText(wholeRange(bytes.takeBuffer()))
 }
 
 /**

@@ -37,4 +37,9 @@ export class GrowingBuffer {
     this.#length = 0
     return new Uint8Array(buffer.byteLength === length ? buffer : buffer.transfer(length))
   }
+
+  /** Like `take`, as a Buffer of the same memory. */
+  takeBuffer(): Buffer<ArrayBuffer> {
+    return Buffer.from(this.take().buffer)
+  }
 }

@@ -1,5 +1,14 @@
-import type { OwnedByteStream } from './byte-stream.ts'
+import type { ByteStream, OwnedByteStream } from './byte-stream.ts'
 import { GrowingBuffer } from './growing-buffer.ts'
+
+/** Reads a stream to its end. Only for a stream that has a limit of its own. */
+export async function readToEnd(
+  stream: Pick<ByteStream, 'read'>,
+  bytes = new GrowingBuffer(),
+): Promise<Buffer<ArrayBuffer>> {
+  for (let piece = await stream.read(); piece !== undefined; piece = await stream.read()) bytes.append(piece)
+  return bytes.takeBuffer()
+}
 
 /**
  * Reads a stream to its end. Stops, without cancelling the stream, and returns undefined when it is longer than

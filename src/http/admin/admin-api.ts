@@ -4,8 +4,8 @@ import type { ByteBudget } from '../../gateway/byte-budgets/byte-budget.ts'
 import { readText, type IncomingRequest } from '../incoming-request.ts'
 import { errorBody, errorHeaders, gatewayErrorOf, statusOfError } from '../errors.ts'
 import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
-import { streamOf } from '../../http1/byte-stream.ts'
 import { wholeRange } from '../../http1/byte-range.ts'
+import { readToEnd } from '../../http1/read-all.ts'
 import { bodyTooLarge } from '../../http1/server/http-error.ts'
 import { bodyText } from '../../http1/server/server-request.ts'
 import { requireCaller, type AdminAccess } from './admin-access.ts'
@@ -87,12 +87,7 @@ export function trustedAdminApi(ports: AdminPorts): (request: Request) => Promis
 
 async function bodyOf(body: HttpReply['body']): Promise<BodyInit | null> {
   if (body === null || typeof body === 'string') return body
-  const stream = body instanceof Uint8Array ? streamOf(body) : body
-  const pieces: Uint8Array[] = []
-  // A piece is valid until the next one is read.
-  for (let piece = await stream.read(); piece !== undefined; piece = await stream.read())
-    pieces.push(Uint8Array.from(piece))
-  return Buffer.concat(pieces)
+  return body instanceof Uint8Array ? Uint8Array.from(body) : readToEnd(body)
 }
 
 async function answer(request: AdminRequest, caller: AdminCaller, ports: AdminPorts): Promise<HttpReply> {

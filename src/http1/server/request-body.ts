@@ -1,5 +1,6 @@
 import type { ByteStream } from '../byte-stream.ts'
 import { GrowingBuffer } from '../growing-buffer.ts'
+import { readToEnd } from '../read-all.ts'
 import { ChunkedBody } from '../wire/chunked-body.ts'
 import { bodyTooLarge, HttpError } from './http-error.ts'
 import { NEVER, ticks } from './limits.ts'
@@ -105,12 +106,9 @@ export class RequestBody implements ByteStream, WaitingBody {
     return this
   }
 
-  async readAll(limits: BodyLimits): Promise<Buffer> {
+  readAll(limits: BodyLimits): Promise<Buffer> {
     const stream = this.open(limits)
-    const bytes = new GrowingBuffer(this.#receivedBytes + this.#missingBytes)
-    for (let piece = await stream.read(); piece !== undefined; piece = await stream.read())
-      bytes.append(piece)
-    return Buffer.from(bytes.take().buffer)
+    return readToEnd(stream, new GrowingBuffer(this.#receivedBytes + this.#missingBytes))
   }
 
   read(): Promise<Uint8Array | undefined> {
