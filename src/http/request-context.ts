@@ -61,6 +61,9 @@ export type BufferedReply = HttpReply & { readonly body: string | null }
 /** Answers the requests of a route. Rejects with a `GatewayError` to refuse one. */
 export type Handler = (context: RequestContext) => Promise<HttpReply>
 
+/** Headers of a reply that proxies must pass on while it is produced. */
+export const UNBUFFERED = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
+
 export function jsonReply(
   status: number,
   value: unknown,

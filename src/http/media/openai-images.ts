@@ -11,9 +11,10 @@ import type { Clock } from '../../gateway/ports/clock.ts'
 import type { ByteStream } from '../../http1/byte-stream.ts'
 import { readImageForm } from '../../protocol/media/media-requests.ts'
 import { optionalBoolean } from '../../protocol/request-fields.ts'
+import { EVENT_STREAM_TYPE } from '../../protocol/sse/event-stream-type.ts'
 import { COMMENT, COMMENT_AFTER_MS } from '../../protocol/sse/heartbeat.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
-import { jsonReply, type HttpReply } from '../request-context.ts'
+import { jsonReply, UNBUFFERED, type HttpReply } from '../request-context.ts'
 import { Base64Body, type BodyPart } from './base64-json.ts'
 import { createdImageReply, NO_RETRY, unfinishedReply, unixSeconds } from './job-replies.ts'
 
@@ -89,11 +90,7 @@ function eventsReply(job: Job, { route, record, client }: MediaCall, ports: Open
     return new Base64Body(await eventsOf(ended, route, ports))
   }
   const body = new AwaitedStream(untilEnded(), ports.clock)
-  const headers = {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-cache',
-    'x-accel-buffering': 'no',
-  }
+  const headers = { 'content-type': EVENT_STREAM_TYPE, ...UNBUFFERED }
   return { status: 200, headers, body, ended: body.ended }
 }
 

@@ -1,4 +1,3 @@
-import { GatewayError } from '../../domain/errors.ts'
 import { isFinal, type Job, type JobState } from '../../domain/jobs/job.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { deleteVideo } from '../../gateway/media/delete-video.ts'
@@ -8,7 +7,7 @@ import type { Blobs } from '../../gateway/ports/blobs.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { Jobs } from '../../gateway/ports/jobs.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
-import { refuseUnknown } from '../list-query.ts'
+import { refuseUnknown, wrongParameter } from '../list-query.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 import { completedVideo, failureError, unfinishedReply, unixSeconds, type Creation } from './job-replies.ts'
 
@@ -121,8 +120,4 @@ export async function deletedVideoReply(
 /** The SDKs can ask for a thumbnail or a sprite sheet. A clip must not be taken for one. */
 export function refuseVariants(request: Pick<IncomingRequest, 'query'>): void {
   readChoice(new URLSearchParams(request.query), 'variant', ['video'])
-}
-
-function wrongParameter(param: string, problem: string): GatewayError {
-  return new GatewayError('invalid_field', `"${param}" ${problem}.`, { param })
 }

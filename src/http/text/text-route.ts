@@ -9,7 +9,13 @@ import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
 import type { UpstreamError } from '../../protocol/upstream-error.ts'
 import { callerOf, type CallerPorts } from '../caller.ts'
 import { readText } from '../incoming-request.ts'
-import { sentTags, type Handler, type HttpReply, type RequestContext } from '../request-context.ts'
+import {
+  sentTags,
+  UNBUFFERED,
+  type Handler,
+  type HttpReply,
+  type RequestContext,
+} from '../request-context.ts'
 
 type TextRoutePorts = {
   readonly caller: CallerPorts
@@ -82,9 +88,6 @@ async function readCall(context: RequestContext, ports: TextRoutePorts): Promise
 function bypasses(idempotency: string | null): boolean {
   return idempotency !== null && idempotency.trim().toLowerCase() === 'bypass'
 }
-
-/** Proxies must pass a stream on while it is produced. */
-const UNBUFFERED = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
 
 /** Makes the error body that the clients of a route read. */
 type RefusalBody = (body: { readonly error: UpstreamError }) => object
