@@ -8,6 +8,7 @@ import type { RequestRecords } from '../gateway/ports/request-records.ts'
 import type { SharedCache } from '../gateway/ports/shared-cache.ts'
 import type { Webhooks } from '../gateway/ports/webhooks.ts'
 import { dollars } from './dollars.ts'
+import { registerNumber, type NumberMetric } from './number-metrics.ts'
 
 /** Functions that are called when the metrics are read. */
 export type Gauges = BooksGauges & {
@@ -33,11 +34,9 @@ export type Gauges = BooksGauges & {
 export function registerGauges(gauges: Gauges, registry: Registry): void {
   registerHeld(gauges, registry)
   registerOpenJobs(gauges, registry)
-  for (const number of numbers(gauges)) registerNumber(number, registry)
-  registerBooksGauges(gauges, registry)
-  registerRecords(gauges, registry)
-  registerWebhooks(gauges, registry)
-  registerMail(gauges, registry)
+  for (const number of [...numbersOfWork(gauges), ...numbersOfBooks(gauges), ...numbersOfMessages(gauges)])
+    registerNumber(number, registry)
+  registerOutcomes(recordOutcomes(gauges), registry)
   if (gauges.sharedCache !== undefined) registerSharedCache(gauges.sharedCache, registry)
 }
 
@@ -68,10 +67,7 @@ function registerOpenJobs({ openJobs }: Gauges, registry: Registry): Gauge {
   })
 }
 
-/** A metric without labels. */
-type NumberGauge = { readonly name: string; readonly help: string; readonly read: () => number }
-
-function numbers(gauges: Gauges): readonly NumberGauge[] {
+function numbersOfWork(gauges: Gauges): readonly NumberMetric[] {
   const { bodyMemory, inputSpool } = gauges
   return [
     {
@@ -127,110 +123,103 @@ function numbers(gauges: Gauges): readonly NumberGauge[] {
   ]
 }
 
-function registerRecords({ records }: Gauges, registry: Registry): Counter {
-  return new Counter({
+/** Problems that stop paid requests. */
+function numbersOfBooks(gauges: BooksGauges): readonly NumberMetric[] {
+  return [
+    {
+      name: 'tollgate_anchor_write_failures_total',
+      help: 'Writes of the anchor file that failed. Each is tried again after a second.',
+      read: gauges.anchorFailures,
+    },
+    {
+      name: 'tollgate_books_stopped',
+      help: '1 while all paid requests are refused because of a problem in the books.',
+      read: () => Number(gauges.isStopped()),
+    },
+    {
+      name: 'tollgate_stopped_accounts',
+      help: 'Accounts whose paid requests are refused because of a problem in their books.',
+      read: gauges.stoppedAccounts,
+    },
+  ]
+}
+
+function numbersOfMessages({ webhooks, mail }: Gauges): readonly NumberMetric[] {
+  return [
+    {
+      name: 'tollgate_webhook_messages_waiting',
+      help: 'Messages of webhooks that were not delivered yet.',
+      read: async () => (await webhooks.counts()).waiting,
+    },
+    {
+      name: 'tollgate_webhook_messages_dropped_total',
+      help: 'Messages that were dropped, because the queue of their webhook was full.',
+      read: async () => (await webhooks.counts()).dropped,
+    },
+    {
+      name: 'tollgate_mails_waiting',
+      help: 'Mails that were not sent yet.',
+      read: async () => (await mail.counts()).waiting,
+    },
+    {
+      name: 'tollgate_mails_left_out_total',
+      help: 'Events that were not mailed, because their address had its mails of the day.',
+      read: async () => (await mail.counts()).leftOut,
+    },
+  ]
+}
+
+/** A counter with the label `outcome`. */
+type OutcomeCounter = {
+  readonly name: string
+  readonly help: string
+  readonly read: () => Readonly<Record<string, number>>
+}
+
+function recordOutcomes({ records }: Gauges): OutcomeCounter {
+  return {
     name: 'tollgate_request_records_total',
     help: 'Records of requests: written, dropped because they could not be, and suppressed refusals, which are only counted.',
-    labelNames: ['outcome'],
-    registers: [registry],
-    collect() {
-      this.reset()
+    read: () => {
       const { written, dropped, suppressed } = records.counts
-      this.inc({ outcome: 'written' }, written)
-      this.inc({ outcome: 'dropped' }, dropped)
-      this.inc({ outcome: 'suppressed' }, suppressed)
+      return { written, dropped, suppressed }
     },
-  })
-}
-
-function registerWebhooks({ webhooks }: Gauges, registry: Registry): void {
-  const registers = [registry]
-  const waiting = new Gauge({
-    name: 'tollgate_webhook_messages_waiting',
-    help: 'Messages of webhooks that were not delivered yet.',
-    registers,
-    async collect() {
-      this.set((await webhooks.counts()).waiting)
-    },
-  })
-  const dropped = new Counter({
-    name: 'tollgate_webhook_messages_dropped_total',
-    help: 'Messages that were dropped, because the queue of their webhook was full.',
-    registers,
-    async collect() {
-      const counts = await webhooks.counts()
-      this.reset()
-      this.inc(counts.dropped)
-    },
-  })
-  void [waiting, dropped]
-}
-
-function registerMail({ mail }: Gauges, registry: Registry): void {
-  const registers = [registry]
-  const waiting = new Gauge({
-    name: 'tollgate_mails_waiting',
-    help: 'Mails that were not sent yet.',
-    registers,
-    async collect() {
-      this.set((await mail.counts()).waiting)
-    },
-  })
-  const leftOut = new Counter({
-    name: 'tollgate_mails_left_out_total',
-    help: 'Events that were not mailed, because their address had its mails of the day.',
-    registers,
-    async collect() {
-      const counts = await mail.counts()
-      this.reset()
-      this.inc(counts.leftOut)
-    },
-  })
-  void [waiting, leftOut]
+  }
 }
 
 function registerSharedCache(cache: Pick<SharedCache, 'counts' | 'isConnected'>, registry: Registry): void {
-  const registers = [registry]
-  const up = new Gauge({
+  const up: NumberMetric = {
     name: 'tollgate_shared_cache_up',
     help: '1 while the gateway is connected to the Valkey or Redis server.',
-    registers,
-    collect() {
-      this.set(cache.isConnected ? 1 : 0)
-    },
-  })
-  const calls = new Counter({
+    read: () => Number(cache.isConnected),
+  }
+  const calls: OutcomeCounter = {
     name: 'tollgate_shared_cache_calls_total',
     help: 'Calls of the Valkey or Redis server: answered, failed, and skipped while it is off after a failure.',
-    labelNames: ['outcome'],
-    registers,
-    collect() {
-      this.reset()
+    read: () => {
       const { answered, failed, skipped } = cache.counts
-      this.inc({ outcome: 'answered' }, answered)
-      this.inc({ outcome: 'failed' }, failed)
-      this.inc({ outcome: 'skipped' }, skipped)
+      return { answered, failed, skipped }
     },
-  })
-  const rejected = new Counter({
+  }
+  const rejected: NumberMetric = {
     name: 'tollgate_shared_cache_rejected_total',
     help: 'Values in the Valkey or Redis server that no gateway with this secret key wrote for their place.',
-    registers,
-    collect() {
-      this.reset()
-      this.inc(cache.counts.rejected)
-    },
-  })
-  void [up, calls, rejected]
+    read: () => cache.counts.rejected,
+  }
+  registerNumber(up, registry)
+  registerOutcomes(calls, registry)
+  registerNumber(rejected, registry)
 }
 
-function registerNumber({ name, help, read }: NumberGauge, registry: Registry): Gauge {
-  return new Gauge({
+function registerOutcomes({ name, help, read }: OutcomeCounter, registry: Registry): Counter {
+  return new Counter({
     name,
     help,
+    labelNames: ['outcome'],
     registers: [registry],
     collect() {
-      this.set(read())
+      this.reset()
+      for (const [outcome, count] of Object.entries(read())) this.inc({ outcome }, count)
     },
   })
 }
@@ -243,35 +232,4 @@ type BooksGauges = {
   readonly isStopped: () => boolean
   /** The number of accounts that may not start paid work, because of a problem in their own books. */
   readonly stoppedAccounts: () => number
-}
-
-/** Metrics of problems that stop paid requests. */
-function registerBooksGauges(gauges: BooksGauges, registry: Registry): void {
-  const registers = [registry]
-  const anchorFailures = new Counter({
-    name: 'tollgate_anchor_write_failures_total',
-    help: 'Writes of the anchor file that failed. Each is tried again after a second.',
-    registers,
-    collect() {
-      this.reset()
-      this.inc(gauges.anchorFailures())
-    },
-  })
-  const isStopped = new Gauge({
-    name: 'tollgate_books_stopped',
-    help: '1 while all paid requests are refused because of a problem in the books.',
-    registers,
-    collect() {
-      this.set(gauges.isStopped() ? 1 : 0)
-    },
-  })
-  const stoppedAccounts = new Gauge({
-    name: 'tollgate_stopped_accounts',
-    help: 'Accounts whose paid requests are refused because of a problem in their books.',
-    registers,
-    collect() {
-      this.set(gauges.stoppedAccounts())
-    },
-  })
-  void [anchorFailures, isStopped, stoppedAccounts]
 }

@@ -1,4 +1,5 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
+import { registerNumber, type NumberMetric } from './number-metrics.ts'
 
 const MICROSECONDS = 1_000_000
 
@@ -10,40 +11,38 @@ export type ProcessFiles = {
 
 /** The metrics that Prometheus client libraries have for each process, with their conventional names. */
 export function registerProcessMetrics(registry: Registry, files: ProcessFiles): void {
-  const registers = [registry]
-  const cpu = new Counter({
-    name: 'process_cpu_seconds_total',
-    help: 'User and system CPU time in seconds.',
-    registers,
-    collect() {
-      const { user, system } = process.cpuUsage()
-      this.reset()
-      this.inc((user + system) / MICROSECONDS)
+  for (const number of processNumbers(files)) registerNumber(number, registry)
+}
+
+function processNumbers(files: ProcessFiles): readonly NumberMetric[] {
+  return [
+    {
+      name: 'process_cpu_seconds_total',
+      help: 'User and system CPU time in seconds.',
+      read: () => {
+        const { user, system } = process.cpuUsage()
+        return (user + system) / MICROSECONDS
+      },
     },
-  })
-  const memory = new Gauge({
-    name: 'process_resident_memory_bytes',
-    help: 'Resident memory in bytes.',
-    registers,
-    collect() {
-      this.set(process.memoryUsage.rss())
+    {
+      name: 'process_resident_memory_bytes',
+      help: 'Resident memory in bytes.',
+      read: () => process.memoryUsage.rss(),
     },
-  })
-  const start = new Gauge({
-    name: 'process_start_time_seconds',
-    help: 'The start of the process, in seconds since 1970.',
-    registers,
-  })
-  start.set(performance.timeOrigin / 1000)
-  const open = new Gauge({
-    name: 'process_open_fds',
-    help: 'Open file descriptors.',
-    registers,
-    collect() {
-      this.set(files.open() ?? Number.NaN)
+    {
+      name: 'process_start_time_seconds',
+      help: 'The start of the process, in seconds since 1970.',
+      read: () => performance.timeOrigin / 1000,
     },
-  })
-  const max = new Gauge({ name: 'process_max_fds', help: 'The limit of open file descriptors.', registers })
-  max.set(files.max ?? Number.NaN)
-  void [cpu, memory, open]
+    {
+      name: 'process_open_fds',
+      help: 'Open file descriptors.',
+      read: () => files.open() ?? Number.NaN,
+    },
+    {
+      name: 'process_max_fds',
+      help: 'The limit of open file descriptors.',
+      read: () => files.max ?? Number.NaN,
+    },
+  ]
 }
