@@ -1,5 +1,6 @@
 import { GatewayError } from '../domain/errors.ts'
 import { parseTime } from '../domain/rfc-3339.ts'
+import { MS_PER_DAY } from '../domain/time.ts'
 import type { Page, TimeRange } from '../gateway/ports/ledger-reports.ts'
 
 const LIMIT_DEFAULT = 50
@@ -51,7 +52,6 @@ export function pageOf<Line, Row>(
   return { data: shown.map(rowOf), has_more: hasMore, next: hasMore ? cursorOf(last) : null }
 }
 
-export const MS_PER_DAY = 86_400_000
 const DAYS_MAX = 92
 const EXAMPLE = 'such as 2026-11-01T00:00:00Z'
 

@@ -1,7 +1,6 @@
 import type { StrictestRates } from '../domain/limits/admission.ts'
+import { MS_PER_MINUTE, MS_PER_S } from '../domain/time.ts'
 
-const MS_PER_S = 1000
-const MS_PER_MINUTE = 60_000
 const MINUTES_PER_HOUR = 60
 
 /** The headers of a reply, by name. */

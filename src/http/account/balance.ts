@@ -5,6 +5,7 @@ import type { StatementLine, StatementPage } from '../../gateway/ports/ledger-re
 import { jsonReply, type HttpReply } from '../request-context.ts'
 import { formatId } from '../../domain/ids.ts'
 import { operationKinds, type OperationKind } from '../../domain/ledger/operation.ts'
+import { instant } from '../../domain/time.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { attributionJson } from './usage.ts'
 import { pageOf, readOpenRange, readPage, refuseUnknown, wrongParameter } from '../list-query.ts'
@@ -95,6 +96,6 @@ function movementJson(line: StatementLine) {
     amount_usd: formatUsd(amount),
     ref: credits.has(kind) || ref === '' ? null : ref,
     ...attributionJson(line),
-    created_at: new Date(atMs).toISOString(),
+    created_at: instant(atMs),
   }
 }

@@ -2,6 +2,7 @@ import { encodeKeySettings } from '../../domain/accounts/key-settings.ts'
 import type { Authenticated } from '../../gateway/ports/api-keys.ts'
 import type { Accounts } from '../../gateway/ports/accounts.ts'
 import type { Project } from '../../domain/accounts/project.ts'
+import { instant } from '../../domain/time.ts'
 import { limitsOf, termsOf, type LimitReads } from './limits-json.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 
@@ -26,7 +27,7 @@ export async function readKey(
     object: 'key',
     id: apiKey.publicId,
     name: apiKey.name,
-    created_at: new Date(apiKey.createdAtMs).toISOString(),
+    created_at: instant(apiKey.createdAtMs),
     expires_at,
     disabled_at: null,
     models,

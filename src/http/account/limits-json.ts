@@ -1,5 +1,6 @@
 import { encodeTerms, termsOfModel } from '../../domain/limits/limits-row.ts'
 import { formatUsd } from '../../domain/money.ts'
+import { instant } from '../../domain/time.ts'
 import type { BudgetStatus, LimitOwner, Limits } from '../../gateway/ports/limits.ts'
 
 /** The reads that the limits of an owner need. */
@@ -35,6 +36,6 @@ function budgetJson({ spent, reserved, remaining, resetsAtMs }: BudgetStatus): o
     spent_usd: formatUsd(spent),
     reserved_usd: formatUsd(reserved),
     remaining_usd: formatUsd(remaining),
-    resets_at: resetsAtMs === undefined ? null : new Date(resetsAtMs).toISOString(),
+    resets_at: resetsAtMs === undefined ? null : instant(resetsAtMs),
   }
 }

@@ -10,6 +10,7 @@ import {
   type ItemName,
 } from '../../domain/pricing/itemize-charge.ts'
 import { bucketNames } from '../../domain/pricing/usage.ts'
+import { instant } from '../../domain/time.ts'
 import { publicId } from '../../gateway/media/job-id.ts'
 import type { RecordedRequest } from '../../gateway/ports/request-records.ts'
 import type { BookedMovement, BookedCharge } from '../../gateway/ports/booked-items.ts'
@@ -22,7 +23,7 @@ export function recordJson(record: RecordedRequest) {
   return {
     id: record.id,
     object: 'request',
-    created_at: new Date(record.atMs).toISOString(),
+    created_at: instant(record.atMs),
     key: record.apiKeyId,
     project: record.projectId ?? null,
     route: record.route,
@@ -73,7 +74,7 @@ export function movementPage({ kind, id, amount, note, atMs }: BookedMovement, {
     kind,
     amount_usd: formatUsd(kind === 'debit' ? subtractUsd(ZERO, amount) : amount),
     ...(isForOperator && { note }),
-    created_at: new Date(atMs).toISOString(),
+    created_at: instant(atMs),
   }
 }
 
@@ -84,8 +85,8 @@ function holdJson({ record, booked }: FoundRequest) {
     return {
       amount_usd: formatUsd(amount),
       state,
-      placed_at: new Date(placedAtMs).toISOString(),
-      ended_at: endedAtMs === null ? null : new Date(endedAtMs).toISOString(),
+      placed_at: instant(placedAtMs),
+      ended_at: endedAtMs === null ? null : instant(endedAtMs),
     }
   }
   if (record?.held === undefined) return null
@@ -109,7 +110,7 @@ function chargeJson(charge: BookedCharge, { isForOperator }: Reader) {
       id: formatId('op', id),
       amount_usd: formatUsd(amount),
       ...(isForOperator && { note }),
-      created_at: new Date(atMs).toISOString(),
+      created_at: instant(atMs),
     })),
   }
 }
@@ -184,9 +185,9 @@ function jobJson(job: Job) {
     route: job.route,
     reserved_usd: formatUsd(held),
     failure: failure === null ? null : { code: failure.code ?? null, message: failure.message },
-    created_at: new Date(createdAtMs).toISOString(),
-    changed_at: new Date(changedAtMs).toISOString(),
-    deadline_at: new Date(deadlineAtMs).toISOString(),
+    created_at: instant(createdAtMs),
+    changed_at: instant(changedAtMs),
+    deadline_at: instant(deadlineAtMs),
   }
 }
 

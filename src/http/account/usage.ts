@@ -4,6 +4,7 @@ import type { Attribution } from '../../domain/ledger/attribution.ts'
 import { formatUsd, subtractUsd } from '../../domain/money.ts'
 import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
+import { instant } from '../../domain/time.ts'
 import type { Authenticated } from '../../gateway/ports/api-keys.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { Charge } from '../../gateway/ports/charge.ts'
@@ -73,7 +74,7 @@ export function totalsJson<Sums extends object>(
   totals: NetTotals,
   sumsOf: (totals: NetTotals) => Sums,
 ) {
-  return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), ...sumsOf(totals) }
+  return { from: instant(fromMs), to: instant(toMs), ...sumsOf(totals) }
 }
 
 /** The sums of charges as customers see them. The cost is net of the refunds that were made in the same time. */
@@ -107,7 +108,7 @@ export function usageJson(line: UsageLine) {
     ...attributionJson(line),
     cost_usd: formatUsd(line.cost),
     refunded_usd: formatUsd(line.refunded),
-    created_at: new Date(line.atMs).toISOString(),
+    created_at: instant(line.atMs),
   }
 }
 

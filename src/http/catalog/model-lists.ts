@@ -4,6 +4,7 @@ import type { Model, MediaModel, TextModel } from '../../domain/catalog/model.ts
 import { writeImagePricing } from '../../domain/catalog/rows/image-pricing.ts'
 import { writeTextPricing } from '../../domain/catalog/rows/pricing-row.ts'
 import { formatUsd } from '../../domain/money.ts'
+import { instant } from '../../domain/time.ts'
 
 /** `GET /v1/models`: all models that are on, in a shape that the OpenAI and Anthropic SDKs parse. */
 export const listModels = preparedOnce(catalog => {
@@ -39,7 +40,7 @@ function modelBody(model: Model) {
     kind,
     display_name: displayName,
     type: 'model',
-    created_at: new Date(createdAtMs).toISOString(),
+    created_at: instant(createdAtMs),
     context_window: contextWindow,
     max_input_tokens: contextWindow,
     max_output_tokens: maxOutputTokens,
@@ -91,7 +92,7 @@ function frame({ revision, updatedAtMs }: Catalog, data: readonly object[]) {
     object: 'list',
     currency: 'USD',
     revision,
-    updated_at: new Date(updatedAtMs).toISOString(),
+    updated_at: instant(updatedAtMs),
     data,
   }
 }

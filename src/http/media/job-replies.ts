@@ -1,6 +1,7 @@
 import { GatewayError, type ErrorType } from '../../domain/errors.ts'
 import type { FailureReason, Job } from '../../domain/jobs/job.ts'
 import { formatUsd } from '../../domain/money.ts'
+import { MS_PER_S } from '../../domain/time.ts'
 import { openImages, type ResultPorts } from '../../gateway/media/open-result.ts'
 import { publicId } from '../../gateway/media/job-id.ts'
 import { BlobsUnavailableError } from '../../gateway/ports/blobs.ts'
@@ -9,8 +10,6 @@ import { Base64Body, base64Length, type BodyPart } from './base64-json.ts'
 
 /** Money may have moved or a repeat cannot help, so client libraries must not send the request again by themselves. */
 export const NO_RETRY = { 'x-should-retry': 'false' }
-
-const MS = 1000
 
 /** The reply to the request that created a failed job. */
 const replyTo = {
@@ -161,7 +160,7 @@ export function completedVideo(job: Job, baseUrl: string) {
   return {
     ...identity(job),
     status: 'completed',
-    ...(job.durationMs === null ? {} : { duration: job.durationMs / MS }),
+    ...(job.durationMs === null ? {} : { duration: job.durationMs / MS_PER_S }),
     cost_usd: formatUsd(job.cost ?? job.held),
     data: isArchived ? [] : [{ url }],
     ...(isArchived ? { archived: true } : {}),
@@ -170,5 +169,5 @@ export function completedVideo(job: Job, baseUrl: string) {
 
 /** An instant as the contract writes `created`. */
 export function unixSeconds(atMs: number): number {
-  return Math.floor(atMs / MS)
+  return Math.floor(atMs / MS_PER_S)
 }

@@ -1,5 +1,6 @@
 import { isFinal, type Job, type JobState } from '../../domain/jobs/job.ts'
 import { formatUsd } from '../../domain/money.ts'
+import { MS_PER_S } from '../../domain/time.ts'
 import { deleteVideo } from '../../gateway/media/delete-video.ts'
 import { publicId } from '../../gateway/media/job-id.ts'
 import { ownJob } from '../../gateway/media/read-job.ts'
@@ -13,7 +14,6 @@ import { completedVideo, failureError, unfinishedReply, unixSeconds, type Creati
 
 const LIMIT_DEFAULT = 20
 const LIMIT_MAX = 100
-const MS = 1000
 
 /** The SDKs know four states. They wait as long as a job is `queued` or `in_progress`. */
 const statusOf = {
@@ -36,7 +36,7 @@ export type Shown = {
 function openAiVideo(job: Job, { baseUrl, videoRetentionMs }: Shown): object {
   const { state, failure, durationMs, request, createdAtMs, changedAtMs, archivedAtMs } = job
   const hasClip = state === 'completed' && archivedAtMs === null
-  const seconds = (durationMs ?? request.durationMs ?? 0) / MS
+  const seconds = (durationMs ?? request.durationMs ?? 0) / MS_PER_S
   const { created: _, ...paid } = state === 'completed' ? completedVideo(job, baseUrl) : { created: 0 }
   return {
     id: publicId(job),

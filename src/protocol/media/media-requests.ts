@@ -2,6 +2,7 @@ import { allowsDuration, describeDurations, type Engine } from '../../domain/cat
 import type { MediaParams, VideoModel } from '../../domain/catalog/model.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { Params } from '../../domain/jobs/params.ts'
+import { MS_PER_S } from '../../domain/time.ts'
 import {
   invalidChoice,
   invalidField,
@@ -41,8 +42,6 @@ export function readImageForm(fields: Readonly<Record<string, unknown>>): Readon
   }
 }
 
-const MS = 1000
-
 export type VideoRequest = {
   readonly model: string
   readonly prompt: string
@@ -76,7 +75,7 @@ function readWait(fields: Readonly<Record<string, unknown>>, waitMsMax: number):
   const timeout = fields['timeout'] ?? undefined
   if (timeout !== undefined) {
     const seconds = numberIn(timeout)
-    return seconds === undefined ? waitMsMax : Math.min(Math.max(seconds * MS, 0), waitMsMax)
+    return seconds === undefined ? waitMsMax : Math.min(Math.max(seconds * MS_PER_S, 0), waitMsMax)
   }
   return isTrue(fields['wait']) ? waitMsMax : null
 }
@@ -105,7 +104,7 @@ export function readDuration(fields: Readonly<Record<string, unknown>>, engine: 
       { param: name },
     )
   }
-  return Math.round(seconds * MS)
+  return Math.round(seconds * MS_PER_S)
 }
 
 /** Undefined for a value that is not a finite number. A numeric string is a number. */

@@ -1,4 +1,5 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
+import { MS_PER_HOUR } from '../../domain/time.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { AcceptedJob, MediaProvider } from '../../gateway/ports/media-provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
@@ -30,7 +31,6 @@ export const falKind: MediaKindEntry = {
 type FalPorts = { readonly send: SendMedia; readonly clock: Clock; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 2000
-const HOUR_MS = 3_600_000
 
 /**
  * The queue of fal: images and videos of many models. A poll asks for the status, and for the result of a completed
@@ -48,7 +48,7 @@ export function fal({ send, clock, secretOf }: FalPorts): MediaProvider {
     pollEveryMsMin: POLL_EVERY_MS,
 
     // Results stay for days. A model has no field for an earlier job, and takes its clip.
-    continuesFrom: () => ({ from: 'clip', linkTtlMs: 24 * HOUR_MS }),
+    continuesFrom: () => ({ from: 'clip', linkTtlMs: 24 * MS_PER_HOUR }),
 
     async submit(call) {
       const { provider, model } = call

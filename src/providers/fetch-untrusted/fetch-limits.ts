@@ -1,10 +1,9 @@
+import { MS_PER_S } from '../../domain/time.ts'
 import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { FetchedBody } from '../../gateway/ports/untrusted-fetch.ts'
 import type { HttpResponse } from '../../http1/client/http-client.ts'
 import { failureReason } from '../http/failure-reason.ts'
-
-const MS = 1000
 
 /**
  * Ends one fetch, with all its redirects, when its time is over or its caller gives it up. Call `stop` when the fetch
@@ -22,7 +21,7 @@ export class FetchLimits {
     { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: CallerSignal },
   ) {
     this.#clear = clock.after(timeoutMs, () => {
-      this.#end(new FetchError(`it took more than ${timeoutMs / MS} s`))
+      this.#end(new FetchError(`it took more than ${timeoutMs / MS_PER_S} s`))
     })
     this.#caller = signal
     signal?.addEventListener('abort', this.#onAbort)

@@ -1,4 +1,5 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
+import { MS_PER_DAY } from '../../domain/time.ts'
 import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
@@ -25,7 +26,6 @@ export const geminigenKind: MediaKindEntry = {
 type GeminigenPorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 3000
-const DAY_MS = 86_400_000
 
 /**
  * GeminiGen.AI: images and videos of several vendors' models. Its history lists jobs by their prompts and has no field
@@ -38,7 +38,7 @@ export function geminigen({ send, secretOf }: GeminigenPorts): MediaProvider {
 
     // Files are kept for a month. The history of a job has its links.
     continuesFrom: ({ model }) =>
-      changesClip(model) ? { from: 'clip', linkTtlMs: 7 * DAY_MS } : { from: 'id' },
+      changesClip(model) ? { from: 'clip', linkTtlMs: 7 * MS_PER_DAY } : { from: 'id' },
 
     async submit(call) {
       const form = submitForm(call)

@@ -1,4 +1,5 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
+import { MS_PER_HOUR } from '../../domain/time.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { MediaProvider, PollOutcome } from '../../gateway/ports/media-provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
@@ -30,7 +31,6 @@ export const minimaxKind: MediaKindEntry = {
 type MinimaxPorts = { readonly send: SendMedia; readonly clock: Clock; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 5000
-const HOUR_MS = 3_600_000
 
 /**
  * MiniMax: Hailuo and older models through v1 of its API, and `MiniMax-H3` through v2. No answer and no list names our
@@ -62,7 +62,7 @@ export function minimax({ send, clock, secretOf }: MinimaxPorts): MediaProvider 
     pollEveryMsMin: POLL_EVERY_MS,
 
     // Links expire. The API does not document when.
-    continuesFrom: () => ({ from: 'clip', linkTtlMs: HOUR_MS }),
+    continuesFrom: () => ({ from: 'clip', linkTtlMs: MS_PER_HOUR }),
 
     async submit(call) {
       if (call.kind !== 'video') return notCallable('this kind of provider makes videos only')

@@ -1,4 +1,5 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
+import { MS_PER_MINUTE } from '../../domain/time.ts'
 import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { addressOf, type SecretOf } from '../http/address.ts'
@@ -19,7 +20,6 @@ export const replicateKind: MediaKindEntry = {
 type ReplicatePorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 2000
-const MINUTE_MS = 60_000
 
 /**
  * Replicate: images and videos of many models. Only the address of a webhook could carry our id in a create, so a
@@ -31,7 +31,7 @@ export function replicate({ send, secretOf }: ReplicatePorts): MediaProvider {
     pollEveryMsMin: POLL_EVERY_MS,
 
     // The API removes the results of a job an hour after its end. Some minutes are left for the model to start.
-    continuesFrom: () => ({ from: 'clip', linkTtlMs: 50 * MINUTE_MS }),
+    continuesFrom: () => ({ from: 'clip', linkTtlMs: 50 * MS_PER_MINUTE }),
 
     async submit(call) {
       const { path, body } = createOf(call)

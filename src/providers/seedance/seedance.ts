@@ -1,4 +1,5 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
+import { MS_PER_HOUR } from '../../domain/time.ts'
 import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { findJsonObject } from '../../protocol/json/parse-json.ts'
@@ -21,7 +22,6 @@ export const seedanceKind: MediaKindEntry = {
 type SeedancePorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 5000
-const HOUR_MS = 3_600_000
 const TASKS = '/contents/generations/tasks'
 
 /**
@@ -33,7 +33,7 @@ export function seedance({ send, secretOf }: SeedancePorts): MediaProvider {
     pollEveryMsMin: POLL_EVERY_MS,
 
     // Links expire after a day.
-    continuesFrom: () => ({ from: 'clip', linkTtlMs: 23 * HOUR_MS }),
+    continuesFrom: () => ({ from: 'clip', linkTtlMs: 23 * MS_PER_HOUR }),
 
     async submit(call) {
       if (call.kind !== 'video') return notCallable('this kind of provider makes videos only')

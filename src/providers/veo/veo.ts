@@ -1,4 +1,5 @@
 import { readSize } from '../../domain/jobs/params.ts'
+import { MS_PER_HOUR } from '../../domain/time.ts'
 import type { MediaProvider, PollOutcome } from '../../gateway/ports/media-provider.ts'
 import { probeGemini, geminiAddress, KEY_HEADER } from '../gemini-api/gemini-api.ts'
 import type { Address, SecretOf } from '../http/address.ts'
@@ -20,7 +21,6 @@ export const veoKind: MediaKindEntry = {
 type VeoPorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 5000
-const HOUR_MS = 3_600_000
 
 /** By aspect ratio and resolution. */
 const sizes: Readonly<Record<string, string>> = {
@@ -40,7 +40,7 @@ export function veo({ send, secretOf }: VeoPorts): MediaProvider {
     pollEveryMsMin: POLL_EVERY_MS,
 
     // The API keeps clips for two days. It continues only clips that it made itself, and knows them by their links.
-    continuesFrom: () => ({ from: 'clip', linkTtlMs: 47 * HOUR_MS }),
+    continuesFrom: () => ({ from: 'clip', linkTtlMs: 47 * MS_PER_HOUR }),
 
     sizeOf: ({ params }) =>
       readSize(sizes[`${params['aspect_ratio']} ${params['resolution'] ?? '720p'}`] ?? ''),

@@ -1,6 +1,7 @@
 import { KEY_PREFIX_LENGTH } from '../../../domain/accounts/api-key-text.ts'
 import { hasEnded, OLD_SECRET_MS_MAX, type KeySecret } from '../../../domain/accounts/key-secrets.ts'
 import { GatewayError } from '../../../domain/errors.ts'
+import { instantOrNull } from '../../../domain/time.ts'
 import { findKeyOfPath } from '../../../gateway/admin/accounts/find-key.ts'
 import { OLD_SECRET_MS, rotateApiKey } from '../../../gateway/admin/accounts/rotate-api-key.ts'
 import { readTime } from '../../list-query.ts'
@@ -8,7 +9,6 @@ import type { BufferedReply } from '../../request-context.ts'
 import { optionalTextField, readFields, wrongField, type Fields } from '../body.ts'
 import { adminReply, type AdminCall } from '../call.ts'
 import type { AccountPorts } from '../ports.ts'
-import { instantOrNull } from '../instant.ts'
 import { keyReply } from './keys.ts'
 
 /** Gives a key a new secret. Only this reply has its text. The old secret ends later, or at once. */

@@ -1,6 +1,7 @@
 import type { ApiKey } from '../../../domain/accounts/api-key.ts'
 import { encodeKeySettings } from '../../../domain/accounts/key-settings.ts'
 import { GatewayError } from '../../../domain/errors.ts'
+import { MS_PER_DAY, instant } from '../../../domain/time.ts'
 import { checkedName } from '../../../gateway/admin/accounts/create-account.ts'
 import { createApiKey } from '../../../gateway/admin/accounts/create-api-key.ts'
 import { findKey, findKeyOfPath, secretNamed } from '../../../gateway/admin/accounts/find-key.ts'
@@ -10,7 +11,6 @@ import { accountOf } from './accounts.ts'
 import { flagField, optionalTextField, readFields, refuseEmpty, textField } from '../body.ts'
 import { adminReply, type AdminCall } from '../call.ts'
 import type { AccountPorts } from '../ports.ts'
-import { instant } from '../instant.ts'
 import { secretBodies } from './key-secrets.ts'
 import { projectOfAccount } from './projects.ts'
 import { keyTermFields, keyTerms, warningsOf } from './terms.ts'
@@ -122,7 +122,6 @@ async function projectIds(
   return new Map((await projects.list(accountId)).map(({ id, publicId }) => [id, publicId]))
 }
 
-const MS_PER_DAY = 86_400_000
 /** Of 2026-11-23. */
 const DATE_LENGTH = 10
 

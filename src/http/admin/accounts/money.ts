@@ -2,6 +2,7 @@ import { GatewayError } from '../../../domain/errors.ts'
 import { formatId, parseId } from '../../../domain/ids.ts'
 import { operationKinds } from '../../../domain/ledger/operation.ts'
 import { formatUsd } from '../../../domain/money.ts'
+import { instant } from '../../../domain/time.ts'
 import { requireScope } from '../../../gateway/admin/tokens/admit-token.ts'
 import { creditAccount, creditSources } from '../../../gateway/admin/accounts/credit-account.ts'
 import { debitAccount, prefixOf, refundCharge } from '../../../gateway/admin/accounts/correct-account.ts'
@@ -16,7 +17,6 @@ import { flagField, optionalTextField, readFields, wrongField } from '../body.ts
 import { adminReply, type AdminCall } from '../call.ts'
 import type { AccountPorts } from '../ports.ts'
 import { absenceOf } from '../found.ts'
-import { instant } from '../instant.ts'
 import { amountField, idempotencyKeyOf, noteField, optionalAmountField } from '../money-fields.ts'
 
 /**

@@ -10,11 +10,11 @@ import { missingVariables, type Catalog, type CatalogSettings } from '../../../d
 import { doubtfulKeys } from '../../../domain/catalog/doubtful-keys.ts'
 import { unpricedFeatures } from '../../../domain/catalog/unpriced-features.ts'
 import { encodeCatalog } from '../../../domain/catalog/rows/catalog-rows.ts'
+import { instant } from '../../../domain/time.ts'
 import type { Audit } from '../../../gateway/ports/audit.ts'
 import type { BufferedReply } from '../../request-context.ts'
 import { adminReply } from '../call.ts'
 import type { CatalogPorts } from '../ports.ts'
-import { instant } from '../instant.ts'
 import { readRevision, readSwitch } from '../query.ts'
 
 /**

@@ -6,6 +6,7 @@ import {
   type AdminToken,
 } from '../../../domain/admin/admin-token.ts'
 import { formatUsd } from '../../../domain/money.ts'
+import { MS_PER_DAY, instant } from '../../../domain/time.ts'
 import { createAdminToken } from '../../../gateway/admin/tokens/create-admin-token.ts'
 import { findAdminToken } from '../../../gateway/admin/tokens/find-admin-token.ts'
 import { readTime } from '../../list-query.ts'
@@ -13,7 +14,6 @@ import type { BufferedReply } from '../../request-context.ts'
 import { optionalTextField, readFields, textField, wrongField, type Fields } from '../body.ts'
 import { adminReply, type AdminCall } from '../call.ts'
 import type { OperatingPorts } from '../ports.ts'
-import { instant } from '../instant.ts'
 import { optionalUsdField } from '../money-fields.ts'
 import { readAdminPage } from '../query.ts'
 
@@ -93,5 +93,4 @@ async function tokenBody(token: AdminToken, { adminTokens, clock }: OperatingPor
   }
 }
 
-const MS_PER_DAY = 86_400_000
 const DATE_LENGTH = 10

@@ -1,10 +1,10 @@
 import { mailStates, type MailMessage } from '../../../domain/mail/mail.ts'
+import { instant } from '../../../domain/time.ts'
 import { sendTestMail } from '../../../gateway/admin/operating/send-test-mail.ts'
 import type { BufferedReply } from '../../request-context.ts'
 import { optionalTextField, readFields, wrongField } from '../body.ts'
 import { adminReply, type AdminCall } from '../call.ts'
 import type { OperatingPorts } from '../ports.ts'
-import { instant } from '../instant.ts'
 import { readAdminPage } from '../query.ts'
 
 /** The mail server and its queue. */

@@ -1,4 +1,5 @@
 import { formatUsd } from '../../../domain/money.ts'
+import { instant } from '../../../domain/time.ts'
 import { BACKUP_ACTION, backUpBooks } from '../../../gateway/admin/operating/back-up-books.ts'
 import { examine } from '../../../gateway/admin/operating/doctor.ts'
 import {
@@ -16,7 +17,6 @@ import { optionalTextField, readFields, textField, wrongField, type Fields } fro
 import { adminReply, type AdminCall } from '../call.ts'
 import type { OperatingPorts } from '../ports.ts'
 import { NOTE_LENGTH_MAX } from '../money-fields.ts'
-import { instant } from '../instant.ts'
 import { readAdminPage } from '../query.ts'
 
 /** The self-checks of the gateway: settings, store, catalog, moderator and providers. */

@@ -8,6 +8,7 @@ import {
   type User,
 } from '../../../domain/admin/user.ts'
 import { formatUsd, type NanoUsd } from '../../../domain/money.ts'
+import { instant } from '../../../domain/time.ts'
 import { changeUser, findUser, inviteUser } from '../../../gateway/admin/users/change-user.ts'
 import { makeUserLink, type NewLink } from '../../../gateway/admin/users/links.ts'
 import { mailLink } from '../../../gateway/admin/users/mail-link.ts'
@@ -22,7 +23,6 @@ import {
   type Fields,
 } from '../body.ts'
 import { adminReply, type AdminCall } from '../call.ts'
-import { instant } from '../instant.ts'
 import { optionalUsdField } from '../money-fields.ts'
 import type { OperatingPorts } from '../ports.ts'
 import { readAdminPage } from '../query.ts'

@@ -5,6 +5,7 @@ import {
   type Webhook,
   type WebhookMessage,
 } from '../../../domain/webhooks/webhook.ts'
+import { instant } from '../../../domain/time.ts'
 import {
   checkedEvents,
   checkedUrl,
@@ -19,7 +20,6 @@ import { flagField, optionalTextField, readFields, textField, wrongField, type F
 import { adminReply, type AdminCall } from '../call.ts'
 import type { OperatingPorts } from '../ports.ts'
 import { absenceOf, found } from '../found.ts'
-import { instant } from '../instant.ts'
 import { NOTE_LENGTH_MAX } from '../money-fields.ts'
 import { readAdminPage } from '../query.ts'
 

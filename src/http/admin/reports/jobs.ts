@@ -8,6 +8,7 @@ import {
   type JobState,
 } from '../../../domain/jobs/job.ts'
 import { formatUsd, ZERO, type NanoUsd } from '../../../domain/money.ts'
+import { MS_PER_S, instant } from '../../../domain/time.ts'
 import { parseJobId, publicId } from '../../../gateway/media/job-id.ts'
 import type { BufferedReply } from '../../request-context.ts'
 import { accountOf } from '../accounts/accounts.ts'
@@ -15,12 +16,10 @@ import { wrongField } from '../body.ts'
 import { adminReply, type AdminCall } from '../call.ts'
 import type { ReportPorts } from '../ports.ts'
 import { absenceOf, found } from '../found.ts'
-import { instant } from '../instant.ts'
 import { attributionJson } from '../../account/usage.ts'
 import { publicNames, type PublicNames } from './public-names.ts'
 import { readAdminPage } from '../query.ts'
 
-const MS = 1000
 const kinds = Object.keys(jobIdPrefix) as readonly JobKind[]
 const states = Object.keys(jobTransitions) as readonly JobState[]
 
@@ -115,11 +114,11 @@ function detailsBody(job: Job) {
     request: {
       params: request.params,
       count: request.count,
-      duration: request.durationMs === undefined ? null : request.durationMs / MS,
+      duration: request.durationMs === undefined ? null : request.durationMs / MS_PER_S,
       images: request.images.length,
       videos: request.videos.length,
     },
-    duration: job.durationMs === null ? null : job.durationMs / MS,
+    duration: job.durationMs === null ? null : job.durationMs / MS_PER_S,
     outputs: job.outputs.map(({ key, bytes, mediaType, sha256 }) => ({
       key,
       bytes,

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../domain/errors.ts'
 import { addUsd, formatUsd, subtractUsd, ZERO } from '../../../domain/money.ts'
+import { MS_PER_DAY, instant } from '../../../domain/time.ts'
 import {
   marginGroups,
   marginOf,
@@ -8,13 +9,12 @@ import {
   type Margin,
 } from '../../../gateway/admin/reports/margins.ts'
 import type { ChargeSums, NetTotals } from '../../../gateway/ports/ledger-reports.ts'
-import { MS_PER_DAY, readDayRange } from '../../list-query.ts'
+import { readDayRange } from '../../list-query.ts'
 import type { BufferedReply } from '../../request-context.ts'
 import { accountOf } from '../accounts/accounts.ts'
 import { wrongField } from '../body.ts'
 import { adminReply, type AdminCall } from '../call.ts'
 import type { ReportPorts } from '../ports.ts'
-import { instant } from '../instant.ts'
 import { readAdminPage } from '../query.ts'
 
 /**

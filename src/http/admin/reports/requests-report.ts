@@ -5,14 +5,12 @@ import {
   type RequestSums,
   type ReportGroup,
 } from '../../../domain/requests/request-report.ts'
+import { MS_PER_HOUR, instant } from '../../../domain/time.ts'
 import type { TimeRange } from '../../../gateway/ports/ledger-reports.ts'
 import { readDayRange, readPage, readTimeRange, refuseUnknown, wrongParameter } from '../../list-query.ts'
 import type { BufferedReply } from '../../request-context.ts'
 import { adminReply, type AdminCall } from '../call.ts'
-import { instant } from '../instant.ts'
 import type { ReportPorts } from '../ports.ts'
-
-const MS_PER_HOUR = 3_600_000
 
 /**
  * How many requests there were, how many failed, how long they took, and their tokens, by day, hour, status, model,

@@ -1,6 +1,7 @@
 import type { Account } from '../../../domain/accounts/account.ts'
 import { formatUsd, type NanoUsd } from '../../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../../domain/pricing/usage.ts'
+import { instant } from '../../../domain/time.ts'
 import { findKeyOfPath } from '../../../gateway/admin/accounts/find-key.ts'
 import type { RecordedRequest } from '../../../gateway/ports/request-records.ts'
 import type { BookedAttempt } from '../../../gateway/ports/booked-items.ts'
@@ -11,7 +12,6 @@ import { movementPage, recordJson, requestPage } from '../../account/requests-js
 import { accountOf } from '../accounts/accounts.ts'
 import { adminReply, type AdminCall } from '../call.ts'
 import type { ReportPorts } from '../ports.ts'
-import { instant } from '../instant.ts'
 
 /** The billable requests of one account (`?account=`), of one key (`?key=`) or of all, newest first. */
 export async function listRequests({ query }: AdminCall, ports: ReportPorts): Promise<BufferedReply> {

@@ -22,12 +22,12 @@ import {
 import type { BufferedReply } from '../../request-context.ts'
 import { pageOf, readTimeRange, rowsBefore, wrongParameter, type PageQuery } from '../../list-query.ts'
 import { jobIdPrefix } from '../../../domain/jobs/job.ts'
+import { instant } from '../../../domain/time.ts'
 import { accountOf } from '../accounts/accounts.ts'
 import { adminReply, type AdminCall } from '../call.ts'
 import type { ReportPorts } from '../ports.ts'
 import { publicNames, type PublicNames } from './public-names.ts'
 import { readAdminPage } from '../query.ts'
-import { instant } from '../instant.ts'
 import { operatorSumsJson } from './margins.ts'
 
 /**
@@ -106,7 +106,7 @@ function refundBody({ id, charge, accountId, amount, note, atMs }: RefundLine, n
     cost_usd: formatUsd(subtractUsd(ZERO, amount)),
     ...attributionJson(charge),
     note,
-    created_at: new Date(atMs).toISOString(),
+    created_at: instant(atMs),
     ...payerBody(accountId, apiKeyId, names),
   }
 }
