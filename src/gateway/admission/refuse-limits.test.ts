@@ -71,7 +71,7 @@ test('a request with more tokens than a minute allows must not be repeated', () 
   expect(extras).toEqual({ shouldRetry: false })
 })
 
-test('a budget that a request cannot fit says what is left, when it starts anew and what would fit', () => {
+test('a budget that a request cannot fit says what is left, when it resets and what would fit', () => {
   const { code, type, message, extras } = limitError(budget, {
     ...asked,
     ceiling: { field: 'max_tokens', affordable: left => Number(left / 1_000_000n) },
@@ -79,7 +79,7 @@ test('a budget that a request cannot fit says what is left, when it starts anew 
 
   expect([type, code]).toEqual(['insufficient_balance', 'budget_exceeded'])
   expect(message).toBe(
-    'This API key has a budget of 20 USD a month, of which 0.5 USD is left. This request can cost up to 1 USD. Set `max_tokens` to 250 or less. The budget starts anew at 2026-12-01T00:00:00Z.',
+    'This API key has a budget of 20 USD a month, of which 0.5 USD is left. This request can cost up to 1 USD. Set `max_tokens` to 250 or less. The budget resets at 2026-12-01T00:00:00Z.',
   )
   expect(extras.extensions).toEqual({
     required_usd: '1',
@@ -89,7 +89,7 @@ test('a budget that a request cannot fit says what is left, when it starts anew 
   })
 })
 
-test('a total budget never starts anew, and a job has no output ceiling', () => {
+test('a total budget never resets, and a job has no output ceiling', () => {
   const refusal = { ...budget, period: 'total', remaining: ZERO, resetsAtMs: undefined } as const
 
   const { message, extras } = limitError(refusal, asked)

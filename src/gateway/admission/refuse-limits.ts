@@ -88,7 +88,7 @@ function budgetError(
     return new GatewayError('budget_reserved', message.join(' '), extras)
   }
   if (shorter !== undefined) message.push(`Set ${shorter}.`)
-  if (resetsAt !== undefined) message.push(`The budget starts anew at ${resetsAt}.`)
+  if (resetsAt !== undefined) message.push(`The budget resets at ${resetsAt}.`)
   return new GatewayError('budget_exceeded', message.join(' '), { extensions })
 }
 

@@ -62,7 +62,7 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
   insufficient_balance:
     'This request must hold 0.049182 USD: for about 9 input tokens and up to 4096 output tokens, the limit of the model, because `max_tokens` is not set. The available balance is 0.001 USD. Set `max_tokens` to 80 or less, or add funds.',
   budget_exceeded:
-    'This API key has a budget of 5 USD a day, of which 0.01 USD is left. This request can cost up to 0.049182 USD. The budget starts anew at 2027-01-16T00:00:00Z.',
+    'This API key has a budget of 5 USD a day, of which 0.01 USD is left. This request can cost up to 0.049182 USD. The budget resets at 2027-01-16T00:00:00Z.',
   model_not_found: 'There is no model "gpt-y". Did you mean "gpt-x"?',
   not_found: 'There is no account "adda". Did you mean "ada"?',
   method_not_allowed: 'This path does not support DELETE. Use GET, HEAD.',
