@@ -1,4 +1,4 @@
-import type { Account } from '../../../domain/accounts/account.ts'
+import type { Account, AccountPatch } from '../../../domain/accounts/account.ts'
 import { encodeKeyDefaults } from '../../../domain/accounts/key-defaults.ts'
 import { isMailAddress, repeatedAddress } from '../../../domain/mail/mail-address.ts'
 import { CONTACTS_MAX } from '../../../domain/mail/mail.ts'
@@ -17,7 +17,7 @@ import type { AccountPorts } from '../ports.ts'
 import { absenceOf } from '../found.ts'
 import { keyDefaultsIn } from './key-defaults.ts'
 import { readAdminPage } from '../query.ts'
-import { limitsField, warningsOf } from './terms.ts'
+import { limitsField, membersOf, warningsOf } from './terms.ts'
 
 /** More than any name or id has. */
 const SEARCH_CHARS_MAX = 200
@@ -59,44 +59,30 @@ export async function patchAccount(
   { request, params, actor }: AdminCall,
   ports: AccountPorts,
 ): Promise<BufferedReply> {
-  const known = [
-    'name',
-    'replays',
-    'price_list',
-    'alert_below_usd',
-    'contacts',
-    'job_events',
-    'key_defaults',
-    ...limitFields,
-  ]
-  const {
-    name,
-    replays,
-    price_list: priceList,
-    alert_below_usd: alert,
-    contacts,
-    job_events: jobEvents,
-    key_defaults: keyDefaults,
-    ...fields
-  } = await readFields(request, known)
-  const hasOthers = [name, replays, priceList, alert, contacts, jobEvents, keyDefaults].some(
-    field => field !== undefined,
-  )
-  const patch = {
-    ...(name !== undefined && { name: checkedName(textField({ name }, 'name', 'the new name')) }),
-    ...(replays !== undefined && { replays: flagField({ replays }, 'replays') }),
-    ...(priceList !== undefined && { priceList: priceListIn(priceList) }),
-    ...(alert !== undefined && { alertBelow: alertIn({ alert_below_usd: alert }) }),
-    ...(contacts !== undefined && { contacts: contactsIn(contacts) }),
-    ...(jobEvents !== undefined && { jobEvents: flagField({ job_events: jobEvents }, 'job_events') }),
-    ...(keyDefaults !== undefined && { keyDefaults: keyDefaultsIn(keyDefaults) }),
-    ...((!hasOthers || Object.keys(fields).length > 0) && { limits: limitsField(fields) }),
-  }
+  const patch = patchIn(await readFields(request, [...Object.keys(patchOf), ...limitFields]))
   const { publicId } = await accountOf(params, ports)
   const changed = await ports.accounts.updateAccount(publicId, patch, { actor, atMs: ports.clock.now() })
-  const { limits, keyDefaults: defaults } = patch
-  const warnings = warningsOf({ settings: defaults?.settings, limits }, ports)
+  const warnings = warningsOf({ settings: patch.keyDefaults?.settings, limits: patch.limits }, ports)
   return adminReply({ ...(await limitedAccountBody(changed, ports)), ...warnings })
+}
+
+/** The part of the patch that each field makes, except limits. Only the fields of a body are read. */
+const patchOf: Readonly<Record<string, (fields: Fields) => AccountPatch>> = {
+  name: fields => ({ name: checkedName(textField(fields, 'name', 'the new name')) }),
+  replays: fields => ({ replays: flagField(fields, 'replays') }),
+  price_list: fields => ({ priceList: priceListIn(fields) }),
+  alert_below_usd: fields => ({ alertBelow: alertIn(fields) }),
+  contacts: ({ contacts }) => ({ contacts: contactsIn(contacts) }),
+  job_events: fields => ({ jobEvents: flagField(fields, 'job_events') }),
+  key_defaults: fields => ({ keyDefaults: keyDefaultsIn(fields['key_defaults']) }),
+}
+
+/** Throws `invalid_field` for a wrong field, and for a body that changes nothing. */
+function patchIn(fields: Fields): AccountPatch {
+  const parts = Object.entries(patchOf).flatMap(([name, part]) => (name in fields ? [part(fields)] : []))
+  const limits = membersOf(fields, limitFields)
+  if (limits !== undefined || parts.length === 0) parts.push({ limits: limitsField(limits ?? {}) })
+  return Object.assign({}, ...parts)
 }
 
 /** Null removes the alert. */
@@ -107,10 +93,10 @@ function alertIn(fields: Fields): NanoUsd | null {
 }
 
 /** Null gives the account the prices of the catalog. */
-function priceListIn(value: unknown): string | null {
-  return value === null
+function priceListIn(fields: Fields): string | null {
+  return fields['price_list'] === null
     ? null
-    : textField({ price_list: value }, 'price_list', 'the id of a price list, or null')
+    : textField(fields, 'price_list', 'the id of a price list, or null')
 }
 
 /** All addresses that get mails about the account. An empty list, or null, removes them. */

@@ -60,7 +60,7 @@ export function warningsOf(
 type NamedSettings = { readonly models?: readonly string[] | null } | undefined
 
 /** Those of the members that have one of the names; undefined if there are none. */
-function membersOf(fields: Fields, names: readonly string[]): Fields | undefined {
+export function membersOf(fields: Fields, names: readonly string[]): Fields | undefined {
   const named = Object.entries(fields).filter(([name]) => names.includes(name))
   return named.length === 0 ? undefined : Object.fromEntries(named)
 }
