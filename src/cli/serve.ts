@@ -60,13 +60,16 @@ async function started(config: Config, startApp: StartApp): ReturnType<StartApp>
   }
 }
 
-/** Signals within this time count as one. For one Ctrl-C, the terminal and npm can both send a signal. */
-const SAME_SIGNAL_MS = 1000
+/**
+ * Signals within this time count as one. For one Ctrl-C, the terminal and npm can both send a signal, a few
+ * milliseconds apart. Two signals that a person sends are further apart.
+ */
+const SAME_SIGNAL_MS = 100
 
 export type StopSignals = {
   /** Called at the first signal. */
   readonly stop: () => void
-  /** Called at each signal that follows at least a second later. */
+  /** Called at each signal that follows at least `SAME_SIGNAL_MS` later. */
   readonly end: () => void
   /** Milliseconds of a monotonic clock. */
   readonly elapsedMs: () => number

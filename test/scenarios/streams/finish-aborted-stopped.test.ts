@@ -102,8 +102,8 @@ test('a second signal ends the gateway at once, and the stream is not charged', 
   const stopped = gateway.stop()
   await isStopping()
 
-  // Signals within a second count as one.
-  const signals = setInterval(() => process.kill(gateway.pid, 'SIGTERM'), 200)
+  // Signals within 100 ms count as one.
+  const signals = setInterval(() => process.kill(gateway.pid, 'SIGTERM'), 110)
   const exitCode = await stopped
   clearInterval(signals)
 
