@@ -109,6 +109,7 @@ test.each<[string, string, Partial<ReturnType<typeof readConfig>>]>([
       ],
     },
   ],
+  ['TOLLGATE_TRUST_PROXY', 'no', { trustedProxies: [] }],
   ['TOLLGATE_PROXY_HEADER', 'forwarded', { proxyHeader: 'forwarded' }],
   ['TOLLGATE_READ_TIMEOUT_S', '0.25', { readTimeoutMs: 250 }],
   ['TOLLGATE_REPLAY_TTL_S', '0', { replayTtlMs: 0 }],
@@ -121,7 +122,29 @@ test.each<[string, string, Partial<ReturnType<typeof readConfig>>]>([
   expect(config).toMatchObject(expected)
 })
 
+test.each(['on', 'true', 'YES', '1'])(
+  'TOLLGATE_TRUST_PROXY=%s trusts loopback and private networks',
+  text => {
+    const { trustedProxies } = readConfig({ TOLLGATE_TRUST_PROXY: text })
+
+    const networks = trustedProxies.map(({ address, prefix }) => `${address}/${prefix}`)
+    expect(networks).toEqual([
+      '127.0.0.0/8',
+      '10.0.0.0/8',
+      '172.16.0.0/12',
+      '192.168.0.0/16',
+      '::1/128',
+      'fc00::/7',
+    ])
+  },
+)
+
 test.each<[string, string, string]>([
+  [
+    'TOLLGATE_TRUST_PROXY',
+    'nginx',
+    'on, off, or addresses separated by commas, such as 127.0.0.1, 10.0.0.0/8',
+  ],
   ['TOLLGATE_HOST', 'a b', 'a host name or an IP address, such as 127.0.0.1 or 0.0.0.0'],
   ['TOLLGATE_PORT', '65536', 'a whole number from 0 to 65535'],
   ['TOLLGATE_PORT', '-1', 'a whole number from 0 to 65535'],

@@ -56,11 +56,14 @@ export const dollars: Form<NanoUsd> = {
 /** Also accepts true/false, yes/no and 1/0. */
 export const onOff: Form<boolean> = {
   expected: 'on or off',
-  parse: text => {
-    const word = text.toLowerCase()
-    if (['on', 'true', 'yes', '1'].includes(word)) return true
-    return ['off', 'false', 'no', '0'].includes(word) ? false : undefined
-  },
+  parse: text => switchOf(text),
+}
+
+/** Undefined for a text that is neither `on` nor `off`. */
+export function switchOf(text: string): boolean | undefined {
+  const word = text.toLowerCase()
+  if (['on', 'true', 'yes', '1'].includes(word)) return true
+  return ['off', 'false', 'no', '0'].includes(word) ? false : undefined
 }
 
 export const filePath: Form<string> = {

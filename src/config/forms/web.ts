@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { Form } from './form.ts'
-import { within } from './values.ts'
+import { switchOf, within } from './values.ts'
 
 /** The trailing slash is removed. */
 export const webAddress: Form<string> = {
@@ -25,11 +25,15 @@ export const webOrigins: Form<'*' | ReadonlySet<string>> = {
   },
 }
 
-/** `off` is an empty list. An address without a prefix is that address alone. */
+/** Loopback and private addresses. No packet from the internet has one of them as its source. */
+const OWN_NETWORKS = ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1', 'fc00::/7']
+
+/** `off` is an empty list, and `on` all own networks. An address without a prefix is that address alone. */
 export const subnets: Form<readonly Subnet[]> = {
-  expected: 'off, or addresses separated by commas, such as 127.0.0.1, 10.0.0.0/8',
+  expected: 'on, off, or addresses separated by commas, such as 127.0.0.1, 10.0.0.0/8',
   parse: text => {
-    if (text === 'off') return []
+    const isOn = switchOf(text)
+    if (isOn !== undefined) return isOn ? subnets.parse(OWN_NETWORKS.join()) : []
     const parsed = text.split(',').map(part => subnetOf(part.trim()))
     return parsed.every(subnet => subnet !== undefined) ? parsed : undefined
   },

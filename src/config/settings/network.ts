@@ -60,6 +60,7 @@ export const networkSettings: SettingsOf<NetworkConfig> = {
     meaning:
       'The addresses of the reverse proxies, such as `127.0.0.1, 10.0.0.0/8`. Their headers name the client for ' +
       'the log and for keys that are restricted to addresses, and the host and scheme for links to clips. ' +
+      '`on` trusts every loopback and private address: a client with such an address could name another one. ' +
       '`off` trusts none.',
     ...subnets,
   },

@@ -316,6 +316,7 @@ describe('links', () => {
 
   test.each([
     ['127.0.0.1', 'https://api.example.com/v1/videos/ID/content'],
+    ['on', 'https://api.example.com/v1/videos/ID/content'],
     ['10.0.0.0/8', 'http://h/v1/videos/ID/content'],
   ])('links are built from the headers of a proxy only if it is trusted: %s', async (proxies, link) => {
     expect(await linkOf({ TOLLGATE_TRUST_PROXY: proxies }, { host: 'h', ...forwarded })).toBe(link)
