@@ -16,6 +16,9 @@ export const STALE_AFTER_MS = SUBMIT_TIMEOUT_MS + 60_000
 /** The time for the results of each kind. The next pass continues with the rest. */
 const ARCHIVE_MS_MAX = 5000
 
+/** Without a retention, a result is kept this long all the same: the client that waited for it reads it now. */
+const KEPT_MS_MIN = 1000
+
 export type ReconcileJobsPorts = Pick<SettleJobPorts, 'jobs' | 'blobs' | 'clock'> & {
   readonly runner: JobRunner
   readonly places: SweepPlaces
@@ -186,7 +189,8 @@ async function archiveResults(
     ['video', videoMs],
   ] as const) {
     if (keptMs === null) continue
-    const work = { work: 'archive', kind, atMs: nowMs - keptMs, limitMs: ARCHIVE_MS_MAX } as const
+    const atMs = nowMs - Math.max(keptMs, KEPT_MS_MIN)
+    const work = { work: 'archive', kind, atMs, limitMs: ARCHIVE_MS_MAX } as const
     archived += (await sweepJobs(ports, work, archive)).changed
   }
   return { archived }

@@ -6,6 +6,8 @@ const MS_PER_DAY = 86_400_000
 const BYTES_PER_MB = 1_048_576
 const WHOLE = /^\d{1,9}$/
 const DECIMAL = /^\d{1,9}(?:\.\d{1,3})?$/
+/** A second is about 0.00001 days. */
+const DAYS = /^\d{1,9}(?:\.\d{1,6})?$/
 
 type Range = { readonly min: number; readonly max: number }
 
@@ -24,11 +26,11 @@ export function seconds({ min, max }: Range): Form<number> {
   }
 }
 
-/** Days with a fraction of up to three decimals, as milliseconds. */
+/** Days with up to six decimals, as milliseconds. */
 export function days({ min, max }: Range): Form<number> {
   return {
     expected: `a number of days from ${min} to ${max}`,
-    parse: text => scaled(text, MS_PER_DAY, { min, max }),
+    parse: text => scaled(text, MS_PER_DAY, { min, max }, DAYS),
   }
 }
 
@@ -71,8 +73,8 @@ export const filePath: Form<string> = {
   parse: text => (text.includes('\0') ? undefined : text),
 }
 
-function scaled(text: string, unit: number, range: Range): number | undefined {
-  const amount = DECIMAL.test(text) ? within(Number(text), range) : undefined
+function scaled(text: string, unit: number, range: Range, form = DECIMAL): number | undefined {
+  const amount = form.test(text) ? within(Number(text), range) : undefined
   return amount === undefined ? undefined : Math.round(amount * unit)
 }
 

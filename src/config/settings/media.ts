@@ -1,5 +1,8 @@
 import { days, onOff, seconds } from '../forms/values.ts'
-import { DAY_S, RETENTION_DAYS_MAX, TIMEOUT_S_MIN, type SettingsOf } from './setting.ts'
+import { DAY_S, RETENTION_DAYS_MAX, type SettingsOf } from './setting.ts'
+
+/** Short enough to watch the reconciler work. A shorter time would only keep the store busy. */
+const JOB_TIME_S_MIN = 0.1
 
 /** Image and video jobs. */
 export type MediaConfig = {
@@ -44,32 +47,35 @@ export const mediaSettings: SettingsOf<MediaConfig> = {
     name: 'TOLLGATE_RECONCILE_EVERY_S',
     default: '150',
     meaning: 'How often the reconciler runs.',
-    ...seconds({ min: 1, max: DAY_S }),
+    ...seconds({ min: JOB_TIME_S_MIN, max: DAY_S }),
   },
   unknownSubmitTtlMs: {
     name: 'TOLLGATE_UNKNOWN_SUBMIT_TTL_S',
     default: '900',
     meaning:
       'How long the money of a job stays reserved if it is not known whether the provider accepted the job.',
-    ...seconds({ min: 1, max: DAY_S * 30 }),
+    ...seconds({ min: JOB_TIME_S_MIN, max: DAY_S * 30 }),
   },
   jobTtlMs: {
     name: 'TOLLGATE_JOB_TTL_S',
     default: '86400',
     meaning: 'How long a job may run. After that it fails and its money is released.',
-    ...seconds({ min: 1, max: DAY_S * 30 }),
+    ...seconds({ min: JOB_TIME_S_MIN, max: DAY_S * 30 }),
   },
   imageRetentionMs: {
     name: 'TOLLGATE_RETENTION_DAYS',
     default: '7',
-    meaning: 'How long images can be read. After that they are archived.',
-    ...days({ min: TIMEOUT_S_MIN, max: RETENTION_DAYS_MAX }),
+    meaning:
+      'How long images can be read. After that, the next run of the reconciler archives them. `0` keeps them until then.',
+    ...days({ min: 0, max: RETENTION_DAYS_MAX }),
   },
   videoRetentionMs: {
     name: 'TOLLGATE_VIDEO_RETENTION_DAYS',
     default: null,
-    meaning: 'How long clips can be read. After that they are archived. Unset: without a limit.',
-    ...days({ min: TIMEOUT_S_MIN, max: RETENTION_DAYS_MAX }),
+    meaning:
+      'How long clips can be read. After that, the next run of the reconciler archives them. `0` keeps them until ' +
+      'then. Unset: without a limit.',
+    ...days({ min: 0, max: RETENTION_DAYS_MAX }),
   },
   arePrivateAddressesAllowed: {
     name: 'TOLLGATE_ALLOW_PRIVATE_UPSTREAMS',

@@ -186,6 +186,25 @@ describe('a clip that cannot be read', () => {
   })
 })
 
+test('with a retention of 0, the next pass archives a clip, but not in the second in which it was made', async () => {
+  const forgetting = await startScriptedVideos({ environment: { TOLLGATE_VIDEO_RETENTION_DAYS: '0' } })
+  const { key } = await forgetting.account({ grant: '100' })
+  const { id } = await forgetting.accepted(key, { model: 'family-a', prompt: 'A' })
+  forgetting.media.polled = aClip({ bytes: CLIP, durationMs: 5000 })
+  await forgetting.poll(key, id)
+  const statusAfterPass = async () => {
+    await forgetting.admin('POST', 'reconcile')
+    return (await forgetting.get(key, `/v1/videos/${id}/content`)).status
+  }
+
+  const atOnce = await statusAfterPass()
+  forgetting.clock.setWallClock(forgetting.clock.now() + 1001)
+  const later = await statusAfterPass()
+
+  await forgetting.stop()
+  expect({ atOnce, later }).toEqual({ atOnce: 200, later: 410 })
+})
+
 test('clips are kept without a limit by default', async () => {
   const keeping = await startScriptedVideos()
   const { key } = await keeping.account({ grant: '100' })
