@@ -56,7 +56,8 @@ export async function createVideoJob(
   record.model = model.id
   record.provider = provider.id
   const { durationMs, heldMs } = durations(call, model)
-  const paramsOf = (fields: MediaBody['fields']) => videoParams(fields, model)
+  // The sizes that a row makes are those that it lists, so its default shape is not one of them.
+  const paramsOf = (fields: MediaBody['fields']) => videoParams(fields, model, { hasInput: true })
   const fields = settings.isOpenAiMediaOn
     ? fieldsInSize(call.body.fields, { model, upstream, provider, paramsOf }, ports)
     : call.body.fields
@@ -116,20 +117,26 @@ function inputsOf(
     const message = '"video" is missing. This model needs an input video or a `ref_video_job_id`.'
     throw new GatewayError('invalid_field', message, { param: 'video' })
   }
+  const images = jobInputs(call.body, imageNames, { takesProviderIds: true })
+  const hasInput = images.length > 0 || videos.length > 0 || source !== undefined
   return {
     prompt,
-    params: videoParams(fields, model),
+    params: videoParams(fields, model, { hasInput }),
     count: 1,
-    images: jobInputs(call.body, imageNames, { takesProviderIds: true }),
+    images,
     videos,
     ...(scenes === undefined || model.engine !== 'storyboard' ? {} : { scenes }),
     ...outputTypesOfRow(model),
   }
 }
 
-function videoParams(fields: MediaBody['fields'], model: VideoModel): Params {
+function videoParams(
+  fields: MediaBody['fields'],
+  model: VideoModel,
+  given: { readonly hasInput: boolean },
+): Params {
   const { duration: _pinned, ...fixedParams } = model.fixedParams
-  return { ...chooseVideoParams(fields, model), ...fixedParams }
+  return { ...chooseVideoParams(fields, model, given), ...fixedParams }
 }
 
 /**

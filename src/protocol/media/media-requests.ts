@@ -125,18 +125,24 @@ export const videoDefaults: ParamDefaults = { aspect_ratio: '16:9' }
 
 const videoAspectRatios = ['16:9', '9:16', '1:1'] as const
 
+/** With one of these in a row, the row says which shape a request without `aspect_ratio` gets. */
+const shapeParams = ['aspect_ratio', 'orientation', 'ratio', 'size'] as const
+
 /**
  * The values of a video row's allowlist for one request, like `chooseParams`. All video models have an aspect ratio. If
- * the row does not list its values, those of the contract are allowed. Then the request's value reaches the provider,
- * which may refuse it, and a request without one leaves the shape to the provider: it can follow from an input image.
+ * the row does not list its values, those of the contract are allowed, and the value reaches the provider, which may
+ * refuse it. A clip that is made from an input follows the input's shape, so the default is not sent for it unless the
+ * row lists it.
  */
 export function chooseVideoParams(
   fields: Readonly<Record<string, unknown>>,
   { params, fixedParams }: Pick<VideoModel, 'params' | 'fixedParams'>,
+  { hasInput }: { readonly hasInput: boolean },
 ): Params {
-  const isListed = 'aspect_ratio' in params || 'aspect_ratio' in fixedParams
+  const has = (name: string) => name in params || name in fixedParams
   const isAsked = (fields['aspect_ratio'] ?? undefined) !== undefined
-  const sets = isListed || !isAsked ? params : { ...params, aspect_ratio: videoAspectRatios }
+  const isAdded = isAsked ? !has('aspect_ratio') : !hasInput && !shapeParams.some(has)
+  const sets = isAdded ? { ...params, aspect_ratio: videoAspectRatios } : params
   return chooseParams(fields, sets, videoDefaults)
 }
 

@@ -15,6 +15,8 @@ import {
 } from '../gateways/video-gateway.ts'
 
 const MODEL = 'family-a'
+/** An input that is already at the provider. */
+const INPUT_ID = '0b5c0c7e-3f0a-4d2c-9d55-0a2f4b3f9a10'
 /** Done when it is polled first. */
 const QUICK = 'A lighthouse at dawn [sandbox delay_ms=0]'
 
@@ -335,6 +337,7 @@ describe('with a scripted provider', () => {
           fixed_params: { resolution: '1080p', tier: 'pro' },
         }),
         videoModel('wide', { fixed_params: { aspect_ratio: '21:9' } }),
+        videoModel('sized', { fixed_params: { size: '720x1280' } }),
         shapedModel,
       ],
     })
@@ -378,12 +381,31 @@ describe('with a scripted provider', () => {
     },
   )
 
-  test.each([undefined, null])(
-    'aspect_ratio %s leaves the shape to the provider if the row does not list it',
-    async ratio => {
-      expect((await submitOf({ model: MODEL, aspect_ratio: ratio })).params).toEqual({})
+  test.each(['family-a', 'family-g', 'storyboard'])(
+    'aspect_ratio is 16:9 by default for a clip from text, also if the row of %s does not list it',
+    async model => {
+      expect((await submitOf({ model, aspect_ratio: null })).params).toEqual({ aspect_ratio: '16:9' })
+      expect((await submitOf({ model })).params).toEqual({ aspect_ratio: '16:9' })
     },
   )
+
+  test.each([
+    ['family-a', { image: INPUT_ID }],
+    ['family-a', { video: INPUT_ID }],
+    ['family-b-edit', { video: INPUT_ID }],
+  ])(
+    'a clip of %s that is made from an input has the shape of the input by default',
+    async (model, inputs) => {
+      expect((await submitOf({ model, ...inputs })).params).toEqual({})
+      expect((await submitOf({ model, ...inputs, aspect_ratio: '1:1' })).params).toEqual({
+        aspect_ratio: '1:1',
+      })
+    },
+  )
+
+  test('a row that fixes the shape under another name gets no default aspect_ratio', async () => {
+    expect((await submitOf({ model: 'sized' })).params).toEqual({ size: '720x1280' })
+  })
 
   test("rule 2: parameters outside the engine's set are dropped; resolution and tier come from the row", async () => {
     const { params } = await submitOf({
