@@ -37,8 +37,8 @@ function bodiesThatNeverFit(config: Partial<Config>): string[] {
   }
   if (isAbove(mediaBodyBytesMax, spoolBytesMax, largestBodyOn)) {
     problems.push(
-      `TOLLGATE_MAX_MEDIA_BODY_MB is more than the share of one account in TOLLGATE_MAX_SPOOL_MB: ` +
-        `a quarter. Lower the first or raise the second.`,
+      `TOLLGATE_MAX_MEDIA_BODY_MB (or TOLLGATE_MAX_BODY_MB in its place) is more than the share of one account ` +
+        `in TOLLGATE_MAX_SPOOL_MB: a quarter. Lower the limit or raise the space.`,
     )
   }
   return problems

@@ -451,6 +451,17 @@ test.each([
   expect(problemsOf(environment)).toEqual([expect.stringContaining(sentence)])
 })
 
+test.each<[Environment, number]>([
+  [{}, 640],
+  [{ TOLLGATE_MAX_BODY_MB: '2' }, 2],
+  [{ TOLLGATE_MAX_BODY_MB: '2', TOLLGATE_MAX_MEDIA_BODY_MB: '3' }, 3],
+])('with %j, a media body may have %d MB', (environment, limitMb) => {
+  expect(readConfig(environment).mediaBodyBytesMax).toBe(limitMb * 1_048_576)
+  expect(describeConfig(environment).find(({ name }) => name === 'TOLLGATE_MAX_MEDIA_BODY_MB')?.value).toBe(
+    String(limitMb),
+  )
+})
+
 test.each([
   ['64', '320', []],
   ['64.001', '320', ['TOLLGATE_MAX_BODY_MB']],

@@ -65,7 +65,7 @@ function describeSetting(section: string, setting: Setting, environment: Environ
     name: setting.name,
     default: setting.default,
     meaning: setting.meaning,
-    value: shown ?? setting.default,
+    value: shown ?? followedText(setting, environment) ?? setting.default,
     isSet: text !== undefined,
   }
 }
@@ -89,13 +89,19 @@ function readSetting(
   setting: Setting,
   environment: Environment,
 ): { readonly value?: unknown; readonly problem?: string } {
-  const given = settingText(setting.name, environment)
-  const text = given ?? setting.default
+  const own = settingText(setting.name, environment)
+  const text = own ?? followedText(setting, environment) ?? setting.default
   if (text === null) return {}
   const value = setting.parse(text)
   if (value !== undefined) return { value }
+  // The problem is reported for the setting that has this text.
+  if (own === undefined) return {}
   const shown = setting.isSecret === true ? 'has an invalid value' : `is ${JSON.stringify(text)}`
   return { problem: `${setting.name} ${shown}. It must be ${setting.expected}.` }
+}
+
+function followedText({ follows }: Setting, environment: Environment): string | undefined {
+  return follows === undefined ? undefined : settingText(follows, environment)
 }
 
 function settingText(name: string, environment: Environment): string | undefined {

@@ -74,13 +74,18 @@ export const requestSettings: SettingsOf<RequestConfig> = {
   bodyBytesMax: {
     name: 'TOLLGATE_MAX_BODY_MB',
     default: '64',
-    meaning: 'The size limit of a body on text routes. A larger one is refused with 413.',
+    meaning:
+      'The size limit of a body on text routes. A larger one is refused with 413. If it is set, it is the limit on ' +
+      'image and video routes too, unless `TOLLGATE_MAX_MEDIA_BODY_MB` is set.',
     ...megabytes({ min: TIMEOUT_S_MIN, max: BODY_MB_MAX }),
   },
   mediaBodyBytesMax: {
     name: 'TOLLGATE_MAX_MEDIA_BODY_MB',
     default: '640',
-    meaning: 'The size limit of a body on image and video routes. A larger one is refused with 413.',
+    follows: 'TOLLGATE_MAX_BODY_MB',
+    meaning:
+      'The size limit of a body on image and video routes. A larger one is refused with 413. Unset: ' +
+      '`TOLLGATE_MAX_BODY_MB`, or 640 if that is unset too.',
     ...megabytes({ min: TIMEOUT_S_MIN, max: MEDIA_BODY_MB_MAX }),
   },
   spoolBytesMax: {

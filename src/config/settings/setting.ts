@@ -7,6 +7,8 @@ export type Setting = Form<unknown> & {
   readonly default: string | null
   /** What the setting does, for the docs and `--help`. Says what unset means if the default is null. */
   readonly meaning: string
+  /** The name of a setting whose value an unset variable takes over, if that one is set. */
+  readonly follows?: string
   /** The value is never shown. */
   readonly isSecret?: true
 }
