@@ -46,7 +46,11 @@ export async function handle(
   const prefix = publicId({ id: jobId, kind })
   const form = { prefix, names: inputNames[kind], fields, bytesMax: BYTES_MAX, takesIds: kind === 'video' }
   const space = node.ports.inputSpool.open(caller.account.id)
-  const body = await spoolBody(upload, form, { blobs, space, signal }).finally(() => space.release())
+  const memory = node.bodyMemory.open(caller.apiKey.id)
+  const body = await spoolBody(upload, form, { blobs, space, memory, signal }).finally(() => {
+    space.release()
+    memory.release()
+  })
   const idempotency = key === undefined ? {} : { idempotency: { key, fingerprint: fingerprintOf(request) } }
   const call = { ...callOf(jobId, caller, body), client: { signal }, ...idempotency, route: `${kind}s` }
   try {

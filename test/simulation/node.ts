@@ -1,6 +1,7 @@
 import type { Provider } from '../../src/domain/catalog/provider.ts'
 import type { Id } from '../../src/domain/ids.ts'
-import { inputSpool } from '../../src/gateway/byte-budgets/body-budgets.ts'
+import { bodyMemory, inputSpool } from '../../src/gateway/byte-budgets/body-budgets.ts'
+import type { ByteBudget } from '../../src/gateway/byte-budgets/byte-budget.ts'
 import { JobRunner } from '../../src/gateway/media/job-runner.ts'
 import { observedJobs } from '../../src/gateway/media/observe-jobs.ts'
 import { NoMediaTries, RESULT_FETCHES_MAX, Slots } from '../../src/gateway/media/fetch-result.ts'
@@ -22,6 +23,7 @@ import type { World } from './world.ts'
 
 /** More than the simulated requests take. */
 const SPOOL_BYTES = 1 << 30
+const BODY_MEMORY_BYTES = 128 * 1024 * 1024
 
 /** A provider in a private network: a link that was refused must not reach it. */
 const PRIVATE_PROVIDER = 'sync-blind'
@@ -41,6 +43,8 @@ export class SimulatedNode {
   readonly catalog: CatalogStore
   readonly apiKeys: ApiKeys
   readonly ports: SubmitPorts
+  /** For the bodies of media requests. */
+  readonly bodyMemory: ByteBudget
   readonly runner: JobRunner
   readonly #store: StoreNode
   readonly #world: World
@@ -92,6 +96,7 @@ export class SimulatedNode {
       onUnknownStatus: () => {},
       inputSpool: inputSpool(SPOOL_BYTES, this.clock),
     }
+    this.bodyMemory = bodyMemory(BODY_MEMORY_BYTES, this.clock)
     this.runner = new JobRunner(this.ports, settings)
   }
 

@@ -45,10 +45,15 @@ export function largestBodyOn(spoolBytes: number): number {
 }
 
 /**
- * The memory for a media body, whose files go to disk: its other fields, which may have 1 MB together, the buffers in
- * which they grow, and the piece that is being read.
+ * The memory for a media body, whose files go to disk: up to 1 MB of other fields, the buffers in which they grow, and
+ * the piece that is being read. Larger fields take more memory as they arrive.
  */
 export const MEDIA_BODY_BYTES = 2 * MB
+
+/** The memory for a media body that has these bytes in buffers. A buffer that is full is copied into a larger one. */
+export function mediaBodyMemory(bufferedBytes: number): number {
+  return Math.max(MEDIA_BODY_BYTES, 2 * bufferedBytes)
+}
 
 /** If a request is refused because of its body, its connection is closed, because the rest of the body is not read. */
 function overloaded(problem: string): GatewayError {

@@ -124,7 +124,7 @@ async function receiveBody(
   const isRepeatable = idempotencyKey !== undefined
   // The boundary of a form differs in each repeat.
   const hashing = isRepeatable && boundary === undefined ? new HashingStream(bytes, newHash()) : undefined
-  const body = await spoolBody(hashing ?? bytes, options, { blobs, space, signal })
+  const body = await spoolBody(hashing ?? bytes, options, { blobs, space, memory, signal })
   memory.shrinkTo(body.keptBytes)
   if (!isRepeatable) return { body, digest: undefined }
   return { body, digest: hashing?.digest() ?? digestOf(body, newHash()) }

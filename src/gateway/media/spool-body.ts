@@ -9,6 +9,7 @@ import type {
 import { MediaBodyReader } from '../../protocol/media/media-body-reader.ts'
 import { MultipartBodyReader } from '../../protocol/media/multipart-body-reader.ts'
 import { bytesOfUnknownFormat } from '../../protocol/media/media-string.ts'
+import { MEDIA_BODY_BYTES, mediaBodyMemory } from '../byte-budgets/body-budgets.ts'
 import type { Reservation } from '../byte-budgets/byte-budget.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
@@ -32,14 +33,17 @@ type SpoolPorts = {
   readonly blobs: Blobs
   /** The disk space for the files. The caller releases it. */
   readonly space: Reservation
-  /** Aborts when the client disconnects. A file that waits for space then stops waiting. */
+  /** The memory for the body, which has what most bodies need. The caller releases it. */
+  readonly memory: Reservation
+  /** Aborts when the client disconnects. What waits for space or memory then stops waiting. */
   readonly signal: CallerSignal
 }
 
 /**
  * Reads the body of a media request while it arrives. Files go to the blob store under keys that begin with `prefix`;
  * the other fields, which are small, are parsed. Rejects with the errors of the body and the reader, with `overloaded`
- * if there is no space for the files, and if the store cannot be written. None of its files is left after a rejection.
+ * if there is no space for the files or no memory for the fields, and if the store cannot be written. None of its files
+ * is left after a rejection.
  */
 export async function spoolBody(
   body: BodyBytes,
@@ -52,6 +56,7 @@ export async function spoolBody(
   try {
     for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
       for (const event of reader.feed(piece as Uint8Array<ArrayBuffer>)) await inputs.take(event)
+      await coverFields(reader.bufferedBytes, ports)
     }
     return { fields: reader.end(), inputs: inputs.byName, keptBytes: reader.bufferedBytes }
   } catch (error) {
@@ -59,6 +64,17 @@ export async function spoolBody(
     await inputs.discard()
     throw error
   }
+}
+
+/** Takes the memory for fields that are larger than those of most bodies. */
+async function coverFields(
+  bufferedBytes: number,
+  { memory, signal }: Pick<SpoolPorts, 'memory' | 'signal'>,
+): Promise<void> {
+  const needed = mediaBodyMemory(bufferedBytes)
+  if (needed <= Math.max(memory.bytes, MEDIA_BODY_BYTES)) return
+  const more = needed - memory.bytes
+  if (!memory.tryTake(more)) await memory.take(more, signal)
 }
 
 /** Collects the inputs of one body, and writes its files one after the other. */

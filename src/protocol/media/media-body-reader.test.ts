@@ -383,14 +383,14 @@ describe('limits', () => {
     expect(readBody(bodyWith(files), { fileBytesMax: 3 }).inputs).toHaveLength(10)
   })
 
-  test('the members that are not inputs may have 1 MB together', () => {
+  test('the members that are not inputs may have 4 MB together', () => {
     const bodyOf = (length: number) => `{"model":"m","a":"${'x'.repeat(length)}","image":"x"}`
     const others = bodyOf(0).length
 
     expect(readBody(bodyOf(KEPT_BYTES_MAX - others)).fields['a']).toHaveLength(KEPT_BYTES_MAX - others)
     expect(refusalOf(() => readBody(bodyOf(KEPT_BYTES_MAX)))).toMatchObject({
       code: 'invalid_field',
-      message: expect.stringContaining('1024 KB') as string,
+      message: expect.stringContaining('4096 KB') as string,
     })
   })
 

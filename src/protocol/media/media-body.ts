@@ -50,8 +50,11 @@ const MEGABYTE = 1024 * 1024
 
 /** A longer string of a media input can only be base64. Links and ids are much shorter. */
 export const TEXT_BYTES_MAX = 16 * 1024
-/** For everything that is kept in memory: all members besides media inputs, and the links among these. */
-export const KEPT_BYTES_MAX = MEGABYTE
+/**
+ * For everything that is kept in memory: all members besides media inputs, and the links among these. No model reads a
+ * prompt of this length, and a list of jobs has the prompts of a hundred in memory.
+ */
+export const KEPT_BYTES_MAX = 4 * MEGABYTE
 /** Of one input, decoded: the contract's 80 MB. */
 export const FILE_BYTES_MAX = 80 * MEGABYTE
 

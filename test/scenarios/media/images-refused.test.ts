@@ -159,8 +159,8 @@ describe.each(['/v1/images/generations', '/v1/images/edits'])('POST %s refuses b
     },
   )
 
-  test('a request with more than 1 MB of other fields is refused with 400', async () => {
-    const response = await gateway.create(ada.key, { prompt: 'x'.repeat(1024 * 1024) }, { path })
+  test('a request with more than 4 MB of other fields is refused with 400', async () => {
+    const response = await gateway.create(ada.key, { prompt: 'x'.repeat(4 * 1024 * 1024) }, { path })
 
     await expectRefused(response, { error: { code: 'invalid_field' } })
   })

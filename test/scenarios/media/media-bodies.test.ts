@@ -20,6 +20,9 @@ const environment = {
   TOLLGATE_ALLOW_PRIVATE_UPSTREAMS: 'on',
 }
 
+const image = { id: 'draw', kind: 'image', pricing: { per_image: '0.1' } }
+const models = [{ ...image, upstreams: [{ provider: 'box', model: 'image' }] }, videoModel('film')]
+
 let gateway: Awaited<ReturnType<typeof startScriptedVideos>>
 let site: ReturnType<typeof Bun.serve>
 let ada: TestAccount
@@ -27,10 +30,9 @@ let ben: TestAccount
 const connections: RawConnection[] = []
 
 beforeAll(async () => {
-  const image = { id: 'draw', kind: 'image', pricing: { per_image: '0.1' } }
   gateway = await startScriptedVideos({
     environment,
-    models: [{ ...image, upstreams: [{ provider: 'box', model: 'image' }] }, videoModel('film')],
+    models,
   })
   site = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(imageOf(MEGABYTE)) })
   ada = await gateway.account({ grant: '1000' })
@@ -58,7 +60,8 @@ const spoolWaiters = () => metric('tollgate_input_spool_waiters')
 const reserved = () => metric('tollgate_body_memory_bytes')
 
 /** The files of inputs in the blob store, whole ones and those that are being written. */
-const inputFiles = () => globSync(['blobs/live/*/*.in-*', 'blobs/partial/*'], { cwd: gateway.dataDir })
+const inputFiles = () => inputFilesIn(gateway.dataDir)
+const inputFilesIn = (folder: string) => globSync(['blobs/live/*/*.in-*', 'blobs/partial/*'], { cwd: folder })
 
 function imageOf(bytes: number): Uint8Array<ArrayBuffer> {
   const content = new Uint8Array(bytes)
@@ -228,11 +231,13 @@ describe.each([
     expect(inputFiles()).toEqual([])
   })
 
-  test('a body may have 1 MB beside its files, and no more', async () => {
-    const response = await send(path, { model, prompt: 'x'.repeat(MEGABYTE), image: base64(1000) })
+  test('a body with a long prompt takes more memory while it arrives', async () => {
+    const connection = rawConnection(gateway.url)
+    connections.push(connection)
+    const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${ada.key}\r\ncontent-length: ${2 * MEGABYTE}\r\n\r\n`
+    await connection.write(`${head}{"model":"${model}","prompt":"${'x'.repeat(1.5 * MEGABYTE)}`)
 
-    expect(await refusalOf(response)).toMatchObject({ status: 400, code: 'invalid_field' })
-    expect(inputFiles()).toEqual([])
+    await until('its memory is reserved', async () => (await reserved()) >= 3 * MEGABYTE)
   })
 
   test('the body of an account without money leaves no file behind', async () => {
@@ -251,4 +256,20 @@ describe.each([
 
     expect(await reserved()).toBe(2 * MEGABYTE)
   })
+})
+
+test('a body may have 4 MB beside its files, and no more', async () => {
+  const roomy = await startScriptedVideos({ models })
+  const { key } = await roomy.account({ grant: '1000' })
+  const replyTo = (promptBytes: number) =>
+    roomy.create(key, { model: 'film', prompt: 'x'.repeat(promptBytes), image: base64(1000) })
+
+  const large = await replyTo(3.9 * MEGABYTE)
+  const tooLarge = await replyTo(4 * MEGABYTE)
+  const filesLeft = inputFilesIn(roomy.dataDir).filter(file => !file.includes(roomy.media.submits[0]!.jobId))
+
+  await roomy.stop()
+  expect(large.status).toBe(202)
+  expect(await refusalOf(tooLarge)).toMatchObject({ status: 400, code: 'invalid_field' })
+  expect(filesLeft).toEqual([])
 })
