@@ -30,9 +30,11 @@ export const WHOLE_BODY_BYTES_MAX = 32 * 1024
 export const DISCARDED_BYTES_MAX = 4 * 1024 * 1024
 /**
  * After the last response, a client that is still sending is received from until one of these limits is reached. It may
- * read the response only when it has sent everything, and closing a connection with unread bytes resets it.
+ * read the response only when it has sent everything, and closing a connection with unread bytes resets it. The bytes
+ * are dropped, so they take no memory. Their limit is above all usual limits of bodies, because the response to a body
+ * that is too large must arrive.
  */
-export const LINGER_BYTES_MAX = 64 * 1024 * 1024
+export const LINGER_BYTES_MAX = 1024 * 1024 * 1024
 export const LINGER_TIMEOUT_MS = 30_000
 /** Open connections of a server. Each one takes a few kilobytes. */
 export const CONNECTIONS_MAX = 16_384

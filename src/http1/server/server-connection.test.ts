@@ -146,7 +146,8 @@ describe('requests', () => {
       fake.send(postHead('transfer-encoding: chunked'))
       await turn()
 
-      for (let count = 0; count < 64; count += 1) fake.send(Buffer.alloc(MEGABYTE))
+      const piece = Buffer.alloc(MEGABYTE)
+      for (let count = 0; count < 1024; count += 1) fake.send(piece)
       const before = [...fake.done]
       if (limit === 'bytes') fake.send('x')
       else fake.pass(31)
