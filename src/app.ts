@@ -37,7 +37,7 @@ export type App = {
   stop(): Promise<void>
 }
 
-/** The time to charge streams that were cut. The stop does not wait for calls without an answer. */
+/** The time to charge streams that were cut. */
 const SETTLE_WITHIN_MS = 7000
 const MS_PER_S = 1000
 
@@ -200,7 +200,8 @@ async function stopServing(
 
 /**
  * Waits up to `drainMs` for running requests, which include streams that are finished without their client, and for
- * submits whose client has disconnected. Then aborts the requests and waits until aborted streams are settled.
+ * submits whose client has disconnected. Then aborts the requests and waits until aborted streams are settled. Calls
+ * without an answer end at once, and are not charged.
  */
 async function drained(
   server: RunningServer,
@@ -211,6 +212,7 @@ async function drained(
   if (await endsWithin(drainMs, ended, clock)) return
   // First, so that the streams of aborted requests are not finished either.
   text.finishingStreams.stop()
+  text.stopSignal.fire()
   await endsWithin(SETTLE_WITHIN_MS, server.abort(), clock)
 }
 

@@ -8,6 +8,7 @@ import type { Moderator } from '../gateway/ports/moderator.ts'
 import type { SharedCache } from '../gateway/ports/shared-cache.ts'
 import type { MediaProviders, ProviderAdapters } from '../gateway/ports/providers.ts'
 import type { Tokenizer } from '../gateway/ports/tokenizer.ts'
+import { DisconnectSignal } from '../gateway/text/disconnect-signal.ts'
 import { FinishingStreams } from '../gateway/text/finishing-streams.ts'
 import { RecentPrompts } from '../gateway/text/recent-prompts.ts'
 import type { TextPorts } from '../gateway/text/text-ports.ts'
@@ -44,7 +45,7 @@ export type Parts = {
   readonly admin: AdminPorts
   readonly onReconcileFailed: (error: unknown) => void
   readonly caller: AdmitCallerPorts
-  readonly text: Omit<TextPorts, 'holds'>
+  readonly text: Omit<TextPorts, 'holds'> & { readonly stopSignal: DisconnectSignal }
   readonly media: MediaParts
   /** Undefined if answers are kept in memory only. Only a server connects to it. */
   readonly sharedCache: SharedCache | undefined
@@ -216,6 +217,7 @@ function textPortsOf(parts: {
     ledger,
     lateAnswers: new LateAnswers({ attempts, clock, onBilled, onFailed: onSettleFailed }),
     finishingStreams: new FinishingStreams(clock),
+    stopSignal: new DisconnectSignal(),
     refusedFields,
     idleStreams,
     providers,

@@ -1,6 +1,9 @@
 import type { AbortListener, CallerSignal } from '../ports/caller-signal.ts'
 
-/** Fires when a request's client disconnects, or when the last client that shares an answer does. */
+/**
+ * Fires when a request's client disconnects, when the last client that shares an answer does, or when a stop of the
+ * gateway disconnects all.
+ */
 export class DisconnectSignal implements CallerSignal {
   aborted = false
   readonly #listeners: AbortListener[] = []

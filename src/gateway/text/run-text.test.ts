@@ -15,6 +15,7 @@ import type { ProviderOutcome, TextProvider } from '../ports/text-provider.ts'
 import { CircuitBreakers, RetryBudgets } from '../upstreams/upstream-health.ts'
 import { LateAnswers } from '../upstreams/late-answers.ts'
 import { RefusedFields } from '../upstreams/refused-fields.ts'
+import { DisconnectSignal } from './disconnect-signal.ts'
 import { FinishingStreams } from './finishing-streams.ts'
 import { IdleStreams } from './idle-streams.ts'
 import { RecentPrompts } from './recent-prompts.ts'
@@ -72,6 +73,7 @@ async function setUp(
         holds: new HoldQueue({ ledger, clock }, { waitMs: 0, mode: 'hold' }),
         lateAnswers: new LateAnswers({ attempts, clock, onBilled: () => {}, onFailed: onSettleFailed }),
         finishingStreams: new FinishingStreams(clock),
+        stopSignal: new DisconnectSignal(),
         idleStreams: new IdleStreams(),
         moderator: undefined,
         refusedFields: new RefusedFields(),

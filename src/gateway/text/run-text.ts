@@ -36,14 +36,14 @@ export function answerText(
  * Answers one request with JSON: holds its worst case, calls its upstreams, charges what the answer used, and then
  * replies. Rejects with a GatewayError if the request is not admitted. In every case nothing is held afterwards.
  *
- * Without a `signal`, the answer is finished and charged even if the client disconnects. With one, the upstream's call
- * ends when the signal fires, unless it timed out before.
+ * By default, the answer is finished and charged even if the client disconnects. With another `signal`, the upstream's
+ * call ends when that fires, unless it timed out before.
  */
 export async function runText(
   parsed: ParsedTextCall,
   ports: TextPorts,
   settings: TextSettings,
-  signal?: CallerSignal,
+  signal: CallerSignal = ports.stopSignal,
 ): Promise<TextResult> {
   const admitted = await admitText(parsed, ports, settings)
   let isCharged = false
@@ -84,7 +84,7 @@ async function callUpstream(
   admitted: AdmittedRequest,
   destination: Destination,
   settings: Pick<TextSettings, 'readTimeoutMs'>,
-  signal: CallerSignal | undefined,
+  signal: CallerSignal,
 ): Promise<AttemptResult> {
   const { provider, upstream, adapter, converted } = destination
   const { model } = admitted

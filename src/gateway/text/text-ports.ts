@@ -1,4 +1,5 @@
 import type { FailoverPorts } from '../upstreams/call-with-failover.ts'
+import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { LateAnswers } from '../upstreams/late-answers.ts'
 import type { SecretOf } from '../upstreams/upstream-secrets.ts'
 import type { RefusedFields } from '../upstreams/refused-fields.ts'
@@ -12,6 +13,8 @@ export type TextPorts = AdmitPorts &
   SettleTextPorts & {
     readonly lateAnswers: LateAnswers
     readonly finishingStreams: FinishingStreams
+    /** Fires when a stop of the gateway no longer waits for answers that are finished without their clients. */
+    readonly stopSignal: CallerSignal
     readonly refusedFields: RefusedFields
     readonly secretOf: SecretOf
   }

@@ -66,6 +66,18 @@ function isStopping(): Promise<void> {
   return until('the gateway stops', () => gateway.output().includes('"stopping"'))
 }
 
+/** The time between the last log lines `stopping` and `stopped`. */
+function stoppedWithinMs(): number {
+  const atMs = (message: string) => {
+    const line = gateway
+      .output()
+      .split('\n')
+      .findLast(text => text.includes(`"${message}"`))
+    return Date.parse((JSON.parse(line ?? '{}') as { time: string }).time)
+  }
+  return atMs('stopped') - atMs('stopping')
+}
+
 /** The costs of all charges, after a restart. */
 async function chargedAfterRestart(): Promise<readonly string[]> {
   await start()
@@ -95,6 +107,26 @@ test('at the drain limit, the stream of a client that has disconnected is cut an
   await exchange.closed
   expect(exitCode).toBe(0)
   expect(await chargedAfterRestart()).toEqual(['0.000026'])
+})
+
+test('at the drain limit, the stop does not wait for a call without an answer', async () => {
+  await gateway.stop()
+  await start('0.2')
+  const taken = upstream.hold()
+  const asked = fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-x', messages: MESSAGES }),
+  }).catch(() => 'disconnected')
+  const exchange = await taken
+
+  const exitCode = await gateway.stop()
+
+  await exchange.closed
+  expect(exitCode).toBe(0)
+  expect(await asked).toBe('disconnected')
+  expect(stoppedWithinMs()).toBeLessThan(4000)
+  expect(await chargedAfterRestart()).toEqual([])
 })
 
 test('a second signal ends the gateway at once, and the stream is not charged', async () => {
