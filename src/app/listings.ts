@@ -1,13 +1,7 @@
 import type { Catalog } from '../domain/catalog/catalog.ts'
-import {
-  EMPTY_CATALOG,
-  ofKey,
-  ofSandbox,
-  withCallable,
-  withoutSandbox,
-  type Callable,
-} from '../domain/catalog/catalog.ts'
+import { ofAccount, ofKey, REGULAR_ACCOUNT, withCallable, type Callable } from '../domain/catalog/catalog.ts'
 import { pricedCatalog, priceListOf, type PriceList } from '../domain/catalog/price-list.ts'
+import type { SandboxSwitch } from '../domain/catalog/provider.ts'
 import type { CatalogStore } from '../gateway/ports/catalog.ts'
 import type { Listings } from '../http/catalog/routes.ts'
 
@@ -18,13 +12,13 @@ import type { Listings } from '../http/catalog/routes.ts'
  */
 export function listings(
   store: Pick<CatalogStore, 'current'>,
-  { isSandboxOn }: { readonly isSandboxOn: boolean },
+  sandbox: SandboxSwitch,
   callable: Callable,
 ): Listings {
   const regular = oncePerCatalog(catalog =>
-    withCallable(isSandboxOn ? catalog : withoutSandbox(catalog), callable),
+    withCallable(ofAccount(catalog, REGULAR_ACCOUNT, sandbox), callable),
   )
-  const sandboxOnly = isSandboxOn ? oncePerCatalog(ofSandbox) : () => EMPTY_CATALOG
+  const sandboxOnly = oncePerCatalog(catalog => ofAccount(catalog, { sandboxOnly: true }, sandbox))
   return {
     forAll: () => regular(store.current()),
     // Lists of restricted keys are made for each request: every key has its own, and they are seldom read.

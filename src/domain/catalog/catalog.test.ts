@@ -1,12 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  EMPTY_CATALOG,
-  findModel,
-  missingVariables,
-  ofSandbox,
-  withoutSandbox,
-  type Catalog,
-} from './catalog.ts'
+import { EMPTY_CATALOG, findModel, missingVariables, ofAccount, type Catalog } from './catalog.ts'
 import type { Model } from './model.ts'
 import type { Provider } from './provider.ts'
 import { decodeModel } from './rows/model-row.ts'
@@ -62,11 +55,11 @@ describe('a catalog with models on the sandbox, on another provider, and on both
   const ids = ({ models }: Catalog) => [...models.keys()]
 
   test('a catalog with models on the sandbox, on another provider, and on both keeps the models of other providers without the sandbox', () => {
-    expect(ids(withoutSandbox(catalog))).toEqual(['real', 'both'])
+    expect(ids(ofAccount(catalog, { sandboxOnly: false }, { isSandboxOn: false }))).toEqual(['real', 'both'])
   })
 
   test('a catalog with models on the sandbox, on another provider, and on both has the models that the sandbox offers, alone or with others, for sandbox-only accounts', () => {
-    expect(ids(ofSandbox(catalog))).toEqual(['play', 'both'])
+    expect(ids(ofAccount(catalog, { sandboxOnly: true }, { isSandboxOn: true }))).toEqual(['play', 'both'])
   })
 })
 

@@ -2,7 +2,14 @@ import { mayUseModel } from '../accounts/key-access.ts'
 import type { KeySettings } from '../accounts/key-settings.ts'
 import type { AnyModelSettings, Model, ModelDraft, ModelKind, Upstream } from './model.ts'
 import type { PriceList } from './price-list.ts'
-import { variablesOf, type Provider, type ProviderSettings } from './provider.ts'
+import {
+  mayReach,
+  variablesOf,
+  type Provider,
+  type ProviderSettings,
+  type Reaching,
+  type SandboxSwitch,
+} from './provider.ts'
 
 /** All providers and models at one revision. It is frozen: an edit makes a new catalog. */
 export type Catalog = {
@@ -48,17 +55,26 @@ export function findModel(catalog: Catalog, name: string): Model | undefined {
   }
 }
 
-/** The catalog without the models that only the sandbox offers, for a gateway with the sandbox switched off. */
-export function withoutSandbox(catalog: Catalog): Catalog {
-  return withModels(catalog, model => model.upstreams.some(upstream => !isOnSandbox(catalog, upstream)))
+/** The catalog with only the models that an account can reach; see `canReach`. */
+export function ofAccount(catalog: Catalog, account: Reaching, sandbox: SandboxSwitch): Catalog {
+  return withModels(catalog, model => canReach(account, model, catalog, sandbox))
 }
 
-/**
- * The catalog with only the models that the sandbox offers, alone or with other providers, for sandbox-only accounts.
- */
-export function ofSandbox(catalog: Catalog): Catalog {
-  return withModels(catalog, model => model.upstreams.some(upstream => isOnSandbox(catalog, upstream)))
+/** Whether an account may reach one of the upstreams of a model. */
+export function canReach(
+  account: Reaching,
+  { upstreams }: Pick<Model, 'upstreams'>,
+  { providers }: Pick<Catalog, 'providers'>,
+  sandbox: SandboxSwitch,
+): boolean {
+  return upstreams.some(({ provider: id }) => {
+    const provider = providers.get(id)
+    return provider !== undefined && mayReach(provider, account, sandbox)
+  })
 }
+
+/** An account that is not limited to the sandbox. */
+export const REGULAR_ACCOUNT: Reaching = { sandboxOnly: false }
 
 /** The catalog with only the models that a key may call. */
 export function ofKey(catalog: Catalog, settings: KeySettings | undefined): Catalog {
@@ -90,7 +106,7 @@ export type Uncallable = { readonly id: string; readonly reason: string }
 /** The models that are unfinished, and those that are on and cannot be called. */
 export function uncallableModels(
   catalog: Catalog,
-  callable: Callable & { readonly isSandboxOn: boolean },
+  callable: Callable & SandboxSwitch,
 ): readonly Uncallable[] {
   const drafts = [...catalog.drafts.values()].map(({ id, pricing }) => ({
     id,
@@ -132,9 +148,9 @@ function canServe(provider: Provider, kind: ModelKind, { serves }: Callable): bo
 }
 
 /** The number of enabled models. With the sandbox off, models that only the sandbox offers do not count. */
-export function countOn(catalog: Catalog, sandbox: { readonly isSandboxOn: boolean }): number {
-  const { models } = sandbox.isSandboxOn ? catalog : withoutSandbox(catalog)
-  return [...models.values()].filter(model => model.enabled).length
+export function countOn(catalog: Catalog, sandbox: SandboxSwitch): number {
+  return [...ofAccount(catalog, REGULAR_ACCOUNT, sandbox).models.values()].filter(model => model.enabled)
+    .length
 }
 
 /** The ids of the providers whose stored keys can no longer be read. */

@@ -185,6 +185,20 @@ export function asksForUsage(
   return ofProvider === 'ask' || omitFields?.includes('stream_options') !== true
 }
 
+/** The part of an account that decides which providers it may reach. */
+export type Reaching = { readonly sandboxOnly: boolean }
+
+export type SandboxSwitch = { readonly isSandboxOn: boolean }
+
+/** Whether the requests of an account may be sent to a provider. A sandbox-only account reaches only the sandbox. */
+export function mayReach(
+  { kind }: Pick<Provider, 'kind'>,
+  { sandboxOnly }: Reaching,
+  { isSandboxOn }: SandboxSwitch,
+): boolean {
+  return kind === 'sandbox' ? isSandboxOn : !sandboxOnly
+}
+
 /** Whether a request that this provider failed may be sent to it again. The sandbox fails because it was asked to. */
 export function mayRetry({ kind, retries }: Pick<Provider, 'kind' | 'retries'>): boolean {
   return kind !== 'sandbox' && retries === undefined

@@ -11,7 +11,7 @@ import { admitSpend } from '../admission/admit-spend.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Jobs, NewJob } from '../ports/jobs.ts'
 import type { MediaProvider } from '../ports/media-provider.ts'
-import { modelNotFound } from '../text/model-not-found.ts'
+import { modelNotFound } from '../admission/callable-model.ts'
 import type { JobRunner } from './job-runner.ts'
 import type { MediaCall } from './media-call.ts'
 

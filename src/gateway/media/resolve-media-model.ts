@@ -1,12 +1,8 @@
-import { mayUseModel } from '../../domain/accounts/key-access.ts'
-import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { ImageModel, MediaModel, VideoModel } from '../../domain/catalog/model.ts'
-import { findPricedModel } from '../../domain/catalog/price-list.ts'
-import type { Provider } from '../../domain/catalog/provider.ts'
+import { mayReach, type Provider } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { JobKind } from '../../domain/jobs/job.ts'
-import type { Authenticated } from '../ports/api-keys.ts'
-import { modelNotFound } from '../text/model-not-found.ts'
+import { callableModel, modelNotFound, type Callables } from '../admission/callable-model.ts'
 import { chooseUpstream } from '../upstreams/call-with-failover.ts'
 
 /** The ports for choosing the provider of a media request. */
@@ -18,7 +14,7 @@ export type ResolveContext = {
   readonly random: () => number
 }
 
-type ModelOf<Kind extends JobKind> = Kind extends 'image' ? ImageModel : VideoModel
+type MediaModelOf<Kind extends JobKind> = Kind extends 'image' ? ImageModel : VideoModel
 
 type ResolvedMediaModel<Model extends MediaModel = MediaModel> = {
   readonly model: Model
@@ -35,37 +31,24 @@ type ResolvedMediaModel<Model extends MediaModel = MediaModel> = {
 export function resolveMediaModel<Kind extends JobKind>(
   name: string,
   kind: Kind,
-  context: ResolveContext & {
-    readonly catalog: Catalog
-    readonly caller: Authenticated
-    /** The provider of an earlier job to continue from. Only that provider has the job. */
-    readonly onlyProvider?: string
-  },
-): ResolvedMediaModel<ModelOf<Kind>> {
-  const { catalog, caller, isSandboxOn, serves, random, onlyProvider } = context
-  const model = findPricedModel(catalog, caller.account, name)
-  const notFound = () => modelNotFound(name, { catalog, caller, isSandboxOn, kind })
-  if (model === undefined || !model.enabled || model.kind !== kind) throw notFound()
-  if (!mayUseModel(caller.apiKey.settings, model)) throw notFound()
-  const destinations = model.upstreams.flatMap(upstream => {
+  context: ResolveContext &
+    Callables & {
+      /** The provider of an earlier job to continue from. Only that provider has the job. */
+      readonly onlyProvider?: string
+    },
+): ResolvedMediaModel<MediaModelOf<Kind>> {
+  const { catalog, caller, serves, random, onlyProvider } = context
+  const model: MediaModel = callableModel<JobKind>(name, kind, context)
+  const callable = model.upstreams.flatMap(upstream => {
     const provider = catalog.providers.get(upstream.provider)
     if (provider === undefined || !serves(provider, kind)) return []
-    const isAllowed = provider.kind === 'sandbox' ? isSandboxOn : !caller.account.sandboxOnly
-    return isAllowed ? [{ upstream, provider }] : []
+    return mayReach(provider, caller.account, context) ? [{ upstream, provider }] : []
   })
-  if (destinations.length === 0) throw notFound()
-  const fitting = destinations.filter(
-    ({ provider }) => onlyProvider === undefined || provider.id === onlyProvider,
-  )
-  const chosen = chooseUpstream(fitting, random)
-  if (chosen === undefined) {
-    throw new GatewayError(
-      'ref_video_mismatch',
-      'The earlier video was made by a provider that this model does not use.',
-      {
-        param: 'ref_video_job_id',
-      },
-    )
-  }
-  return { model: model as ModelOf<Kind>, ...chosen }
+  if (callable.length === 0) throw modelNotFound(name, { ...context, kind })
+  const continuable =
+    onlyProvider === undefined ? callable : callable.filter(({ provider }) => provider.id === onlyProvider)
+  const chosen = chooseUpstream(continuable, random)
+  if (chosen !== undefined) return { model: model as MediaModelOf<Kind>, ...chosen }
+  const message = 'The earlier video was made by a provider that this model does not use.'
+  throw new GatewayError('ref_video_mismatch', message, { param: 'ref_video_job_id' })
 }

@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test'
 import { adaptersOfAllKinds } from '../../../test/support/media-providers.ts'
-import { aCatalogOf, aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
+import { aCatalogOf, aDestination, aModelOn, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { chatDialect } from '../../protocol/chat/dialect.ts'
 import { embeddingsDialect } from '../../protocol/embeddings/dialect.ts'
 import type { ProviderAdapter } from '../ports/providers.ts'
-import { resolveModel } from './admit-text.ts'
+import { callableModel } from '../admission/callable-model.ts'
+import { destinationsOf } from './admit-text.ts'
 
 const main = aDestination('main')
 const box = aDestination('box', { order: 2 })
@@ -27,18 +28,18 @@ function resolve(compatible: ProviderAdapter, sandbox: ProviderAdapter) {
     },
     isSandboxOn: true,
   }
-  return resolveModel('gpt-x', chatDialect, context)
+  return destinationsOf(aModelOn([main, boxOfSandbox]), chatDialect, context)
 }
 
 test('the upstreams of a model have the adapters of their providers', () => {
-  const { destinations } = resolve(text, text)
+  const destinations = resolve(text, text)
 
   expect(destinations.map(({ provider }) => provider.id)).toEqual(['main', 'box'])
   expect(destinations.map(({ adapter }) => adapter)).toEqual([main.adapter, main.adapter])
 })
 
 test('an upstream whose provider does not serve text is left out', () => {
-  const { destinations } = resolve(noText, text)
+  const destinations = resolve(noText, text)
 
   expect(destinations.map(({ provider }) => provider.id)).toEqual(['box'])
 })
@@ -59,7 +60,7 @@ test('a model of another kind is not found', () => {
     isSandboxOn: true,
   }
 
-  expect(codeOf(() => resolveModel('gpt-x', embeddingsDialect, context))).toBe('model_not_found')
+  expect(codeOf(() => callableModel('gpt-x', embeddingsDialect.serves, context))).toBe('model_not_found')
 })
 
 function codeOf(run: () => unknown): unknown {

@@ -1,36 +1,33 @@
-import { mayUseModel } from '../../domain/accounts/key-access.ts'
-import type { Catalog } from '../../domain/catalog/catalog.ts'
 import { rulesOf } from '../../domain/catalog/field-rule.ts'
 import type { TextModel, Upstream } from '../../domain/catalog/model.ts'
-import { findPricedModel } from '../../domain/catalog/price-list.ts'
-import type { Provider } from '../../domain/catalog/provider.ts'
+import { mayReach, type Provider } from '../../domain/catalog/provider.ts'
 import type { TextTariff } from '../../domain/pricing/tariff.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { findRefusedField } from '../../protocol/field-rules.ts'
 import { mediaWords } from '../../protocol/media-inputs.ts'
 import type { TextDialect, TextRequest } from '../../protocol/text-dialect.ts'
 import { admitSpend } from '../admission/admit-spend.ts'
+import { callableModel, type Callables } from '../admission/callable-model.ts'
 import type { HoldQueue } from '../admission/hold-queue.ts'
-import type { Authenticated } from '../ports/api-keys.ts'
 import type { CatalogStore } from '../ports/catalog.ts'
 import type { Hold } from '../ports/ledger.ts'
 import type { Moderator } from '../ports/moderator.ts'
 import type { ProviderAdapters } from '../ports/providers.ts'
 import type { RateLimits, TextProvider } from '../ports/text-provider.ts'
-import { modelNotFound } from './model-not-found.ts'
 import { quoteText, requireToolPrice, type Quote } from './quote-text.ts'
 import type { Conversion, ConvertedRequest, ParsedTextCall } from './text-call.ts'
 import type { TextRecord } from './text-record.ts'
 
 /** A request that was admitted: its model is known and its worst case is held. */
-export type AdmittedRequest<Dialect extends TextDialect = TextDialect> = ParsedTextCall<Dialect> &
-  ResolvedModel & {
-    /** The prices at admission. Editing the catalog while the request runs does not change them. */
-    readonly quote: Quote
-    readonly hold: Hold
-    /** The reply has the limits of the caller. They replace the upstream's. */
-    readonly hasRateLimits: boolean
-  }
+export type AdmittedRequest<Dialect extends TextDialect = TextDialect> = ParsedTextCall<Dialect> & {
+  readonly model: TextModel
+  readonly destinations: readonly Destination[]
+  /** The prices at admission. Editing the catalog while the request runs does not change them. */
+  readonly quote: Quote
+  readonly hold: Hold
+  /** The reply has the limits of the caller. They replace the upstream's. */
+  readonly hasRateLimits: boolean
+}
 
 export type AdmitPorts = {
   readonly catalog: CatalogStore
@@ -53,11 +50,11 @@ export async function admitText<Dialect extends TextDialect>(
   const { id, caller, client, record } = call
   if (request.userId !== undefined) record.userId = request.userId
   const context = { catalog: catalog.current(), caller, providers, isSandboxOn }
-  const resolved = resolveModel(request.model, dialect, context, conversion)
-  const { model } = resolved
+  const model = callableModel(request.model, dialect.serves, context)
+  const withRoute = destinationsOf(model, dialect, context, conversion)
   record.model = model.id
   refuseUnreadInputs(request, model)
-  const destinations = permittedDestinations(resolved, parsed)
+  const destinations = permittedDestinations(withRoute, model, parsed)
   const quote = quoteText(model, request, destinations)
   if (request.serverTools !== undefined) requireToolPrice(request.serverTools, quote)
   if (moderator !== undefined && dialect.moderatedText !== undefined)
@@ -149,38 +146,20 @@ export type Destination = {
   readonly converted?: ConvertedRequest
 }
 
-type ResolvedModel = { readonly model: TextModel; readonly destinations: readonly Destination[] }
-
 /**
- * Finds the catalog row of a model name, with the prices of the account, and its upstreams that have the route. Throws
- * `model_not_found` if the name is unknown, its row is off or of another kind, or the key may not call it; a client
- * cannot distinguish these. Throws `route_not_supported` if no upstream has the route, or none of their providers
- * serves text. An upstream without the route is called with the converted request if there is one. If none is left
- * because the request cannot be converted, throws the reason.
+ * The upstreams of a model that have the route. An upstream without the route is called with the converted request if
+ * there is one. Throws `route_not_supported` if none is left, or the reason why the request cannot be converted.
  */
-export function resolveModel(
-  name: string,
-  dialect: Pick<TextDialect, 'upstreamRoute' | 'serves'>,
-  context: {
-    readonly catalog: Catalog
-    readonly caller: Authenticated
-    readonly providers: ProviderAdapters
-    readonly isSandboxOn: boolean
-  },
+export function destinationsOf(
+  model: TextModel,
+  dialect: Pick<TextDialect, 'upstreamRoute'>,
+  { catalog, caller, providers, isSandboxOn }: Callables & { readonly providers: ProviderAdapters },
   conversion?: Conversion,
-): ResolvedModel {
-  const { catalog, caller, providers, isSandboxOn } = context
-  const model = findPricedModel(catalog, caller.account, name)
-  const notFound = () => modelNotFound(name, { catalog, caller, isSandboxOn, kind: dialect.serves })
-  if (model === undefined || !model.enabled || model.kind !== dialect.serves) throw notFound()
-  if (!mayUseModel(caller.apiKey.settings, model)) throw notFound()
+): readonly Destination[] {
   const destinations: Destination[] = []
-  let isReachable = false
   for (const upstream of model.upstreams) {
     const provider = catalog.providers.get(upstream.provider)
-    if (provider === undefined) continue
-    if (provider.kind === 'sandbox' ? !isSandboxOn : caller.account.sandboxOnly) continue
-    isReachable = true
+    if (provider === undefined || !mayReach(provider, caller.account, { isSandboxOn })) continue
     const adapter = providers[provider.kind].text
     if (adapter === undefined) continue
     if (provider.routes.includes(dialect.upstreamRoute)) destinations.push({ upstream, provider, adapter })
@@ -190,14 +169,10 @@ export function resolveModel(
         destinations.push({ upstream, provider, adapter, converted })
     }
   }
-  if (!isReachable) throw notFound()
-  if (destinations.length === 0) {
-    if (conversion?.problem !== undefined) throw conversion.problem
-    throw new GatewayError('route_not_supported', `"${model.id}" cannot be called on this route.`, {
-      param: 'model',
-    })
-  }
-  return { model, destinations }
+  if (destinations.length > 0) return destinations
+  if (conversion?.problem !== undefined) throw conversion.problem
+  const message = `"${model.id}" cannot be called on this route.`
+  throw new GatewayError('route_not_supported', message, { param: 'model' })
 }
 
 /**
@@ -205,7 +180,8 @@ export function resolveModel(
  * is checked with the request as its provider gets it. Throws `unpriced_feature` if no destination is left.
  */
 function permittedDestinations(
-  { model, destinations }: ResolvedModel,
+  destinations: readonly Destination[],
+  model: TextModel,
   { dialect, request }: Pick<ParsedTextCall, 'dialect' | 'request'>,
 ): readonly Destination[] {
   if (!destinations.some(({ provider }) => rulesOf(model, provider).length > 0)) return destinations

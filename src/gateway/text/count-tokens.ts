@@ -4,7 +4,7 @@ import { parseJsonObject } from '../../protocol/json/parse-json.ts'
 import { readCountTokensRequest } from '../../protocol/messages/count-tokens.ts'
 import { admitRead } from '../admission/admit-caller.ts'
 import type { Limits } from '../ports/limits.ts'
-import { modelNotFound } from './model-not-found.ts'
+import { modelNotFound } from '../admission/callable-model.ts'
 import type { TextCall } from './text-call.ts'
 import type { CompleteAnswer } from './text-result.ts'
 

@@ -1,6 +1,6 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { Authenticated } from '../../gateway/ports/api-keys.ts'
-import { modelNotFound } from '../../gateway/text/model-not-found.ts'
+import { modelNotFound } from '../../gateway/admission/callable-model.ts'
 import type { Keyed } from '../caller.ts'
 import { isKnown, type IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type Handler, type HttpReply } from '../request-context.ts'

@@ -39,15 +39,8 @@ export const priceListMutants: readonly Mutant[] = [
     tests: [UNIT_TESTS],
   },
   {
-    name: 'text requests are charged at the prices of the catalog',
-    file: 'src/gateway/text/admit-text.ts',
-    text: 'findPricedModel(catalog, caller.account, name)',
-    replacement: 'findPricedModel(catalog, {}, name)',
-    tests: [SCENARIOS],
-  },
-  {
-    name: 'jobs are charged at the prices of the catalog',
-    file: 'src/gateway/media/resolve-media-model.ts',
+    name: 'text requests and jobs are charged at the prices of the catalog',
+    file: 'src/gateway/admission/callable-model.ts',
     text: 'findPricedModel(catalog, caller.account, name)',
     replacement: 'findPricedModel(catalog, {}, name)',
     tests: [SCENARIOS],

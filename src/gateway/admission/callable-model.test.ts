@@ -4,7 +4,7 @@ import { EMPTY_CATALOG, type Catalog } from '../../domain/catalog/catalog.ts'
 import type { Model } from '../../domain/catalog/model.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Authenticated } from '../ports/api-keys.ts'
-import { modelNotFound, type ModelSearch } from './model-not-found.ts'
+import { modelNotFound, type ModelSearch } from './callable-model.ts'
 
 const decoded = decodeCatalog({
   providers: [

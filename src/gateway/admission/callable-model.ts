@@ -1,6 +1,8 @@
 import { mayUseModel } from '../../domain/accounts/key-access.ts'
-import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
+import { canReach, findModel, type Catalog } from '../../domain/catalog/catalog.ts'
 import type { Model, ModelKind } from '../../domain/catalog/model.ts'
+import { findPricedModel } from '../../domain/catalog/price-list.ts'
+import type { SandboxSwitch } from '../../domain/catalog/provider.ts'
 import { nearest } from '../../domain/catalog/rows/nearest.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { Authenticated } from '../ports/api-keys.ts'
@@ -24,11 +26,32 @@ const nounOf = {
   video: 'a video model',
 } as const satisfies Record<ModelKind, string>
 
+/** The models that a caller may call: those of the catalog that its key and its account may use. */
+export type Callables = SandboxSwitch & { readonly catalog: Catalog; readonly caller: Authenticated }
+
+type ModelOf<Kind extends ModelKind> = Model & { readonly kind: Kind }
+
+/**
+ * The catalog row of a model name, with the prices of the account. Throws `model_not_found` if the name is unknown, its
+ * row is off or of another kind, or the caller may not call it; a client cannot distinguish these.
+ */
+export function callableModel<Kind extends ModelKind>(
+  name: string,
+  kind: Kind,
+  callables: Callables,
+): ModelOf<Kind> {
+  const { catalog, caller } = callables
+  const model = findPricedModel(catalog, caller.account, name)
+  if (model !== undefined && isOfKind(model, kind) && mayCall(model, callables)) return model
+  throw modelNotFound(name, { ...callables, kind })
+}
+
+function isOfKind<Kind extends ModelKind>(model: Model, kind: Kind): model is ModelOf<Kind> {
+  return model.kind === kind
+}
+
 /** The models that the error may name: models of this key, and the kind of model that the route serves. */
-export type ModelSearch = {
-  readonly catalog: Catalog
-  readonly caller: Authenticated
-  readonly isSandboxOn: boolean
+export type ModelSearch = Callables & {
   /** Undefined for a route that serves every kind. */
   readonly kind: ModelKind | undefined
 }
@@ -67,14 +90,10 @@ function namesOf(search: ModelSearch): readonly string[] {
   return names
 }
 
-function mayCall(model: Model, { catalog, caller, isSandboxOn }: ModelSearch): boolean {
+function mayCall(model: Model, { catalog, caller, isSandboxOn }: Callables): boolean {
   return (
     model.enabled &&
     mayUseModel(caller.apiKey.settings, model) &&
-    model.upstreams.some(upstream => {
-      const provider = catalog.providers.get(upstream.provider)
-      if (provider === undefined) return false
-      return provider.kind === 'sandbox' ? isSandboxOn : !caller.account.sandboxOnly
-    })
+    canReach(caller.account, model, catalog, { isSandboxOn })
   )
 }
