@@ -70,6 +70,13 @@ const layers: Record<string, readonly string[]> = {
   app: parts,
 }
 
+/** Folders of the gateway below its use cases, and the parts of the gateway that they may import. */
+const belowUseCases: Record<string, readonly string[]> = {
+  'gateway/ports': [],
+  // It calls the upstreams of a request and does not know what the request is for.
+  'gateway/upstreams': ['gateway/ports', 'gateway/admission/callable-model.ts'],
+}
+
 const files = globSync('**/*.ts', { cwd: root })
 /** What is installed. The `files` of package.json leaves out the same. */
 const sources = files.filter(path => !isTest(path))
@@ -223,6 +230,13 @@ describe('architecture', () => {
     const forbidden = importsOf(path).filter(name => !allowed.some(layer => isWithin(name, layer)))
 
     expect(forbidden).toEqual([])
+  })
+
+  test.each(Object.entries(belowUseCases))('%s/ imports no use case of the gateway', (folder, allowed) => {
+    const imports = sources.filter(path => isWithin(path, folder)).flatMap(path => importsOf(path))
+    const ofGateway = imports.filter(name => isWithin(name, 'gateway') && !isWithin(name, folder))
+
+    expect(ofGateway.filter(name => !allowed.some(part => isWithin(name, part)))).toEqual([])
   })
 
   test.each(['domain', 'protocol', 'gateway', 'stores/books'])('%s/ uses no runtime API', folder => {

@@ -1,7 +1,7 @@
 import { addUsd, ZERO, type NanoUsd } from '../domain/money.ts'
 import type { Attempts } from '../gateway/ports/attempts.ts'
 import type { Ledger } from '../gateway/ports/ledger.ts'
-import { LATE_MS } from '../gateway/upstreams/late-answers.ts'
+import { LATE_MS } from '../gateway/text/late-answers.ts'
 
 /** Longer than any late call can last. The process of an older open attempt has ended. */
 export const LOST_AFTER_MS = LATE_MS + 60_000

@@ -8,7 +8,7 @@ import {
   type Usage,
   type UsageBucket,
 } from '../domain/pricing/usage.ts'
-import type { UpstreamFailure } from '../gateway/text/text-record.ts'
+import type { UpstreamFailure } from '../gateway/upstreams/report-attempts.ts'
 import { dollars } from './dollars.ts'
 import type { MarginMetrics } from './margin-metrics.ts'
 

@@ -4,7 +4,7 @@ import { callWithFailover } from '../../src/gateway/upstreams/call-with-failover
 import { CircuitBreakers, RetryBudgets } from '../../src/gateway/upstreams/upstream-health.ts'
 import type { CallResult } from '../../src/gateway/upstreams/attempt-result.ts'
 import { fakeClock } from '../support/fake-clock.ts'
-import { aCatalogOf, aDestination, aFailure, anAdmittedRequest, anAnswer } from '../support/upstream-rows.ts'
+import { aCatalogOf, aDestination, aFailure, anAnswer } from '../support/upstream-rows.ts'
 
 const READ_MS = 300_000
 const PROVIDERS = ['a', 'b', 'c'] as const
@@ -48,20 +48,17 @@ function aModel(orders: Readonly<Record<ProviderId, number>>) {
     // No time passes in the pause before a retry.
     clock: { ...clock, after: immediately },
     retryBudgets: new RetryBudgets(clock),
-    attempts: { record: () => Promise.resolve() },
-    tokenizer: { countTokens: () => Promise.resolve(0) },
-    onSettleFailed: () => undefined,
     random: () => 0,
   }
   const request = async () => {
     const isOneUp = PROVIDERS.some(id => resultOf(id).kind === 'answer')
-    const { result } = await callWithFailover(
-      anAdmittedRequest(destinations),
+    const { selected } = await callWithFailover(
+      { destinations, record: {} },
       async ({ provider }) => resultOf(provider.id),
       ports,
       { failOverWithinMs: READ_MS },
     )
-    return { isOneUp, isAnswered: result.kind === 'answer' }
+    return { isOneUp, isAnswered: selected.result.kind === 'answer' }
   }
   return { clock, results, request }
 }

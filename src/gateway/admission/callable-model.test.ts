@@ -4,7 +4,7 @@ import { EMPTY_CATALOG, type Catalog } from '../../domain/catalog/catalog.ts'
 import type { Model } from '../../domain/catalog/model.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Authenticated } from '../ports/api-keys.ts'
-import { modelNotFound, type ModelSearch } from './callable-model.ts'
+import { callableModel, modelNotFound, type ModelSearch } from './callable-model.ts'
 
 const decoded = decodeCatalog({
   providers: [
@@ -15,6 +15,7 @@ const decoded = decodeCatalog({
     { id: 'gpt-large', kind: 'chat', max_output_tokens: 1, pricing: 'free', ...on('main') },
     { id: 'gpt-off', kind: 'chat', enabled: false, max_output_tokens: 1, pricing: 'free', ...on('main') },
     { id: 'embed', kind: 'embedding', pricing: 'free', ...on('main') },
+    { id: 'play', kind: 'chat', max_output_tokens: 1, pricing: 'free', ...on('box') },
     { id: 'draw', kind: 'image', pricing: { per_image: '1' }, ...on('box') },
   ],
 })
@@ -74,5 +75,27 @@ describe('the error for a model that is not found', () => {
 
   test('the error for a model that is not found suggests models of every kind on a route that serves all', () => {
     expect(messageFor('embedd', { kind: undefined })).toContain('The nearest name is "embed".')
+  })
+})
+
+describe('a model is not found', () => {
+  const call = (name: string, { sandboxOnly = false, isSandboxOn = true } = {}) => {
+    const caller = { account: { sandboxOnly }, apiKey: {} } as Authenticated
+    return () => callableModel(name, 'chat', { catalog, caller, isSandboxOn })
+  }
+
+  test('a model is found if it is on, of the kind of the route, and at a provider that the account may reach', () => {
+    expect(call('gpt-large')().id).toBe('gpt-large')
+    expect(call('play', { sandboxOnly: true })().id).toBe('play')
+  })
+
+  test.each([
+    ['is unknown', call('claude')],
+    ['is off', call('gpt-off')],
+    ['is of another kind', call('embed')],
+    ['is not on the sandbox, for a sandbox-only account', call('gpt-large', { sandboxOnly: true })],
+    ['is only on the sandbox, which is off', call('play', { isSandboxOn: false })],
+  ])('a model is not found if it %s', (_, find) => {
+    expect(find).toThrow(expect.objectContaining({ code: 'model_not_found' }))
   })
 })

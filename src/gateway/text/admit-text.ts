@@ -1,22 +1,19 @@
-import { rulesOf } from '../../domain/catalog/field-rule.ts'
-import type { TextModel, Upstream } from '../../domain/catalog/model.ts'
-import { mayReach, type Provider } from '../../domain/catalog/provider.ts'
-import type { TextTariff } from '../../domain/pricing/tariff.ts'
+import type { TextModel } from '../../domain/catalog/model.ts'
 import { GatewayError } from '../../domain/errors.ts'
-import { findRefusedField } from '../../protocol/field-rules.ts'
 import { mediaWords } from '../../protocol/media-inputs.ts'
 import type { TextDialect, TextRequest } from '../../protocol/text-dialect.ts'
 import { admitSpend } from '../admission/admit-spend.ts'
-import { callableModel, type Callables } from '../admission/callable-model.ts'
+import { callableModel } from '../admission/callable-model.ts'
 import type { HoldQueue } from '../admission/hold-queue.ts'
 import type { CatalogStore } from '../ports/catalog.ts'
 import type { Hold } from '../ports/ledger.ts'
 import type { Moderator } from '../ports/moderator.ts'
 import type { ProviderAdapters } from '../ports/providers.ts'
-import type { RateLimits, TextProvider } from '../ports/text-provider.ts'
+import type { RateLimits } from '../ports/text-provider.ts'
+import { destinationsOf, permittedDestinations, type Destination } from '../upstreams/destinations.ts'
+import { moderate } from './moderate.ts'
 import { quoteText, requireToolPrice, type Quote } from './quote-text.ts'
-import type { Conversion, ConvertedRequest, ParsedTextCall } from './text-call.ts'
-import type { TextRecord } from './text-record.ts'
+import type { ParsedTextCall } from './text-call.ts'
 
 /** A request that was admitted: its model is known and its worst case is held. */
 export type AdmittedRequest<Dialect extends TextDialect = TextDialect> = ParsedTextCall<Dialect> & {
@@ -108,93 +105,4 @@ function refuseUnreadInputs({ media }: TextRequest, model: TextModel): void {
     // A conversation keeps the part, so every repeat is refused too.
     throw new GatewayError('unsupported_input', message, { param: place, shouldRetry: false })
   }
-}
-
-/** Only the end of a longer text is moderated, because it was said last. */
-export const MODERATED_CHARS_MAX = 128_000
-/** The length of one piece. Moderators refuse texts that are too long for their own model. */
-export const PIECE_CHARS_MAX = 8_000
-
-/**
- * Throws `content_policy_violation` if the moderator flags the text. If it gives no verdict, the request continues,
- * because a failing moderator must not stop every model.
- */
-async function moderate(text: string, moderator: Moderator, record: TextRecord): Promise<void> {
-  if (text === '') return
-  const moderation = await moderator.judge(piecesOf(text.slice(-MODERATED_CHARS_MAX)))
-  record.moderation = moderation.verdict
-  if (moderation.verdict === 'unavailable') record.moderationProblem = moderation.problem
-  if (moderation.verdict !== 'flagged') return
-  throw new GatewayError('content_policy_violation', 'Content moderation refused the text of this request.')
-}
-
-function piecesOf(text: string): string[] {
-  const pieces: string[] = []
-  for (let start = 0; start < text.length; start += PIECE_CHARS_MAX) {
-    pieces.push(text.slice(start, start + PIECE_CHARS_MAX))
-  }
-  return pieces
-}
-
-/** The target of one call: an upstream of a catalog row, its provider, and the adapter that calls it. */
-export type Destination = {
-  /** As it was at admission. Its cost does not change for this request either. */
-  readonly upstream: Upstream<TextTariff>
-  readonly provider: Provider
-  readonly adapter: TextProvider
-  /** How the upstream is called, if not in the dialect of the client's route. */
-  readonly converted?: ConvertedRequest
-}
-
-/**
- * The upstreams of a model that have the route. An upstream without the route is called with the converted request if
- * there is one. Throws `route_not_supported` if none is left, or the reason why the request cannot be converted.
- */
-export function destinationsOf(
-  model: TextModel,
-  dialect: Pick<TextDialect, 'upstreamRoute'>,
-  { catalog, caller, providers, isSandboxOn }: Callables & { readonly providers: ProviderAdapters },
-  conversion?: Conversion,
-): readonly Destination[] {
-  const destinations: Destination[] = []
-  for (const upstream of model.upstreams) {
-    const provider = catalog.providers.get(upstream.provider)
-    if (provider === undefined || !mayReach(provider, caller.account, { isSandboxOn })) continue
-    const adapter = providers[provider.kind].text
-    if (adapter === undefined) continue
-    if (provider.routes.includes(dialect.upstreamRoute)) destinations.push({ upstream, provider, adapter })
-    else if (conversion !== undefined) {
-      const { converted } = conversion
-      if (converted !== undefined && provider.routes.includes(converted.dialect.upstreamRoute))
-        destinations.push({ upstream, provider, adapter, converted })
-    }
-  }
-  if (destinations.length > 0) return destinations
-  if (conversion?.problem !== undefined) throw conversion.problem
-  const message = `"${model.id}" cannot be called on this route.`
-  throw new GatewayError('route_not_supported', message, { param: 'model' })
-}
-
-/**
- * The destinations that may get a request: those whose rules, of the row and of the provider, allow every field. Each
- * is checked with the request as its provider gets it. Throws `unpriced_feature` if no destination is left.
- */
-function permittedDestinations(
-  destinations: readonly Destination[],
-  model: TextModel,
-  { dialect, request }: Pick<ParsedTextCall, 'dialect' | 'request'>,
-): readonly Destination[] {
-  if (!destinations.some(({ provider }) => rulesOf(model, provider).length > 0)) return destinations
-  let refusal: GatewayError | undefined
-  const permitted = destinations.filter(({ provider, upstream, converted }) => {
-    const rules = rulesOf(model, provider)
-    if (rules.length === 0) return true
-    const form = converted ?? { dialect, request }
-    const text = form.dialect.forUpstream(form.request, upstream.model, provider, model)
-    const problem = findRefusedField(rules, text)
-    refusal ??= problem
-    return problem === undefined
-  })
-  if (permitted.length === 0 && refusal !== undefined) throw refusal
-  return permitted
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts'
-import { LATE_BYTES_MAX, LATE_CALLS_MAX, LATE_MS } from '../upstreams/late-answers.ts'
+import { LATE_BYTES_MAX, LATE_CALLS_MAX, LATE_MS } from '../text/late-answers.ts'
 
 /** How long a stream may be read after its client has disconnected: as long as a call after its timeout. */
 export const FINISH_WITHIN_MS = LATE_MS

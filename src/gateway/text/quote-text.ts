@@ -16,7 +16,7 @@ import {
 } from '../../domain/pricing/worst-case.ts'
 import { NO_PRICED_FEATURES } from '../../protocol/request-features.ts'
 import type { ServerTools, TextRequest, UsageLimits } from '../../protocol/text-dialect.ts'
-import type { Destination } from './admit-text.ts'
+import type { Destination } from '../upstreams/destinations.ts'
 
 /**
  * The prices and the worst case of one request. They are fixed at admission: editing the catalog does not change them

@@ -1,7 +1,8 @@
 import type { Usage } from '../../domain/pricing/usage.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Tokenizer } from '../ports/tokenizer.ts'
-import type { AdmittedRequest, Destination } from './admit-text.ts'
+import type { Destination } from '../upstreams/destinations.ts'
+import type { AdmittedRequest } from './admit-text.ts'
 
 /** Providers keep a prompt in their cache for about this long after its last use. */
 export const PROMPT_TTL_MS = 300_000

@@ -3,7 +3,8 @@ import type { UpstreamSecrets } from '../../protocol/scrub.ts'
 import { readUpstreamError, type UpstreamError } from '../../protocol/upstream-error.ts'
 import { isForOperator, type AttemptFailure, type AttemptResult } from '../upstreams/attempt-result.ts'
 import { upstreamSecrets, type SecretOf } from '../upstreams/upstream-secrets.ts'
-import { passedRateLimits, type AdmittedRequest, type Destination } from './admit-text.ts'
+import type { Destination } from '../upstreams/destinations.ts'
+import { passedRateLimits, type AdmittedRequest } from './admit-text.ts'
 import type { TextFailure, UpstreamRefusal } from './text-result.ts'
 
 /** The status with which Anthropic's API says that it has too many requests now. */

@@ -4,9 +4,11 @@ import { scrubReplyError } from '../../protocol/scrub-reply-error.ts'
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
 import { attemptResult, type AttemptResult } from '../upstreams/attempt-result.ts'
-import { callWithFailover, failOverWithinMs, readTimeoutMs } from '../upstreams/call-with-failover.ts'
-import { LATE_MS } from '../upstreams/late-answers.ts'
-import { admitText, passedRateLimits, type AdmittedRequest, type Destination } from './admit-text.ts'
+import type { Destination } from '../upstreams/destinations.ts'
+import { readTimeoutMs } from '../upstreams/timeouts.ts'
+import { admitText, passedRateLimits, type AdmittedRequest } from './admit-text.ts'
+import { callUpstreams } from './call-upstreams.ts'
+import { LATE_MS } from './late-answers.ts'
 import { isCostCertain, meterUsage, providerBillOf, settleText } from './settle-text.ts'
 import { priceText, reportedUsageLimits } from './quote-text.ts'
 import { refuseText, unrepeatable } from './refuse-text.ts'
@@ -48,11 +50,11 @@ export async function runText(
   const admitted = await admitText(parsed, ports, settings)
   let isCharged = false
   try {
-    const attempt = await callWithFailover(
+    const attempt = await callUpstreams(
       admitted,
       destination => callUpstream(admitted, destination, settings, signal),
       ports,
-      { failOverWithinMs: failOverWithinMs(admitted, settings) },
+      settings,
     )
     const { result } = attempt
     if (result.kind === 'timeout') await ports.lateAnswers.expect(admitted, attempt, result.late)

@@ -1,7 +1,7 @@
 import { EVENT_STREAM_TYPE } from '../../protocol/sse/event-stream-type.ts'
 import type { StreamDialect } from '../../protocol/text-dialect.ts'
-import { callWithFailover, failOverWithinMs } from '../upstreams/call-with-failover.ts'
 import { admitText, passedRateLimits } from './admit-text.ts'
+import { callUpstreams } from './call-upstreams.ts'
 import { openStream } from './open-stream.ts'
 import { refuseText, unrepeatable } from './refuse-text.ts'
 import { RelayedStream } from './relay-stream.ts'
@@ -22,11 +22,11 @@ export async function streamText(
   const admitted = await admitText(parsed, ports, settings)
   let relayed: RelayedStream | undefined
   try {
-    const attempt = await callWithFailover(
+    const attempt = await callUpstreams(
       admitted,
       (destination, mayGiveUp) => openStream(admitted, destination, settings, ports, { mayGiveUp }),
       ports,
-      { failOverWithinMs: failOverWithinMs(admitted, settings) },
+      settings,
     )
     const { result } = attempt
     if (result.kind === 'refusal') ports.refusedFields.note(admitted, attempt, result)

@@ -1,11 +1,11 @@
-import type { GatewayError } from '../../domain/errors.ts'
 import type { Id } from '../../domain/ids.ts'
 import { attributionOf, type Attribution, type Tags } from '../../domain/ledger/attribution.ts'
 import type { SentText } from '../../protocol/json/parse-json.ts'
-import type { StreamDialect, TextDialect, TextRequest } from '../../protocol/text-dialect.ts'
+import type { TextDialect, TextRequest } from '../../protocol/text-dialect.ts'
 import type { Authenticated } from '../ports/api-keys.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { ApiVersion } from '../ports/text-provider.ts'
+import type { Conversion } from '../upstreams/destinations.ts'
 import type { TextRecord } from './text-record.ts'
 
 /** One request of a customer on a text route. Its body is complete and not yet parsed. */
@@ -39,15 +39,4 @@ export type ParsedTextCall<Dialect extends TextDialect = TextDialect> = {
 export function attributionOfCall({ call, request }: Pick<ParsedTextCall, 'call' | 'request'>): Attribution {
   const { userId } = request
   return attributionOf({ ...call, ...(userId !== undefined && { userId }) })
-}
-
-/** A request in the dialect of another route of upstreams. */
-export type ConvertedRequest = { readonly dialect: StreamDialect; readonly request: TextRequest }
-
-/** Converts a request when it is first needed. */
-export interface Conversion {
-  /** Undefined if the other route cannot express the request. */
-  readonly converted: ConvertedRequest | undefined
-  /** Why the other route cannot express the request. */
-  readonly problem: GatewayError | undefined
 }

@@ -1,15 +1,16 @@
-import type { FailoverPorts } from '../upstreams/call-with-failover.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
-import type { LateAnswers } from '../upstreams/late-answers.ts'
+import type { TimeoutSettings } from '../upstreams/timeouts.ts'
 import type { SecretOf } from '../upstreams/upstream-secrets.ts'
 import type { RefusedFields } from '../upstreams/refused-fields.ts'
 import type { AdmitPorts } from './admit-text.ts'
+import type { CallUpstreamsPorts } from './call-upstreams.ts'
 import type { FinishingStreams } from './finishing-streams.ts'
+import type { LateAnswers } from './late-answers.ts'
 import type { SettleTextPorts } from './settle-text.ts'
 
 /** The ports for answering text requests. */
 export type TextPorts = AdmitPorts &
-  FailoverPorts &
+  CallUpstreamsPorts &
   SettleTextPorts & {
     readonly lateAnswers: LateAnswers
     readonly finishingStreams: FinishingStreams
@@ -20,8 +21,4 @@ export type TextPorts = AdmitPorts &
   }
 
 /** The settings of text routes. */
-export type TextSettings = {
-  readonly readTimeoutMs: number
-  readonly streamIdleTimeoutMs: number
-  readonly isSandboxOn: boolean
-}
+export type TextSettings = TimeoutSettings & { readonly isSandboxOn: boolean }

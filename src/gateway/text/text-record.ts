@@ -2,20 +2,18 @@ import type { StrictestRates } from '../../domain/limits/admission.ts'
 import type { Id } from '../../domain/ids.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
-import type { RecordedAttempt, RefusedBy } from '../ports/request-records.ts'
+import type { RefusedBy } from '../ports/request-records.ts'
 import type { Moderation } from '../ports/moderator.ts'
+import type { UpstreamsRecord } from '../upstreams/report-attempts.ts'
 
 /**
  * The facts about a finished request, for the log line, the metrics and the headers with its limits. The request path
  * only writes it: no decision and no book entry depends on it.
  */
-export type TextRecord = {
+export type TextRecord = UpstreamsRecord & {
   model?: string
   /** The end user that the request names. */
   userId?: string
-  /** The upstream whose result the client got. */
-  provider?: string
-  upstreamStatus?: number
   usage?: Usage
   provenance?: Provenance
   isClamped?: boolean
@@ -28,16 +26,10 @@ export type TextRecord = {
   isCostUnreported?: boolean
   /** True if the upstream bills the request although it refused it. The operator pays for it. */
   isRefusalBilled?: boolean
-  /** The upstreams that failed before another was called, and how. Absent if the first one served. */
-  failedOverFrom?: readonly string[]
-  /** The calls of upstreams in their order. The one whose answer the client got has no reason. */
-  attempts?: readonly RecordedAttempt[]
   /** The amount that was held for the request. */
   held?: NanoUsd
   /** The problem of the upstream, for the operator. It is never sent to the client. */
   upstreamProblem?: string
-  /** Every failure of an upstream, including those after which another upstream served. */
-  upstreamFailures?: readonly UpstreamFailure[]
   /** The client disconnected before its reply or its stream ended, or a stop of the gateway cut it. */
   clientDisconnected?: boolean
   /** The verdict of the moderator, if there is one. */
@@ -53,19 +45,3 @@ export type TextRecord = {
   /** The limit or budget that refused the request. */
   refusedBy?: RefusedBy
 }
-
-/** A provider of the catalog and how it failed. */
-export type UpstreamFailure = { readonly provider: string; readonly reason: UpstreamFailureReason }
-
-export type UpstreamFailureReason =
-  | 'rate_limited'
-  | 'unpaid'
-  | 'not_offered'
-  | 'unreachable'
-  | 'not_configured'
-  | 'server'
-  | 'no_answer'
-  | 'first_byte_timeout'
-  | 'timeout'
-  | 'broken_stream'
-  | 'idle_stream'

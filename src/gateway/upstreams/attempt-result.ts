@@ -1,6 +1,6 @@
 import type { TextAnswer, TextDialect, UsageLimits } from '../../protocol/text-dialect.ts'
 import type { LateCall, ProviderOutcome, RetryAfter } from '../ports/text-provider.ts'
-import type { UpstreamFailureReason } from '../text/text-record.ts'
+import type { Destination } from './destinations.ts'
 import type { HealthSignal } from './upstream-health.ts'
 
 type Answered = Extract<ProviderOutcome, { outcome: 'answered' }>
@@ -25,6 +25,19 @@ export type AttemptResult =
   /** The client disconnected. */
   | { readonly kind: 'aborted'; readonly status?: number }
 
+export type UpstreamFailureReason =
+  | 'rate_limited'
+  | 'unpaid'
+  | 'not_offered'
+  | 'unreachable'
+  | 'not_configured'
+  | 'server'
+  | 'no_answer'
+  | 'first_byte_timeout'
+  | 'timeout'
+  | 'broken_stream'
+  | 'idle_stream'
+
 export type AttemptFailure = {
   readonly kind: 'failure'
   readonly status?: number
@@ -33,6 +46,17 @@ export type AttemptFailure = {
   readonly problem: string
   /** The body of the upstream's error. It may contain hosts and keys. */
   readonly errorBody?: string
+}
+
+/**
+ * One call to one upstream and how it ended, with the usage if it answered. Failover and settlement work on these
+ * values.
+ */
+export type AttemptRecord<Result = AttemptResult> = {
+  readonly destination: Destination
+  /** Its place among the attempts of its request, from 1. */
+  readonly number: number
+  readonly result: Result
 }
 
 /**

@@ -1,24 +1,17 @@
 import type { Upstream } from '../../domain/catalog/model.ts'
 import { mayRetry } from '../../domain/catalog/provider.ts'
-import type { TextTimeouts } from '../../domain/catalog/text-timeouts.ts'
-import { pause } from '../ports/clock.ts'
-import type { AdmittedRequest, Destination } from '../text/admit-text.ts'
-import type { TextSettings } from '../text/text-ports.ts'
-import {
-  recordAbandonedAttempt,
-  recordFreeResult,
-  reportAttempts,
-  type AbandonPorts,
-  type AttemptRecord,
-} from './attempt-records.ts'
+import { pause, type Clock } from '../ports/clock.ts'
 import {
   healthSignal,
   retryAfterMs,
   selectResult,
   shouldFailOver,
   wasGivenUp,
+  type AttemptRecord,
   type CallResult,
 } from './attempt-result.ts'
+import type { Destination } from './destinations.ts'
+import { reportAttempts, type UpstreamsRecord } from './report-attempts.ts'
 import type { CircuitBreakers, RetryBudgets } from './upstream-health.ts'
 
 /** Calls one upstream. Until it resolves, nothing may have gone to the client. */
@@ -31,44 +24,51 @@ export type CallUpstream<Result extends CallResult> = (
   mayGiveUp: boolean,
 ) => Promise<Result>
 
-export type FailoverPorts = AbandonPorts & {
+export type FailoverPorts = {
+  readonly clock: Clock
   readonly circuitBreakers: CircuitBreakers
   readonly retryBudgets: RetryBudgets
   /** At least 0 and below 1. Distributes the requests by weight. */
   readonly random: () => number
 }
 
+/** The upstreams of a request, and where their calls are reported. */
+type FailoverRequest = { readonly destinations: readonly Destination[]; readonly record: UpstreamsRecord }
+
+/** The calls of a request: the one whose result the client gets, and the others. */
+export type FailoverResult<Result> = {
+  readonly selected: AttemptRecord<Result>
+  readonly others: readonly AttemptRecord<Result>[]
+}
+
 /**
- * Calls the upstreams of a request one after the other until one answers, and returns the attempt whose result the
- * client gets. Each is called at most once. Those with an open circuit breaker come last, because they may have
+ * Calls the upstreams of a request one after the other until one answers. Each is called at most once. Those with an open circuit breaker come last, because they may have
  * recovered and are better than no answer. If a second try of the last one may succeed, it is called once more. After
  * `failOverWithinMs`, no further call is made.
  */
 export async function callWithFailover<Result extends CallResult>(
-  admitted: AdmittedRequest,
+  request: FailoverRequest,
   call: CallUpstream<Result>,
   ports: FailoverPorts,
   { failOverWithinMs }: { readonly failOverWithinMs: number },
-): Promise<AttemptRecord<Result>> {
+): Promise<FailoverResult<Result>> {
   const failOverUntilMs = ports.clock.monotonicMs() + failOverWithinMs
   const send = throughBreaker(call, ports)
-  const attempts = await callInTurn(admitted, send, ports, failOverUntilMs)
+  const attempts = await callInTurn(request, send, ports, failOverUntilMs)
   const last = attempts.at(-1) as AttemptRecord<Result>
-  if (last.result.kind === 'failure' && attempts.length === admitted.destinations.length) {
+  if (last.result.kind === 'failure' && attempts.length === request.destinations.length) {
     // A single upstream is called also if its circuit breaker is open. The breaker shows operators that it fails.
-    const hasChoice = admitted.destinations.length > 1
+    const hasChoice = request.destinations.length > 1
     const retried = await retry(last, send, ports, { hasChoice, failOverUntilMs })
     if (retried !== undefined) attempts.push(retried)
   }
   const selected = attempts.length === 1 ? last : selectResult(attempts, ports.clock.now())
-  for (const attempt of attempts) if (attempt !== selected) recordAbandonedAttempt(admitted, attempt, ports)
-  recordFreeResult(admitted, selected, ports)
-  reportAttempts(admitted.call.record, attempts, selected)
-  return selected
+  reportAttempts(request.record, attempts, selected)
+  return { selected, others: attempts.filter(attempt => attempt !== selected) }
 }
 
 async function callInTurn<Result extends CallResult>(
-  { destinations, call: { record } }: AdmittedRequest,
+  { destinations, record }: FailoverRequest,
   send: CallUpstream<Result>,
   { circuitBreakers, clock, random, retryBudgets }: FailoverPorts,
   failOverUntilMs: number,
@@ -179,36 +179,4 @@ export function retryDelayMs(result: CallResult, nowMs: number, random: () => nu
   if (!isBrief && !RETRIED_STATUSES.has(status)) return undefined
   if (askedMs !== undefined && askedMs > RETRY_AFTER_MS_MAX) return undefined
   return Math.max(askedMs ?? 0, RETRY_MS_MIN + random() * (RETRY_MS_MAX - RETRY_MS_MIN))
-}
-
-/**
- * The limit for a whole answer, or for the head of a stream: that of the model, else of the provider, else of the
- * gateway.
- */
-export function readTimeoutMs(
-  model: TextTimeouts,
-  provider: TextTimeouts,
-  settings: Pick<TextSettings, 'readTimeoutMs'>,
-): number {
-  return model.readTimeoutMs ?? provider.readTimeoutMs ?? settings.readTimeoutMs
-}
-
-/** The limit for a silence in a stream, by the same order. */
-export function streamIdleTimeoutMs(
-  model: TextTimeouts,
-  provider: TextTimeouts,
-  settings: Pick<TextSettings, 'streamIdleTimeoutMs'>,
-): number {
-  return model.streamIdleTimeoutMs ?? provider.streamIdleTimeoutMs ?? settings.streamIdleTimeoutMs
-}
-
-/** How long further upstreams are called: as long as the most patient one may take. */
-export function failOverWithinMs(
-  { model, destinations }: Pick<AdmittedRequest, 'model' | 'destinations'>,
-  settings: Pick<TextSettings, 'readTimeoutMs'>,
-): number {
-  let longestMs = 0
-  for (const { provider } of destinations)
-    longestMs = Math.max(longestMs, readTimeoutMs(model, provider, settings))
-  return longestMs
 }

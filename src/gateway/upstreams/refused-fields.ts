@@ -1,7 +1,6 @@
 import { omittableFields, type OmittableField, type Provider } from '../../domain/catalog/provider.ts'
-import type { AdmittedRequest } from '../text/admit-text.ts'
-import type { AttemptRecord } from './attempt-records.ts'
-import type { AttemptResult } from './attempt-result.ts'
+import type { TextDialect } from '../../protocol/text-dialect.ts'
+import type { AttemptRecord, AttemptResult } from './attempt-result.ts'
 
 /** Only the start of an error names the field. */
 const READ_CHARS_MAX = 4000
@@ -15,11 +14,11 @@ export class RefusedFields {
 
   /** Reads the error of a refused request. Ignores requests that the client wrote itself. */
   note(
-    admitted: AdmittedRequest,
+    sent: { readonly dialect: TextDialect },
     { destination }: AttemptRecord<unknown>,
     { outcome }: Extract<AttemptResult, { kind: 'refusal' }>,
   ): void {
-    const { dialect } = destination.converted ?? admitted
+    const { dialect } = destination.converted ?? sent
     if (dialect.route === dialect.upstreamRoute) return
     const error = outcome.body.slice(0, READ_CHARS_MAX)
     for (const field of omittableFields) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { aCatalogOf, aDestination } from '../../../test/support/upstream-rows.ts'
 import type { Catalog } from '../../domain/catalog/catalog.ts'
-import type { Destination } from '../text/admit-text.ts'
+import type { Destination } from './destinations.ts'
 import {
   CircuitBreakers,
   FAILURES_BEFORE_OPEN,

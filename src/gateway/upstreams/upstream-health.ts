@@ -4,8 +4,8 @@ import type { Provider } from '../../domain/catalog/provider.ts'
 import type { FailingUpstream } from '../../domain/webhooks/provider-alert.ts'
 import type { CatalogStore } from '../ports/catalog.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Destination } from '../text/admit-text.ts'
-import type { UpstreamFailureReason } from '../text/text-record.ts'
+import type { UpstreamFailureReason } from './attempt-result.ts'
+import type { Destination } from './destinations.ts'
 
 /** A circuit breaker opens after this many consecutive failures. One or two may be a restart or bad luck. */
 export const FAILURES_BEFORE_OPEN = 3

@@ -1,6 +1,6 @@
 import { headerVariable, mediaKindRules, type Provider } from '../../domain/catalog/provider.ts'
 import type { UpstreamSecrets } from '../../protocol/scrub.ts'
-import type { Destination } from '../text/admit-text.ts'
+import type { Destination } from './destinations.ts'
 
 /**
  * The hosts and keys of all upstreams that a request may have been sent to. They are removed from errors for clients.

@@ -2,13 +2,15 @@ import type { Mutant } from '../mutant.ts'
 
 const CALL = 'src/gateway/upstreams/call-with-failover.ts'
 const CALL_TESTS = 'src/gateway/upstreams/call-with-failover.test.ts'
+const UNPAID = 'src/gateway/text/call-upstreams.ts'
+const UNPAID_TESTS = 'src/gateway/text/call-upstreams.test.ts'
 const SELECT = 'src/gateway/upstreams/attempt-result.ts'
 const SELECT_TESTS = 'src/gateway/upstreams/attempt-result.test.ts'
 const BREAKERS = 'src/gateway/upstreams/upstream-health.ts'
 const BREAKER_TESTS = 'src/gateway/upstreams/upstream-health.test.ts'
 const RESULT = 'src/gateway/upstreams/attempt-result.ts'
-const LATE = 'src/gateway/upstreams/late-answers.ts'
-const LATE_TESTS = 'src/gateway/upstreams/late-answers.test.ts'
+const LATE = 'src/gateway/text/late-answers.ts'
+const LATE_TESTS = 'src/gateway/text/late-answers.test.ts'
 
 /** Faults in failover, circuit breakers and late answers. */
 export const failoverMutants: readonly Mutant[] = [
@@ -77,17 +79,17 @@ export const failoverMutants: readonly Mutant[] = [
   },
   {
     name: 'attempts whose result is not used are not recorded',
-    file: CALL,
-    text: 'if (attempt !== selected) recordAbandonedAttempt(admitted, attempt, ports)',
-    replacement: 'if (attempt === undefined) recordAbandonedAttempt(admitted, attempt, ports)',
-    tests: [CALL_TESTS],
+    file: UNPAID,
+    text: '    recordUnpaidWork(admitted, attempt, ports)',
+    replacement: '',
+    tests: [UNPAID_TESTS],
   },
   {
     name: 'a stream that was given up is not recorded if its failure goes to the client',
-    file: CALL,
-    text: 'recordFreeResult(admitted, selected, ports)',
-    replacement: '',
-    tests: [CALL_TESTS],
+    file: UNPAID,
+    text: 'recordUnpaidWork(admitted, selected, ports)',
+    replacement: 'void selected',
+    tests: [UNPAID_TESTS],
   },
   {
     name: 'an upstream is called again although its circuit breaker is open',
@@ -225,7 +227,7 @@ export const failoverMutants: readonly Mutant[] = [
   },
   {
     name: 'a refusal of a provider that does not bill refusals is recorded as billed',
-    file: 'src/gateway/upstreams/attempt-records.ts',
+    file: UNPAID,
     text: "if (destination.provider.billsRefused !== 'content_filter') return false",
     replacement: '',
     tests: ['test/scenarios/text/billed-refusals.test.ts'],
@@ -234,7 +236,7 @@ export const failoverMutants: readonly Mutant[] = [
     name: 'operators are not told that the only upstream of a model fails',
     file: 'src/gateway/upstreams/call-with-failover.ts',
     text: 'const send = throughBreaker(call, ports)',
-    replacement: 'const send = admitted.destinations.length === 1 ? call : throughBreaker(call, ports)',
+    replacement: 'const send = request.destinations.length === 1 ? call : throughBreaker(call, ports)',
     tests: ['src/gateway/upstreams/call-with-failover.test.ts', 'test/scenarios/events/webhooks.test.ts'],
   },
 ]

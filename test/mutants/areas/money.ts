@@ -305,10 +305,10 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: "a late answer to a converted request is read as one of the client's route",
-    file: 'src/gateway/upstreams/late-answers.ts',
+    file: 'src/gateway/text/late-answers.ts',
     text: 'const { dialect } = destination.converted ?? admitted',
     replacement: 'const { dialect } = admitted ?? destination.converted',
-    tests: ['src/gateway/upstreams/late-answers.test.ts'],
+    tests: ['src/gateway/text/late-answers.test.ts'],
   },
   {
     name: 'an attempt can be billed again after it was closed',
@@ -527,7 +527,7 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'the rules of a provider are checked with a request in another form than it gets',
-    file: 'src/gateway/text/admit-text.ts',
+    file: 'src/gateway/upstreams/destinations.ts',
     text: 'const form = converted ?? { dialect, request }',
     replacement: 'const form = { dialect, request } ?? converted',
     tests: ['test/scenarios/text/refuse-fields.test.ts'],

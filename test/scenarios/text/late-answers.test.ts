@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { LATE_MS } from '../../../src/gateway/upstreams/late-answers.ts'
+import { LATE_MS } from '../../../src/gateway/text/late-answers.ts'
 import type { TestAccount } from '../../support/gateway.ts'
 import { startUpstream, type Exchange, type Reply, type Upstream } from '../../support/upstream.ts'
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { MODERATED_CHARS_MAX, PIECE_CHARS_MAX } from '../../../src/gateway/text/admit-text.ts'
+import { MODERATED_CHARS_MAX, PIECE_CHARS_MAX } from '../../../src/gateway/text/moderate.ts'
 import { MODERATION_TIMEOUT_MS } from '../../../src/providers/moderation/openai-moderations.ts'
 import type { TestAccount } from '../../support/gateway.ts'
 import { chatAnswer, json, resetBeforeHeaders, sse } from '../../support/upstream-replies.ts'

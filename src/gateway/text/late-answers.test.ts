@@ -10,7 +10,7 @@ import { chatDialect } from '../../protocol/chat/dialect.ts'
 import { nativeMessagesDialect } from '../../protocol/native-messages/dialect.ts'
 import type { Attempts } from '../ports/attempts.ts'
 import type { ProviderOutcome } from '../ports/text-provider.ts'
-import type { AttemptRecord } from './attempt-records.ts'
+import type { AttemptRecord } from '../upstreams/attempt-result.ts'
 import { LATE_BYTES_MAX, LATE_CALLS_MAX, LateAnswers } from './late-answers.ts'
 
 const main = aDestination('main')

@@ -1,11 +1,11 @@
 import type { Attempt, AttemptId, Attempts, Bill } from '../ports/attempts.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LateCall, ProviderOutcome } from '../ports/text-provider.ts'
-import type { AdmittedRequest } from '../text/admit-text.ts'
-import { providerBillOf } from '../text/settle-text.ts'
-import { priceText, reportedUsageLimits } from '../text/quote-text.ts'
-import { storedAttempt, type AttemptRecord } from './attempt-records.ts'
-import { attemptResult } from './attempt-result.ts'
+import type { AdmittedRequest } from './admit-text.ts'
+import { providerBillOf } from './settle-text.ts'
+import { priceText, reportedUsageLimits } from './quote-text.ts'
+import { attemptResult, type AttemptRecord } from '../upstreams/attempt-result.ts'
+import { storedAttempt } from './call-upstreams.ts'
 
 /** How long an upstream call may continue after its client got a 504. */
 export const LATE_MS = 600_000

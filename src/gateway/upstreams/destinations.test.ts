@@ -3,10 +3,8 @@ import { adaptersOfAllKinds } from '../../../test/support/media-providers.ts'
 import { aCatalogOf, aDestination, aModelOn, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { chatDialect } from '../../protocol/chat/dialect.ts'
-import { embeddingsDialect } from '../../protocol/embeddings/dialect.ts'
 import type { ProviderAdapter } from '../ports/providers.ts'
-import { callableModel } from '../admission/callable-model.ts'
-import { destinationsOf } from './admit-text.ts'
+import { destinationsOf } from './destinations.ts'
 
 const main = aDestination('main')
 const box = aDestination('box', { order: 2 })
@@ -46,21 +44,6 @@ test('an upstream whose provider does not serve text is left out', () => {
 
 test('a model whose providers do not serve text cannot be called on a text route', () => {
   expect(codeOf(() => resolve(noText, noText))).toBe('route_not_supported')
-})
-
-test('a model of another kind is not found', () => {
-  const context = {
-    catalog: aCatalogOf([main]),
-    caller,
-    providers: {
-      ...noTextKinds,
-      'openai-compatible': text,
-      sandbox: text,
-    },
-    isSandboxOn: true,
-  }
-
-  expect(codeOf(() => callableModel('gpt-x', embeddingsDialect.serves, context))).toBe('model_not_found')
 })
 
 function codeOf(run: () => unknown): unknown {
