@@ -343,6 +343,20 @@ describe('architecture', () => {
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
   })
 
+  test('paid work begins only where the guard of the books is asked', () => {
+    const callers = (call: RegExp) =>
+      sources.filter(
+        path => !path.startsWith('stores/') && call.test(readFileSync(resolve(root, path), 'utf8')),
+      )
+
+    expect(callers(/\.placeHold\(/)).toEqual(['gateway/admission/hold-queue.ts'])
+    expect(callers(/jobs\.create\(/).toSorted()).toEqual([
+      'gateway/media/create-job.ts',
+      // Passes the call of the other file on.
+      'gateway/media/observe-jobs.ts',
+    ])
+  })
+
   test('only config reads the environment', () => {
     const readers = sources.filter(path =>
       /process\.env|Bun\.env/.test(readFileSync(resolve(root, path), 'utf8')),

@@ -38,7 +38,7 @@ export function adminPortsOf(parts: {
   readonly onReconcileFailed: (error: unknown) => void
 }): AdminPorts {
   const { records, providers, config } = parts
-  const { ledger, anchor, clock } = parts.node
+  const { ledger, anchor, guard, clock } = parts.node
   return {
     ...storePortsOf(parts.node),
     ...jobPortsOf(parts),
@@ -56,7 +56,8 @@ export function adminPortsOf(parts: {
     probeProvider: provider => providers[provider.kind].probe(provider),
     idleStreams: parts.idleStreams,
     circuitBreakers: parts.circuitBreakers,
-    operatorChecks: new OperatorChecks({ ledger, anchor, clock, blobs: parts.media.blobs }),
+    operatorChecks: new OperatorChecks({ ledger, anchor, guard, clock, blobs: parts.media.blobs }),
+    guard,
     booksState: () => booksStateOf(parts.node),
     refusedFields: parts.refusedFields,
   }

@@ -102,6 +102,7 @@ function startChecks({ admin, books, clock, log }: Parts, metrics: Metrics): () 
   if (anchorProblem !== undefined) tell({ id: 'anchor', message: anchorProblem, atMs: clock.now() })
   const checks = {
     ledger: admin.ledger,
+    guard: books.guard,
     clock,
     report(result: Verification) {
       const open = result.problems.filter(({ isAccepted }) => !isAccepted)

@@ -50,7 +50,7 @@ export function openHandler(
   const { clock } = parts
   const admin = { ...parts.admin, linkUrl: linkUrlOf(config, server.url) }
   const holds = new HoldQueue(
-    { ledger: admin.ledger, clock },
+    { ledger: admin.ledger, guard: parts.books.guard, clock },
     { waitMs: config.holdWaitMs, mode: config.textHolds },
   )
   const replays = openReplays(config, { clock, sharedCache: parts.sharedCache })
@@ -65,6 +65,7 @@ export function openHandler(
     coalescer: replays.coalescer,
     media: {
       ...parts.media,
+      guard: parts.books.guard,
       newId: admin.newId,
       isSandboxOn: config.isSandboxOn,
       forwarding,

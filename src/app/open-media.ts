@@ -64,9 +64,7 @@ export async function openMedia(parts: {
     clock: parts.ownClock,
   })
   const onFailed = (error: unknown) => log.error('work on a media job failed', errorFields(error))
-  // The wrappers of `Jobs`, from the outside: the observers, the guard, the store. The guard is next to the store, in
-  // open-node.ts, so that no paid work passes it. The observers are outside, so they hear only of what the store has
-  // done.
+  // The observers are outside of the store, so they hear only of what it has done.
   const jobs = observedJobs(node.jobs, [jobLog(log), jobMetrics, inputRemover({ blobs, onFailed })])
   const ports: SubmitPorts = {
     jobs,

@@ -5,7 +5,7 @@ import { GatewayError } from '../domain/errors.ts'
 import type { Anchoring } from '../gateway/admin/operating/verify-books.ts'
 import { openAnchorKeeper } from '../gateway/books/anchor-keeper.ts'
 import { openSharedAnchor } from '../gateway/books/shared-anchor.ts'
-import { BooksGuard, guardedJobs, guardedLedger } from '../gateway/books/books-guard.ts'
+import { BooksGuard, type GuardPorts } from '../gateway/books/books-guard.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { DatabaseServer } from '../gateway/ports/database-server.ts'
 import type { Nodes } from '../gateway/ports/nodes.ts'
@@ -118,12 +118,8 @@ async function sqliteNodeOf(
     },
   })
   return {
-    ...guarded(node, {
-      isWritable: store.isWritable,
-      refusal: () => undefined,
-      guard: new BooksGuard(anchor),
-      now: () => clock.now(),
-    }),
+    ...node,
+    ...guarding(node, { anchor, isWritable: store.isWritable, buildRefusal: () => undefined }),
     nodes: {
       list: async () => [
         {
@@ -175,12 +171,8 @@ async function openPostgresNode(
     },
   )
   return {
-    ...guarded(store.node, {
-      isWritable,
-      refusal,
-      guard: new BooksGuard(anchor),
-      now: () => clock.now(),
-    }),
+    ...store.node,
+    ...guarding(store.node, { anchor, isWritable, buildRefusal: refusal }),
     nodes,
     clock,
     clockOffsetMs,
@@ -233,24 +225,20 @@ const NO_ANCHOR: Anchoring = {
     ),
 }
 
-/** A node that refuses new paid work while the store cannot be written or its books are wrong. */
-function guarded(node: Omit<StoreNode, 'close' | 'commitChains'>, guards: Guards) {
+/** The guard of a node, and whether its store can be used. */
+function guarding(
+  { auditLog }: Pick<StoreNode, 'auditLog'>,
+  ports: GuardPorts,
+): Pick<Node, 'guard' | 'isWritable' | 'probe'> {
+  const { isWritable } = ports
   return {
-    ...node,
-    ledger: guardedLedger(node.ledger, guards),
-    jobs: guardedJobs(node.jobs, guards),
-    guard: guards.guard,
-    isWritable: guards.isWritable,
+    guard: new BooksGuard(ports),
+    isWritable,
     async probe() {
-      await node.auditLog.list({ limit: 1 })
-      if (!guards.isWritable()) throw new Error('The last commit failed.')
+      await auditLog.list({ limit: 1 })
+      if (!isWritable()) throw new Error('The last commit failed.')
     },
   }
-}
-
-type Guards = Parameters<typeof guardedLedger>[1] & {
-  readonly guard: BooksGuard
-  readonly now: () => number
 }
 
 /** Random 64-bit integers. They are generated in bulk, because one call per integer is slow. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Id } from '../../src/domain/ids.ts'
 import { GatewayError } from '../../src/domain/errors.ts'
 import type { Job, JobKind } from '../../src/domain/jobs/job.ts'
+import { noGuard } from '../support/no-guard.ts'
 import { createImageJob } from '../../src/gateway/media/create-image-job.ts'
 import { DamagedResults } from '../../src/gateway/media/damaged-results.ts'
 import { createVideoJob } from '../../src/gateway/media/create-video-job.ts'
@@ -71,7 +72,7 @@ function create(
   const { jobs, runner, clock, catalog } = node
   const context = { isSandboxOn: true, serves: () => true, random: () => world.random.next() }
   const { isPrivate, providerOf } = node.ports
-  const ports = { jobs, runner, clock, catalog, isPrivate, providerOf, ...context }
+  const ports = { jobs, guard: noGuard, runner, clock, catalog, isPrivate, providerOf, ...context }
   if (kind === 'image') return createImageJob(call, ports, world.settings)
   const request = readVideoRequest(call.body.fields, { waitMsMax: world.settings.waitMsMax })
   const { blobs } = node.ports

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { aJob, openJobs } from '../../../test/support/job-builders.ts'
 import { anAccount, aTextHold } from '../../../test/support/ledger-builders.ts'
+import { noGuard } from '../../../test/support/no-guard.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { aSqliteStore, sqlite } from '../../../test/support/test-store.ts'
 import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
@@ -17,7 +18,10 @@ const client = { signal: new AbortController().signal }
 async function textHolds(funds: string) {
   const store = aSqliteStore()
   const { accountId } = await anAccount(store, { funds: usd(funds) })
-  const holds = new HoldQueue({ ledger: store.ledger, clock: fakeClock() }, { waitMs: 0, mode: 'hold' })
+  const holds = new HoldQueue(
+    { ledger: store.ledger, guard: noGuard, clock: fakeClock() },
+    { waitMs: 0, mode: 'hold' },
+  )
   const { amount } = quote
   const admit = () =>
     admitSpend({ amount, text: { request, quote } }, {}, () =>

@@ -12,8 +12,10 @@ import {
   NOW,
 } from '../../../test/support/ledger-builders.ts'
 import { aSqliteStore } from '../../../test/support/test-store.ts'
+import { rejection } from '../../../test/support/rejection.ts'
 import { turn } from '../../../test/support/turn.ts'
 import { usd, ZERO, type NanoUsd } from '../../domain/money.ts'
+import { BooksGuard } from '../books/books-guard.ts'
 import { HoldQueue, RETRY_EVERY_MS, HOLD_WAITERS_MAX, type HoldQueueSettings } from './hold-queue.ts'
 import type { Hold, HoldOutcome, Ledger } from '../ports/ledger.ts'
 
@@ -29,13 +31,16 @@ async function aQueue({ funds = usd('10'), ledgerFrom = ledger => ledger, ...cha
   const store = aSqliteStore()
   const clock = fakeClock()
   const settings = { waitMs: WAIT_MS, mode: 'hold' as const, ...change }
-  const queue = new HoldQueue({ ledger: ledgerFrom(store.ledger), clock }, settings)
+  const anchor: { problem: string | undefined } = { problem: undefined }
+  const guard = new BooksGuard({ anchor, isWritable: () => true, buildRefusal: () => undefined })
+  const queue = new HoldQueue({ ledger: ledgerFrom(store.ledger), guard, clock }, settings)
   const account = await anAccount(store, { funds })
   const staying = { signal: new AbortController().signal }
   return {
     store,
     clock,
     queue,
+    anchor,
     ledger: store.ledger,
     ...account,
     place: async (amount: NanoUsd, client: { signal: AbortSignal } = staying) =>
@@ -288,6 +293,20 @@ describe('waiting requests', () => {
 
     const outcomes = await Promise.allSettled(waiting)
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(queue.waiting).toBe(0)
+  })
+
+  test('waiting requests are refused if the books become wrong while they wait', async () => {
+    const { place, queue, anchor } = await aQueue()
+    const running = heldBy(await place(usd('9')))
+    const waiting = [place(usd('3')), place(usd('4'))]
+    await settled()
+
+    anchor.problem = 'It names commits that are missing.'
+    await queue.release(running)
+
+    for (const outcome of waiting)
+      expect(await rejection(outcome)).toHaveProperty('code', 'books_inconsistent')
     expect(queue.waiting).toBe(0)
   })
 

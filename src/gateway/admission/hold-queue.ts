@@ -3,6 +3,7 @@ import { fitsAfterAll } from '../../domain/ledger/hold.ts'
 import type { LimitRefusal } from '../../domain/limits/admission.ts'
 import type { Scope } from '../../domain/limits/scope.ts'
 import { addUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
+import type { BooksGuard } from '../books/books-guard.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Hold, HoldDemand, HoldOutcome, Ledger } from '../ports/ledger.ts'
@@ -35,13 +36,22 @@ export const RETRY_EVERY_MS = 250
  */
 export class HoldQueue {
   readonly #ledger: Ledger
+  readonly #guard: Pick<BooksGuard, 'refusalOf'>
   readonly #clock: Clock
   readonly #settings: HoldQueueSettings
   /** The queues of each account with waiting requests, by what their requests wait for. */
   readonly #queues = new Map<number, Map<string, WaitQueue>>()
 
-  constructor(ports: { readonly ledger: Ledger; readonly clock: Clock }, settings: HoldQueueSettings) {
+  constructor(
+    ports: {
+      readonly ledger: Ledger
+      readonly guard: Pick<BooksGuard, 'refusalOf'>
+      readonly clock: Clock
+    },
+    settings: HoldQueueSettings,
+  ) {
     this.#ledger = ports.ledger
+    this.#guard = ports.guard
     this.#clock = ports.clock
     this.#settings = settings
     this.#ledger.onFreed(accountId => this.#wake(accountId))
@@ -91,7 +101,10 @@ export class HoldQueue {
       : refusal
   }
 
+  /** Asks the guard at each try, because the books may become wrong while a request waits. */
   #placeHold({ id, accountId, demand }: TextHoldRequest, amount: NanoUsd): Promise<HoldOutcome> {
+    const refusal = this.#guard.refusalOf(accountId)
+    if (refusal !== undefined) return Promise.reject(refusal)
     const atMs = this.#clock.now()
     return this.#ledger.placeHold({ id, accountId, kind: 'text', amount, demand, atMs })
   }

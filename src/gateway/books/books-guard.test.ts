@@ -1,22 +1,26 @@
 import { describe, expect, test } from 'bun:test'
-import { classPort, methodsOf, type Call } from '../../../test/support/class-port.ts'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { aJob } from '../../../test/support/job-builders.ts'
-import { aCharge, aCredit, aHold, anAccount, anAudit, hold } from '../../../test/support/ledger-builders.ts'
+import { aCharge, aCredit, anAccount, anAudit, aTextHold } from '../../../test/support/ledger-builders.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { aSqliteStore } from '../../../test/support/test-store.ts'
 import { turn } from '../../../test/support/turn.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { usd } from '../../domain/money.ts'
-import { BooksGuard, guardedJobs, guardedLedger } from './books-guard.ts'
+import { HoldQueue } from '../admission/hold-queue.ts'
+import { createJob } from '../media/create-job.ts'
+import type { Affected, Hold, HoldOutcome } from '../ports/ledger.ts'
+import { BooksGuard, type GuardPorts } from './books-guard.ts'
 
 const ADA = 1
 const BEN = 2
 
 function aGuard() {
   const anchor: { problem: string | undefined } = { problem: undefined }
-  const guard = new BooksGuard(anchor)
-  const refused = () => [ADA, BEN].filter(account => guard.refusal(account) !== undefined)
-  return { guard, anchor, refused }
+  const guard = new BooksGuard({ anchor, isWritable: () => true, buildRefusal: () => undefined })
+  const refused = () => [ADA, BEN].filter(account => guard.refusalOf(account) !== undefined)
+  const note = (affected: Affected) => guard.noteCheck({ affected, problems: [] }, 0)
+  return { guard, anchor, refused, note }
 }
 
 describe('paid work', () => {
@@ -27,28 +31,28 @@ describe('paid work', () => {
   })
 
   test('paid work of an account whose books are wrong is refused, and that of others is not', () => {
-    const { guard, refused } = aGuard()
+    const { guard, refused, note } = aGuard()
 
-    guard.noteCheck([ADA])
+    note([ADA])
 
     expect(refused()).toEqual([ADA])
-    expect(guard.refusal(ADA)).toMatchObject({ code: 'books_inconsistent', extras: { shouldRetry: false } })
+    expect(guard.refusalOf(ADA)).toMatchObject({ code: 'books_inconsistent', extras: { shouldRetry: false } })
     expect([guard.stop, guard.stoppedAccounts]).toEqual([undefined, 1])
   })
 
   test('paid work of all accounts is refused if the commits are wrong', () => {
-    const { guard, refused } = aGuard()
+    const { guard, refused, note } = aGuard()
 
-    guard.noteCheck('everything')
+    note('everything')
 
     expect(refused()).toEqual([ADA, BEN])
     expect(guard.stop).toContain('commits')
   })
 
   test('paid work of all accounts is refused while the books do not match their anchor', () => {
-    const { guard, anchor, refused } = aGuard()
+    const { anchor, refused, note } = aGuard()
     anchor.problem = 'It names commits that are missing.'
-    guard.noteCheck([])
+    note([])
 
     const during = refused()
     anchor.problem = undefined
@@ -70,22 +74,22 @@ describe('paid work', () => {
   })
 
   test('paid work is not refused after failed checks that were not in a row', () => {
-    const { guard, refused } = aGuard()
+    const { guard, refused, note } = aGuard()
 
     for (const result of ['failed', 'failed', 'sound', 'failed', 'failed'])
       if (result === 'failed') guard.noteFailedCheck()
-      else guard.noteCheck([])
+      else note([])
 
     expect(refused()).toEqual([])
   })
 
   test('paid work resumes with a check that finds nothing', () => {
-    const { guard, refused } = aGuard()
-    guard.noteCheck('everything')
-    guard.noteCheck([ADA])
+    const { guard, refused, note } = aGuard()
+    note('everything')
+    note([ADA])
     for (let failed = 0; failed < 3; failed += 1) guard.noteFailedCheck()
 
-    guard.noteCheck([])
+    note([])
 
     expect(refused()).toEqual([])
   })
@@ -99,14 +103,7 @@ test('no hold is placed while the store cannot be written, and holds are placed 
       if (disk.isFull) throw new Error('database or disk is full')
     },
   })
-  const ledger = guardedLedger(store.ledger, {
-    isWritable: store.isWritable,
-    refusal: () => undefined,
-    guard: new BooksGuard({ problem: undefined }),
-    now: () => 0,
-  })
-  const { accountId } = await anAccount(store, { funds: usd('1') })
-  const place = async () => ledger.placeHold(aHold({ accountId, kind: 'text', amount: usd('0.1') }))
+  const { place, accountId } = await holdsOf(store, { isWritable: store.isWritable })
   const outcome = () =>
     place().then(
       ({ outcome: word }) => word,
@@ -115,7 +112,9 @@ test('no hold is placed while the store cannot be written, and holds are placed 
 
   const before = await outcome()
   disk.isFull = true
-  await ledger.credit({ ...aCredit(accountId), amount: usd('1'), audit: anAudit() }).catch(() => undefined)
+  await store.ledger
+    .credit({ ...aCredit(accountId), amount: usd('1'), audit: anAudit() })
+    .catch(() => undefined)
   await turn()
   const during = await outcome()
   disk.isFull = false
@@ -129,50 +128,39 @@ test('no hold is placed while the store cannot be written, and holds are placed 
 
 test('a build that is too old for its store begins no paid work, and settles what runs', async () => {
   const store = aSqliteStore()
-  const payer = await anAccount(store, { funds: usd('1') })
   const refusal = new GatewayError('unavailable', 'This gateway is too old.')
   const too = { isOld: false }
-  const guards = {
-    isWritable: () => true,
-    refusal: () => (too.isOld ? refusal : undefined),
-    guard: new BooksGuard({ problem: undefined }),
-    now: () => 0,
-  }
-  const guarded = guardedLedger(store.ledger, guards)
-  const held = await hold(guarded, { accountId: payer.accountId, kind: 'text', amount: usd('0.1') })
+  const { place, guard, payer } = await holdsOf(store, {
+    buildRefusal: () => (too.isOld ? refusal : undefined),
+  })
+  const held = heldBy(await place())
 
   too.isOld = true
 
-  const another = aHold({ accountId: payer.accountId, kind: 'text', amount: usd('0.1') })
-  expect(await rejection(guarded.placeHold(another))).toBe(refusal)
-  expect(await rejection(guardedJobs(store.jobs, guards).create(aJob(payer)))).toBe(refusal)
+  expect(await rejection(place())).toBe(refusal)
+  const ports = { jobs: store.jobs, guard, runner: { start: () => {} } }
+  expect(await rejection(createJob(aJob(payer), { record: {} }, ports))).toMatchObject({
+    code: 'unavailable',
+    cause: refusal,
+  })
   const charge = aCharge(payer.apiKeyId, { tokens: 1 })
-  expect((await guarded.captureHold(held, charge)).cost).toBe(charge.cost)
+  expect((await store.ledger.captureHold(held, charge)).cost).toBe(charge.cost)
 })
 
-describe('a guarded port whose implementation is a class', () => {
-  const guards = {
-    isWritable: () => true,
-    refusal: () => undefined,
-    guard: new BooksGuard({ problem: undefined }),
-    now: () => 0,
-  }
-  const { ledger, jobs } = aSqliteStore()
+/** The text holds of a new account with one dollar, behind a guard. */
+async function holdsOf(store: ReturnType<typeof aSqliteStore>, change: Partial<GuardPorts>) {
+  const payer = await anAccount(store, { funds: usd('1') })
+  const { accountId } = payer
+  const sound = { anchor: { problem: undefined }, isWritable: () => true, buildRefusal: () => undefined }
+  const guard = new BooksGuard({ ...sound, ...change })
+  const settings = { waitMs: 0, mode: 'hold' } as const
+  const queue = new HoldQueue({ ledger: store.ledger, guard, clock: fakeClock() }, settings)
+  const client = { signal: new AbortController().signal }
+  const place = () => queue.place(aTextHold({ accountId, amount: usd('0.1') }), client)
+  return { place, guard, payer, accountId }
+}
 
-  test.each([
-    ['ledger', ledger, (calls: Call[]) => guardedLedger(classPort(ledger, calls), guards)],
-    ['jobs', jobs, (calls: Call[]) => guardedJobs(classPort(jobs, calls), guards)],
-  ])(
-    'a guarded port whose implementation is a class passes on every method of the %s',
-    async (_, port, guarded) => {
-      const calls: Call[] = []
-      const methods = guarded(calls) as unknown as Record<string, (...given: unknown[]) => unknown>
-
-      for (const name of methodsOf(port))
-        await Promise.try(() => methods[name]?.({ accountId: 1 }, 2, 3)).catch(() => undefined)
-
-      expect(methodsOf(methods)).toEqual(methodsOf(port))
-      expect(calls.map(({ method }) => method).toSorted()).toEqual(methodsOf(port))
-    },
-  )
-})
+function heldBy(outcome: HoldOutcome): Hold {
+  if (outcome.outcome !== 'held') throw new Error(`The hold is ${outcome.outcome}.`)
+  return outcome.hold
+}

@@ -20,6 +20,10 @@ test('the books are checked at once, after each interval, and a minute after a c
   const stop = checkBooksRegularly(
     {
       ledger: { verify },
+      guard: {
+        noteCheck: () => void seen.push('noted'),
+        noteFailedCheck: () => void seen.push('noted as failed'),
+      },
       clock,
       report: ({ entries }) => seen.push(`${entries} entries`),
       onFailed: error => seen.push(String(error)),
@@ -37,10 +41,13 @@ test('the books are checked at once, after each interval, and a minute after a c
   await turn()
 
   expect(seen).toEqual([
+    'noted',
     '4 entries',
+    'noted as failed',
     'Error: malformed',
     'after 3600000',
     'after 59999',
+    'noted',
     '4 entries',
     'after 1',
     'after 3599999',

@@ -1,5 +1,27 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Ledger, Verification } from '../ports/ledger.ts'
+import type { BooksGuard } from './books-guard.ts'
+
+type CheckPorts = {
+  readonly ledger: Pick<Ledger, 'verify'>
+  readonly guard: Pick<BooksGuard, 'noteCheck' | 'noteFailedCheck'>
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/** Checks the books as `Ledger.verify` does, and tells the guard what was found, or that the check could not run. */
+export async function checkBooks(
+  { ledger, guard, clock }: CheckPorts,
+  ...about: Parameters<Ledger['verify']>
+): Promise<Verification> {
+  try {
+    const verification = await ledger.verify(...about)
+    guard.noteCheck(verification, clock.now())
+    return verification
+  } catch (error) {
+    guard.noteFailedCheck()
+    throw error
+  }
+}
 
 /** The time until a check that could not run is repeated. */
 const RETRY_MS = 60_000
@@ -9,21 +31,20 @@ const RETRY_MS = 60_000
  * as failed, and repeated after a minute. Returns a function that stops it.
  */
 export function checkBooksRegularly(
-  ports: {
-    readonly ledger: Pick<Ledger, 'verify'>
+  ports: CheckPorts & {
     readonly clock: Clock
     readonly report: (result: Verification) => void
     readonly onFailed: (error: unknown) => void
   },
   everyMs: number,
 ): () => void {
-  const { ledger, clock, report, onFailed } = ports
+  const { clock, report, onFailed } = ports
   let isStopped = false
   let cancel = () => {}
   const check = async () => {
     let nextMs = everyMs
     try {
-      const result = await ledger.verify()
+      const result = await checkBooks(ports)
       if (!isStopped) report(result)
     } catch (error) {
       nextMs = RETRY_MS

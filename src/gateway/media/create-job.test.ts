@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { aJob, openJobs, soundBalance } from '../../../test/support/job-builders.ts'
+import { noGuard } from '../../../test/support/no-guard.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { sqlite } from '../../../test/support/test-store.ts'
 import { usd } from '../../domain/money.ts'
@@ -11,11 +12,12 @@ import { createJob, type CreateJobPorts } from './create-job.ts'
 test('a reserve that cannot be recorded is 503, takes no money, and nothing is submitted', async () => {
   const { store, jobs, payer } = await openJobs(sqlite)
   const started: Job[] = []
-  const ports: Pick<CreateJobPorts, 'jobs' | 'runner' | 'clock'> = {
+  const ports: Pick<CreateJobPorts, 'jobs' | 'guard' | 'runner' | 'clock'> = {
     jobs: {
       ...jobs,
       create: () => Promise.reject(new Error('database or disk is full')),
     },
+    guard: noGuard,
     runner: { start: job => void started.push(job) },
     clock: fakeClock(),
   }

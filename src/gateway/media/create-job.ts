@@ -8,8 +8,9 @@ import type { Params } from '../../domain/jobs/params.ts'
 import type { MediaBody } from '../../protocol/media/media-body.ts'
 import { fieldsWithSize } from '../../protocol/media/sizes.ts'
 import { admitSpend } from '../admission/admit-spend.ts'
+import type { BooksGuard } from '../books/books-guard.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Jobs, NewJob } from '../ports/jobs.ts'
+import type { Created, Jobs, NewJob } from '../ports/jobs.ts'
 import type { MediaProvider } from '../ports/media-provider.ts'
 import { modelNotFound } from '../admission/callable-model.ts'
 import type { JobRunner } from './job-runner.ts'
@@ -17,6 +18,7 @@ import type { MediaCall } from './media-call.ts'
 
 export type CreateJobPorts = {
   readonly jobs: Pick<Jobs, 'create' | 'findByKey'>
+  readonly guard: Pick<BooksGuard, 'refusalOf'>
   readonly runner: Pick<JobRunner, 'start'>
   readonly clock: Clock
   readonly providerOf: (provider: Provider) => MediaProvider | undefined
@@ -61,22 +63,31 @@ export async function firstJob(
 export async function createJob(
   job: NewJob,
   { record }: Pick<MediaCall, 'record'>,
-  { jobs, runner }: Pick<CreateJobPorts, 'jobs' | 'runner'>,
+  ports: Pick<CreateJobPorts, 'jobs' | 'guard' | 'runner'>,
 ): Promise<Job> {
-  const created = await admitSpend({ amount: job.held }, record, () =>
-    jobs.create(job).catch((cause: unknown) => {
-      throw holdNotRecorded(cause)
-    }),
-  )
+  const created = await admitSpend({ amount: job.held }, record, () => recordJob(job, ports))
   switch (created.outcome) {
     case 'created':
-      runner.start(created.job)
+      ports.runner.start(created.job)
       return created.job
     case 'repeated':
       record.isReplay = true
       return created.job
     case 'key_reused':
       throw keyReused()
+  }
+}
+
+async function recordJob(
+  job: NewJob,
+  { jobs, guard }: Pick<CreateJobPorts, 'jobs' | 'guard'>,
+): Promise<Created> {
+  try {
+    const refusal = guard.refusalOf(job.accountId)
+    if (refusal !== undefined) throw refusal
+    return await jobs.create(job)
+  } catch (error) {
+    throw holdNotRecorded(error)
   }
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { noGuard } from '../../../test/support/no-guard.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { countedEnds } from '../../../test/support/counted-ends.ts'
 import { anAccount, aTextHold } from '../../../test/support/ledger-builders.ts'
@@ -77,7 +78,7 @@ async function setUp({ first = ROLE, failsAt, finishAborted }: SetUp = {}) {
   const clock = fakeClock()
   const steps: string[] = []
   const ledger = countedEnds(store.ledger, steps)
-  const holds = new HoldQueue({ ledger, clock }, { waitMs: 0, mode: 'hold' })
+  const holds = new HoldQueue({ ledger, guard: noGuard, clock }, { waitMs: 0, mode: 'hold' })
   const payer = await anAccount(store, { funds: usd('1') })
   const { hold: _, ...admitted } = anAdmittedRequest([main], payer)
   const { call, quote } = admitted

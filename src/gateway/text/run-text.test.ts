@@ -3,6 +3,7 @@ import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { countedEnds } from '../../../test/support/counted-ends.ts'
 import { anAccount } from '../../../test/support/ledger-builders.ts'
 import { adaptersOfAllKinds } from '../../../test/support/media-providers.ts'
+import { noGuard } from '../../../test/support/no-guard.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { aSqliteStore } from '../../../test/support/test-store.ts'
 import { turn } from '../../../test/support/turn.ts'
@@ -70,7 +71,7 @@ async function setUp(
         retryBudgets: new RetryBudgets(clock),
         clock,
         ledger,
-        holds: new HoldQueue({ ledger, clock }, { waitMs: 0, mode: 'hold' }),
+        holds: new HoldQueue({ ledger, guard: noGuard, clock }, { waitMs: 0, mode: 'hold' }),
         lateAnswers: new LateAnswers({ attempts, clock, onBilled: () => {}, onFailed: onSettleFailed }),
         finishingStreams: new FinishingStreams(clock),
         stopSignal: new DisconnectSignal(),

@@ -4,6 +4,7 @@ import type { Id } from '../../domain/ids.ts'
 import type { Job } from '../../domain/jobs/job.ts'
 import type { DoctorPorts, ProbeProvider } from '../../gateway/admin/operating/doctor.ts'
 import type { MailPorts } from '../../gateway/admin/operating/send-test-mail.ts'
+import type { BooksGuard } from '../../gateway/books/books-guard.ts'
 import type { Anchoring, OperatorChecks } from '../../gateway/admin/operating/verify-books.ts'
 import type { BooksState, OverviewPorts } from '../../gateway/admin/reports/overview.ts'
 import type { ResultPorts } from '../../gateway/media/open-result.ts'
@@ -92,6 +93,7 @@ export type OperatingPorts = SecretPorts &
     readonly ledger: Ledger
     readonly blobs: Blobs
     readonly anchor: Anchoring
+    readonly guard: BooksGuard
     readonly operatorChecks: Pick<OperatorChecks, 'check' | 'running' | 'last'>
     readonly backups: Backups
     readonly nodes: Nodes

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { noGuard } from '../../support/no-guard.ts'
 import { subtractUsd, usd, ZERO, type NanoUsd } from '../../../src/domain/money.ts'
 import { HoldQueue, RETRY_EVERY_MS } from '../../../src/gateway/admission/hold-queue.ts'
 import type { Ledger } from '../../../src/gateway/ports/ledger.ts'
@@ -218,7 +219,7 @@ export function twoNodesConform(kind: StoreKind): void {
       const clock = fakeClock()
       const { ledgers, accountId } = await openTwo(usd('10'), { clock, dropHintsOf: ['store', 'other'] })
       const [one, other] = ledgers
-      const queue = new HoldQueue({ ledger: one, clock }, WAITING)
+      const queue = new HoldQueue({ ledger: one, guard: noGuard, clock }, WAITING)
       const running = await hold(other, { accountId, kind: 'text', amount: usd('9') })
       const client = { signal: new AbortController().signal }
       const waiting = queue.place(aTextHold({ accountId, amount: usd('3') }), client)
@@ -233,7 +234,9 @@ export function twoNodesConform(kind: StoreKind): void {
     test('two nodes wake their waiting requests, also if the hints of one of them are lost', async () => {
       const clock = fakeClock()
       const { ledgers, accountId } = await openTwo(usd('10'), { clock, dropHintsOf: ['store'] })
-      const [without, withHints] = ledgers.map(ledger => new HoldQueue({ ledger, clock }, WAITING))
+      const [without, withHints] = ledgers.map(
+        ledger => new HoldQueue({ ledger, guard: noGuard, clock }, WAITING),
+      )
       const running = await hold(ledgers[1], { accountId, kind: 'text', amount: usd('9') })
       const client = { signal: new AbortController().signal }
       const late = without!.place(aTextHold({ accountId, amount: usd('3') }), client)

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { fakeClock } from '../../../../test/support/fake-clock.ts'
+import { noGuard } from '../../../../test/support/no-guard.ts'
 import { aSqliteStore } from '../../../../test/support/test-store.ts'
 import { turn } from '../../../../test/support/turn.ts'
 import { verifiedParts } from '../../ports/ledger.ts'
@@ -10,7 +11,13 @@ const noResults = { damageOf: async () => undefined }
 
 function checksOfNewBooks() {
   const { ledger } = aSqliteStore()
-  return new OperatorChecks({ ledger, blobs: noResults, anchor: soundAnchor, clock: fakeClock() })
+  return new OperatorChecks({
+    ledger,
+    blobs: noResults,
+    anchor: soundAnchor,
+    guard: noGuard,
+    clock: fakeClock(),
+  })
 }
 
 test('a running check says which part it reads, each part once and in their order', async () => {
@@ -60,6 +67,7 @@ test('a check that could not run is over, and the next one begins', async () => 
     ledger: store.ledger,
     blobs: noResults,
     anchor: soundAnchor,
+    guard: noGuard,
     clock: fakeClock(),
   })
   await store.close()

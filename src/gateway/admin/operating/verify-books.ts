@@ -1,5 +1,7 @@
 import { GatewayError } from '../../../domain/errors.ts'
 import type { AnchorKeeper } from '../../books/anchor-keeper.ts'
+import type { BooksGuard } from '../../books/books-guard.ts'
+import { checkBooks } from '../../books/check-books.ts'
 import type { Blobs } from '../../ports/blobs.ts'
 import type { AuditLog } from '../../ports/audit.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -11,6 +13,7 @@ export type Anchoring = Pick<AnchorKeeper, 'problem' | 'acceptLoss'>
 
 type CheckPorts = {
   readonly ledger: Pick<Ledger, 'verify'>
+  readonly guard: Pick<BooksGuard, 'noteCheck' | 'noteFailedCheck'>
   readonly blobs: Pick<Blobs, 'damageOf'>
   readonly anchor: Anchoring
   readonly clock: Pick<Clock, 'now'>
@@ -76,12 +79,9 @@ export class OperatorChecks {
 }
 
 /** Checks the ledger and the stored results, and compares the ledger with its anchor. */
-async function verifyBooks(
-  { ledger, blobs, anchor }: CheckPorts,
-  onPart: (part: VerifiedPart) => void,
-): Promise<Verification> {
-  const verification = await ledger.verify(blobs, onPart)
-  const { problem: message } = anchor
+async function verifyBooks(ports: CheckPorts, onPart: (part: VerifiedPart) => void): Promise<Verification> {
+  const verification = await checkBooks(ports, ports.blobs, onPart)
+  const { problem: message } = ports.anchor
   if (message === undefined) return verification
   const problem: Problem = {
     id: ANCHOR_PROBLEM,
@@ -99,15 +99,15 @@ async function verifyBooks(
  */
 export async function acceptProblem(
   { id, reason, actor }: { readonly id: string; readonly reason: string; readonly actor: Actor },
-  { ledger, blobs, auditLog, clock }: Ports,
+  ports: Ports,
 ): Promise<void> {
-  const { problems } = await ledger.verify(blobs)
+  const { problems } = await checkBooks(ports, ports.blobs)
   const problem = problems.find(one => one.id === id)
   if (problem === undefined)
     throw new GatewayError('not_found', `A check finds no problem "${id}".${adviceFor(id)}`)
   if (problem.isAccepted) return
   const detail = `${reason} (${problem.message})`
-  await auditLog.record(auditOf({ actor, action: 'books.accept', subject: id, detail }, clock))
+  await ports.auditLog.record(auditOf({ actor, action: 'books.accept', subject: id, detail }, ports.clock))
 }
 
 function adviceFor(id: string): string {
