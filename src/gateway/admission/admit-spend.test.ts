@@ -9,7 +9,7 @@ import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-
 import type { GatewayError } from '../../domain/errors.ts'
 import { usd } from '../../domain/money.ts'
 import { HoldQueue } from './hold-queue.ts'
-import { admitSpend } from './admit-spend.ts'
+import { admitted } from './admit-spend.ts'
 
 const { request, quote } = anAdmittedRequest([aDestination('main')])
 const client = { signal: new AbortController().signal }
@@ -23,10 +23,10 @@ async function textHolds(funds: string) {
     { waitMs: 0, mode: 'hold' },
   )
   const { amount } = quote
-  const admit = () =>
-    admitSpend({ amount, text: { request, quote } }, {}, () =>
-      holds.place(aTextHold({ accountId, amount }), client),
-    )
+  const admit = async () => {
+    const outcome = await holds.place(aTextHold({ accountId, amount }), client)
+    return admitted(outcome, { amount, text: { request, quote } }, {})
+  }
   return { admit, holds, accountId }
 }
 
@@ -34,16 +34,16 @@ async function textHolds(funds: string) {
 async function jobSpend(held: string) {
   const { jobs, payer } = await openJobs(sqlite)
   const job = { ...aJob(payer), held: usd(held) }
-  return { admit: () => admitSpend({ amount: job.held }, {}, () => jobs.create(job)), jobs }
+  return { admit: async () => admitted(await jobs.create(job), { amount: job.held }, {}), jobs }
 }
 
 describe('a text request', () => {
   test('a text request is admitted with its worst case held', async () => {
     const { admit } = await textHolds('1')
 
-    const admitted = await admit()
+    const { hold } = await admit()
 
-    expect(admitted.hold.amount).toBe(quote.amount)
+    expect(hold.amount).toBe(quote.amount)
   })
 
   test('a text request that the balance cannot pay for is told what would fit', async () => {

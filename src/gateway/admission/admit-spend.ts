@@ -19,25 +19,24 @@ export type Spend = {
 /** The outcomes of a step that took nothing. */
 type SpendRefused = ({ readonly outcome: 'refused' } & Shortage) | Limited
 
-type Admitted<Placed> = Exclude<Placed, { readonly outcome: 'refused' | 'limited' }>
-
 /**
- * Admits a request to spend, after its model is known and its text was moderated. `place` is one step of a store that
- * takes all that the request needs, or nothing: its part of limits and budgets, and the hold of a text request, or the
- * record of a job with its hold. Throws `insufficient_balance` or `budget_exceeded`; `balance_reserved`,
- * `budget_reserved` or the code of a limit if a repeat can help. Then nothing is taken. The headers of the reply say
- * what is left of the limits.
+ * Admits a request to spend, after its model is known and its text was moderated. `outcome` is that of one step of a
+ * store, which took all that the request needs, or nothing: its part of limits and budgets, and the hold of a text
+ * request, or the record of a job with its hold. Throws `insufficient_balance` or `budget_exceeded`;
+ * `balance_reserved`, `budget_reserved` or the code of a limit if a repeat can help. The headers of the reply say what
+ * is left of the limits.
  */
-export async function admitSpend<
-  Placed extends { readonly outcome: string; readonly rates?: StrictestRates },
->(spend: Spend, record: RatesRecord, place: () => Promise<Placed | SpendRefused>): Promise<Admitted<Placed>> {
-  const placed = await place()
-  if ('rates' in placed && placed.rates !== undefined) record.rates = placed.rates
-  if (!isRefused(placed)) return placed as Admitted<Placed>
-  if (placed.outcome === 'refused') throw moneyRefusal(spend, placed)
-  record.refusedBy = refusedBy(placed.refusal)
+export function admitted<Placed extends { readonly outcome: string; readonly rates?: StrictestRates }>(
+  outcome: Placed | SpendRefused,
+  spend: Spend,
+  record: RatesRecord,
+): Placed {
+  if ('rates' in outcome && outcome.rates !== undefined) record.rates = outcome.rates
+  if (!isRefused(outcome)) return outcome
+  if (outcome.outcome === 'refused') throw moneyRefusal(spend, outcome)
+  record.refusedBy = refusedBy(outcome.refusal)
   const { amount, text } = spend
-  throw limitError(placed.refusal, { amount, ...(text && ceilingOf(text)) })
+  throw limitError(outcome.refusal, { amount, ...(text && ceilingOf(text)) })
 }
 
 function isRefused(placed: { readonly outcome: string }): placed is SpendRefused {

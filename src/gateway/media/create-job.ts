@@ -7,7 +7,7 @@ import type { Job, JobRequest } from '../../domain/jobs/job.ts'
 import type { Params } from '../../domain/jobs/params.ts'
 import type { MediaBody } from '../../protocol/media/media-body.ts'
 import { fieldsWithSize } from '../../protocol/media/sizes.ts'
-import { admitSpend } from '../admission/admit-spend.ts'
+import { admitted } from '../admission/admit-spend.ts'
 import type { BooksGuard } from '../books/books-guard.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Created, Jobs, NewJob } from '../ports/jobs.ts'
@@ -65,7 +65,7 @@ export async function createJob(
   { record }: Pick<MediaCall, 'record'>,
   ports: Pick<CreateJobPorts, 'jobs' | 'guard' | 'runner'>,
 ): Promise<Job> {
-  const created = await admitSpend({ amount: job.held }, record, () => recordJob(job, ports))
+  const created = admitted(await recordJob(job, ports), { amount: job.held }, record)
   switch (created.outcome) {
     case 'created':
       ports.runner.start(created.job)

@@ -2,7 +2,7 @@ import type { TextModel } from '../../domain/catalog/model.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { mediaWords } from '../../protocol/media-inputs.ts'
 import type { TextDialect, TextRequest } from '../../protocol/text-dialect.ts'
-import { admitSpend } from '../admission/admit-spend.ts'
+import { admitted } from '../admission/admit-spend.ts'
 import { callableModel } from '../admission/callable-model.ts'
 import type { HoldQueue } from '../admission/hold-queue.ts'
 import type { CatalogStore } from '../ports/catalog.ts'
@@ -65,9 +65,8 @@ export async function admitText<Dialect extends TextDialect>(
     tokens: tokensOf(quote),
     amount,
   }
-  const { hold, rates } = await admitSpend({ amount, text: { request, quote } }, record, () =>
-    holds.place({ id, accountId: caller.account.id, amount, demand }, client),
-  )
+  const outcome = await holds.place({ id, accountId: caller.account.id, amount, demand }, client)
+  const { hold, rates } = admitted(outcome, { amount, text: { request, quote } }, record)
   record.held = hold.amount
   return {
     call,
