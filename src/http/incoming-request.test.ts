@@ -11,7 +11,7 @@ const known = {
 const arrival = { route: undefined, clientAddress: () => undefined }
 const ports = {
   hashKey: (key: string) => `hash of ${key}`,
-  limits: { recentRefusal: async () => undefined },
+  limits: { recentRefusal: () => undefined },
   clock: { now: () => NOW },
   apiKeys: {
     authenticate: async (hash: string) => (hash === 'hash of good' ? known : undefined),

@@ -145,14 +145,14 @@ export function limitsConform(kind: StoreKind): void {
       const { store, request, change, clock, ofKey } = await openLimited(kind)
       await change({ limits: { requests_per_minute: 1 } })
       await request()
-      const before = await store.limits.recentRefusal(ofKey)
+      const before = store.limits.recentRefusal(ofKey)
       await request()
 
       clock.advance(59_000)
-      const during = await store.limits.recentRefusal(ofKey)
-      const ofOther = await store.limits.recentRefusal({ ...ofKey, apiKeyId: 99 })
+      const during = store.limits.recentRefusal(ofKey)
+      const ofOther = store.limits.recentRefusal({ ...ofKey, apiKeyId: 99 })
       clock.advance(1000)
-      const after = await store.limits.recentRefusal(ofKey)
+      const after = store.limits.recentRefusal(ofKey)
 
       expect([before, ofOther, after]).toEqual([undefined, undefined, undefined])
       expect(during).toMatchObject({ refusal: { limit: 'requests_per_minute', waitMs: 1000 } })
@@ -166,19 +166,19 @@ export function limitsConform(kind: StoreKind): void {
 
       await change({ limits: { requests_per_minute: null } })
 
-      expect(await store.limits.recentRefusal(ofKey)).toBeUndefined()
+      expect(store.limits.recentRefusal(ofKey)).toBeUndefined()
     })
 
     test('requests of another node are refused no more within a second after the limit was raised', async () => {
       const { store, other, request, change, clock, ofKey } = await openLimited(kind)
       await change({ limits: { requests_per_minute: 1 } })
       for (const node of [store, other]) await request({}, node)
-      const before = await other.limits.recentRefusal(ofKey)
+      const before = other.limits.recentRefusal(ofKey)
 
       await change({ limits: { requests_per_minute: 100 } })
       clock.advance(1_000)
-      await until('the other node has seen the change', async () => {
-        return (await other.limits.recentRefusal(ofKey)) === undefined
+      await until('the other node has seen the change', () => {
+        return other.limits.recentRefusal(ofKey) === undefined
       })
 
       expect(before).toBeDefined()

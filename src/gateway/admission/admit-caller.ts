@@ -62,7 +62,7 @@ export async function admitCaller(
   const forbidden = keyRefusal(caller.apiKey, arrival, nowMs)
   if (forbidden !== undefined) throw forbidden
   apiKeys.noteUse(caller.apiKey, nowMs)
-  const limited = await limits.recentRefusal({ accountId: caller.account.id, apiKeyId: caller.apiKey.id })
+  const limited = limits.recentRefusal({ accountId: caller.account.id, apiKeyId: caller.apiKey.id })
   if (limited !== undefined) throw readRefused(limited, record)
   return caller
 }
@@ -88,11 +88,11 @@ function refuseAccount({ closedAtMs, suspendedAtMs }: Account): void {
 /**
  * The account and key of a key's text, whether or not they are in use; undefined for one that is unknown or revoked.
  */
-export async function findCaller(
+export function findCaller(
   key: string,
   { apiKeys, hashKey }: Pick<AdmitCallerPorts, 'apiKeys' | 'hashKey'>,
 ): Promise<Authenticated | undefined> {
-  return key.length > KEY_LENGTH_MAX ? undefined : apiKeys.authenticate(hashKey(key))
+  return key.length > KEY_LENGTH_MAX ? Promise.resolve(undefined) : apiKeys.authenticate(hashKey(key))
 }
 
 /**

@@ -78,13 +78,13 @@ export class HoldQueue {
   }
 
   /** A request takes no money or budget from those that wait already, so it is not tried before them. */
-  async #firstTry(request: TextHoldRequest): Promise<HoldOutcome> {
+  #firstTry(request: TextHoldRequest): Promise<HoldOutcome> {
     const queues = this.#queues.get(request.accountId)
     // A hold of zero takes no money from waiting requests, so it skips the queue.
     if (queues === undefined || request.amount === ZERO) return this.#hold(request)
     for (const { waiters } of queuesOf(request, queues)) {
       const { outcome } = waiters.at(-1) ?? {}
-      if (outcome?.outcome === 'limited' && mayFit(request, outcome.refusal)) return outcome
+      if (outcome?.outcome === 'limited' && mayFit(request, outcome.refusal)) return Promise.resolve(outcome)
     }
     return queues.has(BALANCE) ? this.#refusal(request.accountId) : this.#hold(request)
   }

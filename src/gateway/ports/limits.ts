@@ -42,9 +42,9 @@ export interface Limits {
 
   /**
    * The refusal of an earlier request that holds for every request of the key until its wait is over; undefined if
-   * there is none. It takes nothing, so that a flood of refused requests costs little.
+   * there is none. It takes nothing and answers at once, so that a flood of refused requests costs little.
    */
-  recentRefusal(of: { readonly accountId: number; readonly apiKeyId: number }): Promise<Limited | undefined>
+  recentRefusal(of: { readonly accountId: number; readonly apiKeyId: number }): Limited | undefined
 
   /** Counts a read or an estimate, which holds nothing, as a request of the key. */
   countRead(of: { readonly accountId: number; readonly apiKeyId: number }): Promise<ReadOutcome>

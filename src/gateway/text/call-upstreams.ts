@@ -4,11 +4,12 @@ import { ZERO, type NanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens, type Usage } from '../../domain/pricing/usage.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import type { Attempt, AttemptId, Attempts } from '../ports/attempts.ts'
+import type { ProviderCall } from '../ports/text-provider.ts'
 import type { Tokenizer } from '../ports/tokenizer.ts'
 import { wasGivenUp, type AttemptRecord, type CallResult } from '../upstreams/attempt-result.ts'
 import { callWithFailover, type CallUpstream, type FailoverPorts } from '../upstreams/call-with-failover.ts'
 import type { Destination } from '../upstreams/destinations.ts'
-import { failOverWithinMs, type TimeoutSettings } from '../upstreams/timeouts.ts'
+import { failOverWithinMs, readTimeoutMs, type TimeoutSettings } from '../upstreams/timeouts.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 import { recordedCost, type ProviderBill } from './quote-text.ts'
 import { estimateInput, providerBillOf } from './settle-text.ts'
@@ -46,6 +47,24 @@ export async function callUpstreams<Result extends CallResult>(
   // The customer pays for an answer. A result of another kind is free for the customer.
   if (selected.result.kind !== 'answer') recordUnpaidWork(admitted, selected, ports)
   return selected
+}
+
+/** The call of one upstream with an admitted request. */
+export function upstreamCall(
+  admitted: AdmittedRequest,
+  { provider, upstream, converted }: Destination,
+  settings: Pick<TimeoutSettings, 'readTimeoutMs'>,
+): ProviderCall {
+  const { call, model } = admitted
+  const { dialect, request } = converted ?? admitted
+  return {
+    provider,
+    route: dialect.upstreamRoute,
+    model: upstream.model,
+    body: dialect.forUpstream(request, upstream.model, provider, model),
+    apiVersion: call.apiVersion,
+    readTimeoutMs: readTimeoutMs(model, provider, settings),
+  }
 }
 
 /**

@@ -7,9 +7,10 @@ import type { Clock } from '../ports/clock.ts'
 import type { RateLimits, StreamEnd, UpstreamStream } from '../ports/text-provider.ts'
 import { attemptResult, type AttemptFailure, type AttemptResult } from '../upstreams/attempt-result.ts'
 import type { Destination } from '../upstreams/destinations.ts'
-import { readTimeoutMs, streamIdleTimeoutMs } from '../upstreams/timeouts.ts'
+import { streamIdleTimeoutMs } from '../upstreams/timeouts.ts'
 import { upstreamSecrets } from '../upstreams/upstream-secrets.ts'
 import type { AdmittedRequest } from './admit-text.ts'
+import { upstreamCall } from './call-upstreams.ts'
 import { reportedUsageLimits } from './quote-text.ts'
 import type { TextPorts, TextSettings } from './text-ports.ts'
 import { SILENCE, WatchedUpstream } from './watched-upstream.ts'
@@ -87,22 +88,12 @@ async function open(
   ports: OpenPorts,
   watch: Watch,
 ): Promise<StreamResult> {
-  const { provider, upstream, adapter, converted } = destination
-  const { model } = admitted
-  const { dialect, request } = converted ?? admitted
-  const outcome = await adapter.stream(
-    {
-      provider,
-      route: dialect.upstreamRoute,
-      model: upstream.model,
-      body: dialect.forUpstream(request, upstream.model, provider, model),
-      apiVersion: admitted.call.apiVersion,
-      readTimeoutMs: readTimeoutMs(model, provider, settings),
-      idleTimeoutMs: streamIdleTimeoutMs(model, provider, settings),
-    },
-    watch.signal,
-  )
+  const { provider, adapter } = destination
+  const idleTimeoutMs = streamIdleTimeoutMs(admitted.model, provider, settings)
+  const call = { ...upstreamCall(admitted, destination, settings), idleTimeoutMs }
+  const outcome = await adapter.stream(call, watch.signal)
   if (outcome.outcome !== 'opened') {
+    const { dialect } = destination.converted ?? admitted
     const result = attemptResult(outcome, dialect, reportedUsageLimits(admitted, destination))
     if (result.kind !== 'answer') return result
     return noAnswer(result.status, 'a complete answer instead of a stream')

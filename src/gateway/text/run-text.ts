@@ -5,9 +5,8 @@ import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
 import { attemptResult, type AttemptResult } from '../upstreams/attempt-result.ts'
 import type { Destination } from '../upstreams/destinations.ts'
-import { readTimeoutMs } from '../upstreams/timeouts.ts'
 import { admitText, passedRateLimits, type AdmittedRequest } from './admit-text.ts'
-import { callUpstreams } from './call-upstreams.ts'
+import { callUpstreams, upstreamCall } from './call-upstreams.ts'
 import { LATE_MS } from './late-answers.ts'
 import { isCostCertain, meterUsage, providerBillOf, settleText } from './settle-text.ts'
 import { priceText, reportedUsageLimits } from './quote-text.ts'
@@ -88,21 +87,9 @@ async function callUpstream(
   settings: Pick<TextSettings, 'readTimeoutMs'>,
   signal: CallerSignal,
 ): Promise<AttemptResult> {
-  const { provider, upstream, adapter, converted } = destination
-  const { model } = admitted
-  const { dialect, request } = converted ?? admitted
-  const outcome = await adapter.complete(
-    {
-      provider,
-      route: dialect.upstreamRoute,
-      model: upstream.model,
-      body: dialect.forUpstream(request, upstream.model, provider, model),
-      apiVersion: admitted.call.apiVersion,
-      readTimeoutMs: readTimeoutMs(model, provider, settings),
-      lateMs: LATE_MS,
-    },
-    signal,
-  )
+  const call = { ...upstreamCall(admitted, destination, settings), lateMs: LATE_MS }
+  const outcome = await destination.adapter.complete(call, signal)
+  const { dialect } = destination.converted ?? admitted
   return attemptResult(outcome, dialect, reportedUsageLimits(admitted, destination))
 }
 

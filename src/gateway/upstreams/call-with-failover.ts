@@ -53,13 +53,12 @@ export async function callWithFailover<Result extends CallResult>(
   { failOverWithinMs }: { readonly failOverWithinMs: number },
 ): Promise<FailoverResult<Result>> {
   const failOverUntilMs = ports.clock.monotonicMs() + failOverWithinMs
-  const send = throughBreaker(call, ports)
-  const attempts = await callInTurn(request, send, ports, failOverUntilMs)
+  const attempts = await callInTurn(request, call, ports, failOverUntilMs)
   const last = attempts.at(-1) as AttemptRecord<Result>
   if (last.result.kind === 'failure' && attempts.length === request.destinations.length) {
     // A single upstream is called also if its circuit breaker is open. The breaker shows operators that it fails.
     const hasChoice = request.destinations.length > 1
-    const retried = await retry(last, send, ports, { hasChoice, failOverUntilMs })
+    const retried = await retry(last, call, ports, { hasChoice, failOverUntilMs })
     if (retried !== undefined) attempts.push(retried)
   }
   const selected = attempts.length === 1 ? last : selectResult(attempts, ports.clock.now())
@@ -69,10 +68,11 @@ export async function callWithFailover<Result extends CallResult>(
 
 async function callInTurn<Result extends CallResult>(
   { destinations, record }: FailoverRequest,
-  send: CallUpstream<Result>,
-  { circuitBreakers, clock, random, retryBudgets }: FailoverPorts,
+  call: CallUpstream<Result>,
+  ports: FailoverPorts,
   failOverUntilMs: number,
 ): Promise<AttemptRecord<Result>[]> {
+  const { circuitBreakers, clock, random, retryBudgets } = ports
   const attempts: AttemptRecord<Result>[] = []
   let left = destinations
   let mayGiveUp = true
@@ -82,7 +82,8 @@ async function callInTurn<Result extends CallResult>(
     record.provider = destination.provider.id
     left = left.filter(other => other !== destination)
     retryBudgets.countRequest(destination.upstream)
-    const result = await send(destination, mayGiveUp && left.length > 0)
+    const next = { destination, mayGiveUp: mayGiveUp && left.length > 0 }
+    const result = await callThroughBreaker(next, call, ports)
     attempts.push({ destination, number: attempts.length + 1, result })
     if (wasGivenUp(result)) mayGiveUp = false
     if (left.length === 0 || !shouldFailOver(result) || clock.monotonicMs() >= failOverUntilMs)
@@ -109,25 +110,24 @@ async function retry<Result extends CallResult>(
   return {
     destination,
     number: number + 1,
-    result: await call(destination, false),
+    result: await callThroughBreaker({ destination, mayGiveUp: false }, call, ports),
   }
 }
 
-/** Reports to the circuit breaker of each upstream how its calls went. */
-function throughBreaker<Result extends CallResult>(
+/** Calls an upstream, and reports to its circuit breaker how the call went. */
+async function callThroughBreaker<Result extends CallResult>(
+  { destination, mayGiveUp }: { readonly destination: Destination; readonly mayGiveUp: boolean },
   call: CallUpstream<Result>,
   { circuitBreakers, clock }: FailoverPorts,
-): CallUpstream<Result> {
-  return async (destination, mayGiveUp) => {
-    const end = circuitBreakers.begin(destination)
-    try {
-      const result = await call(destination, mayGiveUp)
-      end(healthSignal(result, clock.now()), result.kind === 'failure' ? result.reason : undefined)
-      return result
-    } catch (error) {
-      end({ signal: 'none' })
-      throw error
-    }
+): Promise<Result> {
+  const end = circuitBreakers.begin(destination)
+  try {
+    const result = await call(destination, mayGiveUp)
+    end(healthSignal(result, clock.now()), result.kind === 'failure' ? result.reason : undefined)
+    return result
+  } catch (error) {
+    end({ signal: 'none' })
+    throw error
   }
 }
 

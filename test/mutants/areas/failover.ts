@@ -235,8 +235,9 @@ export const failoverMutants: readonly Mutant[] = [
   {
     name: 'operators are not told that the only upstream of a model fails',
     file: 'src/gateway/upstreams/call-with-failover.ts',
-    text: 'const send = throughBreaker(call, ports)',
-    replacement: 'const send = request.destinations.length === 1 ? call : throughBreaker(call, ports)',
+    text: 'const result = await callThroughBreaker(next, call, ports)',
+    replacement:
+      'const result = await (destinations.length === 1 ? call(destination, false) : callThroughBreaker(next, call, ports))',
     tests: ['src/gateway/upstreams/call-with-failover.test.ts', 'test/scenarios/events/webhooks.test.ts'],
   },
 ]

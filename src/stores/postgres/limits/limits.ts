@@ -73,7 +73,7 @@ export class PostgresLimits implements Limits {
     return modelBudgetsOf(scopes, owner, nowMs)
   }
 
-  async recentRefusal({ apiKeyId }: Parameters<Limits['recentRefusal']>[0]): Promise<Limited | undefined> {
+  recentRefusal({ apiKeyId }: Parameters<Limits['recentRefusal']>[0]): Limited | undefined {
     const scopes = this.#refused.get(apiKeyId)
     if (scopes === undefined) return undefined
     const refused = recentRefusalOf(scopes, this.#nodeMs())

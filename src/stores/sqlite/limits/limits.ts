@@ -17,7 +17,7 @@ export function createLimits(parts: {
     of: of => stepRunner.read(() => limitTerms(of)),
     budgets: async of => limits.budgetsOf(booksOfAccounts.of(of.accountId), of, owner.nowMs()),
     modelBudgets: async of => limits.modelBudgetsOf(booksOfAccounts.of(of.accountId), of, owner.nowMs()),
-    async recentRefusal({ accountId, apiKeyId }) {
+    recentRefusal({ accountId, apiKeyId }) {
       const recent = () => limits.recentRefusal(booksOfAccounts.of(accountId), apiKeyId, owner.nowMs())
       return unlessDamaged(recent, undefined)
     },
