@@ -1,5 +1,10 @@
 import { expect, test } from 'bun:test'
-import type { Fingerprint, KeptAnswer, Replays } from '../../src/gateway/ports/replays.ts'
+import {
+  fingerprintOf,
+  type Fingerprint,
+  type KeptAnswer,
+  type Replays,
+} from '../../src/gateway/ports/replays.ts'
 
 /** An empty cache that keeps answers for `ttlMs`, and a function that lets time pass. */
 export type OpenReplays = (options: { readonly ttlMs: number }) => Promise<{
@@ -9,7 +14,8 @@ export type OpenReplays = (options: { readonly ttlMs: number }) => Promise<{
 
 /** The fingerprint of requests with this body, with another key or route if given. */
 export function aFingerprint(name: string, change: Partial<Fingerprint> = {}): Fingerprint {
-  return { apiKeyId: 1, apiKey: 'key_1', route: 'chat', digest: Bun.SHA256.hash(name, 'base64'), ...change }
+  const digest = Bun.SHA256.hash(name, 'base64')
+  return fingerprintOf({ apiKeyId: 1, apiKey: 'key_1', route: 'chat', digest, ...change })
 }
 
 /** Fingerprints that differ from one as little as possible. */
@@ -17,9 +23,9 @@ export function differing(from: Fingerprint): readonly Fingerprint[] {
   const { digest } = from
   const others = Array.from(digest, (_, place) => `${digest.slice(0, place)}*${digest.slice(place + 1)}`)
   return [
-    { ...from, apiKeyId: 2, apiKey: 'key_2' },
-    { ...from, route: 'responses' },
-    ...others.map(other => Object.assign({}, from, { digest: other })),
+    fingerprintOf({ ...from, apiKeyId: 2, apiKey: 'key_2' }),
+    fingerprintOf({ ...from, route: 'responses' }),
+    ...others.map(other => fingerprintOf({ ...from, digest: other })),
   ]
 }
 

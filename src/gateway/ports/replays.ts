@@ -26,10 +26,16 @@ export type Fingerprint = {
   readonly route: string
   /** SHA-256 of the body in base64. */
   readonly digest: string
+  /** The `fingerprintKey` of the others. */
+  readonly key: string
 }
 
 /** The parts of a fingerprint that tell requests to one gateway apart. */
-export type LocalFingerprint = Omit<Fingerprint, 'apiKey'>
+export type LocalFingerprint = Pick<Fingerprint, 'apiKeyId' | 'route' | 'digest'>
+
+export function fingerprintOf(parts: Omit<Fingerprint, 'key'>): Fingerprint {
+  return { ...parts, key: fingerprintKey(parts) }
+}
 
 /** The same text for the same fingerprint, as the key of a map in this process. */
 export function fingerprintKey({ apiKeyId, route, digest }: LocalFingerprint): string {

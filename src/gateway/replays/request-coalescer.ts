@@ -1,17 +1,7 @@
-import { mayUseModel } from '../../domain/accounts/key-access.ts'
-import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
-import type { Model } from '../../domain/catalog/model.ts'
-import { GatewayError } from '../../domain/errors.ts'
-import { formatId } from '../../domain/ids.ts'
-import { joinBytes } from '../../protocol/join-bytes.ts'
-import { findJsonObject, parseJsonObject } from '../../protocol/json/parse-json.ts'
-import { BLANK_LINE } from '../../protocol/sse/frame.ts'
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
-import { DisconnectSignal } from '../text/disconnect-signal.ts'
-import type { CatalogStore } from '../ports/catalog.ts'
 import type { Clock } from '../ports/clock.ts'
 import {
-  fingerprintKey,
+  fingerprintOf,
   type Fingerprint,
   type FirstRequest,
   type KeptAnswer,
@@ -21,6 +11,7 @@ import {
 import type { Flight, SharedCache } from '../ports/shared-cache.ts'
 import type { TextCall } from '../text/text-call.ts'
 import type { StreamedAnswer, TextResult, CompleteAnswer } from '../text/text-result.ts'
+import { InFlightRequest, laggedReaderError } from './in-flight-request.ts'
 import { COPY_BYTES_MAX, SharedStream, type StreamReader } from './shared-stream.ts'
 import { takeTurn } from './take-turn.ts'
 
@@ -71,14 +62,10 @@ export class RequestCoalescer {
   answer(call: TextCall, dialect: Dialect, answer: AnswerText): Promise<TextResult> {
     const { route } = dialect
     const { id: apiKeyId, publicId: apiKey } = call.caller.apiKey
-    const fingerprint = {
-      apiKeyId,
-      apiKey,
-      route,
-      digest: this.#ports.sha256(identityOf(call)),
-    }
-    const identical = { key: fingerprintKey(fingerprint), fingerprint, call, dialect }
-    const earlier = this.#inFlight.get(identical.key)
+    const digest = this.#ports.sha256(identityOf(call))
+    const fingerprint = fingerprintOf({ apiKeyId, apiKey, route, digest })
+    const identical = { fingerprint, call, dialect }
+    const earlier = this.#inFlight.get(fingerprint.key)
     const patientUntilMs = this.#ports.clock.monotonicMs() + this.#patienceMs
     return earlier === undefined
       ? this.#lead(identical, patientUntilMs, answer)
@@ -93,28 +80,30 @@ export class RequestCoalescer {
     answer: AnswerText,
   ): Promise<TextResult> {
     const { clock } = this.#ports
-    const { key, call } = identical
+    const { fingerprint, call } = identical
     let earlier: InFlightRequest | undefined = first
     while (earlier !== undefined && clock.monotonicMs() < patientUntilMs) {
       const shared = await earlier.join(call.client)
       if (shared !== undefined) return reportReplay(shared, call)
-      earlier = this.#inFlight.get(key)
+      earlier = this.#inFlight.get(fingerprint.key)
     }
     return this.#lead(identical, patientUntilMs, answer)
   }
 
   /** An await between the last lookup and this registration would let two identical requests call the model. */
   async #lead(
-    { key, fingerprint, call, dialect }: Identical,
+    { fingerprint, call, dialect }: Identical,
     patientUntilMs: number,
     answer: AnswerText,
   ): Promise<TextResult> {
     const request = new InFlightRequest(call.client)
-    this.#inFlight.set(key, request)
-    const run: Run = { request, key, fingerprint, call, dialect, flight: undefined }
+    this.#inFlight.set(fingerprint.key, request)
+    const run: Run = { request, fingerprint, call, dialect, flight: undefined }
     try {
+      const { replays, shared } = this.#ports
+      const ours = await replays.find(fingerprint)
       const kept =
-        (await this.#ports.replays.find(fingerprint)) ?? (await this.#takeTurn(run, patientUntilMs))
+        ours ?? (shared === undefined ? undefined : await this.#takeTurn(run, shared, patientUntilMs))
       if (kept !== undefined) {
         request.settle(() => replayOf(kept))
         this.#forget(run)
@@ -132,9 +121,12 @@ export class RequestCoalescer {
   }
 
   /** The answer that another node kept. Without one, this request is the one that calls the model. */
-  async #takeTurn(run: Run, patientUntilMs: number): Promise<KeptAnswer | undefined> {
-    const { shared, clock } = this.#ports
-    if (shared === undefined) return undefined
+  async #takeTurn(
+    run: Run,
+    shared: NonNullable<CoalescerPorts['shared']>,
+    patientUntilMs: number,
+  ): Promise<KeptAnswer | undefined> {
+    const { clock } = this.#ports
     const { request, fingerprint } = run
     const turn = await takeTurn(fingerprint, shared, { clock, patientUntilMs, signal: () => request.signal })
     run.flight = turn.flight
@@ -187,7 +179,7 @@ export class RequestCoalescer {
   }
 
   /** Ends a request: no other request can join it, and waiting requests get no share. */
-  #forget({ key, request, flight }: Run): void {
+  #forget({ fingerprint: { key }, request, flight }: Run): void {
     // Changes nothing if its answer was kept.
     void flight?.land('not_kept')
     // After `patienceMs`, another request may have taken its place.
@@ -198,7 +190,6 @@ export class RequestCoalescer {
 
 /** A request with what makes others identical to it. */
 type Identical = {
-  readonly key: string
   readonly fingerprint: Fingerprint
   readonly call: TextCall
   readonly dialect: Dialect
@@ -248,149 +239,4 @@ function reportReplay(result: TextResult, { record }: TextCall): TextResult {
     if (first?.userId !== undefined) record.userId = first.userId
   }
   return result
-}
-
-type Client = TextCall['client']
-
-/** Makes a follower's result of the shared answer; undefined if the answer can no longer be shared. */
-type Share = () => TextResult | undefined
-
-/**
- * A request that is being answered, and the identical requests that wait for the same answer: one leader and its
- * followers. The call gets this object instead of the leader's client, so it continues until all of them have
- * disconnected.
- */
-export class InFlightRequest implements Client {
-  #leader: Client | undefined
-  #followers: Set<Follower> | undefined
-  /** Made only if the call reads its client's signal. */
-  #allDisconnected: DisconnectSignal | undefined
-  #onLeaderDisconnect: (() => void) | undefined
-  #isSettled = false
-  #share: Share | undefined
-
-  constructor(leader: Client) {
-    this.#leader = leader
-  }
-
-  /** Fires when the leader and every follower have disconnected before the answer arrived. */
-  get signal(): DisconnectSignal {
-    return this.#allDisconnected ?? this.#watchLeader()
-  }
-
-  /**
-   * Waits for the answer and returns a share of it; undefined if there is nothing to share. Rejects if `client`
-   * disconnects before.
-   */
-  join(client: Client): Promise<TextResult | undefined> {
-    if (this.#isSettled) return Promise.resolve(this.#share?.())
-    const { promise, resolve, reject } = Promise.withResolvers<TextResult | undefined>()
-    const { signal } = client
-    const followers = (this.#followers ??= new Set())
-    const follower: Follower = share => {
-      signal.removeEventListener('abort', onDisconnect)
-      resolve(share?.())
-    }
-    const onDisconnect = () => {
-      followers.delete(follower)
-      this.#abortIfAllDisconnected()
-      reject(new GatewayError('upstream_error', 'The request ended before the model answered.'))
-    }
-    followers.add(follower)
-    if (signal.aborted) onDisconnect()
-    else signal.addEventListener('abort', onDisconnect)
-    return promise
-  }
-
-  /**
-   * Ends the wait of all followers. `share` makes the result of each, and of those that join later; without it there is
-   * nothing to share. Settling again changes nothing.
-   */
-  settle(share?: Share): void {
-    if (this.#isSettled) return
-    this.#isSettled = true
-    this.#share = share
-    if (this.#onLeaderDisconnect !== undefined)
-      this.#leader?.signal.removeEventListener('abort', this.#onLeaderDisconnect)
-    const followers = this.#followers ?? []
-    this.#followers = undefined
-    for (const follower of followers) follower(share)
-  }
-
-  /**
-   * Ends it for all. Call it when no other request can find it. It drops its references, because the runtime frees
-   * objects that were in a changing Map only in a full garbage collection.
-   */
-  end(): void {
-    this.settle()
-    this.#leader = undefined
-    this.#share = undefined
-  }
-
-  #watchLeader(): DisconnectSignal {
-    const allDisconnected = (this.#allDisconnected = new DisconnectSignal())
-    const signal = this.#leader?.signal
-    if (signal === undefined) return allDisconnected
-    this.#onLeaderDisconnect = () => this.#abortIfAllDisconnected()
-    if (signal.aborted) this.#abortIfAllDisconnected()
-    else signal.addEventListener('abort', this.#onLeaderDisconnect)
-    return allDisconnected
-  }
-
-  #abortIfAllDisconnected(): void {
-    if (this.#allDisconnected === undefined || this.#leader?.signal.aborted !== true) return
-    if (this.#followers === undefined || this.#followers.size === 0) this.#allDisconnected.fire()
-  }
-}
-
-type Follower = (share: Share | undefined) => void
-
-const TOO_SLOW =
-  'This request followed the stream of an identical request and was read too slowly. Repeat it to get the whole answer.'
-
-/** The last bytes for a follower that fell too far behind the stream, in the format of its route. */
-export function laggedReaderError(
-  call: TextCall,
-  dialect: TextDialect | StreamDialect,
-  nowMs: number,
-): Uint8Array<ArrayBuffer> {
-  if (!('openStream' in dialect)) return new Uint8Array()
-  const request = dialect.readRequest(parseJsonObject(call.body))
-  const stream = dialect.openStream(request, {
-    model: request.model,
-    limits: { inputTokensMax: undefined, outputTokensMax: undefined },
-    fallback: { id: formatId('req', call.id), createdAtS: Math.floor(nowMs / 1000) },
-  })
-  return joinBytes([BLANK_LINE, stream.finish(null, new GatewayError('unavailable', TOO_SLOW))])
-}
-
-/**
- * Returns a function that says whether identical requests may share an answer: neither their account nor the row of
- * their model has switched replays off, and their key may call the model. A request whose key may not is refused on its
- * way to the model. It reads a request's model only if some row has switched replays off, or the key has models.
- */
-export function replaySwitch(
-  store: Pick<CatalogStore, 'current'>,
-): (call: Pick<TextCall, 'body' | 'caller'>) => boolean {
-  let known: Catalog | undefined
-  let isAnyOff = false
-  return ({ body, caller }) => {
-    if (caller.account.replays === false) return false
-    const catalog = store.current()
-    if (catalog !== known) {
-      known = catalog
-      isAnyOff = catalog.models.values().some(isOff)
-    }
-    const { settings } = caller.apiKey
-    const isRestricted = settings?.models !== undefined
-    if (!isAnyOff && !isRestricted) return true
-    const name = findJsonObject(body.text)?.['model']
-    const model = typeof name === 'string' ? findModel(catalog, name) : undefined
-    if (model === undefined) return !isRestricted
-    return !isOff(model) && mayUseModel(settings, model)
-  }
-}
-
-function isOff(model: Model): boolean {
-  return (model.kind === 'chat' || model.kind === 'embedding') && model.replays === false
 }

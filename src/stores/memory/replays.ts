@@ -27,7 +27,7 @@ export function memoryReplays(
   return {
     find(fingerprint) {
       dropExpired(clock.monotonicMs())
-      const position = latest.get(fingerprintKey(fingerprint))
+      const position = latest.get(fingerprint.key)
       return Promise.resolve(position === undefined ? undefined : log.answer(position))
     },
     keep(fingerprint, answer) {
@@ -36,7 +36,7 @@ export function memoryReplays(
       const expiresAtMs = nowMs + ttlMs
       const position = log.append(fingerprint, answer, expiresAtMs)
       if (position === undefined) return Promise.resolve()
-      latest.set(fingerprintKey(fingerprint), position)
+      latest.set(fingerprint.key, position)
       if (oldestExpiresAtMs === Infinity) oldestExpiresAtMs = expiresAtMs
       return Promise.resolve()
     },

@@ -50,7 +50,7 @@ export const keyMutants: readonly Mutant[] = [
   },
   {
     name: 'a kept answer is given to a key that may not call its model',
-    file: 'src/gateway/replays/request-coalescer.ts',
+    file: 'src/gateway/replays/replay-switch.ts',
     text: 'return !isOff(model) && mayUseModel(settings, model)',
     replacement: 'return !isOff(model)',
     tests: [SCENARIOS],

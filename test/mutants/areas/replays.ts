@@ -12,8 +12,8 @@ export const replayMutants: readonly Mutant[] = [
   {
     name: 'a replay ignores the route',
     file: COALESCER,
-    text: '      route,\n      digest: this.#ports',
-    replacement: "      route: '',\n      digest: this.#ports",
+    text: 'fingerprintOf({ apiKeyId, apiKey, route, digest })',
+    replacement: "fingerprintOf({ apiKeyId, apiKey, route: '', digest })",
     tests: [SCENARIOS],
   },
   {
@@ -89,8 +89,8 @@ export const replayMutants: readonly Mutant[] = [
   {
     name: 'identical requests are found only after the first await',
     file: COALESCER,
-    text: 'this.#inFlight.set(key, request)',
-    replacement: 'await Promise.resolve()\n    this.#inFlight.set(key, request)',
+    text: 'this.#inFlight.set(fingerprint.key, request)',
+    replacement: 'await Promise.resolve()\n    this.#inFlight.set(fingerprint.key, request)',
     tests: [COALESCER_TESTS],
   },
   {
@@ -133,10 +133,10 @@ export const replayMutants: readonly Mutant[] = [
   },
   {
     name: 'a leader that disconnects ends the answer of its followers',
-    file: 'src/gateway/replays/request-coalescer.ts',
+    file: 'src/gateway/replays/in-flight-request.ts',
     text: 'if (this.#followers === undefined || this.#followers.size === 0) this.#allDisconnected.fire()',
     replacement: 'this.#allDisconnected.fire()',
-    tests: ['src/gateway/replays/request-coalescer.test.ts'],
+    tests: ['src/gateway/replays/in-flight-request.test.ts'],
   },
   {
     name: 'a reader that left early counts as one that read the whole stream',
