@@ -11,7 +11,7 @@ import { callWithFailover, type CallUpstream, type FailoverPorts } from '../upst
 import type { Destination } from '../upstreams/destinations.ts'
 import { failOverWithinMs, readTimeoutMs, type TimeoutSettings } from '../upstreams/timeouts.ts'
 import type { AdmittedRequest } from './admit-text.ts'
-import { recordedCost, type ProviderBill } from './quote-text.ts'
+import { recordedCost, type ProviderBill } from './price-text.ts'
 import { estimateInput, providerBillOf } from './settle-text.ts'
 import { attributionOfCall } from './text-call.ts'
 

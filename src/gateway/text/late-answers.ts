@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { LateCall, ProviderOutcome } from '../ports/text-provider.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 import { providerBillOf } from './settle-text.ts'
-import { priceText, reportedUsageLimits } from './quote-text.ts'
+import { priceText, reportedUsageLimits } from './price-text.ts'
 import { attemptResult, type AttemptRecord } from '../upstreams/attempt-result.ts'
 import { storedAttempt } from './call-upstreams.ts'
 

@@ -11,7 +11,7 @@ import { streamIdleTimeoutMs } from '../upstreams/timeouts.ts'
 import { upstreamSecrets } from '../upstreams/upstream-secrets.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 import { upstreamCall } from './call-upstreams.ts'
-import { reportedUsageLimits } from './quote-text.ts'
+import { reportedUsageLimits } from './price-text.ts'
 import type { TextPorts, TextSettings } from './text-ports.ts'
 import { SILENCE, WatchedUpstream } from './watched-upstream.ts'
 

@@ -9,7 +9,7 @@ import { admitText, passedRateLimits, type AdmittedRequest } from './admit-text.
 import { callUpstreams, upstreamCall } from './call-upstreams.ts'
 import { LATE_MS } from './late-answers.ts'
 import { isCostCertain, meterUsage, providerBillOf, settleText } from './settle-text.ts'
-import { priceText, reportedUsageLimits } from './quote-text.ts'
+import { priceText, reportedUsageLimits } from './price-text.ts'
 import { refuseText, unrepeatable } from './refuse-text.ts'
 import { streamText } from './stream-text.ts'
 import type { ParsedTextCall, TextCall } from './text-call.ts'

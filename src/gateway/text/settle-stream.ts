@@ -5,7 +5,7 @@ import type { AttemptRecord } from '../upstreams/attempt-result.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 import { meterUsage, providerBillOf, settleText, type SettleTextPorts } from './settle-text.ts'
 import type { OpenedStream } from './open-stream.ts'
-import { priceInterrupted, priceText } from './quote-text.ts'
+import { priceInterrupted, priceText } from './price-text.ts'
 import type { StreamEnding } from './text-result.ts'
 import type { TextRecord } from './text-record.ts'
 

@@ -12,7 +12,7 @@ import type { AttemptRecord } from '../upstreams/attempt-result.ts'
 import type { Destination } from '../upstreams/destinations.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 import type { IdleStreams } from './idle-streams.ts'
-import { usageLimits, type MeteredUsage, type ProviderBill, type TextPrice } from './quote-text.ts'
+import { usageLimits, type MeteredUsage, type ProviderBill, type TextPrice } from './price-text.ts'
 import type { RecentPrompts } from './recent-prompts.ts'
 import { attributionOfCall } from './text-call.ts'
 

@@ -5,6 +5,8 @@ const HOLD_TESTS = 'src/domain/ledger/hold.test.ts'
 const CHARGE_TESTS = 'src/domain/pricing/charge.test.ts'
 const QUOTE = 'src/gateway/text/quote-text.ts'
 const QUOTE_TESTS = 'src/gateway/text/quote-text.test.ts'
+const PRICE = 'src/gateway/text/price-text.ts'
+const PRICE_TESTS = 'src/gateway/text/price-text.test.ts'
 const TEXT_HOLDS = 'src/stores/sqlite/ledger/text-holds.ts'
 const LEDGER_TESTS = 'src/stores/sqlite/ledger/ledger.test.ts'
 const CORRECTIONS = 'src/stores/books/rows/correction-rows.ts'
@@ -164,31 +166,31 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'a usage may exceed the output ceiling of its request',
-    file: QUOTE,
+    file: PRICE,
     text: 'outputTokens * choices : undefined',
     replacement: 'model.maxOutputTokens * choices : undefined',
-    tests: [QUOTE_TESTS],
+    tests: [PRICE_TESTS],
   },
   {
     name: "the upstream's own cost is charged beyond the worst case",
-    file: QUOTE,
+    file: PRICE,
     text: 'cost: wanted > amount ? nanoUsd(amount) : wanted',
     replacement: 'cost: wanted',
-    tests: [QUOTE_TESTS],
+    tests: [PRICE_TESTS],
   },
   {
     name: 'an interrupted stream costs more than the worst case',
-    file: QUOTE,
+    file: PRICE,
     text: 'isWithin ? metered.usage : usageWithinHold(metered.usage, tariff, quote)',
     replacement: 'metered.usage',
-    tests: [QUOTE_TESTS, 'test/scenarios/streams/interrupted-costs.test.ts'],
+    tests: [PRICE_TESTS, 'test/scenarios/streams/interrupted-costs.test.ts'],
   },
   {
     name: 'an interrupted stream is charged a dearer service tier than the held one',
-    file: QUOTE,
+    file: PRICE,
     text: 'chargedTier(reported, serviceTiers && { serviceTiers, dearest })',
     replacement: 'reported',
-    tests: [QUOTE_TESTS],
+    tests: [PRICE_TESTS],
   },
   {
     name: 'a request holds more output than its model can have',
@@ -462,12 +464,12 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'the operator does not see the cost of an interrupted stream',
-    file: 'src/gateway/text/quote-text.ts',
+    file: PRICE,
     text: `providerCost: recordedCost(bill, usage),
       tariff,`,
     replacement: `providerCost: null,
       tariff,`,
-    tests: ['src/gateway/text/quote-text.test.ts'],
+    tests: [PRICE_TESTS],
   },
   {
     name: 'the hold covers a service tier only if every upstream may serve it',
@@ -478,10 +480,10 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'an impossible cost of a provider is recorded',
-    file: 'src/gateway/text/quote-text.ts',
+    file: PRICE,
     text: 'return cost > RECORDED_COST_MAX ? null : cost',
     replacement: 'return cost',
-    tests: ['src/gateway/text/quote-text.test.ts'],
+    tests: [PRICE_TESTS],
   },
   {
     name: 'an interrupted stream is charged for searches of files that nothing was held for',
