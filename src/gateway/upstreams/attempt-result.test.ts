@@ -53,11 +53,11 @@ describe('the health signal', () => {
     ['a timeout', 'none', timeout],
     ['a disconnect of the client', 'none', aborted],
   ])('the health signal of %s is %s', (_, signal, result) => {
-    expect(healthSignal(result, NOW).signal).toBe(signal as never)
+    expect(healthSignal(result, () => NOW).signal).toBe(signal as never)
   })
 
   test('the health signal of a failure includes its Retry-After', () => {
-    const signal = healthSignal(aFailure('rate_limited', '7'), NOW)
+    const signal = healthSignal(aFailure('rate_limited', '7'), () => NOW)
 
     expect(signal).toEqual({ signal: 'unhealthy', retryAfterMs: 7_000 })
   })

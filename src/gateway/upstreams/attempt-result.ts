@@ -131,8 +131,11 @@ export function wasGivenUp(result: CallResult): boolean {
   return result.kind === 'failure' && result.reason === 'first_byte_timeout'
 }
 
-/** What a result says about the health of its upstream. `nowMs` is wall time, because a wait can end at a date. */
-export function healthSignal(result: CallResult, nowMs: number): HealthSignal {
+/**
+ * What a result says about the health of its upstream. `now` is wall time, because a wait can end at a date. Only a
+ * failure reads it.
+ */
+export function healthSignal(result: CallResult, now: () => number): HealthSignal {
   switch (result.kind) {
     case 'answer':
     case 'stream':
@@ -141,7 +144,7 @@ export function healthSignal(result: CallResult, nowMs: number): HealthSignal {
     case 'failure':
       // It concerns this model or this request. The upstream is up and may serve others.
       if (result.reason === 'not_offered') return { signal: 'none' }
-      return { signal: 'unhealthy', retryAfterMs: retryAfterMs(result.retryAfter, nowMs) }
+      return { signal: 'unhealthy', retryAfterMs: retryAfterMs(result.retryAfter, now()) }
     case 'timeout':
     case 'aborted':
       return { signal: 'none' }

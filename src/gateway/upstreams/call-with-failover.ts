@@ -42,9 +42,9 @@ export type FailoverResult<Result> = {
 }
 
 /**
- * Calls the upstreams of a request one after the other until one answers. Each is called at most once. Those with an open circuit breaker come last, because they may have
- * recovered and are better than no answer. If a second try of the last one may succeed, it is called once more. After
- * `failOverWithinMs`, no further call is made.
+ * Calls the upstreams of a request one after the other until one answers. Each is called at most once. Those with an
+ * open circuit breaker come last, because they may have recovered and are better than no answer. If a second try of the
+ * last one may succeed, it is called once more. After `failOverWithinMs`, no further call is made.
  */
 export async function callWithFailover<Result extends CallResult>(
   request: FailoverRequest,
@@ -61,10 +61,13 @@ export async function callWithFailover<Result extends CallResult>(
     const retried = await retry(last, call, ports, { hasChoice, failOverUntilMs })
     if (retried !== undefined) attempts.push(retried)
   }
-  const selected = attempts.length === 1 ? last : selectResult(attempts, ports.clock.now())
+  const isOnly = attempts.length === 1
+  const selected = isOnly ? last : selectResult(attempts, ports.clock.now())
   reportAttempts(request.record, attempts, selected)
-  return { selected, others: attempts.filter(attempt => attempt !== selected) }
+  return { selected, others: isOnly ? NO_OTHERS : attempts.filter(attempt => attempt !== selected) }
 }
+
+const NO_OTHERS: readonly never[] = []
 
 async function callInTurn<Result extends CallResult>(
   { destinations, record }: FailoverRequest,
@@ -72,13 +75,12 @@ async function callInTurn<Result extends CallResult>(
   ports: FailoverPorts,
   failOverUntilMs: number,
 ): Promise<AttemptRecord<Result>[]> {
-  const { circuitBreakers, clock, random, retryBudgets } = ports
+  const { clock, retryBudgets } = ports
   const attempts: AttemptRecord<Result>[] = []
   let left = destinations
   let mayGiveUp = true
   for (;;) {
-    const available = left.filter(destination => circuitBreakers.openUntilMs(destination) === undefined)
-    const destination = chooseUpstream(available, random) ?? firstToClose(left, circuitBreakers)
+    const destination = nextUpstream(left, ports)
     record.provider = destination.provider.id
     left = left.filter(other => other !== destination)
     retryBudgets.countRequest(destination.upstream)
@@ -89,6 +91,17 @@ async function callInTurn<Result extends CallResult>(
     if (left.length === 0 || !shouldFailOver(result) || clock.monotonicMs() >= failOverUntilMs)
       return attempts
   }
+}
+
+/** One whose circuit breaker is closed, if there is one. */
+function nextUpstream(
+  left: readonly Destination[],
+  { circuitBreakers, random }: Pick<FailoverPorts, 'circuitBreakers' | 'random'>,
+): Destination {
+  const [only] = left
+  if (only !== undefined && left.length === 1) return only
+  const available = left.filter(destination => circuitBreakers.openUntilMs(destination) === undefined)
+  return chooseUpstream(available, random) ?? firstToClose(left, circuitBreakers)
 }
 
 /** Calls an upstream that failed once more, after a pause. Undefined if it may not be called again. */
@@ -123,7 +136,10 @@ async function callThroughBreaker<Result extends CallResult>(
   const end = circuitBreakers.begin(destination)
   try {
     const result = await call(destination, mayGiveUp)
-    end(healthSignal(result, clock.now()), result.kind === 'failure' ? result.reason : undefined)
+    end(
+      healthSignal(result, () => clock.now()),
+      result.kind === 'failure' ? result.reason : undefined,
+    )
     return result
   } catch (error) {
     end({ signal: 'none' })

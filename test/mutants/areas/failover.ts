@@ -57,10 +57,10 @@ export const failoverMutants: readonly Mutant[] = [
     tests: [SELECT_TESTS],
   },
   {
-    name: 'a request calls only one upstream with an open circuit breaker',
+    name: 'upstreams with open circuit breakers are not called after the others',
     file: CALL,
     text: 'if (left.length === 0 || ',
-    replacement: 'if (left.length === 0 || available.length === 0 || ',
+    replacement: 'if (left.every(other => ports.circuitBreakers.openUntilMs(other) !== undefined) || ',
     tests: [CALL_TESTS],
   },
   {
