@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { describeConfig, secretFromEnvironment, type Config } from '../config/config.ts'
 import { explainJob } from '../gateway/media/explain-job.ts'
+import { providerOfJob } from '../gateway/media/provider-of-job.ts'
 import type { Backups } from '../gateway/ports/backups.ts'
 import type { Mailer } from '../gateway/ports/mail.ts'
 import type { Moderator } from '../gateway/ports/moderator.ts'
@@ -137,9 +138,8 @@ function jobPortsOf({
     resultStore: media.resultStore,
     serves: media.serves,
     explainJob: job => {
-      const provider = node.catalog.current().providers.get(job.provider)
       const keptMs = job.kind === 'image' ? imageMs : videoMs
-      return explainJob(job, { provider: provider && media.providerOf(provider), keptMs })
+      return explainJob(job, { provider: providerOfJob(job, media)?.adapter, keptMs })
     },
     reconcile: () =>
       reconcileOnce({

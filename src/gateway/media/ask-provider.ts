@@ -3,7 +3,6 @@ import type { Job } from '../../domain/jobs/job.ts'
 import { UpstreamIdTakenError } from '../ports/jobs.ts'
 import type {
   AcceptedJob,
-  MediaProvider,
   MediaResult,
   PollOutcome,
   RecoverOutcome,
@@ -11,6 +10,7 @@ import type {
 } from '../ports/media-provider.ts'
 import { failureText, problemText } from './job-failures.ts'
 import { publicId } from './job-id.ts'
+import { providerOfJob, type JobProvider } from './provider-of-job.ts'
 import { providerCostOf } from './price-result.ts'
 import { bookLateResult, type SettleJobPorts } from './settle-job.ts'
 
@@ -27,23 +27,22 @@ export type Polled = { readonly job: Job; readonly result?: MediaResult }
 export async function pollJob(job: Job, ports: SettleJobPorts): Promise<Polled> {
   const { jobs, clock } = ports
   if (job.state !== 'processing' || job.upstreamId === null) return { job }
-  const provider = ports.catalog.current().providers.get(job.provider)
-  const adapter = provider === undefined ? undefined : ports.providerOf(provider)
-  if (provider === undefined || adapter === undefined) {
+  const asked = providerOfJob(job, ports)
+  if (asked === undefined) {
     const problem = `There is no provider "${job.provider}" in the catalog.`
     const nextPollAtMs = clock.now() + POLL_TIMEOUT_MS
     await jobs.notePoll(job.id, { problem, nextPollAtMs, claimedUntilMs: job.nextPollAtMs })
     return { job }
   }
-  const outcome = await adapter.poll(acceptedJob(job, job.upstreamId, provider))
-  return applyPoll(job, outcome, { provider, adapter }, ports)
+  const outcome = await asked.adapter.poll(acceptedJob(job, job.upstreamId, asked.provider))
+  return applyPoll(job, outcome, asked, ports)
 }
 
 /** Records a provider's answer about a job. */
 async function applyPoll(
   job: Job,
   outcome: PollOutcome,
-  { provider, adapter }: { readonly provider: Provider; readonly adapter: MediaProvider },
+  { provider, adapter }: JobProvider,
   ports: SettleJobPorts,
 ): Promise<Polled> {
   const { jobs, clock } = ports
@@ -95,12 +94,10 @@ export function acceptedJob(job: Job, upstreamId: string, provider: Provider): A
  * the submission may still arrive.
  */
 export async function recoverJob(job: Job, ports: SettleJobPorts): Promise<Polled> {
-  const provider = ports.catalog.current().providers.get(job.provider)
-  const adapter = provider === undefined ? undefined : ports.providerOf(provider)
-  if (provider === undefined || adapter?.recover === undefined || job.state !== 'unknown_submit')
-    return { job }
+  const asked = providerOfJob(job, ports)
+  if (asked?.adapter.recover === undefined || job.state !== 'unknown_submit') return { job }
   const { jobs, clock } = ports
-  const found = await adapter.recover(unconfirmedJob(job, provider))
+  const found = await asked.adapter.recover(unconfirmedJob(job, asked.provider))
   const atMs = clock.now()
   const note = async (problem: string) => {
     await jobs.notePoll(job.id, { problem, nextPollAtMs: atMs, claimedUntilMs: job.nextPollAtMs })
@@ -111,7 +108,7 @@ export async function recoverJob(job: Job, ports: SettleJobPorts): Promise<Polle
   try {
     const accepted = await jobs.accept(job.id, { upstreamId: found.upstreamId, atMs, nextPollAtMs: atMs })
     if (!accepted.changed) return accepted
-    return await applyPoll(accepted.job, found, { provider, adapter }, ports)
+    return await applyPoll(accepted.job, found, asked, ports)
   } catch (error) {
     if (error instanceof UpstreamIdTakenError)
       return note('The provider named a job that already belongs to another request.')
@@ -135,13 +132,12 @@ function unconfirmedJob(job: Job, provider: Provider): UnconfirmedJob {
  * the loss. Ends the watch if the provider can no longer finish the job.
  */
 export async function watchJob(job: Job, ports: SettleJobPorts): Promise<boolean> {
-  const provider = ports.catalog.current().providers.get(job.provider)
-  const adapter = provider === undefined ? undefined : ports.providerOf(provider)
-  if (provider === undefined || adapter === undefined) return false
+  const asked = providerOfJob(job, ports)
+  if (asked === undefined) return false
   const outcome =
     job.upstreamId === null
-      ? await findSubmission(job, { provider, adapter }, ports)
-      : await adapter.poll(acceptedJob(job, job.upstreamId, provider))
+      ? await findSubmission(job, asked, ports)
+      : await asked.adapter.poll(acceptedJob(job, job.upstreamId, asked.provider))
   if (outcome?.outcome === 'finished' && outcome.result.outputs.length > 0)
     return bookLateResult(job, outcome.result, ports)
   if (outcome?.outcome === 'finished' || outcome?.outcome === 'failed') {
@@ -159,7 +155,7 @@ export async function watchJob(job: Job, ports: SettleJobPorts): Promise<boolean
  */
 async function findSubmission(
   job: Job,
-  { provider, adapter }: { readonly provider: Provider; readonly adapter: MediaProvider },
+  { provider, adapter }: JobProvider,
   { jobs, clock }: SettleJobPorts,
 ): Promise<RecoverOutcome | undefined> {
   const found = await adapter.recover?.(unconfirmedJob(job, provider))

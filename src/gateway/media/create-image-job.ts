@@ -9,6 +9,7 @@ import {
   createJob,
   fieldsInSize,
   firstJob,
+  newJob,
   outputTypesOfRow,
   type CreateJobPorts,
   type CreateJobSettings,
@@ -49,19 +50,11 @@ export async function createImageJob(
   const params = paramsOf(fields)
   const images = jobInputs(call.body, imageNames, { takesProviderIds: false })
   await refuseForbiddenLink(call, provider, ports)
-  const nowMs = ports.clock.now()
-  return createJob(
+  const job = newJob(
+    call,
+    { model, upstream, provider },
     {
-      id: call.jobId,
-      requestId: call.id,
-      ...call.attribution,
       kind: 'image',
-      accountId: caller.account.id,
-      apiKeyId: caller.apiKey.id,
-      route: call.route,
-      model: model.id,
-      provider: provider.id,
-      upstreamModel: upstream.model,
       request: { prompt, params, count, images, videos: [], ...outputTypesOfRow(model) },
       quote: {
         kind: 'images',
@@ -69,13 +62,10 @@ export async function createImageJob(
         ...(upstream.cost && { providerTariff: upstream.cost }),
       },
       held: chargeForImages(count, model.pricing),
-      createdAtMs: nowMs,
-      deadlineAtMs: nowMs + settings.jobTtlMs,
-      ...(call.idempotency === undefined ? {} : { idempotency: call.idempotency }),
     },
-    call,
-    ports,
+    { ...settings, nowMs: ports.clock.now() },
   )
+  return createJob(job, call, ports)
 }
 
 /** The gateway fetches no links of images, so a provider that may not get links can only be sent files. */

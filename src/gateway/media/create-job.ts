@@ -55,6 +55,34 @@ export async function firstJob(
   return known.job
 }
 
+/** The job of a request, from what its kind says and from what all jobs have. */
+export function newJob(
+  { id, jobId, attribution, caller, route, idempotency }: MediaCall,
+  {
+    model,
+    upstream,
+    provider,
+  }: { readonly model: MediaModel; readonly upstream: Upstream; readonly provider: Provider },
+  ofKind: Pick<NewJob, 'kind' | 'request' | 'quote' | 'held'>,
+  { nowMs, jobTtlMs }: { readonly nowMs: number; readonly jobTtlMs: number },
+): NewJob {
+  return {
+    id: jobId,
+    requestId: id,
+    ...attribution,
+    ...ofKind,
+    accountId: caller.account.id,
+    apiKeyId: caller.apiKey.id,
+    route,
+    model: model.id,
+    provider: provider.id,
+    upstreamModel: upstream.model,
+    createdAtMs: nowMs,
+    deadlineAtMs: nowMs + jobTtlMs,
+    ...(idempotency !== undefined && { idempotency }),
+  }
+}
+
 /**
  * Records a job with its money held, and hands it to the runner, which submits it. The job then continues whether or
  * not its client waits. A repeat with the same idempotency key and request gets the first job. Throws

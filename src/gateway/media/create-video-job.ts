@@ -12,6 +12,7 @@ import {
   createJob,
   fieldsInSize,
   firstJob,
+  newJob,
   outputTypesOfRow,
   type CreateJobPorts,
   type CreateJobSettings,
@@ -65,19 +66,11 @@ export async function createVideoJob(
   const shape = { kind: 'video', model: upstream.model, params: inputs.params } as const
   const continuation = ports.providerOf(provider)?.continuesFrom?.(shape) ?? { from: 'id' }
   const continued = source === undefined ? {} : await sourceOf(source, continuation, ports)
-  const nowMs = ports.clock.now()
-  return createJob(
+  const job = newJob(
+    call,
+    { model, upstream, provider },
     {
-      id: call.jobId,
-      requestId: call.id,
-      ...call.attribution,
       kind: 'video',
-      accountId: caller.account.id,
-      apiKeyId: caller.apiKey.id,
-      route: call.route,
-      model: model.id,
-      provider: provider.id,
-      upstreamModel: upstream.model,
       request: { ...inputs, ...continued, durationMs },
       quote: {
         kind: 'video',
@@ -86,13 +79,10 @@ export async function createVideoJob(
         ...(upstream.cost && { providerTariff: upstream.cost }),
       },
       held: chargeForVideo(heldMs, model.pricing),
-      createdAtMs: nowMs,
-      deadlineAtMs: nowMs + settings.jobTtlMs,
-      ...(call.idempotency === undefined ? {} : { idempotency: call.idempotency }),
     },
-    call,
-    ports,
+    { ...settings, nowMs: ports.clock.now() },
   )
+  return createJob(job, call, ports)
 }
 
 /**

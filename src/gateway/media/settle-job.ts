@@ -1,21 +1,20 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
-import type { Provider } from '../../domain/catalog/provider.ts'
 import { isFinal, type Job } from '../../domain/jobs/job.ts'
 import { pause, type Clock } from '../ports/clock.ts'
 import type { Changed, Jobs } from '../ports/jobs.ts'
-import type { MediaProvider, MediaResult } from '../ports/media-provider.ts'
+import type { MediaResult } from '../ports/media-provider.ts'
 import { fetchResult, type FetchResultPorts, type NoMediaTries } from './fetch-result.ts'
 import { NOTHING_MADE, RESULT_LOST, type SecretsPorts } from './job-failures.ts'
 import { priceResult, providerCostOf } from './price-result.ts'
+import type { JobProviderPorts } from './provider-of-job.ts'
 import type { StoredOutputs } from './store-outputs.ts'
 
 export type SettleJobPorts = SecretsPorts &
-  FetchResultPorts & {
+  FetchResultPorts &
+  JobProviderPorts & {
     readonly jobs: Jobs
     readonly noMedia: NoMediaTries
     readonly clock: Clock
-    readonly catalog: { current(): Catalog }
-    readonly providerOf: (provider: Provider) => MediaProvider | undefined
     /** Counts a provider's status that its adapter does not know. */
     readonly onUnknownStatus: (provider: string, status: string) => void
   }

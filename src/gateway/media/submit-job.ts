@@ -1,14 +1,13 @@
-import type { Catalog } from '../../domain/catalog/catalog.ts'
-import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Job, JobInput } from '../../domain/jobs/job.ts'
 import type { ByteBudget, Reservation } from '../byte-budgets/byte-budget.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import { pause, type Clock } from '../ports/clock.ts'
 import { UpstreamIdTakenError, type Failed, type Jobs } from '../ports/jobs.ts'
-import type { MediaInput, MediaProvider, SubmitOutcome } from '../ports/media-provider.ts'
+import type { MediaInput, SubmitOutcome } from '../ports/media-provider.ts'
 import { fetchInputs, hasLinks, type FetchInputsPorts } from './fetch-inputs.ts'
 import { publicId } from './job-id.ts'
 import { ID_TAKEN, NO_PROVIDER, SOURCE_DELETED, rejectionFailure } from './job-failures.ts'
+import { providerOfJob, type JobProvider } from './provider-of-job.ts'
 import { providerCostOf } from './price-result.ts'
 import { sourceClip, type SourceClip } from './source-job.ts'
 import { settleJob, type SettleJobPorts } from './settle-job.ts'
@@ -24,19 +23,13 @@ const RECORD_AGAIN_MS = 5000
 const REQUEST_TIMEOUT = 408
 
 /** The answer to a submission, and the provider it came from. */
-type Answer = {
-  readonly outcome: SubmitOutcome
-  readonly provider: Provider
-  readonly adapter: MediaProvider
-}
+type Answer = JobProvider & { readonly outcome: SubmitOutcome }
 
 export type SubmitPorts = SettleJobPorts &
   FetchInputsPorts & {
     readonly jobs: Jobs
     readonly blobs: Blobs
     readonly clock: Clock
-    readonly catalog: { current(): Catalog }
-    readonly providerOf: (provider: Provider) => MediaProvider | undefined
     /** The disk space for inputs. Its owners are accounts. */
     readonly inputSpool: ByteBudget
   }
@@ -65,31 +58,26 @@ async function fetchAndSubmit(
   settings: SubmitSettings,
 ): Promise<Job> {
   const { jobs, clock } = ports
-  const provider = ports.catalog.current().providers.get(job.provider)
-  const adapter = provider === undefined ? undefined : ports.providerOf(provider)
+  const asked = providerOfJob(job, ports)
   // The row was deleted between the job's creation and here. Nothing was sent.
-  if (provider === undefined || adapter === undefined) return fail(job, NO_PROVIDER, ports)
+  if (asked === undefined) return fail(job, NO_PROVIDER, ports)
   const { refJobId } = job.request
-  const source = refJobId === undefined ? undefined : await sourceClip(job, { provider, adapter }, ports)
+  const source = refJobId === undefined ? undefined : await sourceClip(job, asked, ports)
   if (refJobId !== undefined && source === undefined) return fail(job, SOURCE_DELETED, ports)
-  const fetched = hasLinks(job.request) ? await fetchInputs(job, provider, ports, space) : undefined
+  const fetched = hasLinks(job.request) ? await fetchInputs(job, asked.provider, ports, space) : undefined
   if (fetched?.outcome === 'refused') return fail(job, fetched.failure, ports)
   // The mark stores the fetched inputs too. They need no separate step: after a crash before the mark, the job is
   // released and never submitted, and its files are removed as orphans.
   const begun = await jobs.beginSubmit(job.id, clock.now(), fetched?.inputs)
   if (!begun.changed) return begun.job
-  const outcome = await callProvider(begun.job, { provider, adapter, source }, ports)
-  return recordAnswer(begun.job, { outcome, provider, adapter }, ports, settings)
+  const outcome = await callProvider(begun.job, { ...asked, source }, ports)
+  return recordAnswer(begun.job, { ...asked, outcome }, ports, settings)
 }
 
 /** An adapter throws only if it has a bug. Bytes may have been sent before. */
 async function callProvider(
   { request: { refJobId: _sent, ...request }, ...job }: Job,
-  {
-    provider,
-    adapter,
-    source,
-  }: Pick<Answer, 'provider' | 'adapter'> & { readonly source: SourceClip | undefined },
+  { provider, adapter, source }: JobProvider & { readonly source: SourceClip | undefined },
   { blobs, onFailed }: SubmitPorts,
 ): Promise<SubmitOutcome> {
   try {
