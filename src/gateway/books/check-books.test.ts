@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { rejection } from '../../../test/support/rejection.ts'
 import { turn } from '../../../test/support/turn.ts'
-import { checkBooksRegularly } from './check-books.ts'
+import { GatewayError } from '../../domain/errors.ts'
+import { checkBooks, checkBooksRegularly } from './check-books.ts'
 import type { Verification } from '../ports/ledger.ts'
 
 const SOUND: Verification = { problems: [], entries: 4, affected: [] }
@@ -53,4 +55,19 @@ test('the books are checked at once, after each interval, and a minute after a c
     'after 3599999',
   ])
   expect(clock.waiting).toBe(0)
+})
+
+test('a check that the store did not answer does not count as one that could not run', async () => {
+  const outage = new GatewayError('unavailable', 'The database does not answer at the moment.')
+  const seen: string[] = []
+  const ports = {
+    ledger: { verify: () => Promise.reject(outage) },
+    guard: { noteCheck: () => void seen.push('noted'), noteFailedCheck: () => void seen.push('failed') },
+    clock: fakeClock(),
+  }
+
+  const checked = checkBooks(ports)
+
+  expect(await rejection(checked)).toBe(outage)
+  expect(seen).toEqual([])
 })

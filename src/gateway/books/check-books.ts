@@ -1,3 +1,4 @@
+import { isOutage } from '../../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ledger, Verification } from '../ports/ledger.ts'
 import type { BooksGuard } from './books-guard.ts'
@@ -8,7 +9,10 @@ type CheckPorts = {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** Checks the books as `Ledger.verify` does, and tells the guard what was found, or that the check could not run. */
+/**
+ * Checks the books as `Ledger.verify` does, and tells the guard what was found, or that the check could not run. A store
+ * that does not answer says nothing about the books, and refuses paid work by itself until it answers again.
+ */
 export async function checkBooks(
   { ledger, guard, clock }: CheckPorts,
   ...about: Parameters<Ledger['verify']>
@@ -18,7 +22,7 @@ export async function checkBooks(
     guard.noteCheck(verification, clock.now())
     return verification
   } catch (error) {
-    guard.noteFailedCheck()
+    if (!isOutage(error)) guard.noteFailedCheck()
     throw error
   }
 }

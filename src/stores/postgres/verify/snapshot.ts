@@ -26,8 +26,11 @@ export class Snapshot {
     return reads.begin(
       'isolation level repeatable read read only',
       async (sql, answered = () => undefined) => {
-        // Cursors are read to their ends, so a plan with fast first rows would be the wrong one.
+        // Cursors are read to their ends, so a plan with fast first rows would be the wrong one. A check of large books
+        // takes longer than the limits that a role may have. Not every version has each of them.
         await sql`SELECT set_config('cursor_tuple_fraction', '1', true)`
+        await sql`SELECT set_config(name, '0', true) FROM pg_settings
+          WHERE name IN ('statement_timeout', 'transaction_timeout')`
         return work(new Snapshot(sql, answered))
       },
     )
