@@ -97,6 +97,18 @@ CREATE TYPE asked_limit_v1 AS (
 -- The sum of integers as an integer. `sum` makes a decimal number of them, which costs a batch more than the additions.
 CREATE AGGREGATE sum_v1(bigint) (SFUNC = int8pl, STYPE = bigint);
 
+-- What charges add to the sums of days.
+CREATE FUNCTION usage_of_v1(p_charges text_charge_v1[])
+RETURNS TABLE (day bigint, account_id bigint, api_key_id bigint, model text, provider text, first_charge_id bigint,
+  latest_charge_id bigint, charges bigint, input_tokens bigint, output_tokens bigint, cost bigint, provider_cost bigint,
+  charges_without_cost bigint) LANGUAGE sql STABLE AS $$
+  SELECT g.at_ms / 86400000, g.account_id, g.api_key_id, g.model, g.provider, min(g.id), max(g.id), count(*),
+      sum_v1(g.input + g.cached_input + g.cache_write + coalesce(g.cache_write_1h, 0) + g.audio_input),
+      sum_v1(g.output + g.reasoning + g.audio_output), sum_v1(g.cost), coalesce(sum_v1(g.provider_cost), 0),
+      count(*) FILTER (WHERE g.provider_cost IS NULL)
+    FROM unnest(p_charges) AS g GROUP BY 1, 2, 3, 4, 5
+$$;
+
 -- Posts one batch of charges, ends of holds and holds. The rows of its result say what is not as asked:
 --   1 (books): the account, and its available, revenue_text, operation_count, latest_operation_id and latest_charge_id
 --     before the batch, of each account with new charges;
@@ -140,8 +152,10 @@ DECLARE
   v_apart bigint[] := '{}';
   v_untold bigint := 0;
   v_ended ended_hold_v1[];
-  -- The charges that are made now.
+  -- The charges that are made now, and how many of them were added to sums of days that there were.
+  v_charges text_charge_v1[] := p_charges;
   v_taken bigint;
+  v_added bigint;
   -- The holds that repeat an earlier one, and those that were placed together.
   v_repeated bigint;
   v_placed bigint;
@@ -216,6 +230,10 @@ BEGIN
             LIMIT 1
         ) AS f ON true
         WHERE NOT EXISTS (SELECT FROM unnest(v_ended) AS e WHERE e.charge_id = g.id AND e.first_charge_id IS NULL);
+      v_charges := ARRAY(
+        SELECT g FROM unnest(p_charges) AS g
+          WHERE EXISTS (SELECT FROM unnest(v_ended) AS e WHERE e.charge_id = g.id AND e.first_charge_id IS NULL)
+      );
     END IF;
 
     -- Without the columns that only the row of a charge has: each step of a query copies its rows.
@@ -249,38 +267,6 @@ BEGIN
         SELECT id, account_id, operations + 1, previous_operation, 'charge', id_key, id_tail, -cost, at_ms, 'available',
             -cost, available - cost, 'revenue.text', cost, revenue_text + cost, p_place.sealed_id + 1
           FROM taken WHERE cost > 0
-    ), days AS MATERIALIZED (
-      SELECT g.at_ms / 86400000 AS day, g.account_id, g.api_key_id, g.model, g.provider, min(g.id) AS first_charge_id,
-          max(g.id) AS latest_charge_id, count(*) AS charges,
-          sum_v1(g.input + g.cached_input + g.cache_write + coalesce(g.cache_write_1h, 0) + g.audio_input)
-            AS input_tokens,
-          sum_v1(g.output + g.reasoning + g.audio_output) AS output_tokens, sum_v1(g.cost) AS cost,
-          coalesce(sum_v1(g.provider_cost), 0) AS provider_cost,
-          count(*) FILTER (WHERE g.provider_cost IS NULL) AS charges_without_cost
-        FROM unnest(p_charges) AS g JOIN taken t ON t.id = g.id GROUP BY 1, 2, 3, 4, 5
-    ), add_to_days AS (
-      -- Nobody else writes rows of these accounts now. An insert with a conflict would lock each row before its change.
-      UPDATE usage_days d SET
-          first_charge_id = least(d.first_charge_id, a.first_charge_id),
-          latest_charge_id = greatest(d.latest_charge_id, a.latest_charge_id),
-          charges = d.charges + a.charges,
-          input_tokens = d.input_tokens + a.input_tokens,
-          output_tokens = d.output_tokens + a.output_tokens,
-          cost = d.cost + a.cost,
-          provider_cost = d.provider_cost + a.provider_cost,
-          charges_without_cost = d.charges_without_cost + a.charges_without_cost
-        FROM days a
-        WHERE d.day = a.day AND d.account_id = a.account_id AND d.api_key_id = a.api_key_id AND d.model = a.model
-          AND d.provider = a.provider
-        RETURNING a.first_charge_id
-    ), insert_days AS (
-      INSERT INTO usage_days (day, account_id, api_key_id, model, provider, first_charge_id, latest_charge_id, charges,
-          input_tokens, output_tokens, images, duration_ms, cost, compensated, provider_cost, charges_without_cost)
-        SELECT day, account_id, api_key_id, model, provider, first_charge_id, latest_charge_id, charges, input_tokens,
-            output_tokens, 0, 0, cost, 0, provider_cost, charges_without_cost
-          FROM days
-          WHERE (SELECT count(*) FROM add_to_days) < (SELECT count(*) FROM days)
-            AND first_charge_id NOT IN (SELECT first_charge_id FROM add_to_days)
     ), write_books AS (
       UPDATE balances b SET
           available = b.available - s.spent,
@@ -302,6 +288,35 @@ BEGIN
       FROM taken WHERE is_first
     UNION ALL
     SELECT 2, id - p_place.sealed_id - 1, 0, NULL, cost, shortfall, NULL, NULL FROM taken WHERE shortfall > 0;
+
+    -- Nobody else writes rows of these accounts now. An insert with a conflict would lock each row before its change.
+    IF v_taken > 0 THEN
+      WITH added AS (
+        UPDATE usage_days d SET
+            first_charge_id = least(d.first_charge_id, a.first_charge_id),
+            latest_charge_id = greatest(d.latest_charge_id, a.latest_charge_id),
+            charges = d.charges + a.charges,
+            input_tokens = d.input_tokens + a.input_tokens,
+            output_tokens = d.output_tokens + a.output_tokens,
+            cost = d.cost + a.cost,
+            provider_cost = d.provider_cost + a.provider_cost,
+            charges_without_cost = d.charges_without_cost + a.charges_without_cost
+          FROM usage_of_v1(v_charges) AS a
+          WHERE d.day = a.day AND d.account_id = a.account_id AND d.api_key_id = a.api_key_id AND d.model = a.model
+            AND d.provider = a.provider
+          RETURNING a.charges
+      )
+      SELECT coalesce(sum_v1(charges), 0) INTO v_added FROM added;
+      IF v_added < v_taken THEN
+        INSERT INTO usage_days (day, account_id, api_key_id, model, provider, first_charge_id, latest_charge_id,
+            charges, input_tokens, output_tokens, images, duration_ms, cost, compensated, provider_cost,
+            charges_without_cost)
+          SELECT a.day, a.account_id, a.api_key_id, a.model, a.provider, a.first_charge_id, a.latest_charge_id,
+              a.charges, a.input_tokens, a.output_tokens, 0, 0, a.cost, 0, a.provider_cost, a.charges_without_cost
+            FROM usage_of_v1(v_charges) AS a
+          ON CONFLICT DO NOTHING;
+      END IF;
+    END IF;
 
     IF v_has_alert THEN
       v_untold := v_untold + tell_low_balances_v1(ARRAY(SELECT account_id FROM unnest(p_charges)), v_now_ms);
