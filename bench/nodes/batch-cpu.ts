@@ -2,9 +2,10 @@
  * Measures what a node spends on a hold and its charge in PostgreSQL: its own CPU time, beside the time of its server.
  * It posts pairs from many clients through `TextHolds`, for accounts without limits and with two limited scopes:
  *
- *     sh scripts/bun.sh all bench/nodes/batch-cpu.ts [PAIRS]
+ *     sh scripts/bun.sh all bench/nodes/batch-cpu.ts [PAIRS [CLIENTS]]
  *
- * Compare the numbers of two versions on the same machine, one after the other: other work slows both.
+ * Few clients make small batches, whose fixed cost counts most. Compare the numbers of two versions on the same machine,
+ * one after the other: other work slows both.
  */
 import { SQL } from 'bun'
 import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
@@ -24,7 +25,7 @@ import { PostgresServer } from '../../test/support/postgres/server.ts'
 import { serverCpu } from './measure-nodes.ts'
 
 const pairs = Number(process.argv[2] ?? 20_000)
-const CLIENTS = 256
+const clients = Number(process.argv[3] ?? 256)
 const ACCOUNTS = 1000
 const WARM_UP = 2000
 
@@ -97,5 +98,5 @@ async function run(payers: readonly Payer[], count: number): Promise<void> {
       await holds.capture(hold, aCharge(apiKeyId, { usage, cost: nanoUsd(400_000n) }))
     }
   }
-  await Promise.all(Array.from({ length: CLIENTS }, client))
+  await Promise.all(Array.from({ length: clients }, client))
 }
