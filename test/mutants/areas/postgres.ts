@@ -83,16 +83,16 @@ export const postgresMutants: readonly Mutant[] = [
   },
   {
     name: 'a limit of an account in PostgreSQL admits every hold of a batch',
-    file: LIMITS,
-    text: 'has_room_v1(l, a.requests, a.running, a.tokens, a.amount, p_at), l.ctid,',
-    replacement: 'true, l.ctid,',
+    file: POST,
+    text: 'v_full := ARRAY(SELECT DISTINCT account_id FROM unnest(v_scopes) WHERE NOT has_room);',
+    replacement: "v_full := '{}';",
     tests: [LIMIT_TESTS],
   },
   {
     name: 'a budget in PostgreSQL ignores what running requests reserve',
     file: LIMITS,
-    text: '>= l.reserved_text + l.reserved_media + p_amount, true))',
-    replacement: '>= p_amount, true))',
+    text: '>= l.reserved_text + l.reserved_media + c.reserved_text + c.reserved_media + c.asked_amount,',
+    replacement: '>= c.asked_amount,',
     tests: [LIMIT_TESTS],
   },
   {
@@ -105,8 +105,8 @@ export const postgresMutants: readonly Mutant[] = [
   {
     name: 'the requests of a batch take nothing of the limits in PostgreSQL',
     file: LIMITS,
-    text: '      running = l.running + a.running,\n      reserved_text = l.reserved_text + a.amount\n',
-    replacement: '      running = l.running,\n      reserved_text = l.reserved_text\n',
+    text: 's.asked_requests > 0 AND s.account_id <> ALL (p_apart) AS is_taken',
+    replacement: 'false AS is_taken',
     tests: [LIMIT_TESTS],
   },
   {

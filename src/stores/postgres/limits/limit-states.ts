@@ -53,7 +53,7 @@ export class LimitStates {
   }
 }
 
-/** The rates of a scope, as `asked_limits_v1` found them: null without a limit. The buckets are filled until now. */
+/** The rates of a scope, as `scope_changes_v1` found them: null without a limit. The buckets are filled until now. */
 export type RatesRow = {
   kind: string
   scope_id: bigint

@@ -50,7 +50,7 @@ CREATE TYPE text_hold_v1 AS (
 CREATE TYPE ended_hold_v1 AS (charge_id bigint, first_charge_id bigint, freed bigint, hold text_holds);
 
 -- What a request changes in the usage of its scopes when it begins or ends. `tokens` is null if it leaves their buckets
--- as they are, and `cost` and `at_ms` are those of its charge.
+-- as they are, and `cost` and `at_ms` are those of its charge. A null cost: it asks its limits for this.
 CREATE TYPE usage_change_v1 AS (
   account_id bigint,
   api_key_id bigint,
@@ -75,19 +75,26 @@ CREATE TYPE periods_v1 AS (
   month_end_ms bigint
 );
 
--- What requests ask of the limits of a scope, whether these have room for all of them, and where their row is: it stays
--- there until it is changed. Then the scope with its rates, and what is in their buckets now.
-CREATE TYPE asked_limit_v1 AS (
-  account_id bigint,
-  requests bigint,
-  running bigint,
-  tokens bigint,
-  amount bigint,
-  has_room boolean,
+-- What requests change in the usage of a scope, and where its row is: it stays there until it is changed. Then what
+-- other requests ask of it, whether its limits have room for all of that, and what is in its buckets between the two.
+CREATE TYPE scope_change_v1 AS (
   place tid,
+  account_id bigint,
   kind text,
   scope_id bigint,
   model text,
+  requests bigint,
+  running bigint,
+  tokens bigint,
+  reserved_text bigint,
+  reserved_media bigint,
+  cost bigint,
+  first_day_ms bigint,
+  asked_requests bigint,
+  asked_running bigint,
+  asked_tokens bigint,
+  asked_amount bigint,
+  has_room boolean,
   requests_per_minute bigint,
   request_parts bigint,
   tokens_per_minute bigint,
@@ -141,14 +148,15 @@ LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_pl
 DECLARE
   v_now_ms bigint := now_ms(p_now_ms);
   v_books balances[];
-  v_is_limited boolean;
+  -- The kinds of scopes that have limits in any of the accounts.
+  v_kinds bigint;
   v_has_alert boolean;
   v_at periods_v1;
-  -- What the holds of the accounts with limits ask of their scopes.
+  -- What the charges, ends and holds of accounts with limits change in the usage of their scopes.
   v_uses usage_change_v1[];
-  v_use usage_change_v1;
-  v_limits asked_limit_v1[];
-  -- The accounts whose holds are decided one after the other.
+  v_scopes scope_change_v1[];
+  -- The accounts whose limits do not have room for all of their holds, and those whose holds are decided one by one.
+  v_full bigint[] := '{}';
   v_apart bigint[] := '{}';
   v_untold bigint := 0;
   v_ended ended_hold_v1[];
@@ -156,7 +164,8 @@ DECLARE
   v_charges text_charge_v1[] := p_charges;
   v_taken bigint;
   v_added bigint;
-  -- The holds that repeat an earlier one, and those that were placed together.
+  -- The holds that do not repeat an earlier one, and how many of them were placed together.
+  v_holds text_hold_v1[] := p_holds;
   v_repeated bigint;
   v_placed bigint;
   v_hold record;
@@ -170,15 +179,11 @@ BEGIN
   v_ignored := set_config('synchronous_commit', 'off', true);
   v_ignored := set_config('lock_timeout', '2s', true);
   v_ignored := enter_lane_v1(p_place, v_now_ms);
-  SELECT array_agg(locked.book), bool_or(limit_kinds <> 0), bool_or(has_alert <> 0)
-    INTO v_books, v_is_limited, v_has_alert
+  SELECT array_agg(locked.book), bit_or(limit_kinds), bool_or(has_alert <> 0) INTO v_books, v_kinds, v_has_alert
     FROM (
       SELECT balances AS book, limit_kinds, has_alert FROM balances WHERE account_id = ANY (p_accounts)
         ORDER BY account_id FOR NO KEY UPDATE
     ) AS locked;
-  IF v_is_limited THEN
-    v_at := periods_v1(v_now_ms);
-  END IF;
   IF cardinality(p_charges) + cardinality(p_ends) > 0 THEN
     WITH ended AS (
       DELETE FROM text_holds h USING (
@@ -197,30 +202,6 @@ BEGIN
     )
     SELECT array_agg(hold), count(*) FILTER (WHERE (hold).charge_id IS NOT NULL AND (hold).first_charge_id IS NULL)
       INTO v_ended, v_taken FROM ended;
-    IF v_is_limited THEN
-      v_untold := change_usage_v1(ARRAY(
-        SELECT change
-          FROM unnest(v_ended) AS e JOIN unnest(v_books) AS b ON b.account_id = (e.hold).account_id
-            LEFT JOIN unnest(p_charges) AS g ON g.id = e.charge_id
-            -- Nearly all charges are of the scopes of their holds.
-            CROSS JOIN LATERAL (
-              SELECT g.api_key_id = (e.hold).api_key_id AND g.model = (e.hold).model
-            ) AS same (is_of_hold)
-            CROSS JOIN LATERAL (
-              SELECT given_back_v1(
-                  e.hold,
-                  coalesce(g.input + g.cached_input + g.cache_write + coalesce(g.cache_write_1h, 0) + g.audio_input
-                    + g.output + g.reasoning + g.audio_output, 0),
-                  CASE WHEN e.first_charge_id IS NULL AND is_of_hold THEN g.cost ELSE 0 END,
-                  g.at_ms
-                ) WHERE (e.hold).api_key_id IS NOT NULL
-              UNION ALL
-              SELECT ROW(g.account_id, g.api_key_id, g.model, 0, 0, NULL, 0, 0, g.cost, g.at_ms)::usage_change_v1
-                WHERE g.cost > 0 AND e.first_charge_id IS NULL AND is_of_hold IS NOT TRUE
-            ) AS changes (change)
-          WHERE b.limit_kinds <> 0
-      ), v_at);
-    END IF;
     IF v_taken < cardinality(p_charges) THEN
       RETURN QUERY SELECT 2, g.id - p_place.sealed_id - 1, 1::bigint, f.account_id, f.cost, f.shortfall, NULL::bigint,
           NULL::text
@@ -331,44 +312,65 @@ BEGIN
         NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text
       FROM unnest(p_holds) WITH ORDINALITY AS g JOIN text_holds h ON h.id_key = g.id_key AND h.id_tail = g.id_tail;
     GET DIAGNOSTICS v_repeated = ROW_COUNT;
-
-    IF v_is_limited THEN
-      v_uses := ARRAY(
-        SELECT ROW(g.account_id, g.api_key_id, g.model, count(*), count(*), sum_v1(g.tokens),
-            sum_v1(g.worst_case), 0, 0, NULL)::usage_change_v1
-          FROM unnest(p_holds) AS g JOIN unnest(v_books) AS b ON b.account_id = g.account_id
-          WHERE b.limit_kinds <> 0 AND g.api_key_id IS NOT NULL
-            AND (v_repeated = 0
-              OR NOT EXISTS (SELECT FROM text_holds h WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail))
-          GROUP BY g.account_id, g.api_key_id, g.model
+    IF v_repeated > 0 THEN
+      v_holds := ARRAY(
+        SELECT g FROM unnest(p_holds) AS g
+          WHERE NOT EXISTS (SELECT FROM text_holds h WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail)
       );
-      v_limits := ARRAY(SELECT asked FROM asked_limits_v1(v_uses, v_at) AS asked);
-      v_apart := ARRAY(SELECT DISTINCT account_id FROM unnest(v_limits) WHERE NOT has_room);
-      RETURN QUERY SELECT 8, 0::bigint, v_now_ms, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text;
-      RETURN QUERY SELECT 7, a.account_id, a.scope_id, a.requests_per_minute, a.request_parts, a.tokens_per_minute,
-          a.token_parts, a.kind || ' ' || a.model
-        FROM unnest(v_limits) AS a
-        WHERE a.account_id <> ALL (v_apart)
-          AND (a.requests_per_minute IS NOT NULL OR a.tokens_per_minute IS NOT NULL);
-      IF cardinality(v_apart) > 0 THEN
-        RETURN QUERY SELECT 4, a.account_id, v_now_ms, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint,
-            limit_state_v1(l)
-          FROM unnest(v_limits) AS a JOIN limits l ON l.ctid = a.place WHERE a.account_id = ANY (v_apart);
-      END IF;
-      RETURN QUERY SELECT 5, k.id, k.project_id, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text
-        FROM unnest(v_books) AS b JOIN unnest(v_uses) AS u ON u.account_id = b.account_id
-          JOIN api_keys k ON k.id = u.api_key_id
-        WHERE b.limit_kinds & limit_bit_v1('project') <> 0 AND k.project_id IS NOT NULL;
     END IF;
+  END IF;
 
+  IF v_kinds <> 0 THEN
+    v_at := periods_v1(v_now_ms);
+    v_uses := ARRAY(
+      SELECT change
+        FROM unnest(v_ended) AS e JOIN unnest(v_books) AS b ON b.account_id = (e.hold).account_id
+          LEFT JOIN unnest(p_charges) AS g ON g.id = e.charge_id
+          -- Nearly all charges are of the scopes of their holds.
+          CROSS JOIN LATERAL (
+            SELECT g.api_key_id = (e.hold).api_key_id AND g.model = (e.hold).model
+          ) AS same (is_of_hold)
+          CROSS JOIN LATERAL (
+            SELECT given_back_v1(
+                e.hold,
+                coalesce(g.input + g.cached_input + g.cache_write + coalesce(g.cache_write_1h, 0) + g.audio_input
+                  + g.output + g.reasoning + g.audio_output, 0),
+                CASE WHEN e.first_charge_id IS NULL AND is_of_hold THEN g.cost ELSE 0 END,
+                g.at_ms
+              ) WHERE (e.hold).api_key_id IS NOT NULL
+            UNION ALL
+            SELECT ROW(g.account_id, g.api_key_id, g.model, 0, 0, NULL, 0, 0, g.cost, g.at_ms)::usage_change_v1
+              WHERE g.cost > 0 AND e.first_charge_id IS NULL AND is_of_hold IS NOT TRUE
+          ) AS changes (change)
+        WHERE b.limit_kinds <> 0
+      UNION ALL
+      SELECT ROW(g.account_id, g.api_key_id, g.model, 1, 1, g.tokens, g.worst_case, 0, NULL, NULL)::usage_change_v1
+        FROM unnest(v_holds) AS g JOIN unnest(v_books) AS b ON b.account_id = g.account_id
+        WHERE b.limit_kinds <> 0 AND g.api_key_id IS NOT NULL
+    );
+    v_scopes := ARRAY(SELECT c FROM scope_changes_v1(v_uses, v_at) AS c);
+    v_full := ARRAY(SELECT DISTINCT account_id FROM unnest(v_scopes) WHERE NOT has_room);
+    RETURN QUERY
+      SELECT 8, 0::bigint, v_now_ms, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text
+      UNION ALL
+      SELECT 7, c.account_id, c.scope_id, c.requests_per_minute, c.request_parts, c.tokens_per_minute, c.token_parts,
+          c.kind || ' ' || c.model
+        FROM unnest(v_scopes) AS c
+        WHERE c.asked_requests > 0 AND c.account_id <> ALL (v_full)
+          AND (c.requests_per_minute IS NOT NULL OR c.tokens_per_minute IS NOT NULL);
+    IF v_kinds & limit_bit_v1('project') <> 0 THEN
+      RETURN QUERY SELECT 5, k.id, k.project_id, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text
+        FROM unnest(v_uses) AS u JOIN api_keys k ON k.id = u.api_key_id
+        WHERE u.cost IS NULL AND k.project_id IS NOT NULL;
+    END IF;
+    v_apart := v_full;
+  END IF;
+
+  IF cardinality(p_holds) > 0 THEN
     -- The others of an account are placed together if its money and its limits have room for all of them.
-    WITH given AS MATERIALIZED (
-      SELECT * FROM unnest(p_holds) AS g
-        WHERE v_repeated = 0
-          OR NOT EXISTS (SELECT FROM text_holds h WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail)
-    ), fitting AS (
+    WITH fitting AS (
       UPDATE balances b SET reserved = b.reserved + a.amount
-        FROM (SELECT account_id, sum_v1(amount) AS amount FROM given GROUP BY account_id) AS a
+        FROM (SELECT account_id, sum_v1(amount) AS amount FROM unnest(v_holds) GROUP BY account_id) AS a
         WHERE b.account_id = a.account_id AND (a.amount = 0 OR a.amount <= b.available - b.reserved)
           AND (SELECT closed_at_ms IS NULL FROM accounts WHERE id = a.account_id)
           AND a.account_id <> ALL (v_apart)
@@ -377,19 +379,30 @@ BEGIN
     INSERT INTO text_holds (id_key, id_tail, account_id, amount, lane, epoch, api_key_id, model, tokens, worst_case)
       SELECT g.id_key, g.id_tail, g.account_id, g.amount, p_place.lane, p_place.epoch, g.api_key_id, g.model, g.tokens,
           g.worst_case
-        FROM given g JOIN fitting f ON f.account_id = g.account_id;
+        FROM unnest(v_holds) AS g JOIN fitting f ON f.account_id = g.account_id;
     GET DIAGNOSTICS v_placed = ROW_COUNT;
 
-    IF v_is_limited THEN
+    IF v_kinds <> 0 AND v_placed < cardinality(v_holds) THEN
       v_apart := ARRAY(
         SELECT DISTINCT g.account_id FROM unnest(p_holds) AS g
-          WHERE v_placed + v_repeated < cardinality(p_holds)
-            AND NOT EXISTS (SELECT FROM text_holds h WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail)
+          WHERE NOT EXISTS (SELECT FROM text_holds h WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail)
       );
-      PERFORM take_asked_v1(v_limits, v_apart, v_now_ms);
     END IF;
+  END IF;
 
-    IF v_placed + v_repeated < cardinality(p_holds) THEN
+  IF v_kinds <> 0 THEN
+    v_untold := v_untold + write_scopes_v1(v_scopes, v_apart, v_uses, v_at);
+    IF cardinality(v_full) > 0 THEN
+      RETURN QUERY SELECT 4, l.account_id, v_now_ms, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint,
+          limit_state_v1(l)
+        FROM unnest(v_scopes) AS c JOIN limits l
+          ON l.account_id = c.account_id AND l.kind = c.kind AND l.scope_id = c.scope_id AND l.model = c.model
+        WHERE c.account_id = ANY (v_full);
+    END IF;
+  END IF;
+
+  IF cardinality(p_holds) > 0 THEN
+    IF v_placed < cardinality(v_holds) THEN
       FOR v_hold IN
         SELECT g.* FROM unnest(p_holds) WITH ORDINALITY AS g
           WHERE NOT EXISTS (SELECT FROM text_holds h WHERE h.id_key = g.id_key AND h.id_tail = g.id_tail)
@@ -398,19 +411,21 @@ BEGIN
         SELECT b.available - b.reserved AS free, b.held_media, b.held_text + b.reserved AS held_text,
             a.closed_at_ms IS NOT NULL AS is_closed, v_hold.api_key_id IS NOT NULL AND b.limit_kinds <> 0 AS is_limited
           INTO v_account FROM balances b JOIN accounts a ON a.id = b.account_id WHERE b.account_id = v_hold.account_id;
-        v_use := ROW(v_hold.account_id, v_hold.api_key_id, v_hold.model, 1, 1, v_hold.tokens, v_hold.worst_case,
-          0, 0, NULL)::usage_change_v1;
+        IF v_account.is_limited THEN
+          v_uses := ARRAY[ROW(v_hold.account_id, v_hold.api_key_id, v_hold.model, 1, 1, v_hold.tokens,
+            v_hold.worst_case, 0, NULL, NULL)::usage_change_v1];
+          v_scopes := ARRAY(SELECT c FROM scope_changes_v1(v_uses, v_at) AS c);
+        END IF;
         v_code := CASE
           WHEN v_account.free IS NULL THEN 4
           WHEN v_account.is_closed THEN 3
           -- The limits are asked first, so that a limited request never waits for money.
-          WHEN v_account.is_limited
-            AND EXISTS (SELECT FROM asked_limits_v1(ARRAY[v_use], v_at) WHERE NOT has_room) THEN 5
+          WHEN v_account.is_limited AND EXISTS (SELECT FROM unnest(v_scopes) WHERE NOT has_room) THEN 5
           WHEN v_hold.amount > 0 AND v_hold.amount > v_account.free THEN 0
         END;
         IF v_code IS NOT NULL THEN
           IF v_code = 5 THEN
-            PERFORM refuse_use_v1(v_use, v_now_ms);
+            PERFORM refuse_use_v1(v_uses[1], v_now_ms);
           END IF;
           RETURN QUERY SELECT 3, v_hold.ordinality, v_code, v_account.free, v_account.held_media, v_account.held_text,
             NULL::bigint, NULL::text;
@@ -420,7 +435,7 @@ BEGIN
               v_hold.api_key_id, v_hold.model, v_hold.tokens, v_hold.worst_case);
           UPDATE balances b SET reserved = b.reserved + v_hold.amount WHERE b.account_id = v_hold.account_id;
           IF v_account.is_limited THEN
-            PERFORM change_usage_v1(ARRAY[v_use], v_at);
+            PERFORM write_scopes_v1(v_scopes, '{}', v_uses, v_at);
           END IF;
         END IF;
       END LOOP;

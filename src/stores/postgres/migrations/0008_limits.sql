@@ -98,44 +98,35 @@ $$;
 
 -- The rules of src/domain/limits/periods.ts.
 
--- The time with the starts and ends of its periods.
+-- The last time before, or at, a time that is a whole number of lengths after another one.
+CREATE FUNCTION start_of_v1(p_now_ms bigint, p_length_ms bigint, p_from_ms bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT p_now_ms - ((p_now_ms - p_from_ms) % p_length_ms + p_length_ms) % p_length_ms
+$$;
+
+-- The start of the month that a time is in, and a while later.
+CREATE FUNCTION month_v1(p_now_ms bigint, p_later interval) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT (extract(epoch FROM date_trunc('month', to_timestamp(p_now_ms / 1000.0) AT TIME ZONE 'UTC') + p_later)
+    * 1000)::bigint
+$$;
+
+-- The time with the starts and ends of its periods. An expression without FROM: it costs a batch less than a query.
 CREATE FUNCTION periods_v1(p_now_ms bigint) RETURNS periods_v1 LANGUAGE sql IMMUTABLE AS $$
-  SELECT ROW(p_now_ms, day, day + 86400000, week, week + 604800000,
-      (extract(epoch FROM month) * 1000)::bigint, (extract(epoch FROM month + interval '1 month') * 1000)::bigint
-    )::periods_v1
-    FROM (SELECT
-      floor(p_now_ms / 86400000.0)::bigint * 86400000 AS day,
-      -- 1970-01-05 was a Monday.
-      floor((p_now_ms - 345600000) / 604800000.0)::bigint * 604800000 + 345600000 AS week,
-      date_trunc('month', to_timestamp(p_now_ms / 1000.0) AT TIME ZONE 'UTC') AS month
-    ) AS starts
+  SELECT ROW(
+    p_now_ms,
+    start_of_v1(p_now_ms, 86400000, 0),
+    start_of_v1(p_now_ms, 86400000, 0) + 86400000,
+    -- 1970-01-05 was a Monday.
+    start_of_v1(p_now_ms, 604800000, 345600000),
+    start_of_v1(p_now_ms, 604800000, 345600000) + 604800000,
+    month_v1(p_now_ms, '0'),
+    month_v1(p_now_ms, '1 month')
+  )::periods_v1
 $$;
 
 -- What the stored sum of a period counts now: nothing if the period is over.
 CREATE FUNCTION current_v1(p_value bigint, p_end_ms bigint, p_now_ms bigint, p_else bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE AS $$ SELECT CASE WHEN p_now_ms < p_end_ms THEN p_value ELSE p_else END $$;
-
--- Whether a scope has room for these requests together; that is so if it has for one after the other.
-CREATE FUNCTION has_room_v1(
-  l limits,
-  p_requests bigint,
-  p_running bigint,
-  p_tokens bigint,
-  p_amount bigint,
-  p_at periods_v1
-) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT (l.requests_per_minute IS NULL
-        OR filled_v1(l.request_parts, l.requests_at_ms, l.requests_per_minute, p_at.now_ms) / 60000 >= p_requests)
-    AND (l.tokens_per_minute IS NULL OR p_tokens = 0
-        OR filled_v1(l.token_parts, l.tokens_at_ms, l.tokens_per_minute, p_at.now_ms) / 60000 >= p_tokens)
-    AND (l.concurrent_requests IS NULL OR p_running = 0 OR l.running + p_running <= l.concurrent_requests)
-    AND (p_amount = 0 OR coalesce(least(
-        l.day_budget - current_v1(l.day_spent, l.day_end_ms, p_at.now_ms, 0),
-        l.week_budget - current_v1(l.week_spent, l.week_end_ms, p_at.now_ms, 0),
-        l.month_budget - current_v1(l.month_spent, l.month_end_ms, p_at.now_ms, 0),
-        l.total_budget - l.total_spent
-      ) >= l.reserved_text + l.reserved_media + p_amount, true))
-$$;
 
 -- The bits of `balances.limit_kinds`.
 CREATE FUNCTION limit_bit_v1(p_kind text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
@@ -143,15 +134,17 @@ CREATE FUNCTION limit_bit_v1(p_kind text) RETURNS bigint LANGUAGE sql IMMUTABLE 
     WHEN 'key_model' THEN 16 END
 $$;
 
--- The scopes of a request, of the kinds that have limits in its account. A list of VALUES would be prepared again for
--- each request.
+-- The scopes of a request, of the kinds that have limits in its account. Lists of VALUES, or queries for each kind,
+-- would be prepared again for each request.
 CREATE FUNCTION scopes_v1(p_kinds bigint, p_account bigint, p_key bigint, p_model text)
 RETURNS TABLE (kind text, scope_id bigint, model text) LANGUAGE sql STABLE ROWS 2 AS $$
-  SELECT 'account', p_account, '' WHERE p_kinds & 1 <> 0
-  UNION ALL SELECT 'project', (SELECT project_id FROM api_keys WHERE id = p_key), '' WHERE p_kinds & 2 <> 0
-  UNION ALL SELECT 'account_model', p_account, p_model WHERE p_kinds & 4 <> 0
-  UNION ALL SELECT 'key', p_key, '' WHERE p_kinds & 8 <> 0
-  UNION ALL SELECT 'key_model', p_key, p_model WHERE p_kinds & 16 <> 0
+  SELECT k.kind,
+      CASE k.bit WHEN 1 THEN p_account WHEN 4 THEN p_account
+        WHEN 2 THEN (SELECT project_id FROM api_keys WHERE id = p_key) ELSE p_key END,
+      CASE WHEN k.bit IN (4, 16) THEN p_model ELSE '' END
+    FROM unnest('{1, 2, 4, 8, 16}'::bigint[], '{account, project, account_model, key, key_model}'::text[])
+      AS k (bit, kind)
+    WHERE p_kinds & k.bit <> 0
 $$;
 
 -- The terms and the usage of a scope, which the node reads.
@@ -163,38 +156,49 @@ CREATE FUNCTION limit_state_v1(l limits) RETURNS text LANGUAGE sql STABLE AS $$
       l.month_end_ms, l.month_spent, l.month_spent_before, l.total_spent)::text
 $$;
 
--- What requests ask of the limits of their scopes.
-CREATE FUNCTION asked_limits_v1(p_uses usage_change_v1[], p_at periods_v1) RETURNS SETOF asked_limit_v1
+-- What requests change in the usage of their scopes, and whether these then have room for what other requests ask: they
+-- have it for all together if they have it for one after the other. Several changes at one time are the same as one
+-- after the other, if debts of tokens come first.
+CREATE FUNCTION scope_changes_v1(p_changes usage_change_v1[], p_at periods_v1) RETURNS SETOF scope_change_v1
 LANGUAGE sql STABLE AS $$
-  WITH asked AS (
-    SELECT u.account_id, s.kind, s.scope_id, s.model, sum_v1(u.requests) AS requests,
-        sum_v1(u.running) AS running, coalesce(sum_v1(u.tokens), 0) AS tokens,
-        sum_v1(u.reserved_text + u.reserved_media) AS amount
-      FROM unnest(p_uses) AS u JOIN balances b ON b.account_id = u.account_id
+  WITH changes AS (
+    SELECT u.account_id, s.kind, s.scope_id, s.model,
+        coalesce(sum_v1(u.requests) FILTER (WHERE u.cost IS NOT NULL), 0) AS requests,
+        coalesce(sum_v1(u.running) FILTER (WHERE u.cost IS NOT NULL), 0) AS running,
+        sum_v1(u.tokens) FILTER (WHERE u.cost IS NOT NULL) AS tokens,
+        coalesce(sum_v1(u.reserved_text) FILTER (WHERE u.cost IS NOT NULL), 0) AS reserved_text,
+        coalesce(sum_v1(u.reserved_media) FILTER (WHERE u.cost IS NOT NULL), 0) AS reserved_media,
+        coalesce(sum_v1(u.cost), 0) AS cost,
+        min(u.at_ms / 86400000 * 86400000) FILTER (WHERE u.cost > 0) AS first_day_ms,
+        coalesce(sum_v1(u.requests) FILTER (WHERE u.cost IS NULL), 0) AS asked_requests,
+        coalesce(sum_v1(u.running) FILTER (WHERE u.cost IS NULL), 0) AS asked_running,
+        sum_v1(u.tokens) FILTER (WHERE u.cost IS NULL) AS asked_tokens,
+        coalesce(sum_v1(u.reserved_text) FILTER (WHERE u.cost IS NULL), 0) AS asked_amount
+      FROM unnest(p_changes) AS u JOIN balances b ON b.account_id = u.account_id
         CROSS JOIN scopes_v1(b.limit_kinds, u.account_id, u.api_key_id, u.model) AS s
       GROUP BY u.account_id, s.kind, s.scope_id, s.model
   )
-  SELECT l.account_id, a.requests, a.running, a.tokens, a.amount,
-      has_room_v1(l, a.requests, a.running, a.tokens, a.amount, p_at), l.ctid, l.kind, l.scope_id, l.model,
-      l.requests_per_minute, filled_v1(l.request_parts, l.requests_at_ms, l.requests_per_minute, p_at.now_ms),
-      l.tokens_per_minute, filled_v1(l.token_parts, l.tokens_at_ms, l.tokens_per_minute, p_at.now_ms)
-    FROM asked a JOIN limits l
-      ON l.account_id = a.account_id AND l.kind = a.kind AND l.scope_id = a.scope_id AND l.model = a.model
-$$;
-
--- Takes what text requests asked of their limits, without those of some accounts. Does what `change_usage_v1` does,
--- with what `asked_limits_v1` found.
-CREATE FUNCTION take_asked_v1(p_asked asked_limit_v1[], p_apart bigint[], p_now_ms bigint) RETURNS void
-LANGUAGE sql AS $$
-  UPDATE limits l SET
-      request_parts = taken_now_v1(a.request_parts, a.requests),
-      requests_at_ms = CASE WHEN a.request_parts IS NOT NULL THEN p_now_ms END,
-      token_parts = taken_now_v1(a.token_parts, a.tokens),
-      tokens_at_ms = CASE WHEN a.token_parts IS NOT NULL THEN p_now_ms END,
-      running = l.running + a.running,
-      reserved_text = l.reserved_text + a.amount
-    FROM unnest(p_asked) AS a
-    WHERE l.ctid = a.place AND a.account_id <> ALL (p_apart)
+  SELECT l.ctid, c.account_id, c.kind, c.scope_id, c.model, c.requests, c.running, c.tokens, c.reserved_text,
+      c.reserved_media, c.cost, c.first_day_ms, c.asked_requests, c.asked_running, c.asked_tokens, c.asked_amount,
+      (l.requests_per_minute IS NULL OR c.asked_requests = 0 OR buckets.requests / 60000 >= c.asked_requests)
+        AND (l.tokens_per_minute IS NULL OR coalesce(c.asked_tokens, 0) = 0
+          OR buckets.tokens / 60000 >= c.asked_tokens)
+        AND (l.concurrent_requests IS NULL OR c.asked_running = 0
+          OR l.running + c.running + c.asked_running <= l.concurrent_requests)
+        AND (c.asked_amount = 0 OR coalesce(least(
+            l.day_budget - current_v1(l.day_spent, l.day_end_ms, p_at.now_ms, 0),
+            l.week_budget - current_v1(l.week_spent, l.week_end_ms, p_at.now_ms, 0),
+            l.month_budget - current_v1(l.month_spent, l.month_end_ms, p_at.now_ms, 0),
+            l.total_budget - l.total_spent
+          ) - c.cost >= l.reserved_text + l.reserved_media + c.reserved_text + c.reserved_media + c.asked_amount,
+          true)),
+      l.requests_per_minute, buckets.requests, l.tokens_per_minute, buckets.tokens
+    FROM changes c JOIN limits l
+        ON l.account_id = c.account_id AND l.kind = c.kind AND l.scope_id = c.scope_id AND l.model = c.model
+      CROSS JOIN LATERAL (
+        SELECT taken_v1(l.request_parts, l.requests_at_ms, l.requests_per_minute, c.requests, p_at.now_ms),
+          taken_v1(l.token_parts, l.tokens_at_ms, l.tokens_per_minute, coalesce(c.tokens, 0), p_at.now_ms)
+      ) AS buckets (requests, tokens)
 $$;
 
 -- What the end of a request that used these tokens gives back of what its hold took, and its cost if that counts for
@@ -209,47 +213,40 @@ LANGUAGE sql IMMUTABLE AS $$
   END
 $$;
 
--- What was spent on days before the start of a period. The sums of days have it on these days.
-CREATE FUNCTION spent_before_v1(p_days bigint[], p_costs bigint[], p_start_ms bigint) RETURNS bigint
-LANGUAGE sql IMMUTABLE AS $$
-  SELECT sum_v1(of.cost) FROM unnest(p_days, p_costs) AS of (day_ms, cost) WHERE of.day_ms < p_start_ms
+-- What requests spent of a scope on days before the start of a period. The sums of days have it on these days.
+CREATE FUNCTION spent_before_v1(p_changes usage_change_v1[], c scope_change_v1, p_start_ms bigint) RETURNS bigint
+LANGUAGE sql STABLE AS $$
+  SELECT sum_v1(u.cost) FROM unnest(p_changes) AS u CROSS JOIN scopes_v1(31, u.account_id, u.api_key_id, u.model) AS s
+    WHERE u.account_id = c.account_id AND s.kind = c.kind AND s.scope_id = c.scope_id AND s.model = c.model
+      AND u.at_ms / 86400000 * 86400000 < p_start_ms
 $$;
 
--- Adds the changes of requests that began or ended to the usage of their scopes, and records what is to be told of
--- budgets. Several changes at one time are the same as one after the other, if debts of tokens come first. Returns the
--- number of alerts.
-CREATE FUNCTION change_usage_v1(p_changes usage_change_v1[], p_at periods_v1) RETURNS bigint LANGUAGE plpgsql AS $$
+-- Writes the changes of scopes that `scope_changes_v1` found for these changes of requests, and takes what is asked,
+-- without that of some accounts. Records what is to be told of budgets. Returns the number of alerts.
+CREATE FUNCTION write_scopes_v1(
+  p_scopes scope_change_v1[],
+  p_apart bigint[],
+  p_changes usage_change_v1[],
+  p_at periods_v1
+) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-  v_untold bigint;
+  v_is_near boolean;
 BEGIN
-  WITH requested AS MATERIALIZED (
-    SELECT u.account_id, u.api_key_id, u.model, u.at_ms / 86400000 * 86400000 AS day_ms, sum_v1(u.requests) AS requests,
-        sum_v1(u.tokens) AS tokens, sum_v1(u.running) AS running, sum_v1(u.reserved_text) AS reserved_text,
-        sum_v1(u.reserved_media) AS reserved_media, sum_v1(u.cost) AS cost
-      FROM unnest(p_changes) AS u GROUP BY 1, 2, 3, 4
-  ), changes AS (
-    SELECT r.account_id, s.kind, s.scope_id, s.model, sum_v1(r.requests) AS requests, sum_v1(r.tokens) AS tokens,
-        sum_v1(r.running) AS running, sum_v1(r.reserved_text) AS reserved_text,
-        sum_v1(r.reserved_media) AS reserved_media, sum_v1(r.cost) AS cost,
-        min(r.day_ms) FILTER (WHERE r.cost > 0) AS first_day_ms, array_agg(r.day_ms) FILTER (WHERE r.cost > 0) AS days,
-        array_agg(r.cost) FILTER (WHERE r.cost > 0) AS costs
-      FROM requested r JOIN balances b ON b.account_id = r.account_id
-        CROSS JOIN scopes_v1(b.limit_kinds, r.account_id, r.api_key_id, r.model) AS s
-      GROUP BY 1, 2, 3, 4
-  ), changed AS (
+  WITH changed AS (
     UPDATE limits l SET
-        request_parts = CASE WHEN c.requests > 0 AND l.requests_at_ms IS NOT NULL
-          THEN taken_v1(l.request_parts, l.requests_at_ms, l.requests_per_minute, c.requests, p_at.now_ms)
+        request_parts = CASE WHEN c.requests > 0 OR c.is_taken
+          THEN taken_now_v1(c.request_parts, CASE WHEN c.is_taken THEN c.asked_requests ELSE 0 END)
           ELSE l.request_parts END,
-        requests_at_ms = CASE WHEN c.requests > 0 AND l.requests_at_ms IS NOT NULL THEN p_at.now_ms
+        requests_at_ms = CASE WHEN (c.requests > 0 OR c.is_taken) AND l.requests_at_ms IS NOT NULL THEN p_at.now_ms
           ELSE l.requests_at_ms END,
-        token_parts = CASE WHEN c.tokens IS NOT NULL AND l.tokens_at_ms IS NOT NULL
-          THEN taken_v1(l.token_parts, l.tokens_at_ms, l.tokens_per_minute, c.tokens, p_at.now_ms)
+        token_parts = CASE WHEN c.tokens IS NOT NULL OR c.is_taken AND c.asked_tokens IS NOT NULL
+          THEN taken_now_v1(c.token_parts, CASE WHEN c.is_taken THEN coalesce(c.asked_tokens, 0) ELSE 0 END)
           ELSE l.token_parts END,
-        tokens_at_ms = CASE WHEN c.tokens IS NOT NULL AND l.tokens_at_ms IS NOT NULL THEN p_at.now_ms
-          ELSE l.tokens_at_ms END,
-        running = l.running + c.running,
-        reserved_text = l.reserved_text + c.reserved_text,
+        tokens_at_ms = CASE
+          WHEN (c.tokens IS NOT NULL OR c.is_taken AND c.asked_tokens IS NOT NULL) AND l.tokens_at_ms IS NOT NULL
+          THEN p_at.now_ms ELSE l.tokens_at_ms END,
+        running = l.running + c.running + CASE WHEN c.is_taken THEN c.asked_running ELSE 0 END,
+        reserved_text = l.reserved_text + c.reserved_text + CASE WHEN c.is_taken THEN c.asked_amount ELSE 0 END,
         reserved_media = l.reserved_media + c.reserved_media,
         day_start_ms = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.day_end_ms THEN p_at.day_start_ms
           ELSE l.day_start_ms END,
@@ -257,7 +254,7 @@ BEGIN
         day_spent = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.day_end_ms THEN 0 ELSE l.day_spent END + c.cost,
         day_spent_before = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.day_end_ms THEN 0 ELSE l.day_spent_before END
           + CASE WHEN c.first_day_ms < current_v1(l.day_start_ms, l.day_end_ms, p_at.now_ms, p_at.day_start_ms)
-            THEN spent_before_v1(c.days, c.costs,
+            THEN spent_before_v1(p_changes, c.change,
               current_v1(l.day_start_ms, l.day_end_ms, p_at.now_ms, p_at.day_start_ms))
             ELSE 0 END,
         week_start_ms = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.week_end_ms THEN p_at.week_start_ms
@@ -266,7 +263,7 @@ BEGIN
         week_spent = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.week_end_ms THEN 0 ELSE l.week_spent END + c.cost,
         week_spent_before = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.week_end_ms THEN 0 ELSE l.week_spent_before END
           + CASE WHEN c.first_day_ms < current_v1(l.week_start_ms, l.week_end_ms, p_at.now_ms, p_at.week_start_ms)
-            THEN spent_before_v1(c.days, c.costs,
+            THEN spent_before_v1(p_changes, c.change,
               current_v1(l.week_start_ms, l.week_end_ms, p_at.now_ms, p_at.week_start_ms))
             ELSE 0 END,
         month_start_ms = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.month_end_ms THEN p_at.month_start_ms
@@ -275,35 +272,52 @@ BEGIN
         month_spent = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.month_end_ms THEN 0 ELSE l.month_spent END + c.cost,
         month_spent_before = CASE WHEN c.cost > 0 AND p_at.now_ms >= l.month_end_ms THEN 0 ELSE l.month_spent_before END
           + CASE WHEN c.first_day_ms < current_v1(l.month_start_ms, l.month_end_ms, p_at.now_ms, p_at.month_start_ms)
-            THEN spent_before_v1(c.days, c.costs,
+            THEN spent_before_v1(p_changes, c.change,
               current_v1(l.month_start_ms, l.month_end_ms, p_at.now_ms, p_at.month_start_ms))
             ELSE 0 END,
         total_spent = l.total_spent + c.cost
-      FROM changes c
-      WHERE l.account_id = c.account_id AND l.kind = c.kind AND l.scope_id = c.scope_id AND l.model = c.model
-      RETURNING l.account_id, l.kind, l.scope_id, l.model, l.day_budget, l.day_spent, l.day_start_ms, l.day_end_ms,
-        l.week_budget, l.week_spent, l.week_start_ms, l.week_end_ms, l.month_budget, l.month_spent, l.month_start_ms,
-        l.month_end_ms, l.total_budget, l.total_spent, c.cost
-  ), news AS MATERIALIZED (
-    -- A budget is nearly spent from 80 % on.
-    SELECT c.account_id, c.kind, c.scope_id, c.model, p.period, p.start_ms, p.end_ms, p.budget, p.spent,
+      FROM (
+        SELECT s.*, s AS change, s.asked_requests > 0 AND s.account_id <> ALL (p_apart) AS is_taken
+          FROM unnest(p_scopes) AS s
+      ) AS c
+      WHERE l.ctid = c.place
+      -- Of most scopes no budget is nearly spent, so their periods are not looked at one by one.
+      RETURNING c.cost > 0 AND (
+        l.day_spent >= (4 * l.day_budget + 4) / 5 OR l.week_spent >= (4 * l.week_budget + 4) / 5
+        OR l.month_spent >= (4 * l.month_budget + 4) / 5 OR l.total_spent >= (4 * l.total_budget + 4) / 5
+      ) AS is_near
+  )
+  SELECT bool_or(is_near) INTO v_is_near FROM changed;
+  RETURN CASE WHEN v_is_near THEN tell_budgets_v1(p_scopes, p_at.now_ms) ELSE 0 END;
+END $$;
+
+-- Adds the changes of requests that began or ended to the usage of their scopes. Returns the number of alerts.
+CREATE FUNCTION change_usage_v1(p_changes usage_change_v1[], p_at periods_v1) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN write_scopes_v1(ARRAY(SELECT c FROM scope_changes_v1(p_changes, p_at) AS c), '{}', p_changes, p_at);
+END $$;
+
+-- Records what is to be told of the budgets of scopes that spent. A budget is nearly spent from 80 % on.
+CREATE FUNCTION tell_budgets_v1(p_scopes scope_change_v1[], p_now_ms bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  v_untold bigint;
+BEGIN
+  WITH news AS MATERIALIZED (
+    SELECT l.account_id, l.kind, l.scope_id, l.model, p.period, p.start_ms, p.end_ms, p.budget, p.spent,
         coalesce(t.is_near, 0) = 0 AS is_near_new,
         p.spent >= p.budget AND coalesce(t.is_reached, 0) = 0 AS is_reached_new,
         greatest((p.spent >= p.budget)::integer, t.is_reached) AS is_reached
-      FROM changed c CROSS JOIN LATERAL (VALUES
-          ('day', c.day_budget, c.day_spent, c.day_start_ms, c.day_end_ms),
-          ('week', c.week_budget, c.week_spent, c.week_start_ms, c.week_end_ms),
-          ('month', c.month_budget, c.month_spent, c.month_start_ms, c.month_end_ms),
-          ('total', c.total_budget, c.total_spent, 0, NULL)
+      FROM unnest(p_scopes) AS c JOIN limits l
+          ON l.account_id = c.account_id AND l.kind = c.kind AND l.scope_id = c.scope_id AND l.model = c.model
+        CROSS JOIN LATERAL (VALUES
+          ('day', l.day_budget, l.day_spent, l.day_start_ms, l.day_end_ms),
+          ('week', l.week_budget, l.week_spent, l.week_start_ms, l.week_end_ms),
+          ('month', l.month_budget, l.month_spent, l.month_start_ms, l.month_end_ms),
+          ('total', l.total_budget, l.total_spent, 0, NULL)
         ) AS p (period, budget, spent, start_ms, end_ms)
-        LEFT JOIN budget_alerts t ON t.account_id = c.account_id AND t.kind = c.kind AND t.scope_id = c.scope_id
-          AND t.model = c.model AND t.period = p.period AND t.start_ms = p.start_ms AND t.budget = p.budget
-      WHERE p.spent >= (4 * p.budget + 4) / 5
-        -- Of most scopes no budget is, so their periods are not looked at one by one.
-        AND c.cost > 0 AND (
-          c.day_spent >= (4 * c.day_budget + 4) / 5 OR c.week_spent >= (4 * c.week_budget + 4) / 5
-          OR c.month_spent >= (4 * c.month_budget + 4) / 5 OR c.total_spent >= (4 * c.total_budget + 4) / 5
-        )
+        LEFT JOIN budget_alerts t ON t.account_id = l.account_id AND t.kind = l.kind AND t.scope_id = l.scope_id
+          AND t.model = l.model AND t.period = p.period AND t.start_ms = p.start_ms AND t.budget = p.budget
+      WHERE c.cost > 0 AND p.spent >= (4 * p.budget + 4) / 5
   ), told AS (
     INSERT INTO budget_alerts (account_id, kind, scope_id, model, period, start_ms, budget, is_near, is_reached)
       SELECT account_id, kind, scope_id, model, period, start_ms, budget, 1, is_reached FROM news
@@ -313,7 +327,7 @@ BEGIN
   ), untold AS (
     INSERT INTO untold_alerts (type, account_id, amount, compared_with, at_ms, kind, scope_id, model, period, start_ms,
         end_ms)
-      SELECT of.type, n.account_id, n.spent, n.budget, p_at.now_ms, n.kind, n.scope_id, n.model, n.period, n.start_ms,
+      SELECT of.type, n.account_id, n.spent, n.budget, p_now_ms, n.kind, n.scope_id, n.model, n.period, n.start_ms,
           n.end_ms
         FROM news n CROSS JOIN LATERAL (VALUES
           ('budget.nearly_spent', n.is_near_new), ('budget.reached', n.is_reached_new)
@@ -364,23 +378,23 @@ RETURNS TABLE (read_at_ms bigint, project_id bigint, kind text, scope_id bigint,
 #variable_conflict use_column
 DECLARE
   v_at periods_v1 := periods_v1(now_ms(p_now_ms));
-  v_use usage_change_v1 := ROW(p_account, p_key, '', 1, 0, NULL, 0, 0, 0, NULL)::usage_change_v1;
-  v_limits asked_limit_v1[];
+  v_uses usage_change_v1[] := ARRAY[ROW(p_account, p_key, '', 1, 0, NULL, 0, 0, NULL, NULL)::usage_change_v1];
+  v_scopes scope_change_v1[];
 BEGIN
   IF NOT EXISTS (SELECT FROM balances WHERE account_id = p_account AND limit_kinds <> 0) THEN
     RETURN;
   END IF;
   PERFORM set_config('synchronous_commit', 'off', true);
   PERFORM FROM balances WHERE account_id = p_account FOR NO KEY UPDATE;
-  v_limits := ARRAY(SELECT asked FROM asked_limits_v1(ARRAY[v_use], v_at) AS asked);
-  IF EXISTS (SELECT FROM unnest(v_limits) WHERE NOT has_room) THEN
-    PERFORM refuse_use_v1(v_use, v_at.now_ms);
+  v_scopes := ARRAY(SELECT c FROM scope_changes_v1(v_uses, v_at) AS c);
+  IF EXISTS (SELECT FROM unnest(v_scopes) WHERE NOT has_room) THEN
+    PERFORM refuse_use_v1(v_uses[1], v_at.now_ms);
   ELSE
-    PERFORM change_usage_v1(ARRAY[v_use], v_at);
+    PERFORM write_scopes_v1(v_scopes, '{}', v_uses, v_at);
   END IF;
   RETURN QUERY SELECT v_at.now_ms, (SELECT k.project_id FROM api_keys k WHERE k.id = p_key), a.kind, a.scope_id,
       a.model, a.requests_per_minute, a.request_parts, a.tokens_per_minute, a.token_parts
-    FROM unnest(v_limits) AS a WHERE a.requests_per_minute IS NOT NULL OR a.tokens_per_minute IS NOT NULL;
+    FROM unnest(v_scopes) AS a WHERE a.requests_per_minute IS NOT NULL OR a.tokens_per_minute IS NOT NULL;
 END $$;
 
 -- Batches look for an alert only if this is set. A step that changes an alert locks the balances of the account before,
