@@ -10,8 +10,8 @@ type CheckPorts = {
 }
 
 /**
- * Checks the books as `Ledger.verify` does, and tells the guard what was found, or that the check could not run. A store
- * that does not answer says nothing about the books, and refuses paid work by itself until it answers again.
+ * Checks the books as `Ledger.verify` does, and tells the guard what was found, or that the check could not run. A
+ * store that does not answer says nothing about the books, and refuses paid work by itself until it answers again.
  */
 export async function checkBooks(
   { ledger, guard, clock }: CheckPorts,
