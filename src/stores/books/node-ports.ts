@@ -20,7 +20,6 @@ import { createJobs } from './jobs/jobs.ts'
 import { createAttempts } from './ledger/attempts.ts'
 import type { ChargeEffects } from './ledger/charges.ts'
 import type { SecretBox } from './secrets/secret-box.ts'
-import type { StepRunner } from './steps.ts'
 import { createBookedItems } from './usage/booked-items.ts'
 
 /** The steps of accounts, keys and projects that a store runs in its own way. */
@@ -28,8 +27,7 @@ type AccessParts = ConstructorParameters<typeof StoredAccounts>[0] &
   ConstructorParameters<typeof StoredApiKeys>[0] &
   ConstructorParameters<typeof StoredProjects>[0]
 
-type NodeParts = Omit<Parameters<typeof createJobs>[0], 'stepRunner'> & {
-  readonly stepRunner: StepRunner
+type NodeParts = Parameters<typeof createJobs>[0] & {
   readonly access: Omit<AccessParts, 'stepRunner'>
   readonly ids: Parameters<typeof idSource>[0]
   readonly chargeEffects: ChargeEffects

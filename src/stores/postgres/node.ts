@@ -124,8 +124,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     secretBox: box,
     keyExpiry: KEY_EXPIRY,
   })
-  const countedUsage = limitUsage(nowMs.nowMs ?? (() => null))
-  const ledgerParts = { ...spending, stepRunner, connect, text, limits, owner, limitUsage: countedUsage }
+  const ledgerParts = { ...spending, stepRunner, connect, text, limits, owner }
   await Promise.all([poll.start(), keyLookups.open()])
   return {
     ...ports,
@@ -242,10 +241,12 @@ function eventParts() {
 function spendingParts(
   parts: ConstructorParameters<typeof PostgresLimits>[0] & { readonly balanceAlerts: BalanceAlerts },
 ) {
-  const stepLimits = new StepLimits(parts.nowMs ?? (() => null))
+  const nowMs = parts.nowMs ?? (() => null)
+  const stepLimits = new StepLimits(nowMs)
   const chargeEffects = createChargeEffects(stepLimits)
   const money = createMoneySteps({ ...parts, chargeEffects })
-  return { stepLimits, chargeEffects, money, limits: new PostgresLimits(parts) }
+  const limits = new PostgresLimits(parts)
+  return { stepLimits, chargeEffects, money, limits, limitUsage: limitUsage(nowMs) }
 }
 
 /** Alerts that cannot be told now are told with the next ones, or with the next renewal of holds. */
