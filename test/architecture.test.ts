@@ -351,7 +351,7 @@ describe('architecture', () => {
 
     expect(callers(/\.placeHold\(/)).toEqual(['gateway/admission/hold-queue.ts'])
     expect(callers(/jobs\.create\(/).toSorted()).toEqual([
-      'gateway/media/create-job.ts',
+      'gateway/media/create/create-job.ts',
       // Passes the call of the other file on.
       'gateway/media/observe-jobs.ts',
     ])

@@ -3,7 +3,7 @@ import { fakeClock } from '../../test/support/fake-clock.ts'
 import { aVideoJob, openJobs, record } from '../../test/support/job-builders.ts'
 import { NOW } from '../../test/support/ledger-builders.ts'
 import { sqlite } from '../../test/support/test-store.ts'
-import { SUBMIT_TIMEOUT_MS } from '../gateway/media/submit-job.ts'
+import { SUBMIT_TIMEOUT_MS } from '../gateway/media/work/submit-job.ts'
 import { loseStaleSubmissions, STALE_AFTER_MS } from './reconcile-jobs.ts'
 
 const TTL_MS = 900_000

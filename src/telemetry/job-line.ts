@@ -1,7 +1,7 @@
 import type { Job } from '../domain/jobs/job.ts'
 import { formatUsd } from '../domain/money.ts'
 import { publicId } from '../gateway/media/job-id.ts'
-import { isClientFault } from '../gateway/media/media-call.ts'
+import { isClientFault } from '../gateway/media/create/media-call.ts'
 import type { LogFields, LogLevel } from './log.ts'
 
 /** The fields of the log line of a job, without the prompt. */

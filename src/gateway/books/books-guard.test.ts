@@ -8,7 +8,7 @@ import { turn } from '../../../test/support/turn.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { usd } from '../../domain/money.ts'
 import { HoldQueue } from '../admission/hold-queue.ts'
-import { createJob } from '../media/create-job.ts'
+import { createJob } from '../media/create/create-job.ts'
 import type { Affected, Hold, HoldOutcome } from '../ports/ledger.ts'
 import { BooksGuard, type GuardPorts } from './books-guard.ts'
 

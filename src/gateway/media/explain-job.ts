@@ -1,5 +1,5 @@
 import type { Job } from '../../domain/jobs/job.ts'
-import { FINISHED_STATUS } from './fetch-result.ts'
+import { FINISHED_STATUS } from './settle/fetch-result.ts'
 import type { MediaProvider } from '../ports/media-provider.ts'
 
 /** The facts that decide what happens next to a job, besides the job itself. */

@@ -2,9 +2,9 @@ import { GatewayError } from '../../domain/errors.ts'
 import { isFinal, type Job, type JobKind } from '../../domain/jobs/job.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Jobs } from '../ports/jobs.ts'
-import type { PaidClip } from './open-result.ts'
+import type { PaidClip } from './files/open-result.ts'
 import { parseJobId } from './job-id.ts'
-import type { JobRunner } from './job-runner.ts'
+import type { JobRunner } from './work/job-runner.ts'
 import { within } from './wait-for-job.ts'
 
 /** How long a reader waits for the provider's answer to a poll. After that it gets the job as it was. */

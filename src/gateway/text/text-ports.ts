@@ -4,7 +4,7 @@ import type { SecretOf } from '../upstreams/upstream-secrets.ts'
 import type { RefusedFields } from '../upstreams/refused-fields.ts'
 import type { AdmitPorts } from './admit-text.ts'
 import type { CallUpstreamsPorts } from './call-upstreams.ts'
-import type { FinishingStreams } from './finishing-streams.ts'
+import type { FinishingStreams } from './streams/finishing-streams.ts'
 import type { LateAnswers } from './late-answers.ts'
 import type { SettleTextPorts } from './settle-text.ts'
 

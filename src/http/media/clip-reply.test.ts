@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { usd } from '../../domain/money.ts'
-import { DamagedResults } from '../../gateway/media/damaged-results.ts'
+import { DamagedResults } from '../../gateway/media/files/damaged-results.ts'
 import { clipReply, readRange, type AskedRange } from './clip-reply.ts'
 import { fakeConnection } from '../../http1/testing/fake-connection.ts'
 import { getRequest } from '../../http1/testing/http-text.ts'

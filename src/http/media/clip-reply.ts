@@ -1,6 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { StoredFile } from '../../domain/jobs/job.ts'
-import { openClip, type PaidClip, type ResultPorts } from '../../gateway/media/open-result.ts'
+import { openClip, type PaidClip, type ResultPorts } from '../../gateway/media/files/open-result.ts'
 import type { BlobRange, OpenBlob } from '../../gateway/ports/blobs.ts'
 import { errorBody, statusOfError } from '../errors.ts'
 import { isKnown, type IncomingRequest } from '../incoming-request.ts'

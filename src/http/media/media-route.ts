@@ -1,7 +1,11 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { ByteBudget } from '../../gateway/byte-budgets/byte-budget.ts'
-import type { MediaCall } from '../../gateway/media/media-call.ts'
-import { receiveMedia, type BodyForm, type ReceiveMediaPorts } from '../../gateway/media/receive-media.ts'
+import type { MediaCall } from '../../gateway/media/create/media-call.ts'
+import {
+  receiveMedia,
+  type BodyForm,
+  type ReceiveMediaPorts,
+} from '../../gateway/media/create/receive-media.ts'
 import type { BodyLimits } from '../../http1/server/request-body.ts'
 import { invalidForm } from '../../protocol/media/media-body.ts'
 import { multipartBoundary } from '../../protocol/media/multipart-splitter.ts'

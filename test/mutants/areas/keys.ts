@@ -57,7 +57,7 @@ export const keyMutants: readonly Mutant[] = [
   },
   {
     name: 'an earlier job is given to a key that may not call its model',
-    file: 'src/gateway/media/create-job.ts',
+    file: 'src/gateway/media/create/create-job.ts',
     text: 'if (!mayUseModel(caller.apiKey.settings, { kind, id }))',
     replacement: 'if (id === undefined)',
     tests: [SCENARIOS],

@@ -1,9 +1,9 @@
 import type { Mutant } from '../mutant.ts'
 
-const SETTLE = 'src/gateway/text/settle-stream.ts'
-const RELAY = 'src/gateway/text/relay-stream.ts'
-const RELAY_TESTS = 'src/gateway/text/relay-stream.test.ts'
-const OPEN = 'src/gateway/text/open-stream.ts'
+const SETTLE = 'src/gateway/text/streams/settle-stream.ts'
+const RELAY = 'src/gateway/text/streams/relay-stream.ts'
+const RELAY_TESTS = 'src/gateway/text/streams/relay-stream.test.ts'
+const OPEN = 'src/gateway/text/streams/open-stream.ts'
 const FINISH = 'test/scenarios/streams/finish-aborted.test.ts'
 const REFUSED = 'test/scenarios/streams/streams-refused.test.ts'
 
@@ -111,7 +111,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     name: 'a stream is read on without its client for ever',
-    file: 'src/gateway/text/finishing-streams.ts',
+    file: 'src/gateway/text/streams/finishing-streams.ts',
     text: 'this.#clock.after(FINISH_WITHIN_MS, cut)',
     replacement: 'this.#clock.after(FINISH_WITHIN_MS, () => {})',
     tests: [RELAY_TESTS, FINISH],
@@ -160,7 +160,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     name: 'a stream that could not be relayed keeps its hold',
-    file: 'src/gateway/text/stream-text.ts',
+    file: 'src/gateway/text/streams/stream-text.ts',
     text: 'if (relayed === undefined) await ports.holds.release(admitted.hold)',
     replacement: '',
     tests: [REFUSED],
@@ -191,7 +191,7 @@ export const streamMutants: readonly Mutant[] = [
     file: 'src/protocol/chat-stream/deferred-tail.ts',
     text: 'this.#frames.push(frame.slice())',
     replacement: 'this.#frames.push(frame)',
-    tests: ['src/gateway/text/relay-stream.test.ts'],
+    tests: ['src/gateway/text/streams/relay-stream.test.ts'],
   },
   {
     name: 'an unread frame is a view of a read whose bytes do not stay',
@@ -202,35 +202,35 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     name: 'each piece of a stream that is read on without its client has the limit of the whole stream',
-    file: 'src/gateway/text/relay-stream.ts',
+    file: 'src/gateway/text/streams/relay-stream.ts',
     text: 'bytes += piece?.length ?? 0',
     replacement: 'bytes = piece?.length ?? 0',
-    tests: ['src/gateway/text/relay-stream.test.ts'],
+    tests: ['src/gateway/text/streams/relay-stream.test.ts'],
   },
   {
     name: 'the bytes of a finished stream are not given back',
-    file: 'src/gateway/text/finishing-streams.ts',
+    file: 'src/gateway/text/streams/finishing-streams.ts',
     text: 'this.#bytes -= requestBytes',
     replacement: '',
-    tests: ['src/gateway/text/finishing-streams.test.ts'],
+    tests: ['src/gateway/text/streams/finishing-streams.test.ts'],
   },
   {
     name: 'a stream is read on without its client after a stop',
-    file: 'src/gateway/text/finishing-streams.ts',
+    file: 'src/gateway/text/streams/finishing-streams.ts',
     text: 'this.#isStopped || isTooMuch',
     replacement: 'isTooMuch',
-    tests: ['src/gateway/text/relay-stream.test.ts'],
+    tests: ['src/gateway/text/streams/relay-stream.test.ts'],
   },
   {
     name: "a complete stream is charged by an estimate if its upstream's own cost was not reported",
-    file: 'src/gateway/text/settle-stream.ts',
+    file: 'src/gateway/text/streams/settle-stream.ts',
     text: 'isFinished || !(isPriced || reading.endedWell)',
     replacement: 'isFinished || !isPriced',
     tests: ['test/scenarios/streams/interrupted-costs.test.ts'],
   },
   {
     name: 'the prompt of a broken stream is remembered as one of a complete request',
-    file: 'src/gateway/text/settle-stream.ts',
+    file: 'src/gateway/text/streams/settle-stream.ts',
     text: 'if (reading.endedWell && reading.usage !== null)',
     replacement: 'if (reading.usage !== null)',
     tests: ['test/scenarios/text/assumed-cache.test.ts'],
