@@ -111,12 +111,12 @@ describe('a stream with include_usage', () => {
 
   const habits: [habit: string, frames: string[], before: string, after: string][] = [
     ['sends a usage frame', [hello, stop, usage, DONE], renamed(hello + stop), costed(usage) + DONE],
-    ['sends no [DONE]', [hello, stop, usage], renamed(hello + stop), costed(usage)],
+    ['sends no [DONE]', [hello, stop, usage], renamed(hello + stop), costed(usage) + DONE],
     [
       'sends no blank line at the end',
       [hello, stop, usage.trim()],
       renamed(hello + stop),
-      costed(usage).trim(),
+      `${costed(usage).trim()}\n\n${DONE}`,
     ],
     [
       'reports usage in its last chunk',
@@ -149,12 +149,12 @@ describe('a stream with include_usage', () => {
       costed(usage) + DONE,
     ],
     ['reports no usage', [hello, stop, DONE], renamed(hello + stop), made + DONE],
-    ['reports no usage and sends no [DONE]', [hello, stop], renamed(hello), renamed(stop) + made],
+    ['reports no usage and sends no [DONE]', [hello, stop], renamed(hello), renamed(stop) + made + DONE],
     [
       'reports no usage and sends no blank line',
       [hello, stop.trim()],
       renamed(hello),
-      `${renamed(stop).trim()}\n\n${made}`,
+      `${renamed(stop).trim()}\n\n${made}${DONE}`,
     ],
     [
       'opens with an empty chunk and reports no usage',

@@ -116,7 +116,7 @@ export class ChatStream implements TextStream {
   }
 
   /**
-   * Returns the deferred frames with the cost and, after a failure, an error frame instead of `[DONE]`. `failure` is
+   * Returns the deferred frames with the cost and `[DONE]` or, after a failure, an error frame instead. `failure` is
    * the error of a stream that did not end well, or that could not be charged. It is not sent if the upstream's own
    * error has been sent.
    */
@@ -130,6 +130,8 @@ export class ChatStream implements TextStream {
       if (carriesUsage) out[0] = withModelAndCost(out[0] as Bytes, USAGE_WITHOUT_COST, { model, cost })
       else if (failure === null) this.#add(usageFrame(this.#identity ?? {}, { model, usage, cost }), out)
     }
+    // With `include_usage`, clients wait for `[DONE]`, which some upstreams leave out.
+    if (failure === null && model !== null && !this.#isDone) this.#add(dataFrame(DONE), out)
     if (failure === null) out.push(...done)
     else if (!this.#hasSentError) this.#add(chatErrorFrame(failure), out)
     return joinBytes(out)

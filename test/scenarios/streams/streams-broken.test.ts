@@ -150,7 +150,7 @@ test.each([false, true])(
     exchange.reset()
     const body = first + (await restOf(reader))
 
-    expect(body).toBe(includeUsage ? renamed(sent) + madeUsage(5, 1, COST_OF_HEL) : sent)
+    expect(body).toBe(includeUsage ? renamed(sent) + madeUsage(5, 1, COST_OF_HEL) + DONE : sent)
     expect(await settlementOf(gateway, account)).toEqual(estimated)
   },
 )

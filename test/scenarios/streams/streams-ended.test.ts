@@ -148,13 +148,13 @@ const rows: Readonly<Record<string, Row>> = {
     sent: text + FINISH + usage(),
     cost: '0.00007',
     source: 'reported',
-    shown: costed(text + FINISH + usage(), '0.00007'),
+    shown: costed(text + FINISH + usage(), '0.00007') + DONE,
   },
   'without [DONE] and usage frame, with a finish reason': {
     sent: text + FINISH,
     cost: COST_OF_HELLO,
     source: 'estimated',
-    shown: renamed(text + FINISH) + madeUsage(5, 1, COST_OF_HELLO),
+    shown: renamed(text + FINISH) + madeUsage(5, 1, COST_OF_HELLO) + DONE,
   },
   'with [DONE], without a finish reason': {
     sent: text + DONE,
