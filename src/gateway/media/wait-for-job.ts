@@ -7,6 +7,9 @@ import type { JobRunner } from './work/job-runner.ts'
 /** The contract's step between two polls of a wait. */
 const POLL_EVERY_MS = 2000
 
+/** How long a wait without any poll before its end waits for the answer to the one at its end. */
+const LAST_POLL_MS = 1000
+
 export type WaitPorts = {
   readonly jobs: Pick<Jobs, 'find'>
   readonly runner: JobRunner
@@ -20,7 +23,8 @@ export type WaitPorts = {
 const SUBMIT_WAIT_MS = 150_000
 
 /**
- * Waits until a job has ended or can no longer be polled, for at most `waitMs`. Polls its provider while it waits.
+ * Waits until a job has ended or can no longer be polled, for at most `waitMs`. Polls its provider while it waits; a
+ * wait that is too short for that polls at its end, and waits a moment for the answer.
  * Resolves with the job in its latest state. A client that disconnects ends the wait, and never the job.
  */
 export async function waitForJob(
@@ -29,7 +33,12 @@ export async function waitForJob(
   ports: WaitPorts,
 ): Promise<Job> {
   const isOver = ({ state }: Job) => isFinal(state) || state === 'unknown_submit'
-  return waitUntil(job, isOver, { waitMs, signal }, ports)
+  const latest = await waitUntil(job, isOver, { waitMs, signal }, ports)
+  const hasPolled = waitMs > POLL_EVERY_MS
+  if (hasPolled || waitMs <= 0 || isOver(latest) || signal.aborted) return latest
+  const { jobs, runner, clock } = ports
+  await within(LAST_POLL_MS, runner.poll(latest, { earlyMs: POLL_EVERY_MS }), { signal, clock })
+  return (await jobs.find(job.id)) ?? latest
 }
 
 /** Like `waitForJob`, but waits only until the provider has answered the submission. */

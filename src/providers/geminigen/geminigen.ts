@@ -25,7 +25,7 @@ export const geminigenKind: MediaKindEntry = {
 
 type GeminigenPorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
-const POLL_EVERY_MS = 3000
+const POLL_EVERY_MS = 2000
 
 /**
  * GeminiGen.AI: images and videos of several vendors' models. Its history lists jobs by their prompts and has no field

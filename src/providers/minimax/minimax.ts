@@ -30,7 +30,7 @@ export const minimaxKind: MediaKindEntry = {
 
 type MinimaxPorts = { readonly send: SendMedia; readonly clock: Clock; readonly secretOf: SecretOf }
 
-const POLL_EVERY_MS = 5000
+const POLL_EVERY_MS = 2000
 
 /**
  * MiniMax: Hailuo and older models through v1 of its API, and `MiniMax-H3` through v2. No answer and no list names our

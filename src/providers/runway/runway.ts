@@ -21,7 +21,7 @@ export const runwayKind: MediaKindEntry = {
 
 type RunwayPorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
-/** The API asks for pauses of at least five seconds. */
+/** The API asks for pauses of at least five seconds, so a waiting client is not served at the usual pace of two. */
 const POLL_EVERY_MS = 5000
 const VERSION = '2024-11-06'
 

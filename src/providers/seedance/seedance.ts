@@ -21,7 +21,7 @@ export const seedanceKind: MediaKindEntry = {
 
 type SeedancePorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
-const POLL_EVERY_MS = 5000
+const POLL_EVERY_MS = 2000
 const TASKS = '/contents/generations/tasks'
 
 /**

@@ -20,7 +20,7 @@ export const veoKind: MediaKindEntry = {
 
 type VeoPorts = { readonly send: SendMedia; readonly secretOf: SecretOf }
 
-const POLL_EVERY_MS = 5000
+const POLL_EVERY_MS = 2000
 
 /** By aspect ratio and resolution. */
 const sizes: Readonly<Record<string, string>> = {

@@ -124,6 +124,33 @@ describe('rule 7: with wait or timeout', () => {
     })
   })
 
+  test.each([0.5, 1, 2])('a timeout of %d s polls at its end', async timeout => {
+    gateway.media.pollEveryMsMin = STEP_MS
+    const { reply } = await waiting({ timeout })
+    gateway.media.polled = aClip({ durationMs: 5000 })
+    gateway.clock.advance(timeout * 1000)
+
+    const { status } = await reply
+
+    gateway.media.pollEveryMsMin = 1000
+    expect(status).toBe(200)
+  })
+
+  test('a poll at the end of a short wait that is not answered within a second leaves a 202', async () => {
+    const { id, reply } = await waiting({ timeout: 1 })
+    const answer = Promise.withResolvers<PollOutcome>()
+    gateway.media.polled = answer.promise
+    gateway.clock.advance(1000)
+    const early = await hasCome(reply)
+    gateway.clock.advance(1000)
+
+    const response = await reply
+
+    answer.resolve(RUNNING)
+    expect([early, response.status]).toEqual([false, 202])
+    expect(await response.json()).toMatchObject({ id, status: 'processing' })
+  })
+
   test('a provider that takes a moment to answer and allows a poll every 2 s is polled at its pace', async () => {
     const { clock, media } = gateway
     media.pollEveryMsMin = STEP_MS

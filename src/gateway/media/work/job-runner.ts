@@ -60,15 +60,16 @@ export class JobRunner {
 
   /**
    * Asks the provider for the state of a job, and ends the job if the provider has. Does nothing before the job's next
-   * poll is due, shortly after its work failed, or while another node asks. Resolves with the job in its new state.
+   * poll is due, shortly after its work failed, or while another node asks. A poll may be `earlyMs` before it is due.
+   * Resolves with the job in its new state.
    */
-  async poll(job: Job): Promise<Job> {
-    if (!this.isRunning(job.id) && !this.#isDue(job)) return job
+  async poll(job: Job, { earlyMs = 0 }: { readonly earlyMs?: number } = {}): Promise<Job> {
+    if (!this.isRunning(job.id) && !this.#isDue(job, earlyMs)) return job
     const { jobs, clock } = this.#ports
     const atMs = clock.now()
     const claimedUntilMs = atMs + CALL_CLAIM_MS
     const begin = async () => {
-      const page = await jobs.claim('poll', { atMs, limit: 1, id: job.id }, claimedUntilMs)
+      const page = await jobs.claim('poll', { atMs: atMs + earlyMs, limit: 1, id: job.id }, claimedUntilMs)
       const [claimed] = page.jobs
       if (claimed !== undefined) return pollJob(claimed, this.#ports)
       // It was polled, or has ended, since it was read.
@@ -147,8 +148,9 @@ export class JobRunner {
     while (this.#submissions.size > 0) await Promise.allSettled(this.#submissions)
   }
 
-  #isDue({ id, state, nextPollAtMs }: Job): boolean {
-    return state === 'processing' && nextPollAtMs <= this.#ports.clock.now() && !this.#isPaused(id)
+  #isDue({ id, state, nextPollAtMs }: Job, earlyMs: number): boolean {
+    const isDue = nextPollAtMs <= this.#ports.clock.now() + earlyMs
+    return state === 'processing' && isDue && !this.#isPaused(id)
   }
 
   #isPaused(id: Id): boolean {
