@@ -118,6 +118,27 @@ describe('without a data folder', () => {
     expect(existsSync(folder)).toBe(false)
   })
 
+  test('doctor shows the settings before the first start, and says that there is no store yet', async () => {
+    const folder = join(home, 'nowhere')
+    const environment = { TOLLGATE_DATA_DIR: folder, TOLLGATE_PORT: '9000' }
+
+    const { code, out } = await tollgate(['doctor'], environment)
+    const json = await tollgate(['doctor', '--json'], environment)
+
+    expect([code, json.code]).toEqual([0, 0])
+    expect(out).toContain('There is no store yet.')
+    expect(out).toMatch(/TOLLGATE_PORT +9000 +set/)
+    expect(JSON.parse(json.out)).toMatchObject({
+      server: null,
+      ok: true,
+      checks: [{ name: 'store', ok: true, is_warning: true, detail: expect.stringContaining(folder) }],
+      settings: expect.arrayContaining([
+        { name: 'TOLLGATE_PORT', value: '9000', default: '8787', is_set: true },
+      ]),
+    })
+    expect(existsSync(folder)).toBe(false)
+  })
+
   test('a command that only reads does not make a data folder of another folder', async () => {
     const folder = join(home, 'photos')
     mkdirSync(folder)

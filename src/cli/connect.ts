@@ -23,6 +23,9 @@ export type OpenAdmin = (config: Config) => Promise<{
   readonly created: string | undefined
 }>
 
+/** The code of the error of a data folder without books. */
+export const NO_DATA_FOLDER = 'no_data_folder'
+
 /** Long enough for a busy server. A connection to a stopped one is refused immediately. */
 const LIVENESS_TIMEOUT_MS = 2000
 /** Enough for a busy server. Nobody waits longer at a terminal for a server that has stopped answering. */
@@ -47,7 +50,7 @@ export async function connect(
   if (config.database === undefined && !mayCreate && !hasBooks(config.dataDir)) {
     throw new CliError(
       `There is no data folder at ${resolve(config.dataDir)}. Start the gateway once with "tollgate serve", or set TOLLGATE_DATA_DIR.`,
-      { exitCode: 1, code: 'no_data_folder' },
+      { exitCode: 1, code: NO_DATA_FOLDER },
     )
   }
   const server = readServerFile(config.dataDir)

@@ -5,7 +5,7 @@ import { formatUsd, parseUsd, ZERO } from '../domain/money.ts'
 import { askOf, type Ask } from './ask.ts'
 import { restore, type RestoreBackup, type RestoreOptions } from './commands/backup.ts'
 import { migrateStore, type MigrateStore, type MigrateStoreOptions } from './commands/migrate-store.ts'
-import { connect, type Admin, type OpenAdmin } from './connect.ts'
+import { connect, NO_DATA_FOLDER, type Admin, type OpenAdmin } from './connect.ts'
 import { CliError, type Outcome } from './outcome.ts'
 import { serve, type StartApp } from './serve.ts'
 
@@ -31,12 +31,17 @@ export type Cli = {
 /** Runs the actions of the commands. */
 export type Runner = {
   /**
-   * Runs a command that calls the admin API. `mayCreate` creates the data folder if it does not exist. `longWork` is
-   * the work of a command that can take minutes: its time is reported.
+   * Runs a command that calls the admin API. `mayCreate` creates the data folder if it does not exist. `withoutFolder`
+   * is the outcome if it does not exist, given the sentence about it and the environment; the default is an error.
+   * `longWork` is the work of a command that can take minutes: its time is reported.
    */
   admin(
     work: (ask: Ask, admin: Admin, isJson: boolean) => Promise<Outcome>,
-    options?: { readonly mayCreate?: boolean; readonly longWork?: string },
+    options?: {
+      readonly mayCreate?: boolean
+      readonly withoutFolder?: (missing: string, environment: Environment) => Outcome
+      readonly longWork?: string
+    },
   ): Promise<void>
   /** Asks before a large credit. Throws a `CliError` unless it is small, `isConfirmed`, or the operator says yes. */
   confirmCredit(amountUsd: string, isConfirmed: boolean): Promise<void>
@@ -55,10 +60,17 @@ export type Run = { admin?: Admin; outcome?: Outcome; command?: Command }
 /** Makes the runner of a command line. `timeoutMs` is the operator's limit, known once the arguments are read. */
 export function runnerOf(cli: Cli, isJson: boolean, run: Run, timeoutMs: () => number | undefined): Runner {
   return {
-    async admin(work, { mayCreate = false, longWork } = {}) {
+    async admin(work, { mayCreate = false, withoutFolder, longWork } = {}) {
       const config = readConfig(cli.environment)
       const openAdmin: OpenAdmin = async given => (await cli.loadApp()).openAdmin(given)
-      const admin = await connect(config, { openAdmin, mayCreate, timeoutMs: timeoutMs() })
+      const admin = await connect(config, { openAdmin, mayCreate, timeoutMs: timeoutMs() }).catch(
+        (error: unknown) => {
+          if (!(error instanceof CliError) || error.code !== NO_DATA_FOLDER) throw error
+          if (withoutFolder === undefined) throw error
+          run.outcome = withoutFolder(error.message, cli.environment)
+        },
+      )
+      if (admin === undefined) return
       run.admin = admin
       const stopReports = longWork === undefined || isJson ? () => undefined : reportTime(longWork, cli)
       try {

@@ -1,3 +1,4 @@
+import type { SettingDescription } from '../../config/config.ts'
 import { LONG_TIMEOUT_MS, withQuery, type Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
 
@@ -138,25 +139,55 @@ function jobsLines(jobs: JobsPass): readonly string[] {
 /** Each of a few hundred providers may take five seconds, several at once. */
 const DOCTOR_TIMEOUT_MS = 600_000
 
+type SelfCheck = {
+  readonly name: string
+  readonly ok: boolean
+  readonly is_warning?: true
+  readonly detail: string
+}
+
+type ShownSetting = {
+  readonly name: string
+  readonly value: string | null
+  readonly default: string | null
+  readonly is_set: boolean
+}
+
+type DoctorReport = {
+  readonly ok: boolean
+  readonly checks: readonly SelfCheck[]
+  readonly settings: readonly ShownSetting[]
+}
+
 /**
  * Prints the self-checks of the gateway. Exits with 1 if there is a problem. `url` is the address of the running
  * server; undefined if this command opened the data folder.
  */
 export async function doctor(ask: Ask, url: string | undefined): Promise<Outcome> {
-  type Check = {
-    readonly name: string
-    readonly ok: boolean
-    readonly is_warning?: true
-    readonly detail: string
-  }
-  type Setting = { readonly name: string; readonly value: string | null; readonly is_set: boolean }
-  const report = await ask<{ ok: boolean; checks: readonly Check[]; settings: readonly Setting[] }>({
-    method: 'GET',
-    path: 'doctor',
-    timeoutMs: DOCTOR_TIMEOUT_MS,
-  })
+  const report = await ask<DoctorReport>({ method: 'GET', path: 'doctor', timeoutMs: DOCTOR_TIMEOUT_MS })
+  const server =
+    url === undefined ? 'No server is running on this data folder.' : `A server is running at ${url}.`
+  return shownReport(report, { server, url })
+}
+
+/** The report before the first start: the settings, and a sentence about the store that is missing. */
+export function doctorWithoutStore(missing: string, described: readonly SettingDescription[]): Outcome {
+  const settings = described.map(({ name, value, default: standard, isSet }) => ({
+    name,
+    value,
+    default: standard,
+    is_set: isSet,
+  }))
+  const checks = [{ name: 'store', ok: true, is_warning: true, detail: missing }] as const
+  return shownReport({ ok: true, checks, settings }, { server: 'There is no store yet.', url: undefined })
+}
+
+function shownReport(
+  report: DoctorReport,
+  { server, url }: { readonly server: string; readonly url: string | undefined },
+): Outcome {
   const { ok, checks, settings } = report
-  const stateOf = ({ ok: isOk, is_warning: isWarning }: Check) =>
+  const stateOf = ({ ok: isOk, is_warning: isWarning }: SelfCheck) =>
     isWarning === true ? 'warning' : isOk ? 'ok' : 'FAILED'
   const checkRows = checks.map(check => [stateOf(check), check.name, check.detail])
   const settingRows = settings.map(({ name, value, is_set }) => [
@@ -165,7 +196,7 @@ export async function doctor(ask: Ask, url: string | undefined): Promise<Outcome
     is_set ? 'set' : 'default',
   ])
   const text = [
-    url === undefined ? 'No server is running on this data folder.' : `A server is running at ${url}.`,
+    server,
     '',
     table(['', 'CHECK', 'RESULT'], checkRows),
     '',

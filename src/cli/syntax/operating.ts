@@ -1,8 +1,10 @@
 import { Option, type Command } from 'commander'
+import { describeConfig } from '../../config/config.ts'
 import { backUp, listBackups } from '../commands/backup.ts'
 import {
   type AuditFilters,
   doctor,
+  doctorWithoutStore,
   listAudit,
   listNodes,
   reconcile,
@@ -93,7 +95,11 @@ export function addChecks(program: Command, runner: Runner): void {
       'after',
       '\nChanges nothing and sends no request that costs money. Exits with 1 if it finds a problem.',
     )
-    .action(() => runner.admin((ask, admin) => doctor(ask, admin.url)))
+    .action(() =>
+      runner.admin((ask, admin) => doctor(ask, admin.url), {
+        withoutFolder: (missing, environment) => doctorWithoutStore(missing, describeConfig(environment)),
+      }),
+    )
 }
 
 const RECONCILE_COSTS = `
