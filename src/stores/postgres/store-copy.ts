@@ -10,7 +10,7 @@ import {
   type CopiedTable,
 } from '../books/rows/copied-table.ts'
 import type { Step } from '../books/steps.ts'
-import { isUnfit } from './database/database-errors.ts'
+import { meaningOf } from './database/database-errors.ts'
 import { readIn, readStep } from './lanes/step-runner.ts'
 import { limitUsage } from './limits/limit-usage.ts'
 import { list } from './database/literals.ts'
@@ -76,9 +76,9 @@ export class StoreCopy {
     try {
       await this.#insert(table, rows)
     } catch (error) {
-      if (!isUnfit(error)) throw error
+      if (!['unfit', 'taken'].includes(meaningOf(error))) throw error
       const [row] = rows
-      if (row !== undefined && rows.length === 1) throw unfit(table, row, error)
+      if (row !== undefined && rows.length === 1) throw unfit(table, row, error as Error)
       for (const each of rows) await this.append(table, [each])
     }
   }

@@ -223,9 +223,9 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'a step that another node overtook is not decided again',
-    file: 'src/stores/postgres/database/database-errors.ts',
-    text: 'return answerOf(error) === UNIQUE_VALUE_TAKEN',
-    replacement: 'return answerOf(error) === NO_PRIVILEGE',
+    file: 'src/stores/postgres/lanes/step-runner.ts',
+    text: "if (meaningOf(error) !== 'taken' ||",
+    replacement: "if (meaningOf(error) !== 'not allowed' ||",
     tests: [STORE],
   },
   {

@@ -28,8 +28,36 @@ export const postgresMutants: readonly Mutant[] = [
   {
     name: 'an answer of the database that cannot be read counts as a refusal',
     file: 'src/stores/postgres/lanes/lane-writer.ts',
-    text: "return isRefusal(error) ? 'refused' : 'unanswered'",
-    replacement: "return 'refused'",
+    text: "unread: 'unanswered'",
+    replacement: "unread: 'refused'",
+    tests: [BATCH_TESTS],
+  },
+  {
+    name: 'a charge is refused for what the database refuses to every charge',
+    file: 'src/stores/postgres/lanes/lane-writer.ts',
+    text: "return meaningOf(error) === 'refused' ? 'later' : outcomeOfSent(error)",
+    replacement: 'return outcomeOfSent(error)',
+    tests: [BATCH_TESTS],
+  },
+  {
+    name: 'a gateway goes on while the database has damaged tables',
+    file: 'src/stores/postgres/database/database-errors.ts',
+    text: "XX: 'later'",
+    replacement: "XX: 'refused'",
+    tests: [BATCH_TESTS],
+  },
+  {
+    name: 'a gateway goes on while the database refuses one charge after the other',
+    file: BATCHES,
+    text: 'this.#refusedCharges += 1',
+    replacement: 'this.#refusedCharges += 0',
+    tests: [BATCH_TESTS],
+  },
+  {
+    name: 'the end of any work shows that charges can be written',
+    file: BATCHES,
+    text: "answers.charges.some(answer => 'captured' in answer)",
+    replacement: 'true',
     tests: [BATCH_TESTS],
   },
   {

@@ -1,78 +1,87 @@
 import { SQL } from 'bun'
 
-/** The error of a batch whose lane another process took. */
-const FENCED = 'TG001'
-const UNIQUE_VALUE_TAKEN = '23505'
-const NO_PRIVILEGE = '42501'
-const CHECK_VIOLATION = '23514'
-
 /**
- * Whether the server does not answer: the connection was lost or refused (class 08 is from a pooler that lost the
- * server), or the server ends (57P) or ended the session of a node that was frozen inside a transaction (25P03, 25P04).
- * Whether the work was committed is unknown.
+ * What an error of a query means:
+ * - `fenced`: another process took the lane of a batch, or the batch does not follow the last one of its lane.
+ * - `ended`: the server undid the transaction and ended its session, because the node was slow or frozen in it.
+ * - `lost`: the connection was lost or refused, or the server ends. Whether the work was committed is unknown.
+ * - `overtaken`: other transactions were in the way. It can be tried again at once.
+ * - `taken`: another transaction wrote the same unique value first.
+ * - `unfit`: the table cannot store the values of a row, or refuses them. Other rows may fit.
+ * - `not allowed`: the role of the connection may not do this.
+ * - `later`: the server or its schema must change first. Every such query fails until then.
+ * - `refused`: the server refused it for another reason.
+ * - `unread`: the server said nothing that can be read. Whether the work was committed is unknown.
+ *
+ * After all but `lost` and `unread`, the server wrote nothing.
  */
+export type Meaning =
+  | 'fenced'
+  | 'ended'
+  | 'lost'
+  | 'overtaken'
+  | 'taken'
+  | 'unfit'
+  | 'not allowed'
+  | 'later'
+  | 'refused'
+  | 'unread'
+
+/** By classes of codes, or by whole codes, which come first. */
+const meanings: Readonly<Record<string, Meaning>> = {
+  TG001: 'fenced',
+  // Time limits of a session that is idle in a transaction, and of a transaction.
+  '25P03': 'ended',
+  '25P04': 'ended',
+  // The server ends. Its other codes of class 57 are refusals of one statement.
+  '57P01': 'lost',
+  '57P02': 'lost',
+  '57P03': 'lost',
+  '57P04': 'lost',
+  '57P05': 'lost',
+  // From a pooler that lost the server.
+  '08': 'lost',
+  // Two transactions waited for each other or changed the same rows, a lock was held for too long, or an operator
+  // cancelled the statement.
+  '40P01': 'overtaken',
+  '40001': 'overtaken',
+  '55P03': 'overtaken',
+  '57014': 'overtaken',
+  '23505': 'taken',
+  '22': 'unfit',
+  '23': 'unfit',
+  // A row is too large for an index, for example.
+  '54': 'unfit',
+  '42501': 'not allowed',
+  // The server only reads.
+  '25006': 'later',
+  // It does not let the node in.
+  '28': 'later',
+  '3D': 'later',
+  // Its disk or its memory is full, or fails.
+  '53': 'later',
+  '58': 'later',
+  // A table or a function is not as the node knows it, or is damaged.
+  '42': 'later',
+  XX: 'later',
+}
+
+export function meaningOf(error: unknown): Meaning {
+  const isAnswer = error instanceof SQL.PostgresError && error.code === 'ERR_POSTGRES_SERVER_ERROR'
+  if (!isAnswer) return isLostConnection(error) ? 'lost' : 'unread'
+  // The month has no partition. The message may be in another language.
+  if (error.errno === '23514' && error.routine === 'ExecFindPartition') return 'later'
+  const code = error.errno ?? ''
+  return meanings[code] ?? meanings[code.slice(0, 2)] ?? 'refused'
+}
+
+/** Whether the connection cannot be used any more. */
 export function isLost(error: unknown): boolean {
-  const answer = answerOf(error)
-  if (answer !== undefined) return /^(08|57P|25P0[34])/.test(answer)
+  const meaning = meaningOf(error)
+  return meaning === 'lost' || meaning === 'ended'
+}
+
+function isLostConnection(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && (code.startsWith('ERR_POSTGRES_CONNECTION') || code === 'ECONNREFUSED')
-}
-
-/** Whether the server answered that it did not do the work. It then wrote nothing. */
-export function isRefusal(error: unknown): boolean {
-  return answerOf(error) !== undefined && !isLost(error)
-}
-
-/** Whether another process took the lane of a batch, or the batch does not follow the last one of its lane. */
-export function isFenced(error: unknown): boolean {
-  return answerOf(error) === FENCED
-}
-
-/**
- * Whether the server undid a transaction and ended its session, because the node was slow or frozen between two
- * statements.
- */
-export function isEndedIdle(error: unknown): boolean {
-  return /^25P0[34]$/.test(answerOf(error) ?? '')
-}
-
-/**
- * Whether the server refused now what it could write later: its disk is full or fails (classes 53 and 58), it became
- * read-only, it does not let the node in (28, 3D), or the partition of the month is missing.
- */
-export function cannotWriteNow(error: unknown): boolean {
-  const answer = answerOf(error) ?? ''
-  // Its message may be in another language.
-  if (answer === CHECK_VIOLATION)
-    return error instanceof SQL.PostgresError && error.routine === 'ExecFindPartition'
-  return /^(53|58|25006|28|3D)/.test(answer)
-}
-
-/**
- * Whether other transactions were in the way: the two waited for each other (40P01), changed the same rows (40001), or
- * one held a lock for too long (55P03), or the statement was cancelled (57014). It can be tried again at once.
- */
-export function isOvertaken(error: unknown): boolean {
-  return /^(40P01|40001|55P03|57014)$/.test(answerOf(error) ?? '')
-}
-
-/** Whether another transaction wrote the same unique value first. */
-export function isUniqueValueTaken(error: unknown): boolean {
-  return answerOf(error) === UNIQUE_VALUE_TAKEN
-}
-
-/** Whether the role of the connection may not do this. */
-export function isNotAllowed(error: unknown): error is Error {
-  return answerOf(error) === NO_PRIVILEGE
-}
-
-/** Whether a table cannot store the values of a row (class 22), or refuses the row (class 23). */
-export function isUnfit(error: unknown): error is Error {
-  return /^2[23]/.test(answerOf(error) ?? '')
-}
-
-/** The code of PostgreSQL, if the server answered with an error. Errors of the client have none. */
-function answerOf(error: unknown): string | undefined {
-  const isAnswer = error instanceof SQL.PostgresError && error.code === 'ERR_POSTGRES_SERVER_ERROR'
-  return isAnswer ? (error.errno ?? '') : undefined
 }

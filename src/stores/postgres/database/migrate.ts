@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LANE_TTL_MS } from '../lanes/lane.ts'
-import { isNotAllowed } from './database-errors.ts'
+import { meaningOf } from './database-errors.ts'
 
 const FOLDER = join(import.meta.dirname, '../migrations')
 const FILE_NAME = /^(\d{4})_[a-z_]+\.sql$/
@@ -45,7 +45,7 @@ export async function migrate(sql: SQL, folder: string = FOLDER): Promise<void> 
         await apply(transaction, migration)
       })
       .catch((error: unknown) => {
-        throw isNotAllowed(error) ? notAllowed(migration, error) : error
+        throw meaningOf(error) === 'not allowed' ? notAllowed(migration, error as Error) : error
       })
 }
 
@@ -69,7 +69,7 @@ async function missingOf(sql: SQL, migrations: readonly Migration[]): Promise<re
   const applied = await sql<
     { number: bigint; checksum: string }[]
   >`SELECT number, checksum FROM migrations`.catch((error: unknown) => {
-    throw isNotAllowed(error) ? noRights(error) : error
+    throw meaningOf(error) === 'not allowed' ? noRights(error as Error) : error
   })
   const checksums = new Map(applied.map(({ number, checksum }) => [Number(number), checksum]))
   return migrations.filter(migration => !isApplied(migration, checksums.get(migration.number)))

@@ -347,6 +347,105 @@ describe.skipIf(server === undefined)('a batch in PostgreSQL that is not answere
   })
 
   test.each([
+    ['a missing right', '42501'],
+    ['a missing column', '42703'],
+    ['a damaged index', 'XX002'],
+    ['a trigger', 'P0001'],
+  ])(
+    'while %s makes the database refuse every charge, charges wait and new holds are refused',
+    async (_, code) => {
+      const { reads, one, aHold, hold, charges, problems } = await setUpWithHold()
+      const before = await charges()
+      const { tries, mend } = await failCharges(reads, code)
+      const capture = one.holds.capture(hold, aCharge(1))
+      await until('it was tried again', async () => (await tries()) > 1)
+
+      const refused = await rejection(one.holds.place(aHold(ZERO)))
+      const isWritable = one.batches.isWritable
+      await mend()
+
+      expect(refused).toMatchObject({ code: 'unavailable' })
+      expect(isWritable).toBe(false)
+      expect(await capture).toEqual({ cost: usd('1'), shortfall: ZERO })
+      expect(one.batches.isWritable).toBe(true)
+      expect(await charges()).toBe(before + 1)
+      expect(await problems()).toEqual([])
+    },
+  )
+
+  test('if the database refuses three charges in a row as unfit, the next one waits, and new holds are refused', async () => {
+    const { reads, one, aHold, charges, problems } = await setUpWithHold()
+    const before = await charges()
+    const holds = Array.from({ length: 5 }, () => aHold(ZERO))
+    await Promise.all(holds.map(placed => one.holds.place(placed)))
+    const [first, second, third, waiting, released] = holds as [Hold, Hold, Hold, Hold, Hold]
+    const { tries, mend } = await failCharges(reads, '23514')
+
+    const refused = []
+    for (const each of [first, second, third])
+      refused.push(await rejection(one.holds.capture(each, aCharge(1))))
+    const wasWritable = one.batches.isWritable
+    const capture = one.holds.capture(waiting, aCharge(1))
+    await until('the node knows', () => !one.batches.isWritable)
+    const tried = await tries()
+    // Writes of other kinds prove nothing.
+    await one.holds.release(released)
+    await until('it was tried again', async () => (await tries()) > tried)
+    const place = await rejection(one.holds.place(aHold(ZERO)))
+    await mend()
+
+    for (const error of [...refused, place]) expect(error).toMatchObject({ code: 'unavailable' })
+    expect(wasWritable).toBe(true)
+    expect(await capture).toEqual({ cost: usd('1'), shortfall: usd('1') })
+    expect(one.batches.isWritable).toBe(true)
+    expect(await charges()).toBe(before + 1)
+    expect(await problems()).toEqual([])
+  })
+
+  test('an unfit charge that waited is refused alone when another one is written', async () => {
+    const { one, aHold, charges, problems } = await setUpWithHold()
+    const before = await charges()
+    const holds = Array.from({ length: 5 }, () => aHold(ZERO))
+    await Promise.all(holds.map(placed => one.holds.place(placed)))
+    const [good, ...bad] = holds as [Hold, ...Hold[]]
+    const unfit = (hold: Hold) => rejection(one.holds.capture(hold, aCharge(1, { model: 'b\u0000' })))
+    for (const hold of bad.slice(1)) await unfit(hold)
+    const waiting = unfit(bad[0]!)
+    await until('the node knows', () => !one.batches.isWritable)
+
+    const captured = await one.holds.capture(good, aCharge(1))
+
+    expect(captured).toEqual({ cost: usd('1'), shortfall: usd('1') })
+    expect(await waiting).toMatchObject({ code: 'unavailable' })
+    expect(one.batches.isWritable).toBe(true)
+    expect(await charges()).toBe(before + 1)
+    expect(await problems()).toEqual([])
+  })
+
+  test.each([
+    ['a missing right', '42501'],
+    ['a damaged index', 'XX002'],
+  ])('the end of work that is refused for %s waits, and new holds are refused', async (_, code) => {
+    const { one, aHold } = await setUpWithHold()
+    let isBroken = true
+    const step = one.batches.run(
+      async ({ sql }) => {
+        if (isBroken) await sql.unsafe(`DO $$ BEGIN RAISE 'No' USING ERRCODE = '${code}'; END $$`)
+        return 'done'
+      },
+      { canWait: true },
+    )
+    await until('the node knows', () => !one.batches.isWritable)
+
+    const refused = await rejection(one.holds.place(aHold(ZERO)))
+    isBroken = false
+
+    expect(refused).toMatchObject({ code: 'unavailable' })
+    expect(await step).toBe('done')
+    expect((await one.holds.place(aHold(ZERO))).outcome).toBe('held')
+  })
+
+  test.each([
     ['waited for another one that waited for it', '40P01'],
     ['changed a row at the same time as another one', '40001'],
     ['did not get a lock in time', '55P03'],

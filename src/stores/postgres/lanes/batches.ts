@@ -29,6 +29,8 @@ const STEP_TRIES_MAX = 40
 const END_TRIES_MAX = 400
 /** How often the end of work is tried if each time nobody answers: it may be what takes the database too long. */
 const UNANSWERED_MAX = 5
+/** After this many refused charges without a written one between them, the fault is hardly that of each of them. */
+const REFUSED_CHARGES_MAX = 3
 /** How often a step is tried if its node is too slow each time, before its caller is refused. */
 const SLOW_TRIES_MAX = 3
 
@@ -55,6 +57,8 @@ export class Batches {
   #work: Promise<void> | undefined
   /** Why nothing can be written now. A batch that is committed ends it. */
   #failure: GatewayError | undefined
+  /** The charges that were refused alone since one was written. */
+  #refusedCharges = 0
   /** Why nothing is written any more. */
   #end: GatewayError | undefined
   #sealing: Timer | undefined
@@ -189,13 +193,10 @@ export class Batches {
     })
     switch (written.outcome) {
       case 'committed':
-        this.#failure = undefined
+        this.#noteWritten(parts, written.result)
         return this.#answerLater({ charges, ends, holds }, written.result)
       case 'refused':
-        if (parts.length > 1) return this.#waiting.putBackApart(parts, 0)
-        // Of no part, the database refuses all batches.
-        if (parts.length === 0) return this.#pause(written.cause)
-        return refuse(parts, notRecorded(written.cause))
+        return this.#settleRefused(parts, written.cause)
       case 'overtaken':
         if (tries + 1 < BATCH_TRIES_MAX) return this.#waiting.putBack(parts, tries + 1)
         this.#waiting.putBack(parts, 0)
@@ -227,12 +228,36 @@ export class Batches {
     else refuse(parts, notRecorded(cause))
   }
 
+  /** Refuses the part that is at fault alone. If the database refuses one charge after the other, they wait. */
+  async #settleRefused(parts: readonly Part[], cause: unknown): Promise<void> {
+    const [part] = parts
+    if (part === undefined) return this.#pause(cause)
+    if (parts.length > 1) return this.#waiting.putBackApart(parts, 0)
+    if (part.kind === 'charge') this.#refusedCharges += 1
+    if (part.kind !== 'charge' || this.#refusedCharges <= REFUSED_CHARGES_MAX)
+      return refuse(parts, notRecorded(cause))
+    // Behind the others, one of which may be written.
+    this.#waiting.add(part)
+    return this.#waiting.hasBatches ? this.#fail(cause) : this.#pause(cause)
+  }
+
+  /** Only a charge shows that charges can be written. If none waits, those of new requests have to. */
+  #noteWritten(parts: readonly Part[], answers: Answers): void {
+    if (answers.charges.some(answer => 'captured' in answer)) this.#refusedCharges = 0
+    if (parts.length === 0) this.#refusedCharges = Math.min(this.#refusedCharges, REFUSED_CHARGES_MAX)
+    this.#endFailure()
+  }
+
+  #endFailure(): void {
+    if (this.#refusedCharges <= REFUSED_CHARGES_MAX) this.#failure = undefined
+  }
+
   async #runStep(step: WaitingStep): Promise<void> {
     const startedAtMs = performance.now()
     const written = await this.#writer.run(step.work)
     switch (written.outcome) {
       case 'committed':
-        this.#failure = undefined
+        this.#endFailure()
         return answerStep(step, written.result)
       case 'refused':
         return step.answer.reject(written.cause)

@@ -2,7 +2,7 @@ import { SQL } from 'bun'
 import { GatewayError } from '../../../domain/errors.ts'
 import { CommitRows } from '../../books/rows/commit-rows.ts'
 import { lastMigration } from '../database/migrate.ts'
-import { cannotWriteNow, isEndedIdle, isFenced, isOvertaken, isRefusal } from '../database/database-errors.ts'
+import { meaningOf, type Meaning } from '../database/database-errors.ts'
 import { bunHashes, flushed, Lane, type LaneClaim, type LanePlace, type OwnCommit } from './lane.ts'
 import { PostedBatch, type Answers, type Asked } from './post.ts'
 import { runStep, type StepOutcome, type Work } from './step-writes.ts'
@@ -100,7 +100,7 @@ export class LaneWriter {
       return { outcome: 'refused', cause }
     }
     const sent = { place, ran: () => undefined }
-    return this.#write(sent, outcomeOfSent, async () => {
+    return this.#write(sent, outcomeOfBatch, async () => {
       // Both are sent at once. The second waits for the disk after the locks of the first are released.
       // The rows are hashed meanwhile.
       const posting = batch.send(this.#sql).then(result => {
@@ -243,13 +243,27 @@ function requireSealed(written: Written<unknown>, lane: bigint): void {
   throw new Error(`${known}. Another node stores it when the lane is silent.`, { cause: written.cause })
 }
 
-/** What an error means after a batch was sent. Only the server can say that it was not committed. */
+/** What an error means after work was sent. Only the server can say that it was not committed. */
+const outcomes: Readonly<Record<Meaning, Failure>> = {
+  fenced: 'fenced',
+  ended: 'idle',
+  lost: 'unanswered',
+  overtaken: 'overtaken',
+  taken: 'refused',
+  unfit: 'refused',
+  'not allowed': 'later',
+  later: 'later',
+  refused: 'refused',
+  unread: 'unanswered',
+}
+
 function outcomeOfSent(error: unknown): Failure {
-  if (isFenced(error)) return 'fenced'
-  if (isEndedIdle(error)) return 'idle'
-  if (isOvertaken(error)) return 'overtaken'
-  if (cannotWriteNow(error)) return 'later'
-  return isRefusal(error) ? 'refused' : 'unanswered'
+  return outcomes[meaningOf(error)]
+}
+
+/** The rules of a batch are the same for all of its parts: it is refused for one of them only if a row is unfit. */
+function outcomeOfBatch(error: unknown): Failure {
+  return meaningOf(error) === 'refused' ? 'later' : outcomeOfSent(error)
 }
 
 /** What an error means before the commit of a step was sent. If the connection is lost, it must be made again. */

@@ -10,7 +10,7 @@ import { until } from '../../../http1/testing/until.ts'
 import { usd, ZERO } from '../../../domain/money.ts'
 import { Batches } from './batches.ts'
 import { connections } from '../database/database.ts'
-import { isFenced } from '../database/database-errors.ts'
+import { meaningOf } from '../database/database-errors.ts'
 import { Lane, LANE_TTL_MS } from './lane.ts'
 import { PostedBatch } from './post.ts'
 import { sealSilentLanes } from './stored-rows.ts'
@@ -262,7 +262,7 @@ describe.skipIf(server === undefined)('lanes', () => {
     const late = await rejection(batch.send(sql))
 
     expect(found.fate).toBe('not committed')
-    expect(isFenced(late)).toBe(true)
+    expect(meaningOf(late)).toBe('fenced')
     expect(await reads`SELECT * FROM text_holds`).toHaveLength(0)
   })
 

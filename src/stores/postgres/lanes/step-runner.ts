@@ -1,7 +1,7 @@
 import type { SQL } from 'bun'
 import type { Ask, StepRunner, Step, StepLock } from '../../books/steps.ts'
 import type { Batches } from './batches.ts'
-import { isUniqueValueTaken } from '../database/database-errors.ts'
+import { meaningOf } from '../database/database-errors.ts'
 import type { Reads } from '../database/reads.ts'
 import { tell } from './lane-writer.ts'
 import type { StepWrites } from './step-writes.ts'
@@ -71,7 +71,7 @@ async function whileTaken<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run()
     } catch (error) {
-      if (!isUniqueValueTaken(error) || tries === TRIES_MAX) throw error
+      if (meaningOf(error) !== 'taken' || tries === TRIES_MAX) throw error
     }
   }
 }

@@ -48,6 +48,11 @@ export class WaitingWork {
     return this.#queue.length
   }
 
+  /** Whether batches that were tried in vain wait. */
+  get hasBatches(): boolean {
+    return this.#batches.length > 0
+  }
+
   add(work: Part | WaitingStep): void {
     this.#queue.push(work)
   }
