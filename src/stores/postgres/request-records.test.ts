@@ -9,6 +9,7 @@ import type { RecordedRequest, RequestRecordStore } from '../../gateway/ports/re
 import { RequestRecorder, WRITE_EVERY_MS } from '../../gateway/requests/request-recorder.ts'
 import { until } from '../../http1/testing/until.ts'
 import { connections } from './database/database.ts'
+import { grantUse } from './database/migrate.ts'
 import { openPostgresRecords, removeRequests, type RequestBounds } from './request-records.ts'
 
 const server = await runServer()
@@ -217,9 +218,8 @@ describe.skipIf(server === undefined)('the records in PostgreSQL', () => {
 
   test('a gateway that owns no tables writes, reads and drops records', async () => {
     const { url, sql, store: owner } = await open()
-    await sql.unsafe(`DROP ROLE IF EXISTS gateway; CREATE ROLE gateway LOGIN PASSWORD 'word';
-      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO gateway;
-      GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO gateway`)
+    await sql.unsafe(`DROP ROLE IF EXISTS gateway; CREATE ROLE gateway LOGIN PASSWORD 'word'`)
+    await grantUse(sql, 'gateway')
     ends.push(() => sql.unsafe('DROP OWNED BY gateway; DROP ROLE gateway'))
     const ofGateway = new URL(url)
     ofGateway.username = 'gateway'

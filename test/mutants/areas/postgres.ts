@@ -4,6 +4,7 @@ const BATCHES = 'src/stores/postgres/lanes/batches.ts'
 const LANES = 'src/stores/postgres/migrations/0001_books.sql'
 const POST = 'src/stores/postgres/migrations/0002_batches.sql'
 const LIMITS = 'src/stores/postgres/migrations/0008_limits.sql'
+const MIGRATION_TESTS = 'src/stores/postgres/database/migrate.test.ts'
 const BATCH_TESTS = 'src/stores/postgres/lanes/batches.test.ts'
 const HOLD_TESTS = 'src/stores/postgres/ledger/text-holds.test.ts'
 const LIMIT_TESTS = 'src/stores/postgres/limits/limits.test.ts'
@@ -59,6 +60,20 @@ export const postgresMutants: readonly Mutant[] = [
     text: "answers.charges.some(answer => 'captured' in answer)",
     replacement: 'true',
     tests: [BATCH_TESTS],
+  },
+  {
+    name: 'the role of a gateway becomes the owner of the tables through a temporary table',
+    file: LANES,
+    text: 'SECURITY DEFINER SET search_path = %I, pg_temp',
+    replacement: 'SECURITY DEFINER SET search_path = %I',
+    tests: [MIGRATION_TESTS],
+  },
+  {
+    name: 'every role of the database calls the functions that run as the owner of the tables',
+    file: LANES,
+    text: "EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', p_function);",
+    replacement: '',
+    tests: [MIGRATION_TESTS],
   },
   {
     name: 'a batch is committed after the node was told that it was not',

@@ -140,6 +140,43 @@ describe.skipIf(server === undefined)('the migrations of PostgreSQL', () => {
     expect(refused).toEqual(Array.from({ length: refused.length }, () => '42501'))
   })
 
+  test.each([
+    ['add_partitions', 'SELECT add_partitions(4)'],
+    ['bound_requests_v1', 'SELECT bound_requests_v1(1, 1, 1, NULL)'],
+  ])('a role that owns no tables cannot have %s use its temporary tables instead', async (_, call) => {
+    const { owner, runtime } = await withRoles()
+    await migrate(owner)
+    await grantUse(owner, 'gate')
+    await owner.unsafe(insertOf('charges'))
+    await runtime.unsafe(TAKE_OVER)
+    // Records that the part of the newest records is full.
+    await runtime`SELECT nextval('request_numbers') FROM generate_series(1, 9)`
+
+    await runtime.unsafe(call)
+
+    const [found] = await owner<object[]>`
+      SELECT has_table_privilege('gate', 'charges', 'UPDATE') AS "canChange", cost FROM charges`
+    expect(found).toEqual({ canChange: false, cost: 1n })
+  })
+
+  test('each function that runs as the owner sees temporary tables last, and only the role of the gateway calls it', async () => {
+    const { owner } = await withRoles()
+    await migrate(owner)
+    await grantUse(owner, 'gate')
+
+    const found = await owner<object[]>`
+      SELECT proname, array_to_string(proconfig, ';') ~ '(^|;)search_path=public, pg_temp(;|$)' AS "isSafe",
+          has_function_privilege('gate', oid, 'EXECUTE') AS "isForGate",
+          has_function_privilege('pg_monitor', oid, 'EXECUTE') AS "isForOthers"
+        FROM pg_proc WHERE prosecdef AND pronamespace = 'public'::regnamespace ORDER BY proname`
+
+    const safe = { isSafe: true, isForGate: true, isForOthers: false }
+    expect([...found]).toEqual([
+      { proname: 'add_partitions', ...safe },
+      { proname: 'bound_requests_v1', ...safe },
+    ])
+  })
+
   test('a role without rights on the tables is told which setting gives them', async () => {
     const { owner, runtime } = await withRoles()
     await migrate(owner)
@@ -256,6 +293,24 @@ async function partitionsOf(sql: SQL): Promise<readonly string[]> {
     WHERE inhparent IN ('charges'::regclass, 'operations'::regclass) ORDER BY relname`
   return rows.map(({ name }) => name)
 }
+
+/** Tries to run statements as the owner of a function, through triggers and views of temporary tables of its caller. */
+const TAKE_OVER = `
+  CREATE FUNCTION pg_temp.take_over() RETURNS void LANGUAGE plpgsql AS $$
+  BEGIN
+    IF current_user = 'gate' THEN RETURN; END IF;
+    ALTER TABLE public.charges DISABLE TRIGGER ALL;
+    UPDATE public.charges SET cost = 999;
+    GRANT ALL ON public.charges TO gate;
+  END $$;
+  CREATE FUNCTION pg_temp.taking() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN PERFORM pg_temp.take_over(); RETURN NEW; END';
+  CREATE TEMP TABLE request_parts (number bigint, began_at_ms bigint, last_before bigint);
+  INSERT INTO request_parts VALUES (900, 0, 0);
+  CREATE TEMP TABLE requests_900 (at bigint);
+  CREATE TRIGGER taking BEFORE INSERT ON request_parts FOR EACH ROW EXECUTE FUNCTION pg_temp.taking();
+  CREATE TEMP VIEW pg_inherits AS SELECT i.* FROM pg_catalog.pg_inherits i, pg_temp.take_over();
+  GRANT ALL ON pg_temp.request_parts, pg_temp.pg_inherits TO PUBLIC`
 
 /** A new database of one role, and another role that may only connect to it. */
 async function withRoles() {

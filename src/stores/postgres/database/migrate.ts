@@ -134,7 +134,7 @@ function noRights(cause: Error): Error {
 
 /**
  * Lets another role than the owner read and write the rows, and nothing more: it cannot change the schema, nor change
- * or delete rows of tables that only grow. Repeating it adds the tables of later migrations.
+ * or delete rows of tables that only grow. Repeating it adds the tables and functions of later migrations.
  */
 export async function grantUse(owner: SQL, role: string): Promise<void> {
   await owner.begin(async sql => {
@@ -146,7 +146,16 @@ export async function grantUse(owner: SQL, role: string): Promise<void> {
     await sql.unsafe(`GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA ${names.schema} TO ${names.role}`)
     for (const { name, rights } of await tablesWithRights(sql))
       await sql.unsafe(`GRANT ${rights} ON ${name} TO ${names.role}`)
+    for (const { name } of await functionsOfOwner(sql))
+      await sql.unsafe(`GRANT EXECUTE ON FUNCTION ${name} TO ${names.role}`)
   })
+}
+
+/** The functions that run as their owner, whoever calls them. Everybody may call the others. */
+function functionsOfOwner(sql: SQL) {
+  return sql<{ name: string }[]>`
+    SELECT oid::regprocedure::text AS name FROM pg_proc
+      WHERE pronamespace = current_schema()::regnamespace AND prosecdef AND pg_has_role(proowner, 'USAGE')`
 }
 
 /** Partitions need no rights: they are used through their tables. */

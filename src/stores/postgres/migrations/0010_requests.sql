@@ -141,9 +141,9 @@ $$;
 -- Begins a part if the newest one is a day old or has an eighth of the rows or bytes that are kept. Long times have 32
 -- parts, because a list looks into each of them. Otherwise it drops at most one part: in one transaction with a drop
 -- that a long query delays, no part would begin. Returns true if it must be called again, and null if it could not look
--- or drop now, because another node does it or a query reads. It runs as its owner, because a gateway owns no tables.
+-- or drop now, because another node does it or a query reads.
 CREATE FUNCTION bound_requests_v1(p_kept_ms bigint, p_rows_max bigint, p_bytes_max bigint, p_now_ms bigint)
-RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '500ms' AS $$
+RETURNS boolean LANGUAGE plpgsql SET lock_timeout = '500ms' AS $$
 DECLARE
   v_now_ms bigint := now_ms(p_now_ms);
   v_newest request_parts;
@@ -173,6 +173,7 @@ BEGIN
 EXCEPTION WHEN lock_not_available THEN
   RETURN NULL;
 END $$;
+SELECT run_as_owner('bound_requests_v1');
 
 -- The counts of requests, for reports. A row without a time range of its own is 0 wide: `bucket` is 0 for all measures
 -- but times. The free room of a page lets a count change without new entries in the index.
