@@ -52,6 +52,20 @@ describe.skipIf(server === undefined)('the upkeep of a PostgreSQL database', () 
     expect(await partitionProblem(sql)).toBeUndefined()
   })
 
+  test('names the month that has no partition, also if later ones have some', async () => {
+    const sql = await open()
+    const rows = await sql<{ name: string }[]>`
+      SELECT relname AS name FROM pg_class WHERE relname ~ '^operations_[0-9]{4}_[0-9]{2}$' ORDER BY relname`
+
+    await sql.unsafe(`DROP TABLE ${rows[1]!.name}`)
+    const next = await partitionProblem(sql)
+    await sql.unsafe(`DROP TABLE ${rows[0]!.name}`)
+    const now = await partitionProblem(sql)
+
+    expect(next).toContain('no partition for the charges of the next month, so they could not be written.')
+    expect(now).toContain('no partition for the charges of this month, so they cannot be written.')
+  })
+
   test('lists the nodes that have a lane, with their open holds and clocks, and which are too old', async () => {
     const sql = await open()
     await sql`SELECT claim_lane_v1('one', '1.2.3', 11, 1000, ${NOW})`

@@ -21,10 +21,12 @@ export async function upkeep(sql: SQL, nowMs: number | null): Promise<void> {
       LIMIT ${DELETED_MAX})`
 }
 
-/** A sentence for the operator if charges of the next month could not be written. */
+/** A sentence for the operator if charges of this month or the next one cannot be written. */
 export async function partitionProblem(query: ReadQuery): Promise<string | undefined> {
-  if ((await partitionMonthsAhead(query)) >= 1) return undefined
-  return `The database has no partition for the charges of the next month, so they could not be written. Run SELECT add_partitions(${PARTITION_MONTHS}) in it as the owner of the tables.`
+  const ahead = await partitionMonthsAhead(query)
+  if (ahead >= 1) return undefined
+  const missing = ahead < 0 ? 'this month, so they cannot' : 'the next month, so they could not'
+  return `The database has no partition for the charges of ${missing} be written. Run SELECT add_partitions(${PARTITION_MONTHS}) in it as the owner of the tables.`
 }
 
 /** A sentence for the operator if the role of the gateway could change charges and delete tables. */

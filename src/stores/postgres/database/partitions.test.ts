@@ -30,4 +30,35 @@ describe.skipIf(server === undefined)('the partitions of a month', () => {
 
     expect([missing, await partitionMonthsAhead(sql)]).toEqual([2, 3])
   })
+
+  test.each([
+    ['this month', 0, 'DROP TABLE', -1],
+    ['the next month', 1, 'DROP TABLE', 0],
+    ['the month after that', 2, 'DROP TABLE', 1],
+    ['the next month, whose table is no partition any more', 1, 'ALTER TABLE charges DETACH PARTITION', 0],
+  ])(
+    'the missing partition of %s is seen although later ones exist, and added',
+    async (_, after, remove, ahead) => {
+      await using sql = new SQL({ url: await anEmptyDatabase(server!), max: 1, bigint: true })
+      await migrate(sql)
+      const rows = await sql<{ name: string }[]>`
+      SELECT relname AS name FROM pg_class WHERE relname ~ '^charges_[0-9]{4}_[0-9]{2}$' ORDER BY relname`
+      await sql.unsafe(`${remove} ${rows[after]!.name}`)
+      const missing = await partitionMonthsAhead(sql)
+
+      await addPartitions(sql)
+
+      expect([missing, await partitionMonthsAhead(sql)]).toEqual([ahead, 3])
+    },
+  )
+
+  test('the partitions of months in which no gateway ran are added', async () => {
+    await using sql = new SQL({ url: await anEmptyDatabase(server!), max: 1, bigint: true })
+    await migrate(sql)
+
+    await sql`SELECT add_partitions(3, clock_timestamp() + interval '8 months')`
+
+    const rows = await sql<object[]>`SELECT FROM pg_class WHERE relname ~ '^charges_[0-9]{4}_[0-9]{2}$'`
+    expect(rows).toHaveLength(12)
+  })
 })

@@ -301,8 +301,9 @@ BEGIN
   EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', p_function);
 END $$;
 
--- Adds the partitions of operations and charges until this many months ahead of a time. The first call makes one for
--- everything earlier, too. Repeating it changes nothing.
+-- Adds the partitions of operations and charges that are missing until this many months ahead of a time. The first call
+-- makes one for everything earlier, too. Repeating it changes nothing. A table with the name of a missing partition was
+-- one before, and becomes one again.
 CREATE FUNCTION add_partitions(p_months integer, p_now timestamptz DEFAULT clock_timestamp()) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -314,25 +315,39 @@ BEGIN
   -- Two nodes that do this at once do it one after the other.
   PERFORM pg_advisory_xact_lock(7046029254386354);
   FOREACH v_table IN ARRAY ARRAY['operations', 'charges'] LOOP
-    SELECT max(relname) INTO v_last FROM pg_inherits JOIN pg_class ON oid = inhrelid
-      WHERE inhparent = v_table::regclass AND relname ~ '_[0-9]{4}_[0-9]{2}$';
     v_month := date_trunc('month', p_now AT TIME ZONE 'UTC');
-    IF v_last IS NULL THEN
+    IF NOT EXISTS (SELECT FROM pg_inherits WHERE inhparent = v_table::regclass) THEN
       EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (MINVALUE) TO (%s)',
         v_table || '_before', v_table, first_key(v_month));
-    ELSE
-      v_month := to_date(right(v_last, 7), 'YYYY_MM') + interval '1 month';
     END IF;
+    -- The months after the last partition are missing, too, if no gateway ran in them.
+    SELECT max(relname) INTO v_last FROM pg_inherits JOIN pg_class ON oid = inhrelid
+      WHERE inhparent = v_table::regclass AND relname ~ '_[0-9]{4}_[0-9]{2}$';
+    v_month := least(v_month, to_date(right(v_last, 7), 'YYYY_MM') + interval '1 month');
     WHILE v_month <= p_now AT TIME ZONE 'UTC' + make_interval(months => p_months) LOOP
       v_name := v_table || to_char(v_month, '_YYYY_MM');
-      -- Attaching takes a weaker lock than creating the table as a partition, so that charges go on.
-      EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS)', v_name, v_table);
-      EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%s) TO (%s)',
-        v_table, v_name, first_key(v_month), first_key(v_month + interval '1 month'));
+      IF NOT EXISTS (
+        SELECT FROM partition_ranges(v_table::regclass)
+          WHERE from_key <= first_key(v_month) AND to_key >= first_key(v_month + interval '1 month')
+      ) THEN
+        -- Attaching takes a weaker lock than creating the table as a partition, so that charges go on.
+        EXECUTE format('CREATE TABLE IF NOT EXISTS %I (LIKE %I INCLUDING DEFAULTS)', v_name, v_table);
+        EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%s) TO (%s)',
+          v_table, v_name, first_key(v_month), first_key(v_month + interval '1 month'));
+      END IF;
       v_month := v_month + interval '1 month';
     END LOOP;
   END LOOP;
 END $$;
+
+-- The first keys of the partitions of a table, and those after them.
+CREATE FUNCTION partition_ranges(p_table regclass) RETURNS TABLE (from_key bigint, to_key bigint)
+LANGUAGE sql STABLE AS $$
+  SELECT coalesce(nullif(bounds[1], 'MINVALUE')::bigint, -9223372036854775808), bounds[2]::bigint
+    FROM pg_inherits JOIN pg_class ON oid = inhrelid,
+      regexp_match(pg_get_expr(relpartbound, oid), 'FROM \(''?(MINVALUE|-?\d+)''?\) TO \(''?(-?\d+)''?\)') AS bounds
+    WHERE inhparent = p_table AND NOT inhdetachpending
+$$;
 
 -- The smallest first half of an id of this time, in UTC.
 CREATE FUNCTION first_key(p_time timestamp) RETURNS bigint LANGUAGE sql IMMUTABLE AS
