@@ -37,6 +37,32 @@ export function apiKeysConform(kind: StoreKind): void {
       expect(await store.apiKeys.authenticate(base64(bytes))).toEqual({ account, apiKey })
     })
 
+    test('the keys of all accounts are listed newest first, page by page, with those that match a search', async () => {
+      const { store } = await kind.open()
+      const accounts = [await make(store.accounts, 'Ada'), await make(store.accounts, '100% Ben')]
+      const keys = []
+      for (const index of [1, 2, 3, 4]) {
+        const account = accounts[index % 2]!
+        keys.unshift(await makeKey(store, account, new Uint8Array(32).fill(index)))
+      }
+      const revoked = await store.apiKeys.update(keys[0]!.publicId, REVOKED, at(NOW + 1))
+
+      const first = await store.apiKeys.listAll({ limit: 3 })
+      const second = await store.apiKeys.listAll({ limit: 3, cursor: first.next! })
+      const found = async (search: string) => (await store.apiKeys.listAll({ limit: 9, search })).keys
+
+      expect([...first.keys, ...second.keys]).toEqual([revoked, ...keys.slice(1)])
+      expect(second.next).toBeUndefined()
+      expect(await found('ADA')).toEqual([revoked, keys[2]!])
+      expect(await found('0% b')).toEqual([keys[1]!, keys[3]!])
+      expect(await found(keys[1]!.publicId)).toEqual([keys[1]!])
+      expect(await found('tg_live_')).toHaveLength(4)
+      expect(await found('tg%live')).toEqual([])
+      expect(await rejection(store.apiKeys.listAll({ limit: 1, cursor: 'none' }))).toMatchObject({
+        code: 'invalid_field',
+      })
+    })
+
     test('a revoked key is refused at once, and after a restart', async () => {
       const { store, reopen } = await kind.open()
       const { apiKey, hash } = await makeWithKey(store)

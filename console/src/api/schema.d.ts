@@ -120,6 +120,11 @@ export interface paths {
     get: operations["readKeyDefaults"];
     patch: operations["changeKeyDefaults"];
   };
+  "/admin/api/keys": {
+    parameters: {
+    };
+    get: operations["listAllKeys"];
+  };
   "/admin/api/keys/find": {
     parameters: {
     };
@@ -1849,6 +1854,23 @@ export interface components {
       routes: ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
       allowed_addresses: string[] | null;
       last_used_on: string | null;
+    };
+    KeyOfAccount: {
+      id: string;
+      name: string;
+      prefix: string;
+      project: string | null;
+      secrets: components["schemas"]["KeySecret"][];
+      created_at: string;
+      revoked_at: string | null;
+      expires_at: string | null;
+      disabled_at: string | null;
+      models: string[] | null;
+      routes: ("chat_completions" | "responses" | "messages" | "embeddings" | "images" | "videos")[] | null;
+      allowed_addresses: string[] | null;
+      last_used_on: string | null;
+      account: string | null;
+      account_name: string | null;
     };
     FoundKey: {
       id: string;
@@ -4061,6 +4083,26 @@ export interface operations {
       200: {
         content: {
           "application/json": components["schemas"]["KeyDefaults"];
+        };
+      };
+    };
+  };
+  listAllKeys: {
+    parameters: {
+      query?: {
+        search?: string;
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["KeyOfAccount"][];
+            has_more: boolean;
+            next: string | null;
+          };
         };
       };
     };

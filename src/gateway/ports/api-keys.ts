@@ -35,6 +35,12 @@ export interface ApiKeys {
   list(accountId: number): Promise<readonly ApiKey[]>
 
   /**
+   * One page of the keys of all accounts, including revoked ones, newest first. Throws `invalid_field` for a cursor that
+   * the store did not give.
+   */
+  listAll(page: KeyPage): Promise<{ readonly keys: readonly ApiKey[]; readonly next?: string }>
+
+  /**
    * The keys with an id, or with a secret of this hash or these first characters; also revoked keys and ended secrets.
    * Oldest first. Several can begin alike.
    */
@@ -84,6 +90,17 @@ export interface ApiKeys {
    * them too. If it fails, a later call writes them.
    */
   writeUses(): Promise<void>
+}
+
+export type KeyPage = {
+  readonly limit: number
+  /**
+   * Only keys with this part in their name or in the name of their account, in upper or lower case, in their id, or in
+   * their first characters.
+   */
+  readonly search?: string
+  /** The `next` of the page before; opaque. */
+  readonly cursor?: string
 }
 
 /** How a key can be found: by its id, the SHA-256 of its text, or its first 12 characters. */

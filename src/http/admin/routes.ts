@@ -34,6 +34,7 @@ import { getJobContent } from './reports/job-content.ts'
 import {
   deleteKeyOfAccount,
   getKey,
+  listAllKeys,
   listKeys,
   patchKey,
   postKey,
@@ -143,6 +144,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'accounts/{account}/statement', methods: { GET: reading(getStatement) } },
   { path: 'charges/{charge}/refund', methods: { POST: full(postRefund) } },
   { path: 'key-defaults', methods: { GET: reading(getKeyDefaults), PATCH: full(patchKeyDefaults) } },
+  { path: 'keys', methods: { GET: reading(listAllKeys) } },
   { path: 'keys/find', methods: { POST: reading(postKeySearch) } },
   { path: 'keys/{id}', methods: { GET: reading(getKey), PATCH: full(patchKey) } },
   { path: 'keys/{id}/rotate', methods: { POST: full(postRotation) } },

@@ -46,6 +46,24 @@ test('an unknown name is named, and near names are suggested', async () => {
   await ok('DELETE', 'providers/near-provider')
 })
 
+test('the keys of all accounts are listed with their accounts, and found by the name of one', async () => {
+  const { id: account } = await ok('POST', 'accounts', { name: 'key lister' })
+  const { id: project } = await ok('POST', `accounts/${account}/projects`, { name: 'search' })
+  const { key: text, ...made } = await ok('POST', `accounts/${account}/keys`, { name: 'new', project })
+
+  const all = await ok('GET', 'keys?limit=1')
+  const found = await ok('GET', 'keys?search=KEY%20LIST')
+  const refused = await refusal('GET', `keys?search=${'x'.repeat(201)}`)
+
+  const { id, prefix, secrets } = made as Row
+  expect(all['data']).toMatchObject([
+    { id, prefix, secrets, name: 'new', project, account, account_name: 'key lister' },
+  ])
+  expect(found['data']).toEqual(all['data'])
+  expect(JSON.stringify(found)).not.toContain(text)
+  expect(refused).toMatchObject({ status: 400, param: 'search' })
+})
+
 test('an account whose name has a slash is found with the escaped name', async () => {
   const made = await ok('POST', 'accounts', { name: 'acme / north' })
 

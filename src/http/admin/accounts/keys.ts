@@ -1,3 +1,4 @@
+import type { Account } from '../../../domain/accounts/account.ts'
 import type { ApiKey } from '../../../domain/accounts/api-key.ts'
 import { encodeKeySettings } from '../../../domain/accounts/key-settings.ts'
 import { GatewayError } from '../../../domain/errors.ts'
@@ -8,9 +9,10 @@ import { findKey, findKeyOfPath, secretNamed } from '../../../gateway/admin/acco
 import { limitsOf } from '../../account/limits-json.ts'
 import type { BufferedReply } from '../../request-context.ts'
 import { accountOf } from './accounts.ts'
-import { flagField, optionalTextField, readFields, refuseEmpty, textField } from '../body.ts'
+import { flagField, optionalTextField, readFields, refuseEmpty, textField, wrongField } from '../body.ts'
 import { adminReply, type AdminCall } from '../call.ts'
 import type { AccountPorts } from '../ports.ts'
+import { readAdminPage } from '../query.ts'
 import { secretBodies } from './key-secrets.ts'
 import { projectOfAccount } from './projects.ts'
 import { keyTermFields, keyTerms, warningsOf } from './terms.ts'
@@ -20,6 +22,52 @@ export async function listKeys({ params }: AdminCall, ports: AccountPorts): Prom
   const account = await accountOf(params, ports)
   const [keys, projects] = await Promise.all([ports.apiKeys.list(account.id), projectIds(account.id, ports)])
   return adminReply({ data: keys.map(key => keyBody(key, projects, ports.clock.now())) })
+}
+
+/** More than any name or id has. */
+const SEARCH_CHARS_MAX = 200
+
+/**
+ * One page of the keys of all accounts with their accounts, newest first: all, or those with a part of a name, an id or
+ * the first characters (`?search=`).
+ */
+export async function listAllKeys({ query }: AdminCall, ports: AccountPorts): Promise<BufferedReply> {
+  const { limit, cursor } = readAdminPage(query, ['search'])
+  const search = query.get('search') ?? ''
+  if (search.length > SEARCH_CHARS_MAX || search.includes('\0'))
+    throw wrongField('search', `must be a part of a name or an id, of at most ${SEARCH_CHARS_MAX} characters`)
+  const { keys, next } = await ports.apiKeys.listAll({
+    limit,
+    ...(search === '' ? {} : { search }),
+    ...(cursor === undefined ? {} : { cursor }),
+  })
+  const owners = await ownersOf(keys, ports)
+  return adminReply({
+    data: keys.map(key => keyWithOwner(key, owners.get(key.accountId) ?? NO_OWNER, ports.clock.now())),
+    has_more: next !== undefined,
+    next: next ?? null,
+  })
+}
+
+type Owner = { readonly account: Account | undefined; readonly projects: ReadonlyMap<number, string> }
+const NO_OWNER: Owner = { account: undefined, projects: new Map() }
+
+/** The accounts of keys with their projects, by the numbers of the accounts. */
+async function ownersOf(keys: readonly ApiKey[], ports: AccountPorts): Promise<ReadonlyMap<number, Owner>> {
+  const ids = [...new Set(keys.map(({ accountId }) => accountId))]
+  const read = async (id: number) => {
+    const [account, projects] = await Promise.all([ports.accounts.findAccountById(id), projectIds(id, ports)])
+    return [id, { account, projects }] as const
+  }
+  return new Map(await Promise.all(ids.map(read)))
+}
+
+function keyWithOwner(key: ApiKey, { account, projects }: Owner, nowMs: number): object {
+  return {
+    ...keyBody(key, projects, nowMs),
+    account: account?.publicId ?? null,
+    account_name: account?.name ?? null,
+  }
 }
 
 /** A key with its limits. */

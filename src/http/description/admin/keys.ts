@@ -7,8 +7,20 @@ import {
   noDefaults,
 } from '../key-settings.ts'
 import { limitChanges, limitMembers, limitsExample, termChanges, terms, warnings } from '../limits.ts'
-import { ok, type Parameter, type Paths, bodyOf } from '../operation.ts'
-import { about, closed, flag, idOf, listOf, nullable, object, ref, text, type Members } from '../schema.ts'
+import { ok, pageParameters, type Parameter, type Paths, bodyOf } from '../operation.ts'
+import {
+  about,
+  closed,
+  flag,
+  idOf,
+  listOf,
+  nullable,
+  object,
+  pageSchema,
+  ref,
+  text,
+  type Members,
+} from '../schema.ts'
 import { ACCOUNT, accountParameter, AT, common, name, ofAccount } from './accounts.ts'
 
 const KEY = 'key_01m7yafb7z000c1awn4tmfekz0'
@@ -16,6 +28,11 @@ const KEY = 'key_01m7yafb7z000c1awn4tmfekz0'
 export const adminKeySchemas: Members = {
   LimitedKey: object({ ...keyMembers, ...limitMembers }, warnings),
   ApiKey: object(keyMembers),
+  KeyOfAccount: object({
+    ...keyMembers,
+    account: nullable(idOf('acct')),
+    account_name: nullable(text),
+  }),
   FoundKey: object({
     ...keyMembers,
     found_secret: about(
@@ -130,6 +147,30 @@ export const adminKeyPaths: Paths = {
       }),
       replies: ok('The defaults.', ref('KeyDefaults'), defaults),
       errors: [],
+    },
+  },
+  keys: {
+    get: {
+      ...common,
+      id: 'listAllKeys',
+      summary: 'The keys of all accounts, newest first',
+      parameters: [
+        {
+          name: 'search',
+          in: 'query',
+          description:
+            'Only keys with this part in their name or in the name of their account, in upper or lower case, in their id, or in their first 12 characters.',
+          schema: text,
+          example: 'laptop',
+        },
+        ...pageParameters,
+      ],
+      replies: ok('A page.', pageSchema(ref('KeyOfAccount')), {
+        data: [{ ...key, account: ACCOUNT, account_name: 'ada' }],
+        has_more: false,
+        next: null,
+      }),
+      errors: ['invalid_field'],
     },
   },
   'keys/find': {

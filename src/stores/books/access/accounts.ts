@@ -16,6 +16,7 @@ import { accountFrom, switchesFrom, type AccountRow } from '../rows/account-rows
 import type { SqlValue } from '../rows/canonical.ts'
 import { keepPriceList } from '../catalog/catalog-tables.ts'
 import { cursorOf, pageOf, readCursor } from '../cursors.ts'
+import { CONTAINS, NAME_CONTAINS, namePatterns, partOfText } from '../part-of-text.ts'
 import { all, booksOf, first, insert, run, type StepRunner, type Step } from '../steps.ts'
 import { appendAudit } from './audit-log.ts'
 import type { AccountEvents, AuditedChange, CountRequests, ForgetKeys } from './changes.ts'
@@ -62,7 +63,7 @@ export class StoredAccounts implements Accounts {
       const found =
         search === ''
           ? yield* accountsWhere('id > ? ORDER BY id LIMIT ?', after, limit + 1)
-          : yield* accountsWhere(MATCHING, ...matchOf(search), after, limit + 1)
+          : yield* accountsWhere(MATCHING, ...namePatterns(search), partOfText(search), after, limit + 1)
       const { shown: accounts, ...next } = pageOf(found, limit, ({ id }) => cursorOf(BigInt(id)))
       return { accounts, ...next }
     })
@@ -77,14 +78,7 @@ export class StoredAccounts implements Accounts {
   }
 }
 
-/** SQLite converts only ASCII to lower case, so a name is also compared as it is. */
-const MATCHING = `(lower(name) LIKE ? ESCAPE '!' OR name LIKE ? ESCAPE '!' OR public_id LIKE ? ESCAPE '!')
-  AND id > ? ORDER BY id LIMIT ?`
-
-function matchOf(search: string): readonly [string, string, string] {
-  const part = `%${search.replaceAll(/[!%_]/g, '!$&')}%`
-  return [part.toLowerCase(), part, part]
-}
+const MATCHING = `(${NAME_CONTAINS} OR public_id ${CONTAINS}) AND id > ? ORDER BY id LIMIT ?`
 
 function* createAccount(request: Parameters<Accounts['createAccount']>[0]): Step<Account> {
   const { publicId, name, sandboxOnly, audit } = request

@@ -10,10 +10,12 @@ import { writeKeySettings } from '../../../domain/accounts/key-settings.ts'
 import { GatewayError } from '../../../domain/errors.ts'
 import { patchLimits } from '../../../domain/limits/limits-row.ts'
 import type { Editor } from '../../../gateway/ports/accounts.ts'
-import type { ApiKeys, Authenticated, KeyName } from '../../../gateway/ports/api-keys.ts'
+import type { ApiKeys, Authenticated, KeyName, KeyPage } from '../../../gateway/ports/api-keys.ts'
 import type { Audit } from '../../../gateway/ports/audit.ts'
 import { apiKeysTable, keySecretsTable } from '../rows/access-tables.ts'
 import type { ApiKeyRow, ProjectRow } from '../rows/account-rows.ts'
+import { cursorOf, pageOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
+import { CONTAINS, NAME_CONTAINS, namePatterns, partOfText } from '../part-of-text.ts'
 import { all, first, insert, run, type StepRunner, type Step } from '../steps.ts'
 import { appendAudit } from './audit-log.ts'
 import type { ForgetKeys } from './changes.ts'
@@ -50,6 +52,10 @@ export class StoredApiKeys implements ApiKeys {
 
   list(accountId: number): Promise<readonly ApiKey[]> {
     return this.#parts.stepRunner.read(() => keysWhere('account_id = ? ORDER BY id', accountId))
+  }
+
+  listAll(page: KeyPage): ReturnType<ApiKeys['listAll']> {
+    return this.#parts.stepRunner.read(() => pageOfKeys(page))
   }
 
   find(by: KeyName): Promise<readonly ApiKey[]> {
@@ -178,6 +184,27 @@ function writeChanges({ id, name, revokedAtMs, disabledAtMs, settings }: ApiKey)
     writeKeySettings(settings),
     id,
   )
+}
+
+function* pageOfKeys({ limit, cursor, search = '' }: KeyPage) {
+  const before = cursor === undefined ? ROW_ID_MAX : readCursor(cursor).value
+  const [condition, values] = search === '' ? ['', []] : [MATCHING, matchOf(search)]
+  const rows = yield* all<ApiKeyRow>(
+    `SELECT * FROM api_keys WHERE ${condition} id < ? ORDER BY id DESC LIMIT ?`,
+    ...values,
+    before,
+    limit + 1,
+  )
+  const { shown, ...next } = pageOf(rows, limit, ({ id }) => cursorOf(id))
+  return { keys: yield* keysFrom(shown), ...next }
+}
+
+const MATCHING = `(${NAME_CONTAINS} OR public_id ${CONTAINS} OR prefix ${CONTAINS}
+  OR account_id IN (SELECT id FROM accounts WHERE ${NAME_CONTAINS})) AND`
+
+function matchOf(search: string): readonly string[] {
+  const [part, name] = [partOfText(search), namePatterns(search)]
+  return [...name, part, part, ...name]
 }
 
 function* keyOf(publicId: string): Step<ApiKey> {
