@@ -59,6 +59,14 @@ describe('the page of the console', () => {
     })
   })
 
+  test('a browser that opens the address of the gateway is sent to the console, and a program gets 404', async () => {
+    const browser = await get('/', { accept: 'text/html,application/xhtml+xml' })
+    const program = await get('/', { accept: '*/*' }).catch((error: unknown) => error)
+
+    expect(browser).toMatchObject({ status: 302, headers: { location: 'ops/console/' } })
+    expect(program).toMatchObject({ code: 'not_found', message: 'No route matches GET /.' })
+  })
+
   test('a copy that is not built says how to build it', async () => {
     const refusal = await get('/ops/console/', {}, false).catch((error: unknown) => error)
 

@@ -69,9 +69,18 @@ export function consoleFileRoutes(path: string, files: ConsoleFiles | undefined)
   const serve = files === undefined ? refuseUnbuilt : fileServer(path, files)
   const GET = async ({ request }: { readonly request: IncomingRequest }) => serve(request)
   return [
+    { path: '/', name: 'console.start', methods: { GET: async ({ request }) => goToConsole(request, path) } },
     { path, name: 'console.files', methods: { GET } },
     { path: `${path}/*`, name: 'console.files', methods: { GET } },
   ]
+}
+
+/** Sends a browser that opens the address of the gateway to the console. Programs get 404, as for any unknown path. */
+function goToConsole(request: IncomingRequest, path: string): HttpReply {
+  if (!(request.header('accept') ?? '').includes('text/html'))
+    throw new GatewayError('not_found', 'No route matches GET /.', { shouldRetry: false })
+  // Relative, because a proxy may serve the gateway below a prefix.
+  return { status: 302, headers: { location: `${path.slice(1)}/`, vary: 'accept' }, body: null }
 }
 
 /** The line of the page that says where the gateway is, from the base address. */

@@ -59,7 +59,10 @@ test('a provider that fails has an open circuit and its failures, and the overvi
     recent_failures: [{ model: 'x', reason: 'server' }, { reason: 'server' }, { reason: 'server' }],
   })
   expect(data.find(({ provider }) => provider === 'keyless')).toMatchObject({ state: 'healthy' })
-  expect(overview.alerts).toContainEqual(expect.objectContaining({ kind: 'circuit' }))
+  expect(overview.alerts).toContainEqual({
+    kind: 'circuit',
+    message: '"x" of the provider "main" failed 3 times in a row. No other upstream serves "gpt-x".',
+  })
 })
 
 test('a test of a provider says whether it works, without its key, and leaves an audit line', async () => {

@@ -63,6 +63,8 @@ export type Overview = {
 
 const MS_PER_HOUR = 3_600_000
 const MS_PER_DAY = 24 * MS_PER_HOUR
+/** Of models in one alert. */
+const NAMES_MAX = 3
 /** More would hide the others. */
 const ALERTS_OF_MODELS_MAX = 5
 
@@ -88,7 +90,9 @@ export async function readOverview(ports: OverviewPorts): Promise<Overview> {
     books,
     alerts: [
       ...booksAlerts(books, storeProblem),
-      ...circuits.filter(({ state }) => state !== 'closed').map(circuitAlert),
+      ...circuits
+        .filter(({ state }) => state !== 'closed')
+        .map(state => circuitAlert(state, ports.catalog.current())),
       ...otherAlerts(ports),
       ...modelAlerts(ports),
     ],
@@ -122,11 +126,24 @@ function booksAlerts(books: BooksState, storeProblem: string | undefined): reado
   return alerts
 }
 
-function circuitAlert({ provider, model, failures }: CircuitState): Alert {
-  return {
-    kind: 'circuit',
-    message: `"${model}" of the provider "${provider}" failed ${failures} times in a row. Other upstreams are preferred.`,
-  }
+function circuitAlert({ provider, model, failures }: CircuitState, catalog: Catalog): Alert {
+  const failed = `"${model}" of the provider "${provider}" failed ${failures} times in a row.`
+  return { kind: 'circuit', message: `${failed} ${consequenceOf({ provider, model }, catalog)}` }
+}
+
+/** What an open circuit means for the models that its upstream serves. */
+function consequenceOf(
+  { provider, model }: Pick<CircuitState, 'provider' | 'model'>,
+  { models }: Catalog,
+): string {
+  const served = [...models.values()].filter(({ upstreams }) =>
+    upstreams.some(upstream => upstream.provider === provider && upstream.model === model),
+  )
+  const alone = served.filter(({ upstreams }) => upstreams.length === 1).map(({ id }) => `"${id}"`)
+  if (alone.length === 0) return 'Other upstreams are preferred.'
+  const names = alone.slice(0, NAMES_MAX).join(', ')
+  const more = alone.length > NAMES_MAX ? ` and ${alone.length - NAMES_MAX} more` : ''
+  return `No other upstream serves ${names}${more}.`
 }
 
 function otherAlerts({ records, damagedResults }: OverviewPorts): readonly Alert[] {
