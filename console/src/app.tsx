@@ -9,7 +9,8 @@ import { Layout } from './parts/layout.tsx'
 import { Failure, Loading, Note } from './parts/notes.tsx'
 import { PageHead } from './parts/page-head.tsx'
 import { Toasts } from './parts/toast.tsx'
-import { firstPage, isSeenBy, pages, type Page } from './routes.tsx'
+import { firstPage, isSeenBy, pages, type PagePath } from './pages.ts'
+import { loads } from './routes.tsx'
 import { readSession, session } from './session.ts'
 import { texts } from './texts.ts'
 
@@ -62,13 +63,13 @@ function Entrance() {
   }
 }
 
-const components = new Map(pages.map(page => [page, chunkOf(page)]))
+const components = new Map(pages.map(({ path }) => [path, chunkOf(path)]))
 
 /** The component of a page, which is loaded when it is first shown. After a failure, the next visit loads it again. */
-function chunkOf(page: Page) {
+function chunkOf(path: PagePath) {
   return lazy(() =>
-    page.load().catch(() => {
-      components.set(page, chunkOf(page))
+    loads[path]().catch(() => {
+      components.set(path, chunkOf(path))
       return NotLoaded
     }),
   )
@@ -103,7 +104,7 @@ export async function loadPage(path: string): Promise<void> {
         ),
   )
   // A failure is shown when the page is drawn.
-  if (page !== undefined) await components.get(page)?.preload()
+  if (page !== undefined) await components.get(page.path)?.preload()
 }
 
 function Pages({ role }: { readonly role: Role }) {
@@ -113,7 +114,7 @@ function Pages({ role }: { readonly role: Role }) {
   const first = firstPage(role)
   // A page that the role does not see keeps its path, which would match a later one with a parameter.
   const routes = pages.flatMap(page => {
-    const component = (isSeenBy(page, role) ? components.get(page) : undefined) ?? NotFound
+    const component = (isSeenBy(page, role) ? components.get(page.path) : undefined) ?? NotFound
     const paths = page === first ? [basePath, pagePath(page.path)] : [pagePath(page.path)]
     return paths.map(path => [path, component] as const)
   })

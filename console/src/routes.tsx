@@ -1,215 +1,45 @@
-/** All pages: the path below the console, the chunk with the page, and the entry in the navigation. */
+/** The chunk of each page. Only app.tsx imports it, so that a part may import the table of pages. */
 import type { ComponentType } from 'preact'
-import type { Role } from './api/console-routes.ts'
-import type { IconName } from './parts/icon.tsx'
-import { texts } from './texts.ts'
+import type { PagePath } from './pages.ts'
 
-type Load = () => Promise<ComponentType>
-
-export type Page = {
-  /** Below the console. `:name` is a parameter. */
-  readonly path: string
-  readonly load: Load
-  /** Who sees the page. The default is everyone. The gateway checks each call itself. */
-  readonly roles?: readonly Role[]
-  /** Without it, other pages link to the page. */
-  readonly navigation?: { readonly group: Group; readonly label: string; readonly icon: IconName }
-}
-
-export const groups = ['business', 'gateway', 'team'] as const
-export type Group = (typeof groups)[number]
-
-const { navigation } = texts
-const operators: readonly Role[] = ['owner', 'operator']
-
-export const pages: readonly Page[] = [
-  {
-    path: 'overview',
-    load: () => import('./pages/overview/overview.tsx').then(page => page.Overview),
-    navigation: { group: 'business', label: navigation.overview, icon: 'home' },
-  },
-  {
-    path: 'accounts',
-    load: () => import('./pages/accounts/accounts.tsx').then(page => page.Accounts),
-    navigation: { group: 'business', label: navigation.accounts, icon: 'card' },
-  },
-  {
-    path: 'accounts/:account/:tab?',
-    load: () => import('./pages/accounts/account.tsx').then(page => page.AccountPage),
-  },
-  {
-    path: 'projects/:project',
-    load: () => import('./pages/projects/project.tsx').then(page => page.ProjectPage),
-  },
-  {
-    path: 'keys',
-    load: () => import('./pages/keys/keys.tsx').then(page => page.Keys),
-    navigation: { group: 'business', label: navigation.keys, icon: 'key' },
-  },
-  { path: 'keys/:key', load: () => import('./pages/keys/key.tsx').then(page => page.KeyPage) },
-  {
-    path: 'margins',
-    load: () => import('./pages/margins/margins.tsx').then(page => page.Margins),
-    navigation: { group: 'business', label: navigation.margins, icon: 'chart' },
-  },
-  {
-    path: 'models',
-    load: () => import('./pages/models/models.tsx').then(page => page.Models),
-    navigation: { group: 'business', label: navigation.models, icon: 'cube' },
-  },
-  {
-    path: 'models/new',
-    load: () => import('./pages/models/model.tsx').then(page => page.NewModel),
-    roles: operators,
-  },
-  { path: 'models/:model', load: () => import('./pages/models/model.tsx').then(page => page.ModelPage) },
-  {
-    path: 'price-lists',
-    load: () => import('./pages/price-lists/price-lists.tsx').then(page => page.PriceLists),
-    navigation: { group: 'business', label: navigation.priceLists, icon: 'card' },
-  },
-  {
-    path: 'price-lists/new',
-    load: () => import('./pages/price-lists/price-list.tsx').then(page => page.NewPriceList),
-    roles: operators,
-  },
-  {
-    path: 'price-lists/:list',
-    load: () => import('./pages/price-lists/price-list.tsx').then(page => page.PriceListPage),
-  },
-  {
-    path: 'providers',
-    load: () => import('./pages/providers/providers.tsx').then(page => page.Providers),
-    navigation: { group: 'gateway', label: navigation.providers, icon: 'plug' },
-  },
-  {
-    path: 'providers/new',
-    load: () => import('./pages/providers/provider.tsx').then(page => page.NewProvider),
-    roles: ['owner'],
-  },
-  {
-    path: 'providers/:provider',
-    load: () => import('./pages/providers/provider.tsx').then(page => page.ProviderPage),
-  },
-  {
-    path: 'set-up',
-    load: () => import('./pages/set-up/set-up.tsx').then(page => page.SetUp),
-    roles: operators,
-  },
-  {
-    path: 'catalog',
-    load: () => import('./pages/catalog/catalog.tsx').then(page => page.CatalogPage),
-    navigation: { group: 'gateway', label: navigation.catalog, icon: 'code' },
-  },
-  {
-    path: 'catalog/history',
-    load: () => import('./pages/catalog/history.tsx').then(page => page.CatalogHistory),
-  },
-  {
-    path: 'catalog/changes',
-    load: () => import('./pages/catalog/history.tsx').then(page => page.CatalogComparison),
-  },
-  {
-    path: 'playground',
-    load: () => import('./pages/playground/playground.tsx').then(page => page.Playground),
-    roles: ['owner', 'operator'],
-    navigation: { group: 'gateway', label: navigation.playground, icon: 'play' },
-  },
-  {
-    path: 'books',
-    load: () => import('./pages/books/books.tsx').then(page => page.Books),
-    navigation: { group: 'gateway', label: navigation.books, icon: 'disk' },
-  },
-  {
-    path: 'doctor',
-    load: () => import('./pages/doctor/doctor.tsx').then(page => page.Doctor),
-    navigation: { group: 'gateway', label: navigation.doctor, icon: 'shield' },
-  },
-  {
-    path: 'nodes',
-    load: () => import('./pages/nodes/nodes.tsx').then(page => page.Nodes),
-    navigation: { group: 'gateway', label: navigation.nodes, icon: 'nodes' },
-  },
-  {
-    path: 'settings',
-    load: () => import('./pages/settings/settings.tsx').then(page => page.Settings),
-    navigation: { group: 'gateway', label: navigation.settings, icon: 'gear' },
-  },
-  {
-    path: 'tokens',
-    load: () => import('./pages/tokens/tokens.tsx').then(page => page.Tokens),
-    roles: ['owner'],
-    navigation: { group: 'team', label: navigation.tokens, icon: 'shield' },
-  },
-  {
-    path: 'requests',
-    load: () => import('./pages/requests/requests.tsx').then(page => page.Requests),
-    navigation: { group: 'business', label: navigation.requests, icon: 'activity' },
-  },
-  {
-    path: 'requests/:request',
-    load: () => import('./pages/requests/request.tsx').then(page => page.RequestPageOf),
-  },
-  {
-    path: 'usage',
-    load: () => import('./pages/usage/usage.tsx').then(page => page.Usage),
-    navigation: { group: 'business', label: navigation.usage, icon: 'money' },
-  },
-  {
-    path: 'usage/losses',
-    load: () => import('./pages/usage/losses.tsx').then(page => page.Losses),
-  },
-  {
-    path: 'jobs',
-    load: () => import('./pages/jobs/jobs.tsx').then(page => page.Jobs),
-    navigation: { group: 'business', label: navigation.jobs, icon: 'film' },
-  },
-  {
-    path: 'jobs/:job',
-    load: () => import('./pages/jobs/job.tsx').then(page => page.JobPage),
-  },
-  {
-    path: 'webhooks',
-    load: () => import('./pages/webhooks/webhooks.tsx').then(page => page.Webhooks),
-    navigation: { group: 'gateway', label: navigation.webhooks, icon: 'webhook' },
-  },
-  {
-    path: 'webhooks/:webhook',
-    load: () => import('./pages/webhooks/webhook.tsx').then(page => page.WebhookPage),
-  },
-  {
-    path: 'mail',
-    load: () => import('./pages/mail/mail.tsx').then(page => page.Mail),
-    navigation: { group: 'gateway', label: navigation.mail, icon: 'mail' },
-  },
-  {
-    path: 'audit',
-    load: () => import('./pages/audit/audit.tsx').then(page => page.Audit),
-    navigation: { group: 'gateway', label: navigation.audit, icon: 'audit' },
-  },
-  {
-    path: 'users',
-    load: () => import('./pages/users/users.tsx').then(page => page.Users),
-    roles: ['owner'],
-    navigation: { group: 'team', label: navigation.users, icon: 'users' },
-  },
-  {
-    path: 'users/:user',
-    load: () => import('./pages/users/user.tsx').then(page => page.UserPage),
-    roles: ['owner'],
-  },
-  {
-    path: 'profile',
-    load: () => import('./pages/profile/profile.tsx').then(page => page.Profile),
-    navigation: { group: 'team', label: navigation.profile, icon: 'person' },
-  },
-]
-
-/** The page of `<console>/` itself: the first in the navigation that the role sees. */
-export function firstPage(role: Role): Page | undefined {
-  return pages.find(page => page.navigation !== undefined && isSeenBy(page, role))
-}
-
-export function isSeenBy({ roles }: Page, role: Role): boolean {
-  return roles === undefined || roles.includes(role)
+export const loads: Readonly<Record<PagePath, () => Promise<ComponentType>>> = {
+  overview: () => import('./pages/overview/overview.tsx').then(page => page.Overview),
+  accounts: () => import('./pages/accounts/accounts.tsx').then(page => page.Accounts),
+  'accounts/:account/:tab?': () => import('./pages/accounts/account.tsx').then(page => page.AccountPage),
+  'projects/:project': () => import('./pages/projects/project.tsx').then(page => page.ProjectPage),
+  keys: () => import('./pages/keys/keys.tsx').then(page => page.Keys),
+  'keys/:key': () => import('./pages/keys/key.tsx').then(page => page.KeyPage),
+  margins: () => import('./pages/margins/margins.tsx').then(page => page.Margins),
+  models: () => import('./pages/models/models.tsx').then(page => page.Models),
+  'models/new': () => import('./pages/models/model.tsx').then(page => page.NewModel),
+  'models/:model': () => import('./pages/models/model.tsx').then(page => page.ModelPage),
+  'price-lists': () => import('./pages/price-lists/price-lists.tsx').then(page => page.PriceLists),
+  'price-lists/new': () => import('./pages/price-lists/price-list.tsx').then(page => page.NewPriceList),
+  'price-lists/:list': () => import('./pages/price-lists/price-list.tsx').then(page => page.PriceListPage),
+  providers: () => import('./pages/providers/providers.tsx').then(page => page.Providers),
+  'providers/new': () => import('./pages/providers/provider.tsx').then(page => page.NewProvider),
+  'providers/:provider': () => import('./pages/providers/provider.tsx').then(page => page.ProviderPage),
+  'set-up': () => import('./pages/set-up/set-up.tsx').then(page => page.SetUp),
+  catalog: () => import('./pages/catalog/catalog.tsx').then(page => page.CatalogPage),
+  'catalog/history': () => import('./pages/catalog/history.tsx').then(page => page.CatalogHistory),
+  'catalog/changes': () => import('./pages/catalog/history.tsx').then(page => page.CatalogComparison),
+  playground: () => import('./pages/playground/playground.tsx').then(page => page.Playground),
+  books: () => import('./pages/books/books.tsx').then(page => page.Books),
+  doctor: () => import('./pages/doctor/doctor.tsx').then(page => page.Doctor),
+  nodes: () => import('./pages/nodes/nodes.tsx').then(page => page.Nodes),
+  settings: () => import('./pages/settings/settings.tsx').then(page => page.Settings),
+  tokens: () => import('./pages/tokens/tokens.tsx').then(page => page.Tokens),
+  requests: () => import('./pages/requests/requests.tsx').then(page => page.Requests),
+  'requests/:request': () => import('./pages/requests/request.tsx').then(page => page.RequestPageOf),
+  usage: () => import('./pages/usage/usage.tsx').then(page => page.Usage),
+  'usage/losses': () => import('./pages/usage/losses.tsx').then(page => page.Losses),
+  jobs: () => import('./pages/jobs/jobs.tsx').then(page => page.Jobs),
+  'jobs/:job': () => import('./pages/jobs/job.tsx').then(page => page.JobPage),
+  webhooks: () => import('./pages/webhooks/webhooks.tsx').then(page => page.Webhooks),
+  'webhooks/:webhook': () => import('./pages/webhooks/webhook.tsx').then(page => page.WebhookPage),
+  mail: () => import('./pages/mail/mail.tsx').then(page => page.Mail),
+  audit: () => import('./pages/audit/audit.tsx').then(page => page.Audit),
+  users: () => import('./pages/users/users.tsx').then(page => page.Users),
+  'users/:user': () => import('./pages/users/user.tsx').then(page => page.UserPage),
+  profile: () => import('./pages/profile/profile.tsx').then(page => page.Profile),
 }

@@ -30,6 +30,13 @@ export function enter(entered: Session): void {
   session.value = { kind: 'signed_in', session: entered }
 }
 
+/** Shows what somebody changed about the signed-in user. */
+export function changeOwn(id: string, changed: Partial<Pick<Session['user'], 'name'>>): void {
+  const { value } = session
+  if (value.kind !== 'signed_in' || value.session.user.id !== id) return
+  session.value = { ...value, session: { ...value.session, user: { ...value.session.user, ...changed } } }
+}
+
 /** `hasEnded` says so on the sign-in page. */
 export function leave(hasEnded: boolean): void {
   keepCsrfToken(undefined)

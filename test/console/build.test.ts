@@ -33,3 +33,12 @@ test('the types of the console are those of the OpenAPI document', async () => {
   // Otherwise: npm run console-types
   expect(types === readFileSync(join(root, 'console/src/api/schema.d.ts'), 'utf8')).toBe(true)
 })
+
+test('the parts of pages import no page, so that each page is read and loaded by itself', () => {
+  const parts = join(root, 'console/src/parts')
+  const textOf = (file: string) => readFileSync(join(parts, file), 'utf8')
+
+  const wrong = readdirSync(parts).filter(file => /from '\.\.\/(?:pages\/|routes|app)/.test(textOf(file)))
+
+  expect(wrong).toEqual([])
+})

@@ -12,34 +12,34 @@ describe.skipIf(started === undefined)('what the console loads late', () => {
 
   test('a page whose script did not arrive says so, and is loaded at the next visit', async () => {
     const page = await signedIn('viewer')
-    await visit(page, 'profile')
+    await visit(page, 'mail')
     await page.route('**/assets/*.js', route => route.abort())
     const menu = page.getByRole('navigation', { name: 'Main' })
 
-    await menu.getByRole('link', { name: 'Settings' }).click()
+    await menu.getByRole('link', { name: 'Webhooks' }).click()
     await page.getByRole('heading', { level: 1, name: 'This page was not loaded' }).waitFor()
     await expectAccessible(page)
     await page.unroute('**/assets/*.js')
-    await menu.getByRole('link', { name: 'Profile' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor()
-    await menu.getByRole('link', { name: 'Settings' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor()
+    await menu.getByRole('link', { name: 'Mail' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Mail' }).waitFor()
+    await menu.getByRole('link', { name: 'Webhooks' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
 
-    expect(page.url()).toEndWith('/console/settings')
+    expect(page.url()).toEndWith('/console/webhooks')
     await page.close()
   })
 
   test('the button of a page whose script did not arrive loads it', async () => {
     const page = await signedIn('viewer')
-    await visit(page, 'profile')
+    await visit(page, 'mail')
     await page.route('**/assets/*.js', route => route.abort())
 
-    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Settings' }).click()
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Webhooks' }).click()
     await page.getByRole('heading', { level: 1, name: 'This page was not loaded' }).waitFor()
     await page.unroute('**/assets/*.js')
     await page.getByRole('button', { name: 'Load it again' }).click()
 
-    await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
     await page.close()
   })
 

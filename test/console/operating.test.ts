@@ -143,7 +143,7 @@ describe.skipIf(started === undefined)('the pages about the gateway', () => {
     state = { running: running('jobs', 3), last }
     await page.reload()
     await bar.waitFor()
-    await page.getByRole('link', { name: 'Doctor' }).click()
+    await page.getByRole('link', { name: 'System' }).click()
     await settled(page)
     await page.getByRole('heading', { level: 1, name: 'Doctor' }).waitFor()
     const askedBefore = asked

@@ -72,6 +72,62 @@ describe.skipIf(started === undefined)('users and the own profile', () => {
     await page.close()
   })
 
+  test('an owner who changes their own name sees it in the sidebar at once', async () => {
+    const page = await signedIn('owner')
+    await visit(page, 'users')
+    await page.getByRole('cell', { name: 'Ada owner' }).getByRole('link').click()
+
+    await page.getByLabel('Name', { exact: true }).fill('Ada Byron')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The user is changed.').waitFor()
+
+    expect(await page.getByRole('link', { name: /^Profile/ }).innerText()).toContain('Ada Byron')
+    await page.getByLabel('Name', { exact: true }).fill('Ada owner')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.locator('.own', { hasText: 'Ada owner' }).waitFor()
+    await page.close()
+  })
+
+  test('signing out of a session that has ended leads to the sign-in page', async () => {
+    const page = await newPage()
+    const { link } = await gateway.admin<{ link: string }>('POST', 'users', {
+      email: 'gone@example.com',
+      name: 'Gone',
+      role: 'viewer',
+    })
+    await page.goto(link)
+    await page.getByLabel('New password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Accept and sign in' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await page.context().clearCookies()
+
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+
+    expect(await page.getByText('You are still signed in').count()).toBe(0)
+    await page.close()
+  })
+
+  test('on a low screen the whole sidebar is visible, and the entry of the page is in view', async () => {
+    const page = await signedIn('owner')
+    await visit(page, 'tokens')
+    const isInView = (name: string) =>
+      page
+        .locator('.sidebar')
+        .getByText(name, { exact: true })
+        .evaluate(element => {
+          const { top, bottom } = element.getBoundingClientRect()
+          return top >= 0 && bottom <= innerHeight
+        })
+    const atNormalHeight = [await isInView('Overview'), await isInView('Sign out')]
+    await page.setViewportSize({ width: 1280, height: 400 })
+    await visit(page, 'tokens')
+
+    expect(atNormalHeight).toEqual([true, true])
+    expect(await isInView('Admin tokens')).toBe(true)
+    await page.close()
+  })
+
   test('on a phone the navigation is a menu that closes after a choice', async () => {
     const page = await signedIn('owner', 'phone')
     await visit(page, 'profile')
@@ -180,7 +236,7 @@ describe.skipIf(started === undefined)('users and the own profile', () => {
     await page.getByRole('button', { name: 'Invite' }).first().click()
     await expectAccessibleInLooks(page)
     await page.getByRole('button', { name: 'Close' }).click()
-    await page.getByRole('link', { name: 'Ada owner' }).click()
+    await page.getByRole('link', { name: 'Ada owner', exact: true }).click()
     await settled(page)
     await expectAccessibleInLooks(page)
     await visit(page, 'profile')

@@ -1,9 +1,10 @@
 /** The frame of all pages after sign-in: the navigation at the side, and on a phone in a menu. */
 import { useLocation } from 'preact-iso'
 import { useEffect, useRef } from 'preact/hooks'
+import { ApiError } from '../api/client.ts'
 import { consoleApi } from '../api/console-routes.ts'
-import { basePath, pagePath } from '../base.ts'
-import { firstPage, groups, isSeenBy, pages, type Page } from '../routes.tsx'
+import { basePath, gatewayUrl, pagePath } from '../base.ts'
+import { firstPage, groups, isSeenBy, pages, type Page } from '../pages.ts'
 import { currentUser, leave } from '../session.ts'
 import { texts } from '../texts.ts'
 import { Icon, Logo } from './icon.tsx'
@@ -86,9 +87,14 @@ function Product() {
 function Navigation() {
   const { path } = useLocation()
   const { role } = currentUser()
+  const list = useRef<HTMLElement>(null)
+  // On a low screen the list scrolls, and the entry of the page may be out of sight.
+  useEffect(() => {
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
+  }, [path])
   const shown = pages.filter(page => isSeenBy(page, role))
   return (
-    <nav class="navigation" aria-label={words.label}>
+    <nav class="navigation" aria-label={words.label} ref={list}>
       {groups.map(group => {
         const entries = shown.flatMap(page => (page.navigation?.group === group ? [page] : []))
         return (
@@ -97,7 +103,7 @@ function Navigation() {
               <h2 id={`group-${group}`}>{words.groups[group]}</h2>
               <ul aria-labelledby={`group-${group}`}>
                 {entries.map(page => (
-                  <Entry key={page.path} page={page} isCurrent={isCurrent(page, path)} />
+                  <MenuEntry key={page.path} page={page} isCurrent={isCurrent(page, path)} />
                 ))}
               </ul>
             </div>
@@ -108,7 +114,7 @@ function Navigation() {
   )
 }
 
-function Entry({ page, isCurrent }: { readonly page: Page; readonly isCurrent: boolean }) {
+function MenuEntry({ page, isCurrent }: { readonly page: Page; readonly isCurrent: boolean }) {
   if (page.navigation === undefined) return null
   const { icon, label } = page.navigation
   return (
@@ -121,33 +127,54 @@ function Entry({ page, isCurrent }: { readonly page: Page; readonly isCurrent: b
   )
 }
 
+/** Whether the page at this path is the one of the entry, one of its tabs, or below them. */
 function isCurrent(page: Page, path: string): boolean {
-  const own = pagePath(page.path)
   const isFirst = `${path}/` === basePath && page === firstPage(currentUser().role)
-  return isFirst || path === own || (page.path !== '' && path.startsWith(`${own}/`))
+  const hrefs = page.navigation?.tabs?.map(({ href }) => href) ?? [page.path]
+  return isFirst || hrefs.map(pagePath).some(own => path === own || path.startsWith(`${own}/`))
 }
 
 function SidebarEnd() {
+  const { path } = useLocation()
   const { name, email, role } = currentUser()
   const signOut = async () => {
     try {
       await consoleApi.signOut()
-      leave(false)
-    } catch {
-      toast(words.signOutFailed, 'bad')
+    } catch (error) {
+      // With the status 401, the session had ended before.
+      if (!(error instanceof ApiError && error.status === 401)) {
+        toast(words.signOutFailed, 'bad')
+        return
+      }
     }
+    leave(false)
   }
   return (
     <div class="sidebar-end">
-      <ThemeSwitch />
-      <p title={email}>
-        {name || email}
-        <br />
-        <span class="soft">{texts.roles[role]}</span>
-      </p>
-      <button type="button" class="button" onClick={() => void signOut()}>
-        {words.signOut}
-      </button>
+      <a
+        class="own"
+        href="profile"
+        title={email}
+        aria-current={path === pagePath('profile') ? 'page' : undefined}
+      >
+        <Icon name="person" />
+        <span>
+          <span class="hidden-text">{words.profile}: </span>
+          {name || email}
+          <br />
+          <span class="soft">{texts.roles[role]}</span>
+        </span>
+      </a>
+      <div class="row">
+        <ThemeSwitch />
+        <button type="button" class="button small" onClick={() => void signOut()}>
+          {words.signOut}
+        </button>
+      </div>
+      <a class="soft" href={new URL('docs', gatewayUrl).href} target="_blank" rel="noreferrer">
+        {words.apiDocs}
+        <Icon name="external" />
+      </a>
     </div>
   )
 }

@@ -1,6 +1,6 @@
 /** Links to what an id names, if there is a page for it that the user sees. */
 import type { ComponentChildren } from 'preact'
-import { isSeenBy, pages } from '../routes.tsx'
+import { isSeenBy, pages } from '../pages.ts'
 import { currentUser } from '../session.ts'
 import { texts } from '../texts.ts'
 

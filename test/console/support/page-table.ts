@@ -5,7 +5,7 @@ import type { Role } from './console-gateway.ts'
 export type TablePage = { readonly path: string; readonly roles?: readonly Role[] }
 
 // The console is another program, with a TypeScript project of its own.
-const file = join(import.meta.dirname, '../../../console/src/routes.tsx')
+const file = join(import.meta.dirname, '../../../console/src/pages.ts')
 const table = (await import(file)) as { readonly pages: readonly TablePage[] }
 
 /** All pages of the console. */

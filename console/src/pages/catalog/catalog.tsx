@@ -13,25 +13,13 @@ import { Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { hasRole } from '../../session.ts'
+import { catalogTabs } from '../../pages.ts'
 import { texts } from '../../texts.ts'
 
 const words = texts.catalog
 
 /** As JSON, which is what a call without `Accept: application/yaml` gets. */
 type Catalog = components['schemas']['Catalog']
-
-export function CatalogTabs({ current }: { readonly current: string }) {
-  return (
-    <Tabs
-      label={words.title}
-      current={current}
-      tabs={[
-        { href: 'catalog', label: words.file },
-        { href: 'catalog/history', label: words.history },
-      ]}
-    />
-  )
-}
 
 export function CatalogPage() {
   const catalog = useResource('catalog', async () => (await answer(api.GET('/admin/api/catalog'))) as Catalog)
@@ -43,7 +31,7 @@ export function CatalogPage() {
           {words.download}
         </a>
       </PageHead>
-      <CatalogTabs current="catalog" />
+      <Tabs label={texts.navigation.models} current="catalog" tabs={catalogTabs} />
       <Loaded of={catalog}>
         {({ revision, updated_at: at, providers, models, price_lists: lists = [] }) => (
           <div class="stack">

@@ -5,7 +5,7 @@ import { useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
 import { ChangedRows, Remarks, type CatalogChanges } from '../../parts/catalog-changes.tsx'
 import { Confirm } from '../../parts/dialog.tsx'
-import { Badge, ListedInstant } from '../../parts/facts.tsx'
+import { Badge, ListedInstant, Tabs } from '../../parts/facts.tsx'
 import { cursorOf, Filters, useQuery } from '../../parts/filters.tsx'
 import { messageOf, TextField } from '../../parts/form.tsx'
 import { count, zoned } from '../../parts/format.ts'
@@ -14,8 +14,8 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { hasRole } from '../../session.ts'
+import { catalogTabs } from '../../pages.ts'
 import { texts } from '../../texts.ts'
-import { CatalogTabs } from './catalog.tsx'
 
 const words = texts.catalog
 
@@ -60,12 +60,8 @@ export function CatalogHistory() {
   }
   return (
     <>
-      <PageHead
-        title={words.history}
-        parent={{ href: 'catalog', label: words.title }}
-        lead={words.historyLead}
-      />
-      <CatalogTabs current="catalog/history" />
+      <PageHead title={words.history} lead={words.historyLead} />
+      <Tabs label={texts.navigation.models} current="catalog/history" tabs={catalogTabs} />
       <Loaded of={history}>
         {({ data, next }) =>
           data.length === 0 ? (

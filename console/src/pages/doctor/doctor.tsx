@@ -1,10 +1,11 @@
 /** The self-checks of the gateway, each with what it found. */
 import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
-import { Badge } from '../../parts/facts.tsx'
+import { Badge, Tabs } from '../../parts/facts.tsx'
 import { Loaded, Note } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
+import { systemTabs } from '../../pages.ts'
 import { texts } from '../../texts.ts'
 
 const words = texts.doctor
@@ -41,6 +42,7 @@ export function Doctor() {
           {words.again}
         </button>
       </PageHead>
+      <Tabs label={texts.navigation.system} current="doctor" tabs={systemTabs} />
       <Loaded of={report}>
         {({ ok, checks }) => (
           <div class="stack">

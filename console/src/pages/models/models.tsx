@@ -1,6 +1,6 @@
 /** All models with their prices: the price list of the business. */
 import { useResource } from '../../api/resource.ts'
-import { Badge } from '../../parts/facts.tsx'
+import { Badge, Tabs } from '../../parts/facts.tsx'
 import { ChoiceFilter, Filters, SearchFilter, useQuery, type Query } from '../../parts/filters.tsx'
 import { percent } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
@@ -9,6 +9,7 @@ import { PageHead } from '../../parts/page-head.tsx'
 import type { Row } from '../../parts/row-form.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { mayOperate } from '../../session.ts'
+import { catalogTabs } from '../../pages.ts'
 import { texts } from '../../texts.ts'
 import { readModels, readProviders } from './model-calls.ts'
 import { kinds, marginOf, priceText, type Kind } from './prices.ts'
@@ -63,6 +64,7 @@ export function Models() {
       <PageHead title={words.title} lead={words.lead}>
         {add}
       </PageHead>
+      <Tabs label={texts.navigation.models} current="models" tabs={catalogTabs} />
       <Loaded of={models}>
         {({ models: all, hasProvider }) => (
           <div class="stack">

@@ -2,11 +2,12 @@
 import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
-import { Ago, Badge } from '../../parts/facts.tsx'
+import { Ago, Badge, Tabs } from '../../parts/facts.tsx'
 import { count, milliseconds } from '../../parts/format.ts'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
+import { systemTabs } from '../../pages.ts'
 import { texts } from '../../texts.ts'
 
 const words = texts.nodes
@@ -46,6 +47,7 @@ export function Nodes() {
           {words.again}
         </button>
       </PageHead>
+      <Tabs label={texts.navigation.system} current="nodes" tabs={systemTabs} />
       <Loaded of={nodes} lines={2}>
         {({ data }) =>
           data.length === 0 ? (

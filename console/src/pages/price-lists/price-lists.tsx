@@ -1,12 +1,14 @@
 /** The price lists, which give some accounts other prices. */
 import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
+import { Tabs } from '../../parts/facts.tsx'
 import { Filters, SearchFilter, useQuery } from '../../parts/filters.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { mayOperate } from '../../session.ts'
+import { catalogTabs } from '../../pages.ts'
 import { texts } from '../../texts.ts'
 import type { PriceListRow } from './price-list.tsx'
 
@@ -51,6 +53,7 @@ export function PriceLists() {
       <PageHead title={words.title} lead={words.lead}>
         {add}
       </PageHead>
+      <Tabs label={texts.navigation.models} current="price-lists" tabs={catalogTabs} />
       <Loaded of={lists}>
         {({ data }) => {
           if (data.length === 0)

@@ -1,11 +1,12 @@
 /** The settings in effect, and where each comes from. They are changed in the environment of the gateway. */
 import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
-import { Badge } from '../../parts/facts.tsx'
+import { Badge, Tabs } from '../../parts/facts.tsx'
 import { ChoiceFilter, Filters, SearchFilter, useQuery } from '../../parts/filters.tsx'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
+import { systemTabs } from '../../pages.ts'
 import { texts } from '../../texts.ts'
 
 const words = texts.settings
@@ -63,6 +64,7 @@ export function Settings() {
   return (
     <>
       <PageHead title={words.title} lead={words.lead} />
+      <Tabs label={texts.navigation.system} current="settings" tabs={systemTabs} />
       <Filters>
         <SearchFilter />
         <ChoiceFilter

@@ -10,7 +10,7 @@ import { ActionForm, messageOf, TextField } from '../../parts/form.tsx'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { toast } from '../../parts/toast.tsx'
-import { currentUser } from '../../session.ts'
+import { changeOwn, currentUser } from '../../session.ts'
 import { texts } from '../../texts.ts'
 import { SessionTable } from '../profile/session-table.tsx'
 import { LinkDialog, RoleFields, toneOf, type ListedUser } from './user-fields.tsx'
@@ -56,6 +56,7 @@ function Edit({ user, onChanged }: Props) {
         onSubmit={async ({ name = '', role, grants_per_day_usd }) => {
           const body = { name, role: role as Role, grants_per_day_usd: grants_per_day_usd || null }
           await answer(api.PATCH('/admin/api/users/{user}', { ...at(user.id), body }))
+          changeOwn(user.id, { name })
           toast(words.saved)
           onChanged()
         }}
