@@ -39,7 +39,9 @@ describe.skipIf(started === undefined)('every page of the console', () => {
     '%s runs no script of a text in its address',
     async (_, entry) => {
       const page = opened.get('owner')!
-      const filters = new URLSearchParams(HOSTILE_TEXTS.map((text, index) => [FILTERS[index] ?? 'q', text]))
+      const filters = new URLSearchParams(
+        FILTERS.map((name, index) => [name, HOSTILE_TEXTS[index % HOSTILE_TEXTS.length] ?? '']),
+      )
 
       await navigate(page, `${addressOf(entry, ids)}?${filters.toString()}`)
 
@@ -110,7 +112,7 @@ function partsOfPage(): readonly string[] {
 }
 
 /** Filters that pages read from the address. */
-const FILTERS = ['q', 'account', 'model', 'cursor', 'from'] as const
+const FILTERS = ['q', 'account', 'model', 'cursor', 'from', 'to'] as const
 
 /** Runs in the page. Elements that a text has become, and links that run a script. */
 function hostileElements(mark: string): string[] {

@@ -6,7 +6,7 @@ const started = await startConsole()
 afterAll(() => started?.stop())
 
 const CHARTS = [
-  'Spend and margin by day',
+  'Revenue and margin by day',
   'Spend by model',
   'Spend by account',
   'Latency and first token',
@@ -76,9 +76,9 @@ describe.skipIf(started === undefined)('the overview and the margins', () => {
       await page.getByLabel('Days', { exact: true }).selectOption('7')
       await page.waitForURL(/days=7/)
       await settled(page)
-      await page.getByRole('button', { name: 'Show Spend and margin by day as a table' }).click()
+      await page.getByRole('button', { name: 'Show Revenue and margin by day as a table' }).click()
 
-      const rows = page.getByRole('region', { name: 'Spend and margin by day' }).locator('tbody tr')
+      const rows = page.getByRole('region', { name: 'Revenue and margin by day' }).locator('tbody tr')
       expect(await rows.count()).toBe(7)
       await page.close()
     })
@@ -93,6 +93,120 @@ describe.skipIf(started === undefined)('the overview and the margins', () => {
       await page.getByRole('cell', { name: 'sandbox' }).waitFor()
       await visit(page, 'margins?account=nobody')
       expect(await page.locator('.note.bad').textContent()).toContain('nobody')
+      await page.close()
+    })
+
+    test('reloading the overview reads every figure and chart again, and none disappears meanwhile', async () => {
+      const page = await signedIn('viewer')
+      await visit(page, 'overview')
+      const asked: string[] = []
+      page.on('request', request => asked.push(new URL(request.url()).pathname))
+
+      await page.getByRole('button', { name: 'Reload' }).click()
+      const skeletons = await page.locator('.loading').count()
+      await page.waitForFunction(() => document.querySelector('.page-head button:not(:disabled)') !== null)
+      await settled(page)
+
+      const times = (path: string) => asked.filter(pathname => pathname.endsWith(path)).length
+      expect([times('/overview'), times('/requests/report'), skeletons]).toEqual([1, 3, 0])
+      expect(times('/margins')).toBeGreaterThanOrEqual(3)
+      await page.close()
+    })
+
+    test('a circuit breaker that is tried again is not called closed', async () => {
+      const page = await signedIn('viewer')
+      await page.route('**/admin/overview', async route => {
+        const reply = await route.fetch()
+        const circuit = { provider: 'main', model: 'x', state: 'half_open', failures: 3, open_for_ms: null }
+        await route.fulfill({ response: reply, json: { ...(await reply.json()), circuits: [circuit] } })
+      })
+      await visit(page, 'overview')
+
+      const figure = page.locator('.figure', { hasText: 'Circuit breakers' })
+      expect(await figure.textContent()).toContain('1 trying')
+      await page.close()
+    })
+
+    test('a chart has the largest groups in one call, and reads the others for its table', async () => {
+      const page = await signedIn('viewer')
+      const asked: URLSearchParams[] = []
+      await page.route('**/admin/margins?by=model*', async route => {
+        const { searchParams } = new URL(route.request().url())
+        asked.push(searchParams)
+        const reply = await route.fetch()
+        const body = (await reply.json()) as { data: object[] }
+        const data = Array.from({ length: Number(searchParams.get('limit')) < 10 ? 8 : 12 }, (_, index) => ({
+          ...body.data[0],
+          model: `model-${index}`,
+        }))
+        const next = data.length === 8 ? '8' : null
+        await route.fulfill({ response: reply, json: { ...body, data, next, has_more: next !== null } })
+      })
+      await visit(page, 'overview')
+      const chart = page.getByRole('region', { name: 'Spend by model' })
+      const atFirst = asked.map(params => `${params.get('sort')} ${params.get('limit')}`)
+
+      await chart.getByRole('button', { name: /as a table/ }).click()
+      await chart.getByRole('table').waitFor()
+
+      expect(atFirst).toEqual(['revenue 8'])
+      expect(await chart.locator('tbody tr').count()).toBe(12)
+      await page.close()
+    })
+
+    test('the latency of 30 days by hour is a chart of more than 2,000 points, which follows width and theme', async () => {
+      const page = await signedIn('viewer')
+      await visit(page, 'overview')
+
+      await page.getByLabel('Latency by day or by hour').selectOption('By hour')
+      const drawing = page.getByRole('img', { name: 'Latency and first token' })
+      await drawing.locator('canvas').waitFor()
+      const inkOf = () =>
+        drawing.locator('canvas').evaluate(element => {
+          const canvas = element as HTMLCanvasElement
+          const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height)
+          return [...new Set(new Uint32Array(data.buffer))].toSorted((a, b) => a - b).join(' ')
+        })
+      const light = await inkOf()
+      const wide = (await drawing.locator('canvas').boundingBox())!.width
+      await page.getByRole('button', { name: 'Dark' }).click()
+      await page.waitForFunction(() => document.querySelectorAll('canvas').length === 1)
+      const dark = await inkOf()
+      await page.setViewportSize({ width: 900, height: 800 })
+      await page.waitForFunction(before => document.querySelector('canvas')!.clientWidth < before - 200, wide)
+      await page.getByRole('button', { name: 'As the system' }).click()
+
+      expect(page.url()).toContain('latency=hour')
+      expect(dark).not.toBe(light)
+      await page.close()
+    })
+
+    test('the ticks of an axis have as many decimals, and its last day is inside the drawing', async () => {
+      const page = await signedIn('viewer')
+      await visit(page, 'overview')
+
+      const plot = page.getByRole('img', { name: 'Revenue and margin by day' })
+      const texts = await plot.locator('text').allTextContents()
+      const edges = await plot.evaluate(svg => {
+        const { right } = svg.getBoundingClientRect()
+        return [...svg.querySelectorAll('text')].map(text => text.getBoundingClientRect().right - right)
+      })
+
+      const decimals = texts.filter(text => text.includes('$')).map(text => text.split('.')[1]?.length)
+      expect(new Set(decimals).size).toBe(1)
+      expect(texts.some(text => /^[A-Z][a-z]{2} \d{1,2}$/.test(text))).toBe(true)
+      expect(Math.max(...edges)).toBeLessThanOrEqual(1)
+      await page.close()
+    })
+
+    test('revenue of the sandbox is named, because nobody pays it', async () => {
+      const page = await signedIn('viewer')
+      for (const path of ['overview', 'margins']) {
+        await visit(page, path)
+        await page.getByText('is of the sandbox').waitFor()
+      }
+
+      expect(await page.getByText('is of the sandbox').textContent()).toContain('$')
       await page.close()
     })
 

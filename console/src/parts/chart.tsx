@@ -2,50 +2,53 @@
  * Charts: bars and lines of values over time or by name. Each has its data as a table, and as a CSV file. Values stay
  * text; only the height of a bar or line is a float.
  */
-import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { texts } from '../texts.ts'
+import { Plot } from './chart-plot.tsx'
+import { heightOf, seriesClass, shown, type Drawn, type Series } from './chart-values.ts'
 import { csvText, download } from './csv.ts'
+import { messageOf } from './form.tsx'
 import { useLongLines } from './long-lines.ts'
 import { Icon } from './icon.tsx'
 import { Table } from './table.tsx'
+import { toast } from './toast.tsx'
 
 const { parts: words } = texts
 
-export type Series = {
-  readonly label: string
-  /** One for each label of the chart. Null for none. */
-  readonly values: readonly (string | number | null)[]
-}
+type Values = Pick<Drawn, 'labels' | 'series'>
 
-export type ChartProps = {
-  readonly title: string
-  /** What the labels are, such as "Day". */
-  readonly by: string
-  readonly labels: readonly string[]
-  readonly series: readonly Series[]
-  /** How a value is shown, such as `money`. */
-  readonly show: (value: string) => string
+export type ChartProps = Drawn & {
   /** `rows` are horizontal bars, for long names. Only the first ones are drawn; the table has all. */
   readonly kind: 'bars' | 'lines' | 'rows'
+  /** Reads all values, for the table and the file, if the chart has only the first ones. */
+  readonly readAll?: (() => Promise<Values>) | undefined
+  /** How the values of a row are shown. The default has each after the other. */
+  readonly showRow?: (values: readonly string[]) => string
+  /** Choices beside the title. */
+  readonly controls?: ComponentChildren
 }
 
 /** From here on a chart is a canvas, which uPlot draws. It is loaded only then. */
 const SVG_POINTS_MAX = 2000
 
 export function Chart(props: ChartProps) {
-  const { title, labels, series, kind } = props
+  const { title, labels, series, kind, controls } = props
   const [isTable, setTable] = useState(false)
+  const { values, read, isReading } = useAllValues(props)
   const points = labels.length * series.length
   return (
     <section class="card chart" aria-label={title}>
       <header>
         <h2>{title}</h2>
         <div class="row">
+          {controls}
           <button
             type="button"
             class="button small"
             aria-label={isTable ? words.chartOf(title) : words.tableOf(title)}
-            onClick={() => setTable(!isTable)}
+            disabled={isReading}
+            onClick={() => void (isTable ? setTable(false) : read(() => setTable(true)))}
           >
             {isTable ? words.showChart : words.showTable}
           </button>
@@ -53,29 +56,50 @@ export function Chart(props: ChartProps) {
             type="button"
             class="button small"
             aria-label={words.csvOf(title)}
-            onClick={() => download(`${title}.csv`, csvOf(props))}
+            disabled={isReading}
+            onClick={() => void read(all => download(`${title}.csv`, csvOf({ ...props, ...all })))}
           >
             <Icon name="download" />
             {words.csv}
           </button>
         </div>
       </header>
-      <Content
-        {...props}
-        kind={kind !== 'rows' && points > SVG_POINTS_MAX ? 'long' : kind}
-        isTable={isTable}
-      />
+      {isTable && labels.length > 0 ? (
+        <DataTable {...props} {...values} />
+      ) : (
+        <Drawing {...props} kind={kind !== 'rows' && points > SVG_POINTS_MAX ? 'long' : kind} />
+      )}
     </section>
   )
 }
 
-function Content({
-  isTable,
+/** All values of a chart, which are read when they are needed. */
+function useAllValues({ labels, series, readAll }: ChartProps) {
+  const [all, setAll] = useState<{ readonly of: string; readonly values: Values }>()
+  const [isReading, setReading] = useState(false)
+  // Those of other days are read again.
+  const drawn = JSON.stringify([labels, series])
+  const values = readAll === undefined ? { labels, series } : all?.of === drawn ? all.values : undefined
+  const read = async (use: (values: Values) => void) => {
+    if (values !== undefined || readAll === undefined) return use(values ?? { labels, series })
+    setReading(true)
+    try {
+      const found = await readAll()
+      setAll({ of: drawn, values: found })
+      use(found)
+    } catch (error) {
+      toast(messageOf(error as Error), 'bad')
+    }
+    setReading(false)
+  }
+  return { values: values ?? { labels, series }, read, isReading }
+}
+
+function Drawing({
   kind,
   ...chart
-}: Omit<ChartProps, 'kind'> & { readonly kind: ChartProps['kind'] | 'long'; readonly isTable: boolean }) {
+}: Omit<ChartProps, 'kind'> & { readonly kind: ChartProps['kind'] | 'long' }) {
   if (chart.labels.length === 0) return <p class="soft">{words.noValues}</p>
-  if (isTable) return <DataTable {...chart} />
   return (
     <>
       {kind === 'long' && <LongLines {...chart} />}
@@ -85,8 +109,6 @@ function Content({
     </>
   )
 }
-
-type Drawn = Omit<ChartProps, 'kind'>
 
 function DataTable({ title, by, labels, series, show }: Drawn) {
   const rows = labels.map((label, index) => ({ label, index }))
@@ -104,14 +126,6 @@ function DataTable({ title, by, labels, series, show }: Drawn) {
       keyOf={({ index }) => String(index)}
     />
   )
-}
-
-function shown(value: string | number | null | undefined, show: (value: string) => string): string {
-  return value === null || value === undefined ? '–' : show(String(value))
-}
-
-function heightOf(value: string | number | null | undefined): number {
-  return value === null || value === undefined ? 0 : Number(value)
 }
 
 /** A chart as a CSV file, a line for each label. */
@@ -137,16 +151,11 @@ function Legend({ series }: { readonly series: readonly Series[] }) {
   )
 }
 
-const SERIES_COLOURS = 6
-
-function seriesClass(index: number): string {
-  return `series-${index % SERIES_COLOURS}`
-}
-
-const ROWS_DRAWN = 8
+/** So many horizontal bars are drawn. */
+export const ROWS_DRAWN = 8
 
 /** A horizontal bar for each label, with its value in words, so that nothing depends on the drawing. */
-function Rows({ labels, series, show }: Drawn) {
+function Rows({ labels, series, show, readAll, showRow = inOneLine }: Omit<ChartProps, 'kind'>) {
   const most = Math.max(0, ...series.flatMap(({ values }) => values.map(value => Math.abs(heightOf(value)))))
   const rest = labels.length - ROWS_DRAWN
   return (
@@ -155,7 +164,7 @@ function Rows({ labels, series, show }: Drawn) {
         {labels.slice(0, ROWS_DRAWN).map((label, index) => (
           <li key={label}>
             <span>{label}</span>
-            <span class="number">{series.map(one => shown(one.values[index], show)).join(' · ')}</span>
+            <span class="number">{showRow(series.map(one => shown(one.values[index], show)))}</span>
             {series.map((one, at) => (
               <svg
                 key={one.label}
@@ -171,176 +180,29 @@ function Rows({ labels, series, show }: Drawn) {
           </li>
         ))}
       </ul>
-      {rest > 0 && <p class="soft">{words.moreInTable(rest)}</p>}
+      {readAll === undefined ? (
+        rest > 0 && <p class="soft">{words.moreInTable(rest)}</p>
+      ) : (
+        <p class="soft">{words.allInTable}</p>
+      )}
     </>
   )
+}
+
+function inOneLine(values: readonly string[]): string {
+  return values.join(' · ')
 }
 
 function rowWidth(value: Series['values'][number] | undefined, most: number): number {
   return most === 0 ? 0 : (Math.abs(heightOf(value)) / most) * 100
 }
 
-/** The field of the drawing, in pixels. It is as wide as its place, so that its texts are never scaled. */
-const WIDTH_AT_FIRST = 640
-const HEIGHT = 220
-const LEFT = 64
-const BOTTOM = 24
-const TOP = 8
-const TICKS = 4
-/** A single bar is not a wall. */
-const BAR_WIDTH_MAX = 48
-/** The room for a label such as `2026-11-23`. */
-const LABEL_PX = 84
-
-function Plot({ kind, ...chart }: Drawn & { readonly kind: 'bars' | 'lines' }) {
-  const { title, labels, series, show } = chart
-  const { place, width } = useWidth()
-  const top = niceMax(Math.max(0, ...series.flatMap(({ values }) => values.map(heightOf))))
-  const low = -niceMax(
-    Math.max(0, ...series.flatMap(({ values }) => values.map(value => -heightOf(value)))),
-    0,
-  )
-  const y = (value: number) => TOP + ((top - value) / (top - low)) * (HEIGHT - BOTTOM - TOP)
-  const step = (width - LEFT) / labels.length
-  const ticks = Array.from({ length: TICKS + 1 }, (_, index) => low + ((top - low) * index) / TICKS)
-  const every = Math.ceil((labels.length * LABEL_PX) / (width - LEFT))
-  const frame = { y, step }
-  return (
-    <svg ref={place} class="plot" viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={title}>
-      {ticks.map(tick => (
-        <g key={tick}>
-          <line class="rule" x1={LEFT} x2={width} y1={y(tick)} y2={y(tick)} />
-          <text class="axis" x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
-            {show(plainNumber(tick))}
-          </text>
-        </g>
-      ))}
-      {labels.map(
-        (label, index) =>
-          index % every === 0 && (
-            <text
-              key={label}
-              class="axis"
-              x={LEFT + step * (index + 0.5)}
-              y={HEIGHT - 6}
-              text-anchor="middle"
-            >
-              {label}
-            </text>
-          ),
-      )}
-      {kind === 'bars' ? <Bars {...chart} {...frame} /> : <Lines {...chart} {...frame} />}
-    </svg>
-  )
-}
-
-/** The width of a drawing in the page, also after it has changed. */
-function useWidth() {
-  const place = useRef<SVGSVGElement>(null)
-  const [width, setWidth] = useState(WIDTH_AT_FIRST)
-  useEffect(() => {
-    if (place.current === null) return undefined
-    const watch = new ResizeObserver(([entry]) => {
-      const { width = 0 } = entry?.contentRect ?? {}
-      if (width > LEFT) setWidth(Math.round(width))
-    })
-    watch.observe(place.current)
-    return () => watch.disconnect()
-  }, [])
-  return { place, width }
-}
-
-type FrameProps = { readonly y: (value: number) => number; readonly step: number }
-
-function Bars({ labels, series, show, y, step }: Drawn & FrameProps) {
-  const gap = Math.min(6, step * 0.2)
-  const width = Math.min(BAR_WIDTH_MAX, (step - gap) / series.length)
-  const left = LEFT + (step - width * series.length) / 2
-  return (
-    <>
-      {series.map((one, at) => (
-        <g key={one.label} class={seriesClass(at)}>
-          {labels.map((label, index) => {
-            const value = heightOf(one.values[index])
-            const x = left + step * index + width * at
-            return (
-              <rect
-                key={label}
-                class="bar"
-                x={x}
-                width={Math.max(1, width - 1)}
-                y={Math.min(y(value), y(0))}
-                height={Math.abs(y(0) - y(value))}
-                rx="1.5"
-              >
-                <title>{`${label}, ${one.label}: ${shown(one.values[index], show)}`}</title>
-              </rect>
-            )
-          })}
-        </g>
-      ))}
-    </>
-  )
-}
-
-function Lines({ labels, series, show, y, step }: Drawn & FrameProps) {
-  const x = (index: number) => LEFT + step * (index + 0.5)
-  return (
-    <>
-      {series.map(({ label: name, values }, at) => (
-        <g key={name} class={seriesClass(at)}>
-          <path class="line" d={pathOf(values, x, y)} />
-          {labels.map((label, index) => {
-            const value = values[index]
-            return (
-              value !== null &&
-              value !== undefined && (
-                <circle key={label} class="bar" cx={x(index)} cy={y(heightOf(value))} r="2.5">
-                  <title>{`${label}, ${name}: ${shown(value, show)}`}</title>
-                </circle>
-              )
-            )
-          })}
-        </g>
-      ))}
-    </>
-  )
-}
-
-/** A line with gaps where there is no value. */
-function pathOf(
-  values: Series['values'],
-  x: (index: number) => number,
-  y: (value: number) => number,
-): string {
-  let isDown = false
-  return values
-    .map((value, index) => {
-      if (value === null) {
-        isDown = false
-        return ''
-      }
-      const point = `${isDown ? 'L' : 'M'}${x(index).toFixed(1)} ${y(heightOf(value)).toFixed(1)}`
-      isDown = true
-      return point
-    })
-    .join('')
-}
-
-/** The next of 1, 2, 2.5, 4, 5 or 10 times a power of ten, so that the ticks are short numbers. */
-export function niceMax(value: number, least = 1): number {
-  if (value <= 0) return least
-  const power = 10 ** Math.floor(Math.log10(value))
-  const factor = [1, 2, 2.5, 4, 5, 10].find(factor => factor * power >= value) ?? 10
-  return factor * power
-}
-
-/** Without an exponent and without the noise of floats. */
-function plainNumber(value: number): string {
-  return Number(value.toPrecision(12)).toLocaleString('en', { useGrouping: false, maximumFractionDigits: 9 })
-}
-
 function LongLines(chart: Drawn) {
   const { place, error } = useLongLines(chart)
-  return <div ref={place}>{error !== undefined && <p class="soft">{error.message}</p>}</div>
+  return (
+    <>
+      <div class="long-lines" ref={place} role="img" aria-label={chart.title} />
+      {error !== undefined && <p class="soft">{error.message}</p>}
+    </>
+  )
 }

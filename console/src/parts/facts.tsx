@@ -1,7 +1,7 @@
 /** Small parts for one thing: facts, figures, badges, secrets and code. */
 import type { ComponentChildren } from 'preact'
 import { texts } from '../texts.ts'
-import { ago, exactInstant, instant, money } from './format.ts'
+import { ago, exactInstant, instant, money, moneyToCents } from './format.ts'
 import { Icon } from './icon.tsx'
 import { toast } from './toast.tsx'
 
@@ -57,6 +57,15 @@ export function Badge({
 /** An amount in US dollars with all its decimals. */
 export function Money({ of: amount }: { readonly of: string | null | undefined }) {
   return <span class="number">{money(amount)}</span>
+}
+
+/** An amount to the cent, for lists and figures of large amounts, with all its decimals as a tooltip. */
+export function Cents({ of: amount }: { readonly of: string | null | undefined }) {
+  return (
+    <span class="number" title={money(amount)}>
+      {moneyToCents(amount)}
+    </span>
+  )
 }
 
 /** How long ago something was, with the exact time as a tooltip. */

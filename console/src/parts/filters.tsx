@@ -1,11 +1,10 @@
 /** Filters, which are in the address: a page can be sent to a colleague, and the back button works. */
 import { useLocation } from 'preact-iso'
-import { isDay } from '../api/utc-days.ts'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { texts } from '../texts.ts'
 import type { Choice } from './form.tsx'
 import { Empty } from './notes.tsx'
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, TargetedEvent, TargetedInputEvent } from 'preact'
 
 export type Query = Readonly<Record<string, string>>
 
@@ -14,6 +13,8 @@ export function useQuery(): readonly [Query, (changed: Query, how?: 'replace' | 
   const { query, route } = useLocation()
   const change = (changed: Query, how: 'replace' | 'push' = 'replace') => {
     const next = new URLSearchParams(location.search)
+    // A field that is left without a change must not go back to the first page of results.
+    if (Object.entries(changed).every(([name, value]) => (next.get(name) ?? '') === value)) return
     for (const [name, value] of Object.entries(changed)) {
       if (value === '') next.delete(name)
       else next.set(name, value)
@@ -31,6 +32,15 @@ export function cursorOf({ cursor }: Query): { readonly cursor?: string } {
   return cursor === undefined ? {} : { cursor }
 }
 
+/** The parameters of these names that the address has, for a list that takes them as they are. */
+export function chosen<Name extends string>(
+  query: Query,
+  names: readonly Name[],
+): Partial<Record<Name, string>> {
+  const pairs = names.flatMap(name => (query[name] === undefined ? [] : [[name, query[name]] as const]))
+  return Object.fromEntries(pairs) as Partial<Record<Name, string>>
+}
+
 export function Filters({ children }: { readonly children: ComponentChildren }) {
   return (
     <form class="filters" role="search" onSubmit={event => event.preventDefault()}>
@@ -43,13 +53,13 @@ export function Filters({ children }: { readonly children: ComponentChildren }) 
 const TYPING_MS = 250
 
 export function SearchFilter({
-  name = 'search',
   label = texts.parts.search,
+  ...more
 }: {
-  readonly name?: string
   readonly label?: string
+  readonly format?: Format
 }) {
-  return <TypedFilter name={name} label={label} class="field search" />
+  return <TypedFilter name="search" label={label} {...more} class="field search" />
 }
 
 /** A filter by a short text, such as the name of a model. */
@@ -57,49 +67,84 @@ export function TextFilter(props: {
   readonly name: string
   readonly label: string
   readonly placeholder?: string
+  /** What a complete text looks like, for filters that the gateway refuses otherwise. */
+  readonly format?: Format
 }) {
   return <TypedFilter {...props} class="field" />
 }
+
+export type Format = { readonly pattern: string; readonly problem: string }
 
 function TypedFilter({
   name,
   label,
   placeholder,
+  format,
   class: frame,
 }: {
   readonly name: string
   readonly label: string
   readonly placeholder?: string
+  readonly format?: Format
   readonly class: string
 }) {
-  const [query, change] = useQuery()
   const id = useId()
-  const input = useRef<HTMLInputElement>(null)
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => () => clearTimeout(timer.current), [])
-  const value = query[name] ?? ''
-  useEffect(() => {
-    // The back button, or a button that clears the filters, has changed the address.
-    if (input.current !== null && document.activeElement !== input.current) input.current.value = value
-  }, [value])
-  const type = (text: string) => {
-    clearTimeout(timer.current)
-    timer.current = setTimeout(() => change({ [name]: text.trim() }), TYPING_MS)
-  }
+  const { isWrong, value, ...field } = useTyped(name)
   return (
     <div class={frame}>
       <label for={id}>{label}</label>
       <input
         class="input"
-        ref={input}
         id={id}
         type="search"
         placeholder={placeholder}
+        pattern={format?.pattern}
+        aria-invalid={isWrong}
+        aria-describedby={isWrong ? `${id}-problem` : undefined}
         defaultValue={value}
-        onInput={event => type(event.currentTarget.value)}
+        {...field}
       />
+      {isWrong && (
+        <span class="problem" id={`${id}-problem`}>
+          {format?.problem}
+        </span>
+      )}
     </div>
   )
+}
+
+/** The state of a field whose text is in the address. A text applies after a pause, and only if it is valid. */
+function useTyped(name: string) {
+  const [query, change] = useQuery()
+  const ref = useRef<HTMLInputElement>(null)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const [isWrong, setWrong] = useState(false)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const value = query[name] ?? ''
+  useEffect(() => {
+    if (ref.current === null || document.activeElement === ref.current) return
+    // The back button, or a button that clears the filters, has changed the address.
+    ref.current.value = value
+    setWrong(!ref.current.validity.valid)
+  }, [value])
+  const apply = (field: HTMLInputElement) => {
+    clearTimeout(timer.current)
+    if (field.validity.valid) change({ [name]: field.value.trim() })
+  }
+  return {
+    ref,
+    value,
+    isWrong,
+    onInput: ({ currentTarget: field }: TargetedInputEvent<HTMLInputElement>) => {
+      setWrong(false)
+      clearTimeout(timer.current)
+      timer.current = setTimeout(apply, TYPING_MS, field)
+    },
+    onChange: ({ currentTarget: field }: TargetedEvent<HTMLInputElement>) => {
+      setWrong(!field.validity.valid)
+      apply(field)
+    },
+  }
 }
 
 /** A filter with fixed choices. The empty choice is all, or what `otherwise` says. */
@@ -131,34 +176,7 @@ export function ChoiceFilter({
   )
 }
 
-/** A day, such as the first of a report. */
-export function DayFilter({
-  name,
-  label,
-  otherwise = '',
-}: {
-  readonly name: string
-  readonly label: string
-  /** The day that applies while the address has none. */
-  readonly otherwise?: string | undefined
-}) {
-  const [query, change] = useQuery()
-  const id = useId()
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <input
-        class="input"
-        id={id}
-        type="date"
-        value={query[name] ?? otherwise}
-        onChange={event => change({ [name]: event.currentTarget.value })}
-      />
-    </div>
-  )
-}
-
-/** Filters that are needed less often. Open while one of them is in use. */
+/** Filters that are needed less often. Opens when one of them is in use, and stays open when it is cleared. */
 export function MoreFilters({
   names,
   children,
@@ -167,8 +185,10 @@ export function MoreFilters({
   readonly children: ComponentChildren
 }) {
   const [query] = useQuery()
+  const isOpen = useRef(false)
+  isOpen.current ||= names.some(name => query[name] !== undefined)
   return (
-    <details class="more-filters" open={names.some(name => query[name] !== undefined)}>
+    <details class="more-filters" open={isOpen.current}>
       <summary>{texts.parts.moreFilters}</summary>
       <div class="filters">{children}</div>
     </details>
@@ -183,43 +203,30 @@ export function NoRows({
   readonly names: readonly string[]
   readonly children: ComponentChildren
 }) {
-  const [query, change] = useQuery()
+  const [query] = useQuery()
   const used = [...names, 'cursor'].filter(name => query[name] !== undefined)
   if (used.length === 0) return <>{children}</>
+  return <NothingMatches names={used} />
+}
+
+/** No row matches the filters `names`. Says so, and clears them at the press of a button. */
+export function NothingMatches({
+  names,
+  text = texts.parts.nothingMatchesText,
+}: {
+  readonly names: readonly string[]
+  readonly text?: string
+}) {
+  const [, change] = useQuery()
   return (
-    <Empty title={texts.parts.nothingMatches} text={texts.parts.nothingMatchesText}>
+    <Empty title={texts.parts.nothingMatches} text={text}>
       <button
         type="button"
         class="button"
-        onClick={() => change(Object.fromEntries(used.map(name => [name, ''])))}
+        onClick={() => change(Object.fromEntries(names.map(name => [name, ''])))}
       >
         {texts.parts.clearFilters}
       </button>
     </Empty>
   )
-}
-
-/** `from` and `to` of a list, from the days of the address. Both days are included, in the time zone of the browser. */
-export function daysOf(query: Query): { readonly from?: string; readonly to?: string } {
-  // An address can have any text.
-  const [from, to] = [query['from'], query['to']].map(day => (isDay(day) ? day : undefined))
-  if (from === undefined && to === undefined) return {}
-  const end = to === undefined ? undefined : startOfDay(to, 1)
-  const begin = from === undefined ? startOfDay(to ?? '', -DAYS_WITHOUT_FROM) : startOfDay(from)
-  return { from: begin, ...(end !== undefined && { to: end }) }
-}
-
-/** Like `daysOf`, for a list whose range may be of any length: one of the two days is enough. */
-export function openDaysOf(query: Query): { readonly from?: string; readonly to?: string } {
-  const { from, to } = query
-  return { ...(isDay(from) && { from: startOfDay(from) }), ...(isDay(to) && { to: startOfDay(to, 1) }) }
-}
-
-/** A list with only a last day begins this long before it. */
-const DAYS_WITHOUT_FROM = 30
-
-function startOfDay(day: string, daysLater = 0): string {
-  const at = new Date(`${day}T00:00:00`)
-  at.setDate(at.getDate() + daysLater)
-  return at.toISOString()
 }

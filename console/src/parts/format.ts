@@ -1,4 +1,5 @@
 /** How values are shown. Money stays decimal text from the gateway to the screen: a float could change it. */
+import { isDay } from '../api/days.ts'
 
 const numbers = new Intl.NumberFormat('en')
 const days = new Intl.DateTimeFormat('en', { dateStyle: 'medium' })
@@ -8,6 +9,7 @@ const instants = new Intl.DateTimeFormat('en', { ...date, ...minutes, timeZoneNa
 const clock = { ...minutes, second: '2-digit' } as const
 const exactInstants = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', ...clock })
 const olderInstants = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
+const shortDays = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' })
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/
@@ -82,6 +84,21 @@ export function exactInstant(iso: string | null | undefined): string {
 export function zoned(label: string): string {
   const zone = instants.formatToParts().find(({ type }) => type === 'timeZoneName')?.value
   return zone === undefined ? label : `${label} (${zone})`
+}
+
+/** The label of days that a report counts in UTC, in the same form. */
+export function inUtc(label: string): string {
+  return `${label} (UTC)`
+}
+
+/**
+ * `Nov 23` and `Nov 23, 14:00`: a day such as `2026-11-23`, or an hour such as `2026-11-23 14:00`, where there is little
+ * room. Any other text stays.
+ */
+export function shortTime(text: string): string {
+  const [, day, hour = ''] = /^(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d))?$/.exec(text) ?? []
+  if (!isDay(day)) return text
+  return `${shortDays.format(new Date(`${day}T12:00:00Z`))}${hour === '' ? '' : `, ${hour}`}`
 }
 
 /** The date in the time zone of the browser; for a day such as `2026-11-23`, that day. */

@@ -78,7 +78,7 @@ export function Empty({
 
 /** Shows a resource: its value, the reason why there is none, or that it is loading. */
 export function Loaded<Value>({
-  of: { value, error, reload },
+  of: { value, error, isOld, reload },
   lines,
   children,
 }: {
@@ -88,5 +88,10 @@ export function Loaded<Value>({
 }) {
   if (error !== undefined) return <Failure error={error} onRetry={reload} />
   if (value === undefined) return <Loading {...(lines !== undefined && { lines })} />
-  return <>{children(value)}</>
+  if (isOld === undefined) return <>{children(value)}</>
+  return (
+    <div class={isOld ? 'kept old' : 'kept'} aria-busy={isOld}>
+      {children(value)}
+    </div>
+  )
 }

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { isSeenBy, pages } from '../pages.ts'
 import { currentUser } from '../session.ts'
 import { texts } from '../texts.ts'
+import type { Column } from './table.tsx'
 
 /** The page of each kind of id, by its prefix. Requests also show jobs, holds and movements of money. */
 const folderOf: Readonly<Record<string, string>> = {
@@ -53,6 +54,25 @@ export function Subject({
   const href = pageOfId(id)
   const shown = children ?? <code>{id}</code>
   return href === undefined ? <>{shown}</> : <a href={href}>{shown}</a>
+}
+
+/** The column of a list with the account of each row, as a link. A long name is cut, and its tooltip has all of it. */
+export function accountColumn<Row>(
+  label: string,
+  of: (row: Row) => { readonly account: string | null; readonly account_name?: string | null },
+): Column<Row> {
+  return {
+    label,
+    isName: true,
+    show: row => {
+      const { account, account_name: name } = of(row)
+      return (
+        <Subject id={account}>
+          <span title={name ?? undefined}>{name ?? account ?? '–'}</span>
+        </Subject>
+      )
+    },
+  }
 }
 
 /** `ada@example.com` of `user:ada@example.com (usr_…)`, with a link to the user for those who may see it. */

@@ -14,6 +14,8 @@ export type Column<Row> = {
   readonly isNumber?: boolean
   /** Long text that may take several lines. */
   readonly mayWrap?: boolean
+  /** The name of an account or the like, which is cut when it is long. Its cell says the whole name as a tooltip. */
+  readonly isName?: boolean
 }
 
 export type TableProps<Row> = {
@@ -22,6 +24,8 @@ export type TableProps<Row> = {
   readonly rows: readonly Row[]
   readonly columns: readonly Column<Row>[]
   readonly keyOf: (row: Row) => string
+  /** The rows are one page of a longer list. Sorting them would not show the first rows of the list. */
+  readonly isPart?: boolean
 }
 
 type Order = { readonly column: number; readonly isDescending: boolean }
@@ -31,9 +35,9 @@ const WHOLE_ROWS_MAX = 300
 
 /** A table of all its rows, in an order that the reader chooses. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, rows, columns, keyOf } = props
+  const { label, rows, columns, keyOf, isPart = false } = props
   const [order, setOrder] = useState<Order>()
-  const sorted = useMemo(() => inOrder(rows, columns, order), [rows, order])
+  const sorted = useMemo(() => (isPart ? rows : inOrder(rows, columns, order)), [rows, order, isPart])
   const isLong = sorted.length > WHOLE_ROWS_MAX
   const wrap = useRef<HTMLDivElement>(null)
   const view = useWindow(wrap, isLong ? sorted.length : 0)
@@ -46,15 +50,15 @@ export function Table<Row>(props: TableProps<Row>) {
       role="group"
       aria-label={label}
     >
-      <table class="table" aria-rowcount={isLong ? sorted.length + 1 : undefined}>
+      <table class="table" role="table" aria-rowcount={isLong ? sorted.length + 1 : undefined}>
         <thead>
           <tr>
             {columns.map((column, index) => (
               <Heading
                 key={column.label}
                 column={column}
-                order={order?.column === index ? order : undefined}
-                onSort={() => setOrder(nextOrder(order, index))}
+                order={!isPart && order?.column === index ? order : undefined}
+                onSort={isPart ? undefined : () => setOrder(nextOrder(order, index))}
               />
             ))}
           </tr>
@@ -64,7 +68,7 @@ export function Table<Row>(props: TableProps<Row>) {
           {shown.map((row, index) => (
             <tr key={keyOf(row)} aria-rowindex={isLong ? view.from + index + 2 : undefined}>
               {columns.map(column => (
-                <td key={column.label} class={cellClass(column)}>
+                <td key={column.label} class={cellClass(column)} data-label={column.label}>
                   {column.show(row)}
                 </td>
               ))}
@@ -77,8 +81,9 @@ export function Table<Row>(props: TableProps<Row>) {
   )
 }
 
-function cellClass<Row>({ isNumber, mayWrap }: Column<Row>): string | undefined {
+function cellClass<Row>({ isNumber, mayWrap, isName }: Column<Row>): string | undefined {
   if (isNumber === true) return 'number'
+  if (isName === true) return 'name'
   return mayWrap === true ? 'wrap' : undefined
 }
 
@@ -90,13 +95,14 @@ function Heading<Row>({
   readonly column: Column<Row>
   /** Set if the table is sorted by this column. */
   readonly order: Order | undefined
-  readonly onSort: () => void
+  /** Undefined if the table cannot be sorted. */
+  readonly onSort: (() => void) | undefined
 }) {
   const { label, sortBy } = column
   const direction = order?.isDescending === true ? 'descending' : 'ascending'
   return (
     <th scope="col" class={cellClass(column)} aria-sort={order === undefined ? undefined : direction}>
-      {sortBy === undefined ? (
+      {sortBy === undefined || onSort === undefined ? (
         label
       ) : (
         <button type="button" title={texts.parts.sortBy(label)} onClick={onSort}>

@@ -130,13 +130,18 @@ async function goAndWait({ address, notFound }: { readonly address: string; read
   await until(title => title === notFound)
   go(address)
   await until(
-    title => title !== undefined && title !== notFound && document.querySelector('.loading') === null,
+    title =>
+      title !== undefined &&
+      title !== notFound &&
+      document.querySelector('.loading, [aria-busy="true"]') === null,
   )
 }
 
 /** Waits until nothing is loading. */
 export async function settled(page: Page): Promise<void> {
   await page.waitForFunction(
-    () => document.querySelector('h1') !== null && document.querySelector('.loading') === null,
+    () =>
+      document.querySelector('h1') !== null &&
+      document.querySelector('.loading, [aria-busy="true"]') === null,
   )
 }

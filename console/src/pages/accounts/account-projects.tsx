@@ -5,7 +5,7 @@ import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
 import { Dialog } from '../../parts/dialog.tsx'
-import { ChoiceFilter, Filters, SearchFilter, useQuery } from '../../parts/filters.tsx'
+import { ChoiceFilter, Filters, NothingMatches, SearchFilter, useQuery } from '../../parts/filters.tsx'
 import { Ago, Badge } from '../../parts/facts.tsx'
 import { ActionForm, TextField } from '../../parts/form.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -103,7 +103,7 @@ function FilteredProjects({
         <span class="end">{children}</span>
       </Filters>
       {shown.length === 0 ? (
-        <Empty title={texts.parts.nothingMatches} text={words.noMatch} />
+        <NothingMatches names={['search', 'state']} text={words.noMatch} />
       ) : (
         <Table label={words.title} rows={shown} columns={columns} keyOf={({ id }) => id} />
       )}

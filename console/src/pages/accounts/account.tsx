@@ -115,9 +115,26 @@ function Actions({ account, onChanged }: Pick<TabProps, 'account' | 'onChanged'>
           </button>
         </>
       )}
-      {asking === 'grant' && <Grant account={account} onClose={close} onDone={onChanged} />}
-      {asking === 'debit' && <Debit account={account} onClose={close} onDone={onChanged} />}
-      {asking === 'suspend' && (
+      {asking !== undefined && (
+        <Asked about={asking} account={account} onChanged={onChanged} onClose={close} />
+      )}
+    </>
+  )
+}
+
+function Asked({
+  about,
+  account,
+  onChanged,
+  onClose,
+}: Pick<TabProps, 'account' | 'onChanged'> & { readonly about: Asking; readonly onClose: () => void }) {
+  switch (about) {
+    case 'grant':
+      return <Grant account={account} onClose={onClose} onDone={onChanged} />
+    case 'debit':
+      return <Debit account={account} onClose={onClose} onDone={onChanged} />
+    case 'suspend':
+      return (
         <Confirm
           title={words.suspendTitle(account.name)}
           action={words.suspend}
@@ -126,12 +143,13 @@ function Actions({ account, onChanged }: Pick<TabProps, 'account' | 'onChanged'>
             toast(words.suspended)
             onChanged()
           }}
-          onClose={close}
+          onClose={onClose}
         >
           <p>{words.suspendText}</p>
         </Confirm>
-      )}
-      {asking === 'close' && (
+      )
+    case 'close':
+      return (
         <Confirm
           title={words.closeTitle(account.name)}
           action={words.close}
@@ -140,11 +158,10 @@ function Actions({ account, onChanged }: Pick<TabProps, 'account' | 'onChanged'>
             toast(words.closed)
             onChanged()
           }}
-          onClose={close}
+          onClose={onClose}
         >
           <p>{words.closeText}</p>
         </Confirm>
-      )}
-    </>
-  )
+      )
+  }
 }

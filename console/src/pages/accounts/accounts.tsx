@@ -6,8 +6,8 @@ import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import { pagePath } from '../../base.ts'
 import { Dialog } from '../../parts/dialog.tsx'
-import { cursorOf, Filters, SearchFilter, useQuery } from '../../parts/filters.tsx'
-import { Ago, Money } from '../../parts/facts.tsx'
+import { cursorOf, Filters, NothingMatches, SearchFilter, useQuery } from '../../parts/filters.tsx'
+import { Ago, Cents } from '../../parts/facts.tsx'
 import { ActionForm, TextField } from '../../parts/form.tsx'
 import { nanosOf } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
@@ -24,20 +24,24 @@ const ROWS = 50
 const columns: readonly Column<ListedAccount>[] = [
   {
     label: words.name,
-    show: ({ id, name }) => <a href={`accounts/${id}`}>{name}</a>,
+    show: ({ id, name }) => (
+      <a href={`accounts/${id}`} title={name}>
+        {name}
+      </a>
+    ),
     sortBy: ({ name }) => name,
   },
   { label: words.state, show: account => <AccountBadge of={account} />, sortBy: stateOf },
   {
     label: words.available,
     isNumber: true,
-    show: ({ available_usd: amount }) => <Money of={amount} />,
+    show: ({ available_usd: amount }) => <Cents of={amount} />,
     sortBy: ({ available_usd: amount }) => nanosOf(amount ?? '0'),
   },
   {
     label: words.held,
     isNumber: true,
-    show: ({ held_usd: amount }) => <Money of={amount} />,
+    show: ({ held_usd: amount }) => <Cents of={amount} />,
     sortBy: ({ held_usd: amount }) => nanosOf(amount ?? '0'),
   },
   {
@@ -55,11 +59,15 @@ const columns: readonly Column<ListedAccount>[] = [
 export function Accounts() {
   const [query] = useQuery()
   const { search = '', cursor = '' } = query
-  const accounts = useResource(`${search} ${cursor}`, () => {
-    const searched = search === '' ? {} : { search }
-    const params = { query: { limit: ROWS, ...searched, ...cursorOf(query) } }
-    return answer(api.GET('/admin/api/accounts', { params }))
-  })
+  const accounts = useResource(
+    `${search} ${cursor}`,
+    () => {
+      const searched = search === '' ? {} : { search }
+      const params = { query: { limit: ROWS, ...searched, ...cursorOf(query) } }
+      return answer(api.GET('/admin/api/accounts', { params }))
+    },
+    { subject: 'accounts' },
+  )
   const [isCreating, setCreating] = useState(false)
   const create = mayOperate() && (
     <button type="button" class="button primary" onClick={() => setCreating(true)}>
@@ -81,7 +89,13 @@ export function Accounts() {
             <NoAccounts isSearch={search !== ''}>{create}</NoAccounts>
           ) : (
             <>
-              <Table label={words.title} rows={data} columns={columns} keyOf={({ id }) => id} />
+              <Table
+                label={words.title}
+                rows={data}
+                columns={columns}
+                keyOf={({ id }) => id}
+                isPart={cursor !== '' || next !== null}
+              />
               <Pager next={next} shown={data.length} />
             </>
           )
@@ -99,18 +113,11 @@ function NoAccounts({
   readonly isSearch: boolean
   readonly children: ComponentChildren
 }) {
-  const [, change] = useQuery()
-  if (!isSearch)
-    return (
-      <Empty title={words.empty} text={words.emptyText}>
-        {children}
-      </Empty>
-    )
-  return (
-    <Empty title={texts.parts.nothingMatches} text={words.noMatch}>
-      <button type="button" class="button" onClick={() => change({ search: '' })}>
-        {texts.parts.clearFilters}
-      </button>
+  return isSearch ? (
+    <NothingMatches names={['search', 'cursor']} text={words.noMatch} />
+  ) : (
+    <Empty title={words.empty} text={words.emptyText}>
+      {children}
     </Empty>
   )
 }

@@ -1,33 +1,44 @@
 /** The money of an account: its balance, what it spends by day and by model, and its settings. */
-import { answer, api } from '../../api/client.ts'
+import { DAYS_MAX, daysIn, reportRange, type Range } from '../../api/days.ts'
 import { useResource } from '../../api/resource.ts'
-import { betweenDays, daysIn, lastDays, type UtcRange } from '../../api/utc-days.ts'
 import { Chart } from '../../parts/chart.tsx'
-import { DayFilter, Filters, useQuery, type Query } from '../../parts/filters.tsx'
-import { Figure, Figures } from '../../parts/facts.tsx'
-import { count, money } from '../../parts/format.ts'
-import { Loaded } from '../../parts/notes.tsx'
+import { DayFilter } from '../../parts/day-filter.tsx'
+import { Cents, Figure, Figures } from '../../parts/facts.tsx'
+import { Filters, useQuery } from '../../parts/filters.tsx'
+import { amountOf, count, money, nanosOf } from '../../parts/format.ts'
+import { Loaded, Note } from '../../parts/notes.tsx'
 import { texts } from '../../texts.ts'
+import { readDayMargins, readTopMargins } from '../margins/read-margins.ts'
+import { SpendChart } from '../margins/spend-chart.tsx'
 import { AccountBadge, type Account, type TabProps } from './account-state.tsx'
 import { AccountSettings } from './settings.tsx'
 
 const words = texts.accounts
 
+/** Without filters, so many days until today. */
+const DAYS = 30
+
 export function AccountOverview({ account, onChange }: TabProps) {
   const [query] = useQuery()
-  const range = rangeOf(query)
+  const range = reportRange(query, DAYS)
   const shown = daysIn(range)
-  const spend = useResource(`${account.id} ${range.from} ${range.to}`, () => readSpend(account.id, range))
+  const spend = useResource(`${account.id} ${range.from} ${range.to}`, () => readSpend(account.id, range), {
+    subject: account.id,
+  })
   return (
     <div class="stack">
       <Figures>
         <Figure
           label={words.available}
-          value={money(account.available_usd)}
+          value={<Cents of={account.available_usd} />}
           note={<AccountBadge of={account} />}
         />
-        <Figure label={words.held} value={money(account.held_usd)} note={words.heldNote} />
-        <Figure label={words.spent} value={money(spend.value?.total)} note={words.inTheseDays} />
+        <Figure label={words.held} value={<Cents of={account.held_usd} />} note={words.heldNote} />
+        <Figure
+          label={words.spend}
+          value={<Cents of={spend.value?.total} />}
+          note={account.sandbox_only ? words.spendOfSandbox : words.inTheseDays}
+        />
         <Figure
           label={words.charges}
           value={spend.value === undefined ? '–' : count(spend.value.charges)}
@@ -36,57 +47,46 @@ export function AccountOverview({ account, onChange }: TabProps) {
       </Figures>
       <div>
         <Filters>
-          <DayFilter name="from" label={words.from} otherwise={shown.at(0)} />
-          <DayFilter name="to" label={words.to} otherwise={shown.at(-1)} />
+          <DayFilter name="from" label={words.from} zone="UTC" otherwise={shown.at(0)} />
+          <DayFilter name="to" label={words.to} zone="UTC" otherwise={shown.at(-1)} />
         </Filters>
-        <Loaded of={spend}>
-          {({ days, models }) => (
-            <div class="grid">
-              <Chart
-                title={words.spendByDay}
-                by={words.day}
-                labels={days.map(({ day }) => day)}
-                series={[{ label: words.spent, values: days.map(day => day.revenue_usd) }]}
-                show={money}
-                kind="bars"
-              />
-              <Chart
-                title={words.spendByModel}
-                by={words.model}
-                labels={models.map(({ model = '' }) => model)}
-                series={[{ label: words.spent, values: models.map(model => model.revenue_usd) }]}
-                show={money}
-                kind="rows"
-              />
-            </div>
-          )}
-        </Loaded>
+        {range.isCut && <Note tone="warn">{texts.margins.cut(DAYS_MAX)}</Note>}
+        <Loaded of={spend}>{spend => <SpendCharts of={spend} />}</Loaded>
       </div>
       <AccountSettings account={account} onChange={onChange} />
     </div>
   )
 }
 
-/** Without filters, the last days and today. */
-const DAYS = 30
-const GROUPS_MAX = 100
+type Spend = Awaited<ReturnType<typeof readSpend>>
 
-/** The days of the filters, which the gateway adds up in UTC. */
-function rangeOf({ from, to }: Query): UtcRange {
-  const last = to === undefined ? Date.now() : Date.parse(to)
-  return { ...lastDays(DAYS, last), ...betweenDays(from, to) }
+function SpendCharts({ of: { days, models } }: { readonly of: Spend }) {
+  return (
+    <div class="grid">
+      <Chart
+        title={words.spendByDay}
+        by={texts.charts.day}
+        labels={days.map(({ day }) => day)}
+        series={[{ label: words.spend, values: days.map(day => day.revenue_usd) }]}
+        show={money}
+        kind="bars"
+      />
+      <SpendChart title={words.spendByModel} by="model" margins={models} />
+    </div>
+  )
 }
 
-async function readSpend(account: Account['id'], range: UtcRange) {
-  const margins = (by: 'day' | 'model') =>
-    answer(api.GET('/admin/api/margins', { params: { query: { account, by, ...range, limit: GROUPS_MAX } } }))
-  const [byDay, byModel] = await Promise.all([margins('day'), margins('model')])
-  const spent = new Map(byDay.data.map(group => [group.day, group.revenue_usd]))
+async function readSpend(account: Account['id'], range: Range) {
+  const [byDay, models] = await Promise.all([
+    readDayMargins(range, account),
+    readTopMargins('model', range, account),
+  ])
+  const found = new Map(byDay.map(group => [group.day, group]))
   return {
-    total: byDay.totals?.revenue_usd,
-    charges: byDay.totals?.charges ?? 0,
+    total: amountOf(byDay.reduce((sum, group) => sum + nanosOf(group.revenue_usd), 0n)),
+    charges: byDay.reduce((sum, group) => sum + group.charges, 0),
     // Days without a charge are part of the picture.
-    days: daysIn(range).map(day => ({ day, revenue_usd: spent.get(day) ?? '0' })),
-    models: byModel.data,
+    days: daysIn(range).map(day => ({ day, revenue_usd: found.get(day)?.revenue_usd ?? '0' })),
+    models,
   }
 }

@@ -1,20 +1,13 @@
 /** The movements of an account's money, newest first, as far as the filters select them. */
 import { useState } from 'preact/hooks'
 import { answer, api } from '../../api/client.ts'
+import { openListRange } from '../../api/days.ts'
 import { useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
 import type { CsvColumn } from '../../parts/csv.ts'
+import { DayFilter } from '../../parts/day-filter.tsx'
 import { Badge, ListedInstant, Money, type BadgeTone } from '../../parts/facts.tsx'
-import {
-  ChoiceFilter,
-  cursorOf,
-  DayFilter,
-  Filters,
-  NoRows,
-  openDaysOf,
-  useQuery,
-  type Query,
-} from '../../parts/filters.tsx'
+import { ChoiceFilter, cursorOf, Filters, NoRows, useQuery, type Query } from '../../parts/filters.tsx'
 import { zoned } from '../../parts/format.ts'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { SaveListButton } from '../../parts/save-list.tsx'
@@ -50,30 +43,18 @@ export function Statement({ account, onChanged }: TabProps) {
     const params = { path: { account: account.id }, query: { ...asked, ...page } }
     return answer(api.GET('/admin/api/accounts/{account}/statement', { params }))
   }
-  const movements = useResource(JSON.stringify([account.id, asked, query['cursor']]), () =>
-    read({ limit: ROWS, ...cursorOf(query) }),
+  const movements = useResource(
+    JSON.stringify([account.id, asked, query['cursor']]),
+    () => read({ limit: ROWS, ...cursorOf(query) }),
+    { subject: account.id },
   )
   const [refunding, setRefunding] = useState<Movement>()
-  const refund: Column<Movement> = {
-    label: texts.parts.actions,
-    show: row =>
-      isCharge(row) && (
-        <button
-          type="button"
-          class="button small"
-          aria-label={words.refundOf(row.ref ?? row.id)}
-          onClick={() => setRefunding(row)}
-        >
-          {words.refund}
-        </button>
-      ),
-  }
   return (
     <>
       <Filters>
         <ChoiceFilter name="kind" label={words.kind} choices={kindChoices} />
-        <DayFilter name="from" label={words.firstDay} />
-        <DayFilter name="to" label={words.lastDay} />
+        <DayFilter name="from" label={words.from} zone="browser" />
+        <DayFilter name="to" label={words.to} zone="browser" />
         <div class="end">
           <SaveListButton name={`statement-${account.id}`} columns={saved} read={read} />
         </div>
@@ -89,7 +70,11 @@ export function Statement({ account, onChanged }: TabProps) {
               <Table
                 label={words.tabs.statement}
                 rows={data}
-                columns={mayOperate() && account.closed_at === null ? [...columns, refund] : columns}
+                columns={
+                  mayOperate() && account.closed_at === null
+                    ? [...columns, refundColumn(setRefunding)]
+                    : columns
+                }
                 keyOf={({ id }) => id}
               />
               <Pager next={next} shown={data.length} />
@@ -109,6 +94,23 @@ export function Statement({ account, onChanged }: TabProps) {
   )
 }
 
+function refundColumn(refund: (charge: Movement) => void): Column<Movement> {
+  return {
+    label: texts.parts.actions,
+    show: row =>
+      isCharge(row) && (
+        <button
+          type="button"
+          class="button small"
+          aria-label={words.refundOf(row.ref ?? row.id)}
+          onClick={() => refund(row)}
+        >
+          {words.refund}
+        </button>
+      ),
+  }
+}
+
 const kindChoices = (Object.keys(toneOf) as Movement['kind'][]).map(value => ({
   value,
   label: words.kinds[value],
@@ -117,7 +119,7 @@ const kindChoices = (Object.keys(toneOf) as Movement['kind'][]).map(value => ({
 /** What the address selects. Days are those of the browser's time zone. */
 function askedBy(query: Query) {
   const kind = kindChoices.find(({ value }) => value === query['kind'])?.value
-  return { ...(kind !== undefined && { kind }), ...openDaysOf(query) }
+  return { ...(kind !== undefined && { kind }), ...openListRange(query) }
 }
 
 /** Whether the line is of a request or job that was paid. */

@@ -1,13 +1,14 @@
 /** Who changed what, newest first. */
 import { answer, api } from '../../api/client.ts'
+import { listRange } from '../../api/days.ts'
 import { useResource } from '../../api/resource.ts'
 import type { components, operations } from '../../api/schema.d.ts'
+import { DayFilter } from '../../parts/day-filter.tsx'
 import { ListedInstant } from '../../parts/facts.tsx'
 import {
   ChoiceFilter,
+  chosen,
   cursorOf,
-  DayFilter,
-  daysOf,
   Filters,
   NoRows,
   TextFilter,
@@ -44,15 +45,11 @@ const columns: readonly Column<Line>[] = [
 
 export function Audit() {
   const [query] = useQuery()
-  const asked = {
-    ...Object.fromEntries(
-      textFilters.flatMap(name => (query[name] === undefined ? [] : [[name, query[name]]])),
-    ),
-    ...daysOf(query),
-    ...cursorOf(query),
-  } as Asked
-  const lines = useResource(JSON.stringify(asked), () =>
-    answer(api.GET('/admin/api/audit', { params: { query: asked } })),
+  const asked = { ...chosen(query, textFilters), ...listRange(query), ...cursorOf(query) } as Asked
+  const lines = useResource(
+    JSON.stringify(asked),
+    () => answer(api.GET('/admin/api/audit', { params: { query: asked } })),
+    { subject: 'audit' },
   )
   return (
     <>
@@ -65,8 +62,8 @@ export function Audit() {
           choices={objects.map(value => ({ value, label: words.objects[value] }))}
         />
         <TextFilter name="subject" label={words.subject} placeholder={words.subjectHint} />
-        <DayFilter name="from" label={words.from} />
-        <DayFilter name="to" label={words.to} />
+        <DayFilter name="from" label={words.from} zone="browser" />
+        <DayFilter name="to" label={words.to} zone="browser" />
       </Filters>
       <Loaded of={lines}>
         {({ data, next }) =>

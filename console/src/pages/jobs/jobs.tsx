@@ -2,12 +2,13 @@
 import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import type { components, operations } from '../../api/schema.d.ts'
+import { AccountFilter } from '../../parts/account-search.tsx'
 import { Ago, Badge, Money } from '../../parts/facts.tsx'
-import { ChoiceFilter, cursorOf, Filters, NoRows, TextFilter, useQuery } from '../../parts/filters.tsx'
+import { ChoiceFilter, chosen, cursorOf, Filters, NoRows, useQuery } from '../../parts/filters.tsx'
 import { exactInstant, zoned } from '../../parts/format.ts'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Subject } from '../../parts/subject.tsx'
+import { accountColumn } from '../../parts/subject.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
 import { texts } from '../../texts.ts'
 
@@ -41,10 +42,7 @@ const columns: readonly Column<Job>[] = [
     show: ({ state }) => <Badge tone={jobTones[state]}>{words.states[state]}</Badge>,
   },
   { label: words.kind, show: ({ kind }) => words.kinds[kind] },
-  {
-    label: words.account,
-    show: ({ account, account_name: name }) => <Subject id={account}>{name ?? account}</Subject>,
-  },
+  accountColumn(words.account, row => row),
   { label: words.model, show: ({ model }) => model },
   { label: words.provider, show: ({ provider }) => provider },
   { label: words.held, show: ({ held_usd: held }) => <Money of={held} />, isNumber: true },
@@ -54,17 +52,17 @@ const columns: readonly Column<Job>[] = [
 
 export function Jobs() {
   const [query] = useQuery()
-  const asked = Object.fromEntries(
-    filterNames.flatMap(name => (query[name] === undefined ? [] : [[name, query[name]]])),
-  ) as Asked
-  const jobs = useResource(JSON.stringify([asked, query['cursor']]), () =>
-    answer(api.GET('/admin/api/jobs', { params: { query: { ...asked, ...cursorOf(query) } } })),
+  const asked = { ...chosen(query, filterNames), ...cursorOf(query) } as Asked
+  const jobs = useResource(
+    JSON.stringify(asked),
+    () => answer(api.GET('/admin/api/jobs', { params: { query: asked } })),
+    { subject: 'jobs' },
   )
   return (
     <>
       <PageHead title={words.title} lead={words.lead} />
       <Filters>
-        <TextFilter name="account" label={words.account} placeholder={words.accountHint} />
+        <AccountFilter label={words.account} />
         <ChoiceFilter
           name="state"
           label={words.state}

@@ -1,15 +1,17 @@
 /** Tables of keys, in the order of their creation. */
 import type { ComponentChildren } from 'preact'
-import { ChoiceFilter, Filters, SearchFilter, useQuery } from '../../parts/filters.tsx'
+import type { components } from '../../api/schema.d.ts'
+import { ChoiceFilter, Filters, NothingMatches, SearchFilter, useQuery } from '../../parts/filters.tsx'
 import { Ago, Badge, type BadgeTone } from '../../parts/facts.tsx'
 import { day } from '../../parts/format.ts'
-import { Empty } from '../../parts/notes.tsx'
+import { accountColumn } from '../../parts/subject.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { texts } from '../../texts.ts'
 import type { ListedKey } from './key-fields.tsx'
 
 const words = texts.keys
 
+type KeyOfAccount = components['schemas']['KeyOfAccount']
 type KeyState = keyof typeof words.states
 
 const toneOf = {
@@ -62,7 +64,7 @@ export function FilteredKeys({
         <span class="end">{children}</span>
       </Filters>
       {shown.length === 0 ? (
-        <Empty title={texts.parts.nothingMatches} text={words.noMatch} />
+        <NothingMatches names={['search', 'state']} text={words.noMatch} />
       ) : (
         <KeyTable keys={shown} projectNames={projectNames} />
       )}
@@ -84,6 +86,19 @@ export function KeyTable({
   }
   const columns = projectNames === undefined ? [...identity, ...times] : [...identity, project, ...times]
   return <Table label={words.title} rows={keys} columns={columns} keyOf={({ id }) => id} />
+}
+
+/** Keys of all accounts. */
+export function KeysWithAccounts({
+  keys,
+  isPart,
+}: {
+  readonly keys: readonly KeyOfAccount[]
+  readonly isPart: boolean
+}) {
+  return (
+    <Table label={words.title} rows={keys} columns={withAccounts} keyOf={({ id }) => id} isPart={isPart} />
+  )
 }
 
 const identity: readonly Column<ListedKey>[] = [
@@ -112,4 +127,11 @@ const times: readonly Column<ListedKey>[] = [
     show: ({ created_at: at }) => <Ago at={at} />,
     sortBy: ({ created_at: at }) => at,
   },
+]
+
+const withAccounts: readonly Column<KeyOfAccount>[] = [
+  ...identity.slice(0, 1),
+  { ...accountColumn(words.account, row => row), sortBy: ({ account_name: name }) => name ?? '' },
+  ...identity.slice(1),
+  ...times,
 ]

@@ -100,16 +100,14 @@ function parentOf(key: Owned | undefined) {
 
 type Change = (body: components['schemas']['KeyChange']) => Promise<void>
 
-function Actions({
-  owned,
-  onChange,
-  onChanged,
-}: {
+type ActionProps = {
   readonly owned: Owned
   readonly onChange: Change
   readonly onChanged: () => void
-}) {
-  const [asking, ask] = useState<'rotate' | 'disable' | 'revoke'>()
+}
+
+function Actions({ owned, onChange, onChanged }: ActionProps) {
+  const [asking, ask] = useState<Asking>()
   const close = () => ask(undefined)
   const isDisabled = owned.disabled_at !== null
   return (
@@ -136,36 +134,56 @@ function Actions({
       <button type="button" class="button destructive" onClick={() => ask('revoke')}>
         {words.revoke}
       </button>
-      {asking === 'rotate' && <Rotate id={owned.id} onClose={close} onRotated={onChanged} />}
-      {asking === 'disable' && (
+      {asking !== undefined && (
+        <Asked about={asking} owned={owned} onChange={onChange} onChanged={onChanged} onClose={close} />
+      )}
+    </>
+  )
+}
+
+type Asking = 'rotate' | 'disable' | 'revoke'
+
+function Asked({
+  about,
+  owned,
+  onChange,
+  onChanged,
+  onClose,
+}: ActionProps & { readonly about: Asking; readonly onClose: () => void }) {
+  const name = owned.name || owned.id
+  switch (about) {
+    case 'rotate':
+      return <Rotate id={owned.id} onClose={onClose} onRotated={onChanged} />
+    case 'disable':
+      return (
         <Confirm
-          title={words.disableTitle(owned.name || owned.id)}
+          title={words.disableTitle(name)}
           action={words.disable}
           onConfirm={async () => {
             await onChange({ disabled: true })
             toast(words.disabled)
           }}
-          onClose={close}
+          onClose={onClose}
         >
           <p>{words.disableText}</p>
         </Confirm>
-      )}
-      {asking === 'revoke' && (
+      )
+    case 'revoke':
+      return (
         <Confirm
-          title={words.revokeTitle(owned.name || owned.id)}
+          title={words.revokeTitle(name)}
           action={words.revoke}
           onConfirm={async () => {
             await answer(api.POST('/admin/api/keys/{id}/revoke', at(owned.id)))
             toast(words.revoked)
             onChanged()
           }}
-          onClose={close}
+          onClose={onClose}
         >
           <p>{words.revokeText}</p>
         </Confirm>
-      )}
-    </>
-  )
+      )
+  }
 }
 
 function About({ owned, onChange }: { readonly owned: Owned; readonly onChange: Change }) {

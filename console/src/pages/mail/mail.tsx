@@ -4,14 +4,18 @@ import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
 import { Dialog } from '../../parts/dialog.tsx'
-import { Ago, Badge, Figure, Figures } from '../../parts/facts.tsx'
-import { ChoiceFilter, cursorOf, Filters, NoRows, useQuery } from '../../parts/filters.tsx'
+import { Figure, Figures } from '../../parts/facts.tsx'
 import { ActionForm, TextField } from '../../parts/form.tsx'
-import { count, exactInstant, zoned } from '../../parts/format.ts'
+import { count } from '../../parts/format.ts'
+import {
+  messageColumns,
+  MessageList,
+  useChosenMessages,
+  type MessageStates,
+} from '../../parts/message-list.tsx'
 import { Empty, Loaded, Note } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Subject } from '../../parts/subject.tsx'
-import { Pager, Table, type Column } from '../../parts/table.tsx'
 import { mayOperate } from '../../session.ts'
 import { texts } from '../../texts.ts'
 
@@ -21,29 +25,20 @@ type Message = components['schemas']['MailMessage']
 type State = components['schemas']['MailState']
 type Sent = components['schemas']['SentTestMail']
 
-const tones = { waiting: 'accent', sent: 'good', failed: 'bad' } as const satisfies Record<
-  Message['state'],
-  string
->
-const states = Object.keys(tones) as readonly Message['state'][]
+const states: MessageStates<Message['state']> = {
+  tones: { waiting: 'accent', sent: 'good', failed: 'bad' },
+  names: words.states,
+}
 
-const columns: readonly Column<Message>[] = [
-  {
-    label: zoned(words.queued),
-    show: ({ id, queued_at: at }) => (
-      <time dateTime={at} title={id}>
-        {exactInstant(at)}
-      </time>
-    ),
-  },
-  { label: words.to, show: ({ to }) => to },
-  { label: words.event, show: ({ type }) => type ?? '–' },
-  { label: words.account, show: ({ account }) => <Subject id={account} /> },
-  { label: words.state, show: ({ state }) => <Badge tone={tones[state]}>{words.states[state]}</Badge> },
-  { label: words.attempts, show: ({ attempts }) => String(attempts), isNumber: true },
-  { label: words.next, show: ({ next_attempt_at: at }) => <Ago at={at} /> },
-  { label: words.problem, show: ({ problem }) => problem ?? '–', mayWrap: true },
-]
+const columns = messageColumns<Message['state'], Message>({
+  time: [words.queued, row => row.queued_at],
+  states,
+  subject: [
+    { label: words.to, show: ({ to }) => to },
+    { label: words.event, show: ({ type }) => type ?? '–' },
+    { label: words.account, show: ({ account }) => <Subject id={account} /> },
+  ],
+})
 
 export function Mail() {
   const state = useResource('mail', () => answer(api.GET('/admin/api/mail')))
@@ -87,35 +82,17 @@ function Server({ of: { server, operators, waiting, left_out: leftOut } }: { rea
 }
 
 function Messages() {
-  const [query] = useQuery()
-  const state = states.find(state => state === query['state'])
-  const asked = { ...(state !== undefined && { state }), ...cursorOf(query) }
-  const messages = useResource(JSON.stringify(asked), () =>
-    answer(api.GET('/admin/api/mail/messages', { params: { query: asked } })),
+  const asked = useChosenMessages(states)
+  const messages = useResource(
+    JSON.stringify(asked),
+    () => answer(api.GET('/admin/api/mail/messages', { params: { query: asked } })),
+    { subject: 'mails' },
   )
   return (
     <section aria-label={words.messages}>
-      <Filters>
-        <ChoiceFilter
-          name="state"
-          label={words.state}
-          choices={states.map(value => ({ value, label: words.states[value] }))}
-        />
-      </Filters>
-      <Loaded of={messages}>
-        {({ data, next }) =>
-          data.length === 0 ? (
-            <NoRows names={['state']}>
-              <Empty title={words.empty} text={words.emptyText} />
-            </NoRows>
-          ) : (
-            <>
-              <Table label={words.messages} rows={data} columns={columns} keyOf={({ id }) => id} />
-              <Pager next={next} shown={data.length} />
-            </>
-          )
-        }
-      </Loaded>
+      <MessageList label={words.messages} states={states} messages={messages} columns={columns}>
+        <Empty title={words.empty} text={words.emptyText} />
+      </MessageList>
     </section>
   )
 }

@@ -1,6 +1,8 @@
 import { answer, api } from '../../api/client.ts'
-import type { components } from '../../api/schema.d.ts'
-import type { UtcRange } from '../../api/utc-days.ts'
+import type { Range } from '../../api/days.ts'
+import { LINES_A_PAGE, readEveryPage } from '../../api/every-page.ts'
+import type { components, operations } from '../../api/schema.d.ts'
+import { ROWS_DRAWN } from '../../parts/chart.tsx'
 import { nanosOf, plotted } from '../../parts/format.ts'
 import { texts } from '../../texts.ts'
 
@@ -8,23 +10,47 @@ export type Margin = components['schemas']['Margin']
 export const groups = ['model', 'provider', 'account', 'key', 'project', 'day'] as const
 export type Group = (typeof groups)[number]
 
-/** The longest page that the gateway sends, and how many of them are read. */
-const GROUPS_A_PAGE = 500
-const PAGES_MAX = 20
+type Asked = NonNullable<NonNullable<operations['readMargins']['parameters']['query']>>
 
-/** All groups, beginning with the most revenue. */
-export async function readMargins(by: Group, range: UtcRange): Promise<readonly Margin[]> {
-  const found: Margin[] = []
-  let cursor: string | null = ''
-  for (let page = 0; page < PAGES_MAX && cursor !== null; page += 1) {
-    const query = { by, ...range, limit: GROUPS_A_PAGE, ...(cursor !== '' && { cursor }) }
-    const reply: { readonly data: readonly Margin[]; readonly next: string | null } = await answer(
-      api.GET('/admin/api/margins', { params: { query } }),
-    )
-    found.push(...reply.data)
-    cursor = reply.next
+/** Days in their order, which are at most 92, and other groups with the most revenue first. */
+export function askMargins(asked: Asked & { readonly by: Group }) {
+  const sort = asked.by === 'day' ? {} : ({ sort: 'revenue' } as const)
+  return answer(api.GET('/admin/api/margins', { params: { query: { ...asked, ...sort } } }))
+}
+
+/** Each day of a range with a charge. */
+export async function readDayMargins(range: Range, account?: string): Promise<readonly Margin[]> {
+  const only = account === undefined ? {} : { account }
+  return (await askMargins({ by: 'day', ...only, ...dates(range), limit: LINES_A_PAGE })).data
+}
+
+export type TopMargins = {
+  readonly data: readonly Margin[]
+  /** Reads the others too. Undefined if there are none. */
+  readonly readAll: (() => Promise<readonly Margin[]>) | undefined
+}
+
+/** More groups than these are better read by a script. */
+const GROUPS_MAX = 10_000
+
+/** The groups with the most revenue: as many as a chart draws. */
+export async function readTopMargins(
+  by: Exclude<Group, 'day'>,
+  range: Range,
+  account?: string,
+): Promise<TopMargins> {
+  const asked = { by, ...(account !== undefined && { account }), ...dates(range) }
+  const { data, next } = await askMargins({ ...asked, limit: ROWS_DRAWN })
+  const readAll = async () => {
+    const read = (page: { readonly cursor?: string }) =>
+      askMargins({ ...asked, ...page, limit: LINES_A_PAGE })
+    return (await readEveryPage(read, { rowsMax: GROUPS_MAX })).rows
   }
-  return found.toSorted((a, b) => Number(nanosOf(b.revenue_usd) - nanosOf(a.revenue_usd)))
+  return { data, readAll: next === null ? undefined : readAll }
+}
+
+function dates({ from, to }: Range): Range {
+  return { from, to }
 }
 
 /** How a group is called: by its name, else its id. */

@@ -1,7 +1,14 @@
 /** All models with their prices: the price list of the business. */
 import { useResource } from '../../api/resource.ts'
 import { Badge, Tabs } from '../../parts/facts.tsx'
-import { ChoiceFilter, Filters, SearchFilter, useQuery, type Query } from '../../parts/filters.tsx'
+import {
+  ChoiceFilter,
+  Filters,
+  NothingMatches,
+  SearchFilter,
+  useQuery,
+  type Query,
+} from '../../parts/filters.tsx'
 import { percent } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Empty, Loaded, Note } from '../../parts/notes.tsx'
@@ -119,11 +126,7 @@ function List({ models, query }: { readonly models: readonly Listed[]; readonly 
         />
       </Filters>
       {shown.length === 0 ? (
-        <Empty title={texts.parts.nothingMatches} text={words.nothingText}>
-          <a class="button" href="models">
-            {texts.parts.clearFilters}
-          </a>
-        </Empty>
+        <NothingMatches names={['search', 'kind', 'provider', 'state']} text={words.nothingText} />
       ) : (
         <Table label={words.title} rows={shown} columns={columns} keyOf={({ id }) => id} />
       )}

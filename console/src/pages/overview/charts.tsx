@@ -2,13 +2,16 @@
 import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
-import { daysIn, lastDays, type UtcRange } from '../../api/utc-days.ts'
+import { daysIn, lastDays, type Range } from '../../api/days.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { ChoiceFilter, Filters, useQuery } from '../../parts/filters.tsx'
-import { count, milliseconds, money } from '../../parts/format.ts'
+import { count, money } from '../../parts/format.ts'
 import { Loaded, Note } from '../../parts/notes.tsx'
 import { texts } from '../../texts.ts'
-import { groupLabel, readMargins, type Margin } from '../margins/read-margins.ts'
+import { readDayMargins, readTopMargins, type Margin } from '../margins/read-margins.ts'
+import { SandboxShare } from '../margins/sandbox-share.tsx'
+import { SpendChart } from '../margins/spend-chart.tsx'
+import { Latency } from './latency.tsx'
 
 const words = texts.charts
 
@@ -18,38 +21,48 @@ const STANDARD_SPAN = '30'
 
 type OpenJobs = components['schemas']['Overview']['open_jobs']
 
-export function Charts({ openJobs }: { readonly openJobs: OpenJobs }) {
+/** `turn` is another number each time that the user reloads the page. */
+export function Charts({ openJobs, turn }: { readonly openJobs: OpenJobs; readonly turn: number }) {
   const [query] = useQuery()
   const span = SPANS.find(span => span === query['days']) ?? STANDARD_SPAN
   const range = lastDays(Number(span))
   return (
     <section class="stack" aria-label={words.title}>
-      <Filters>
-        <ChoiceFilter
-          name="days"
-          label={words.span}
-          choices={SPANS.map(value => ({ value, label: words.spans(value) }))}
-          otherwise={words.spans(STANDARD_SPAN)}
-        />
-      </Filters>
-      <MoneyCharts range={range} />
-      <RequestCharts range={range} openJobs={openJobs} />
+      <header class="section-head">
+        <h2>{words.title}</h2>
+        <Filters>
+          <ChoiceFilter
+            name="days"
+            label={words.span}
+            choices={SPANS.map(value => ({ value, label: words.spans(value) }))}
+            otherwise={words.spans(STANDARD_SPAN)}
+          />
+        </Filters>
+      </header>
+      <SandboxShare range={range} />
+      <MoneyCharts range={range} turn={turn} />
+      <RequestCharts range={range} turn={turn} openJobs={openJobs} />
     </section>
   )
 }
 
-function MoneyCharts({ range }: { readonly range: UtcRange }) {
-  const margins = useResource(`margins ${range.from} ${range.to}`, () =>
-    Promise.all([readMargins('day', range), readMargins('model', range), readMargins('account', range)]),
+type Shown = { readonly range: Range; readonly turn: number }
+
+function MoneyCharts({ range, turn }: Shown) {
+  const margins = useResource(
+    `${range.from} ${range.to} ${turn}`,
+    () =>
+      Promise.all([readDayMargins(range), readTopMargins('model', range), readTopMargins('account', range)]),
+    { subject: 'margins' },
   )
   return (
     <Loaded of={margins}>
       {([byDay, byModel, byAccount]) => (
         <>
-          <SpendByDay range={range} margins={byDay} />
+          <RevenueByDay range={range} margins={byDay} />
           <div class="grid">
-            <Spend title={words.spendByModel} by="model" margins={byModel} />
-            <Spend title={words.spendByAccount} by="account" margins={byAccount} />
+            <SpendChart title={words.spendByModel} by="model" margins={byModel} />
+            <SpendChart title={words.spendByAccount} by="account" margins={byAccount} />
           </div>
         </>
       )}
@@ -57,16 +70,16 @@ function MoneyCharts({ range }: { readonly range: UtcRange }) {
   )
 }
 
-function SpendByDay({ range, margins }: { readonly range: UtcRange; readonly margins: readonly Margin[] }) {
+function RevenueByDay({ range, margins }: { readonly range: Range; readonly margins: readonly Margin[] }) {
   const found = new Map(margins.map(margin => [margin.day, margin]))
   const days = daysIn(range)
   return (
     <Chart
-      title={words.spendByDay}
+      title={words.revenueByDay}
       by={words.day}
       labels={days}
       series={[
-        { label: words.spend, values: days.map(day => found.get(day)?.revenue_usd ?? '0') },
+        { label: words.revenue, values: days.map(day => found.get(day)?.revenue_usd ?? '0') },
         { label: words.margin, values: days.map(day => found.get(day)?.margin_usd ?? '0') },
       ]}
       show={money}
@@ -75,28 +88,7 @@ function SpendByDay({ range, margins }: { readonly range: UtcRange; readonly mar
   )
 }
 
-function Spend({
-  title,
-  by,
-  margins,
-}: {
-  readonly title: string
-  readonly by: 'model' | 'account'
-  readonly margins: readonly Margin[]
-}) {
-  return (
-    <Chart
-      title={title}
-      by={words[by]}
-      labels={margins.map(margin => groupLabel(by, margin))}
-      series={[{ label: words.spend, values: margins.map(margin => margin.revenue_usd) }]}
-      show={money}
-      kind="rows"
-    />
-  )
-}
-
-function readReport(by: 'day' | 'status' | 'provider', range: UtcRange) {
+function readReport(by: 'day' | 'status' | 'provider', range: Range) {
   return answer(
     api.GET('/admin/api/requests/report', { params: { query: { by, ...range, limit: GROUPS_MAX } } }),
   )
@@ -107,16 +99,18 @@ const GROUPS_MAX = 200
 type RequestGroup = components['schemas']['RequestGroup']
 type Tokens = RequestGroup['tokens']
 
-function RequestCharts({ range, openJobs }: { readonly range: UtcRange; readonly openJobs: OpenJobs }) {
-  const reports = useResource(`requests ${range.from} ${range.to}`, () =>
-    Promise.all([readReport('day', range), readReport('status', range), readReport('provider', range)]),
+function RequestCharts({ range, turn, openJobs }: Shown & { readonly openJobs: OpenJobs }) {
+  const reports = useResource(
+    `${range.from} ${range.to} ${turn}`,
+    () => Promise.all([readReport('day', range), readReport('status', range), readReport('provider', range)]),
+    { subject: 'requests' },
   )
   return (
     <Loaded of={reports}>
       {([byDay, byStatus, byProvider]) => (
         <>
           {!byDay.is_on && <Note>{words.notRecorded}</Note>}
-          <Latency range={range} groups={byDay.data} />
+          <Latency range={range} turn={turn} byDay={byDay.data} />
           <div class="grid">
             <CountRows
               title={words.requestsByStatus}
@@ -180,6 +174,7 @@ function ErrorsByProvider({ groups }: { readonly groups: readonly RequestGroup[]
         { label: words.calls, values: sorted.map(({ requests }) => requests) },
       ]}
       show={show}
+      showRow={([errors = '', calls = '']) => words.errorsOfCalls(errors, calls)}
       kind="rows"
     />
   )
@@ -194,24 +189,6 @@ function TokensByKind({ tokens }: { readonly tokens: Tokens }) {
       by={words.kind}
       rows={rows.filter(([, tokens]) => tokens > 0)}
       label={words.tokens}
-    />
-  )
-}
-
-function Latency({ range, groups }: { readonly range: UtcRange; readonly groups: readonly RequestGroup[] }) {
-  const found = new Map(groups.map(group => [group.day, group]))
-  const days = daysIn(range)
-  const series = (
-    ['duration_p50_ms', 'duration_p99_ms', 'first_byte_p50_ms', 'first_byte_p99_ms'] as const
-  ).map(name => ({ label: words.times[name], values: days.map(day => found.get(day)?.[name] ?? null) }))
-  return (
-    <Chart
-      title={words.latency}
-      by={words.day}
-      labels={days}
-      series={series}
-      show={value => milliseconds(Number(value))}
-      kind="lines"
     />
   )
 }

@@ -1,5 +1,6 @@
 /** What an operator looks at first: money, requests, circuits, jobs, books, and the charts. */
 import { answer, api } from '../../api/client.ts'
+import { useState } from 'preact/hooks'
 import { useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
 import { Badge, Card, Figure, Figures } from '../../parts/facts.tsx'
@@ -17,10 +18,16 @@ export type OverviewFacts = components['schemas']['Overview']
 
 export function Overview() {
   const overview = useResource('overview', () => answer(api.GET('/admin/api/overview')))
+  // The charts have calls of their own.
+  const [turn, setTurn] = useState(0)
+  const reload = () => {
+    overview.reload()
+    setTurn(turn => turn + 1)
+  }
   return (
     <>
       <PageHead title={words.title} lead={words.lead}>
-        <button type="button" class="button" disabled={overview.isLoading} onClick={overview.reload}>
+        <button type="button" class="button" disabled={overview.isLoading} onClick={reload}>
           {words.reload}
         </button>
       </PageHead>
@@ -35,13 +42,13 @@ export function Overview() {
             {isUnused(facts) ? (
               <FirstSteps />
             ) : (
-              <>
+              <Figures>
                 <Money of={facts} />
                 <Traffic of={facts} />
-              </>
+              </Figures>
             )}
             <Circuits of={facts.circuits} />
-            {!isUnused(facts) && <Charts openJobs={facts.open_jobs} />}
+            {!isUnused(facts) && <Charts openJobs={facts.open_jobs} turn={turn} />}
           </div>
         )}
       </Loaded>
@@ -66,17 +73,22 @@ type Part = { readonly of: OverviewFacts }
 
 function Money({ of: { today, last_30_days: month, held_usd: held } }: Part) {
   return (
-    <Figures>
-      <Amount label={words.spendToday} of={today?.revenue_usd} />
-      <Amount label={words.marginToday} of={today?.margin_usd} />
-      <Amount label={words.spend30} of={month?.revenue_usd} note={charges(month)} />
+    <>
+      <Amount label={words.revenueToday} of={today?.revenue_usd} note={charges(today)} />
+      <Amount
+        label={words.marginToday}
+        of={today?.margin_usd}
+        note={today === null ? '' : percent(shareOf(today))}
+      />
+      <Amount label={words.revenue30} of={month?.revenue_usd} note={charges(month)} />
       <Amount
         label={words.margin30}
         of={month?.margin_usd}
         note={month === null ? '' : percent(shareOf(month))}
       />
-      <Amount label={words.held} of={held.text} note={words.heldMedia(moneyToCents(held.media))} />
-    </Figures>
+      <Amount label={words.held} of={held.text} note={words.heldNote} />
+      <Amount label={words.heldMedia} of={held.media} note={words.heldNote} />
+    </>
   )
 }
 
@@ -99,9 +111,8 @@ function charges(sums: OverviewFacts['today']): string {
 }
 
 function Traffic({ of: { requests_24_hours: requests, open_jobs: jobs, circuits, books } }: Part) {
-  const open = circuits.filter(({ state }) => state === 'open').length
   return (
-    <Figures>
+    <>
       <Figure
         label={words.requests}
         value={requests === null ? '–' : count(requests.requests)}
@@ -119,11 +130,7 @@ function Traffic({ of: { requests_24_hours: requests, open_jobs: jobs, circuits,
         value={milliseconds(requests?.duration_p50_ms)}
         note={words.p99(milliseconds(requests?.duration_p99_ms))}
       />
-      <Figure
-        label={words.circuits}
-        value={open === 0 ? words.allClosed : words.openCircuits(count(open))}
-        note={words.ofProviders}
-      />
+      <CircuitFigure of={circuits} />
       <Figure
         label={words.jobs}
         value={count(openJobs(jobs))}
@@ -134,7 +141,24 @@ function Traffic({ of: { requests_24_hours: requests, open_jobs: jobs, circuits,
         value={<a href="books">{books.accepts_paid_work ? words.booksGood : words.booksStopped}</a>}
         note={booksNote(books)}
       />
-    </Figures>
+    </>
+  )
+}
+
+/** A circuit that is half open is not closed: the next call decides. */
+function CircuitFigure({ of: circuits }: { readonly of: OverviewFacts['circuits'] }) {
+  const open = circuits.filter(({ state }) => state === 'open').length
+  const tried = circuits.filter(({ state }) => state === 'half_open').length
+  const parts = [
+    ...(open > 0 ? [words.openCircuits(count(open))] : []),
+    ...(tried > 0 ? [words.triedCircuits(count(tried))] : []),
+  ]
+  return (
+    <Figure
+      label={words.circuits}
+      value={parts.length === 0 ? words.allClosed : parts.join(', ')}
+      note={words.ofProviders}
+    />
   )
 }
 

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
+import { AccountOptions, useAccountSearch } from '../../parts/account-search.tsx'
 import { Card, Facts, Tabs } from '../../parts/facts.tsx'
 import { useQuery } from '../../parts/filters.tsx'
 import { SelectField, TextField } from '../../parts/form.tsx'
@@ -128,7 +129,6 @@ function pricesOf({ pricing }: Model): readonly (readonly [string, string])[] {
   })
 }
 
-/** Accounts whose name or id has the text. */
 function AccountField({
   account,
   onChange,
@@ -137,15 +137,7 @@ function AccountField({
   readonly onChange: (account: string) => void
 }) {
   const [typed, setTyped] = useState(account)
-  // Each key is a search of its own, which ends the one before.
-  const found = useResource(`accounts ${typed}`, signal =>
-    answer(
-      api.GET('/admin/api/accounts', {
-        params: { query: { limit: 20, ...(typed !== '' && { search: typed }) } },
-        signal,
-      }),
-    ),
-  )
+  const found = useAccountSearch(typed)
   return (
     <>
       <TextField
@@ -159,13 +151,7 @@ function AccountField({
         onInput={event => setTyped(event.currentTarget.value.trim())}
         onChange={event => onChange(event.currentTarget.value.trim())}
       />
-      <datalist id="playground-accounts">
-        {found.value?.data.map(({ id, name, available_usd: available }) => (
-          <option key={id} value={name}>
-            {money(available)}
-          </option>
-        ))}
-      </datalist>
+      <AccountOptions id="playground-accounts" of={found} />
     </>
   )
 }

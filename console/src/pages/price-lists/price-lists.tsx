@@ -2,11 +2,11 @@
 import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import { Tabs } from '../../parts/facts.tsx'
-import { Filters, SearchFilter, useQuery } from '../../parts/filters.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Table, type Column } from '../../parts/table.tsx'
+import { SearchedTable } from '../../parts/searched-table.tsx'
+import type { Column } from '../../parts/table.tsx'
 import { mayOperate } from '../../session.ts'
 import { catalogTabs } from '../../pages.ts'
 import { texts } from '../../texts.ts'
@@ -40,7 +40,6 @@ const columns: readonly Column<PriceListRow>[] = [
 ]
 
 export function PriceLists() {
-  const [{ search = '' }] = useQuery()
   const lists = useResource('price lists', () => answer(api.GET('/admin/api/price-lists')))
   const add = mayOperate() && (
     <a class="button primary" href="price-lists/new">
@@ -55,27 +54,15 @@ export function PriceLists() {
       </PageHead>
       <Tabs label={texts.navigation.models} current="price-lists" tabs={catalogTabs} />
       <Loaded of={lists}>
-        {({ data }) => {
-          if (data.length === 0)
-            return (
-              <Empty title={words.empty} text={words.emptyText}>
-                {add}
-              </Empty>
-            )
-          const shown = data.filter(({ id }) => id.toLowerCase().includes(search.toLowerCase()))
-          return (
-            <div>
-              <Filters>
-                <SearchFilter />
-              </Filters>
-              {shown.length === 0 ? (
-                <Empty title={texts.parts.nothingMatches} text={words.nothingText} />
-              ) : (
-                <Table label={words.title} rows={shown} columns={columns} keyOf={({ id }) => id} />
-              )}
-            </div>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title={words.empty} text={words.emptyText}>
+              {add}
+            </Empty>
+          ) : (
+            <SearchedTable label={words.title} rows={data} columns={columns} noMatch={words.nothingText} />
           )
-        }}
+        }
       </Loaded>
     </>
   )

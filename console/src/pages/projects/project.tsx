@@ -77,16 +77,14 @@ export function ProjectPage() {
   )
 }
 
-function Actions({
-  project,
-  onRename,
-  onChanged,
-}: {
+type ActionProps = {
   readonly project: LimitedProject
   readonly onRename: (name: string) => Promise<void>
   readonly onChanged: () => void
-}) {
-  const [asking, ask] = useState<'key' | 'rename' | 'close'>()
+}
+
+function Actions({ project, onRename, onChanged }: ActionProps) {
+  const [asking, ask] = useState<Asking>()
   const close = () => ask(undefined)
   return (
     <>
@@ -99,32 +97,36 @@ function Actions({
       <button type="button" class="button destructive" onClick={() => ask('close')}>
         {words.close}
       </button>
-      {asking === 'key' && (
-        <NewKey account={project.account ?? ''} project={project.id} onClose={close} onCreated={onChanged} />
+      {asking !== undefined && (
+        <Asked about={asking} project={project} onRename={onRename} onChanged={onChanged} onClose={close} />
       )}
-      {asking === 'rename' && (
-        <Dialog title={words.rename} onClose={close}>
-          <ActionForm
-            submit={texts.parts.save}
-            onCancel={close}
-            onSubmit={async ({ name = '' }) => {
-              await onRename(name)
-              toast(words.renamed)
-              close()
-            }}
-          >
-            <TextField
-              label={words.name}
-              name="name"
-              defaultValue={project.name}
-              maxLength={100}
-              required
-              hasFocus
-            />
-          </ActionForm>
-        </Dialog>
-      )}
-      {asking === 'close' && (
+    </>
+  )
+}
+
+type Asking = 'key' | 'rename' | 'close'
+
+function Asked({
+  about,
+  project,
+  onRename,
+  onChanged,
+  onClose,
+}: ActionProps & { readonly about: Asking; readonly onClose: () => void }) {
+  switch (about) {
+    case 'key':
+      return (
+        <NewKey
+          account={project.account ?? ''}
+          project={project.id}
+          onClose={onClose}
+          onCreated={onChanged}
+        />
+      )
+    case 'rename':
+      return <Rename project={project} onRename={onRename} onClose={onClose} />
+    case 'close':
+      return (
         <Confirm
           title={words.closeTitle(project.name)}
           action={words.close}
@@ -133,12 +135,40 @@ function Actions({
             toast(words.closed)
             onChanged()
           }}
-          onClose={close}
+          onClose={onClose}
         >
           <p>{words.closeText}</p>
         </Confirm>
-      )}
-    </>
+      )
+  }
+}
+
+function Rename({
+  project,
+  onRename,
+  onClose,
+}: Pick<ActionProps, 'project' | 'onRename'> & { readonly onClose: () => void }) {
+  return (
+    <Dialog title={words.rename} onClose={onClose}>
+      <ActionForm
+        submit={texts.parts.save}
+        onCancel={onClose}
+        onSubmit={async ({ name = '' }) => {
+          await onRename(name)
+          toast(words.renamed)
+          onClose()
+        }}
+      >
+        <TextField
+          label={words.name}
+          name="name"
+          defaultValue={project.name}
+          maxLength={100}
+          required
+          hasFocus
+        />
+      </ActionForm>
+    </Dialog>
   )
 }
 
@@ -171,7 +201,7 @@ function Usage({
           <div class="grid">
             <Chart
               title={words.spendBy[by]}
-              by={words.grains[by]}
+              by={by === 'day' ? texts.charts.day : words.grains[by]}
               labels={data.map(group => {
                 const name = group[by] ?? ''
                 return by === 'key' ? keyNames.get(name) || name : name

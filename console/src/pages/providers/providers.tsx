@@ -1,12 +1,12 @@
 /** The providers, which the business buys from, and how they are. */
 import { useResource } from '../../api/resource.ts'
 import { Ago } from '../../parts/facts.tsx'
-import { Filters, SearchFilter, useQuery } from '../../parts/filters.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { fieldOf, type Row } from '../../parts/row-form.tsx'
-import { Table, type Column } from '../../parts/table.tsx'
+import { SearchedTable } from '../../parts/searched-table.tsx'
+import type { Column } from '../../parts/table.tsx'
 import { hasRole } from '../../session.ts'
 import { texts } from '../../texts.ts'
 import { Newcomer } from '../models/models.tsx'
@@ -46,7 +46,6 @@ const columns: readonly Column<Listed>[] = [
 ]
 
 export function Providers() {
-  const [{ search = '' }] = useQuery()
   const providers = useResource('providers', async () => {
     const [{ data }, states] = await Promise.all([readProviders(), readProviderStates()])
     const stateOf = new Map(states.data.map(state => [state.provider, state]))
@@ -64,9 +63,8 @@ export function Providers() {
         {add}
       </PageHead>
       <Loaded of={providers}>
-        {all => {
-          const shown = all.filter(({ id }) => id.toLowerCase().includes(search.toLowerCase()))
-          return all.length === 0 ? (
+        {all =>
+          all.length === 0 ? (
             <Empty title={words.empty} text={words.emptyText}>
               {hasRole('owner') && (
                 <a class="button primary" href="set-up">
@@ -77,17 +75,10 @@ export function Providers() {
           ) : (
             <div class="stack">
               {all.every(({ row }) => row['kind'] === 'sandbox') && <Newcomer />}
-              <Filters>
-                <SearchFilter />
-              </Filters>
-              {shown.length === 0 ? (
-                <Empty title={texts.parts.nothingMatches} text={words.nothingText} />
-              ) : (
-                <Table label={words.title} rows={shown} columns={columns} keyOf={({ id }) => id} />
-              )}
+              <SearchedTable label={words.title} rows={all} columns={columns} noMatch={words.nothingText} />
             </div>
           )
-        }}
+        }
       </Loaded>
     </>
   )

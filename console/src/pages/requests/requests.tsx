@@ -1,16 +1,18 @@
 /** All recorded requests: who sent them, how they ended, how long they took and what they cost. */
 import { useLocation } from 'preact-iso'
 import { answer, api } from '../../api/client.ts'
+import { listRange } from '../../api/days.ts'
 import { useResource } from '../../api/resource.ts'
 import type { components, operations } from '../../api/schema.d.ts'
 import { pagePath } from '../../base.ts'
+import { AccountFilter } from '../../parts/account-search.tsx'
 import type { CsvColumn } from '../../parts/csv.ts'
 import { Badge, Money, type BadgeTone } from '../../parts/facts.tsx'
+import { DayFilter } from '../../parts/day-filter.tsx'
 import {
   ChoiceFilter,
+  chosen,
   cursorOf,
-  DayFilter,
-  daysOf,
   Filters,
   MoreFilters,
   NoRows,
@@ -23,7 +25,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { SaveListButton } from '../../parts/save-list.tsx'
-import { Subject } from '../../parts/subject.tsx'
+import { accountColumn } from '../../parts/subject.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
 import { texts } from '../../texts.ts'
 
@@ -45,10 +47,7 @@ const columns: readonly Column<RecordedRequest>[] = [
       </a>
     ),
   },
-  {
-    label: words.account,
-    show: ({ account, account_name: name }) => <Subject id={account}>{name ?? account}</Subject>,
-  },
+  accountColumn(words.account, row => row),
   { label: words.model, show: ({ model }) => model ?? '–' },
   { label: words.route, show: ({ route }) => <span class="soft">{route}</span> },
   { label: words.result, show: request => <Result of={request} /> },
@@ -60,8 +59,10 @@ const columns: readonly Column<RecordedRequest>[] = [
 export function Requests() {
   const [query] = useQuery()
   const asked = askedBy(query)
-  const requests = useResource(JSON.stringify([asked, query['cursor']]), () =>
-    answer(api.GET('/admin/api/requests', { params: { query: { ...asked, ...cursorOf(query) } } })),
+  const requests = useResource(
+    JSON.stringify([asked, query['cursor']]),
+    () => answer(api.GET('/admin/api/requests', { params: { query: { ...asked, ...cursorOf(query) } } })),
+    { subject: 'requests' },
   )
   return (
     <>
@@ -93,28 +94,36 @@ export function Requests() {
 }
 
 function askedBy(query: Query): Asked {
-  const named = filterNames.flatMap(name => (query[name] === undefined ? [] : [[name, query[name]]]))
   const { failed, sort } = query
   return {
-    ...(Object.fromEntries(named) as Asked),
+    ...(chosen(query, filterNames) as Asked),
     ...(failed === 'true' && { failed }),
     ...((sort === 'cost' || sort === 'duration') && { sort }),
-    ...daysOf(query),
+    ...listRange(query),
   }
 }
+
+/** What the gateway accepts. It refuses any other text, such as an id that is still being typed. */
+const formats = {
+  status: { pattern: '[1-5][0-9]{2}', problem: words.formats.status },
+  key: { pattern: 'key_[0-9a-z]{26}|(?!key_).{12}', problem: words.formats.key },
+  project: { pattern: 'proj_[0-9a-z]{26}', problem: words.formats.project },
+  tag: { pattern: '[^=,]+=[^,]+', problem: words.formats.tag },
+  code: { pattern: '[\\w.\\-]+', problem: words.formats.code },
+} as const
 
 function RequestFilters() {
   return (
     <>
       <Filters>
-        <TextFilter name="account" label={words.account} placeholder={words.accountHint} />
+        <AccountFilter label={words.account} />
         <TextFilter name="model" label={words.model} />
         <ChoiceFilter
           name="failed"
           label={words.result}
           choices={[{ value: 'true', label: words.onlyFailed }]}
         />
-        <TextFilter name="status" label={words.status} placeholder="429" />
+        <TextFilter name="status" label={words.status} placeholder="429" format={formats.status} />
         <ChoiceFilter
           name="sort"
           label={words.order}
@@ -123,13 +132,13 @@ function RequestFilters() {
         />
       </Filters>
       <MoreFilters names={rareFilters}>
-        <TextFilter name="key" label={words.key} placeholder="key_…" />
-        <TextFilter name="project" label={words.project} placeholder="proj_…" />
+        <TextFilter name="key" label={words.key} placeholder="key_…" format={formats.key} />
+        <TextFilter name="project" label={words.project} placeholder="proj_…" format={formats.project} />
         <TextFilter name="user" label={words.user} />
-        <TextFilter name="tag" label={words.tag} placeholder="team=search" />
-        <TextFilter name="code" label={words.code} placeholder="insufficient_balance" />
-        <DayFilter name="from" label={words.from} />
-        <DayFilter name="to" label={words.to} />
+        <TextFilter name="tag" label={words.tag} placeholder="team=search" format={formats.tag} />
+        <TextFilter name="code" label={words.code} placeholder="insufficient_balance" format={formats.code} />
+        <DayFilter name="from" label={words.from} zone="browser" />
+        <DayFilter name="to" label={words.to} zone="browser" />
       </MoreFilters>
     </>
   )

@@ -2,8 +2,8 @@
 import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import { Badge, Tabs } from '../../parts/facts.tsx'
-import { ChoiceFilter, Filters, SearchFilter, useQuery } from '../../parts/filters.tsx'
-import { Empty, Loaded } from '../../parts/notes.tsx'
+import { ChoiceFilter, Filters, NothingMatches, SearchFilter, useQuery } from '../../parts/filters.tsx'
+import { Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { systemTabs } from '../../pages.ts'
@@ -83,10 +83,10 @@ export function Settings() {
               `${name} ${meaning}`.toLowerCase().includes(search) && (query['source'] ?? source) === source,
           )
           return rows.length === 0 ? (
-            <Empty title={texts.parts.nothingMatches} text={words.emptyText} />
+            <NothingMatches names={['search', 'source']} text={words.emptyText} />
           ) : (
             [...Map.groupBy(rows, ({ section }) => section)].map(([section, ofSection]) => (
-              <section key={section}>
+              <section class="section" key={section} aria-label={section}>
                 <h2>{section}</h2>
                 <Table label={section} rows={ofSection} columns={columns} keyOf={({ name }) => name} />
               </section>

@@ -45,7 +45,13 @@ export function Tokens() {
             </Empty>
           ) : (
             <>
-              <Table label={words.title} rows={data} columns={columnsOf(setRevoked)} keyOf={({ id }) => id} />
+              <Table
+                label={words.title}
+                rows={data}
+                columns={columnsOf(setRevoked)}
+                keyOf={({ id }) => id}
+                isPart={query['cursor'] !== undefined || next !== null}
+              />
               <Pager next={next} shown={data.length} />
             </>
           )

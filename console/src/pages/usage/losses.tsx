@@ -7,7 +7,7 @@ import { cursorOf, NoRows, useQuery } from '../../parts/filters.tsx'
 import { exactInstant, zoned } from '../../parts/format.ts'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Subject } from '../../parts/subject.tsx'
+import { accountColumn } from '../../parts/subject.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
 import { texts } from '../../texts.ts'
 
@@ -25,10 +25,7 @@ const columns: readonly Column<Loss>[] = [
     ),
   },
   { label: words.kind, show: ({ kind }) => words.kinds[kind] },
-  {
-    label: words.account,
-    show: ({ account, account_name: name }) => <Subject id={account}>{name ?? account}</Subject>,
-  },
+  accountColumn(words.account, row => row),
   { label: words.model, show: ({ model }) => model },
   { label: words.provider, show: ({ provider }) => provider },
   { label: words.reason, show: ({ reason }) => reason, mayWrap: true },

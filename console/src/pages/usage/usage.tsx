@@ -1,26 +1,19 @@
 /** The charges and refunds of some days. They are all read, so that they can be searched, sorted and added up here. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { answer, api } from '../../api/client.ts'
+import { recentListRange } from '../../api/days.ts'
 import { LINES_A_PAGE, readEveryPage, type ListPage, type WholeList } from '../../api/every-page.ts'
 import { useResource, type Resource } from '../../api/resource.ts'
+import { AccountFilter } from '../../parts/account-search.tsx'
 import { csvOfRows, download } from '../../parts/csv.ts'
+import { DayFilter } from '../../parts/day-filter.tsx'
 import { Badge, Figure, Figures, Money } from '../../parts/facts.tsx'
-import {
-  ChoiceFilter,
-  DayFilter,
-  daysOf,
-  Filters,
-  NoRows,
-  SearchFilter,
-  TextFilter,
-  useQuery,
-  type Query,
-} from '../../parts/filters.tsx'
+import { ChoiceFilter, Filters, NoRows, SearchFilter, useQuery, type Query } from '../../parts/filters.tsx'
 import { amountOf, count, exactInstant, money, zoned } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Empty, Loaded, Note } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Subject } from '../../parts/subject.tsx'
+import { accountColumn } from '../../parts/subject.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { texts } from '../../texts.ts'
 import { UsageTabs } from './losses.tsx'
@@ -53,11 +46,7 @@ const columns: readonly Column<UsageLine>[] = [
     ),
     sortBy: ({ atMs }) => atMs,
   },
-  {
-    label: words.account,
-    show: ({ row }) => <Subject id={row.account}>{row.account_name ?? row.account}</Subject>,
-    sortBy: ({ row }) => row.account_name ?? '',
-  },
+  { ...accountColumn(words.account, ({ row }) => row), sortBy: ({ row }) => row.account_name ?? '' },
   { label: words.model, show: ({ row }) => row.model, sortBy: ({ row }) => row.model },
   { label: words.provider, show: ({ row }) => row.provider, sortBy: ({ row }) => row.provider },
   {
@@ -101,14 +90,14 @@ export function Usage() {
       <UsageTabs current="usage" />
       <Filters>
         <SearchFilter label={words.search} />
-        <TextFilter name="account" label={words.account} placeholder={words.accountHint} />
+        <AccountFilter label={words.account} />
         <ChoiceFilter
           name="kind"
           label={words.kind}
           choices={(['usage', 'refund'] as const).map(value => ({ value, label: words.kinds[value] }))}
         />
-        <DayFilter name="from" label={words.from} />
-        <DayFilter name="to" label={words.to} />
+        <DayFilter name="from" label={words.from} zone="browser" />
+        <DayFilter name="to" label={words.to} zone="browser" />
       </Filters>
       {lines.isLoading && read > 0 && <p role="status">{words.reading(count(read))}</p>}
       <Loaded of={lines}>
@@ -143,7 +132,7 @@ function useLines(
   const running = useRef<AbortController>(undefined)
   useEffect(() => () => running.current?.abort(), [])
   const { account } = query
-  const asked = { ...(account !== undefined && { account }), ...daysOf(withFirstDay(query)) }
+  const asked = { ...(account !== undefined && { account }), ...recentListRange(query, DAYS_AT_FIRST) }
   const lines = useResource(JSON.stringify([asked, rowsMax]), async () => {
     running.current?.abort()
     const { signal } = (running.current = new AbortController())
@@ -156,14 +145,6 @@ function useLines(
     return { rows: rows.map(lineOf), isCut }
   })
   return { lines, read }
-}
-
-function withFirstDay(query: Query): Query {
-  if (query['from'] !== undefined || query['to'] !== undefined) return query
-  const from = new Date()
-  from.setDate(from.getDate() - DAYS_AT_FIRST + 1)
-  const two = (number: number) => String(number).padStart(2, '0')
-  return { ...query, from: `${from.getFullYear()}-${two(from.getMonth() + 1)}-${two(from.getDate())}` }
 }
 
 function Lines({ lines }: { readonly lines: readonly UsageLine[] }) {

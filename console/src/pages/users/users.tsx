@@ -63,7 +63,13 @@ export function Users() {
             </Empty>
           ) : (
             <>
-              <Table label={words.title} rows={data} columns={columns} keyOf={({ id }) => id} />
+              <Table
+                label={words.title}
+                rows={data}
+                columns={columns}
+                keyOf={({ id }) => id}
+                isPart={query['cursor'] !== undefined || next !== null}
+              />
               <Pager next={next} shown={data.length} />
             </>
           )

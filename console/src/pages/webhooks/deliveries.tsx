@@ -3,12 +3,16 @@ import { useState } from 'preact/hooks'
 import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
-import { Ago, Badge } from '../../parts/facts.tsx'
-import { ChoiceFilter, cursorOf, Filters, NoRows, useQuery } from '../../parts/filters.tsx'
 import { messageOf } from '../../parts/form.tsx'
-import { exactInstant, milliseconds, zoned } from '../../parts/format.ts'
-import { Empty, Loaded } from '../../parts/notes.tsx'
-import { Pager, Table, type Column } from '../../parts/table.tsx'
+import { exactInstant, milliseconds } from '../../parts/format.ts'
+import {
+  messageColumns,
+  MessageList,
+  useChosenMessages,
+  type MessageStates,
+} from '../../parts/message-list.tsx'
+import { Empty } from '../../parts/notes.tsx'
+import type { Column } from '../../parts/table.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { mayOperate } from '../../session.ts'
 import { texts } from '../../texts.ts'
@@ -17,40 +21,30 @@ const words = texts.deliveries
 
 type Delivery = components['schemas']['WebhookDelivery']
 
-const tones = { waiting: 'accent', delivered: 'good', failed: 'bad' } as const satisfies Record<
-  Delivery['state'],
-  string
->
-const states = Object.keys(tones) as readonly Delivery['state'][]
+const states: MessageStates<Delivery['state']> = {
+  tones: { waiting: 'accent', delivered: 'good', failed: 'bad' },
+  names: words.states,
+}
 
-const columns: readonly Column<Delivery>[] = [
-  {
-    label: zoned(words.occurred),
-    show: ({ id, occurred_at: at }) => (
-      <time dateTime={at} title={id}>
-        {exactInstant(at)}
-      </time>
-    ),
-  },
-  { label: words.event, show: ({ type }) => type },
-  { label: words.state, show: ({ state }) => <Badge tone={tones[state]}>{words.states[state]}</Badge> },
-  { label: words.attempts, show: ({ attempts }) => String(attempts), isNumber: true },
-  { label: words.answer, show: ({ status }) => (status === null ? '–' : String(status)), isNumber: true },
-  { label: words.duration, show: ({ duration_ms: ms }) => milliseconds(ms), isNumber: true },
-  { label: words.next, show: ({ next_attempt_at: at }) => <Ago at={at} /> },
-  { label: words.problem, show: ({ problem }) => problem ?? '–', mayWrap: true },
-]
+const columns = messageColumns<Delivery['state'], Delivery>({
+  time: [words.occurred, row => row.occurred_at],
+  states,
+  subject: [{ label: words.event, show: ({ type }) => type }],
+  answer: [
+    { label: words.answer, show: ({ status }) => (status === null ? '–' : String(status)), isNumber: true },
+    { label: words.duration, show: ({ duration_ms: ms }) => milliseconds(ms), isNumber: true },
+  ],
+})
 
 export function Deliveries({ id }: { readonly id: string }) {
-  const [query] = useQuery()
-  const state = states.find(state => state === query['state'])
-  const asked = { ...(state !== undefined && { state }), ...cursorOf(query) }
-  const messages = useResource(JSON.stringify([id, asked]), () =>
-    answer(
-      api.GET('/admin/api/webhooks/{webhook}/deliveries', {
-        params: { path: { webhook: id }, query: asked },
-      }),
-    ),
+  const asked = useChosenMessages(states)
+  const messages = useResource(
+    JSON.stringify([id, asked]),
+    () => {
+      const params = { path: { webhook: id }, query: asked }
+      return answer(api.GET('/admin/api/webhooks/{webhook}/deliveries', { params }))
+    },
+    { subject: id },
   )
   const send: Column<Delivery> = {
     label: words.again,
@@ -64,32 +58,14 @@ export function Deliveries({ id }: { readonly id: string }) {
           {words.refresh}
         </button>
       </header>
-      <Filters>
-        <ChoiceFilter
-          name="state"
-          label={words.state}
-          choices={states.map(value => ({ value, label: words.states[value] }))}
-        />
-      </Filters>
-      <Loaded of={messages}>
-        {({ data, next }) =>
-          data.length === 0 ? (
-            <NoRows names={['state']}>
-              <Empty title={words.empty} text={words.emptyText} />
-            </NoRows>
-          ) : (
-            <div>
-              <Table
-                label={words.title}
-                rows={data}
-                columns={mayOperate() ? [...columns, send] : columns}
-                keyOf={({ id }) => id}
-              />
-              <Pager next={next} shown={data.length} />
-            </div>
-          )
-        }
-      </Loaded>
+      <MessageList
+        label={words.title}
+        states={states}
+        messages={messages}
+        columns={mayOperate() ? [...columns, send] : columns}
+      >
+        <Empty title={words.empty} text={words.emptyText} />
+      </MessageList>
     </section>
   )
 }

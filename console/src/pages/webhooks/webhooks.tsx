@@ -2,9 +2,10 @@
 import { useState } from 'preact/hooks'
 import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
+import { AccountFilter } from '../../parts/account-search.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Ago, Badge } from '../../parts/facts.tsx'
-import { Filters, NoRows, TextFilter, useQuery } from '../../parts/filters.tsx'
+import { Filters, NoRows, useQuery } from '../../parts/filters.tsx'
 import { ActionForm, TextField } from '../../parts/form.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Empty, Loaded } from '../../parts/notes.tsx'
@@ -53,7 +54,7 @@ export function Webhooks() {
         {add}
       </PageHead>
       <Filters>
-        <TextFilter name="account" label={words.account} placeholder={words.accountHint} />
+        <AccountFilter label={words.account} />
       </Filters>
       <Loaded of={webhooks}>
         {({ data }) =>
