@@ -6,12 +6,14 @@ import { spawn } from 'bun'
 import { join } from 'node:path'
 import type { Locator } from 'playwright-core'
 import { aDataFolder } from '../support/data-folder.ts'
-import { startGatewayProcess } from '../support/gateway-process.ts'
+import { startGatewayProcess, type GatewayProcess } from '../support/gateway-process.ts'
 import { makeBusy } from './support/busy-gateway.ts'
 import { LOOKS, startConsole, visit, type ConsoleGateway, type Look } from './support/console-gateway.ts'
 import { playFirstCustomer, startKeyedProvider } from './support/first-customer.ts'
 
 const FOLDER = join(import.meta.dirname, '../../docs/images')
+/** Of 50 ms each. */
+const LINK_TRIES_MAX = 200
 
 const started = await startConsole()
 if (started === undefined) throw new Error('There is no browser.')
@@ -47,7 +49,7 @@ async function takeFirstCustomer({ browser }: ConsoleGateway): Promise<void> {
   const provider = startKeyedProvider()
   const context = await browser.newContext({ ...LOOKS.light, reducedMotion: 'reduce' })
   try {
-    const [link = ''] = /http\S+#link=\S+/.exec(gateway.output()) ?? []
+    const link = await printedLink(gateway)
     await playFirstCustomer(await context.newPage(), {
       link,
       provider,
@@ -65,6 +67,16 @@ async function takeFirstCustomer({ browser }: ConsoleGateway): Promise<void> {
     await gateway.stop()
     provider.close()
   }
+}
+
+/** The gateway prints the link after it listens. */
+async function printedLink({ output }: GatewayProcess): Promise<string> {
+  for (let tries = 0; tries < LINK_TRIES_MAX; tries += 1) {
+    const [link] = /http\S+#link=\S+/.exec(output()) ?? []
+    if (link !== undefined) return link
+    await Bun.sleep(50)
+  }
+  throw new Error(`The gateway printed no link:\n${output()}`)
 }
 
 function closeMessages(): void {

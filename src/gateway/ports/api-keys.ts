@@ -35,8 +35,8 @@ export interface ApiKeys {
   list(accountId: number): Promise<readonly ApiKey[]>
 
   /**
-   * One page of the keys of all accounts, including revoked ones, newest first. Throws `invalid_field` for a cursor that
-   * the store did not give.
+   * One page of the keys of all accounts, including revoked ones, newest first. Throws `invalid_field` for a cursor
+   * that the store did not give.
    */
   listAll(page: KeyPage): Promise<{ readonly keys: readonly ApiKey[]; readonly next?: string }>
 

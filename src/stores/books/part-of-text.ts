@@ -7,8 +7,8 @@ export function partOfText(search: string): string {
 }
 
 /**
- * The SQL of a name that contains a text in upper or lower case, with the values of `namePatterns`. SQLite converts only
- * ASCII to lower case, so a name is also compared as it is.
+ * The SQL of a name that contains a text in upper or lower case, with the values of `namePatterns`. SQLite converts
+ * only ASCII to lower case, so a name is also compared as it is.
  */
 export const NAME_CONTAINS = `(lower(name) ${CONTAINS} OR name ${CONTAINS})`
 
