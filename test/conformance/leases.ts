@@ -49,6 +49,44 @@ export function leasesConform(kind: StoreKind): void {
       expect(late).toBeDefined()
     })
 
+    test('a lease that is renewed lasts from then on', async () => {
+      const { clock, leases, other } = await setUp()
+      const lease = await leases.take('sweep', 1_000)
+      clock.advance(999)
+
+      const isRenewed = await lease!.renew(1_000)
+      clock.advance(999)
+      const early = await other.take('sweep', 1_000)
+      clock.advance(1)
+
+      expect([isRenewed, early]).toEqual([true, undefined])
+      expect(await other.take('sweep', 1_000)).toBeDefined()
+    })
+
+    test('a lease that ran out can be renewed until another holder takes it', async () => {
+      const { clock, leases, other } = await setUp()
+      const lease = await leases.take('sweep', 1_000)
+      clock.advance(1_000)
+
+      const free = await lease!.renew(1_000)
+      clock.advance(1_000)
+      const successor = await other.take('sweep', 1_000)
+      const taken = await lease!.renew(5_000)
+      clock.advance(1_000)
+
+      expect([free, successor !== undefined, taken]).toEqual([true, true, false])
+      expect(await leases.take('sweep', 1_000)).toBeDefined()
+    })
+
+    test('a lease that was released cannot be renewed', async () => {
+      const { leases, other } = await setUp()
+      const lease = await leases.take('sweep', 1_000)
+      await lease!.release()
+
+      expect(await lease!.renew(1_000)).toBe(false)
+      expect(await other.take('sweep', 1_000)).toBeDefined()
+    })
+
     test('a lease that has run out does not release the lease of its successor', async () => {
       const { clock, leases, other } = await setUp()
       const old = await leases.take('sweep', 1_000)

@@ -108,7 +108,7 @@ describe('the anchor of several nodes', () => {
 
   test('of two nodes that write the anchor at once, neither loses what the other wrote', async () => {
     const { store, other, open, credit, file, books, failures } = await setUp()
-    const free = { take: async () => ({ release: async () => undefined }) }
+    const free = { take: async () => ({ renew: async () => true, release: async () => undefined }) }
     const [one, two] = [await open({ ...store, leases: free }), await open({ ...other, leases: free })]
 
     await Promise.all(Array.from({ length: 10 }, (_, index) => credit(index % 2 === 0 ? store : other)))

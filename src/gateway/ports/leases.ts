@@ -8,6 +8,11 @@ export interface Leases {
 }
 
 export type Lease = {
+  /**
+   * Lets the lease end in `ttlMs` from now, also if it has run out meanwhile. False if another holder took it, or if it
+   * was released: it then stays so.
+   */
+  renew(ttlMs: number): Promise<boolean>
   /** Ends the lease early. Repeating it, or releasing a lease that has run out, changes nothing. */
   release(): Promise<void>
 }

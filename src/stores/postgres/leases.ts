@@ -29,6 +29,12 @@ export class PostgresLeases implements Leases {
     if (taken === undefined) return undefined
     const { fence } = taken
     return {
+      renew: async ttlMs => {
+        const renewed = await sql<{ name: string }[]>`
+          UPDATE leases SET until_ms = now_ms(${this.#nowMs()}) + ${ttlMs}::bigint
+            WHERE name = ${name} AND fence = ${fence} AND until_ms > 0 RETURNING name`
+        return renewed.length > 0
+      },
       async release() {
         await sql`UPDATE leases SET until_ms = 0 WHERE name = ${name} AND fence = ${fence}`
       },

@@ -23,6 +23,11 @@ export class SqliteLeases implements Leases {
     const mine = { untilMs: nowMs + ttlMs }
     this.#taken.set(name, mine)
     return {
+      renew: async ttlMs => {
+        if (this.#taken.get(name) !== mine) return false
+        mine.untilMs = this.#clock.monotonicMs() + ttlMs
+        return true
+      },
       release: async () => {
         if (this.#taken.get(name) === mine) this.#taken.delete(name)
       },
