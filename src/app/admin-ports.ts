@@ -39,7 +39,7 @@ export function adminPortsOf(parts: {
   readonly onReconcileFailed: (error: unknown) => void
 }): AdminPorts {
   const { records, providers, config } = parts
-  const { ledger, anchor, guard, clock } = parts.node
+  const { ledger, anchor, guard, clock, sharedChecks } = parts.node
   return {
     ...storePortsOf(parts.node),
     ...jobPortsOf(parts),
@@ -57,8 +57,16 @@ export function adminPortsOf(parts: {
     probeProvider: provider => providers[provider.kind].probe(provider),
     idleStreams: parts.idleStreams,
     circuitBreakers: parts.circuitBreakers,
-    operatorChecks: new OperatorChecks({ ledger, anchor, guard, clock, blobs: parts.media.blobs }),
+    operatorChecks: new OperatorChecks({
+      ledger,
+      anchor,
+      guard,
+      clock,
+      blobs: parts.media.blobs,
+      sharedChecks,
+    }),
     guard,
+    sharedChecks,
     booksState: () => booksStateOf(parts.node),
     refusedFields: parts.refusedFields,
   }

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import { HOLD_RENEW_EVERY_MS } from '../domain/ledger/hold.ts'
 import { booksProblemEvent } from '../domain/webhooks/event.ts'
 import { clockProblem } from '../gateway/admin/operating/clock-problem.ts'
+import { openProblems } from '../gateway/books/books-guard.ts'
 import { checkBooksRegularly } from '../gateway/books/check-books.ts'
 import type { Verification } from '../gateway/ports/ledger.ts'
 import type { Reconcile } from '../gateway/ports/reconcile.ts'
@@ -91,7 +92,10 @@ export function startBackground(
   }
 }
 
-/** Starts the checks of the ledger. Each problem is logged, counted and told to webhooks. Returns what stops them. */
+/**
+ * Starts the checks of the ledger. Each problem is logged, counted and told to webhooks, by the node that found it.
+ * Returns what stops them.
+ */
 function startChecks({ admin, books, clock, log }: Parts, metrics: Metrics): () => void {
   const tell = (problem: Parameters<typeof booksProblemEvent>[0]) => {
     admin.webhooks
@@ -100,12 +104,17 @@ function startChecks({ admin, books, clock, log }: Parts, metrics: Metrics): () 
   }
   const { problem: anchorProblem } = books.anchor
   if (anchorProblem !== undefined) tell({ id: 'anchor', message: anchorProblem, atMs: clock.now() })
+  books.sharedChecks?.onAdopted(({ openProblems: problems, endedAtMs }) => {
+    metrics.noteLedgerCheck({ problems, atMs: endedAtMs })
+    if (problems > 0) log.error('another process found that the books are wrong', { problems })
+  })
   const checks = {
     ledger: admin.ledger,
     guard: books.guard,
+    sharedChecks: books.sharedChecks,
     clock,
     report(result: Verification) {
-      const open = result.problems.filter(({ isAccepted }) => !isAccepted)
+      const open = openProblems(result.problems)
       metrics.countLedgerCheck({ problems: open.length, atMs: clock.now() })
       for (const { id, entryId, message } of open) {
         log.error('the books are wrong', { id, entry: entryId, problem: message })

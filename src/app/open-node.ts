@@ -6,6 +6,7 @@ import type { Anchoring } from '../gateway/admin/operating/verify-books.ts'
 import { openAnchorKeeper } from '../gateway/books/anchor-keeper.ts'
 import { openSharedAnchor } from '../gateway/books/shared-anchor.ts'
 import { BooksGuard, type GuardPorts } from '../gateway/books/books-guard.ts'
+import { SharedChecks } from '../gateway/books/shared-checks.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { DatabaseServer } from '../gateway/ports/database-server.ts'
 import type { Nodes } from '../gateway/ports/nodes.ts'
@@ -41,6 +42,8 @@ export type Node = Omit<StoreNode, 'close' | 'commitChains'> & {
   readonly upkeep: (() => Promise<void>) | undefined
   readonly anchor: Anchoring
   readonly guard: BooksGuard
+  /** Undefined if no other node can share the books. */
+  readonly sharedChecks: SharedChecks | undefined
   /** False while the store cannot be written. */
   readonly isWritable: () => boolean
   /** The number of writes of the anchor that failed. */
@@ -120,6 +123,7 @@ async function sqliteNodeOf(
   return {
     ...node,
     ...guarding(node, { anchor, isWritable: store.isWritable, buildRefusal: () => undefined }),
+    sharedChecks: undefined,
     nodes: {
       list: async () => [
         {
@@ -170,9 +174,12 @@ async function openPostgresNode(
       throw error
     },
   )
+  const guarded = guarding(store.node, { anchor, isWritable, buildRefusal: refusal })
+  const { leases } = store.node
   return {
     ...store.node,
-    ...guarding(store.node, { anchor, isWritable, buildRefusal: refusal }),
+    ...guarded,
+    sharedChecks: new SharedChecks({ checks: store.bookChecks, leases, guard: guarded.guard, clock }),
     nodes,
     clock,
     clockOffsetMs,

@@ -49,7 +49,7 @@ export type Parts = {
   readonly media: MediaParts
   /** Undefined if answers are kept in memory only. Only a server connects to it. */
   readonly sharedCache: SharedCache | undefined
-  readonly books: Pick<Node, 'anchor' | 'guard' | 'anchorFailures'>
+  readonly books: Pick<Node, 'anchor' | 'guard' | 'sharedChecks' | 'anchorFailures'>
   readonly alerts: Alerts
   readonly leases: Leases
   /** Delivers the messages of webhooks. Only a server starts it. */

@@ -8,6 +8,8 @@ export type LedgerCheck = { readonly problems: number; readonly atMs: number }
 /** Metrics of background work. */
 export type BackgroundMetrics = {
   readonly countLedgerCheck: (check: LedgerCheck) => void
+  /** A check that another gateway on the same database made. It counts there. */
+  readonly noteLedgerCheck: (check: LedgerCheck) => void
   /** A check that could not run. */
   readonly countFailedLedgerCheck: () => void
   readonly countReconcilerPass: (pass: ReconcilerPass) => void
@@ -43,11 +45,15 @@ export function openBackgroundMetrics(registry: Registry): BackgroundMetrics {
     registers,
   })
 
+  const noteLedgerCheck = (check: LedgerCheck) => {
+    ledgerProblems.set(check.problems)
+    ledgerCheckedAt.set(check.atMs / 1000)
+  }
   return {
+    noteLedgerCheck,
     countLedgerCheck: check => {
-      ledgerProblems.set(check.problems)
+      noteLedgerCheck(check)
       ledgerChecks.inc({ result: check.problems === 0 ? 'sound' : 'broken' })
-      ledgerCheckedAt.set(check.atMs / 1000)
     },
     countFailedLedgerCheck: () => ledgerChecks.inc({ result: 'failed' }),
     countReconcilerPass: pass => {

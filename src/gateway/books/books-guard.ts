@@ -1,5 +1,6 @@
 import { booksInconsistent, GatewayError } from '../../domain/errors.ts'
-import type { Verification } from '../ports/ledger.ts'
+import type { StoredCheck } from '../ports/book-checks.ts'
+import type { Problem, Verification } from '../ports/ledger.ts'
 import type { AnchorKeeper } from './anchor-keeper.ts'
 
 /**
@@ -62,8 +63,17 @@ export class BooksGuard {
 
   /** The result of a check. It replaces the previous result. */
   noteCheck({ affected, problems }: Pick<Verification, 'affected' | 'problems'>, atMs: number): void {
+    this.noteStoredCheck({ affected, openProblems: openProblems(problems).length, endedAtMs: atMs })
+  }
+
+  /** The same for a result that this or another node stored. */
+  noteStoredCheck({
+    affected,
+    openProblems: problems,
+    endedAtMs,
+  }: Pick<StoredCheck, 'affected' | 'openProblems' | 'endedAtMs'>): void {
     this.#failedChecks = 0
-    this.#lastCheck = { atMs, problems: problems.filter(({ isAccepted }) => !isAccepted).length }
+    this.#lastCheck = { atMs: endedAtMs, problems }
     this.#isEverything = affected === 'everything'
     this.#accounts = new Set(affected === 'everything' ? [] : affected)
   }
@@ -72,6 +82,11 @@ export class BooksGuard {
   noteFailedCheck(): void {
     this.#failedChecks += 1
   }
+}
+
+/** The problems that are not accepted. */
+export function openProblems(problems: readonly Problem[]): readonly Problem[] {
+  return problems.filter(({ isAccepted }) => !isAccepted)
 }
 
 /** A check of the books, and how many problems it found that are not accepted. */

@@ -1,25 +1,32 @@
 import { isOutage } from '../../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ledger, Verification } from '../ports/ledger.ts'
+import type { StoredCheck } from '../ports/book-checks.ts'
 import type { BooksGuard } from './books-guard.ts'
+import type { SharedChecks } from './shared-checks.ts'
 
 type CheckPorts = {
   readonly ledger: Pick<Ledger, 'verify'>
   readonly guard: Pick<BooksGuard, 'noteCheck' | 'noteFailedCheck'>
   readonly clock: Pick<Clock, 'now'>
+  /** Only if several nodes may share the books. */
+  readonly sharedChecks?: Pick<SharedChecks, 'begin'> | undefined
 }
 
 /**
- * Checks the books as `Ledger.verify` does, and tells the guard what was found, or that the check could not run. A
- * store that does not answer says nothing about the books, and refuses paid work by itself until it answers again.
+ * Checks the books as `Ledger.verify` does, and tells the guard what was found, or that the check could not run. The
+ * guards of other nodes hear what was found, too. A store that does not answer says nothing about the books, and
+ * refuses paid work by itself until it answers again.
  */
 export async function checkBooks(
-  { ledger, guard, clock }: CheckPorts,
+  { ledger, guard, clock, sharedChecks }: CheckPorts,
   ...about: Parameters<Ledger['verify']>
 ): Promise<Verification> {
   try {
+    const begun = await sharedChecks?.begin()
     const verification = await ledger.verify(...about)
-    guard.noteCheck(verification, clock.now())
+    if (begun === undefined) guard.noteCheck(verification, clock.now())
+    else await begun.end(verification)
     return verification
   } catch (error) {
     if (!isOutage(error)) guard.noteFailedCheck()
@@ -27,29 +34,34 @@ export async function checkBooks(
   }
 }
 
-/** The time until a check that could not run is repeated. */
+/** The time until a check that could not run is repeated, and until a node looks again while another one checks. */
 const RETRY_MS = 60_000
+
+type RegularPorts = CheckPorts & {
+  readonly clock: Clock
+  readonly sharedChecks?: SharedChecks | undefined
+  readonly report: (result: Verification) => void
+  readonly onFailed: (error: unknown) => void
+}
 
 /**
  * Checks the books now, and again `everyMs` after each check. Reports each result. A check that cannot run is reported
- * as failed, and repeated after a minute. Returns a function that stops it.
+ * as failed, and repeated after a minute. Of several nodes that share the books, one checks for all. Returns a function
+ * that stops it.
  */
-export function checkBooksRegularly(
-  ports: CheckPorts & {
-    readonly clock: Clock
-    readonly report: (result: Verification) => void
-    readonly onFailed: (error: unknown) => void
-  },
-  everyMs: number,
-): () => void {
-  const { clock, report, onFailed } = ports
+export function checkBooksRegularly(ports: RegularPorts, everyMs: number): () => void {
+  const { clock, sharedChecks, report, onFailed } = ports
   let isStopped = false
   let cancel = () => {}
   const check = async () => {
     let nextMs = everyMs
-    try {
+    const checkNow = async () => {
       const result = await checkBooks(ports)
       if (!isStopped) report(result)
+    }
+    try {
+      if (sharedChecks === undefined) await checkNow()
+      else nextMs = await checkInTurn({ sharedChecks, clock, checkNow }, everyMs)
     } catch (error) {
       nextMs = RETRY_MS
       if (!isStopped) onFailed(error)
@@ -60,5 +72,41 @@ export function checkBooksRegularly(
   return () => {
     isStopped = true
     cancel()
+    void sharedChecks?.endTurn()
   }
+}
+
+/**
+ * Checks the books if no other node does, and none has within `everyMs`. Otherwise this node has the result of the
+ * other one. Returns the time until this node should look again.
+ */
+async function checkInTurn(
+  {
+    sharedChecks,
+    clock,
+    checkNow,
+  }: { readonly sharedChecks: SharedChecks; readonly clock: Clock; readonly checkNow: () => Promise<void> },
+  everyMs: number,
+): Promise<number> {
+  const hasTurn = await sharedChecks.takeTurn()
+  try {
+    // Read after the turn was taken, so that the result of the node that had it before is seen.
+    const last = await sharedChecks.adoptLast()
+    if (!hasTurn) return RETRY_MS
+    const freshMs = last === undefined ? 0 : freshForMs(last, clock.now(), everyMs)
+    if (freshMs > 0) return freshMs
+    await checkNow()
+    return everyMs
+  } finally {
+    await sharedChecks.endTurn()
+  }
+}
+
+/**
+ * The time until a result is `everyMs` old. A node knows the time of the database to the millisecond, so a new result
+ * may seem to be from the future. One that is far in the future was stored before the clock was set, and counts as old.
+ */
+function freshForMs({ endedAtMs }: StoredCheck, nowMs: number, everyMs: number): number {
+  const ageMs = Math.max(nowMs - endedAtMs, 0)
+  return endedAtMs - nowMs < everyMs ? Math.max(everyMs - ageMs, 0) : 0
 }

@@ -5,6 +5,7 @@ import type { Job } from '../../domain/jobs/job.ts'
 import type { DoctorPorts, ProbeProvider } from '../../gateway/admin/operating/doctor.ts'
 import type { MailPorts } from '../../gateway/admin/operating/send-test-mail.ts'
 import type { BooksGuard } from '../../gateway/books/books-guard.ts'
+import type { SharedChecks } from '../../gateway/books/shared-checks.ts'
 import type { Anchoring, OperatorChecks } from '../../gateway/admin/operating/verify-books.ts'
 import type { BooksState, OverviewPorts } from '../../gateway/admin/reports/overview.ts'
 import type { ResultPorts } from '../../gateway/media/files/open-result.ts'
@@ -94,6 +95,8 @@ export type OperatingPorts = SecretPorts &
     readonly blobs: Blobs
     readonly anchor: Anchoring
     readonly guard: BooksGuard
+    /** The checks of the books that all nodes share. Undefined for one node. */
+    readonly sharedChecks: SharedChecks | undefined
     readonly operatorChecks: Pick<OperatorChecks, 'check' | 'running' | 'last'>
     readonly backups: Backups
     readonly nodes: Nodes

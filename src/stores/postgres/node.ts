@@ -1,6 +1,7 @@
 import { HOLD_TTL_MS } from '../../domain/ledger/hold.ts'
 import type { GatewayError } from '../../domain/errors.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
+import type { BookChecks } from '../../gateway/ports/book-checks.ts'
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
 import type { StoredCatalog } from '../books/catalog/stored-catalog.ts'
 import { nodePorts } from '../books/node-ports.ts'
@@ -13,6 +14,7 @@ import { secretBox } from '../books/secrets/secret-box.ts'
 import { createMoneySteps } from '../books/ledger/money-steps.ts'
 import { KeptKeys } from '../books/access/kept-keys.ts'
 import { accessParts } from './access-parts.ts'
+import { PostgresBookChecks } from './book-checks.ts'
 import { Batches } from './lanes/batches.ts'
 import { createChargeEffects } from './ledger/charge-effects.ts'
 import { createJobEffects } from './ledger/job-effects.ts'
@@ -63,6 +65,7 @@ export type NodeSettings = {
 
 /** The ports of a node, and what only a database can tell. */
 export type PostgresNode = Omit<StoreNode, 'close'> & {
+  readonly bookChecks: BookChecks
   /** False while the database does not answer. */
   readonly isWritable: () => boolean
   /** The batches that the database lost, or the acts of newer gateways that this one cannot follow, as a sentence. */
@@ -111,7 +114,8 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     close().then(() => Promise.reject(error)),
   )
   const newer = new NewerGateways({ clock, onProblem, ...build })
-  const { poll, keyLookups, keptOfAccess } = followed({ connect, clock, catalog, limits, newer })
+  const bookChecks = new PostgresBookChecks({ reads, ...nowMs })
+  const { poll, keyLookups, keptOfAccess } = followed({ connect, clock, catalog, limits, newer, bookChecks })
   const ports = nodePorts({
     ...told,
     ...spending,
@@ -133,6 +137,7 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     limits,
     catalog,
     leases: new PostgresLeases({ reads, ...nowMs }),
+    bookChecks,
     commitChains,
     ...stateOf({ batches, newer, reads, clock }),
     // Every migration is complete when it is applied.
@@ -199,18 +204,20 @@ function freedHints() {
   }
 }
 
-/** The copies of keys, limits and the catalog, and the poll that follows the changes of other nodes. */
+/** The copies of keys, limits and the catalog, and the poll that follows the changes and checks of other nodes. */
 function followed({
   connect,
   clock,
   catalog,
   limits,
   newer,
+  bookChecks,
 }: Pick<Connections, 'connect'> & {
   readonly clock: DatabaseClock
   readonly catalog: StoredCatalog
   readonly limits: PostgresLimits
   readonly newer: NewerGateways
+  readonly bookChecks: PostgresBookChecks
 }) {
   const kept = new KeptKeys()
   const keptOfAccess = {
@@ -219,7 +226,13 @@ function followed({
       limits.forgetRefusals()
     },
   }
-  const watches = [watchOf(keptOfAccess), newer.watchCatalog(catalog), newer.watchMigrations(), clock.watch]
+  const watches = [
+    watchOf(keptOfAccess),
+    newer.watchCatalog(catalog),
+    newer.watchMigrations(),
+    clock.watch,
+    bookChecks.watch,
+  ]
   const poll = new Poll({ connect, clock, watches })
   return { poll, keyLookups: new KeyLookups({ connect, clock, kept, poll }), keptOfAccess }
 }

@@ -3,6 +3,7 @@ import type { GatewayError } from '../../domain/errors.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import { placeOf, type DatabaseServer } from '../../gateway/ports/database-server.ts'
 import type { Nodes } from '../../gateway/ports/nodes.ts'
+import type { BookChecks } from '../../gateway/ports/book-checks.ts'
 import type { StoreNode } from '../../gateway/ports/store-node.ts'
 import { clientOptions, connections, requireSafeDatabase, type Connections } from './database/database.ts'
 import { grantUse, migrate } from './database/migrate.ts'
@@ -16,6 +17,7 @@ const UPKEEP_MS_MAX = 60_000
 export type PostgresStore = {
   readonly node: StoreNode
   readonly nodes: Nodes
+  readonly bookChecks: BookChecks
   /** The time of the database, which all nodes share, with the timers of this process. */
   readonly clock: Clock
   /** How far the clock of this machine is ahead of the database's. Negative if it is behind. */
@@ -55,13 +57,14 @@ export async function openPostgresStore(settings: PostgresStoreSettings): Promis
     await upkeep(sql, null)
   })
   const opened = await openNode({ ...settings, connections: shared })
-  const { isWritable, problem, refusal, clock, clockOffsetMs, noteClockOffset, ...node } = opened
+  const { isWritable, problem, refusal, clock, clockOffsetMs, noteClockOffset, bookChecks, ...node } = opened
   // Without it, only the list of nodes lacks a number until the next upkeep.
   await noteClockOffset().catch(() => undefined)
   const reads = timedReads(shared.openReads)
   return {
     node,
     nodes: { list: () => runningNodes(reads) },
+    bookChecks,
     connections: shared,
     isWritable,
     clock,

@@ -12,6 +12,11 @@ const NEWER_TESTS = 'src/stores/postgres/newer-gateways.test.ts'
 const LANE_TESTS = 'src/stores/postgres/lanes/lane.test.ts'
 const BATCH_TESTS = 'src/stores/postgres/lanes/batches.test.ts'
 const HOLD_TESTS = 'src/stores/postgres/ledger/text-holds.test.ts'
+const SHARED_CHECKS = 'src/gateway/books/shared-checks.ts'
+const CHECKS = 'src/gateway/books/check-books.ts'
+const SHARED_CHECKS_TESTS = 'src/gateway/books/shared-checks.test.ts'
+const BOOK_CHECKS = 'src/stores/postgres/book-checks.ts'
+const BOOK_CHECKS_TESTS = 'src/stores/postgres/book-checks.test.ts'
 
 /** Faults of gateways that are upgraded, frozen or replaced beside others. */
 export const nodeMutants: readonly Mutant[] = [
@@ -147,5 +152,62 @@ export const nodeMutants: readonly Mutant[] = [
     text: "const LOCK_TIMEOUT = '250ms'",
     replacement: "const LOCK_TIMEOUT = '900ms'",
     tests: [BATCH_TESTS],
+  },
+  {
+    name: 'every node of a database checks the books',
+    file: CHECKS,
+    text: 'if (!hasTurn) return RETRY_MS',
+    replacement: '',
+    tests: [SHARED_CHECKS_TESTS],
+  },
+  {
+    name: 'a node checks the books although another one has just done it',
+    file: CHECKS,
+    text: 'if (freshMs > 0) return freshMs',
+    replacement: '',
+    tests: [SHARED_CHECKS_TESTS],
+  },
+  {
+    name: 'a check from before the clock was set back counts as new',
+    file: CHECKS,
+    text: 'return endedAtMs - nowMs < everyMs ? Math.max(everyMs - ageMs, 0) : 0',
+    replacement: 'return Math.max(everyMs - ageMs, 0)',
+    tests: [SHARED_CHECKS_TESTS],
+  },
+  {
+    name: 'the turn to check the books runs out during a long check',
+    file: SHARED_CHECKS,
+    text: 'await lease.renew(LEASE_MS).catch(() => undefined)',
+    replacement: 'await Promise.resolve()',
+    tests: [SHARED_CHECKS_TESTS],
+  },
+  {
+    name: 'a check that began before a later one replaces its result in the guard',
+    file: SHARED_CHECKS,
+    text: 'if (check.number <= this.#noted) return false',
+    replacement: 'if (check.number === this.#noted) return false',
+    tests: [SHARED_CHECKS_TESTS],
+  },
+  {
+    name: 'a problem stops nothing if the result of the check cannot be stored',
+    file: SHARED_CHECKS,
+    text: '        this.#note({ ...check, endedAtMs: clock.now() })\n        await checks.store(check)\n',
+    replacement:
+      '        await checks.store(check)\n        this.#note({ ...check, endedAtMs: clock.now() })\n',
+    tests: [SHARED_CHECKS_TESTS],
+  },
+  {
+    name: 'a check that began before a later one replaces its stored result',
+    file: BOOK_CHECKS,
+    text: 'WHERE number < ${number}::bigint`',
+    replacement: '`',
+    tests: [BOOK_CHECKS_TESTS],
+  },
+  {
+    name: 'numbers of checks go back with the clock of the database',
+    file: BOOK_CHECKS,
+    text: 'greatest(begun + 1, now_ms(${this.#nowMs()}))',
+    replacement: 'now_ms(${this.#nowMs()})',
+    tests: [BOOK_CHECKS_TESTS],
   },
 ]

@@ -1,3 +1,4 @@
+import { SQL } from 'bun'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { aDataFolder } from '../../support/data-folder.ts'
@@ -137,6 +138,35 @@ describe.skipIf(server === undefined)('two gateways on one PostgreSQL database',
     expect(await read(other, 'verify', 'POST')).toMatchObject({ ok: true })
     const { data } = await read<{ data: readonly { name: string }[] }>(other, 'nodes')
     expect(data.map(({ name }) => name).sort()).toEqual(['one', 'other'])
+  })
+
+  test('one checks the books for both, and a problem that an operator of one finds stops the account on both', async () => {
+    const { database, nodes } = await startNodes(['one', 'two'])
+    const [one, two] = nodes as [GatewayProcess, GatewayProcess]
+    const metrics = async (node: GatewayProcess) => {
+      const headers = { authorization: `Bearer ${node.adminKey}` }
+      return (await fetch(`${node.url}/metrics`, { headers })).text()
+    }
+    const isChecked = async (node: GatewayProcess) =>
+      /^tollgate_ledger_checked_timestamp_seconds [1-9]/m.test(await metrics(node))
+    await until('both know a result', async () => (await isChecked(one)) && isChecked(two))
+    const checks = (await Promise.all([one, two].map(metrics))).join('\n').match(/checks_total\{.*\} \d+/g)
+    const { key } = await aPayer(one)
+    const sql = new SQL({ url: database, max: 1 })
+    ends.push(() => sql.close())
+    await sql`UPDATE balances SET losses = 7 WHERE account_id = (SELECT id FROM accounts WHERE name = 'ada')`
+    const statuses = () => Promise.all([one, two].map(async node => (await chat(node, key)).status))
+
+    const found = await (await admin(one, 'POST', 'verify', {})).json()
+    const { problems } = found as { problems: { id: string }[] }
+    await until('the other one stops the account', async () => (await chat(two, key)).status === 503)
+    const stopped = await statuses()
+    await admin(two, 'POST', 'verify', { accept: problems[0]!.id, reason: 'a test edit' })
+    await until('the first one serves again', async () => (await chat(one, key)).status === 200)
+
+    expect(checks).toEqual(['checks_total{result="sound"} 1'])
+    expect(stopped).toEqual([503, 503])
+    expect(await statuses()).toEqual([200, 200])
   })
 
   test('a gateway that was stopped is not listed, and the next one takes its lane', async () => {

@@ -2,6 +2,7 @@ import { GatewayError } from '../../../domain/errors.ts'
 import type { AnchorKeeper } from '../../books/anchor-keeper.ts'
 import type { BooksGuard } from '../../books/books-guard.ts'
 import { checkBooks } from '../../books/check-books.ts'
+import type { SharedChecks } from '../../books/shared-checks.ts'
 import type { Blobs } from '../../ports/blobs.ts'
 import type { AuditLog } from '../../ports/audit.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -17,6 +18,8 @@ type CheckPorts = {
   readonly blobs: Pick<Blobs, 'damageOf'>
   readonly anchor: Anchoring
   readonly clock: Pick<Clock, 'now'>
+  /** Only if several nodes may share the books. */
+  readonly sharedChecks?: Pick<SharedChecks, 'begin'> | undefined
 }
 
 type Ports = CheckPorts & { readonly auditLog: AuditLog; readonly clock: Clock }

@@ -1,0 +1,95 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { aDatabase } from '../../../test/support/postgres/databases.ts'
+import { runServer } from '../../../test/support/postgres/run-server.ts'
+import { aNode } from '../../../test/support/postgres/store-kind.ts'
+import { turn } from '../../../test/support/turn.ts'
+import type { StoredCheck } from '../../gateway/ports/book-checks.ts'
+import { connections } from './database/database.ts'
+import { PostgresBookChecks } from './book-checks.ts'
+
+const server = await runServer()
+const ends: (() => unknown)[] = []
+
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end()
+})
+
+/** The stored check of a database whose clock a test sets. */
+async function setUp() {
+  const reads = connections({ url: await aDatabase(server!) }).openReads()
+  ends.push(() => reads.close())
+  const clock = fakeClock()
+  return { clock, checks: new PostgresBookChecks({ reads, nowMs: () => clock.now() }) }
+}
+
+const SOUND = { entries: 4, affected: [], openProblems: 0 } as const
+
+describe.skipIf(server === undefined)('the stored check of the books', () => {
+  test.each<{ readonly affected: StoredCheck['affected'] }>([
+    { affected: [] },
+    { affected: [1, 2, 9_000_000_000] },
+    { affected: 'everything' },
+  ])('has the accounts that are affected: $affected', async ({ affected }) => {
+    const { clock, checks } = await setUp()
+    const before = await checks.last()
+    const number = await checks.begin()
+    clock.jump(9)
+
+    await checks.store({ number, entries: 5_000_000_000, affected, openProblems: 3 })
+
+    expect(before).toBeUndefined()
+    const stored = { number, entries: 5_000_000_000, affected, openProblems: 3, endedAtMs: clock.now() }
+    expect(await checks.last()).toEqual(stored)
+  })
+
+  test('numbers are times, and grow also when the clock is set back', async () => {
+    const { clock, checks } = await setUp()
+    const startedAtMs = clock.now()
+
+    const numbers = [await checks.begin(), await checks.begin()]
+    clock.setWallClock(startedAtMs - 9000)
+    numbers.push(await checks.begin())
+    clock.setWallClock(startedAtMs + 9000)
+    numbers.push(await checks.begin())
+
+    expect(numbers.map(number => number - startedAtMs)).toEqual([0, 1, 2, 9000])
+  })
+
+  test('a check that began later stays, whichever ends last', async () => {
+    const { checks } = await setUp()
+    const [first, second] = [await checks.begin(), await checks.begin()]
+
+    await checks.store({ ...SOUND, number: second })
+    await checks.store({ ...SOUND, number: first, affected: [1], openProblems: 1 })
+
+    expect(await checks.last()).toMatchObject({ ...SOUND, number: second })
+  })
+
+  test('listeners hear the result that was stored before, and none twice', async () => {
+    const url = await aDatabase(server!)
+    const clock = fakeClock()
+    const node = await aNode(url, 'one', clock)
+    ends.push(() => node.close())
+    await node.bookChecks.store({ ...SOUND, number: await node.bookChecks.begin() })
+    const heard: StoredCheck[] = []
+    const poll = async () => {
+      while (clock.waitingFor(500) === 0) await turn()
+      clock.advance(500)
+      while (clock.waitingFor(500) === 0) await turn()
+    }
+    await poll()
+
+    const first = Promise.withResolvers<void>()
+    node.bookChecks.onStored(check => {
+      heard.push(check)
+      first.resolve()
+    })
+    await poll()
+    await first.promise
+    await poll()
+    await poll()
+
+    expect(heard).toEqual([(await node.bookChecks.last())!])
+  })
+})
