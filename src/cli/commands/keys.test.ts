@@ -24,6 +24,23 @@ describe('on a stopped data folder', () => {
     expect(listed.out).toMatch(/ revoked 20\d\d-/)
   })
 
+  test('without an account, the keys of all accounts are listed with the names of their accounts', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'all-keys') }
+    for (const account of ['ada', 'bob']) {
+      await tollgate(['accounts', 'create', account], folder)
+      await tollgate(['keys', 'create', account, '--name', `key of ${account}`], folder)
+    }
+
+    const listed = await tollgate(['keys', 'list'], folder)
+    const json = await tollgate(['keys', 'list', '--json'], folder)
+
+    expect(listed).toMatchObject({ code: 0 })
+    expect(listed.out).toMatch(/^ACCOUNT /)
+    expect(listed.out).toMatch(/^ada .* key of ada /m)
+    expect(listed.out).toMatch(/^bob .* key of bob /m)
+    expect(JSON.parse(json.out).data).toHaveLength(2)
+  })
+
   test('a key is rotated, both of its secrets are listed with their ends, and the lost one is revoked', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'rotated-keys') }
     await tollgate(['accounts', 'create', 'ada'], folder)

@@ -1,4 +1,5 @@
 import { adminPath, type Ask } from '../ask.ts'
+import { allPages } from './accounts.ts'
 import { readInput, STANDARD } from './catalog.ts'
 import { limitLines, type LimitedReply } from './limits.ts'
 import { table, warned, type Outcome, type Warned } from '../outcome.ts'
@@ -55,13 +56,28 @@ export async function createKey(
 
 const KEY_COLUMNS = ['KEY', 'ID', 'NAME', 'PROJECT', 'CREATED', 'EXPIRES', 'LAST USED', 'STATE']
 
-/** Lists the keys of an account, including revoked ones, without their texts. */
-export async function listKeys(ask: Ask, account: string, nowMs: number): Promise<Outcome> {
+/** Lists the keys of an account or of all accounts, including revoked ones, without their texts. */
+export async function listKeys(ask: Ask, account: string | undefined, nowMs: number): Promise<Outcome> {
+  if (account === undefined) return listAllKeys(ask, nowMs)
   const { data } = await ask<{ readonly data: readonly KeyReply[] }>({
     method: 'GET',
     path: adminPath('accounts', account, 'keys'),
   })
-  const rows = data.map(key => [
+  return keyTable(KEY_COLUMNS, data, key => rowOf(key, nowMs))
+}
+
+async function listAllKeys(ask: Ask, nowMs: number): Promise<Outcome> {
+  const keys = await allPages<OwnedKeyReply>(ask, 'keys')
+  const rowWithOwner = (key: OwnedKeyReply) => [key.account_name ?? '–', ...rowOf(key, nowMs)]
+  return keyTable(['ACCOUNT', ...KEY_COLUMNS], keys, rowWithOwner)
+}
+
+function keyTable<Key>(head: readonly string[], keys: readonly Key[], row: (key: Key) => string[]): Outcome {
+  return { value: { data: keys }, text: keys.length === 0 ? 'No keys.' : table(head, keys.map(row)) }
+}
+
+function rowOf(key: KeyReply, nowMs: number): string[] {
+  return [
     `${key.prefix}…`,
     key.id,
     key.name,
@@ -70,15 +86,14 @@ export async function listKeys(ask: Ask, account: string, nowMs: number): Promis
     key.expires_at ?? '–',
     key.last_used_on ?? '–',
     stateOf(key, nowMs),
-  ])
-  return { value: { data }, text: data.length === 0 ? 'No keys.' : table(KEY_COLUMNS, rows) }
+  ]
 }
 
-type FoundKey = KeyReply & {
+type OwnedKeyReply = KeyReply & { readonly account: string | null; readonly account_name: string | null }
+
+type FoundKey = OwnedKeyReply & {
   /** The first characters of the secret that was asked for. */
   readonly found_secret: string | null
-  readonly account: string | null
-  readonly account_name: string | null
 }
 
 /** Shows the key with an id, first characters or a text, its account, and what it may use. */

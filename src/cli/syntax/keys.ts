@@ -45,9 +45,10 @@ Only the key is printed to standard output:
       runner.admin(ask => createKey(ask, { account, fields: { name, project, ...fieldsOf(options) } })),
     )
   keys
-    .command('list <account>')
-    .description('List the keys of an account, including revoked keys, by their first 12 characters.')
-    .action((account: string) => runner.admin(ask => listKeys(ask, account, Date.now())))
+    .command('list')
+    .argument('[account]', 'its name or id; without it, the keys of all accounts are listed')
+    .description('List keys, including revoked ones, by their first 12 characters.')
+    .action((account: string | undefined) => runner.admin(ask => listKeys(ask, account, Date.now())))
   keys
     .command('show')
     .argument('<key>', KEY_NAMES)
