@@ -122,6 +122,30 @@ describe('a pass of the reconciler', () => {
     expect(failures).toEqual([expect.any(RangeError)])
   })
 
+  test('the other sweeps of a pass run although each sweep before them fails, and all errors are told', async () => {
+    const { ports, ledger, attempts, failures } = await setUp()
+    let hasSweptJobs = false
+    const fail = (message: string) => () => Promise.reject(new Error(message))
+    const broken = {
+      ...ports,
+      attempts: { ...attempts, billed: fail('billed'), closeOlder: fail('closeOlder') },
+      ledger: { ...ledger, expiredHolds: fail('expiredHolds') },
+      reconcileJobs: async () => {
+        hasSweptJobs = true
+        return NO_JOBS
+      },
+    }
+
+    const error = await rejection(reconcileOnce(broken))
+
+    expect(hasSweptJobs).toBe(true)
+    expect([error, ...failures]).toMatchObject([
+      { message: 'billed' },
+      { message: 'closeOlder' },
+      { message: 'expiredHolds' },
+    ])
+  })
+
   test('a pass of the reconciler that fails does not block the next one', async () => {
     const { ports, attempts, reconcile } = await setUp()
     const broken: Attempts = { ...attempts, billed: () => Promise.reject(new Error('disk full')) }

@@ -57,7 +57,10 @@ export function startReconciler(
   }
 }
 
-/** Runs every sweep once, unless another pass is running. The lease only saves work: each sweep is safe without it. */
+/**
+ * Runs every sweep once, unless another pass is running. The lease only saves work: each sweep is safe without it. If a
+ * sweep fails, the others still run, and then this rejects with the first error.
+ */
 export async function reconcileOnce(ports: {
   /** Runs the sweeps of media jobs. */
   readonly reconcileJobs: (onFailed: (error: unknown) => void) => Promise<JobsPass>
@@ -65,18 +68,27 @@ export async function reconcileOnce(ports: {
   readonly ledger: Ledger
   readonly leases: Leases
   readonly clock: Clock
-  /** Called with the error of each attempt that could not be settled. */
+  /** Called with the error of each attempt that could not be settled, and of each further sweep that failed. */
   readonly onFailed: (error: unknown) => void
 }): Promise<ReconcilerPass> {
   const { attempts, ledger, leases, clock, onFailed } = ports
   const lease = await leases.take(LEASE, LEASE_MS)
   if (lease === undefined) return NOTHING
+  const sweeps: readonly (() => Promise<Partial<ReconcilerPass>>)[] = [
+    () => settleLateAnswers(ports, clock.now(), onFailed),
+    () => closeLostAttempts(attempts, clock.now()),
+    () => expireHolds(ledger, clock.now()),
+    async () => ({ jobs: await ports.reconcileJobs(onFailed) }),
+  ]
+  const pass: ReconcilerPass = { ...NOTHING, hasRun: true }
+  const errors: unknown[] = []
   try {
-    const settled = await settleLateAnswers(ports, clock.now(), onFailed)
-    const { closed } = await closeLostAttempts(attempts, clock.now())
-    const { expired } = await expireHolds(ledger, clock.now())
-    const jobs = await ports.reconcileJobs(onFailed)
-    return { hasRun: true, closed, expired, jobs, ...settled }
+    for (const sweep of sweeps)
+      Object.assign(pass, await sweep().catch((error: unknown) => void errors.push(error)))
+    if (errors.length === 0) return pass
+    const [first, ...others] = errors
+    for (const error of others) onFailed(error)
+    throw first
   } finally {
     await lease.release()
   }
@@ -85,6 +97,5 @@ export async function reconcileOnce(ports: {
 /** Frees holds that their owner no longer renews. Safe to run on every node at once: each hold is freed once. */
 async function expireHolds(ledger: Ledger, nowMs: number): Promise<{ readonly expired: number }> {
   const holds = await ledger.expiredHolds(HOLDS_MAX)
-  const freed = await Promise.all(holds.map(hold => ledger.expireHold(hold, nowMs)))
-  return { expired: freed.filter(isFreed => isFreed).length }
+  return { expired: holds.length === 0 ? 0 : await ledger.expireHolds(holds, nowMs) }
 }

@@ -217,8 +217,8 @@ class Run {
 
   #expireHold(call: Extract<Call, { call: 'expireHold' }>): Made {
     const terms = this.#termsOf(call.hold)
-    const answer = this.#on(call).ledger.expireHold(holdOf(terms), NOW)
-    const read = (isExpired: boolean) => ({ isExpired })
+    const answer = this.#on(call).ledger.expireHolds([holdOf(terms)], NOW)
+    const read = (expired: number) => ({ isExpired: expired === 1 })
     if (terms.kind === 'media') return inTurn(answer, read, () => this.#model.expireHold(terms.key))
     return this.#capturing.has(terms.key)
       ? atOnce(answer, read, { isExpired: false })

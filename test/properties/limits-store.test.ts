@@ -228,7 +228,7 @@ class Run {
     this.#clock.advance(EXPIRY_MS)
     for (const open of this.#open)
       if (open.kind === 'text' && !open.isExpired)
-        open.isExpired = await this.#node.ledger.expireHold(open.hold, this.#clock.now())
+        open.isExpired = (await this.#node.ledger.expireHolds([open.hold], this.#clock.now())) === 1
   }
 
   /** The requests die with their process, and jobs go on. */

@@ -346,7 +346,7 @@ class Run {
     this.#parts.clock.nowMs += EXPIRY_MS
     for (const open of this.#open) {
       const { hold, demand, isExpired } = open
-      if (isExpired || !(await this.#parts.nodes[0]!.holds.expire(hold, this.#nowMs))) continue
+      if (isExpired || !(await this.#parts.nodes[0]!.holds.expire([hold], this.#nowMs))) continue
       open.isExpired = true
       this.#free = addUsd(this.#free, hold.amount)
       const used = { tokens: 0, cost: ZERO, atMs: this.#nowMs }

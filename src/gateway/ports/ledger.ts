@@ -92,8 +92,11 @@ export interface Ledger extends LedgerReports {
   /** At most `limit` open holds of any owner that have expired and are not freed yet. */
   expiredHolds(limit: number): Promise<readonly Hold[]>
 
-  /** Frees an expired hold. Returns false, and changes nothing, if it has ended, was renewed or has not expired. */
-  expireHold(hold: Hold, atMs: number): Promise<boolean>
+  /**
+   * Frees those of these holds that have expired, and returns their number. Changes nothing of a hold that has ended,
+   * was renewed or has not expired, so repeating it frees none again. If it rejects, some of them may be freed.
+   */
+  expireHolds(holds: readonly Hold[], atMs: number): Promise<number>
 
   /**
    * Charges an attempt that was billed after its client got an error, and credits the same amount back, in one step.

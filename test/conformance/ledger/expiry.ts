@@ -38,7 +38,7 @@ export function expiryConforms(kind: StoreKind): void {
     async function setUpWithExpired() {
       const opened = await setUpWithHold()
       opened.clock.advance(HOLD_TTL_MS)
-      await opened.ledger.expireHold(opened.held, opened.clock.now())
+      await opened.ledger.expireHolds([opened.held], opened.clock.now())
       return opened
     }
 
@@ -94,16 +94,38 @@ export function expiryConforms(kind: StoreKind): void {
 
       const freed = await Promise.all(
         Array.from({ length: 100 }, (_, index) =>
-          (index % 2 === 0 ? ledger : other).expireHold(held, clock.now()),
+          (index % 2 === 0 ? ledger : other).expireHolds([held], clock.now()),
         ),
       )
 
-      expect(freed.filter(isFreed => isFreed)).toHaveLength(1)
+      expect(freed.filter(count => count === 1)).toHaveLength(1)
+      expect(freed.filter(count => count === 0)).toHaveLength(99)
       expect(await ledger.balance(accountId)).toMatchObject({
         available: usd('5'),
         held: { text: ZERO, media: ZERO },
       })
       expect(await ledger.expiredHolds(10)).toEqual([])
+      expect(await ledger.verify()).toMatchObject({ problems: [] })
+    })
+
+    test('of many holds at once, those that have expired are freed, each once, and the others stay', async () => {
+      const { clock, ledger, other, held, accountId } = await setUpWithHold()
+      clock.advance(HOLD_TTL_MS)
+      const amount = usd('0.001')
+      const others = await Promise.all(
+        Array.from({ length: 150 }, () => hold(ledger, { accountId, kind: holdKind, amount })),
+      )
+      const young = others[0]!
+      clock.advance(HOLD_TTL_MS - 1)
+      const early = await other.expireHolds([...others, held, held], clock.now())
+      clock.advance(1)
+      const late = await other.expireHolds([held, ...others, { ...young, id: anId() }], clock.now())
+
+      expect(late + early).toBe(151)
+      expect(await ledger.balance(accountId)).toMatchObject({
+        available: usd('5'),
+        held: { text: ZERO, media: ZERO },
+      })
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
@@ -113,10 +135,10 @@ export function expiryConforms(kind: StoreKind): void {
       const listed = await other.expiredHolds(10)
       await ledger.renewHolds()
 
-      const isFreed = await other.expireHold(held, clock.now())
+      const freed = await other.expireHolds([held], clock.now())
 
       expect(listed).toHaveLength(1)
-      expect(isFreed).toBe(false)
+      expect(freed).toBe(0)
       expect(await available(ledger, accountId)).toBe(usd('3'))
     })
 
@@ -130,9 +152,9 @@ export function expiryConforms(kind: StoreKind): void {
         const before = await ledger.balance(accountId)
         clock.advance(HOLD_TTL_MS)
 
-        const isFreed = await ledger.expireHold(target, clock.now())
+        const freed = await ledger.expireHolds([target], clock.now())
 
-        expect(isFreed).toBe(false)
+        expect(freed).toBe(0)
         expect(await ledger.balance(accountId)).toEqual(before)
       },
     )
@@ -161,7 +183,7 @@ export function expiryConforms(kind: StoreKind): void {
       ledger.onFreed(freed => told.push(freed))
       clock.advance(HOLD_TTL_MS)
 
-      await ledger.expireHold(held, clock.now())
+      await ledger.expireHolds([held], clock.now())
 
       expect(told).toContain(accountId)
     })
@@ -173,7 +195,7 @@ export function expiryConforms(kind: StoreKind): void {
       const { clock, ledger, other, held, accountId, apiKeyId } = await setUpWithHold()
       clock.advance(HOLD_TTL_MS)
       const capture = () => ledger.captureHold(held, aChargeOf(holdKind, apiKeyId))
-      const expire = () => other.expireHold(held, clock.now())
+      const expire = () => other.expireHolds([held], clock.now())
 
       const calls = first === 'captures' ? [capture(), expire()] : [expire(), capture()]
       const outcomes = await Promise.allSettled(calls)
@@ -196,7 +218,7 @@ export function expiryConforms(kind: StoreKind): void {
       const { clock, ledger, accountId } = opened
       const held = await hold(ledger, { accountId, kind: 'text', amount: usd('5') })
       clock.advance(HOLD_TTL_MS)
-      await ledger.expireHold(held, clock.now())
+      await ledger.expireHolds([held], clock.now())
       return { ...opened, held }
     }
 
@@ -232,7 +254,7 @@ export function expiryConforms(kind: StoreKind): void {
       const { clock, ledger, accountId, apiKeyId } = await setUp()
       const held = await hold(ledger, { accountId, kind: 'media', amount: usd('2') })
       clock.advance(HOLD_TTL_MS)
-      await ledger.expireHold(held, clock.now())
+      await ledger.expireHolds([held], clock.now())
 
       const error = await rejection(ledger.captureHold(held, anImagesCharge(apiKeyId)))
 
@@ -250,9 +272,9 @@ export function expiryConforms(kind: StoreKind): void {
       await ledger.renewHolds()
       clock.advance(HOLD_TTL_MS)
 
-      const isFreed = await ledger.expireHold(held, clock.now())
+      const freed = await ledger.expireHolds([held], clock.now())
 
-      expect(isFreed).toBe(true)
+      expect(freed).toBe(1)
       expect(await available(ledger, accountId)).toBe(usd('5'))
     })
   })
@@ -265,11 +287,11 @@ export function expiryConforms(kind: StoreKind): void {
     clock.advance(100 * HOLD_TTL_MS)
 
     const listed = await ledger.expiredHolds(10)
-    const isFreed = await ledger.expireHold(request, clock.now())
+    const freed = await ledger.expireHolds([request], clock.now())
     const captured = await ledger.captureHold(request, anImagesCharge(apiKeyId))
 
     expect(listed).toEqual([])
-    expect(isFreed).toBe(false)
+    expect(freed).toBe(0)
     expect(captured).toEqual({ cost: usd('1'), shortfall: ZERO })
   })
 }

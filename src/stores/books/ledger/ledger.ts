@@ -12,7 +12,7 @@ export type HoldLedger = {
   release(hold: Hold, atMs: number): Promise<void>
   renew(): Promise<void>
   expired(limit: number): Promise<readonly Hold[]>
-  expire(hold: Hold, atMs: number): Promise<boolean>
+  expire(holds: readonly Hold[], atMs: number): Promise<number>
 }
 
 /** A node as the owner of its holds, with the clock that their expiries are compared with. */
@@ -55,7 +55,14 @@ export function ledgerOf(parts: {
       const expired = await text.expired(limit)
       return [...expired, ...(await media.expired(limit - expired.length))]
     },
-    expireHold: (hold, atMs) => (hold.kind === 'text' ? text.expire(hold, atMs) : media.expire(hold, atMs)),
+    async expireHolds(holds, atMs) {
+      const ofKind = (kind: Hold['kind']) => holds.filter(hold => hold.kind === kind)
+      const [freedText, freedMedia] = await Promise.all([
+        text.expire(ofKind('text'), atMs),
+        media.expire(ofKind('media'), atMs),
+      ])
+      return freedText + freedMedia
+    },
     compensate: (attempt, atMs) =>
       stepRunner.write('books', () => compensations.compensate(attempt, atMs), END_OF_WORK),
     onFreed,
@@ -81,7 +88,14 @@ function mediaLedger({
     release: (hold, atMs) => stepRunner.write('books', () => media.release(hold, atMs), END_OF_WORK),
     renew: () => stepRunner.write('books', () => media.renew(owner)),
     expired: limit => stepRunner.read(() => media.expired(owner.nowMs(), limit)),
-    expire: (hold, atMs) =>
-      stepRunner.write('books', () => media.expire(hold, { nowMs: owner.nowMs(), atMs })),
+    async expire(holds, atMs) {
+      let freed = 0
+      // One at a time, so that the requests of this node do not wait for all of them.
+      for (const hold of holds) {
+        const expire = () => media.expire(hold, { nowMs: owner.nowMs(), atMs })
+        if (await stepRunner.write('books', expire)) freed += 1
+      }
+      return freed
+    },
   }
 }

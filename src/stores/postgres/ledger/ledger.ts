@@ -76,7 +76,7 @@ function textLedger({ text, limits, tellAlerts }: NodeParts): HoldLedger {
       await tellAlerts()
     },
     expired: limit => text.expired(limit),
-    expire: (hold, atMs) => text.expire(hold, atMs),
+    expire: (holds, atMs) => text.expire(holds, atMs),
   }
 }
 

@@ -93,13 +93,27 @@ describe.skipIf(server === undefined)('text holds in PostgreSQL', () => {
     clock.nowMs += LANE_TTL_MS
 
     const outcomes = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => [one, other][index % 2]!.holds.expire(hold, clock.nowMs)),
+      Array.from({ length: 20 }, (_, index) => [one, other][index % 2]!.holds.expire([hold], clock.nowMs)),
     )
 
-    expect(outcomes.filter(isExpired => isExpired)).toHaveLength(1)
+    expect(outcomes.filter(expired => expired === 1)).toHaveLength(1)
+    expect(outcomes.filter(expired => expired === 0)).toHaveLength(19)
     expect(freed).toEqual([accountId])
     expect(await free()).toBe(usd('5'))
     expect(await one.holds.expired(10)).toEqual([])
+  })
+
+  test('the holds of a dead node expire a hundred in a transaction', async () => {
+    const { clock, reads, one, other, aHold, free } = await setUp()
+    const holds = Array.from({ length: 150 }, () => aHold(usd('0.01')))
+    await Promise.all(holds.map(hold => one.holds.place(hold)))
+    clock.nowMs += LANE_TTL_MS
+
+    const expired = await other.holds.expire(holds, clock.nowMs)
+
+    const transactions = await reads<object[]>`SELECT DISTINCT xmin::text FROM text_holds`
+    expect([expired, transactions.length, await free()]).toEqual([150, 2, usd('5')])
+    expect(await problemsOf(reads)).toEqual([])
   })
 
   test('a hold that was listed as expired and then renewed is not freed', async () => {
@@ -109,9 +123,9 @@ describe.skipIf(server === undefined)('text holds in PostgreSQL', () => {
     const listed = await other.holds.expired(10)
     await one.holds.renew()
 
-    const isExpired = await other.holds.expire(hold, clock.nowMs)
+    const expired = await other.holds.expire([hold], clock.nowMs)
 
-    expect([listed.length, isExpired]).toEqual([1, false])
+    expect([listed.length, expired]).toEqual([1, 0])
     expect(await free()).toBe(usd('3'))
   })
 
@@ -119,7 +133,7 @@ describe.skipIf(server === undefined)('text holds in PostgreSQL', () => {
     const { clock, reads, one, other, placed, free } = await setUp()
     const hold = await placed()
     clock.nowMs += LANE_TTL_MS
-    await other.holds.expire(hold, clock.nowMs)
+    await other.holds.expire([hold], clock.nowMs)
 
     const again = await rejection(one.holds.place(hold))
     const captured = [await one.holds.capture(hold, aCharge(1)), await other.holds.capture(hold, aCharge(1))]
@@ -138,7 +152,7 @@ describe.skipIf(server === undefined)('text holds in PostgreSQL', () => {
     const { clock, reads, one, other, placed, free } = await setUp()
     const hold = await placed()
     clock.nowMs += LANE_TTL_MS
-    await other.holds.expire(hold, clock.nowMs)
+    await other.holds.expire([hold], clock.nowMs)
 
     await one.holds.release(hold)
 
@@ -177,11 +191,11 @@ describe.skipIf(server === undefined)('text holds in PostgreSQL', () => {
     const third = await open('third')
 
     const listed = await other.holds.expired(10)
-    const isExpired = await other.holds.expire(hold, clock.nowMs)
+    const expired = await other.holds.expire([hold], clock.nowMs)
 
     expect(third.batches.lane).toBe(one.batches.lane)
     expect(listed).toEqual([hold])
-    expect([isExpired, await free()]).toEqual([true, usd('5')])
+    expect([expired, await free()]).toEqual([1, usd('5')])
   })
 
   test('a release that follows a capture waits for it, also if the capture has to write its tariff first', async () => {

@@ -7,11 +7,14 @@ import type { Captured, Hold, HoldOutcome } from '../../../gateway/ports/ledger.
 import { repeatedCapture } from '../../books/rows/charge-rows.ts'
 import { anotherHold, noBooks, type TextHoldTerms } from '../../books/ledger/holds.ts'
 import type { Batches } from '../lanes/batches.ts'
-import { LANE_TTL_MS } from '../lanes/lane.ts'
-import { record } from '../database/literals.ts'
+import { flushed, LANE_TTL_MS } from '../lanes/lane.ts'
+import { list, record } from '../database/literals.ts'
 import { holdValues, type HoldProblem } from '../lanes/post.ts'
 import type { ReadQuery } from '../database/reads.ts'
 import type { Tariffs } from './tariffs.ts'
+
+/** The requests of their accounts wait for a page: a few milliseconds. */
+const EXPIRED_AT_ONCE = 100
 
 type Parts = {
   readonly batches: Batches
@@ -93,16 +96,21 @@ export class TextHolds {
   }
 
   /**
-   * Frees the money of an expired hold. Its request can still be charged. False if it has not expired, or has ended.
+   * Frees the money of those of these holds that have expired, and returns their number. Their requests can still be
+   * charged. Like a batch, each page is committed without waiting for the disk, so that its locks are released first.
    */
-  async expire(hold: Hold, atMs: number): Promise<boolean> {
-    const terms = record(holdValues(hold))
+  async expire(holds: readonly Hold[], atMs: number): Promise<number> {
     const sql = this.#sql
-    const rows = await sql<{ isExpired: boolean }[]>`
-      SELECT expire_hold_v1(${terms}::text_hold_v1, ${LANE_TTL_MS}, ${atMs}, ${this.#nowMs()}) AS "isExpired"`
-    const isExpired = rows[0]?.isExpired === true
-    if (isExpired) this.#onFreed(hold.accountId)
-    return isExpired
+    const accountIds: number[] = []
+    for (let from = 0; from < holds.length; from += EXPIRED_AT_ONCE) {
+      const page = list(holds.slice(from, from + EXPIRED_AT_ONCE).map(hold => record(holdValues(hold))))
+      const rows = await sql<{ account_id: bigint }[]>`
+        SELECT account_id FROM expire_holds_v1(${page}::text_hold_v1[], ${LANE_TTL_MS}, ${atMs}, ${this.#nowMs()})`
+      accountIds.push(...rows.map(({ account_id: accountId }) => Number(accountId)))
+    }
+    if (accountIds.length > 0) await flushed(sql)
+    for (const accountId of new Set(accountIds)) this.#onFreed(accountId)
+    return accountIds.length
   }
 
   async #capture(hold: Hold, charge: TextCharge): Promise<Captured> {

@@ -120,7 +120,7 @@ describe.skipIf(server === undefined)('limits in PostgreSQL', () => {
     await one.holds.release(released)
     outcomes.push(await place(expired), await place(aRequest()))
     clock.nowMs += LANE_TTL_MS
-    await other.holds.expire(expired, clock.nowMs)
+    await other.holds.expire([expired], clock.nowMs)
     outcomes.push(await place(last), await place(aRequest()))
     await one.batches.close()
     outcomes.push(await other.holds.place(aRequest()))

@@ -60,7 +60,7 @@ describe('a commit that fails', () => {
     const { accountId, apiKeyId } = await anAccount(store, { funds: usd('5') })
     const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('2') })
     clock.advance(HOLD_TTL_MS)
-    await store.ledger.expireHold(held, clock.now())
+    await store.ledger.expireHolds([held], clock.now())
     failNextCommit(store)
     await rejection(store.ledger.captureHold(held, aCharge(apiKeyId)))
 
@@ -180,10 +180,10 @@ describe('text holds', () => {
 
       clock.setWallClock(clock.now() + stepMs)
       const afterStep = await store.ledger.expiredHolds(10)
-      const isFreed = await store.ledger.expireHold(held, clock.now())
+      const freed = await store.ledger.expireHolds([held], clock.now())
       clock.advance(HOLD_TTL_MS)
 
-      expect([afterStep, isFreed]).toEqual([[], false])
+      expect([afterStep, freed]).toEqual([[], 0])
       expect(await store.ledger.expiredHolds(10)).toMatchObject([{ id: held.id }])
     },
   )
@@ -196,9 +196,9 @@ describe('text holds', () => {
     clock.advance(HOLD_TTL_MS)
 
     const capturing = store.ledger.captureHold(held, aCharge(apiKeyId))
-    const isFreed = await store.ledger.expireHold(held, clock.now())
+    const freed = await store.ledger.expireHolds([held], clock.now())
 
-    expect(isFreed).toBe(false)
+    expect(freed).toBe(0)
     expect(await capturing).toEqual({ cost: usd('1'), shortfall: ZERO })
   })
 

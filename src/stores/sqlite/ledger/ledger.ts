@@ -120,7 +120,8 @@ function textLedger(parts: NodeParts): HoldLedger {
     release: (hold, atMs) => text.release(hold, atMs, groupCommit),
     renew: async () => text.renew(owner),
     expired: async limit => text.expired(owner.monotonicMs(), limit),
-    expire: async (hold, atMs) => text.expire(hold, { monotonicMs: owner.monotonicMs(), atMs }),
+    expire: async (holds, atMs) =>
+      holds.filter(hold => text.expire(hold, { monotonicMs: owner.monotonicMs(), atMs })).length,
   }
 }
 
