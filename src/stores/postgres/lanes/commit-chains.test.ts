@@ -1,3 +1,4 @@
+import type { SQL } from 'bun'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../../test/support/fake-clock.ts'
 import { aCredit, anAccount, anAudit } from '../../../../test/support/ledger-builders.ts'
@@ -12,6 +13,7 @@ import { httpClient } from '../../../http1/client/http-client.ts'
 import { systemClock } from '../../../http1/system-clock.ts'
 import { Timers } from '../../../http1/timers.ts'
 import { connections } from '../database/database.ts'
+import { LaneChains } from './commit-chains.ts'
 import { anchorObject } from '../../s3/anchor-object.ts'
 import { Bucket } from '../../s3/bucket.ts'
 
@@ -38,6 +40,21 @@ async function twoNodes() {
   const credit = (node: Node) => node.ledger.credit({ ...aCredit(accountId), amount: usd('1') })
   await credit(other)
   return { url, one, other, credit }
+}
+
+/** How many rows of commits were read by the index of their ids. */
+async function readsOf(sql: SQL): Promise<number> {
+  await sql`SELECT pg_stat_force_next_flush()`
+  const [row] = await sql<{ read: bigint }[]>`
+    SELECT idx_tup_fetch + seq_tup_read AS read FROM pg_stat_user_tables WHERE relname = 'commits'`
+  return Number(row!.read)
+}
+
+/** A number as PostgreSQL sends it. */
+function int8(number: number): Uint8Array {
+  const bytes = new Uint8Array(8)
+  new DataView(bytes.buffer).setBigInt64(0, BigInt(number))
+  return bytes
 }
 
 /** What makes the anchor file of each node. */
@@ -96,6 +113,31 @@ describe.skipIf(server === undefined)('the chains of commits in PostgreSQL', () 
     expect(found[0]).toEqual({ node: 'main', number: 2, hash: '02'.repeat(32) })
     for (const end of found) expect(await node.commitChains.hashOf(end)).toBe(end.hash)
     expect(await node.commitChains.hashOf({ node: 'main', number: 3 })).toBeUndefined()
+  })
+
+  test('the hash of any commit of a long chain is found in few reads, also if the anchor is far behind its end', async () => {
+    const url = await aDatabase(server!)
+    const sql = connections({ url }).connect()
+    ends.push(() => sql.close())
+    await open(url, 'one')
+    const chains = new LaneChains({ reads: sql })
+    const made = 30_000
+    // With gaps between ids, and a few commits of another lane after them.
+    await sql`INSERT INTO commits (id, node_id, number, checksums, hash)
+      SELECT (lane << 43) + (n * n % 7) + n * 10, lane, n, '', sha256(int8send(n))
+        FROM generate_series(1::bigint, 2) AS lane, generate_series(1::bigint, ${made} / CASE lane WHEN 1 THEN 1 ELSE 100 END) AS n`
+    await sql`UPDATE lanes SET last_id = (number << 43) + ${made * 20}, commit_number = ${made}`
+    const numbers = [1, 2, 3, 777, made / 2, made - 1, made]
+    const before = await readsOf(sql)
+
+    const found = await Promise.all(numbers.map(number => chains.hashOf({ node: 'lane-1', number })))
+    const missing = await Promise.all([0, made + 1].map(number => chains.hashOf({ node: 'lane-1', number })))
+    const read = (await readsOf(sql)) - before
+
+    const hashes = numbers.map(number => new Bun.CryptoHasher('sha256').update(int8(number)).digest('hex'))
+    expect(found).toEqual(hashes)
+    expect(missing).toEqual([undefined, undefined])
+    expect(read).toBeLessThan(9 * 50)
   })
 
   test('a node of PostgreSQL hears of each commit of its own chain, when every node can read it', async () => {

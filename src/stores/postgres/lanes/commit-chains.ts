@@ -40,23 +40,17 @@ export class LaneChains implements CommitChains {
     return rows.map(row => ({ id: row.id, end: endFrom(row) }))
   }
 
-  /**
-   * The row ids of a lane are in its range, so this reads backwards from the end of its chain. Copied chains share a
-   * range, so their ends are found by their ids.
-   */
+  /** Copied chains share a range of row ids, so their ends are found by their ids. */
   async hashOf({ node, number }: Pick<ChainEnd, 'node' | 'number'>): Promise<string | undefined> {
     const copied = (await this.#endsOfCopied()).find(({ end }) => end.node === node && end.number === number)
     if (copied !== undefined) {
       const [last] = await this.#sql<{ hash: Uint8Array }[]>`SELECT hash FROM commits WHERE id = ${copied.id}`
       return last && hexOf(last.hash)
     }
-    const [row] = await this.#sql<{ hash: Uint8Array }[]>`
-      SELECT found.hash FROM nodes LEFT JOIN lanes ON nodes.id = node_id, LATERAL (
-          SELECT hash FROM commits WHERE commits.node_id = nodes.id AND commits.number = ${number}
-              AND commits.id BETWEEN coalesce(lanes.number, 0) << 43 AND coalesce(lanes.last_id, (1::bigint << 43) - 1)
-            ORDER BY commits.id DESC LIMIT 1
-        ) AS found WHERE nodes.name = ${node}`
-    return row && hexOf(row.hash)
+    const [row] = await this.#sql<
+      { hash: Uint8Array | null }[]
+    >`SELECT commit_hash_v1(${node}, ${number}) AS hash`
+    return row?.hash ? hexOf(row.hash) : undefined
   }
 
   onCommit(listener: () => void): void {
