@@ -117,6 +117,31 @@ describe.skipIf(server === undefined)('the catalog in PostgreSQL', () => {
   })
 
   test.each([
+    ['an earlier revision', []],
+    ['a new revision with an earlier number', ['a']],
+    ['another revision with the same number', ['a', 'b']],
+  ])('after a failover that lost edits, a node follows the catalog to %s', async (_, edits) => {
+    const { one, other, reads, open } = await setUp()
+    for (const id of ['first', 'lost', 'lost-too']) await one.catalog.putProvider(aProvider(id), edit(id))
+    await other.catalog.refresh()
+    await one.close()
+
+    // Only the first edit is there.
+    await reads`DELETE FROM provider_versions WHERE revision > 1`
+    await reads`DELETE FROM providers WHERE id <> 'first'`
+    await reads`DELETE FROM catalog_revisions WHERE revision > 1`
+    await reads`UPDATE catalog_state SET revision = 1`
+    const next = await open('next')
+    for (const [index, id] of edits.entries())
+      await next.catalog.putProvider(aProvider(id), { ...edit(id), atMs: 6 + index })
+    await other.catalog.refresh()
+
+    expect([...other.catalog.current().providers.keys()]).toEqual(['first', ...edits])
+    await other.catalog.putProvider(aProvider('last'), { ...edit('last'), atMs: 9 })
+    expect([...other.catalog.current().providers.keys()]).toEqual(['first', ...edits, 'last'])
+  })
+
+  test.each([
     [`UPDATE providers SET content = replace(content, 'example', 'evil')`, 'Provider "main" is not what'],
     [`UPDATE provider_versions SET sealed_secret = NULL WHERE revision = 1`, 'Revision 1 of the catalog'],
     [`UPDATE catalog_revisions SET actor = 'x' WHERE revision = 2`, 'Revision 2 of the catalog was changed'],

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { aProvider, at } from '../../../test/support/catalog-builders.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { aDatabase } from '../../../test/support/postgres/databases.ts'
 import { runServer } from '../../../test/support/postgres/run-server.ts'
@@ -87,6 +88,22 @@ describe.skipIf(server === undefined)('a node beside newer gateways', () => {
     clock.advance(60_000)
 
     expect([node.problem(), node.refusal(), problems]).toEqual([undefined, undefined, []])
+  })
+
+  test.each([
+    ['an earlier revision', 'revision = 1, updated_at_ms = 1'],
+    ['another revision of the same number', 'updated_at_ms = 3'],
+  ])('it reads the catalog again if a failover left %s', async (_, state) => {
+    const { sql, node, poll } = await setUp()
+    for (const [index, id] of ['kept', 'lost'].entries())
+      await node.catalog.putProvider(aProvider(id), at(index + 1))
+    await sql`DELETE FROM providers WHERE id = 'lost'`
+    await sql.unsafe(`UPDATE catalog_state SET ${state}`)
+
+    await poll()
+    while (node.catalog.current().providers.has('lost')) await turn()
+
+    expect([...node.catalog.current().providers.keys()]).toEqual(['kept'])
   })
 
   test('a row of the catalog that it cannot read makes it unready until it can be read', async () => {

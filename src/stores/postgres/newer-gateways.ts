@@ -77,18 +77,32 @@ export class NewerGateways {
     }
   }
 
-  /** Reads the catalog again when another node edited it. */
-  watchCatalog(catalog: Pick<StoredCatalog, 'current' | 'refresh'>): Watch {
-    return {
-      sql: 'SELECT revision FROM catalog_state',
-      seen: revision => {
-        if (revision > catalog.current().revision)
-          void catalog.refresh().then(
-            () => (this.#unreadable = undefined),
-            (error: unknown) => this.#noteUnread(error),
-          )
+  /**
+   * Reads the catalog again when another node edited it, or when a failover lost an edit. The revision can then be an
+   * earlier one, or another one of the same number, which its time tells.
+   */
+  watchCatalog(catalog: Pick<StoredCatalog, 'current' | 'refresh'>): readonly Watch[] {
+    const refresh = () =>
+      void catalog.refresh().then(
+        () => (this.#unreadable = undefined),
+        (error: unknown) => this.#noteUnread(error),
+      )
+    let isRefreshing = false
+    return [
+      {
+        sql: 'SELECT revision FROM catalog_state',
+        seen: revision => {
+          isRefreshing = Number(revision) !== catalog.current().revision
+          if (isRefreshing) refresh()
+        },
       },
-    }
+      {
+        sql: 'SELECT updated_at_ms FROM catalog_state',
+        seen: atMs => {
+          if (!isRefreshing && Number(atMs) !== catalog.current().updatedAtMs) refresh()
+        },
+      },
+    ]
   }
 
   /** The next poll finds the same revision. */

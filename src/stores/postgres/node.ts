@@ -102,12 +102,14 @@ export async function openNode(settings: NodeSettings): Promise<PostgresNode> {
     onFreed,
     onAlerts: () => void tell(),
     onCommit: () => commitChains.report(),
+    onClosed: () => tariffs.forget(),
     ...nowMs,
     ...build,
   })
   const stepRunner = createStepRunner({ batches, reads, onFreed })
+  const tariffs = new Tariffs(stepRunner)
   const { limits, ...spending } = spendingParts({ ...told, stepRunner, reads, clock, ...nowMs })
-  const text = new TextHolds({ batches, reads, tariffs: new Tariffs(stepRunner), onFreed, ...nowMs })
+  const text = new TextHolds({ batches, reads, tariffs, onFreed, ...nowMs })
   const owner = { number: random64(), nowMs: () => clock.now(), expiresAtMs: () => clock.now() + HOLD_TTL_MS }
   const close = () => closeConnections(batches, reads)
   const catalog = await openCatalog(stepRunner, box).catch((error: unknown) =>
@@ -228,7 +230,7 @@ function followed({
   }
   const watches = [
     watchOf(keptOfAccess),
-    newer.watchCatalog(catalog),
+    ...newer.watchCatalog(catalog),
     newer.watchMigrations(),
     clock.watch,
     bookChecks.watch,

@@ -372,8 +372,8 @@ export const verifyMutants: readonly Mutant[] = [
   {
     name: 'an edit of the catalog undoes the edit of another process',
     file: 'src/stores/books/catalog/stored-catalog.ts',
-    text: '=== catalog.revision ? catalog',
-    replacement: '!== -1 ? catalog',
+    text: 'return isNewest ? catalog :',
+    replacement: 'return isNewest !== undefined ? catalog :',
     tests: ['src/stores/sqlite/catalog.test.ts'],
   },
   {

@@ -27,9 +27,16 @@ export type CatalogLists = {
 type StateRow = { revision: bigint; updated_at_ms: bigint }
 type ModelRow = RowContent & { created_at_ms: bigint }
 
-/** The number of the stored revision. */
-export function* readRevision(): Step<number> {
-  return Number((yield* readState()).revision)
+/** The stored revision. Its time tells it from another one of its number, which a failover lost. */
+export type StoredRevision = Pick<Catalog, 'revision' | 'updatedAtMs'>
+
+export function* readRevision(): Step<StoredRevision> {
+  const { revision, updated_at_ms: updatedAtMs } = yield* readState()
+  return { revision: Number(revision), updatedAtMs: Number(updatedAtMs) }
+}
+
+export function isSameRevision(a: StoredRevision, b: StoredRevision): boolean {
+  return a.revision === b.revision && a.updatedAtMs === b.updatedAtMs
 }
 
 /**
@@ -37,7 +44,7 @@ export function* readRevision(): Step<number> {
  * read.
  */
 export function* readCatalog(box: SecretBox): Step<Catalog> {
-  const { revision, updated_at_ms: updatedAtMs } = yield* readState()
+  const revision = yield* readRevision()
   const providers = yield* readSealedProviders()
   const models = yield* all<ModelRow>('SELECT id, content, created_at_ms FROM models ORDER BY position')
   const priceLists = yield* all<RowContent>('SELECT id, content FROM price_lists ORDER BY position')
@@ -47,7 +54,7 @@ export function* readCatalog(box: SecretBox): Step<Catalog> {
       models: models.map(readModel),
       priceLists: priceLists.map(readPriceListContent),
     },
-    { revision: Number(revision), updatedAtMs: Number(updatedAtMs) },
+    revision,
   )
 }
 
@@ -193,7 +200,7 @@ export class UnreadableRowError extends Error {}
 
 export function catalogOf(
   { providers, models, priceLists }: CatalogLists,
-  { revision, updatedAtMs }: Pick<Catalog, 'revision' | 'updatedAtMs'>,
+  { revision, updatedAtMs }: StoredRevision,
 ): Catalog {
   const finished = new Map<string, Model>()
   const drafts = new Map<string, ModelDraft>()

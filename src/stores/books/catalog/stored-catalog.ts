@@ -28,7 +28,14 @@ import {
 } from './catalog-edits.ts'
 import { catalogAt, listRevisions, listVersions } from './catalog-history.ts'
 import { CatalogSeals } from './catalog-seal.ts'
-import { catalogOf, readCatalog, readRevision, writeCatalog, type CatalogLists } from './catalog-tables.ts'
+import {
+  catalogOf,
+  isSameRevision,
+  readCatalog,
+  readRevision,
+  writeCatalog,
+  type CatalogLists,
+} from './catalog-tables.ts'
 import type { Sealing } from './key-check.ts'
 
 /** The copy of the stored catalog in memory. All nodes of a process over one SQLite file share one. */
@@ -43,10 +50,15 @@ export class CatalogCopy {
     return this.#catalog
   }
 
-  /** Takes a catalog that is newer. Of two with one revision, it returns the one that it keeps. */
-  adopt(catalog: Catalog): Catalog {
-    if (catalog.revision > this.#catalog.revision) this.#catalog = catalog
-    return catalog.revision === this.#catalog.revision ? this.#catalog : catalog
+  /**
+   * Takes a catalog that is newer than the copy, or that was read while the copy stayed as it was before: after a
+   * failover that lost edits, the stored revision can be an earlier one, or another one of the same number. Returns the
+   * one that it keeps, if that is the same revision.
+   */
+  adopt(catalog: Catalog, before: Catalog): Catalog {
+    if (isSameRevision(catalog, this.#catalog)) return this.#catalog
+    if (catalog.revision > this.#catalog.revision || before === this.#catalog) this.#catalog = catalog
+    return catalog
   }
 }
 
@@ -78,7 +90,8 @@ export class StoredCatalog implements CatalogStore {
   }
 
   async refresh(): Promise<Catalog> {
-    this.#copy.adopt(await this.#stepRunner.read(() => this.#newest()))
+    const before = this.#copy.catalog
+    this.#copy.adopt(await this.#stepRunner.read(() => this.#newest()), before)
     return this.#copy.catalog
   }
 
@@ -152,7 +165,9 @@ export class StoredCatalog implements CatalogStore {
   }
 
   async #edit(audit: Audit, change: Change, check?: CheckChange): Promise<Catalog> {
-    return this.#copy.adopt(await this.#stepRunner.write('catalog', () => this.#change(audit, change, check)))
+    const before = this.#copy.catalog
+    const after = await this.#stepRunner.write('catalog', () => this.#change(audit, change, check))
+    return this.#copy.adopt(after, before)
   }
 
   /**
@@ -174,7 +189,8 @@ export class StoredCatalog implements CatalogStore {
 
   *#newest(): Step<Catalog> {
     const { catalog } = this.#copy
-    return (yield* readRevision()) === catalog.revision ? catalog : yield* readCatalog(this.#sealing.box)
+    const isNewest = isSameRevision(yield* readRevision(), catalog)
+    return isNewest ? catalog : yield* readCatalog(this.#sealing.box)
   }
 }
 

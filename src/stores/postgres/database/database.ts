@@ -13,8 +13,8 @@ const READ_CONNECTIONS = 4
 export type Connections = {
   /** A pool for reads, which may run at once. */
   readonly openReads: () => SQL
-  /** Opens a connection for the batches of a lane. A lost one is replaced by another. */
-  readonly connect: () => SQL
+  /** Opens a connection. A lost one is replaced by another. Calls `onClosed` for each that is lost or closed. */
+  readonly connect: (onClosed?: () => void) => SQL
 }
 
 /** How the client of the runtime connects. */
@@ -46,7 +46,7 @@ export function connections(client: ClientOptions): Connections {
   const options = { ...client, bigint: true, connectionTimeout: CONNECT_TIMEOUT_S }
   return {
     openReads: () => new SQL({ ...options, max: READ_CONNECTIONS }),
-    connect: () => new SQL({ ...options, max: 1 }),
+    connect: onClosed => new SQL({ ...options, max: 1, ...(onClosed && { onclose: () => onClosed() }) }),
   }
 }
 

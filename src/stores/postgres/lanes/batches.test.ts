@@ -26,13 +26,20 @@ async function openNode(url: string, onFreed?: (accountId: number) => void) {
   const proxy = Proxy.to(url)
   const { openReads, connect } = connections({ url: proxy.url(url) })
   const reads = openReads()
-  const batches = await Batches.open({ connect, label: 'node', version: '1', ...(onFreed && { onFreed }) })
+  const batches = await Batches.open({
+    connect,
+    label: 'node',
+    version: '1',
+    ...(onFreed && { onFreed }),
+    onClosed: () => tariffs.forget(),
+  })
+  const tariffs = new Tariffs(createStepRunner({ batches, reads }))
   ends.push(
     () => reads.close(),
     () => batches.close(),
     () => proxy.stop(),
   )
-  const holds = new TextHolds({ batches, reads, tariffs: new Tariffs(createStepRunner({ batches, reads })) })
+  const holds = new TextHolds({ batches, reads, tariffs })
   return { proxy, batches, holds }
 }
 
@@ -571,6 +578,29 @@ describe.skipIf(server === undefined)('a batch in PostgreSQL that is not answere
     expect(later).toMatchObject({ code: 'books_inconsistent' })
     const missing = `the batches ${lane!.batch + 1n} to ${lane!.batch + 2n} of epoch 1 of lane ${one.batches.lane}`
     expect(String((error as Error).cause)).toContain(missing)
+  })
+
+  test('a charge after a failover that lost the tariff which another node wrote names a new row of it', async () => {
+    const { url, one, other, reads, aHold, hold } = await setUpWithHold()
+    const free = aHold(ZERO)
+    await other.holds.place(free)
+    await other.holds.capture(free, aCharge(1, { tokens: 0 }))
+    const sql = new SQL({ url, max: 1 })
+    await sql`SET session_replication_role = replica`
+    await sql`DELETE FROM tariffs`
+    await sql.close()
+    other.proxy.cut()
+    await until('the node is connected again', async () => {
+      const placed = await other.holds.place(aHold(ZERO)).catch(() => undefined)
+      return placed?.outcome === 'held'
+    })
+
+    await other.holds.capture(hold, aCharge(1))
+
+    const rows = await reads<object[]>`
+      SELECT cost FROM charges JOIN tariffs ON tariffs.id = tariff_id WHERE cost > 0`
+    expect(rows).toHaveLength(1)
+    expect(one.batches.isWritable).toBe(true)
   })
 
   test.each([

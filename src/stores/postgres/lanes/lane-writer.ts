@@ -2,6 +2,7 @@ import { SQL } from 'bun'
 import { GatewayError } from '../../../domain/errors.ts'
 import { CommitRows } from '../../books/rows/commit-rows.ts'
 import { lastMigration } from '../database/migrate.ts'
+import type { Connections } from '../database/database.ts'
 import { meaningOf, type Meaning } from '../database/database-errors.ts'
 import { bunHashes, flushed, Lane, type LaneClaim, type LanePlace, type OwnCommit } from './lane.ts'
 import { PostedBatch, type Answers, type Asked } from './post.ts'
@@ -16,7 +17,7 @@ const RETRY_MS_MAX = 1000
 
 export type WriterSettings = {
   /** Opens a connection. */
-  readonly connect: () => SQL
+  readonly connect: Connections['connect']
   /** The name of the node. */
   readonly label: string
   /** The version of the gateway. */
@@ -27,6 +28,8 @@ export type WriterSettings = {
   readonly nowMs?: () => number
   /** Hears of each batch that stored a commit, before its callers get their answers. */
   readonly onCommit?: () => void
+  /** Called when the connection was closed. The next one may be to a server that lacks the last commits. */
+  readonly onClosed?: () => void
 }
 
 /**
@@ -70,7 +73,7 @@ export class LaneWriter {
 
   /** Takes a lane. */
   static async claim(settings: WriterSettings): Promise<LaneWriter> {
-    const sql = settings.connect()
+    const sql = connect(settings)
     return new LaneWriter(settings, sql, await Lane.claim(sql, claimOf(settings)))
   }
 
@@ -227,7 +230,7 @@ export class LaneWriter {
   /** The old connection may still work on the lost batch. */
   #reconnect(): void {
     this.#sql.close({ timeout: 0 }).catch(() => undefined)
-    this.#sql = this.#settings.connect()
+    this.#sql = connect(this.#settings)
   }
 }
 
@@ -278,6 +281,11 @@ export function tell(listener: () => void): void {
   } catch {
     // The work that it hears of is done, and nobody waits for the listener.
   }
+}
+
+/** A connection can be closed before its listener is there, which then has nothing to do. */
+function connect({ connect: open, onClosed }: WriterSettings): SQL {
+  return open(onClosed && (() => tell(onClosed)))
 }
 
 function claimOf(settings: WriterSettings): LaneClaim {

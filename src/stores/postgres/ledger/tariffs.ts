@@ -20,7 +20,7 @@ const WITH_CONTENT = 'SELECT id FROM tariffs WHERE content = ?'
 export class Tariffs {
   readonly #stepRunner: Pick<StepRunner, 'write'>
   /** By identity: the catalog is frozen, so all charges of a model at a revision come with the same object. */
-  readonly #ids = new WeakMap<Tariff, Promise<bigint>>()
+  #ids = new WeakMap<Tariff, Promise<bigint>>()
 
   constructor(stepRunner: Pick<StepRunner, 'write'>) {
     this.#stepRunner = stepRunner
@@ -28,11 +28,17 @@ export class Tariffs {
 
   /** The row of a tariff. It is written before the batch of its first charge. */
   idOf(tariff: Tariff): Promise<bigint> {
-    const known = this.#ids.get(tariff)
+    const ids = this.#ids
+    const known = ids.get(tariff)
     if (known !== undefined) return known
     const id = this.#stepRunner.write('books', () => tariffRow(contentOfTariff(tariff)), END_OF_WORK)
-    this.#ids.set(tariff, id)
-    id.catch(() => this.#ids.delete(tariff))
+    ids.set(tariff, id)
+    id.catch(() => ids.delete(tariff))
     return id
+  }
+
+  /** Looks all rows up again. A failover may have lost one that another node wrote. */
+  forget(): void {
+    this.#ids = new WeakMap()
   }
 }
