@@ -227,6 +227,7 @@ export const texts = {
     grantsHint: 'How much credit this user may grant in a day (UTC). Empty for none.',
     send: 'Invite',
     linkTitle: 'Send this link to the user',
+    copyLink: 'Copy the link',
     linkText: 'It works once, and is shown only now. Whoever has it can sign in as this user.',
     empty: 'No users yet',
     emptyText: 'Invite the people who run this gateway with you. Each gets a role.',

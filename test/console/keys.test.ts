@@ -68,6 +68,30 @@ describe.skipIf(started === undefined)('keys', () => {
     await page.close()
   })
 
+  test('the text of a new key stays until its button is pressed, and what is said about it is not behind it', async () => {
+    const { id: account } = await gateway.account()
+    const page = await signedIn('operator')
+    await visit(page, `accounts/${account}/keys`)
+
+    await press(page, 'New key')
+    await press(dialog(page), 'Create the key')
+    await dialog(page).locator('code').first().waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    await page.context().grantPermissions(['clipboard-write'])
+    await press(dialog(page), 'Copy the key')
+    const said = dialog(page).getByRole('status')
+    await said.getByText('Copied').waitFor()
+    // A click waits until nothing else takes it.
+    await press(said, 'Close')
+    await press(dialog(page), 'I have copied it')
+
+    await dialog(page).waitFor({ state: 'detached' })
+    expect(await page.getByText('Copied').count()).toBe(0)
+    await page.close()
+  })
+
   test('a wrong line is said at its field', async () => {
     const { id } = await newKey()
     const page = await signedIn('operator')

@@ -2,17 +2,23 @@ import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { texts } from '../texts.ts'
 import { ActionForm } from './form.tsx'
+import { Secret } from './facts.tsx'
 import { Icon } from './icon.tsx'
+import { Note } from './notes.tsx'
+import { Toasts } from './toast.tsx'
 
-/** A native modal dialog. It is shown while it is rendered. Escape and the button close it. */
+/** A native modal dialog. It is shown while it is rendered. Escape and the button close it, unless it is kept. */
 export function Dialog({
   title,
   isWide = false,
+  isKept = false,
   onClose,
   children,
 }: {
   readonly title: string
   readonly isWide?: boolean
+  /** Whether only a button of its content closes it. */
+  readonly isKept?: boolean
   readonly onClose: () => void
   readonly children: ComponentChildren
 }) {
@@ -39,16 +45,25 @@ export function Dialog({
       class={isWide ? 'dialog wide' : 'dialog'}
       ref={dialog}
       aria-labelledby={id}
+      onCancel={event => {
+        if (isKept) event.preventDefault()
+      }}
       onClose={event => {
-        if (!event.currentTarget.hasAttribute('data-removed')) onClose()
+        if (event.currentTarget.hasAttribute('data-removed')) return
+        // A browser lets a page prevent only the first of two Escapes.
+        if (isKept) event.currentTarget.showModal()
+        else onClose()
       }}
     >
       <header>
         <h2 id={id}>{title}</h2>
-        <button type="button" class="button quiet small" aria-label={texts.parts.close} onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        {!isKept && (
+          <button type="button" class="button quiet small" aria-label={texts.parts.close} onClick={onClose}>
+            <Icon name="close" />
+          </button>
+        )}
       </header>
+      <Toasts />
       <div class="dialog-body">{children}</div>
     </dialog>
   )
@@ -58,6 +73,40 @@ export function Dialog({
 function focusFirstField(dialog: HTMLDialogElement | null): void {
   const fields = '.dialog-body :is(input, select, textarea):enabled:not([type="hidden"])'
   dialog?.querySelector<HTMLElement>(fields)?.focus()
+}
+
+/** Shows a text that is shown only once, such as a key. Escape would lose it, so only its button closes it. */
+export function OnceDialog({
+  title,
+  lead,
+  text,
+  copy,
+  done,
+  onClose,
+  children,
+}: {
+  readonly title: string
+  readonly lead: string
+  readonly text: string
+  /** What the button beside the text does. */
+  readonly copy: string
+  /** What the button says that closes the dialog. */
+  readonly done: string
+  readonly onClose: () => void
+  readonly children?: ComponentChildren
+}) {
+  return (
+    <Dialog title={title} isKept onClose={onClose}>
+      <Note tone="warn">{lead}</Note>
+      <Secret text={text} label={copy} />
+      {children}
+      <div class="dialog-actions">
+        <button type="button" class="button primary" onClick={onClose}>
+          {done}
+        </button>
+      </div>
+    </Dialog>
+  )
 }
 
 /** Asks before an action that is hard to undo. Stays open with the reason if the action fails. */

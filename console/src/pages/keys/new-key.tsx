@@ -1,7 +1,7 @@
 /** Creates a key, and shows its secret once. */
 import { useState } from 'preact/hooks'
 import { answer, api } from '../../api/client.ts'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Dialog, OnceDialog } from '../../parts/dialog.tsx'
 import { Secret } from '../../parts/facts.tsx'
 import { ActionForm, SelectField, TextField, type FormValues } from '../../parts/form.tsx'
 import { Note } from '../../parts/notes.tsx'
@@ -110,9 +110,14 @@ export function SecretDialog({
   readonly onClose: () => void
 }) {
   return (
-    <Dialog title={title} onClose={onClose}>
-      <p>{words.shownOnce}</p>
-      <Secret text={text} label={words.copyKey} />
+    <OnceDialog
+      title={title}
+      lead={words.shownOnce}
+      text={text}
+      copy={words.copyKey}
+      done={words.done}
+      onClose={onClose}
+    >
       <p class="soft">{words.baseUrl}</p>
       <Secret text={apiUrl} label={words.copyBaseUrl} />
       {warnings.map(warning => (
@@ -120,11 +125,6 @@ export function SecretDialog({
           {warning}
         </Note>
       ))}
-      <div class="dialog-actions">
-        <button type="button" class="button primary" onClick={onClose}>
-          {words.done}
-        </button>
-      </div>
-    </Dialog>
+    </OnceDialog>
   )
 }

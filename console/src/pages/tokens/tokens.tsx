@@ -2,12 +2,12 @@
 import { useState } from 'preact/hooks'
 import { answer, api } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
-import { Confirm, Dialog } from '../../parts/dialog.tsx'
-import { Ago, Badge, Instant, Secret } from '../../parts/facts.tsx'
+import { Confirm, OnceDialog } from '../../parts/dialog.tsx'
+import { Ago, Badge, Instant } from '../../parts/facts.tsx'
 import { cursorOf, useQuery } from '../../parts/filters.tsx'
 import { day, money } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
-import { Empty, Loaded, Note } from '../../parts/notes.tsx'
+import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
 import { toast } from '../../parts/toast.tsx'
@@ -67,7 +67,16 @@ export function Tokens() {
           }}
         />
       )}
-      {made !== undefined && <NewToken text={made} onClose={() => setMade(undefined)} />}
+      {made !== undefined && (
+        <OnceDialog
+          title={words.madeTitle}
+          lead={words.madeText}
+          text={made}
+          copy={words.copyToken}
+          done={words.done}
+          onClose={() => setMade(undefined)}
+        />
+      )}
       {revoked !== undefined && (
         <Confirm
           title={words.revokeTitle(revoked.name)}
@@ -84,20 +93,6 @@ export function Tokens() {
         </Confirm>
       )}
     </>
-  )
-}
-
-function NewToken({ text, onClose }: { readonly text: string; readonly onClose: () => void }) {
-  return (
-    <Dialog title={words.madeTitle} onClose={onClose}>
-      <Note tone="warn">{words.madeText}</Note>
-      <Secret text={text} label={words.copyToken} />
-      <div class="dialog-actions">
-        <button type="button" class="button primary" onClick={onClose}>
-          {words.done}
-        </button>
-      </div>
-    </Dialog>
   )
 }
 

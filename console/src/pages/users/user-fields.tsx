@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Role } from '../../api/console-routes.ts'
 import type { components } from '../../api/schema.d.ts'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Secret } from '../../parts/facts.tsx'
+import { OnceDialog } from '../../parts/dialog.tsx'
 import { MoneyField, RadioField, type Choice } from '../../parts/form.tsx'
 import { texts } from '../../texts.ts'
 
@@ -37,15 +36,14 @@ export function RoleFields({ role, grants }: { readonly role: Role; readonly gra
 /** Shows a new link once. */
 export function LinkDialog({ link, onClose }: { readonly link: string; readonly onClose: () => void }) {
   return (
-    <Dialog title={words.linkTitle} onClose={onClose}>
-      <p>{words.linkText}</p>
-      <Secret text={link} />
-      <div class="dialog-actions">
-        <button type="button" class="button primary" onClick={onClose}>
-          {texts.parts.close}
-        </button>
-      </div>
-    </Dialog>
+    <OnceDialog
+      title={words.linkTitle}
+      lead={words.linkText}
+      text={link}
+      copy={words.copyLink}
+      done={texts.parts.close}
+      onClose={onClose}
+    />
   )
 }
 

@@ -1,8 +1,6 @@
 import type { components } from '../../api/schema.d.ts'
-import { Dialog } from '../../parts/dialog.tsx'
+import { OnceDialog } from '../../parts/dialog.tsx'
 import { CheckField, TextField, type FormValues } from '../../parts/form.tsx'
-import { Secret } from '../../parts/facts.tsx'
-import { Note } from '../../parts/notes.tsx'
 import { texts } from '../../texts.ts'
 
 const words = texts.webhooks
@@ -66,14 +64,13 @@ export function chosenEvents(values: FormValues): EventType[] {
 /** Shows a new secret once. */
 export function SecretDialog({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) {
   return (
-    <Dialog title={words.secretTitle} onClose={onClose}>
-      <Note tone="warn">{words.secretText}</Note>
-      <Secret text={secret} label={words.copySecret} />
-      <div class="dialog-actions">
-        <button type="button" class="button primary" onClick={onClose}>
-          {words.secretKept}
-        </button>
-      </div>
-    </Dialog>
+    <OnceDialog
+      title={words.secretTitle}
+      lead={words.secretText}
+      text={secret}
+      copy={words.copySecret}
+      done={words.secretKept}
+      onClose={onClose}
+    />
   )
 }
