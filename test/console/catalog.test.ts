@@ -226,6 +226,48 @@ describe.skipIf(started === undefined)('models, prices, providers and the catalo
     await page.close()
   })
 
+  test('a refused first request is said, and the step waits on until one is charged', async () => {
+    const { id, key } = await gateway.account()
+    const body = { model: 'sandbox-chat', max_tokens: 5, messages: [{ role: 'user', content: 'Hello' }] }
+    await gateway.chat(key, { ...body, model: 'no-such-model' })
+    const page = await signedIn('operator')
+    await visit(page, `set-up?model=sandbox-chat&customer=${id}`)
+
+    await page.getByText('A request has arrived, and was refused with the status 404.').waitFor()
+    const wasDone = await page.getByRole('region', { name: 'Send the first request: done' }).count()
+    await gateway.chat(key, body)
+    await page.getByText('The first request has arrived. It cost $').waitFor()
+
+    expect(wasDone).toBe(0)
+    expect(await page.getByText('was refused with').count()).toBe(0)
+    await page.close()
+  })
+
+  test('a first customer without credit is not made, and a name that is changed after a failure is stored', async () => {
+    const page = await signedIn('operator')
+    await visit(page, 'set-up?model=sandbox-chat')
+    const submit = page.getByRole('button', { name: 'Create the account and the key' })
+    const problem = page.locator('.problem')
+
+    await page.getByLabel('Name of the customer').fill('Too early')
+    await page.getByLabel('Credit').fill('0')
+    await submit.click()
+    await problem.getByText('The credit must be above 0.').waitFor()
+    const early = await gateway.admin<{ data: unknown[] }>('GET', 'accounts?search=Too+early')
+    await page.getByLabel('Credit').fill('99999999999999999999')
+    await submit.click()
+    await problem.filter({ hasNotText: 'above 0' }).waitFor()
+    await page.getByLabel('Name of the customer').fill('In time')
+    await page.getByLabel('Credit').fill('5')
+    await submit.click()
+    await page.getByRole('region', { name: 'Add a customer: done' }).waitFor()
+
+    const found = await gateway.admin<{ data: unknown[] }>('GET', 'accounts?search=In+time')
+    const left = await gateway.admin<{ data: unknown[] }>('GET', 'accounts?search=Too+early')
+    expect([early.data.length, found.data.length, left.data.length]).toEqual([0, 1, 0])
+    await page.close()
+  })
+
   test('a price list shows what it changes before it is stored', async () => {
     const page = await signedIn('operator')
     await visit(page, 'price-lists/new')

@@ -85,6 +85,8 @@ async function addProvider(page: Page, { provider, onPicture }: Film): Promise<v
   await page.getByLabel('New key', { exact: false }).first().check()
   await page.locator('[name="api_key"]').fill(PROVIDER_KEY)
   await press(page, 'Save')
+  // It was said of the mistyped key.
+  await page.getByText('Refuses its key').waitFor({ state: 'detached' })
   await press(page, 'Test the provider')
   await page.getByText('Responds (status 200).').waitFor()
 }

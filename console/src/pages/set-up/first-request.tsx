@@ -57,34 +57,48 @@ function exampleOf(kind: Kind, model: string) {
 
 const LOOK_AGAIN_MS = 2000
 
-/** Looks for the first request until there is one. */
+/** How many of the newest requests are looked at. A customer may be refused a few times before the first charge. */
+const LOOKED_AT = 20
+
+/** Looks for the first request that was charged until there is one, and says meanwhile that another was refused. */
 function Answered({ account, onSent }: { readonly account: string; readonly onSent: () => void }) {
   const requests = useResource(account, () =>
-    answer(api.GET('/admin/api/requests', { params: { query: { account, limit: 1 } } })),
+    answer(api.GET('/admin/api/requests', { params: { query: { account, limit: LOOKED_AT } } })),
   )
   const { value, isLoading, reload } = requests
-  const request = value?.data[0]
+  const charged = value?.data.find(({ status, cost_usd: cost }) => status < 300 && cost !== null)
+  const refused = value?.data.find(({ status }) => status >= 400)
+  const isDone = charged !== undefined
   useEffect(() => {
-    if (request !== undefined) onSent()
-  }, [request])
+    if (isDone) onSent()
+  }, [isDone])
   useEffect(() => {
-    if (isLoading || request !== undefined) return undefined
+    if (isLoading || isDone) return undefined
     const timer = setTimeout(reload, LOOK_AGAIN_MS)
     return () => clearTimeout(timer)
-  }, [isLoading, request, reload])
-  if (request === undefined)
+  }, [isLoading, isDone, reload])
+  if (charged !== undefined)
     return (
+      <Note tone="good">
+        <p role="status">{words.charged(money(charged.cost_usd))}</p>
+        <p>
+          <a href={`requests/${charged.id}`}>{words.toRequest}</a> · <a href="./">{words.toOverview}</a>
+        </p>
+      </Note>
+    )
+  return (
+    <>
+      {refused !== undefined && (
+        <Note tone="warn">
+          <p role="status">{words.refused(String(refused.status))}</p>
+          <p>
+            <a href={`requests/${refused.id}`}>{words.toReason}</a>
+          </p>
+        </Note>
+      )}
       <p class="soft" role="status">
         {words.waiting}
       </p>
-    )
-  const { id, status, cost_usd: cost } = request
-  return (
-    <Note tone={status < 400 ? 'good' : 'warn'}>
-      <p role="status">{status < 400 ? words.charged(money(cost)) : words.refused(String(status))}</p>
-      <p>
-        <a href={`requests/${id}`}>{words.toRequest}</a> · <a href="./">{words.toOverview}</a>
-      </p>
-    </Note>
+    </>
   )
 }

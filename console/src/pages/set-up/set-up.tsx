@@ -224,13 +224,20 @@ function Test({
 }) {
   const [hasFailed, setFailed] = useState(false)
   const [isEditing, setEditing] = useState(false)
+  // What an earlier test said is not about the provider as it is stored now.
+  const [edits, setEdits] = useState(0)
+  const stored = () => {
+    setEditing(false)
+    setFailed(false)
+    setEdits(edits + 1)
+  }
   const done = (isOk: boolean) => {
     setFailed(!isOk)
     if (isOk) onOk()
   }
   return (
     <>
-      <TestCall id={id} onDone={done} />
+      <TestCall key={edits} id={id} onDone={done} />
       {hasFailed && !isTested && (
         <>
           <p class="soft">{words.testFailed}</p>
@@ -243,7 +250,7 @@ function Test({
           )}
         </>
       )}
-      {isEditing && <ChangeProvider id={id} onStored={() => setEditing(false)} />}
+      {isEditing && <ChangeProvider id={id} onStored={stored} />}
     </>
   )
 }
