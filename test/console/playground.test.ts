@@ -29,6 +29,7 @@ describe.skipIf(started === undefined)('the playground', () => {
     const cost = Number((10 - Number(left)).toFixed(9))
     expect(cost).toBeGreaterThan(0)
     expect(await answer.textContent()).toContain(`$${cost}`)
+    await expectAccessibleInLooks(page)
     const { data: keys } = await gateway.admin<{ data: { name: string; expires_at: string | null }[] }>(
       'GET',
       `accounts/${account.id}/keys`,
@@ -92,6 +93,20 @@ describe.skipIf(started === undefined)('the playground', () => {
     const alert = page.getByRole('article', { name: 'Model' }).getByRole('alert')
     await alert.waitFor()
     expect(await alert.textContent()).toContain('insufficient_')
+    await page.close()
+  })
+
+  test('an account that cannot have a key is said without a link to a request, because there was none', async () => {
+    const { id } = await gateway.account({ grant: '0' })
+    await gateway.admin('POST', `accounts/${id}/close`)
+    const page = await signedIn('operator')
+    await visit(page, 'playground?model=sandbox-chat')
+
+    await send(page, id, 'Hello')
+
+    const answer = page.getByRole('article', { name: 'Model' })
+    await answer.getByRole('alert').waitFor()
+    expect(await answer.getByRole('link').count()).toBe(0)
     await page.close()
   })
 

@@ -83,7 +83,7 @@ export function Chat({
         {turns.length === 0 && <p class="soft">{words.chatEmpty}</p>}
         {turns.map((turn, index) => (
           <article key={index} class={`turn ${turn.role}`} aria-label={words.roles[turn.role]}>
-            <h3>{words.roles[turn.role]}</h3>
+            <h2>{words.roles[turn.role]}</h2>
             <p>{turn.content}</p>
             {turn.outcome !== undefined && <OutcomeLine of={turn.outcome} />}
             {turn.role === 'assistant' && turn.outcome === undefined && (
@@ -122,9 +122,11 @@ function CostSoFar({
   const output = count(tokens.output)
   return (
     // Not read aloud: the text beside it is, and this changes with each piece of it.
-    <p class="soft number" aria-live="off">
-      {cost === undefined ? words.estimateOfTokens(output) : words.estimate(money(cost), output)}
-    </p>
+    <div class="outcome" aria-live="off">
+      <span class="soft number">
+        {cost === undefined ? words.estimateOfTokens(output) : words.estimate(money(cost), output)}
+      </span>
+    </div>
   )
 }
 

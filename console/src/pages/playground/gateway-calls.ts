@@ -34,12 +34,19 @@ async function keyOf(account: string): Promise<string> {
   }
   const { key } = await answer(
     api.POST('/admin/api/accounts/{account}/keys', { params: { path: { account } }, body }),
-  )
+  ).catch(withoutRequest)
   kept = { userId, account, text: key, expiresAtMs }
   return key
 }
 
 const KEY_NAME_LENGTH_MAX = 64
+
+/** The refusal of a call of the admin API, which is no request that the console lists. */
+function withoutRequest(error: unknown): never {
+  if (!(error instanceof ApiError)) throw error
+  const { status, message, code, retryAfterS } = error
+  throw new ApiError(status, message, { code, retryAfterS })
+}
 
 export type Call = {
   readonly account: string
