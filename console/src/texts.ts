@@ -227,6 +227,10 @@ export const texts = {
     grantsHint: 'How much credit this user may grant in a day (UTC). Empty for none.',
     send: 'Invite',
     linkTitle: 'Send this link to the user',
+    mailedTitle: 'The link is on its way',
+    mailed: (email: string) => `We mailed it to ${email}. You can also send it yourself.`,
+    notMailed: (email: string) =>
+      `The mail server did not take the mail to ${email}. Send the link yourself.`,
     copyLink: 'Copy the link',
     linkText: 'It works once, and is shown only now. Whoever has it can sign in as this user.',
     empty: 'No users yet',

@@ -146,6 +146,29 @@ describe.skipIf(started === undefined)('webhooks, mail and the audit log', () =>
     await page.close()
   })
 
+  test('an invitation says whether the mail server took it', async () => {
+    mailServer.answers.set('refused@example.com', 552)
+    const page = await signedIn('owner')
+    await visit(page, 'users')
+    const dialog = page.getByRole('dialog')
+    const said: string[] = []
+    for (const email of ['mailed@example.com', 'refused@example.com']) {
+      await page.getByRole('button', { name: 'Invite' }).first().click()
+      await dialog.getByLabel('E-mail').fill(email)
+      await dialog.getByLabel('Name').fill('Grace')
+      await dialog.getByRole('button', { name: 'Invite' }).click()
+      said.push((await dialog.getByText(email).textContent()) ?? '')
+      await dialog.getByRole('button', { name: 'Close' }).click()
+    }
+
+    expect(said).toEqual([
+      'We mailed it to mailed@example.com. You can also send it yourself.',
+      'The mail server did not take the mail to refused@example.com. Send the link yourself.',
+    ])
+    expect(mailServer.received.flatMap(({ to }) => to)).toContain('mailed@example.com')
+    await page.close()
+  })
+
   test('the audit log is filtered, and its subjects are links', async () => {
     const id = await aWebhook()
     const page = await signedIn('viewer')

@@ -13,7 +13,7 @@ import { toast } from '../../parts/toast.tsx'
 import { changeOwn, currentUser } from '../../session.ts'
 import { texts } from '../../texts.ts'
 import { SessionTable } from '../profile/session-table.tsx'
-import { LinkDialog, RoleFields, toneOf, type ListedUser } from './user-fields.tsx'
+import { LinkDialog, RoleFields, toneOf, type ListedUser, type NewLink } from './user-fields.tsx'
 
 const words = texts.users
 
@@ -69,7 +69,7 @@ function Edit({ user, onChanged }: Props) {
 }
 
 function Access({ user, onChanged }: Props) {
-  const [made, setMade] = useState<string>()
+  const [made, setMade] = useState<NewLink>()
   const [isDisabling, setDisabling] = useState(false)
   const [isRemoving, setRemoving] = useState(false)
   const isDisabled = user.state === 'disabled'
@@ -84,8 +84,8 @@ function Access({ user, onChanged }: Props) {
     onChanged()
   }
   const makeLink = async () => {
-    const { link } = await answer(api.POST('/admin/api/users/{user}/link', at(user.id)))
-    setMade(link)
+    const { link, mailed: isMailed } = await answer(api.POST('/admin/api/users/{user}/link', at(user.id)))
+    setMade({ email: user.email, link, isMailed })
   }
   return (
     <Card title={words.access}>
@@ -119,7 +119,7 @@ function Access({ user, onChanged }: Props) {
           )}
         </div>
       </div>
-      {made !== undefined && <LinkDialog link={made} onClose={() => setMade(undefined)} />}
+      {made !== undefined && <LinkDialog of={made} onClose={() => setMade(undefined)} />}
       {isRemoving && (
         <Confirm
           title={words.removeCodesTitle(user.name)}

@@ -12,7 +12,7 @@ import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
 import { texts } from '../../texts.ts'
-import { LinkDialog, RoleFields, toneOf, type ListedUser } from './user-fields.tsx'
+import { LinkDialog, RoleFields, toneOf, type ListedUser, type NewLink } from './user-fields.tsx'
 
 const words = texts.users
 
@@ -43,7 +43,7 @@ export function Users() {
     answer(api.GET('/admin/api/users', { params: { query: cursorOf(query) } })),
   )
   const [isInviting, setInviting] = useState(false)
-  const [made, setMade] = useState<string>()
+  const [made, setMade] = useState<NewLink>()
   const invite = (
     <button type="button" class="button primary" onClick={() => setInviting(true)}>
       <Icon name="plus" />
@@ -85,7 +85,7 @@ export function Users() {
           }}
         />
       )}
-      {made !== undefined && <LinkDialog link={made} onClose={() => setMade(undefined)} />}
+      {made !== undefined && <LinkDialog of={made} onClose={() => setMade(undefined)} />}
     </>
   )
 }
@@ -95,7 +95,7 @@ function Invite({
   onInvited,
 }: {
   readonly onClose: () => void
-  readonly onInvited: (link: string) => void
+  readonly onInvited: (link: NewLink) => void
 }) {
   return (
     <Dialog title={words.inviteTitle} onClose={onClose}>
@@ -105,8 +105,8 @@ function Invite({
         onSubmit={async ({ email = '', name = '', role, grants_per_day_usd }) => {
           const limit = grants_per_day_usd ? { grants_per_day_usd } : {}
           const body = { email, name, role: role as Role, ...limit }
-          const { link } = await answer(api.POST('/admin/api/users', { body }))
-          onInvited(link)
+          const { link, mailed: isMailed } = await answer(api.POST('/admin/api/users', { body }))
+          onInvited({ email, link, isMailed })
         }}
       >
         <TextField label={words.email} name="email" type="email" autoComplete="off" required />
