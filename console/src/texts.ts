@@ -359,7 +359,7 @@ export const texts = {
 
   firstSteps: {
     title: 'Your first request',
-    text: 'Figures and charts appear here after the first request. These steps lead to it.',
+    text: 'These steps lead to the first request that a customer pays for. The sandbox does not count.',
     done: 'Done',
     provider: {
       title: 'Add a provider',

@@ -69,6 +69,20 @@ describe.skipIf(started === undefined)('the overview and the margins', () => {
       await page.close()
     })
 
+    test('the first steps stay for those who can act until a provider was charged', async () => {
+      const viewer = await signedIn('viewer')
+      const owner = await signedIn('owner')
+      await visit(viewer, 'overview')
+      await visit(owner, 'overview')
+
+      const steps = owner.getByRole('region', { name: 'Your first request' })
+      await steps.getByRole('link', { name: 'Add a provider' }).click()
+      await owner.getByRole('heading', { level: 1, name: 'Set up' }).waitFor()
+      expect(await viewer.getByRole('region', { name: 'Your first request' }).count()).toBe(0)
+      await viewer.close()
+      await owner.close()
+    })
+
     test('the days of the charts are in the address', async () => {
       const page = await signedIn('viewer')
       await visit(page, 'overview')

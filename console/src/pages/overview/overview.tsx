@@ -3,12 +3,14 @@ import { answer, api } from '../../api/client.ts'
 import { useState } from 'preact/hooks'
 import { useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
+import { lastDays } from '../../api/utc-days.ts'
 import { Badge, Card, Figure, Figures } from '../../parts/facts.tsx'
 import { count, milliseconds, money, moneyToCents, percent } from '../../parts/format.ts'
 import { Loaded, Note } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { texts } from '../../texts.ts'
-import { shareOf } from '../margins/read-margins.ts'
+import { mayOperate } from '../../session.ts'
+import { readMargins, shareOf } from '../margins/read-margins.ts'
 import { Charts } from './charts.tsx'
 import { FirstSteps } from './first-steps.tsx'
 
@@ -42,10 +44,13 @@ export function Overview() {
             {isUnused(facts) ? (
               <FirstSteps />
             ) : (
-              <Figures>
-                <Money of={facts} />
-                <Traffic of={facts} />
-              </Figures>
+              <>
+                {mayOperate() && <StepsToFirstCharge />}
+                <Figures>
+                  <Money of={facts} />
+                  <Traffic of={facts} />
+                </Figures>
+              </>
             )}
             <Circuits of={facts.circuits} />
             {!isUnused(facts) && <Charts openJobs={facts.open_jobs} turn={turn} />}
@@ -63,6 +68,21 @@ function isUnused({
   open_jobs: jobs,
 }: OverviewFacts): boolean {
   return sums?.charges === 0 && (requests?.requests ?? 0) === 0 && openJobs(jobs) === 0
+}
+
+/** What the sandbox charged, which is money of nobody, does not end the first steps. */
+function StepsToFirstCharge() {
+  const charged = useResource('charged by a provider', isChargedByProvider)
+  return charged.value === false ? <FirstSteps /> : null
+}
+
+async function isChargedByProvider(): Promise<boolean> {
+  const [{ data: providers }, margins] = await Promise.all([
+    answer(api.GET('/admin/api/providers')),
+    readMargins('provider', lastDays(30)),
+  ])
+  const sandboxes = new Set(providers.filter(({ kind }) => kind === 'sandbox').map(({ id }) => id))
+  return margins.some(({ provider = '', charges }) => charges > 0 && !sandboxes.has(provider))
 }
 
 function openJobs(jobs: OverviewFacts['open_jobs']): number {
