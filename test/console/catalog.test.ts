@@ -120,6 +120,20 @@ describe.skipIf(started === undefined)('models, prices, providers and the catalo
     await page.close()
   })
 
+  test('of the edits of a stored key, which all look alike, only the newest is as it is now', async () => {
+    for (const api_key of ['sk-one', 'sk-two'])
+      await gateway.admin('PUT', 'providers/rekeyed', { ...PROVIDER, api_key })
+    const page = await signedIn('owner')
+    await visit(page, 'providers/rekeyed')
+
+    const edits = page.getByRole('region', { name: 'History' }).getByRole('article')
+    await edits.nth(1).waitFor()
+    const marked = (await edits.allTextContents()).map(text => text.includes('As it is now'))
+
+    expect(marked).toEqual([true, false])
+    await page.close()
+  })
+
   test('an owner brings an earlier row of a provider and of a price list back after a preview', async () => {
     await gateway.admin('PUT', 'providers/spare', { ...PROVIDER, read_timeout_s: 30 })
     await gateway.admin('PUT', 'providers/spare', { ...PROVIDER, read_timeout_s: 60 })

@@ -54,13 +54,21 @@ export function RowHistory({ kind, id, current, onBringBack }: Props) {
     <Loaded of={first} lines={3}>
       {page => {
         const edits = [...page.data, ...older]
+        // Keys are masked, so that rows of other times can look like the one of now.
+        const latest = edits.find(({ row }) => isSame(row, current))
         const cursor = next === undefined ? page.next : next
         if (edits.length === 0) return null
         return (
           <Card title={words.history}>
             <div class="changes">
               {edits.map(edit => (
-                <Edit key={edit.revision} of={edit} id={id} current={current} onBringBack={onBringBack} />
+                <Edit
+                  key={edit.revision}
+                  of={edit}
+                  id={id}
+                  isCurrent={edit === latest}
+                  onBringBack={isSame(edit.row, current) ? undefined : onBringBack}
+                />
               ))}
             </div>
             {cursor !== null && (
@@ -84,13 +92,16 @@ export function RowHistory({ kind, id, current, onBringBack }: Props) {
   )
 }
 
+function isSame(row: Row | null, current: Row | undefined): boolean {
+  return row !== null && JSON.stringify(row) === JSON.stringify(current)
+}
+
 function Edit({
   of: { revision, actor, at, change, fields, loses_key: losesKey, row },
   id,
-  current,
+  isCurrent,
   onBringBack,
-}: Pick<Props, 'id' | 'current' | 'onBringBack'> & { readonly of: RowEdit }) {
-  const isCurrent = row !== null && JSON.stringify(row) === JSON.stringify(current)
+}: Pick<Props, 'id' | 'onBringBack'> & { readonly of: RowEdit; readonly isCurrent: boolean }) {
   return (
     <article class="edit" aria-label={words.editOf(id, String(revision))}>
       <header>
