@@ -1,3 +1,8 @@
+/** `1 line`, and `2 lines` or `0 lines`. */
+function counted(count: string | number, one: string, many = `${one}s`): string {
+  return `${count} ${String(count) === '1' ? one : many}`
+}
+
 /** All texts of the console, a section for each page. Plain English: short sentences, the usual word. */
 export const texts = {
   product: 'Tollgate',
@@ -77,10 +82,10 @@ export const texts = {
     nothingMatchesText: 'Change the filters, or clear them to see everything.',
     clearFilters: 'Clear the filters',
     moreFilters: 'More filters',
-    lines: (count: string) => (count === '1' ? '1 line' : `${count} lines`),
+    lines: (count: string) => counted(count, 'line'),
     page: (number: number) => `Page ${number}`,
     sortBy: (column: string) => `Sort by ${column}`,
-    tryAgainIn: (seconds: number) => `Try again in ${seconds} seconds.`,
+    tryAgainIn: (seconds: number) => `Try again in ${counted(seconds, 'second')}.`,
     messages: { state: 'State', attempts: 'Attempts', next: 'Next attempt', problem: 'Problem' },
     showTable: 'Table',
     showChart: 'Chart',
@@ -92,7 +97,7 @@ export const texts = {
     chartOf: (title: string) => `Show ${title} as a chart`,
     noValues: 'There are no values in this time.',
     allInTable: 'The table has all of them.',
-    moreInTable: (count: number) => `${count} more are in the table.`,
+    moreInTable: (count: number) => `${counted(count, 'more is', 'more are')} in the table.`,
   },
 
   signIn: {
@@ -275,7 +280,7 @@ export const texts = {
     held: 'Held for requests',
     heldNote: 'Until they end',
     heldMedia: 'Held for jobs',
-    charges: (count: string) => `${count} charges`,
+    charges: (count: string) => counted(count, 'charge'),
     addingUp: 'Earlier charges are being added up',
     requests: 'Requests',
     last24: 'Last 24 hours',
@@ -294,13 +299,13 @@ export const texts = {
     books: 'Books',
     booksGood: 'Good',
     booksStopped: 'Stopped',
-    stoppedAccounts: (count: string) => `${count} accounts stopped`,
+    stoppedAccounts: (count: string) => `${counted(count, 'account')} stopped`,
     notChecked: 'Not checked yet',
     checked: 'No problems found',
-    problems: (count: string) => `${count} open problems`,
+    problems: (count: string) => counted(count, 'open problem'),
     failing: 'Failing providers',
     circuitStates: { closed: 'Failing', half_open: 'Trying', open: 'Open' },
-    failures: (count: string) => (count === '1' ? '1 failure' : `${count} failures in a row`),
+    failures: (count: string) => counted(count, 'failure', 'failures in a row'),
     openFor: (time: string) => `· next try in ${time}`,
   },
 
@@ -408,14 +413,14 @@ export const texts = {
     },
     chart: 'Revenue and margin',
     chargeCount: 'Charges',
-    charges: (count: string) => `${count} charges`,
+    charges: (count: string) => counted(count, 'charge'),
     revenue: 'Revenue',
     cost: 'Provider cost',
     losses: 'Losses',
     margin: 'Margin',
     share: 'Margin, %',
     withoutCost: (count: string) =>
-      `The provider cost of ${count} charges is not known, so the margin is too high. Give their models a cost.`,
+      `The provider cost of ${counted(count, 'charge')} is not known, so the margin is too high. Give each model a cost.`,
     ofSandbox: (amount: string) => `${amount} of the revenue is of the sandbox, for which nobody pays.`,
     cut: (days: number) => `A report has at most ${days} days, so this one begins later.`,
     empty: 'No charges in this time',
@@ -574,9 +579,12 @@ export const texts = {
     started: 'Started',
     ended: 'Checked',
     none: 'No check has ended since the start of this gateway.',
-    good: (entries: string) => `The books are good. ${entries} entries were checked.`,
-    bad: (problems: string, entries: string) => `${problems} problems in ${entries} entries.`,
-    elsewhere: (files: string) => `${files} files of jobs are on other gateways and were not checked.`,
+    good: (entries: string) =>
+      `The books are good. ${counted(entries, 'entry was', 'entries were')} checked.`,
+    bad: (problems: string, entries: string) =>
+      `${counted(problems, 'problem')} in ${counted(entries, 'entry', 'entries')}.`,
+    elsewhere: (files: string) =>
+      `Not checked, because they are on other gateways: ${counted(files, 'file')} of jobs.`,
     problems: 'Problems',
     concerns: 'Stops',
     concernNames: { everything: 'Everything', account: 'One account', nothing: 'Nothing' },
@@ -607,8 +615,9 @@ export const texts = {
     toModels: 'Models',
     keyName: (email: string) => `playground of ${email}`,
     spent: 'Spend on this page',
-    estimate: (cost: string, tokens: string) => `About ${cost} so far, an estimate: ${tokens} output tokens`,
-    estimateOfTokens: (tokens: string) => `About ${tokens} output tokens so far, an estimate`,
+    estimate: (cost: string, tokens: string) =>
+      `About ${cost} so far, an estimate: ${counted(tokens, 'output token')}`,
+    estimateOfTokens: (tokens: string) => `About ${counted(tokens, 'output token')} so far, an estimate`,
     price: 'Price',
     pricings: { free: 'Free', upstream_cost: 'What the provider reports' },
     prices: {
@@ -635,7 +644,7 @@ export const texts = {
     clear: 'Clear',
     stopped: 'Stopped',
     error: 'error',
-    tokens: (count: string) => `${count} tokens`,
+    tokens: (count: string) => counted(count, 'token'),
     firstToken: (time: string) => `first token after ${time}`,
     total: (time: string) => `${time} in all`,
     toRequest: 'Request',
@@ -1153,7 +1162,8 @@ export const texts = {
     duration: 'Duration',
     seconds: (seconds: number) => `${seconds} s`,
     inputs: 'Inputs',
-    inputCounts: (images: number, videos: number) => `${images} images, ${videos} videos`,
+    inputCounts: (images: number, videos: number) =>
+      `${counted(images, 'image')}, ${counted(videos, 'video')}`,
     params: 'Parameters',
     states: {
       queued: 'Queued',
@@ -1180,13 +1190,13 @@ export const texts = {
     quantity: 'Usage',
     cost: 'Cost',
     providerCost: 'Provider cost',
-    unknownCosts: (count: string) => `${count} charges have none.`,
+    unknownCosts: (count: string) => `${counted(count, 'charge has', 'charges have')} none.`,
     refund: 'Refund',
     lines: 'Lines',
-    images: (count: string) => `${count} images`,
+    images: (count: string) => counted(count, 'image'),
     seconds: (count: string) => `${count} s of video`,
     tokens: (input: string, output: string) => `${input} in, ${output} out`,
-    reading: (count: string) => `${count} lines read`,
+    reading: (count: string) => `${counted(count, 'line')} read`,
     cut: (count: string) => `These are the newest ${count} lines. Sums, search and order are about them.`,
     readAll: (count: string) => `Read up to ${count} lines`,
     empty: 'No charges in these days',

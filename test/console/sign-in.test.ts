@@ -39,6 +39,26 @@ describe.skipIf(started === undefined)('sign-in to the console', () => {
     await page.close()
   })
 
+  test('after too many tries the time to wait is said once', async () => {
+    const page = await newPage()
+    await visit(page, '')
+    await page.getByLabel('E-mail').fill('nobody@example.com')
+    const alert = page.getByRole('alert')
+    for (
+      let tries = 0;
+      !((await alert.count()) > 0 && (await alert.innerText()).includes('Too many'));
+      tries += 1
+    ) {
+      expect(tries).toBeLessThan(20)
+      await page.getByLabel('Password').fill('not the password')
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+      await page.waitForFunction(() => document.querySelector('[type="submit"]:enabled') !== null)
+    }
+
+    expect((await alert.innerText()).match(/Try again in \d+ seconds?\b/g)).toHaveLength(1)
+    await page.close()
+  })
+
   test('a link that was used before does not work, and says what to do', async () => {
     const page = await newPage()
     await visit(page, '#link=tgl_used')

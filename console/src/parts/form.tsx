@@ -97,10 +97,11 @@ function fieldNamed(form: HTMLFormElement | null, param = ''): string | undefine
   return names.find(name => name !== '' && form?.elements.namedItem(name) instanceof HTMLElement)
 }
 
-/** The message of an error, with the time to wait if there is one. */
+/** The message of an error, with the time to wait if there is one that the message does not have. */
 export function messageOf(error: Error): string {
   const waitS = error instanceof ApiError ? error.retryAfterS : undefined
-  return waitS === undefined ? error.message : `${error.message} ${texts.parts.tryAgainIn(waitS)}`
+  if (waitS === undefined || error.message.includes('Try again in ')) return error.message
+  return `${error.message} ${texts.parts.tryAgainIn(waitS)}`
 }
 
 type FieldProps = {

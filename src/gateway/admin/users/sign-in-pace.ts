@@ -93,10 +93,11 @@ export class SignInPace {
 }
 
 function tooManyTries(waitMs: number): GatewayError {
-  const retryAfter = String(Math.ceil(waitMs / MS_PER_S))
+  const seconds = Math.ceil(waitMs / MS_PER_S)
+  const retryAfter = String(seconds)
   return new GatewayError(
     'too_many_tries',
-    `Too many tries to sign in failed. Try again in ${retryAfter} seconds, or ask for a new link.`,
+    `Too many tries to sign in failed. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}, or ask for a new link.`,
     { retryAfter, shouldRetry: false },
   )
 }
