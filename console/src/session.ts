@@ -53,6 +53,12 @@ export function hasRole(...roles: readonly Role[]): boolean {
   return roles.includes(currentUser().role)
 }
 
+/** Whether the user may grant credit. Support may not without a limit, as the gateway says too. */
+export function mayGrant(): boolean {
+  const { role, grants_per_day_usd: perDay } = currentUser()
+  return mayOperate() || (role === 'support' && perDay !== null)
+}
+
 /** Whether the user may change something beside users, tokens and providers. */
 export function mayOperate(): boolean {
   return hasRole('owner', 'operator')

@@ -720,6 +720,7 @@ export const texts = {
     grantTitle: (name: string) => `Grant credit to ${name}`,
     granted: (amount: string) => `${amount} is granted.`,
     grantsPerDay: (amount: string) => `You may grant ${amount} a day in total.`,
+    grantsLeft: (amount: string) => `${amount} is left today (UTC).`,
     availableNow: 'Available now:',
     amount: 'Amount',
     amountUsd: 'Amount, in US dollars',

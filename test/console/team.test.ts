@@ -165,6 +165,35 @@ describe.skipIf(started === undefined)('users and the own profile', () => {
     await page.close()
   })
 
+  test('support sees what is left of its grants today, and without a limit no button to grant', async () => {
+    const { id } = await gateway.account()
+    const page = await signedIn('support')
+    await visit(page, `accounts/${id}`)
+    const grant = page.getByRole('button', { name: 'Grant credit' })
+    const dialog = page.getByRole('dialog')
+    await grant.click()
+    await dialog.getByLabel('Amount, in US dollars').fill('5.5')
+    await dialog.getByRole('button', { name: 'Grant credit' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await grant.click()
+    await dialog.getByText('You may grant $20.00 a day in total. $14.50 is left today (UTC).').waitFor()
+    await page.close()
+
+    const { link } = await gateway.admin<{ link: string }>('POST', 'users', {
+      email: 'reader@example.com',
+      name: 'Grace',
+      role: 'support',
+    })
+    const reader = await newPage()
+    await reader.goto(link)
+    await reader.getByLabel('New password').fill(PASSWORD)
+    await reader.getByRole('button', { name: 'Accept and sign in' }).click()
+    await reader.getByRole('navigation', { name: 'Main' }).waitFor()
+    await visit(reader, `accounts/${id}`)
+    expect(await reader.locator('.page-head').getByRole('button').count()).toBe(0)
+    await reader.close()
+  })
+
   // After the tests of the roles, because it ends the sessions of its user.
   test('a user changes the password and stays signed in, with a session that can change more', async () => {
     const page = await signedIn('support')

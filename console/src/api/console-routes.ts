@@ -11,6 +11,8 @@ export type User = {
   readonly has_totp: boolean
   readonly has_password: boolean
   readonly grants_per_day_usd: string | null
+  /** On the current day in UTC. Null without a limit. */
+  readonly granted_today_usd: string | null
 }
 
 export type Session = { readonly user: User; readonly csrf_token: string; readonly expires_at: string }

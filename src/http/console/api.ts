@@ -85,7 +85,7 @@ async function getSession(
   { user, session, cookie }: SessionCall,
   ports: ConsolePorts,
 ): Promise<BufferedReply> {
-  return consoleReply(sessionBody({ user, session, text: cookie }, ports))
+  return consoleReply(await sessionBody({ user, session, text: cookie }, ports))
 }
 
 async function postSession(

@@ -1,3 +1,4 @@
+import { currentDay } from '../../domain/admin/admin-token.ts'
 import { sessionEndsAtMs } from '../../domain/admin/user.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
@@ -102,17 +103,19 @@ export function browserOf(request: IncomingRequest, { site }: ConsolePorts): Bro
 }
 
 /** The reply that signs a browser in: a new cookie, and the same body as `GET session`. */
-export function signedInReply(
+export async function signedInReply(
   signedIn: SignedIn,
   request: IncomingRequest,
   ports: ConsolePorts,
-): BufferedReply {
+): Promise<BufferedReply> {
   const cookie = sessionCookie(signedIn.text, isSecure(request, ports.site))
-  return { ...consoleReply(sessionBody(signedIn, ports)), cookies: [cookie] }
+  return { ...consoleReply(await sessionBody(signedIn, ports)), cookies: [cookie] }
 }
 
-export function sessionBody({ user, session, text }: SignedIn, ports: ConsolePorts): object {
+export async function sessionBody({ user, session, text }: SignedIn, ports: ConsolePorts): Promise<object> {
   const { publicId: id, email, name, role, hasTotp, hasPassword, grantsPerDay } = user
+  const today =
+    grantsPerDay === null ? undefined : currentDay(await ports.users.latestGrants(user.id), ports.clock.now())
   return {
     user: {
       id,
@@ -122,6 +125,7 @@ export function sessionBody({ user, session, text }: SignedIn, ports: ConsolePor
       has_totp: hasTotp,
       has_password: hasPassword,
       grants_per_day_usd: grantsPerDay === null ? null : formatUsd(grantsPerDay),
+      granted_today_usd: today === undefined ? null : formatUsd(today.granted),
     },
     csrf_token: csrfToken(text, ports),
     expires_at: instant(sessionEndsAtMs(session)),

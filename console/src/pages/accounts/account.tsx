@@ -9,7 +9,7 @@ import { Tabs } from '../../parts/facts.tsx'
 import { Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { toast } from '../../parts/toast.tsx'
-import { hasRole, mayOperate } from '../../session.ts'
+import { mayGrant, mayOperate } from '../../session.ts'
 import { texts } from '../../texts.ts'
 import { AccountKeys } from './account-keys.tsx'
 import { AccountLimits } from './account-limits.tsx'
@@ -85,7 +85,7 @@ function Actions({ account, onChanged }: Pick<TabProps, 'account' | 'onChanged'>
   const close = () => ask(undefined)
   return (
     <>
-      {hasRole('owner', 'operator', 'support') && (
+      {mayGrant() && (
         <button type="button" class="button primary" onClick={() => ask('grant')}>
           {words.grant}
         </button>

@@ -4,12 +4,14 @@
  */
 import { useState } from 'preact/hooks'
 import { answer, api } from '../../api/client.ts'
+import { consoleApi } from '../../api/console-routes.ts'
+import { useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
 import { newIdempotencyKey } from '../../api/idempotency-key.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Money } from '../../parts/facts.tsx'
 import { ActionForm, CheckField, MoneyField, SelectField, TextField } from '../../parts/form.tsx'
-import { money } from '../../parts/format.ts'
+import { amountOf, money, nanosOf } from '../../parts/format.ts'
 import { toast } from '../../parts/toast.tsx'
 import { currentUser, mayOperate } from '../../session.ts'
 import { texts } from '../../texts.ts'
@@ -53,7 +55,7 @@ function said(credit: Credit, words: (amount: string) => string): void {
 /** Support gives grants only; a payment is money of the customer, which operators book. */
 export function Grant({ account, onClose, onDone }: Props) {
   const header = useIdempotencyKey()
-  const { grants_per_day_usd: perDay, role } = currentUser()
+  const { role } = currentUser()
   return (
     <Dialog title={words.grantTitle(account.name)} onClose={onClose}>
       <ActionForm
@@ -77,7 +79,7 @@ export function Grant({ account, onClose, onDone }: Props) {
           name="amount_usd"
           required
           hasFocus
-          {...(role === 'support' && { hint: words.grantsPerDay(money(perDay)) })}
+          {...(role === 'support' && { hint: <GrantsLeft /> })}
         />
         {mayOperate() && (
           <SelectField
@@ -93,6 +95,20 @@ export function Grant({ account, onClose, onDone }: Props) {
         <NoteField />
       </ActionForm>
     </Dialog>
+  )
+}
+
+/** What support may still grant today, which other dialogs and browsers change. */
+function GrantsLeft() {
+  const session = useResource('grants', consoleApi.session)
+  const { grants_per_day_usd: perDay } = currentUser()
+  const { grants_per_day_usd: limit, granted_today_usd: today } = session.value?.user ?? {}
+  const isKnown = typeof limit === 'string' && typeof today === 'string'
+  return (
+    <>
+      {words.grantsPerDay(money(perDay))}{' '}
+      {isKnown && words.grantsLeft(money(amountOf(nanosOf(limit) - nanosOf(today))))}
+    </>
   )
 }
 
