@@ -78,6 +78,23 @@ describe.skipIf(started === undefined)('models, prices, providers and the catalo
     await page.close()
   })
 
+  test('a new model begins with a provider that is no sandbox, and its costs follow the chosen one', async () => {
+    await gateway.admin('PUT', 'providers/other', PROVIDER)
+    const page = await signedIn('operator')
+    await visit(page, 'models/new')
+
+    const provider = page.getByLabel('Provider', { exact: true })
+    const first = await provider.inputValue()
+    const costs = page.getByRole('group', { name: 'bills you' })
+    const before = await costs.getByRole('heading').textContent()
+    await provider.selectOption('other')
+    await costs.getByRole('heading', { name: 'other bills you' }).waitFor()
+
+    expect(first).not.toBe('sandbox')
+    expect(before).toStartWith(`${first} bills you`)
+    await page.close()
+  })
+
   test('the page of a model has its edits with their differences, and brings an earlier row back', async () => {
     for (const input_per_mtok of ['7', '8'])
       await gateway.admin('PUT', 'models/gpt-back', {

@@ -25,6 +25,9 @@ type Props = { readonly row: Row; readonly isNew: boolean; readonly providers: r
 export function ModelFields({ row, isNew, providers }: Props) {
   const [kind, setKind] = useState(row['kind'] as Kind)
   const [count, setCount] = useState(Math.max(1, upstreamsOf(row).length))
+  const [chosen, setChosen] = useState(() => upstreamsOf(row).map(upstream => fieldOf(upstream, 'provider')))
+  // A new line begins with the first choice.
+  const used = Array.from({ length: count }, (_, index) => chosen[index] ?? providers[0] ?? '')
   return (
     <>
       {isNew && (
@@ -55,8 +58,8 @@ export function ModelFields({ row, isNew, providers }: Props) {
         </div>
       )}
       <CheckField label={words.enabled} name="enabled" isChecked={row['enabled'] !== false} />
-      <UpstreamFields row={row} providers={providers} count={count} onCount={setCount} />
-      <PriceFields kind={kind} row={row} count={count} />
+      <UpstreamFields row={row} providers={providers} used={used} onUsed={setChosen} onCount={setCount} />
+      <PriceFields kind={kind} row={row} used={used} />
       <LimitFields kind={kind} row={row} />
     </>
   )
@@ -66,23 +69,28 @@ export function ModelFields({ row, isNew, providers }: Props) {
 function UpstreamFields({
   row,
   providers,
-  count,
+  used,
+  onUsed,
   onCount,
 }: Pick<Props, 'row' | 'providers'> & {
-  readonly count: number
+  /** The provider of each line. */
+  readonly used: readonly string[]
+  readonly onUsed: (used: string[]) => void
   readonly onCount: (count: number) => void
 }) {
+  const count = used.length
   return (
     <fieldset>
       <legend>{words.upstreams}</legend>
       <input type="hidden" name="upstream_count" value={count} />
-      {Array.from({ length: count }, (_, index) => (
+      {used.map((provider, index) => (
         <div key={index} class="row-fields">
           <SelectField
             label={words.provider}
             name={`upstreams[${index}].provider`}
-            value={fieldOf(row, `upstreams[${index}].provider`)}
+            value={provider}
             choices={providers.map(value => ({ value, label: value }))}
+            onChange={value => onUsed(used.with(index, value))}
           />
           <TextField
             label={words.upstreamModel}
@@ -124,11 +132,11 @@ function UpstreamFields({
 function PriceFields({
   kind,
   row,
-  count,
+  used,
 }: {
   readonly kind: Kind
   readonly row: Row
-  readonly count: number
+  readonly used: readonly string[]
 }) {
   const [mode, setMode] = useState<PriceMode>(modeOf(row))
   const isText = kind === 'chat' || kind === 'embedding'
@@ -173,10 +181,10 @@ function PriceFields({
         />
       )}
       {shown === 'tariff' &&
-        Array.from({ length: count }, (_, index) => (
+        used.map((provider, index) => (
           <Prices
             key={index}
-            title={words.providerBills(fieldOf(row, `upstreams[${index}].provider`) || String(index + 1))}
+            title={words.providerBills(provider)}
             at={`upstreams[${index}].cost`}
             names={names.filter(name => name !== 'max_per_image')}
             row={row}

@@ -54,7 +54,9 @@ export function ModelPage() {
 export function NewModel() {
   const resource = useResource('new model', async () => {
     const [{ revision }, { data }] = await Promise.all([readModel(''), readProviders()])
-    return { read: { row: undefined, revision }, providers: data.map(({ id }) => id) }
+    // The first one is chosen, and few models are sold from the sandbox.
+    const byUse = data.toSorted((a, b) => Number(a.kind === 'sandbox') - Number(b.kind === 'sandbox'))
+    return { read: { row: undefined, revision }, providers: byUse.map(({ id }) => id) }
   })
   const { route } = useLocation()
   return (
