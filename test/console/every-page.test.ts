@@ -10,11 +10,21 @@ import {
   type ConsoleGateway,
   type Role,
 } from './support/console-gateway.ts'
-import { HOSTILE_MARK, HOSTILE_TEXTS, putHostileData, type IdsOfPages } from './support/hostile-data.ts'
+import {
+  HOSTILE_MARK,
+  HOSTILE_TEXTS,
+  putHostileData,
+  startHostileServers,
+  type IdsOfPages,
+} from './support/hostile-data.ts'
 import { addressOf, sees, tablePages } from './support/page-table.ts'
 
-const started = await startConsole()
-afterAll(() => started?.stop())
+const servers = await startHostileServers()
+const started = await startConsole(servers.settings)
+afterAll(async () => {
+  await started?.stop()
+  await servers.stop()
+})
 
 // `started.stop` also throws for each script that failed, and for each refusal by the policy of the page.
 describe.skipIf(started === undefined)('every page of the console', () => {
@@ -23,7 +33,7 @@ describe.skipIf(started === undefined)('every page of the console', () => {
   const opened = new Map<Role, Page>()
   const dialogs: string[] = []
   beforeAll(async () => {
-    ids = await putHostileData(gateway)
+    ids = await putHostileData(gateway, servers)
     for (const role of ROLES) {
       const page = await signedIn(role)
       page.on('dialog', dialog => {
@@ -55,6 +65,14 @@ describe.skipIf(started === undefined)('every page of the console', () => {
     await visit(page, 'users')
 
     for (const text of HOSTILE_TEXTS) expect(await page.locator('main').textContent()).toContain(text)
+  })
+
+  test.each(['jobs/:job', 'mail'])('%s shows what another server said', async path => {
+    const page = opened.get('owner')!
+    await visit(page, addressOf({ path }, ids))
+
+    const shown = page.locator('main').getByText(HOSTILE_TEXTS[0])
+    while ((await shown.count()) === 0) await visit(page, addressOf({ path }, ids))
   })
 
   const checked = new Set<string>()

@@ -30,6 +30,8 @@ export async function startMailServer(
     /** A certificate that nobody trusts by default. */
     readonly tls?: { readonly key: string; readonly cert: string }
     readonly hasStartTls?: boolean
+    /** What it says to recipients that it refuses. */
+    readonly refusal?: string
     /** The only password. Without it, the server asks for no login. */
     readonly password?: string
   } = {},
@@ -53,7 +55,7 @@ export async function startMailServer(
     },
     async onRcptTo({ address }, _, answer) {
       const code = await answers.get(address)
-      answer(code === undefined ? null : answered(code, 'not this mailbox'))
+      answer(code === undefined ? null : answered(code, options.refusal ?? 'not this mailbox'))
     },
     async onData(stream, { envelope, user, secure }, answer) {
       const chunks = await Array.fromAsync(stream)
