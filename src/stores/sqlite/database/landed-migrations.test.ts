@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'bun:test'
+import { adviceOnMigrations, type LandedMigrations } from '../../../../test/support/landed-migrations.ts'
 
 const FOLDER = join(import.meta.dirname, '../migrations')
 
-/** The SHA-256 of each migration. A line is added with its migration, and never changed. */
-const landed: Readonly<Record<string, string>> = {
+const landed: LandedMigrations = {
   '0001_books.sql': '8b3be79ee022a235fcc40d3c40f0b1496e8d76e1d1e14b02ad668714af63c101',
   '0002_catalog.sql': '0fdbfa4b49b00e22e517687648ef4bd5f7e044a93ea0474b03ca3bf4fafc711e',
   '0003_attempts.sql': 'bb227212595bfb6e97aa19f2622efc5af8c77832a36834d2c45327b2aed1748c',
@@ -48,23 +46,5 @@ const landed: Readonly<Record<string, string>> = {
 }
 
 test('a migration that has landed is never edited, renamed or removed', () => {
-  const names = [...new Set([...Object.keys(landed), ...readdirSync(FOLDER)])].sort()
-
-  expect(names.flatMap(adviceFor)).toEqual([])
+  expect(adviceOnMigrations(FOLDER, 'Data folders', landed)).toEqual([])
 })
-
-/** The advice for the author of a change to a landed migration. */
-function adviceFor(name: string): string[] {
-  const files: readonly string[] = readdirSync(FOLDER)
-  if (!files.includes(name))
-    return [`${name} is missing. Data folders that have it refuse to start: put it back.`]
-  const hash = createHash('sha256')
-    .update(readFileSync(join(FOLDER, name)))
-    .digest('hex')
-  if (landed[name] === hash) return []
-  if (landed[name] === undefined)
-    return [`${name} is new. Add this line to the list in this test: '${name}': '${hash}',`]
-  return [
-    `${name} was edited. Data folders that have it refuse to start: undo the edit, and add a new migration after the last one.`,
-  ]
-}
