@@ -3,14 +3,14 @@ import { answer, api } from '../../api/client.ts'
 import { useState } from 'preact/hooks'
 import { useResource } from '../../api/resource.ts'
 import type { components } from '../../api/schema.d.ts'
-import { lastDays } from '../../api/utc-days.ts'
+import { lastDays } from '../../api/days.ts'
 import { Badge, Card, Figure, Figures } from '../../parts/facts.tsx'
 import { count, milliseconds, money, moneyToCents, percent } from '../../parts/format.ts'
 import { Loaded, Note } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { texts } from '../../texts.ts'
 import { mayOperate } from '../../session.ts'
-import { readMargins, shareOf } from '../margins/read-margins.ts'
+import { readTopMargins, shareOf } from '../margins/read-margins.ts'
 import { Charts } from './charts.tsx'
 import { FirstSteps } from './first-steps.tsx'
 
@@ -79,10 +79,10 @@ function StepsToFirstCharge() {
 async function isChargedByProvider(): Promise<boolean> {
   const [{ data: providers }, margins] = await Promise.all([
     answer(api.GET('/admin/api/providers')),
-    readMargins('provider', lastDays(30)),
+    readTopMargins('provider', lastDays(30)),
   ])
   const sandboxes = new Set(providers.filter(({ kind }) => kind === 'sandbox').map(({ id }) => id))
-  return margins.some(({ provider = '', charges }) => charges > 0 && !sandboxes.has(provider))
+  return margins.data.some(({ provider = '', charges }) => charges > 0 && !sandboxes.has(provider))
 }
 
 function openJobs(jobs: OverviewFacts['open_jobs']): number {
