@@ -33,8 +33,8 @@ describe('an error of PostgreSQL means', () => {
     ['a statement that was cancelled', answer('57014'), 'overtaken'],
     ['a password that has changed', answer('28P01'), 'later'],
     ['a missing right', answer('42501'), 'not allowed'],
-    ['a missing column', answer('42703'), 'later'],
-    ['a damaged index', answer('XX002'), 'later'],
+    ['a missing column', answer('42703'), 'broken'],
+    ['a damaged index', answer('XX002'), 'broken'],
     ['a refusal of a trigger', answer('P0001'), 'refused'],
   ])('%s', (_, error, expected) => {
     expect(meaningOf(error)).toBe(expected)

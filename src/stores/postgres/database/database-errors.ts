@@ -9,7 +9,8 @@ import { SQL } from 'bun'
  * - `taken`: another transaction wrote the same unique value first.
  * - `unfit`: the table cannot store the values of a row, or refuses them. Other rows may fit.
  * - `not allowed`: the role of the connection may not do this.
- * - `later`: the server or its schema must change first. Every such query fails until then.
+ * - `broken`: a table or a function is not as the node knows it, or is damaged. What does not use it still works.
+ * - `later`: the server must change first. Every query fails until then.
  * - `refused`: the server refused it for another reason.
  * - `unread`: the server said nothing that can be read. Whether the work was committed is unknown.
  *
@@ -23,6 +24,7 @@ export type Meaning =
   | 'taken'
   | 'unfit'
   | 'not allowed'
+  | 'broken'
   | 'later'
   | 'refused'
   | 'unread'
@@ -61,9 +63,8 @@ const meanings: Readonly<Record<string, Meaning>> = {
   // Its disk or its memory is full, or fails.
   '53': 'later',
   '58': 'later',
-  // A table or a function is not as the node knows it, or is damaged.
-  '42': 'later',
-  XX: 'later',
+  '42': 'broken',
+  XX: 'broken',
 }
 
 export function meaningOf(error: unknown): Meaning {

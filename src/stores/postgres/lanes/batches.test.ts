@@ -22,7 +22,7 @@ const server = await runServer()
 const ends: (() => unknown)[] = []
 
 /** A node, whose connection for batches goes through a proxy. */
-async function openNode(url: string, onFreed?: (accountId: number) => void) {
+async function openNode(url: string, onFreed?: (accountId: number) => void, refusalsMax?: number) {
   const proxy = Proxy.to(url)
   const { openReads, connect } = connections({ url: proxy.url(url) })
   const reads = openReads()
@@ -31,6 +31,7 @@ async function openNode(url: string, onFreed?: (accountId: number) => void) {
     label: 'node',
     version: '1',
     ...(onFreed && { onFreed }),
+    ...(refusalsMax !== undefined && { refusalsMax }),
     onClosed: () => tariffs.forget(),
   })
   const tariffs = new Tariffs(createStepRunner({ batches, reads }))
@@ -44,12 +45,16 @@ async function openNode(url: string, onFreed?: (accountId: number) => void) {
 }
 
 /** A database with an account, and two nodes over it. */
-async function setUp({ funds = usd('5'), on = server! } = {}) {
+async function setUp({
+  funds = usd('5'),
+  on = server!,
+  refusalsMax,
+}: { readonly funds?: NanoUsd; readonly on?: PostgresServer; readonly refusalsMax?: number } = {}) {
   const url = await aDatabase(on)
   const { openReads } = connections({ url })
   const reads = openReads()
   ends.push(() => reads.close())
-  const [one, other] = [await openNode(url), await openNode(url)]
+  const [one, other] = [await openNode(url, undefined, refusalsMax), await openNode(url)]
   const accountId = await anAccountIn(reads, funds)
   const aHold = (amount: NanoUsd): Hold => ({ id: anId(), accountId, kind: 'text', amount })
   const balance = async () => {
@@ -409,6 +414,24 @@ describe.skipIf(server === undefined)('a batch in PostgreSQL that is not answere
     expect(await problems()).toEqual([])
   })
 
+  test('an unfit charge that was tried for long is refused, and new holds are placed', async () => {
+    const { one, aHold, charges, problems } = await setUpWithHold({ refusalsMax: 2 })
+    const before = await charges()
+    const holds = Array.from({ length: 4 }, () => aHold(ZERO))
+    await Promise.all(holds.map(placed => one.holds.place(placed)))
+    const unfit = (hold: Hold) => rejection(one.holds.capture(hold, aCharge(1, { model: 'b\u0000' })))
+
+    const refused = []
+    for (const hold of holds) refused.push(await unfit(hold))
+    await until('the node sells again', () => one.batches.isWritable)
+    const placed = await one.holds.place(aHold(ZERO))
+
+    for (const error of refused) expect(error).toMatchObject({ code: 'unavailable' })
+    expect(placed.outcome).toBe('held')
+    expect(await charges()).toBe(before)
+    expect(await problems()).toEqual([])
+  })
+
   test('an unfit charge that waited is refused alone when another one is written', async () => {
     const { one, aHold, charges, problems } = await setUpWithHold()
     const before = await charges()
@@ -432,23 +455,21 @@ describe.skipIf(server === undefined)('a batch in PostgreSQL that is not answere
   test.each([
     ['a missing right', '42501'],
     ['a damaged index', 'XX002'],
-  ])('the end of work that is refused for %s waits, and new holds are refused', async (_, code) => {
-    const { one, aHold } = await setUpWithHold()
-    let isBroken = true
-    const step = one.batches.run(
-      async ({ sql }) => {
-        if (isBroken) await sql.unsafe(`DO $$ BEGIN RAISE 'No' USING ERRCODE = '${code}'; END $$`)
-        return 'done'
-      },
-      { canWait: true },
-    )
-    await until('the node knows', () => !one.batches.isWritable)
+  ])('a step that is refused for %s fails alone, and charges and new holds go on', async (_, code) => {
+    const { one, aHold, hold } = await setUpWithHold()
+    const refuse = (canWait: boolean) =>
+      rejection(
+        one.batches.run(({ sql }) => sql.unsafe(`DO $$ BEGIN RAISE 'No' USING ERRCODE = '${code}'; END $$`), {
+          canWait,
+        }),
+      )
 
-    const refused = await rejection(one.holds.place(aHold(ZERO)))
-    isBroken = false
+    const refused = await Promise.all([refuse(true), refuse(false)])
+    const captured = await one.holds.capture(hold, aCharge(1))
 
-    expect(refused).toMatchObject({ code: 'unavailable' })
-    expect(await step).toBe('done')
+    for (const error of refused) expect(error).toMatchObject({ errno: code })
+    expect(captured).toEqual({ cost: usd('1'), shortfall: ZERO })
+    expect(one.batches.isWritable).toBe(true)
     expect((await one.holds.place(aHold(ZERO))).outcome).toBe('held')
   })
 

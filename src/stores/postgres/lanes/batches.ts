@@ -31,6 +31,8 @@ const END_TRIES_MAX = 400
 const UNANSWERED_MAX = 5
 /** After this many refused charges without a written one between them, the fault is hardly that of each of them. */
 const REFUSED_CHARGES_MAX = 3
+/** How often such a charge is tried, once a second, before it is refused all the same: new requests must be let in. */
+const REFUSALS_MAX = 300
 /** How often a step is tried if its node is too slow each time, before its caller is refused. */
 const SLOW_TRIES_MAX = 3
 
@@ -39,6 +41,8 @@ type BatchSettings = WriterSettings & {
   readonly onFreed?: (accountId: number) => void
   /** Hears that a batch recorded alerts whose events are not written yet. */
   readonly onAlerts?: () => void
+  /** Replaces the number of times that an unfit charge is tried, for tests. */
+  readonly refusalsMax?: number
 }
 
 /**
@@ -52,10 +56,11 @@ export class Batches {
   readonly #writer: LaneWriter
   readonly #onFreed: (accountId: number) => void
   readonly #onAlerts: () => void
+  readonly #refusalsMax: number
   readonly #waiting = new WaitingWork()
   /** Undefined while no batch is on its way. */
   #work: Promise<void> | undefined
-  /** Why nothing can be written now. A batch that is committed ends it. */
+  /** Why nothing can be written now. A committed batch ends it; after too many refused charges, a written charge. */
   #failure: GatewayError | undefined
   /** The charges that were refused alone since one was written. */
   #refusedCharges = 0
@@ -69,6 +74,7 @@ export class Batches {
     this.#writer = writer
     this.#onFreed = onFreed
     this.#onAlerts = onAlerts
+    this.#refusalsMax = settings.refusalsMax ?? REFUSALS_MAX
   }
 
   /** Takes a lane. */
@@ -236,12 +242,14 @@ export class Batches {
     if (part.kind === 'charge') this.#refusedCharges += 1
     if (part.kind !== 'charge' || this.#refusedCharges <= REFUSED_CHARGES_MAX)
       return refuse(parts, notRecorded(cause))
+    const refusals = (part.refusals ?? 0) + 1
+    if (refusals >= this.#refusalsMax) return refuse(parts, notRecorded(cause))
     // Behind the others, one of which may be written.
-    this.#waiting.add(part)
+    this.#waiting.add({ ...part, refusals })
     return this.#waiting.hasBatches ? this.#fail(cause) : this.#pause(cause)
   }
 
-  /** Only a charge shows that charges can be written. If none waits, those of new requests have to. */
+  /** Only a written charge shows that charges can be written. If none waits, new requests are let in to find out. */
   #noteWritten(parts: readonly Part[], answers: Answers): void {
     if (answers.charges.some(answer => 'captured' in answer)) this.#refusedCharges = 0
     if (parts.length === 0) this.#refusedCharges = Math.min(this.#refusedCharges, REFUSED_CHARGES_MAX)

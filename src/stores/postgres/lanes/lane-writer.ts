@@ -254,7 +254,8 @@ const outcomes: Readonly<Record<Meaning, Failure>> = {
   overtaken: 'overtaken',
   taken: 'refused',
   unfit: 'refused',
-  'not allowed': 'later',
+  'not allowed': 'refused',
+  broken: 'refused',
   later: 'later',
   refused: 'refused',
   unread: 'unanswered',
@@ -264,9 +265,15 @@ function outcomeOfSent(error: unknown): Failure {
   return outcomes[meaningOf(error)]
 }
 
-/** The rules of a batch are the same for all of its parts: it is refused for one of them only if a row is unfit. */
+/**
+ * The rules of a batch are the same for all of its parts: it is refused for one of them only if a row is unfit. A step
+ * may use tables of its own, so one that is refused for them says nothing of other work.
+ */
 function outcomeOfBatch(error: unknown): Failure {
-  return meaningOf(error) === 'refused' ? 'later' : outcomeOfSent(error)
+  const meaning = meaningOf(error)
+  return meaning === 'refused' || meaning === 'broken' || meaning === 'not allowed'
+    ? 'later'
+    : outcomes[meaning]
 }
 
 /** What an error means before the commit of a step was sent. If the connection is lost, it must be made again. */

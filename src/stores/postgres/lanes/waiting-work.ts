@@ -12,7 +12,12 @@ export type Answer<T> = Pick<PromiseWithResolvers<T>, 'resolve' | 'reject'>
 /** A part of a batch, which waits for it. */
 export type Part =
   | { readonly kind: 'hold'; readonly hold: TextHoldTerms; readonly answer: Answer<HoldAnswer> }
-  | ({ readonly kind: 'charge'; readonly answer: Answer<ChargeAnswer> } & AskedCharge)
+  | ({
+      readonly kind: 'charge'
+      readonly answer: Answer<ChargeAnswer>
+      /** How often it was refused alone. */
+      readonly refusals?: number
+    } & AskedCharge)
   | { readonly kind: 'end'; readonly hold: Hold; readonly answer: Answer<void> }
 
 /** Work in a transaction of its own. */
