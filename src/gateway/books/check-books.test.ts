@@ -71,3 +71,36 @@ test('a check that the store did not answer does not count as one that could not
   expect(await rejection(checked)).toBe(outage)
   expect(seen).toEqual([])
 })
+
+test('a check that the store does not answer after many minutes could not run', async () => {
+  const clock = fakeClock()
+  const outage = new GatewayError('unavailable', 'The database does not answer at the moment.')
+  const seen: string[] = []
+  const verify = () => {
+    clock.advance(10 * 60_000)
+    return Promise.reject(outage)
+  }
+  const guard = { noteCheck: () => void seen.push('noted'), noteFailedCheck: () => void seen.push('failed') }
+
+  const checked = checkBooks({ ledger: { verify }, guard, clock })
+
+  expect(await rejection(checked)).toBe(outage)
+  expect(seen).toEqual(['failed'])
+})
+
+test('a result that cannot be shared is no failed check', async () => {
+  const notShared = new Error('permission denied')
+  const seen: string[] = []
+  const guard = { noteCheck: () => void seen.push('noted'), noteFailedCheck: () => void seen.push('failed') }
+  const sharedChecks = { begin: () => Promise.resolve({ end: () => Promise.reject(notShared) }) }
+
+  const checked = checkBooks({
+    ledger: { verify: () => Promise.resolve(SOUND) },
+    guard,
+    clock: fakeClock(),
+    sharedChecks,
+  })
+
+  expect(await rejection(checked)).toBe(notShared)
+  expect(seen).toEqual([])
+})

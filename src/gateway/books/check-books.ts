@@ -8,31 +8,35 @@ import type { SharedChecks } from './shared-checks.ts'
 type CheckPorts = {
   readonly ledger: Pick<Ledger, 'verify'>
   readonly guard: Pick<BooksGuard, 'noteCheck' | 'noteFailedCheck'>
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>
   /** Only if several nodes may share the books. */
   readonly sharedChecks?: Pick<SharedChecks, 'begin'> | undefined
 }
 
 /**
  * Checks the books as `Ledger.verify` does, and tells the guard what was found, or that the check could not run. The
- * guards of other nodes hear what was found, too. A store that does not answer says nothing about the books, and
- * refuses paid work by itself until it answers again.
+ * guards of other nodes hear what was found, too. A store that soon does not answer says nothing about the books, and
+ * refuses paid work by itself until it answers again. One that takes too long for a check cannot check its books. A
+ * result that cannot be shared is no failed check either.
  */
 export async function checkBooks(
   { ledger, guard, clock, sharedChecks }: CheckPorts,
   ...about: Parameters<Ledger['verify']>
 ): Promise<Verification> {
-  try {
-    const begun = await sharedChecks?.begin()
-    const verification = await ledger.verify(...about)
-    if (begun === undefined) guard.noteCheck(verification, clock.now())
-    else await begun.end(verification)
-    return verification
-  } catch (error) {
-    if (!isOutage(error)) guard.noteFailedCheck()
+  const begun = await sharedChecks?.begin()
+  const startedMs = clock.monotonicMs()
+  const verification = await ledger.verify(...about).catch((error: unknown) => {
+    const isBriefOutage = isOutage(error) && clock.monotonicMs() - startedMs < LONG_MS
+    if (!isBriefOutage) guard.noteFailedCheck()
     throw error
-  }
+  })
+  if (begun === undefined) guard.noteCheck(verification, clock.now())
+  else await begun.end(verification)
+  return verification
 }
+
+/** A store answers the largest step of a check within ten minutes, or not at all. */
+const LONG_MS = 300_000
 
 /** The time until a check that could not run is repeated, and until a node looks again while another one checks. */
 const RETRY_MS = 60_000

@@ -17,7 +17,7 @@ type CheckPorts = {
   readonly guard: Pick<BooksGuard, 'noteCheck' | 'noteFailedCheck'>
   readonly blobs: Pick<Blobs, 'damageOf'>
   readonly anchor: Anchoring
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>
   /** Only if several nodes may share the books. */
   readonly sharedChecks?: Pick<SharedChecks, 'begin'> | undefined
 }
