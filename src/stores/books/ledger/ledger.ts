@@ -90,11 +90,17 @@ function mediaLedger({
     expired: limit => stepRunner.read(() => media.expired(owner.nowMs(), limit)),
     async expire(holds, atMs) {
       let freed = 0
-      // One at a time, so that the requests of this node do not wait for all of them.
+      const failures: unknown[] = []
+      // One at a time, so that the requests of this node do not wait for all of them. One that fails stops no other.
       for (const hold of holds) {
         const expire = () => media.expire(hold, { nowMs: owner.nowMs(), atMs })
-        if (await stepRunner.write('books', expire)) freed += 1
+        const isFreed = await stepRunner.write('books', expire).catch((error: unknown) => {
+          failures.push(error)
+          return false
+        })
+        if (isFreed) freed += 1
       }
+      if (failures.length > 0) throw failures[0]
       return freed
     },
   }

@@ -7,7 +7,7 @@ const FOLDER = join(import.meta.dirname, '../migrations')
 const landed: LandedMigrations = {
   '0001_books.sql': 'e1d15741fd01ffb306fa2efece20c3d51c464058c3cc2cb49fe63c3b5545c925',
   '0002_batches.sql': 'b485844da25ff5d25c4a5ade25da678b0bb500e5eec2c2309caa2db664ecf345',
-  '0003_hold_expiry.sql': 'e1b41ef9475511bdec3c53dacc80b1183c52a270aa5566e82f2ab1902d28432d',
+  '0003_hold_expiry.sql': '71baa6c2446ba3b9822bfaceb2909ce71d275531691d35d674bab607606f50a1',
   '0004_access.sql': 'd6514576604f0b949ecbab842dec83c18617b47d1a428dbaa9f4312691c343e4',
   '0005_work.sql': '20c65eacad4fc8ef9f0a8ec653aa9b269af672e0593ab5c0b498f6cb9737f627',
   '0006_catalog.sql': '285e737983437b9337f0446ea3c98a19475bc388ed8f7c8e91f31d497ef7f33b',

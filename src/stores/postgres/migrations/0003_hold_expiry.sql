@@ -1,8 +1,8 @@
 -- How text holds end without their requests. Like a batch, each function locks the books of accounts in their order
 -- before it reads holds.
 
--- Expires those of these holds that are open and whose lane another process took, or was not seen for `p_ttl_ms`. Returns
--- a row for each of them. The caller waits for the disk in a transaction of its own, as after a batch.
+-- Expires those of these holds that are open and whose lane another process took, or was not seen for `p_ttl_ms`. Those
+-- of an account whose books another transaction has locked are left for the next pass. Returns a row for each of them. The caller waits for the disk in a transaction of its own, as after a batch.
 CREATE FUNCTION expire_holds_v1(
   p_holds text_hold_v1[],
   p_ttl_ms bigint,
@@ -12,15 +12,19 @@ CREATE FUNCTION expire_holds_v1(
 #variable_conflict use_column
 DECLARE
   v_now_ms bigint := now_ms(p_now_ms);
+  v_accounts bigint[];
   v_expired text_holds[];
 BEGIN
-  PERFORM set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '2s', true);
-  PERFORM FROM balances WHERE account_id IN (SELECT account_id FROM unnest(p_holds))
-    ORDER BY account_id FOR NO KEY UPDATE;
+  PERFORM set_config('synchronous_commit', 'off', true);
+  v_accounts := ARRAY(
+    SELECT account_id FROM balances WHERE account_id IN (SELECT account_id FROM unnest(p_holds))
+      ORDER BY account_id FOR NO KEY UPDATE SKIP LOCKED
+  );
   -- As they are now, because their limits do not know that they expired. Holds change under the locks of their accounts.
   v_expired := ARRAY(
     SELECT h FROM text_holds h JOIN lanes l ON l.number = h.lane
       WHERE (h.id_key, h.id_tail, h.account_id) IN (SELECT id_key, id_tail, account_id FROM unnest(p_holds))
+        AND h.account_id = ANY (v_accounts)
         AND h.expired_at_ms IS NULL AND (l.epoch <> h.epoch OR l.seen_at_ms <= v_now_ms - p_ttl_ms)
   );
   IF cardinality(v_expired) = 0 THEN
