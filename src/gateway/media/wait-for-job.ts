@@ -7,7 +7,7 @@ import type { JobRunner } from './work/job-runner.ts'
 /** The contract's step between two polls of a wait. */
 const POLL_EVERY_MS = 2000
 
-/** How long a wait without any poll before its end waits for the answer to the one at its end. */
+/** A short wait asks the provider once, at its end, and waits this long for the answer. */
 const LAST_POLL_MS = 1000
 
 export type WaitPorts = {
@@ -38,7 +38,8 @@ export async function waitForJob(
   if (hasPolled || waitMs <= 0 || isOver(latest) || signal.aborted) return latest
   const { jobs, runner, clock } = ports
   await within(LAST_POLL_MS, runner.poll(latest, { earlyMs: POLL_EVERY_MS }), { signal, clock })
-  return (await jobs.find(job.id)) ?? latest
+  // The client needs the id of its job, whatever happens now.
+  return (await jobs.find(job.id).catch(() => undefined)) ?? latest
 }
 
 /** Like `waitForJob`, but waits only until the provider has answered the submission. */
