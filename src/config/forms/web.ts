@@ -25,7 +25,7 @@ export const webOrigins: Form<'*' | ReadonlySet<string>> = {
   },
 }
 
-/** Loopback and private addresses. No packet from the internet has one of them as its source. */
+/** Loopback and private addresses. */
 const OWN_NETWORKS = ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1', 'fc00::/7']
 
 /** `off` is an empty list, and `on` all own networks. An address without a prefix is that address alone. */

@@ -60,7 +60,8 @@ export const networkSettings: SettingsOf<NetworkConfig> = {
     meaning:
       'The addresses of the reverse proxies, such as `127.0.0.1, 10.0.0.0/8`. Their headers name the client for ' +
       'the log and for keys that are restricted to addresses, and the host and scheme for links to clips. ' +
-      '`on` trusts every loopback and private address: a client with such an address could name another one. ' +
+      '`on` trusts every loopback and private address. Use it only if nothing but your proxies reaches the port: ' +
+      'Docker and Kubernetes can give clients of the internet a private address. ' +
       '`off` trusts none.',
     ...subnets,
   },
