@@ -1,3 +1,4 @@
+import { until } from '../support/until.ts'
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { startMailServer } from '../support/mail-server.ts'
@@ -98,6 +99,8 @@ describe.skipIf(started === undefined)('webhooks, mail and the audit log', () =>
     await messagesShow(page, 'Delivered')
     await page.getByRole('button', { name: /^Send again: webhook\.test/ }).click()
     await page.getByText('The message is queued again.').waitFor()
+    // The page may still show the first delivery.
+    await until('the message is delivered again', () => receiver.ids.length >= before + 2)
     await messagesShow(page, 'Delivered')
     const [first, second] = receiver.ids.slice(before)
 

@@ -47,7 +47,7 @@ test('any chat stream with include_usage changes only in its model and one cost'
       const cost = '"cost_usd":"0.123456789"'
       expect(before).not.toContain(cost)
       expect(after.split(cost)).toHaveLength(2)
-      const withoutCost = withoutMadeFrame(after).replace(`,${cost}`, '')
+      const withoutCost = withoutMadeFrames(after, template).replace(`,${cost}`, '')
       expect(before + withoutCost).toBe(named(template, 'row'))
     }),
     { numRuns: 500 },
@@ -92,6 +92,8 @@ function named(template: string, model: string): string {
   return template.replaceAll(MODEL, model)
 }
 
-function withoutMadeFrame(text: string): string {
-  return text.replace(/data: [^\r\n]*"prompt_tokens":1099511627776[^\r\n]*\n\n/, '')
+/** Without the usage and the `[DONE]` that the upstream did not send. */
+function withoutMadeFrames(text: string, template: string): string {
+  const sent = text.replace(/data: [^\r\n]*"prompt_tokens":1099511627776[^\r\n]*\n\n/, '')
+  return template.includes('[DONE]') ? sent : sent.replace(/data: \[DONE\]\n\n$/, '')
 }
