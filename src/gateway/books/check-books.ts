@@ -15,7 +15,7 @@ type CheckPorts = {
 
 /**
  * Checks the books as `Ledger.verify` does, and tells the guard what was found, or that the check could not run. The
- * guards of other nodes hear what was found, too. A store that soon does not answer says nothing about the books, and
+ * guards of other nodes get the result, too. A store that soon does not answer says nothing about the books, and
  * refuses paid work by itself until it answers again. One that takes too long for a check cannot check its books. A
  * result that cannot be shared is no failed check either.
  */

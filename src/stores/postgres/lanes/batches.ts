@@ -27,7 +27,7 @@ const BATCH_TRIES_MAX = 3
 const STEP_TRIES_MAX = 40
 /** The same, for the end of work, which is worth more patience. */
 const END_TRIES_MAX = 400
-/** How often the end of work is tried if each time nobody answers: it may be what takes the database too long. */
+/** How often the end of work is tried while the database does not answer: the work itself may take it too long. */
 const UNANSWERED_MAX = 5
 /** After this many refused charges without a written one between them, the fault is hardly that of each of them. */
 const REFUSED_CHARGES_MAX = 3
@@ -37,9 +37,9 @@ const REFUSALS_MAX = 300
 const SLOW_TRIES_MAX = 3
 
 type BatchSettings = WriterSettings & {
-  /** Hears of each account whose hold ended or that was charged, before the callers get their answers. */
+  /** Called with each account whose hold ended or that was charged, before the callers get their answers. */
   readonly onFreed?: (accountId: number) => void
-  /** Hears that a batch recorded alerts whose events are not written yet. */
+  /** Called after a batch that recorded alerts whose events are not written yet. */
   readonly onAlerts?: () => void
   /** Replaces the number of times that an unfit charge is tried, for tests. */
   readonly refusalsMax?: number
@@ -293,7 +293,7 @@ export class Batches {
     }
   }
 
-  /** Finds out whether a step without an answer was committed. Its caller hears soon, also if nobody knows yet. */
+  /** Finds out whether a step without an answer was committed. Its caller does not wait for long to be told. */
   async #settleStep(step: WaitingStep, cause: unknown, leftMs: number): Promise<void> {
     const { answer, canWait, losses } = step
     const reject = () => answer.reject(notRecorded(cause))

@@ -26,7 +26,7 @@ export type WriterSettings = {
   readonly migration?: number
   /** Replaces the clock of the database, for tests. */
   readonly nowMs?: () => number
-  /** Hears of each batch that stored a commit, before its callers get their answers. */
+  /** Called after each batch that stored a commit, before its callers get their answers. */
   readonly onCommit?: () => void
   /** Called when the connection was closed. The next one may be to a server that lacks the last commits. */
   readonly onClosed?: () => void
@@ -47,7 +47,7 @@ export type Written<T> =
 
 /**
  * What `recover` found out about the lost batch, with the outcome of a step that was committed. If the lane was taken,
- * nobody knows whether the batch was committed before.
+ * it is not known whether the batch was committed before.
  */
 export type Recovered =
   | { readonly fate: 'committed'; readonly step: StepOutcome<unknown> | undefined }
@@ -286,7 +286,7 @@ export function tell(listener: () => void): void {
   try {
     listener()
   } catch {
-    // The work that it hears of is done, and nobody waits for the listener.
+    // The work is done, and no caller waits for the listener.
   }
 }
 

@@ -56,7 +56,7 @@ export type LanePlace = {
 
 /**
  * What became of a batch that was not answered, and the row of its lane now. It is final: a batch that was not
- * committed never will be. If the lane was taken, nobody knows whether the batch was committed before.
+ * committed never will be. If the lane was taken, it is not known whether the batch was committed before.
  */
 export type BatchFate =
   | { readonly fate: 'committed' | 'not committed'; readonly stored: LaneRow }

@@ -29,7 +29,7 @@ export function createStepRunner({
 }: {
   readonly batches: Batches
   readonly reads: Pick<Reads, 'begin'>
-  /** Hears of each account whose balances a step changed, before the caller gets its outcome. */
+  /** Called with each account whose balances a step changed, before the caller gets its outcome. */
   readonly onFreed?: (accountId: number) => void
 }): StepRunner {
   return {

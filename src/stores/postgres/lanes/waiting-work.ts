@@ -26,12 +26,12 @@ export type WaitingStep = {
   /** True for the end of work: it waits for a lost database instead of being refused. */
   readonly canWait: boolean
   readonly work: Work<unknown>
-  /** Hears of its result once it is committed, also if its caller was refused in the meantime. */
+  /** Called with its result once it is committed, also if its caller was refused in the meantime. */
   readonly committed: (result: unknown) => void
   readonly answer: Answer<unknown>
   /** How often other transactions were in its way. */
   readonly tries: number
-  /** How often nobody answered, or its node was too slow. */
+  /** How often the database did not answer, or its node was too slow. */
   readonly losses: number
 }
 
