@@ -69,7 +69,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
 
 export function meaningOf(error: unknown): Meaning {
   const isAnswer = error instanceof SQL.PostgresError && error.code === 'ERR_POSTGRES_SERVER_ERROR'
-  if (!isAnswer) return isLostConnection(error) ? 'lost' : 'unread'
+  if (!isAnswer) return isErrorOfConnection(error) ? 'lost' : 'unread'
   // The month has no partition. The message may be in another language.
   if (error.errno === '23514' && error.routine === 'ExecFindPartition') return 'later'
   const code = error.errno ?? ''
@@ -77,12 +77,12 @@ export function meaningOf(error: unknown): Meaning {
 }
 
 /** Whether the connection cannot be used any more. */
-export function isLost(error: unknown): boolean {
+export function isConnectionGone(error: unknown): boolean {
   const meaning = meaningOf(error)
   return meaning === 'lost' || meaning === 'ended'
 }
 
-function isLostConnection(error: unknown): boolean {
+function isErrorOfConnection(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && (code.startsWith('ERR_POSTGRES_CONNECTION') || code === 'ECONNREFUSED')
 }

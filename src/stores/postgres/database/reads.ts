@@ -1,6 +1,6 @@
 import type { SQL } from 'bun'
 import { GatewayError } from '../../../domain/errors.ts'
-import { isLost } from './database-errors.ts'
+import { isConnectionGone } from './database-errors.ts'
 
 /** A database that does not answer a query in this time counts as lost. */
 const ANSWER_TIMEOUT_MS = 3000
@@ -51,7 +51,7 @@ export function timedReads(
     try {
       return await Promise.race([work(sql, answered), late])
     } catch (error) {
-      if (!isLost(error)) throw error
+      if (!isConnectionGone(error)) throw error
       // Others of the pool are probably lost, too.
       replace(sql)
       throw notRead(error)

@@ -3,7 +3,7 @@ import type { Hold } from '../../../gateway/ports/ledger.ts'
 import type { TextHoldTerms } from '../../books/ledger/holds.ts'
 import type { WriteOptions } from '../../books/steps.ts'
 import { notRecorded, storeClosing, tooManyWaiting, WAITING_MAX } from '../../books/store-errors.ts'
-import { isLost } from '../database/database-errors.ts'
+import { isConnectionGone } from '../database/database-errors.ts'
 import { ANSWER_TIMEOUT_MS, LaneWriter, tell, type Recovered, type WriterSettings } from './lane-writer.ts'
 import type { Answers, AskedCharge, ChargeAnswer, HoldAnswer } from './post.ts'
 import type { Work } from './step-writes.ts'
@@ -228,7 +228,7 @@ export class Batches {
 
   /** What is lost with its connection says nothing of the batch. Anything else may be the fault of one of its parts. */
   #putBackUnanswered(parts: readonly Part[], tries: number, cause: unknown): void {
-    if (isLost(cause)) this.#waiting.putBack(parts, 0)
+    if (isConnectionGone(cause)) this.#waiting.putBack(parts, 0)
     else if (parts.length > 1) this.#waiting.putBackApart(parts, tries)
     else if (tries + 1 < UNANSWERED_MAX) this.#waiting.putBack(parts, tries + 1)
     else refuse(parts, notRecorded(cause))
