@@ -70,7 +70,7 @@ const shownVideo: Members = {
   created_at: unixTime,
   completed_at: nullable(unixTime),
   expires_at: about('When the clip is archived.', nullable(unixTime)),
-  prompt: text,
+  prompt: about('Whole in the reply about one video. A list cuts it after 2,000 characters.', text),
   seconds: about('The length of the clip, or the length that was asked for.', text),
   size: about('Always null. The gateway does not know the size of a clip.', { type: 'null' }),
   remixed_from_video_id: { type: 'null' },

@@ -14,6 +14,8 @@ import { completedVideo, failureError, unfinishedReply, unixSeconds, type Creati
 
 const LIMIT_DEFAULT = 20
 const LIMIT_MAX = 100
+/** Longer prompts are cut in lists, not in the reply about one video. */
+const LISTED_PROMPT_CHARS = 2000
 
 /** The SDKs know four states. They wait as long as a job is `queued` or `in_progress`. */
 const statusOf = {
@@ -86,11 +88,18 @@ export async function listVideos(
   const [first, last] = [listed.jobs.at(0), listed.jobs.at(-1)]
   return jsonReply(200, {
     object: 'list',
-    data: listed.jobs.map(job => openAiVideo(job, shown)),
+    data: listed.jobs.map(job => ({ ...openAiVideo(job, shown), prompt: beginningOf(job.request.prompt) })),
     first_id: first === undefined ? null : publicId(first),
     last_id: last === undefined ? null : publicId(last),
     has_more: listed.next !== undefined,
   })
+}
+
+/** A list of 100 videos with whole prompts could have hundreds of megabytes. */
+function beginningOf(prompt: string): string {
+  return prompt.length <= LISTED_PROMPT_CHARS
+    ? prompt
+    : `${prompt.slice(0, LISTED_PROMPT_CHARS).toWellFormed()}…`
 }
 
 function readLimit(query: URLSearchParams): number {

@@ -7,6 +7,7 @@ import { refusalOf } from '../keys/refusal-of.ts'
 import { shapedModel, startScriptedVideos, type VideoBody } from '../gateways/video-gateway.ts'
 
 type Video = VideoBody & {
+  readonly prompt?: string
   readonly completed_at?: number | null
   readonly expires_at?: number | null
 }
@@ -158,6 +159,17 @@ describe('with TOLLGATE_OPENAI_MEDIA=on', () => {
     expect(page).toMatchObject({ first_id: third.id, last_id: second.id, has_more: true })
     expect(rest.data.map(({ id }) => id)).toEqual([first.id])
     expect(rest.has_more).toBe(false)
+  })
+
+  test('the list shows the beginning of a long prompt, and the reply about one video shows all of it', async () => {
+    const prompt = `${'a bay, '.repeat(400)}at dawn`
+    const { id } = await created({ prompt })
+
+    const listed = (await list()).data[0]
+    const whole = (await (await gateway.get(ada.key, `/v1/videos/${id}`)).json()) as Video
+
+    expect(listed?.prompt).toBe(`${prompt.slice(0, 2000)}…`)
+    expect(whole.prompt).toBe(prompt)
   })
 
   test('the list can be read from the oldest video on', async () => {
