@@ -2,7 +2,17 @@ import { describe, expect, test } from 'bun:test'
 import type { KeyPatch } from '../../src/domain/accounts/api-key.ts'
 import { NO_LIMITS } from '../../src/domain/limits/limits-row.ts'
 import { usd } from '../../src/domain/money.ts'
-import { aKeyOf, at, base64, make, makeKey, makeWithKey, REVOKED } from '../support/account-builders.ts'
+import {
+  aKeyIn,
+  aKeyOf,
+  aProject,
+  at,
+  base64,
+  make,
+  makeKey,
+  makeWithKey,
+  REVOKED,
+} from '../support/account-builders.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { NOW } from '../support/ledger-builders.ts'
 import { rejection } from '../support/rejection.ts'
@@ -49,9 +59,10 @@ export function apiKeysConform(kind: StoreKind): void {
 
       const first = await store.apiKeys.listAll({ limit: 3 })
       const second = await store.apiKeys.listAll({ limit: 3, cursor: first.next! })
-      const found = async (search: string) => (await store.apiKeys.listAll({ limit: 9, search })).keys
+      const found = async (search: string) =>
+        (await store.apiKeys.listAll({ limit: 9, search })).keys.map(({ key }) => key)
 
-      expect([...first.keys, ...second.keys]).toEqual([revoked, ...keys.slice(1)])
+      expect([...first.keys, ...second.keys].map(({ key }) => key)).toEqual([revoked, ...keys.slice(1)])
       expect(second.next).toBeUndefined()
       expect(await found('ADA')).toEqual([revoked, keys[2]!])
       expect(await found('0% b')).toEqual([keys[1]!, keys[3]!])
@@ -61,6 +72,21 @@ export function apiKeysConform(kind: StoreKind): void {
       expect(await rejection(store.apiKeys.listAll({ limit: 1, cursor: 'none' }))).toMatchObject({
         code: 'invalid_field',
       })
+    })
+
+    test('the list of all keys names the account and the project of each', async () => {
+      const { store } = await kind.open()
+      const { apiKey, account } = await makeWithKey(store)
+      const project = await aProject(store, { accountId: account.id })
+      const inProject = await aKeyIn(store, project)
+
+      const { keys } = await store.apiKeys.listAll({ limit: 9 })
+
+      const owner = { publicId: account.publicId, name: account.name }
+      expect(keys).toEqual([
+        { key: inProject, account: owner, project: project.publicId },
+        { key: apiKey, account: owner, project: null },
+      ])
     })
 
     test('a revoked key is refused at once, and after a restart', async () => {

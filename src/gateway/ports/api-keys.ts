@@ -38,7 +38,7 @@ export interface ApiKeys {
    * One page of the keys of all accounts, including revoked ones, newest first. Throws `invalid_field` for a cursor
    * that the store did not give.
    */
-  listAll(page: KeyPage): Promise<{ readonly keys: readonly ApiKey[]; readonly next?: string }>
+  listAll(page: KeyPage): Promise<{ readonly keys: readonly OwnedKey[]; readonly next?: string }>
 
   /**
    * The keys with an id, or with a secret of this hash or these first characters; also revoked keys and ended secrets.
@@ -101,6 +101,15 @@ export type KeyPage = {
   readonly search?: string
   /** The `next` of the page before; opaque. */
   readonly cursor?: string
+}
+
+/** A key with its owners. */
+export type OwnedKey = {
+  readonly key: ApiKey
+  /** Null if the account was deleted from the database by hand. */
+  readonly account: Pick<Account, 'publicId' | 'name'> | null
+  /** The public id of its project. Null for a key without one. */
+  readonly project: string | null
 }
 
 /** How a key can be found: by its id, the SHA-256 of its text, or its first 12 characters. */

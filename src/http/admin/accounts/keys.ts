@@ -1,4 +1,3 @@
-import type { Account } from '../../../domain/accounts/account.ts'
 import type { ApiKey } from '../../../domain/accounts/api-key.ts'
 import { encodeKeySettings } from '../../../domain/accounts/key-settings.ts'
 import { GatewayError } from '../../../domain/errors.ts'
@@ -7,6 +6,7 @@ import { checkedName } from '../../../gateway/admin/accounts/create-account.ts'
 import { createApiKey } from '../../../gateway/admin/accounts/create-api-key.ts'
 import { findKey, findKeyOfPath, secretNamed } from '../../../gateway/admin/accounts/find-key.ts'
 import { limitsOf } from '../../account/limits-json.ts'
+import type { OwnedKey } from '../../../gateway/ports/api-keys.ts'
 import type { BufferedReply } from '../../request-context.ts'
 import { accountOf } from './accounts.ts'
 import { flagField, optionalTextField, readFields, refuseEmpty, textField, wrongField } from '../body.ts'
@@ -21,7 +21,7 @@ import { keyTermFields, keyTerms, warningsOf } from './terms.ts'
 export async function listKeys({ params }: AdminCall, ports: AccountPorts): Promise<BufferedReply> {
   const account = await accountOf(params, ports)
   const [keys, projects] = await Promise.all([ports.apiKeys.list(account.id), projectIds(account.id, ports)])
-  return adminReply({ data: keys.map(key => keyBody(key, projects, ports.clock.now())) })
+  return adminReply({ data: keys.map(key => keyBody(key, projectOf(key, projects), ports.clock.now())) })
 }
 
 /** More than any name or id has. */
@@ -41,30 +41,16 @@ export async function listAllKeys({ query }: AdminCall, ports: AccountPorts): Pr
     ...(search === '' ? {} : { search }),
     ...(cursor === undefined ? {} : { cursor }),
   })
-  const owners = await ownersOf(keys, ports)
   return adminReply({
-    data: keys.map(key => keyWithOwner(key, owners.get(key.accountId) ?? NO_OWNER, ports.clock.now())),
+    data: keys.map(owned => ownedKeyBody(owned, ports.clock.now())),
     has_more: next !== undefined,
     next: next ?? null,
   })
 }
 
-type Owner = { readonly account: Account | undefined; readonly projects: ReadonlyMap<number, string> }
-const NO_OWNER: Owner = { account: undefined, projects: new Map() }
-
-/** The accounts of keys with their projects, by the numbers of the accounts. */
-async function ownersOf(keys: readonly ApiKey[], ports: AccountPorts): Promise<ReadonlyMap<number, Owner>> {
-  const ids = [...new Set(keys.map(({ accountId }) => accountId))]
-  const read = async (id: number) => {
-    const [account, projects] = await Promise.all([ports.accounts.findAccountById(id), projectIds(id, ports)])
-    return [id, { account, projects }] as const
-  }
-  return new Map(await Promise.all(ids.map(read)))
-}
-
-function keyWithOwner(key: ApiKey, { account, projects }: Owner, nowMs: number): object {
+function ownedKeyBody({ key, account, project }: OwnedKey, nowMs: number): object {
   return {
-    ...keyBody(key, projects, nowMs),
+    ...keyBody(key, project, nowMs),
     account: account?.publicId ?? null,
     account_name: account?.name ?? null,
   }
@@ -159,7 +145,8 @@ async function revoke(
 
 /** A key without the texts of its secrets. */
 export async function keyReply(key: ApiKey, ports: AccountPorts): Promise<object> {
-  return keyBody(key, await projectIds(key.accountId, ports), ports.clock.now())
+  const projects = await projectIds(key.accountId, ports)
+  return keyBody(key, projectOf(key, projects), ports.clock.now())
 }
 
 /** The public ids of the projects of an account, by their numbers. */
@@ -170,15 +157,20 @@ async function projectIds(
   return new Map((await projects.list(accountId)).map(({ id, publicId }) => [id, publicId]))
 }
 
+function projectOf({ projectId }: ApiKey, projects: ReadonlyMap<number, string>): string | null {
+  return projectId === undefined ? null : (projects.get(projectId) ?? null)
+}
+
 /** Of 2026-11-23. */
 const DATE_LENGTH = 10
 
-function keyBody(key: ApiKey, projects: ReadonlyMap<number, string>, nowMs: number): object {
+/** `project` is the public id of its project. */
+function keyBody(key: ApiKey, project: string | null, nowMs: number): object {
   return {
     id: key.publicId,
     name: key.name,
     prefix: key.prefix,
-    project: key.projectId === undefined ? null : (projects.get(key.projectId) ?? null),
+    project,
     secrets: secretBodies(key.secrets, nowMs),
     created_at: instant(key.createdAtMs),
     revoked_at: key.revokedAtMs === null ? null : instant(key.revokedAtMs),

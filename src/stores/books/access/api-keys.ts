@@ -10,7 +10,7 @@ import { writeKeySettings } from '../../../domain/accounts/key-settings.ts'
 import { GatewayError } from '../../../domain/errors.ts'
 import { patchLimits } from '../../../domain/limits/limits-row.ts'
 import type { Editor } from '../../../gateway/ports/accounts.ts'
-import type { ApiKeys, Authenticated, KeyName, KeyPage } from '../../../gateway/ports/api-keys.ts'
+import type { ApiKeys, Authenticated, KeyName, KeyPage, OwnedKey } from '../../../gateway/ports/api-keys.ts'
 import type { Audit } from '../../../gateway/ports/audit.ts'
 import { apiKeysTable, keySecretsTable } from '../rows/access-tables.ts'
 import type { ApiKeyRow, ProjectRow } from '../rows/account-rows.ts'
@@ -186,17 +186,36 @@ function writeChanges({ id, name, revokedAtMs, disabledAtMs, settings }: ApiKey)
   )
 }
 
+type OwnedKeyRow = ApiKeyRow & {
+  account_public_id: string | null
+  account_name: string | null
+  project_public_id: string | null
+}
+
 function* pageOfKeys({ limit, cursor, search = '' }: KeyPage) {
   const before = cursor === undefined ? ROW_ID_MAX : readCursor(cursor).value
   const [condition, values] = search === '' ? ['', []] : [MATCHING, matchOf(search)]
-  const rows = yield* all<ApiKeyRow>(
-    `SELECT * FROM api_keys WHERE ${condition} id < ? ORDER BY id DESC LIMIT ?`,
+  const rows = yield* all<OwnedKeyRow>(
+    `SELECT key.*, accounts.public_id AS account_public_id, accounts.name AS account_name,
+        projects.public_id AS project_public_id
+      FROM (SELECT * FROM api_keys WHERE ${condition} id < ? ORDER BY id DESC LIMIT ?) AS key
+        LEFT JOIN accounts ON accounts.id = key.account_id
+        LEFT JOIN projects ON projects.id = key.project_id
+      ORDER BY key.id DESC`,
     ...values,
     before,
     limit + 1,
   )
   const { shown, ...next } = pageOf(rows, limit, ({ id }) => cursorOf(id))
-  return { keys: yield* keysFrom(shown), ...next }
+  const keys = yield* keysFrom(shown)
+  const rowOf = new Map(shown.map(row => [Number(row.id), row]))
+  return { keys: keys.map(key => ownedKey(key, rowOf.get(key.id))), ...next }
+}
+
+function ownedKey(key: ApiKey, row: OwnedKeyRow | undefined): OwnedKey {
+  const [publicId, name] = [row?.account_public_id, row?.account_name]
+  const account = typeof publicId === 'string' && typeof name === 'string' ? { publicId, name } : null
+  return { key, account, project: row?.project_public_id ?? null }
 }
 
 const MATCHING = `(${NAME_CONTAINS} OR public_id ${CONTAINS} OR prefix ${CONTAINS}
