@@ -12,7 +12,7 @@ import { Toasts } from './parts/toast.tsx'
 import { firstPage, isSeenBy, pages, type PagePath } from './pages.ts'
 import { loads } from './routes.tsx'
 import { readSession, session } from './session.ts'
-import { texts } from './texts.ts'
+import { notFoundTexts, notLoadedTexts } from './texts.ts'
 
 export function App() {
   return (
@@ -79,13 +79,13 @@ function chunkOf(path: PagePath) {
 function NotLoaded() {
   return (
     <>
-      <PageHead title={texts.notLoaded.title} />
+      <PageHead title={notLoadedTexts.title} />
       <Note tone="bad">
-        <p>{texts.notLoaded.text}</p>
+        <p>{notLoadedTexts.text}</p>
         <p>
           {/* The whole page, because another version of the gateway has other names of scripts. */}
           <button type="button" class="button small" onClick={() => location.reload()}>
-            {texts.notLoaded.again}
+            {notLoadedTexts.again}
           </button>
         </p>
       </Note>
@@ -139,9 +139,9 @@ function Pages({ role }: { readonly role: Role }) {
 function NotFound() {
   return (
     <>
-      <PageHead title={texts.notFound.title} />
+      <PageHead title={notFoundTexts.title} />
       <p>
-        {texts.notFound.text} <a href="./">{texts.notFound.home}</a>
+        {notFoundTexts.text} <a href="./">{notFoundTexts.home}</a>
       </p>
     </>
   )

@@ -1,7 +1,7 @@
 /** The table of all pages: the path below the console, who sees it, and its entry in the navigation. */
 import type { Role } from './api/console-routes.ts'
 import type { IconName } from './parts/icon.tsx'
-import { texts } from './texts.ts'
+import { navigationTexts } from './texts.ts'
 
 export type Page = {
   /** Below the console. `:name` is a parameter. */
@@ -25,7 +25,7 @@ export type Tab = { readonly href: string; readonly label: string }
 export const groups = ['business', 'gateway', 'team'] as const
 export type Group = (typeof groups)[number]
 
-const { navigation } = texts
+const navigation = navigationTexts
 const operators: readonly Role[] = ['owner', 'operator']
 const owners: readonly Role[] = ['owner']
 

@@ -3,7 +3,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { answer, api } from '../api/client.ts'
 import { useResource, type Resource } from '../api/resource.ts'
 import type { components } from '../api/schema.d.ts'
-import { texts } from '../texts.ts'
+import { partsTexts } from './texts.ts'
 import { useQuery } from './filters.tsx'
 import { money } from './format.ts'
 
@@ -67,7 +67,7 @@ export function AccountFilter({ label }: { readonly label: string }) {
         type="search"
         list={`${id}-accounts`}
         autoComplete="off"
-        placeholder={texts.parts.accountHint}
+        placeholder={partsTexts.accountHint}
         defaultValue={name}
         aria-invalid={isUnknown}
         aria-describedby={isUnknown ? `${id}-problem` : undefined}
@@ -83,7 +83,7 @@ export function AccountFilter({ label }: { readonly label: string }) {
       <AccountOptions id={`${id}-accounts`} of={found} />
       {isUnknown && (
         <span class="problem" id={`${id}-problem`}>
-          {texts.parts.noSuchAccount}
+          {partsTexts.noSuchAccount}
         </span>
       )}
     </div>

@@ -1,5 +1,5 @@
 /** The rows of the catalog that an import, a rollback or a comparison changes. */
-import { texts } from '../texts.ts'
+import { rowsTexts } from './texts.ts'
 import type { components } from '../api/schema.d.ts'
 import { Badge, type BadgeTone } from './facts.tsx'
 import { Note } from './notes.tsx'
@@ -8,7 +8,7 @@ import { FieldChanges } from './row-form.tsx'
 export type CatalogChanges = components['schemas']['CatalogChanges']
 type RowChange = CatalogChanges['changes'][number]
 
-const words = texts.rows
+const words = rowsTexts
 
 const tones = { added: 'good', changed: 'accent', removed: 'bad' } as const satisfies Record<
   RowChange['change'],

@@ -4,7 +4,7 @@
  */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { texts } from '../texts.ts'
+import { partsTexts } from './texts.ts'
 import { Plot } from './chart-plot.tsx'
 import { heightOf, seriesClass, shown, type Drawn, type Series } from './chart-values.ts'
 import { csvText, download } from './csv.ts'
@@ -14,7 +14,7 @@ import { Icon } from './icon.tsx'
 import { Table } from './table.tsx'
 import { toast } from './toast.tsx'
 
-const { parts: words } = texts
+const words = partsTexts
 
 type Values = Pick<Drawn, 'labels' | 'series'>
 

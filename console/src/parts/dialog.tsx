@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
-import { texts } from '../texts.ts'
+import { partsTexts } from './texts.ts'
 import { ActionForm } from './form.tsx'
 import { Secret } from './facts.tsx'
 import { Icon } from './icon.tsx'
@@ -58,7 +58,7 @@ export function Dialog({
       <header>
         <h2 id={id}>{title}</h2>
         {!isKept && (
-          <button type="button" class="button quiet small" aria-label={texts.parts.close} onClick={onClose}>
+          <button type="button" class="button quiet small" aria-label={partsTexts.close} onClick={onClose}>
             <Icon name="close" />
           </button>
         )}

@@ -1,6 +1,6 @@
 /** Small parts for one thing: facts, figures, badges, secrets and code. */
 import type { ComponentChildren } from 'preact'
-import { texts } from '../texts.ts'
+import { partsTexts } from './texts.ts'
 import { ago, exactInstant, instant, money, moneyToCents } from './format.ts'
 import { Icon } from './icon.tsx'
 import { toast } from './toast.tsx'
@@ -94,7 +94,7 @@ export function ListedInstant({ at }: { readonly at: string }) {
 
 export function CopyButton({
   text,
-  label = texts.parts.copy,
+  label = partsTexts.copy,
 }: {
   readonly text: string
   readonly label?: string
@@ -102,10 +102,10 @@ export function CopyButton({
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text)
-      toast(texts.parts.copied)
+      toast(partsTexts.copied)
     } catch {
       // The clipboard needs HTTPS or localhost, and the permission of the user.
-      toast(texts.parts.copyFailed, 'bad')
+      toast(partsTexts.copyFailed, 'bad')
     }
   }
   return (

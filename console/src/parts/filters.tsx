@@ -1,7 +1,7 @@
 /** Filters, which are in the address: a page can be sent to a colleague, and the back button works. */
 import { useLocation } from 'preact-iso'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { texts } from '../texts.ts'
+import { partsTexts } from './texts.ts'
 import type { Choice } from './form.tsx'
 import { Empty } from './notes.tsx'
 import type { ComponentChildren, TargetedEvent, TargetedInputEvent } from 'preact'
@@ -53,7 +53,7 @@ export function Filters({ children }: { readonly children: ComponentChildren }) 
 const TYPING_MS = 250
 
 export function SearchFilter({
-  label = texts.parts.search,
+  label = partsTexts.search,
   ...more
 }: {
   readonly label?: string
@@ -152,7 +152,7 @@ export function ChoiceFilter({
   name,
   label,
   choices,
-  otherwise = texts.parts.all,
+  otherwise = partsTexts.all,
 }: {
   readonly name: string
   readonly label: string
@@ -189,7 +189,7 @@ export function MoreFilters({
   isOpen.current ||= names.some(name => query[name] !== undefined)
   return (
     <details class="more-filters" open={isOpen.current}>
-      <summary>{texts.parts.moreFilters}</summary>
+      <summary>{partsTexts.moreFilters}</summary>
       <div class="filters">{children}</div>
     </details>
   )
@@ -212,20 +212,20 @@ export function NoRows({
 /** No row matches the filters `names`. Says so, and clears them at the press of a button. */
 export function NothingMatches({
   names,
-  text = texts.parts.nothingMatchesText,
+  text = partsTexts.nothingMatchesText,
 }: {
   readonly names: readonly string[]
   readonly text?: string
 }) {
   const [, change] = useQuery()
   return (
-    <Empty title={texts.parts.nothingMatches} text={text}>
+    <Empty title={partsTexts.nothingMatches} text={text}>
       <button
         type="button"
         class="button"
         onClick={() => change(Object.fromEntries(names.map(name => [name, ''])))}
       >
-        {texts.parts.clearFilters}
+        {partsTexts.clearFilters}
       </button>
     </Empty>
   )

@@ -10,7 +10,7 @@ import {
 } from 'preact'
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api/client.ts'
-import { texts } from '../texts.ts'
+import { partsTexts } from './texts.ts'
 import { Icon } from './icon.tsx'
 import { Note } from './notes.tsx'
 
@@ -71,7 +71,7 @@ export function ActionForm({
       <div class="dialog-actions">
         {onCancel !== undefined && (
           <button type="button" class="button" onClick={onCancel}>
-            {texts.parts.cancel}
+            {partsTexts.cancel}
           </button>
         )}
         <button type="submit" class={isDanger ? 'button danger' : 'button primary'} disabled={isBusy}>
@@ -101,7 +101,7 @@ function fieldNamed(form: HTMLFormElement | null, param = ''): string | undefine
 export function messageOf(error: Error): string {
   const waitS = error instanceof ApiError ? error.retryAfterS : undefined
   if (waitS === undefined || error.message.includes('Try again in ')) return error.message
-  return `${error.message} ${texts.parts.tryAgainIn(waitS)}`
+  return `${error.message} ${partsTexts.tryAgainIn(waitS)}`
 }
 
 type FieldProps = {
@@ -146,7 +146,7 @@ function Frame({
   return (
     <div class={`field ${extra}`.trim()}>
       <label for={id}>
-        {label} {isOptional && <span class="soft">({texts.parts.optional})</span>}
+        {label} {isOptional && <span class="soft">({partsTexts.optional})</span>}
       </label>
       {children}
       {hint !== undefined && (

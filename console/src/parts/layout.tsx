@@ -6,13 +6,13 @@ import { consoleApi } from '../api/console-routes.ts'
 import { basePath, gatewayUrl, pagePath } from '../base.ts'
 import { firstPage, groups, isSeenBy, pages, type Page } from '../pages.ts'
 import { currentUser, leave } from '../session.ts'
-import { texts } from '../texts.ts'
+import { navigationTexts, product, rolesTexts } from '../texts.ts'
 import { Icon, Logo } from './icon.tsx'
 import { ThemeSwitch } from './theme-switch.tsx'
 import { toast } from './toast.tsx'
 import type { ComponentChildren } from 'preact'
 
-const { navigation: words } = texts
+const words = navigationTexts
 const SIDEBAR = 'navigation'
 
 export function Layout({ children }: { readonly children: ComponentChildren }) {
@@ -79,7 +79,7 @@ function Product() {
   return (
     <a class="product" href="./">
       <Logo />
-      {texts.product}
+      {product}
     </a>
   )
 }
@@ -162,7 +162,7 @@ function SidebarEnd() {
           <span class="hidden-text">{words.profile}: </span>
           {name || email}
           <br />
-          <span class="soft">{texts.roles[role]}</span>
+          <span class="soft">{rolesTexts[role]}</span>
         </span>
       </a>
       <div class="row">

@@ -1,14 +1,14 @@
 /** A list of messages that the gateway sends, such as mails, with a filter by their state. */
 import type { ComponentChildren } from 'preact'
 import type { Resource } from '../api/resource.ts'
-import { texts } from '../texts.ts'
+import { partsTexts } from './texts.ts'
 import { Ago, Badge, type BadgeTone } from './facts.tsx'
 import { ChoiceFilter, cursorOf, Filters, NoRows, useQuery } from './filters.tsx'
 import { exactInstant, zoned } from './format.ts'
 import { Loaded } from './notes.tsx'
 import { Pager, Table, type Column } from './table.tsx'
 
-const words = texts.parts.messages
+const words = partsTexts.messages
 
 type Message<State extends string> = {
   readonly id: string

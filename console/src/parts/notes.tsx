@@ -2,10 +2,10 @@
 import type { ComponentChildren } from 'preact'
 import { ApiError } from '../api/client.ts'
 import type { Resource } from '../api/resource.ts'
-import { texts } from '../texts.ts'
+import { partsTexts } from './texts.ts'
 import { Icon, type IconName } from './icon.tsx'
 
-const { parts: words } = texts
+const words = partsTexts
 
 export type Tone = 'plain' | 'good' | 'warn' | 'bad'
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { texts } from '../texts.ts'
+import { product } from '../texts.ts'
 import type { ComponentChildren } from 'preact'
 
 /** Whether a page was shown before. The first one does not take the focus from the address bar. */
@@ -28,7 +28,7 @@ export function PageHead({
     hasNavigated = true
   }, [])
   useEffect(() => {
-    document.title = `${title} · ${texts.product}`
+    document.title = `${title} · ${product}`
   }, [title])
   return (
     <header class="page-head">

@@ -1,14 +1,14 @@
 /** What the forms of catalog rows share: fields named by their path in the row, the row as JSON, and what changes. */
 import { useState } from 'preact/hooks'
 import { ApiError } from '../api/client.ts'
-import { texts } from '../texts.ts'
+import { rowsTexts } from './texts.ts'
 import { ActionForm, TextArea, type FormValues } from './form.tsx'
 import { Table, type Column } from './table.tsx'
 
 /** A row of the catalog as JSON. Its fields depend on its kind. */
 export type Row = { readonly [field: string]: unknown }
 
-const words = texts.rows
+const words = rowsTexts
 
 /** These fields are numbers in a row. All others in forms are texts. */
 const numbers = new Set(['max_output_tokens', 'context_window', 'hold_duration_seconds', 'order', 'weight'])

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { answer, api, ApiError } from '../api/client.ts'
 import { useResource } from '../api/resource.ts'
 import type { components } from '../api/schema.d.ts'
-import { texts } from '../texts.ts'
+import { rowsTexts } from './texts.ts'
 import { ActionButton } from './action-button.tsx'
 import { Badge, Card, Instant, type BadgeTone } from './facts.tsx'
 import { Loaded } from './notes.tsx'
@@ -13,7 +13,7 @@ import { Actor } from './subject.tsx'
 export type RowEdit = components['schemas']['RowEdit']
 type Kind = components['schemas']['Revision']['changes'][number]['kind']
 
-const words = texts.rows
+const words = rowsTexts
 
 const tones = {
   added: 'good',

@@ -1,7 +1,7 @@
 /** Saves what the filters of a list select as CSV, not only the page that is shown. */
 import { useState } from 'preact/hooks'
 import { LINES_A_PAGE, readEveryPage, type ListPage } from '../api/every-page.ts'
-import { texts } from '../texts.ts'
+import { partsTexts } from './texts.ts'
 import { csvOfRows, download, type CsvColumn } from './csv.ts'
 import { messageOf } from './form.tsx'
 import { count } from './format.ts'
@@ -28,7 +28,7 @@ export function SaveListButton<Row>({
       const pages = (cursor: { readonly cursor?: string }) => read({ ...cursor, limit: LINES_A_PAGE })
       const { rows, isCut } = await readEveryPage(pages, { rowsMax: ROWS_MAX })
       download(`${name}.csv`, csvOfRows(rows, columns))
-      if (isCut) toast(texts.parts.csvCut(count(ROWS_MAX)), 'warn')
+      if (isCut) toast(partsTexts.csvCut(count(ROWS_MAX)), 'warn')
     } catch (error) {
       toast(messageOf(error as Error), 'bad')
     }
@@ -37,7 +37,7 @@ export function SaveListButton<Row>({
   return (
     <button type="button" class="button" disabled={isBusy} aria-busy={isBusy} onClick={() => void save()}>
       <Icon name="download" />
-      {texts.parts.saveCsv}
+      {partsTexts.saveCsv}
     </button>
   )
 }

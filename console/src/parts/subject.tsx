@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { isSeenBy, pages } from '../pages.ts'
 import { currentUser } from '../session.ts'
-import { texts } from '../texts.ts'
+import { partsTexts } from './texts.ts'
 import type { Column } from './table.tsx'
 
 /** The page of each kind of id, by its prefix. Requests also show jobs, holds and movements of money. */
@@ -82,7 +82,7 @@ export function Actor({ name }: { readonly name: string }) {
   return (
     <span title={name}>
       {href === undefined ? shown : <a href={href}>{shown}</a>}
-      {kind === 'token' && <span class="soft"> {texts.parts.tokenOf}</span>}
+      {kind === 'token' && <span class="soft"> {partsTexts.tokenOf}</span>}
     </span>
   )
 }

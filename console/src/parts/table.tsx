@@ -1,7 +1,7 @@
 /** Tables. A list of the gateway comes page by page; a list in memory is sorted and drawn as far as it is visible. */
 import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { texts } from '../texts.ts'
+import { partsTexts } from './texts.ts'
 import { useQuery } from './filters.tsx'
 import { count } from './format.ts'
 import { Icon } from './icon.tsx'
@@ -105,7 +105,7 @@ function Heading<Row>({
       {sortBy === undefined || onSort === undefined ? (
         label
       ) : (
-        <button type="button" title={texts.parts.sortBy(label)} onClick={onSort}>
+        <button type="button" title={partsTexts.sortBy(label)} onClick={onSort}>
           {label}
           <Icon name={order === undefined ? 'sort' : order.isDescending ? 'down' : 'up'} />
         </button>
@@ -199,10 +199,10 @@ export function Pager({
 }) {
   const [query, change] = useQuery()
   const isFirst = query['cursor'] === undefined
-  if (isFirst && next === null) return <p class="table-foot">{texts.parts.lines(count(shown))}</p>
+  if (isFirst && next === null) return <p class="table-foot">{partsTexts.lines(count(shown))}</p>
   return (
     <div class="table-foot">
-      <span>{texts.parts.lines(count(shown))}</span>
+      <span>{partsTexts.lines(count(shown))}</span>
       <span class="row">
         <button
           type="button"
@@ -210,7 +210,7 @@ export function Pager({
           disabled={isFirst}
           onClick={() => change({ cursor: '' }, 'push')}
         >
-          {texts.parts.first}
+          {partsTexts.first}
         </button>
         <button
           type="button"
@@ -218,7 +218,7 @@ export function Pager({
           disabled={next === null}
           onClick={() => change({ cursor: next ?? '' }, 'push')}
         >
-          {texts.parts.next}
+          {partsTexts.next}
         </button>
       </span>
     </div>

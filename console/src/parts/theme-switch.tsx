@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { texts } from '../texts.ts'
+import { themeTexts } from './texts.ts'
 import { Icon } from './icon.tsx'
 
 const themes = ['system', 'light', 'dark'] as const
@@ -16,14 +16,14 @@ export function ThemeSwitch() {
     apply(chosen)
   }
   return (
-    <div class="theme-switch" role="group" aria-label={texts.theme.label}>
+    <div class="theme-switch" role="group" aria-label={themeTexts.label}>
       {themes.map(name => (
         <button
           key={name}
           type="button"
           aria-pressed={theme === name}
-          aria-label={texts.theme[name]}
-          title={texts.theme[name]}
+          aria-label={themeTexts[name]}
+          title={themeTexts[name]}
           onClick={() => choose(name)}
         >
           <Icon name={name} />

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { useId, useLayoutEffect } from 'preact/hooks'
-import { texts } from '../texts.ts'
+import { partsTexts } from './texts.ts'
 import { Icon } from './icon.tsx'
 import { Note, type Tone } from './notes.tsx'
 
@@ -49,7 +49,7 @@ export function Toasts() {
             <button
               type="button"
               class="button quiet small"
-              aria-label={texts.parts.close}
+              aria-label={partsTexts.close}
               onClick={() => remove(id)}
             >
               <Icon name="close" />

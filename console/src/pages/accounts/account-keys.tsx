@@ -5,12 +5,12 @@ import { useResource } from '../../api/resource.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { keysTexts } from '../keys/texts.ts'
 import { FilteredKeys } from '../keys/key-table.tsx'
 import { NewKey } from '../keys/new-key.tsx'
 import { at, type TabProps } from './account-state.tsx'
 
-const words = texts.keys
+const words = keysTexts
 
 async function readKeys(account: string) {
   const [keys, projects] = await Promise.all([

@@ -2,7 +2,7 @@
 import { DefaultsCard } from '../keys/defaults.tsx'
 import { ModelLimits } from '../limits/model-limits.tsx'
 import { TermsCard } from '../limits/terms-card.tsx'
-import { texts } from '../../texts.ts'
+import { keysTexts } from '../keys/texts.ts'
 import type { TabProps } from './account-state.tsx'
 
 export function AccountLimits({ account, onChange }: TabProps) {
@@ -17,7 +17,7 @@ export function AccountLimits({ account, onChange }: TabProps) {
       />
       <DefaultsCard
         defaults={account.key_defaults}
-        text={texts.keys.accountDefaultsText}
+        text={keysTexts.accountDefaultsText}
         prefix="key_defaults."
         isClosed={isClosed}
         onSave={key_defaults => onChange({ key_defaults })}

@@ -13,11 +13,12 @@ import { Empty, Loaded } from '../../parts/notes.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { limitsTexts } from '../limits/texts.ts'
+import { projectsTexts } from '../projects/texts.ts'
 import { TermFields, writtenTerms } from '../limits/term-fields.tsx'
 import { at, type TabProps } from './account-state.tsx'
 
-const words = texts.projects
+const words = projectsTexts
 
 type Project = components['schemas']['Project']
 
@@ -140,7 +141,7 @@ function NewProject({
           required
           hasFocus
         />
-        <p class="soft">{texts.limits.emptyIsNone}</p>
+        <p class="soft">{limitsTexts.emptyIsNone}</p>
         <TermFields />
       </ActionForm>
     </Dialog>

@@ -1,9 +1,9 @@
 /** What all pages about accounts say of one: its state, and the calls about it. */
 import type { components } from '../../api/schema.d.ts'
 import { Badge, type BadgeTone } from '../../parts/facts.tsx'
-import { texts } from '../../texts.ts'
+import { accountsTexts } from './texts.ts'
 
-const words = texts.accounts
+const words = accountsTexts
 
 export type ListedAccount = components['schemas']['Account']
 export type Account = components['schemas']['LimitedAccount']

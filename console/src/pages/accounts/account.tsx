@@ -10,7 +10,7 @@ import { Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { mayGrant, mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { accountsTexts } from './texts.ts'
 import { AccountKeys } from './account-keys.tsx'
 import { AccountLimits } from './account-limits.tsx'
 import { AccountProjects } from './account-projects.tsx'
@@ -19,7 +19,7 @@ import { Debit, Grant } from './money-dialogs.tsx'
 import { AccountOverview } from './overview.tsx'
 import { Statement } from './statement.tsx'
 
-const words = texts.accounts
+const words = accountsTexts
 
 const tabs = ['overview', 'statement', 'keys', 'projects', 'limits'] as const
 type Tab = (typeof tabs)[number]

@@ -15,10 +15,10 @@ import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { accountsTexts } from './texts.ts'
 import { AccountBadge, stateOf, type ListedAccount } from './account-state.tsx'
 
-const words = texts.accounts
+const words = accountsTexts
 const ROWS = 50
 
 const columns: readonly Column<ListedAccount>[] = [

@@ -14,10 +14,10 @@ import { ActionForm, CheckField, MoneyField, SelectField, TextField } from '../.
 import { amountOf, money, nanosOf } from '../../parts/format.ts'
 import { toast } from '../../parts/toast.tsx'
 import { currentUser, mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { accountsTexts } from './texts.ts'
 import type { ListedAccount } from './account-state.tsx'
 
-const words = texts.accounts
+const words = accountsTexts
 const NOTE_LENGTH_MAX = 500
 
 type Credit = components['schemas']['Credit']
@@ -48,7 +48,7 @@ function NoteField() {
 }
 
 function said(credit: Credit, words: (amount: string) => string): void {
-  if (credit.is_repeat) toast(texts.accounts.wasDone, 'warn')
+  if (credit.is_repeat) toast(accountsTexts.wasDone, 'warn')
   else toast(words(money(credit.amount_usd.replace(/^-/, ''))))
 }
 

@@ -7,13 +7,15 @@ import { Cents, Figure, Figures } from '../../parts/facts.tsx'
 import { Filters, useQuery } from '../../parts/filters.tsx'
 import { amountOf, count, money, nanosOf } from '../../parts/format.ts'
 import { Loaded, Note } from '../../parts/notes.tsx'
-import { texts } from '../../texts.ts'
+import { accountsTexts } from './texts.ts'
+import { marginsTexts } from '../margins/texts.ts'
+import { chartsTexts } from '../../parts/texts.ts'
 import { readDayMargins, readTopMargins } from '../margins/read-margins.ts'
 import { SpendChart } from '../margins/spend-chart.tsx'
 import { AccountBadge, type Account, type TabProps } from './account-state.tsx'
 import { AccountSettings } from './settings.tsx'
 
-const words = texts.accounts
+const words = accountsTexts
 
 /** Without filters, so many days until today. */
 const DAYS = 30
@@ -50,7 +52,7 @@ export function AccountOverview({ account, onChange }: TabProps) {
           <DayFilter name="from" label={words.from} zone="UTC" otherwise={shown.at(0)} />
           <DayFilter name="to" label={words.to} zone="UTC" otherwise={shown.at(-1)} />
         </Filters>
-        {range.isCut && <Note tone="warn">{texts.margins.cut(DAYS_MAX)}</Note>}
+        {range.isCut && <Note tone="warn">{marginsTexts.cut(DAYS_MAX)}</Note>}
         <Loaded of={spend}>{spend => <SpendCharts of={spend} />}</Loaded>
       </div>
       <AccountSettings account={account} onChange={onChange} />
@@ -65,7 +67,7 @@ function SpendCharts({ of: { days, models } }: { readonly of: Spend }) {
     <div class="grid">
       <Chart
         title={words.spendByDay}
-        by={texts.charts.day}
+        by={chartsTexts.day}
         labels={days.map(({ day }) => day)}
         series={[{ label: words.spend, values: days.map(day => day.revenue_usd) }]}
         show={money}

@@ -17,11 +17,12 @@ import { money } from '../../parts/format.ts'
 import { Loaded } from '../../parts/notes.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { accountsTexts } from './texts.ts'
+import { partsTexts } from '../../parts/texts.ts'
 import { linesOf } from '../keys/key-fields.tsx'
 import type { Account, AccountChange, TabProps } from './account-state.tsx'
 
-const words = texts.accounts
+const words = accountsTexts
 
 export function AccountSettings({ account, onChange }: Pick<TabProps, 'account' | 'onChange'>) {
   const [isEditing, setEditing] = useState(false)
@@ -67,7 +68,7 @@ function Edit({
       <Loaded of={lists}>
         {({ data }) => (
           <ActionForm
-            submit={texts.parts.save}
+            submit={partsTexts.save}
             onCancel={onClose}
             onSubmit={async values => {
               await onChange(changeOf(values, account))

@@ -13,11 +13,12 @@ import { Empty, Loaded } from '../../parts/notes.tsx'
 import { SaveListButton } from '../../parts/save-list.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { accountsTexts } from './texts.ts'
+import { partsTexts } from '../../parts/texts.ts'
 import type { TabProps } from './account-state.tsx'
 import { Refund } from './money-dialogs.tsx'
 
-const words = texts.accounts
+const words = accountsTexts
 const ROWS = 50
 
 type Movement = components['schemas']['AdminMovement']
@@ -96,7 +97,7 @@ export function Statement({ account, onChanged }: TabProps) {
 
 function refundColumn(refund: (charge: Movement) => void): Column<Movement> {
   return {
-    label: texts.parts.actions,
+    label: partsTexts.actions,
     show: row =>
       isCharge(row) && (
         <button

@@ -19,9 +19,9 @@ import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Actor, Linked, pageIn, pageOfId } from '../../parts/subject.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
-import { texts } from '../../texts.ts'
+import { auditTexts } from './texts.ts'
 
-const words = texts.audit
+const words = auditTexts
 
 type Line = components['schemas']['AuditRow']
 type Asked = NonNullable<operations['listAudit']['parameters']['query']>

@@ -13,10 +13,10 @@ import { Actor } from '../../parts/subject.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { booksTexts } from './texts.ts'
 import { Verify } from './verify.tsx'
 
-const words = texts.books
+const words = booksTexts
 
 /** Older ones are in the audit log. */
 const BACKUPS_SHOWN = 20

@@ -14,9 +14,9 @@ import { Loaded, Note } from '../../parts/notes.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { verifyTexts } from './texts.ts'
 
-const words = texts.verify
+const words = verifyTexts
 
 type State = components['schemas']['VerificationState']
 type Problem = components['schemas']['Verification']['problems'][number]

@@ -14,9 +14,14 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { hasRole } from '../../session.ts'
 import { catalogTabs } from '../../pages.ts'
-import { texts } from '../../texts.ts'
+import { catalogTexts } from './texts.ts'
+import { modelsTexts } from '../models/texts.ts'
+import { priceListsTexts } from '../price-lists/texts.ts'
+import { providersTexts } from '../providers/texts.ts'
+import { rowsTexts } from '../../parts/texts.ts'
+import { navigationTexts } from '../../texts.ts'
 
-const words = texts.catalog
+const words = catalogTexts
 
 /** As JSON, which is what a call without `Accept: application/yaml` gets. */
 type Catalog = components['schemas']['Catalog']
@@ -31,15 +36,15 @@ export function CatalogPage() {
           {words.download}
         </a>
       </PageHead>
-      <Tabs label={texts.navigation.models} current="catalog" tabs={catalogTabs} />
+      <Tabs label={navigationTexts.models} current="catalog" tabs={catalogTabs} />
       <Loaded of={catalog}>
         {({ revision, updated_at: at, providers, models, price_lists: lists = [] }) => (
           <div class="stack">
             <Figures>
               <Figure label={words.revision} value={count(revision)} note={<Instant at={at} />} />
-              <Figure label={texts.providers.title} value={count(providers.length)} />
-              <Figure label={texts.models.title} value={count(models.length)} />
-              <Figure label={texts.priceLists.title} value={count(lists.length)} />
+              <Figure label={providersTexts.title} value={count(providers.length)} />
+              <Figure label={modelsTexts.title} value={count(models.length)} />
+              <Figure label={priceListsTexts.title} value={count(lists.length)} />
             </Figures>
             {hasRole('owner') ? (
               <Import key={revision} onStored={catalog.reload} />
@@ -61,7 +66,7 @@ function Import({ onStored }: { readonly onStored: () => void }) {
   return (
     <Card title={words.import}>
       <ActionForm
-        submit={texts.rows.preview}
+        submit={rowsTexts.preview}
         onSubmit={async values => {
           const yaml = values['yaml'] ?? ''
           show({ text: yaml, changes: (await putYaml(yaml, { dry_run: 'true' })) as CatalogChanges })

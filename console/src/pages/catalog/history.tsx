@@ -15,9 +15,11 @@ import { Pager, Table, type Column } from '../../parts/table.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { hasRole } from '../../session.ts'
 import { catalogTabs } from '../../pages.ts'
-import { texts } from '../../texts.ts'
+import { catalogTexts } from './texts.ts'
+import { rowsTexts } from '../../parts/texts.ts'
+import { navigationTexts } from '../../texts.ts'
 
-const words = texts.catalog
+const words = catalogTexts
 
 type Revision = components['schemas']['Revision']
 
@@ -26,7 +28,7 @@ const columns: readonly Column<Revision>[] = [
   { label: zoned(words.at), show: ({ at }) => <ListedInstant at={at} /> },
   { label: words.who, show: ({ actor }) => <span title={actor}>{nameOf(actor)}</span> },
   { label: words.action, show: ({ action }) => action },
-  { label: texts.rows.changes, mayWrap: true, show: revision => changedText(revision) },
+  { label: rowsTexts.changes, mayWrap: true, show: revision => changedText(revision) },
 ]
 
 /** The e-mail address of `user:ada@example.com (usr_…)`. Others, such as `admin`, are shown whole. */
@@ -39,7 +41,7 @@ const NAMES_MAX = 5
 
 function changedText({ changes, change_count: total }: Revision): string {
   const shown = changes.slice(0, NAMES_MAX)
-  const names = shown.map(({ id, change }) => `${id} (${texts.rows.kindsOfChange[change].toLowerCase()})`)
+  const names = shown.map(({ id, change }) => `${id} (${rowsTexts.kindsOfChange[change].toLowerCase()})`)
   const more = total - shown.length
   return [...names, ...(more > 0 ? [words.more(count(more))] : [])].join(', ')
 }
@@ -61,7 +63,7 @@ export function CatalogHistory() {
   return (
     <>
       <PageHead title={words.history} lead={words.historyLead} />
-      <Tabs label={texts.navigation.models} current="catalog/history" tabs={catalogTabs} />
+      <Tabs label={navigationTexts.models} current="catalog/history" tabs={catalogTabs} />
       <Loaded of={history}>
         {({ data, next }) =>
           data.length === 0 ? (
@@ -128,7 +130,7 @@ function actions(onBack: (revision: number) => Promise<void>, current: number | 
       <span class="row">
         <Compare revision={revision} />
         {revision === current ? (
-          <Badge>{texts.rows.isCurrent}</Badge>
+          <Badge>{rowsTexts.isCurrent}</Badge>
         ) : (
           <button
             type="button"

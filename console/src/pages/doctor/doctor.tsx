@@ -6,9 +6,10 @@ import { Loaded, Note } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { systemTabs } from '../../pages.ts'
-import { texts } from '../../texts.ts'
+import { doctorTexts } from './texts.ts'
+import { navigationTexts } from '../../texts.ts'
 
-const words = texts.doctor
+const words = doctorTexts
 
 type Check = {
   readonly name: string
@@ -42,7 +43,7 @@ export function Doctor() {
           {words.again}
         </button>
       </PageHead>
-      <Tabs label={texts.navigation.system} current="doctor" tabs={systemTabs} />
+      <Tabs label={navigationTexts.system} current="doctor" tabs={systemTabs} />
       <Loaded of={report}>
         {({ ok, checks }) => (
           <div class="stack">

@@ -4,10 +4,10 @@ import { Card } from '../../parts/facts.tsx'
 import { bytes } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Note } from '../../parts/notes.tsx'
-import { texts } from '../../texts.ts'
+import { jobsTexts } from './texts.ts'
 import type { Job } from './job.tsx'
 
-const words = texts.jobs
+const words = jobsTexts
 
 /** The pictures or the clip that a job has made. */
 export function JobResults({ of: job }: { readonly of: Job }) {

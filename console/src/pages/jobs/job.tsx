@@ -9,11 +9,11 @@ import { Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { pageIn, Subject } from '../../parts/subject.tsx'
 import { Timeline } from '../../parts/timeline.tsx'
-import { texts } from '../../texts.ts'
+import { jobsTexts } from './texts.ts'
 import { JobResults } from './job-results.tsx'
 import { jobTones } from './jobs.tsx'
 
-const words = texts.jobs
+const words = jobsTexts
 
 export type Job = components['schemas']['JobDetails']
 

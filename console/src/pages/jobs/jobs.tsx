@@ -10,9 +10,9 @@ import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { accountColumn } from '../../parts/subject.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
-import { texts } from '../../texts.ts'
+import { jobsTexts } from './texts.ts'
 
-const words = texts.jobs
+const words = jobsTexts
 
 type Job = components['schemas']['Job']
 type Asked = NonNullable<operations['listJobs']['parameters']['query']>

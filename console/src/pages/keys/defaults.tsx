@@ -10,11 +10,13 @@ import { count } from '../../parts/format.ts'
 import { Loaded } from '../../parts/notes.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { keysTexts } from './texts.ts'
+import { limitsTexts } from '../limits/texts.ts'
+import { partsTexts } from '../../parts/texts.ts'
 import { periods, rates, TermFields, termsIn } from '../limits/term-fields.tsx'
 import { restrictionFacts, RestrictionFields, restrictionsIn } from './key-fields.tsx'
 
-const words = texts.keys
+const words = keysTexts
 
 export type Defaults = Omit<components['schemas']['KeyDefaults'], 'warnings'>
 
@@ -67,7 +69,7 @@ export function DefaultsCard({
       {isEditing && (
         <Dialog title={words.defaults} isWide onClose={() => setEditing(false)}>
           <ActionForm
-            submit={texts.parts.save}
+            submit={partsTexts.save}
             onCancel={() => setEditing(false)}
             onSubmit={async values => {
               await onSave({
@@ -98,12 +100,12 @@ function factsOf(defaults: Defaults, isGateway: boolean) {
     ...restrictionFacts(defaults, isGateway ? words.every : words.inherited),
     ...rates.flatMap(rate => {
       const limit = limits[rate]
-      return limit === null ? [] : [[texts.limits.rates[rate], count(limit)] as const]
+      return limit === null ? [] : [[limitsTexts.rates[rate], count(limit)] as const]
     }),
     ...periods.flatMap(period =>
       budgets[period] === null
         ? []
-        : [[texts.limits.budgetOf[period], <Money of={budgets[period]} />] as const],
+        : [[limitsTexts.budgetOf[period], <Money of={budgets[period]} />] as const],
     ),
   ] as const
 }

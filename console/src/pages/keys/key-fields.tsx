@@ -1,9 +1,9 @@
 /** What a key may use, as fields of a form: models, routes and addresses, and the end of a key. */
 import { CheckField, TextArea, TextField, type FormValues } from '../../parts/form.tsx'
 import type { components } from '../../api/schema.d.ts'
-import { texts } from '../../texts.ts'
+import { keysTexts } from './texts.ts'
 
-const words = texts.keys
+const words = keysTexts
 
 export type ListedKey = components['schemas']['ApiKey']
 export type LimitedKey = components['schemas']['LimitedKey']

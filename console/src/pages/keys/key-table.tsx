@@ -6,10 +6,10 @@ import { Ago, Badge, type BadgeTone } from '../../parts/facts.tsx'
 import { day } from '../../parts/format.ts'
 import { accountColumn } from '../../parts/subject.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
-import { texts } from '../../texts.ts'
+import { keysTexts } from './texts.ts'
 import type { ListedKey } from './key-fields.tsx'
 
-const words = texts.keys
+const words = keysTexts
 
 type KeyOfAccount = components['schemas']['KeyOfAccount']
 type KeyState = keyof typeof words.states

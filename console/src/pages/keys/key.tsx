@@ -13,7 +13,8 @@ import { Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { keysTexts } from './texts.ts'
+import { partsTexts } from '../../parts/texts.ts'
 import { ModelLimits } from '../limits/model-limits.tsx'
 import { TermsCard } from '../limits/terms-card.tsx'
 import {
@@ -27,7 +28,7 @@ import {
 import { KeyBadge, stateOf } from './key-table.tsx'
 import { Rotate, Secrets } from './secrets.tsx'
 
-const words = texts.keys
+const words = keysTexts
 
 /** A key with its account, which only the search names, and the name of its project. */
 type Owned = LimitedKey & {
@@ -228,7 +229,7 @@ function Edit({
   return (
     <Dialog title={words.edit} isWide onClose={onClose}>
       <ActionForm
-        submit={texts.parts.save}
+        submit={partsTexts.save}
         onCancel={onClose}
         onSubmit={async values => {
           const { name = '' } = values

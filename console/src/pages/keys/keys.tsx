@@ -10,11 +10,11 @@ import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Pager } from '../../parts/table.tsx'
 import { toast } from '../../parts/toast.tsx'
-import { texts } from '../../texts.ts'
+import { keysTexts } from './texts.ts'
 import { GatewayDefaults } from './defaults.tsx'
 import { KeysWithAccounts } from './key-table.tsx'
 
-const words = texts.keys
+const words = keysTexts
 
 export function Keys() {
   const { route } = useLocation()

@@ -5,12 +5,13 @@ import { Dialog, OnceDialog } from '../../parts/dialog.tsx'
 import { Secret } from '../../parts/facts.tsx'
 import { ActionForm, SelectField, TextField, type FormValues } from '../../parts/form.tsx'
 import { Note } from '../../parts/notes.tsx'
-import { texts } from '../../texts.ts'
+import { keysTexts } from './texts.ts'
+import { partsTexts } from '../../parts/texts.ts'
 import { BudgetFields, LimitFields, writtenTerms } from '../limits/term-fields.tsx'
 import { apiUrl } from '../playground/snippets.ts'
 import { ExpiryField, expiryIn, RestrictionFields, restrictionsIn } from './key-fields.tsx'
 
-const words = texts.keys
+const words = keysTexts
 
 type OpenProject = { readonly id: string; readonly name: string }
 
@@ -50,7 +51,7 @@ export function NewKey({
             label={words.project}
             name="project"
             choices={[
-              { value: '', label: texts.parts.none },
+              { value: '', label: partsTexts.none },
               ...projects.map(({ id, name }) => ({ value: id, label: name })),
             ]}
           />

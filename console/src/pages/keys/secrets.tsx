@@ -7,11 +7,12 @@ import { ActionForm, SelectField } from '../../parts/form.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { keysTexts } from './texts.ts'
+import { partsTexts } from '../../parts/texts.ts'
 import { SecretDialog } from './new-key.tsx'
 import type { ListedKey } from './key-fields.tsx'
 
-const words = texts.keys
+const words = keysTexts
 
 type KeySecret = ListedKey['secrets'][number]
 
@@ -29,7 +30,7 @@ export function Secrets({
     ? [
         ...listed,
         {
-          label: texts.parts.actions,
+          label: partsTexts.actions,
           show: secret =>
             isLive(secret) && (
               <button

@@ -9,11 +9,12 @@ import { count } from '../../parts/format.ts'
 import { Table, type Column } from '../../parts/table.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { limitsTexts } from './texts.ts'
+import { partsTexts } from '../../parts/texts.ts'
 import { periods, rates, TermFields, termsIn, type Terms } from './term-fields.tsx'
 import type { UsedTerms } from './terms-card.tsx'
 
-const words = texts.limits
+const words = limitsTexts
 
 type ModelRow = { readonly model: string; readonly terms: UsedTerms }
 export type ModelTermsChange = Readonly<Record<string, Terms | null>>
@@ -100,7 +101,7 @@ const columns: readonly Column<ModelRow>[] = [
 
 function actionColumn(ask: (asking: Asking) => void): Column<ModelRow> {
   return {
-    label: texts.parts.actions,
+    label: partsTexts.actions,
     show: row => (
       <span class="row">
         <button
@@ -138,7 +139,7 @@ function AddModel({ onSave, onClose }: Saving) {
   return (
     <Dialog title={words.addModelTitle} onClose={onClose}>
       <ActionForm
-        submit={texts.parts.save}
+        submit={partsTexts.save}
         onCancel={onClose}
         onSubmit={values => onSave(model, termsIn(values, prefix))}
       >
@@ -167,7 +168,7 @@ function EditModel({ model, terms, onSave, onClose }: ModelRow & Saving) {
   return (
     <Dialog title={words.editOf(model)} onClose={onClose}>
       <ActionForm
-        submit={texts.parts.save}
+        submit={partsTexts.save}
         onCancel={onClose}
         onSubmit={values => onSave(model, termsIn(values, prefix))}
       >

@@ -1,8 +1,8 @@
 /** The limits and budgets of an account, a project, a key or new keys, as fields of a form. */
 import { MoneyField, TextField, type FormValues } from '../../parts/form.tsx'
-import { texts } from '../../texts.ts'
+import { limitsTexts } from './texts.ts'
 
-const words = texts.limits
+const words = limitsTexts
 
 export const rates = ['requests_per_minute', 'tokens_per_minute', 'concurrent_requests'] as const
 export const periods = ['day', 'week', 'month', 'total'] as const

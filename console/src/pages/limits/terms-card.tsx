@@ -7,10 +7,11 @@ import { count, nanosOf, percent } from '../../parts/format.ts'
 import { Table, type Column } from '../../parts/table.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { limitsTexts } from './texts.ts'
+import { partsTexts } from '../../parts/texts.ts'
 import { periods, rates, TermFields, termsIn, type Period, type Terms } from './term-fields.tsx'
 
-const words = texts.limits
+const words = limitsTexts
 
 type BudgetUse = {
   readonly spent_usd: string
@@ -46,7 +47,7 @@ export function TermsCard({
       {isEditing && (
         <Dialog title={title} onClose={() => setEditing(false)}>
           <ActionForm
-            submit={texts.parts.save}
+            submit={partsTexts.save}
             onCancel={() => setEditing(false)}
             onSubmit={async values => {
               await onSave(termsIn(values))

@@ -17,9 +17,9 @@ import { Empty, Loaded, Note } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Subject } from '../../parts/subject.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { mailTexts } from './texts.ts'
 
-const words = texts.mail
+const words = mailTexts
 
 type Message = components['schemas']['MailMessage']
 type State = components['schemas']['MailState']

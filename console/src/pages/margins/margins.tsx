@@ -18,11 +18,12 @@ import { count, money, nanosOf, percent } from '../../parts/format.ts'
 import { Empty, Loaded, Note } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
-import { texts } from '../../texts.ts'
+import { marginsTexts } from './texts.ts'
+import { chartsTexts } from '../../parts/texts.ts'
 import { askMargins, groupLabel, groups, shareOf, type Group, type Margin } from './read-margins.ts'
 import { SandboxShare } from './sandbox-share.tsx'
 
-const words = texts.margins
+const words = marginsTexts
 
 const ROWS = 50
 const DAYS = 30
@@ -112,7 +113,7 @@ function MarginChart({
   return (
     <Chart
       title={words.chart}
-      by={by === 'day' ? texts.charts.day : words.groups[by]}
+      by={by === 'day' ? chartsTexts.day : words.groups[by]}
       labels={by === 'day' ? days : margins.map(margin => groupLabel(by, margin))}
       series={[
         { label: words.revenue, values: shown.map(margin => margin?.revenue_usd ?? '0') },
@@ -155,7 +156,7 @@ function columnsOf(by: Group): readonly Column<Margin>[] {
   })
   return [
     {
-      label: by === 'day' ? texts.charts.day : words.groups[by],
+      label: by === 'day' ? chartsTexts.day : words.groups[by],
       show: margin => <GroupName by={by} margin={margin} />,
       sortBy: margin => groupLabel(by, margin),
     },

@@ -4,7 +4,7 @@ import { LINES_A_PAGE, readEveryPage } from '../../api/every-page.ts'
 import type { components, operations } from '../../api/schema.d.ts'
 import { ROWS_DRAWN } from '../../parts/chart.tsx'
 import { nanosOf, plotted } from '../../parts/format.ts'
-import { texts } from '../../texts.ts'
+import { marginsTexts } from './texts.ts'
 
 export type Margin = components['schemas']['Margin']
 export const groups = ['model', 'provider', 'account', 'key', 'project', 'day'] as const
@@ -57,7 +57,7 @@ function dates({ from, to }: Range): Range {
 export function groupLabel(by: Group, margin: Margin): string {
   const named = by === 'account' || by === 'key' || by === 'project' ? margin[`${by}_name`] : undefined
   const label = named ?? margin[by] ?? ''
-  return label === '' ? texts.margins.without[by] : label
+  return label === '' ? marginsTexts.without[by] : label
 }
 
 /** The margin as a part of the revenue. Only a percentage, which may be rounded. */

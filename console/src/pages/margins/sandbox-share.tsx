@@ -3,7 +3,7 @@ import { answer, api } from '../../api/client.ts'
 import type { Range } from '../../api/days.ts'
 import { useResource } from '../../api/resource.ts'
 import { amountOf, moneyToCents, nanosOf } from '../../parts/format.ts'
-import { texts } from '../../texts.ts'
+import { marginsTexts } from './texts.ts'
 import { readTopMargins } from './read-margins.ts'
 
 export function SandboxShare({ range, account }: { readonly range: Range; readonly account?: string }) {
@@ -19,5 +19,5 @@ export function SandboxShare({ range, account }: { readonly range: Range; readon
   })
   // Without an answer there is nothing to add to the figures, which say themselves if they cannot be read.
   if (share.value === undefined || share.value === 0n) return null
-  return <p class="soft">{texts.margins.ofSandbox(moneyToCents(amountOf(share.value)))}</p>
+  return <p class="soft">{marginsTexts.ofSandbox(moneyToCents(amountOf(share.value)))}</p>
 }

@@ -1,10 +1,10 @@
 /** A chart of what customers spent, by model or by account. */
 import { Chart } from '../../parts/chart.tsx'
 import { money } from '../../parts/format.ts'
-import { texts } from '../../texts.ts'
+import { chartsTexts } from '../../parts/texts.ts'
 import { groupLabel, type Margin, type TopMargins } from './read-margins.ts'
 
-const words = texts.charts
+const words = chartsTexts
 
 export function SpendChart({
   title,

@@ -3,7 +3,7 @@ import { answer, api } from '../../api/client.ts'
 import { editFrom, type ReadRow } from '../../api/edit-conflict.ts'
 import type { components } from '../../api/schema.d.ts'
 import type { Row } from '../../parts/row-form.tsx'
-import { texts } from '../../texts.ts'
+import { rowsTexts } from '../../parts/texts.ts'
 
 export type ModelPreview = components['schemas']['ModelPreview']
 type NewModelRow = components['schemas']['NewModelRow']
@@ -46,5 +46,5 @@ function editModel<Result>(
   read: ReadRow<Row>,
   edit: (revision: number) => Promise<Result>,
 ): Promise<Result> {
-  return editFrom(read, { reread: () => readModel(id), edit, changed: texts.rows.changed(id) })
+  return editFrom(read, { reread: () => readModel(id), edit, changed: rowsTexts.changed(id) })
 }

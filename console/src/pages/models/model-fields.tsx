@@ -3,10 +3,10 @@ import { useState } from 'preact/hooks'
 import { CheckField, MoneyField, SelectField, TextField, type FormValues } from '../../parts/form.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { editedRow, fieldOf, type Row } from '../../parts/row-form.tsx'
-import { texts } from '../../texts.ts'
+import { modelsTexts } from './texts.ts'
 import { kinds, modeOf, priceFields, type Kind, type PriceMode } from './prices.ts'
 
-const words = texts.models
+const words = modelsTexts
 
 const engines = [
   'family-a',

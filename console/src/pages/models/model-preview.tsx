@@ -3,10 +3,11 @@ import { Confirm } from '../../parts/dialog.tsx'
 import { Facts, Money } from '../../parts/facts.tsx'
 import { Note } from '../../parts/notes.tsx'
 import { FieldChanges } from '../../parts/row-form.tsx'
-import { texts } from '../../texts.ts'
+import { modelsTexts } from './texts.ts'
+import { partsTexts, rowsTexts } from '../../parts/texts.ts'
 import type { ModelPreview } from './model-calls.ts'
 
-const words = texts.models
+const words = modelsTexts
 
 export function PreviewDialog({
   id,
@@ -23,14 +24,14 @@ export function PreviewDialog({
   return (
     <Confirm
       title={isNew ? words.previewNew(id) : words.preview(id)}
-      action={isNew ? words.create : texts.parts.save}
+      action={isNew ? words.create : partsTexts.save}
       isDanger={false}
       isWide
       onConfirm={onStore}
       onClose={onClose}
     >
-      {!isNew && fields.length === 0 && <p>{texts.rows.nothingChanges}</p>}
-      {fields.length > 0 && <FieldChanges of={fields} label={texts.rows.changes} />}
+      {!isNew && fields.length === 0 && <p>{rowsTexts.nothingChanges}</p>}
+      {fields.length > 0 && <FieldChanges of={fields} label={rowsTexts.changes} />}
       {example !== null && <Example of={example} isNew={isNew} />}
       {isLoss && <Note tone="warn">{words.loss}</Note>}
       <p class="soft">{words.takesEffect}</p>

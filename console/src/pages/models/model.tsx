@@ -14,14 +14,15 @@ import { RowHistory } from '../../parts/row-history.tsx'
 import { RowJson, RowViewSwitch, useRowView, type Row } from '../../parts/row-form.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { modelsTexts } from './texts.ts'
+import { rowsTexts } from '../../parts/texts.ts'
 import { previewModel, readModel, readProviders, storeModel, type ModelPreview } from './model-calls.ts'
 import { ModelFields, rowOfForm } from './model-fields.tsx'
 import { PreviewDialog } from './model-preview.tsx'
 import { Margin } from './models.tsx'
 import { priceText, type Kind } from './prices.ts'
 
-const words = texts.models
+const words = modelsTexts
 const parent = { href: 'models', label: words.title }
 
 export function ModelPage() {
@@ -195,15 +196,15 @@ function Editor({
     // The id in the JSON can be changed to that of another model.
     const isOther = isNew || id !== idOf(base)
     if (isOther && (await readModel(id)).row !== undefined)
-      throw new ApiError(409, texts.rows.taken(id), { param: 'id' })
+      throw new ApiError(409, rowsTexts.taken(id), { param: 'id' })
     show({ row, preview: await previewModel(id, row, read) })
   }
   return (
     <Card title={isNew ? words.row : words.edit} actions={<RowViewSwitch view={view} onChange={setView} />}>
       {view === 'json' ? (
-        <RowJson row={base} submit={texts.rows.preview} onSubmit={preview} />
+        <RowJson row={base} submit={rowsTexts.preview} onSubmit={preview} />
       ) : (
-        <ActionForm submit={texts.rows.preview} onSubmit={values => preview(rowOfForm(base, values))}>
+        <ActionForm submit={rowsTexts.preview} onSubmit={values => preview(rowOfForm(base, values))}>
           <ModelFields row={base} isNew={isNew} providers={providers} />
         </ActionForm>
       )}

@@ -17,11 +17,12 @@ import type { Row } from '../../parts/row-form.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { mayOperate } from '../../session.ts'
 import { catalogTabs } from '../../pages.ts'
-import { texts } from '../../texts.ts'
+import { modelsTexts } from './texts.ts'
+import { navigationTexts } from '../../texts.ts'
 import { readModels, readProviders } from './model-calls.ts'
 import { kinds, marginOf, priceText, type Kind } from './prices.ts'
 
-const words = texts.models
+const words = modelsTexts
 
 type Listed = {
   readonly id: string
@@ -71,7 +72,7 @@ export function Models() {
       <PageHead title={words.title} lead={words.lead}>
         {add}
       </PageHead>
-      <Tabs label={texts.navigation.models} current="models" tabs={catalogTabs} />
+      <Tabs label={navigationTexts.models} current="models" tabs={catalogTabs} />
       <Loaded of={models}>
         {({ models: all, hasProvider }) => (
           <div class="stack">

@@ -1,12 +1,12 @@
 /** The prices of a model: which fields they have, how they read in a list, and the margin. */
 import { amountOf, money, nanosOf } from '../../parts/format.ts'
 import { fieldOf, type Row } from '../../parts/row-form.tsx'
-import { texts } from '../../texts.ts'
+import { modelsTexts } from './texts.ts'
 
 export type Kind = 'chat' | 'embedding' | 'image' | 'video'
 export const kinds: readonly Kind[] = ['chat', 'embedding', 'image', 'video']
 
-const words = texts.models
+const words = modelsTexts
 
 const tokenImageFields = [
   'text_input_per_mtok',

@@ -8,9 +8,10 @@ import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { systemTabs } from '../../pages.ts'
-import { texts } from '../../texts.ts'
+import { nodesTexts } from './texts.ts'
+import { navigationTexts } from '../../texts.ts'
 
-const words = texts.nodes
+const words = nodesTexts
 
 type Node = components['schemas']['Nodes']['data'][number]
 
@@ -47,7 +48,7 @@ export function Nodes() {
           {words.again}
         </button>
       </PageHead>
-      <Tabs label={texts.navigation.system} current="nodes" tabs={systemTabs} />
+      <Tabs label={navigationTexts.system} current="nodes" tabs={systemTabs} />
       <Loaded of={nodes} lines={2}>
         {({ data }) =>
           data.length === 0 ? (

@@ -7,13 +7,13 @@ import { Chart } from '../../parts/chart.tsx'
 import { ChoiceFilter, Filters, useQuery } from '../../parts/filters.tsx'
 import { count, money } from '../../parts/format.ts'
 import { Loaded, Note } from '../../parts/notes.tsx'
-import { texts } from '../../texts.ts'
+import { chartsTexts } from '../../parts/texts.ts'
 import { readDayMargins, readTopMargins, type Margin } from '../margins/read-margins.ts'
 import { SandboxShare } from '../margins/sandbox-share.tsx'
 import { SpendChart } from '../margins/spend-chart.tsx'
 import { Latency } from './latency.tsx'
 
-const words = texts.charts
+const words = chartsTexts
 
 /** Counts of requests are kept for 92 days. */
 const SPANS = ['7', '90'] as const

@@ -5,9 +5,9 @@ import { Card } from '../../parts/facts.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Loaded } from '../../parts/notes.tsx'
 import { hasRole, mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { firstStepsTexts } from './texts.ts'
 
-const words = texts.firstSteps
+const words = firstStepsTexts
 
 export function FirstSteps() {
   const done = useResource('first steps', readDone)

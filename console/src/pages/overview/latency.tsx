@@ -7,9 +7,9 @@ import { Chart } from '../../parts/chart.tsx'
 import { useQuery } from '../../parts/filters.tsx'
 import { milliseconds } from '../../parts/format.ts'
 import { Loaded } from '../../parts/notes.tsx'
-import { texts } from '../../texts.ts'
+import { chartsTexts } from '../../parts/texts.ts'
 
-const words = texts.charts
+const words = chartsTexts
 
 type RequestGroup = components['schemas']['RequestGroup']
 type Shown = { readonly range: Range; readonly turn: number; readonly byDay: readonly RequestGroup[] }

@@ -8,13 +8,13 @@ import { Badge, Card, Figure, Figures } from '../../parts/facts.tsx'
 import { count, milliseconds, money, moneyToCents, percent } from '../../parts/format.ts'
 import { Loaded, Note } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { texts } from '../../texts.ts'
+import { overviewTexts } from './texts.ts'
 import { mayOperate } from '../../session.ts'
 import { readTopMargins, shareOf } from '../margins/read-margins.ts'
 import { Charts } from './charts.tsx'
 import { FirstSteps } from './first-steps.tsx'
 
-const words = texts.overview
+const words = overviewTexts
 
 export type OverviewFacts = components['schemas']['Overview']
 

@@ -4,13 +4,13 @@ import { ApiError } from '../../api/client.ts'
 import { Badge } from '../../parts/facts.tsx'
 import { count, milliseconds, money } from '../../parts/format.ts'
 import { messageOf } from '../../parts/form.tsx'
-import { texts } from '../../texts.ts'
+import { playgroundTexts } from './texts.ts'
 import { call, chatEvents, requestIdOf, type Message } from './gateway-calls.ts'
 import { Composer } from './composer.tsx'
 import { estimatedCost, tokensOf } from './estimate.ts'
 import type { Model, Trial } from './playground.tsx'
 
-const words = texts.playground
+const words = playgroundTexts
 
 export type Outcome = {
   readonly costUsd?: string | undefined

@@ -2,9 +2,9 @@ import { useRef } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
 import { TextArea } from '../../parts/form.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { texts } from '../../texts.ts'
+import { playgroundTexts } from './texts.ts'
 
-const words = texts.playground
+const words = playgroundTexts
 
 /** Where a prompt is written and sent. Enter sends it, and Shift with Enter begins a line. */
 export function Composer({

@@ -5,9 +5,9 @@
 import { answer, api, ApiError, errorOf } from '../../api/client.ts'
 import { gatewayUrl } from '../../base.ts'
 import { currentUser } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { playgroundTexts } from './texts.ts'
 
-const words = texts.playground
+const words = playgroundTexts
 
 const KEY_MS = 3_600_000
 /** A key is replaced before it can expire during a request. */

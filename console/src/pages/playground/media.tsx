@@ -3,13 +3,13 @@ import { useEffect, useState } from 'preact/hooks'
 import { newIdempotencyKey } from '../../api/idempotency-key.ts'
 import { TextField } from '../../parts/form.tsx'
 import { money } from '../../parts/format.ts'
-import { texts } from '../../texts.ts'
+import { playgroundTexts } from './texts.ts'
 import { OutcomeLine, type Outcome } from './chat.tsx'
 import { Composer } from './composer.tsx'
 import { call, runJob, type JobReply } from './gateway-calls.ts'
 import type { Trial } from './playground.tsx'
 
-const words = texts.playground
+const words = playgroundTexts
 
 type MediaKind = 'image' | 'video'
 

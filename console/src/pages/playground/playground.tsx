@@ -10,13 +10,13 @@ import { SelectField, TextField } from '../../parts/form.tsx'
 import { amountOf, money, nanosOf } from '../../parts/format.ts'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { texts } from '../../texts.ts'
+import { playgroundTexts } from './texts.ts'
 import { Chat } from './chat.tsx'
 import { Media } from './media.tsx'
 import { SnippetView } from './snippet-view.tsx'
 import type { Kind } from './snippets.ts'
 
-const words = texts.playground
+const words = playgroundTexts
 
 const kinds = ['chat', 'image', 'video'] as const satisfies readonly Kind[]
 

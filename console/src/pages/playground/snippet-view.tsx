@@ -2,10 +2,10 @@
 import { useState } from 'preact/hooks'
 import { Code } from '../../parts/facts.tsx'
 import { SelectField } from '../../parts/form.tsx'
-import { texts } from '../../texts.ts'
+import { playgroundTexts } from './texts.ts'
 import { languages, snippet, type Kind, type Language } from './snippets.ts'
 
-const words = texts.playground
+const words = playgroundTexts
 
 export function SnippetView({
   kind,

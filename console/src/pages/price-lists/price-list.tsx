@@ -16,13 +16,14 @@ import { parsedRow, valueText } from '../../parts/row-form.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { priceListsTexts } from './texts.ts'
+import { partsTexts, rowsTexts } from '../../parts/texts.ts'
 
 export type PriceListRow = components['schemas']['PriceListRow']
 type Preview = components['schemas']['PriceListPreview']
 type PriceChange = components['schemas']['PriceChange']
 
-const words = texts.priceLists
+const words = priceListsTexts
 const parent = { href: 'price-lists', label: words.title }
 
 async function readList(id: string): Promise<ReadRow<PriceListRow>> {
@@ -38,7 +39,7 @@ function putList(
 ): Promise<PriceListRow | Preview> {
   return editFrom(read, {
     reread: () => readList(row.id),
-    changed: texts.rows.changed(row.id),
+    changed: rowsTexts.changed(row.id),
     edit: revision => {
       const query = { revision, ...(isPreview && { dry_run: 'true' as const }) }
       const params = { path: { list: row.id }, query }
@@ -58,8 +59,8 @@ const previewColumns: readonly Column<PriceChange>[] = [
   { label: words.model, show: ({ model }) => model },
   { label: words.pricesAfter, mayWrap: true, show: ({ after }) => <code>{valueText(after.pricing)}</code> },
   { label: words.of, mayWrap: true, show: ({ example }) => <span class="soft">{example.of}</span> },
-  { label: texts.rows.before, isNumber: true, show: ({ example }) => <Money of={example.before_usd} /> },
-  { label: texts.rows.after, isNumber: true, show: ({ example }) => <Money of={example.after_usd} /> },
+  { label: rowsTexts.before, isNumber: true, show: ({ example }) => <Money of={example.before_usd} /> },
+  { label: rowsTexts.after, isNumber: true, show: ({ example }) => <Money of={example.after_usd} /> },
 ]
 
 export function PriceListPage() {
@@ -147,11 +148,11 @@ function Editor({
       actions={before !== undefined && <Delete id={before.id} />}
     >
       <ActionForm
-        submit={texts.rows.preview}
+        submit={rowsTexts.preview}
         onSubmit={async values => {
           const row = rowOfForm(values, before)
           if (before === undefined && (await readList(row.id)).row !== undefined)
-            throw new ApiError(409, texts.rows.taken(row.id), { param: 'id' })
+            throw new ApiError(409, rowsTexts.taken(row.id), { param: 'id' })
           show({ row, preview: (await putList(row, read, true)) as Preview })
         }}
       >
@@ -207,7 +208,7 @@ function PreviewDialog({
   return (
     <Confirm
       title={words.preview(row.id)}
-      action={texts.parts.save}
+      action={partsTexts.save}
       isDanger={false}
       isWide
       onConfirm={async () => {
@@ -221,7 +222,7 @@ function PreviewDialog({
         <p>{words.noPriceChanges}</p>
       ) : (
         <Table
-          label={texts.rows.changes}
+          label={rowsTexts.changes}
           rows={preview.changes}
           columns={previewColumns}
           keyOf={({ model }) => model}

@@ -9,10 +9,11 @@ import { SearchedTable } from '../../parts/searched-table.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { mayOperate } from '../../session.ts'
 import { catalogTabs } from '../../pages.ts'
-import { texts } from '../../texts.ts'
+import { priceListsTexts } from './texts.ts'
+import { navigationTexts } from '../../texts.ts'
 import type { PriceListRow } from './price-list.tsx'
 
-const words = texts.priceLists
+const words = priceListsTexts
 
 const columns: readonly Column<PriceListRow>[] = [
   {
@@ -52,7 +53,7 @@ export function PriceLists() {
       <PageHead title={words.title} lead={words.lead}>
         {add}
       </PageHead>
-      <Tabs label={texts.navigation.models} current="price-lists" tabs={catalogTabs} />
+      <Tabs label={navigationTexts.models} current="price-lists" tabs={catalogTabs} />
       <Loaded of={lists}>
         {({ data }) =>
           data.length === 0 ? (

@@ -10,11 +10,12 @@ import { Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { currentUser, enter, leave } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { profileTexts } from './texts.ts'
+import { roleMeaningsTexts, rolesTexts } from '../../texts.ts'
 import { SessionTable } from './session-table.tsx'
 import { Totp } from './totp.tsx'
 
-const words = texts.profile
+const words = profileTexts
 const PASSWORD_LENGTH_MIN = 12
 
 export function Profile() {
@@ -29,7 +30,7 @@ export function Profile() {
               of={[
                 [words.name, user.name],
                 [words.email, user.email],
-                [words.role, `${texts.roles[user.role]}. ${texts.roleMeanings[user.role]}`],
+                [words.role, `${rolesTexts[user.role]}. ${roleMeaningsTexts[user.role]}`],
                 ...(user.role === 'support' ? [[words.grants, money(user.grants_per_day_usd)] as const] : []),
               ]}
             />

@@ -3,9 +3,9 @@ import { Ago, Badge } from '../../parts/facts.tsx'
 import { messageOf } from '../../parts/form.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { toast } from '../../parts/toast.tsx'
-import { texts } from '../../texts.ts'
+import { profileTexts } from './texts.ts'
 
-const words = texts.profile
+const words = profileTexts
 
 /** The sessions of a user. `onEnd` is absent if they can only be read. */
 export function SessionTable({

@@ -8,9 +8,10 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { ActionForm, TextField } from '../../parts/form.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { currentUser, enter, readSession } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { profileTexts } from './texts.ts'
+import { signInTexts } from '../sign-in/texts.ts'
 
-const words = texts.profile
+const words = profileTexts
 
 type Key = { readonly secret: string; readonly uri: string }
 
@@ -78,7 +79,7 @@ function Proof({
         <>
           <p>{text}</p>
           <TextField
-            label={texts.signIn.password}
+            label={signInTexts.password}
             name="password"
             type="password"
             autoComplete="current-password"

@@ -14,13 +14,16 @@ import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { accountsTexts } from '../accounts/texts.ts'
+import { keysTexts } from '../keys/texts.ts'
+import { projectsTexts } from './texts.ts'
+import { chartsTexts, partsTexts } from '../../parts/texts.ts'
 import { ProjectBadge } from '../accounts/account-projects.tsx'
 import { KeyTable } from '../keys/key-table.tsx'
 import { NewKey } from '../keys/new-key.tsx'
 import { TermsCard } from '../limits/terms-card.tsx'
 
-const words = texts.projects
+const words = projectsTexts
 
 type LimitedProject = components['schemas']['LimitedProject']
 
@@ -45,7 +48,7 @@ export function ProjectPage() {
   const { value, reload } = read
   const parent =
     value === undefined
-      ? { href: 'accounts', label: texts.accounts.title }
+      ? { href: 'accounts', label: accountsTexts.title }
       : { href: `accounts/${value.account.id}/projects`, label: words.projectsOf(value.account.name) }
   const change = async (body: components['schemas']['ProjectChange']) => {
     await answer(api.PATCH('/admin/api/projects/{project}', { ...at(id), body }))
@@ -63,9 +66,9 @@ export function ProjectPage() {
           <div class="stack">
             <Usage project={project} keyNames={new Map(keys.map(({ id, name }) => [id, name]))} />
             <TermsCard terms={project} isClosed={project.closed_at !== null} onSave={change} />
-            <Card title={texts.keys.title}>
+            <Card title={keysTexts.title}>
               {keys.length === 0 ? (
-                <Empty title={texts.keys.empty} text={words.noKeys} />
+                <Empty title={keysTexts.empty} text={words.noKeys} />
               ) : (
                 <KeyTable keys={keys} />
               )}
@@ -89,7 +92,7 @@ function Actions({ project, onRename, onChanged }: ActionProps) {
   return (
     <>
       <button type="button" class="button primary" onClick={() => ask('key')}>
-        {texts.keys.new}
+        {keysTexts.new}
       </button>
       <button type="button" class="button" onClick={() => ask('rename')}>
         {words.rename}
@@ -151,7 +154,7 @@ function Rename({
   return (
     <Dialog title={words.rename} onClose={onClose}>
       <ActionForm
-        submit={texts.parts.save}
+        submit={partsTexts.save}
         onCancel={onClose}
         onSubmit={async ({ name = '' }) => {
           await onRename(name)
@@ -201,7 +204,7 @@ function Usage({
           <div class="grid">
             <Chart
               title={words.spendBy[by]}
-              by={by === 'day' ? texts.charts.day : words.grains[by]}
+              by={by === 'day' ? chartsTexts.day : words.grains[by]}
               labels={data.map(group => {
                 const name = group[by] ?? ''
                 return by === 'key' ? keyNames.get(name) || name : name

@@ -3,7 +3,7 @@ import { answer, api } from '../../api/client.ts'
 import { editFrom, type ReadRow } from '../../api/edit-conflict.ts'
 import type { components } from '../../api/schema.d.ts'
 import type { Row } from '../../parts/row-form.tsx'
-import { texts } from '../../texts.ts'
+import { rowsTexts } from '../../parts/texts.ts'
 
 export type ProviderState = components['schemas']['ProviderState']
 export type ProviderPreview = components['schemas']['ProviderPreview']
@@ -40,7 +40,7 @@ function putProvider(
 ) {
   return editFrom(read, {
     reread: () => readProvider(id),
-    changed: texts.rows.changed(id),
+    changed: rowsTexts.changed(id),
     edit: revision => {
       const query = { revision, ...(isPreview && { dry_run: 'true' as const }) }
       const params = { path: { provider: id }, query }

@@ -3,9 +3,9 @@ import { useState } from 'preact/hooks'
 import { RadioField, TextField, type Choice, type FormValues } from '../../parts/form.tsx'
 import { Note } from '../../parts/notes.tsx'
 import { editedRow, fieldOf, type Row } from '../../parts/row-form.tsx'
-import { texts } from '../../texts.ts'
+import { providersTexts } from './texts.ts'
 
-const words = texts.providers
+const words = providersTexts
 const STORED = '<stored>'
 const ENVIRONMENT = 'env:'
 

@@ -6,10 +6,10 @@ import { milliseconds } from '../../parts/format.ts'
 import { Note } from '../../parts/notes.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { providersTexts } from './texts.ts'
 import { testProvider, type ProviderState } from './provider-calls.ts'
 
-const words = texts.providers
+const words = providersTexts
 
 const tones = { healthy: 'good', failing: 'warn', half_open: 'warn', open: 'bad' } as const satisfies Record<
   ProviderState['state'],

@@ -14,7 +14,8 @@ import { FieldChanges, fieldOf, RowJson, RowViewSwitch, useRowView, type Row } f
 import { RowHistory } from '../../parts/row-history.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { hasRole } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { providersTexts } from './texts.ts'
+import { partsTexts, rowsTexts } from '../../parts/texts.ts'
 import { known, type Known } from './known.ts'
 import {
   previewProvider,
@@ -26,7 +27,7 @@ import {
 import { keyOf, ProviderFields, rowOfForm } from './provider-fields.tsx'
 import { StateCard } from './provider-state.tsx'
 
-const words = texts.providers
+const words = providersTexts
 const parent = { href: 'providers', label: words.title }
 
 type Read = Awaited<ReturnType<typeof readProvider>>
@@ -91,7 +92,7 @@ function History({
       {shown !== undefined && (
         <Confirm
           title={words.preview(id)}
-          action={texts.parts.save}
+          action={partsTexts.save}
           isDanger={shown.preview.loses_key}
           isWide
           onConfirm={async () => {
@@ -111,10 +112,10 @@ function History({
 function PreviewOfRow({ of: { is_new: isNew, fields, loses_key: losesKey } }: { of: ProviderPreview }) {
   return (
     <>
-      {!isNew && fields.length === 0 && <p>{texts.rows.nothingChanges}</p>}
-      {fields.length > 0 && <FieldChanges of={fields} label={texts.rows.changes} />}
-      {losesKey && <Note tone="warn">{texts.rows.losesKey}</Note>}
-      <p class="soft">{texts.rows.keyStays}</p>
+      {!isNew && fields.length === 0 && <p>{rowsTexts.nothingChanges}</p>}
+      {fields.length > 0 && <FieldChanges of={fields} label={rowsTexts.changes} />}
+      {losesKey && <Note tone="warn">{rowsTexts.losesKey}</Note>}
+      <p class="soft">{rowsTexts.keyStays}</p>
     </>
   )
 }
@@ -130,7 +131,7 @@ function Settings({ row }: { readonly row: Row }) {
             [words.key, words.keys[keyOf(row)]],
           ]}
         />
-        <Code text={JSON.stringify(row, null, 2)} label={texts.rows.json} />
+        <Code text={JSON.stringify(row, null, 2)} label={rowsTexts.json} />
         <p class="soft">{words.onlyOwners}</p>
       </div>
     </Card>
@@ -158,7 +159,7 @@ function Edit({ id, read, row, onChanged }: EditProps) {
     <Card title={words.settings} actions={<RowViewSwitch view={view} onChange={setView} />}>
       <div class="stack">
         {view === 'json' ? (
-          <RowJson row={row} submit={texts.parts.save} onSubmit={store} />
+          <RowJson row={row} submit={partsTexts.save} onSubmit={store} />
         ) : isSandbox ? (
           <p class="soft">{words.sandbox}</p>
         ) : (
@@ -205,7 +206,7 @@ export function EditProviderForm({
   const { row = {} } = read
   return (
     <ActionForm
-      submit={texts.parts.save}
+      submit={partsTexts.save}
       onSubmit={async values => {
         await storeProvider(id, rowOfForm(row, values), read)
         toast(words.stored(id))
@@ -243,7 +244,7 @@ export function NewProviderForm({ onStored }: { readonly onStored: (id: string) 
             onSubmit={async entered => {
               const { service: _, id = '', ...values } = entered
               if (data.some(provider => provider.id === id))
-                throw new ApiError(409, texts.rows.taken(id), { param: 'id' })
+                throw new ApiError(409, rowsTexts.taken(id), { param: 'id' })
               await storeProvider(id, rowOfForm({ id, ...chosen.row }, values), { row: undefined, revision })
               toast(words.stored(id))
               onStored(id)

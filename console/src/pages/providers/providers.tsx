@@ -8,13 +8,13 @@ import { fieldOf, type Row } from '../../parts/row-form.tsx'
 import { SearchedTable } from '../../parts/searched-table.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { hasRole } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { providersTexts } from './texts.ts'
 import { Newcomer } from '../models/models.tsx'
 import { readProviders, readProviderStates, type ProviderState } from './provider-calls.ts'
 import { keyOf } from './provider-fields.tsx'
 import { StateBadge } from './provider-state.tsx'
 
-const words = texts.providers
+const words = providersTexts
 
 type Listed = { readonly id: string; readonly row: Row; readonly state: ProviderState | undefined }
 

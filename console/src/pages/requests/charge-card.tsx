@@ -3,9 +3,9 @@ import type { components } from '../../api/schema.d.ts'
 import { Card, Facts, Instant, Money } from '../../parts/facts.tsx'
 import { count, money } from '../../parts/format.ts'
 import { Table, type Column } from '../../parts/table.tsx'
-import { texts } from '../../texts.ts'
+import { chargeTexts } from './texts.ts'
 
-const words = texts.charge
+const words = chargeTexts
 
 type Charge = NonNullable<components['schemas']['AdminRequestPage']['charge']>
 type Item = NonNullable<Charge['arithmetic']>['items'][number]

@@ -1,12 +1,13 @@
 /** The steps of a request in their order: from its arrival, over the calls of providers, to its charge and its refunds. */
 import { milliseconds, money } from '../../parts/format.ts'
 import type { TimelineStep } from '../../parts/timeline.tsx'
-import { texts } from '../../texts.ts'
+import { jobsTexts } from '../jobs/texts.ts'
+import { requestsTexts } from './texts.ts'
 import { jobTones } from '../jobs/jobs.tsx'
 import type { RequestPage } from './request.tsx'
 
-const words = texts.requests.steps
-const { jobs: jobWords } = texts
+const words = requestsTexts.steps
+const jobWords = jobsTexts
 
 /** Steps of the same instant keep the order in which they are made here. */
 export function stepsOf(page: RequestPage): readonly TimelineStep[] {

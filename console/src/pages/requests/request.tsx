@@ -9,12 +9,12 @@ import { Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { pageIn, Subject } from '../../parts/subject.tsx'
 import { Timeline } from '../../parts/timeline.tsx'
-import { texts } from '../../texts.ts'
+import { requestsTexts } from './texts.ts'
 import { ChargeCard } from './charge-card.tsx'
 import { stepsOf } from './request-steps.ts'
 import { whatToDo } from './what-to-do.ts'
 
-const words = texts.requests
+const words = requestsTexts
 
 export type RequestPage = components['schemas']['AdminRequestPage']
 type MovementPage = components['schemas']['AdminMovementPage']

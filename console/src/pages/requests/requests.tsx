@@ -27,9 +27,9 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { SaveListButton } from '../../parts/save-list.tsx'
 import { accountColumn } from '../../parts/subject.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
-import { texts } from '../../texts.ts'
+import { requestsTexts } from './texts.ts'
 
-const words = texts.requests
+const words = requestsTexts
 
 export type RecordedRequest = components['schemas']['AdminRequest']
 type Asked = NonNullable<operations['listAdminRequests']['parameters']['query']>

@@ -1,9 +1,9 @@
 /** What an operator can do about a refused or failed request, with the page where it is done. */
 import { pageIn, pageOfId } from '../../parts/subject.tsx'
-import { texts } from '../../texts.ts'
+import { requestsTexts } from './texts.ts'
 import type { RequestPage } from './request.tsx'
 
-const words = texts.requests.advice
+const words = requestsTexts.advice
 
 export type Advice = {
   readonly text: string

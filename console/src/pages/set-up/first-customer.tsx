@@ -3,9 +3,10 @@ import { useRef } from 'preact/hooks'
 import { answer, api, ApiError } from '../../api/client.ts'
 import { newIdempotencyKey } from '../../api/idempotency-key.ts'
 import { ActionForm, MoneyField, TextField, type FormValues } from '../../parts/form.tsx'
-import { texts } from '../../texts.ts'
+import { accountsTexts } from '../accounts/texts.ts'
+import { setUpTexts } from './texts.ts'
 
-const words = texts.setUp
+const words = setUpTexts
 
 export type Customer = {
   readonly account: string
@@ -50,7 +51,7 @@ export function FirstCustomer({ onMade }: { readonly onMade: (customer: Customer
       <TextField
         label={words.customerName}
         name="name"
-        hint={texts.accounts.nameHint}
+        hint={accountsTexts.nameHint}
         maxLength={100}
         autoComplete="off"
         required

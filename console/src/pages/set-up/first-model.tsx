@@ -5,12 +5,14 @@ import { ActionForm, MoneyField, SelectField, TextField, type FormValues } from 
 import { money } from '../../parts/format.ts'
 import { fieldOf, type Row } from '../../parts/row-form.tsx'
 import { toast } from '../../parts/toast.tsx'
-import { texts } from '../../texts.ts'
+import { modelsTexts } from '../models/texts.ts'
+import { setUpTexts } from './texts.ts'
+import { rowsTexts } from '../../parts/texts.ts'
 import { previewModel, readModel, storeModel, type ModelPreview } from '../models/model-calls.ts'
 import { PreviewDialog } from '../models/model-preview.tsx'
 import { withMargin } from '../models/prices.ts'
 
-const words = texts.setUp
+const words = setUpTexts
 
 const mediaKinds = { image: ['per_image'], video: ['per_second'] } as const
 const text = ['input_per_mtok', 'output_per_mtok'] as const
@@ -41,7 +43,7 @@ export function FirstModel({
     const row = firstRow({ provider: fieldOf(provider, 'id'), kind, costs, percent }, values)
     const id = fieldOf(row, 'id')
     const read = await readModel(id)
-    if (read.row !== undefined) throw new ApiError(409, texts.rows.taken(id), { param: 'id' })
+    if (read.row !== undefined) throw new ApiError(409, rowsTexts.taken(id), { param: 'id' })
     show({ row, preview: await previewModel(id, row, read) })
   }
   return (
@@ -49,27 +51,27 @@ export function FirstModel({
       <ActionForm submit={words.preview} onSubmit={submit}>
         <div class="row-fields">
           <TextField
-            label={texts.models.upstreamModel}
+            label={modelsTexts.upstreamModel}
             name="upstreams[0].model"
             hint={words.upstreamHint}
             autoComplete="off"
             required
           />
-          <TextField label={texts.models.id} name="id" hint={words.idHint} autoComplete="off" />
+          <TextField label={modelsTexts.id} name="id" hint={words.idHint} autoComplete="off" />
           {kinds.length > 1 && (
             <SelectField
-              label={texts.models.kind}
+              label={modelsTexts.kind}
               name="kind"
               value={kind}
-              choices={kinds.map(value => ({ value, label: texts.models.kinds[value] }))}
+              choices={kinds.map(value => ({ value, label: modelsTexts.kinds[value] }))}
               onChange={setKind}
             />
           )}
           {kind === 'video' && (
             <TextField
-              label={texts.models.engine}
+              label={modelsTexts.engine}
               name="engine"
-              hint={texts.models.engineHint}
+              hint={modelsTexts.engineHint}
               defaultValue="family-c"
               required
             />
@@ -85,7 +87,7 @@ export function FirstModel({
           onStore={async () => {
             const id = fieldOf(shown.row, 'id')
             await storeModel(id, shown.row, { row: undefined, revision: shown.preview.revision })
-            toast(texts.models.stored(id))
+            toast(modelsTexts.stored(id))
             onStored(id)
           }}
         />
@@ -111,7 +113,7 @@ function PriceFields({
       {names.map(name => (
         <MoneyField
           key={name}
-          label={words.cost(texts.models.priceNames[name])}
+          label={words.cost(modelsTexts.priceNames[name])}
           name={`upstreams[0].cost.${name}`}
           required
           hint={priceHint(withMargin(costs[name] ?? '', percent))}
@@ -131,7 +133,7 @@ function PriceFields({
       {kind === 'chat' && (
         <>
           <TextField
-            label={texts.models.limitNames.max_output_tokens}
+            label={modelsTexts.limitNames.max_output_tokens}
             name="max_output_tokens"
             type="number"
             min={1}
@@ -140,7 +142,7 @@ function PriceFields({
             required
           />
           <TextField
-            label={texts.models.limitNames.context_window}
+            label={modelsTexts.limitNames.context_window}
             name="context_window"
             type="number"
             min={1}

@@ -6,12 +6,13 @@ import { Secret } from '../../parts/facts.tsx'
 import { money } from '../../parts/format.ts'
 import { Loaded, Note } from '../../parts/notes.tsx'
 import { fieldOf } from '../../parts/row-form.tsx'
-import { texts } from '../../texts.ts'
+import { keysTexts } from '../keys/texts.ts'
+import { setUpTexts } from './texts.ts'
 import { readModel } from '../models/model-calls.ts'
 import { SnippetView } from '../playground/snippet-view.tsx'
 import type { Kind } from '../playground/snippets.ts'
 
-const words = texts.setUp
+const words = setUpTexts
 
 export function FirstRequest({
   account,
@@ -34,8 +35,8 @@ export function FirstRequest({
         </p>
       ) : (
         <>
-          <p>{texts.keys.shownOnce}</p>
-          <Secret text={secret} label={texts.keys.copyKey} />
+          <p>{keysTexts.shownOnce}</p>
+          <Secret text={secret} label={keysTexts.copyKey} />
         </>
       )}
       <Loaded of={read} lines={3}>

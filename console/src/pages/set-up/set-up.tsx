@@ -9,7 +9,7 @@ import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { fieldOf, type Row } from '../../parts/row-form.tsx'
 import { hasRole } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { setUpTexts } from './texts.ts'
 import { EditProviderForm, NewProviderForm } from '../providers/provider.tsx'
 import { readProvider, readProviders } from '../providers/provider-calls.ts'
 import { TestCall } from '../providers/provider-state.tsx'
@@ -17,7 +17,7 @@ import { FirstCustomer, type Customer } from './first-customer.tsx'
 import { FirstModel } from './first-model.tsx'
 import { FirstRequest } from './first-request.tsx'
 
-const words = texts.setUp
+const words = setUpTexts
 
 export function SetUp() {
   const [{ provider = '' }] = useQuery()

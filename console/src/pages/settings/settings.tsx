@@ -7,9 +7,10 @@ import { Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { systemTabs } from '../../pages.ts'
-import { texts } from '../../texts.ts'
+import { settingsTexts } from './texts.ts'
+import { navigationTexts } from '../../texts.ts'
 
-const words = texts.settings
+const words = settingsTexts
 
 type Setting = {
   readonly section: string
@@ -64,7 +65,7 @@ export function Settings() {
   return (
     <>
       <PageHead title={words.title} lead={words.lead} />
-      <Tabs label={texts.navigation.system} current="settings" tabs={systemTabs} />
+      <Tabs label={navigationTexts.system} current="settings" tabs={systemTabs} />
       <Filters>
         <SearchFilter />
         <ChoiceFilter

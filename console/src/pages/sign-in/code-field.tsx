@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks'
 import type { JSX } from 'preact'
 import { ApiError } from '../../api/client.ts'
 import { TextField, type FormValues } from '../../parts/form.tsx'
-import { texts } from '../../texts.ts'
+import { signInTexts } from './texts.ts'
 
-const words = texts.signIn
+const words = signInTexts
 
 /**
  * A form whose submission may need a one-time code: if the gateway answers `code_needed`, `field` is the field for it,

@@ -6,11 +6,12 @@ import { Facts } from '../../parts/facts.tsx'
 import { ActionForm, TextField } from '../../parts/form.tsx'
 import { Failure, Loading, Note } from '../../parts/notes.tsx'
 import { enter } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { linkTexts, signInTexts } from './texts.ts'
+import { rolesTexts } from '../../texts.ts'
 import { useCodeField } from './code-field.tsx'
 import { Gate } from './gate.tsx'
 
-const words = texts.link
+const words = linkTexts
 
 const PASSWORD_LENGTH_MIN = 12
 
@@ -18,7 +19,7 @@ export function LinkPage({ token, onDone }: { readonly token: string; readonly o
   const { value, error, reload } = useResource(token, () => consoleApi.link(token))
   if (error !== undefined) return <Invalid error={error} onRetry={reload} onDone={onDone} />
   return (
-    <Gate title={value === undefined ? texts.signIn.title : words.title[value.kind]}>
+    <Gate title={value === undefined ? signInTexts.title : words.title[value.kind]}>
       {value === undefined ? <Loading lines={3} /> : <LinkForm link={value} token={token} onDone={onDone} />}
     </Gate>
   )
@@ -38,7 +39,7 @@ function Invalid({
     <Gate title={words.invalid}>
       {isUsed ? <Note tone="warn">{words.invalidText}</Note> : <Failure error={error} onRetry={onRetry} />}
       <button type="button" class="button" onClick={onDone}>
-        {texts.signIn.back}
+        {signInTexts.back}
       </button>
     </Gate>
   )
@@ -66,7 +67,7 @@ function LinkForm({
         <Facts
           of={[
             [words.email, email],
-            [words.role, texts.roles[role]],
+            [words.role, rolesTexts[role]],
           ]}
         />
       )}

@@ -7,11 +7,12 @@ import { Code } from '../../parts/facts.tsx'
 import { ActionForm, TextField } from '../../parts/form.tsx'
 import { Loaded, Note } from '../../parts/notes.tsx'
 import { enter } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { resetTexts, signInTexts } from './texts.ts'
 import { useCodeField } from './code-field.tsx'
 import { Gate } from './gate.tsx'
 
-const { signIn: words, reset: resetWords } = texts
+const words = signInTexts
+const resetWords = resetTexts
 
 /** `hasEnded`: a session ran out while it was used. */
 export function SignIn({ hasEnded }: { readonly hasEnded: boolean }) {

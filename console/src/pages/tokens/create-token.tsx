@@ -3,9 +3,9 @@ import { answer, api, ApiError } from '../../api/client.ts'
 import type { components } from '../../api/schema.d.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { ActionForm, CheckField, MoneyField, TextField } from '../../parts/form.tsx'
-import { texts } from '../../texts.ts'
+import { tokensTexts } from './texts.ts'
 
-const words = texts.tokens
+const words = tokensTexts
 
 export type AdminToken = components['schemas']['AdminToken']
 type Scope = AdminToken['scopes'][number]

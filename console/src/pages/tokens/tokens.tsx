@@ -11,10 +11,10 @@ import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
 import { toast } from '../../parts/toast.tsx'
-import { texts } from '../../texts.ts'
+import { tokensTexts } from './texts.ts'
 import { CreateToken, type AdminToken } from './create-token.tsx'
 
-const words = texts.tokens
+const words = tokensTexts
 
 const toneOf = { active: 'good', expired: 'plain', revoked: 'bad' } as const
 

@@ -9,9 +9,9 @@ import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { accountColumn } from '../../parts/subject.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
-import { texts } from '../../texts.ts'
+import { lossesTexts, usageTexts } from './texts.ts'
 
-const words = texts.losses
+const words = lossesTexts
 
 type Loss = components['schemas']['Loss']
 
@@ -41,10 +41,10 @@ const columns: readonly Column<Loss>[] = [
 export function UsageTabs({ current }: { readonly current: 'usage' | 'usage/losses' }) {
   return (
     <Tabs
-      label={texts.usage.title}
+      label={usageTexts.title}
       current={current}
       tabs={[
-        { href: 'usage', label: texts.usage.title },
+        { href: 'usage', label: usageTexts.title },
         { href: 'usage/losses', label: words.title },
       ]}
     />

@@ -2,9 +2,9 @@
 import type { components } from '../../api/schema.d.ts'
 import type { CsvColumn } from '../../parts/csv.ts'
 import { count, nanosOf } from '../../parts/format.ts'
-import { texts } from '../../texts.ts'
+import { usageTexts } from './texts.ts'
 
-const words = texts.usage
+const words = usageTexts
 
 type Charge = components['schemas']['AdminCharge']
 type Refund = components['schemas']['AdminRefund']

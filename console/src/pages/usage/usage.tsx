@@ -15,7 +15,8 @@ import { Empty, Loaded, Note } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { accountColumn } from '../../parts/subject.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
-import { texts } from '../../texts.ts'
+import { usageTexts } from './texts.ts'
+import { partsTexts } from '../../parts/texts.ts'
 import { UsageTabs } from './losses.tsx'
 import {
   lineOf,
@@ -26,7 +27,7 @@ import {
   type UsageRow,
 } from './usage-line.ts'
 
-const words = texts.usage
+const words = usageTexts
 
 /** Read when the page opens. */
 const LINES_AT_FIRST = 2000
@@ -179,7 +180,7 @@ function Lines({ lines }: { readonly lines: readonly UsageLine[] }) {
           onClick={() => download('charges.csv', csvOfRows(shown, savedColumns))}
         >
           <Icon name="download" />
-          {texts.parts.csv}
+          {partsTexts.csv}
         </button>
       </div>
     </>

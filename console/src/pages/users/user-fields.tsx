@@ -6,16 +6,18 @@ import type { components } from '../../api/schema.d.ts'
 import { OnceDialog } from '../../parts/dialog.tsx'
 import { MoneyField, RadioField, type Choice } from '../../parts/form.tsx'
 import { Note } from '../../parts/notes.tsx'
-import { texts } from '../../texts.ts'
+import { usersTexts } from './texts.ts'
+import { partsTexts } from '../../parts/texts.ts'
+import { roleMeaningsTexts, rolesTexts } from '../../texts.ts'
 
 export type ListedUser = components['schemas']['User']
 
-const words = texts.users
+const words = usersTexts
 
 const roles: readonly Choice<Role>[] = (['owner', 'operator', 'support', 'viewer'] as const).map(value => ({
   value,
-  label: texts.roles[value],
-  hint: texts.roleMeanings[value],
+  label: rolesTexts[value],
+  hint: roleMeaningsTexts[value],
 }))
 
 /** The role, and for support the amount of credit that it may grant. */
@@ -52,7 +54,7 @@ export function LinkDialog({
       lead={words.linkText}
       text={link}
       copy={words.copyLink}
-      done={texts.parts.close}
+      done={partsTexts.close}
       onClose={onClose}
     >
       {isMailed ? <p role="status">{words.mailed(email)}</p> : <NotMailed to={email} />}

@@ -11,11 +11,12 @@ import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { changeOwn, currentUser } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { usersTexts } from './texts.ts'
+import { partsTexts } from '../../parts/texts.ts'
 import { SessionTable } from '../profile/session-table.tsx'
 import { LinkDialog, RoleFields, toneOf, type ListedUser, type NewLink } from './user-fields.tsx'
 
-const words = texts.users
+const words = usersTexts
 
 export function UserPage() {
   const id = useRoute().params['user'] ?? ''
@@ -52,7 +53,7 @@ function Edit({ user, onChanged }: Props) {
   return (
     <Card title={words.edit}>
       <ActionForm
-        submit={texts.parts.save}
+        submit={partsTexts.save}
         onSubmit={async ({ name = '', role, grants_per_day_usd }) => {
           const body = { name, role: role as Role, grants_per_day_usd: grants_per_day_usd || null }
           await answer(api.PATCH('/admin/api/users/{user}', { ...at(user.id), body }))

@@ -11,10 +11,11 @@ import { Icon } from '../../parts/icon.tsx'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Pager, Table, type Column } from '../../parts/table.tsx'
-import { texts } from '../../texts.ts'
+import { usersTexts } from './texts.ts'
+import { rolesTexts } from '../../texts.ts'
 import { LinkDialog, RoleFields, toneOf, type ListedUser, type NewLink } from './user-fields.tsx'
 
-const words = texts.users
+const words = usersTexts
 
 const columns: readonly Column<ListedUser>[] = [
   {
@@ -23,7 +24,7 @@ const columns: readonly Column<ListedUser>[] = [
     sortBy: ({ name, email }) => name || email,
   },
   { label: words.email, show: ({ email }) => email, sortBy: ({ email }) => email },
-  { label: words.role, show: ({ role }) => texts.roles[role], sortBy: ({ role }) => role },
+  { label: words.role, show: ({ role }) => rolesTexts[role], sortBy: ({ role }) => role },
   {
     label: words.state,
     show: ({ state }) => <Badge tone={toneOf[state]}>{words.states[state]}</Badge>,

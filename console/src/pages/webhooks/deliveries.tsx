@@ -15,9 +15,9 @@ import { Empty } from '../../parts/notes.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { deliveriesTexts } from './texts.ts'
 
-const words = texts.deliveries
+const words = deliveriesTexts
 
 type Delivery = components['schemas']['WebhookDelivery']
 

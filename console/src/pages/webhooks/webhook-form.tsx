@@ -1,9 +1,9 @@
 import type { components } from '../../api/schema.d.ts'
 import { OnceDialog } from '../../parts/dialog.tsx'
 import { CheckField, TextField, type FormValues } from '../../parts/form.tsx'
-import { texts } from '../../texts.ts'
+import { webhooksTexts } from './texts.ts'
 
-const words = texts.webhooks
+const words = webhooksTexts
 
 export type Webhook = components['schemas']['Webhook']
 export type EventType = Webhook['events'][number]

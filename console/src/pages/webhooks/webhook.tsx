@@ -13,11 +13,12 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { Subject } from '../../parts/subject.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { webhooksTexts } from './texts.ts'
+import { partsTexts } from '../../parts/texts.ts'
 import { Deliveries } from './deliveries.tsx'
 import { chosenEvents, SecretDialog, WebhookFields, webhookTones, type Webhook } from './webhook-form.tsx'
 
-const words = texts.webhooks
+const words = webhooksTexts
 
 export function WebhookPage() {
   const id = useRoute().params['webhook'] ?? ''
@@ -173,13 +174,13 @@ function Edit({ webhook, onClose, onChanged }: Props & { readonly onClose: () =>
   return (
     <Dialog title={words.editTitle} isWide onClose={onClose}>
       <ActionForm
-        submit={texts.parts.save}
+        submit={partsTexts.save}
         onCancel={onClose}
         onSubmit={async values => {
           const { url = '', note = '' } = values
           const body = { url, note, events: chosenEvents(values) }
           await answer(api.PATCH('/admin/api/webhooks/{webhook}', { ...at(webhook.id), body }))
-          toast(texts.parts.saved)
+          toast(partsTexts.saved)
           onChanged()
           onClose()
         }}

@@ -13,10 +13,10 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { Subject } from '../../parts/subject.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { mayOperate } from '../../session.ts'
-import { texts } from '../../texts.ts'
+import { webhooksTexts } from './texts.ts'
 import { chosenEvents, SecretDialog, WebhookFields, webhookTones, type Webhook } from './webhook-form.tsx'
 
-const words = texts.webhooks
+const words = webhooksTexts
 
 const columns: readonly Column<Webhook>[] = [
   { label: words.url, show: ({ id, url }) => <a href={`webhooks/${id}`}>{url}</a>, sortBy: ({ url }) => url },

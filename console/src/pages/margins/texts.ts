@@ -1,0 +1,40 @@
+import { counted } from '../../parts/counted.ts'
+
+export const marginsTexts = {
+  title: 'Margins',
+  lead: 'What customers paid, what it cost you, and what is left. Without dates: the current month.',
+  by: 'By',
+  from: 'From',
+  to: 'To',
+  account: 'Account',
+  groups: {
+    model: 'Model',
+    provider: 'Provider',
+    account: 'Account',
+    key: 'Key',
+    project: 'Project',
+    day: 'Day',
+  },
+  without: {
+    model: 'No model',
+    provider: 'No provider',
+    account: 'No account',
+    key: 'No key',
+    project: 'No project',
+    day: 'No day',
+  },
+  chart: 'Revenue and margin',
+  chargeCount: 'Charges',
+  charges: (count: string) => counted(count, 'charge'),
+  revenue: 'Revenue',
+  cost: 'Provider cost',
+  losses: 'Losses',
+  margin: 'Margin',
+  share: 'Margin, %',
+  withoutCost: (count: string) =>
+    `The provider cost of ${counted(count, 'charge')} is not known, so the margin is too high. Give each model a cost.`,
+  ofSandbox: (amount: string) => `${amount} of the revenue is of the sandbox, for which nobody pays.`,
+  cut: (days: number) => `A report has at most ${days} days, so this one begins later.`,
+  empty: 'No charges in this time',
+  emptyText: 'Choose other dates, or send a request in the playground.',
+}

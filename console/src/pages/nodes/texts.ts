@@ -1,0 +1,17 @@
+export const nodesTexts = {
+  title: 'Nodes',
+  lead: 'The gateways that share these books.',
+  again: 'Reload',
+  name: 'Name',
+  state: 'State',
+  running: 'Running',
+  tooOld: 'Too old',
+  version: 'Version',
+  lane: 'Lane',
+  epoch: 'Epoch',
+  holds: 'Text holds',
+  clock: 'Clock off by',
+  seen: 'Last seen',
+  empty: 'This gateway has its books to itself',
+  emptyText: 'Several gateways can share the books in PostgreSQL. They are listed here then.',
+}

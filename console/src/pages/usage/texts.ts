@@ -1,0 +1,46 @@
+import { counted } from '../../parts/counted.ts'
+
+export const usageTexts = {
+  title: 'Charges',
+  lead: (days: number) =>
+    `What customers were charged, and refunds. The last ${days} days, unless you choose others.`,
+  search: 'Search',
+  account: 'Account',
+  kind: 'Kind',
+  kinds: { usage: 'Charges', refund: 'Refunds' },
+  from: 'From',
+  to: 'To',
+  time: 'Time',
+  model: 'Model',
+  provider: 'Provider',
+  quantity: 'Usage',
+  cost: 'Cost',
+  providerCost: 'Provider cost',
+  unknownCosts: (count: string) => `${counted(count, 'charge has', 'charges have')} none.`,
+  refund: 'Refund',
+  lines: 'Lines',
+  images: (count: string) => counted(count, 'image'),
+  seconds: (count: string) => `${count} s of video`,
+  tokens: (input: string, output: string) => `${input} in, ${output} out`,
+  reading: (count: string) => `${counted(count, 'line')} read`,
+  cut: (count: string) => `These are the newest ${count} lines. Sums, search and order are about them.`,
+  readAll: (count: string) => `Read up to ${count} lines`,
+  empty: 'No charges in these days',
+  emptyText: 'Choose other days, or send a request that costs something.',
+}
+
+export const lossesTexts = {
+  title: 'Losses',
+  lead: 'What a provider billed and no customer pays for: late answers, refused results, broken streams.',
+  time: 'Time',
+  kind: 'Kind',
+  kinds: { text: 'Text', image: 'Images', video: 'Video' },
+  account: 'Account',
+  model: 'Model',
+  provider: 'Provider',
+  reason: 'Reason',
+  loss: 'Loss',
+  providerCost: 'Provider cost',
+  empty: 'No losses',
+  emptyText: 'Customers paid for everything that providers billed. There is nothing to do.',
+}
