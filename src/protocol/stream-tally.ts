@@ -9,8 +9,7 @@ import {
 } from './usage.ts'
 import { ProducedText } from './produced-text.ts'
 import type { StreamReading, UsageLimits } from './text-dialect.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
+import type { JsonObject } from './json/parse-json.ts'
 
 /** The counts that the meters of all streams share, in bounded memory. */
 export class StreamTally {

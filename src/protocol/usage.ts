@@ -2,7 +2,7 @@ import { addExactUsd, parseExactUsd, type ExactUsd } from '../domain/pricing/exa
 import { chargedTier } from '../domain/pricing/service-tiers.ts'
 import { NO_USAGE, usageBuckets, type Usage } from '../domain/pricing/usage.ts'
 import { lastNamed } from './json/json-text.ts'
-import { isJsonObject } from './json/parse-json.ts'
+import { isJsonObject, type JsonObject } from './json/parse-json.ts'
 import type { UsageLimits } from './text-dialect.ts'
 
 type ReportedUsage = {
@@ -238,8 +238,6 @@ export const NO_FEATURES: BilledFeatures = { searchCalls: 0, fileSearches: 0 }
 const TOOL_CALLS_MAX = 10_000
 /** Longer names are not the names of tiers. */
 const TIER_LENGTH_MAX = 32
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** The features of a complete answer of any text route. Providers name the tier beside the usage or in it. */
 export function featuresOf({ service_tier: tier, usage, output }: JsonObject): BilledFeatures {

@@ -1,4 +1,4 @@
-type JsonObject = Readonly<Record<string, unknown>>
+import type { JsonObject } from '../../src/protocol/json/parse-json.ts'
 
 export type FoldedMessage = {
   id?: unknown

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { formatId } from '../../domain/ids.ts'
-import { joinBytes } from '../../protocol/join-bytes.ts'
+import { joinBytes } from '../../protocol/bytes.ts'
 import { parseJsonObject } from '../../protocol/json/parse-json.ts'
 import { BLANK_LINE } from '../../protocol/sse/frame.ts'
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'

@@ -3,8 +3,7 @@ import type { ByteStream } from '../ports/byte-stream.ts'
 import type { ReplayBudget } from '../ports/replays.ts'
 import type { StreamEnding } from '../text/text-result.ts'
 import { StreamBuffer } from './stream-buffer.ts'
-
-type Bytes = Uint8Array<ArrayBuffer>
+import type { Bytes } from '../../protocol/bytes.ts'
 
 /**
  * How much of a stream is copied from its start, so that readers can still join and the answer can be kept. It is also

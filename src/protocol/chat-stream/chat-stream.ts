@@ -1,7 +1,7 @@
 import type { GatewayError } from '../../domain/errors.ts'
 import { formatUsd, type NanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens, type Usage } from '../../domain/pricing/usage.ts'
-import { joinBytes } from '../join-bytes.ts'
+import { joinBytes, type Bytes } from '../bytes.ts'
 import { byteText, splice } from '../json/json-text.ts'
 import { modelAndCostEdits, type ModelAndCost } from '../pass-through.ts'
 import { NO_SECRETS, type UpstreamSecrets } from '../scrub.ts'
@@ -14,8 +14,6 @@ import { readChunk, type ChatChunk } from './chunk.ts'
 import { DeferredTail } from './deferred-tail.ts'
 import { DeltaMatcher } from './delta-matcher.ts'
 import { ChatMeter } from './meter.ts'
-
-type Bytes = Uint8Array<ArrayBuffer>
 
 export type ChatStreamMode = {
   /** The number of choices in the request (`n`). */

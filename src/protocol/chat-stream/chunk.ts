@@ -1,6 +1,4 @@
-import { findJsonObject, isJsonObject } from '../json/parse-json.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
+import { findJsonObject, isJsonObject, type JsonObject } from '../json/parse-json.ts'
 
 /** The members that the gateway reads in a chunk of a chat stream. Everything else passes through. */
 export type ChatChunk = {

@@ -1,4 +1,4 @@
-type Bytes = Uint8Array<ArrayBuffer>
+import type { Bytes } from '../bytes.ts'
 
 /** The most that is deferred of one stream. More than this after the last choice has finished is not its end. */
 export const TAIL_BYTES_MAX = 64 * 1024

@@ -1,13 +1,11 @@
 import { MemberWalk, byteText, type Member } from '../json/json-text.ts'
-import { isJsonObject } from '../json/parse-json.ts'
+import { isJsonObject, type JsonObject } from '../json/parse-json.ts'
 import { modelAndCostEdits } from '../pass-through.ts'
 import { dataInPlace } from '../sse/frame.ts'
 import { FramePattern, type StringSpan } from '../sse/frame-pattern.ts'
 import type { ChatChunk } from './chunk.ts'
 import { answerChannel, reasoningChannel } from './meter.ts'
-
-type Bytes = Uint8Array<ArrayBuffer>
-type JsonObject = Readonly<Record<string, unknown>>
+import type { Bytes } from '../bytes.ts'
 
 /** A pattern of frames, and what its frames add to. */
 export type DeltaPattern = {

@@ -1,11 +1,9 @@
-import { isJsonObject } from '../json/parse-json.ts'
+import { isJsonObject, type JsonObject } from '../json/parse-json.ts'
 import { byteText } from '../json/json-text.ts'
 import { dataInPlace } from '../sse/frame.ts'
 import { StreamTally } from '../stream-tally.ts'
 import type { StreamReading, UsageLimits } from '../text-dialect.ts'
 import type { ChatChunk } from './chunk.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** Bounds the memory of a stream with ever new choice indexes. OpenAI's `n` allows as many. */
 const CHOICES_MAX = 128

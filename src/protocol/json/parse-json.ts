@@ -1,9 +1,11 @@
 import { GatewayError } from '../../domain/errors.ts'
 
+export type JsonObject = Readonly<Record<string, unknown>>
+
 /** A JSON object and its text. The gateway passes the text on, and only reads the value. */
 export type JsonDocument = {
   readonly text: string
-  readonly value: Readonly<Record<string, unknown>>
+  readonly value: JsonObject
   /** Every string and key is plain ASCII, so that its length is its number of characters. */
   readonly isAscii: boolean
 }
@@ -24,7 +26,7 @@ export function parseJsonObject({ text, byteLength }: SentText): JsonDocument {
 }
 
 /** Reads a text from an upstream. Undefined unless it is one JSON object. */
-export function findJsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
+export function findJsonObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return isJsonObject(value) ? value : undefined
@@ -39,7 +41,7 @@ export function jsonObjectOf(text: string): JsonDocument['value'] {
 }
 
 /** True for `{…}`; false for arrays, null and every scalar. */
-export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

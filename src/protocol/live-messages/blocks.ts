@@ -1,8 +1,6 @@
-import { findJsonObject, isJsonObject } from '../json/parse-json.ts'
+import { findJsonObject, isJsonObject, type JsonObject } from '../json/parse-json.ts'
 import { eventText } from '../messages/event-frames.ts'
 import { inputJsonOf } from '../messages/message.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** The most characters that wait for an earlier block to end. */
 const WAITING_CHARS_MAX = 16 * 1024 * 1024

@@ -3,7 +3,7 @@ import { formatUsd } from '../../domain/money.ts'
 import { outputTokens } from '../../domain/pricing/usage.ts'
 import { readChunk, type ChatChunk } from '../chat-stream/chunk.ts'
 import { ChatMeter } from '../chat-stream/meter.ts'
-import { isJsonObject } from '../json/parse-json.ts'
+import { isJsonObject, type JsonObject } from '../json/parse-json.ts'
 import { quotedName } from '../json/json-text.ts'
 import { eventText, messagesErrorFrame, PING, PING_AFTER_MS } from '../messages/event-frames.ts'
 import { messagesErrorEvent } from '../messages/errors.ts'
@@ -15,9 +15,7 @@ import { FrameSplitter } from '../sse/frame-splitter.ts'
 import type { Heartbeat, StreamCharge, StreamReading, StreamTerms, TextStream } from '../text-dialect.ts'
 import { readUpstreamError } from '../upstream-error.ts'
 import { LiveBlocks } from './blocks.ts'
-
-type Bytes = Uint8Array<ArrayBuffer>
-type JsonObject = Readonly<Record<string, unknown>>
+import type { Bytes } from '../bytes.ts'
 
 const DONE = '[DONE]'
 const encoder = new TextEncoder()

@@ -1,4 +1,4 @@
-import { findJsonObject, isJsonObject } from '../json/parse-json.ts'
+import { findJsonObject, isJsonObject, type JsonObject } from '../json/parse-json.ts'
 
 /** A finished answer in the messages dialect, before the gateway adds its cost. */
 export type Message = {
@@ -13,8 +13,6 @@ export type MessageBlock =
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly inputJson: string }
 
 export type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'stop_sequence'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 const stopReasons: ReadonlyMap<unknown, StopReason> = new Map([
   ['stop', 'end_turn'],

@@ -1,7 +1,5 @@
-import { findJsonObject, isJsonObject } from '../json/parse-json.ts'
+import { findJsonObject, isJsonObject, type JsonObject } from '../json/parse-json.ts'
 import type { SseEvent } from '../sse/frame.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** The members that the gateway reads in an event of a messages stream. */
 export type MessagesEvent = {

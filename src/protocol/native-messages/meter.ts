@@ -1,10 +1,8 @@
-import { isJsonObject } from '../json/parse-json.ts'
+import { isJsonObject, type JsonObject } from '../json/parse-json.ts'
 import { StreamTally } from '../stream-tally.ts'
 import type { StreamReading, UsageLimits } from '../text-dialect.ts'
 import { readUsage } from '../usage.ts'
 import { isErrorEvent, objectIn, type MessagesEvent } from './event.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** The number of blocks of one message whose texts are kept separately. */
 const CHANNELS_MAX = 64

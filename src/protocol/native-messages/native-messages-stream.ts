@@ -1,7 +1,7 @@
 import type { GatewayError } from '../../domain/errors.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import { DeferredTail } from '../chat-stream/deferred-tail.ts'
-import { joinBytes } from '../join-bytes.ts'
+import { joinBytes, type Bytes } from '../bytes.ts'
 import { byteText, lastNamed, splice } from '../json/json-text.ts'
 import { isJsonObject } from '../json/parse-json.ts'
 import { messagesErrorFrame, MESSAGE_STOP, PING, PING_AFTER_MS } from '../messages/event-frames.ts'
@@ -13,8 +13,6 @@ import { scrubErrorFrame } from '../sse/scrub-error-frame.ts'
 import type { Heartbeat, StreamCharge, StreamReading, StreamTerms, TextStream } from '../text-dialect.ts'
 import { isErrorEvent, objectIn, readMessagesEvent, type MessagesEvent } from './event.ts'
 import { MessagesMeter } from './meter.ts'
-
-type Bytes = Uint8Array<ArrayBuffer>
 
 const NOTHING: Bytes = new Uint8Array()
 

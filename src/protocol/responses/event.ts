@@ -1,8 +1,6 @@
 import { lastNamed } from '../json/json-text.ts'
-import { findJsonObject, isJsonObject } from '../json/parse-json.ts'
+import { findJsonObject, isJsonObject, type JsonObject } from '../json/parse-json.ts'
 import type { SseEvent } from '../sse/frame.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** The members that the gateway reads in an event of a responses stream. */
 export type ResponsesEvent = {

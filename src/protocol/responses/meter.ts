@@ -1,13 +1,11 @@
 import { callsIn, isFileSearch, isSearchCall } from '../usage.ts'
 import { byteText } from '../json/json-text.ts'
-import { isJsonObject } from '../json/parse-json.ts'
+import { isJsonObject, type JsonObject } from '../json/parse-json.ts'
 import { dataInPlace } from '../sse/frame.ts'
 import { StreamTally } from '../stream-tally.ts'
 import type { StreamReading, UsageLimits } from '../text-dialect.ts'
 import { isFailedEvent, isTerminal, responseStart, type ResponsesEvent } from './event.ts'
 import { outputTexts } from './output-texts.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /**
  * The number of items in one response whose texts are kept separately. The texts of all further items are kept

@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../domain/errors.ts'
 import type { NanoUsd } from '../../domain/money.ts'
-import { joinBytes } from '../join-bytes.ts'
+import { joinBytes, type Bytes } from '../bytes.ts'
 import { byteText, splice } from '../json/json-text.ts'
 import { modelAndCostEdits } from '../pass-through.ts'
 import { NO_SECRETS, type UpstreamSecrets } from '../scrub.ts'
@@ -12,8 +12,6 @@ import type { StreamCharge, StreamReading, StreamTerms, TextStream } from '../te
 import { isFailedEvent, isTerminal, readResponsesEvent, responseStart, type ResponsesEvent } from './event.ts'
 import { failedEvent } from './failed-event.ts'
 import { ResponsesMeter } from './meter.ts'
-
-type Bytes = Uint8Array<ArrayBuffer>
 
 /** The most that is kept of an event: one that repeats the whole response may contain images. */
 const FRAME_BYTES_MAX = 16 * 1024 * 1024

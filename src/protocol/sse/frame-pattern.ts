@@ -1,6 +1,5 @@
 import { splice, type Edit } from '../json/json-text.ts'
-
-type Bytes = Uint8Array<ArrayBuffer>
+import type { Bytes } from '../bytes.ts'
 
 /** The place of a JSON string in a frame, without its quotes. */
 export type StringSpan = { readonly start: number; readonly end: number }

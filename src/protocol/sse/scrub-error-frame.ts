@@ -1,8 +1,7 @@
 import { isJsonObject } from '../json/parse-json.ts'
 import { scrub, scrubTexts, type UpstreamSecrets } from '../scrub.ts'
 import { readFrame } from './frame.ts'
-
-type Bytes = Uint8Array<ArrayBuffer>
+import type { Bytes } from '../bytes.ts'
 
 const encoder = new TextEncoder()
 

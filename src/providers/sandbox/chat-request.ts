@@ -9,7 +9,7 @@ import {
   requiredText,
   requiredTextOrArray,
 } from '../../protocol/request-fields.ts'
-import { isJsonObject } from '../../protocol/json/parse-json.ts'
+import { isJsonObject, type JsonObject } from '../../protocol/json/parse-json.ts'
 import {
   choice,
   integer,
@@ -17,7 +17,6 @@ import {
   requiredObject,
   sandboxOptions,
   typedObject,
-  type JsonObject,
   type SandboxOptions,
 } from './wire.ts'
 

@@ -1,7 +1,8 @@
 import { invalidField, requiredName } from '../../protocol/request-fields.ts'
 import { tokenize } from './sandbox-text.ts'
 import { seededRandom } from './seeded-random.ts'
-import { choice, integer, sandboxOptions, type JsonObject, type SandboxOptions } from './wire.ts'
+import { choice, integer, sandboxOptions, type SandboxOptions } from './wire.ts'
+import type { JsonObject } from '../../protocol/json/parse-json.ts'
 
 const DIMENSIONS = 256
 const DIMENSIONS_MAX = 4096

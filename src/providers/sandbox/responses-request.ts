@@ -12,9 +12,9 @@ import {
   requiredObject,
   sandboxOptions,
   typedObject,
-  type JsonObject,
   type SandboxOptions,
 } from './wire.ts'
+import type { JsonObject } from '../../protocol/json/parse-json.ts'
 
 /**
  * The fields of a responses request that the sandbox reads. Items and tools of unknown types are accepted and ignored.

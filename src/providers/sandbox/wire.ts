@@ -1,5 +1,5 @@
 import { GatewayError } from '../../domain/errors.ts'
-import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
+import { findJsonObject, isJsonObject, type JsonObject } from '../../protocol/json/parse-json.ts'
 import {
   invalidChoice,
   invalidField,
@@ -64,7 +64,7 @@ export type SandboxOptions = {
 }
 
 /** The error object that a request asked for. */
-export function sandboxError({ error }: SandboxOptions): Readonly<Record<string, unknown>> {
+export function sandboxError({ error }: SandboxOptions): JsonObject {
   return {
     message: 'This error was requested from the sandbox.',
     type: 'sandbox_error',
@@ -72,8 +72,6 @@ export function sandboxError({ error }: SandboxOptions): Readonly<Record<string,
     ...error,
   }
 }
-
-export type JsonObject = Readonly<Record<string, unknown>>
 
 type Read<Request> = { readonly request: Request } | { readonly problem: SandboxProblem }
 export type SandboxProblem = { readonly message: string; readonly param: string | null }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { jsonReply, type SimulatedReply, type SimulatedRequest } from './simulated-reply.ts'
+import type { JsonObject } from '../../../src/protocol/json/parse-json.ts'
 
-type JsonObject = Readonly<Record<string, unknown>>
 type Block = JsonObject & { readonly type: string }
 
 /** What the simulator does with one request. */

@@ -7,8 +7,7 @@ import { isOwed, StreamSettlement, type StreamRun } from './settle-stream.ts'
 import type { SettleTextPorts } from '../settle-text.ts'
 import type { StreamEnding } from '../text-result.ts'
 import { SILENCE, type WatchedUpstream } from './watched-upstream.ts'
-
-type Bytes = Uint8Array<ArrayBuffer>
+import type { Bytes } from '../../../protocol/bytes.ts'
 
 /**
  * How long an upstream may take to end a body whose stream is complete. After that its connection is closed instead of

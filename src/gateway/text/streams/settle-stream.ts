@@ -8,8 +8,7 @@ import type { OpenedStream } from './open-stream.ts'
 import { priceInterrupted, priceText } from '../price-text.ts'
 import type { StreamEnding } from '../text-result.ts'
 import type { TextRecord } from '../text-record.ts'
-
-type Bytes = Uint8Array<ArrayBuffer>
+import type { Bytes } from '../../../protocol/bytes.ts'
 
 export type StreamRun = {
   readonly admitted: AdmittedRequest

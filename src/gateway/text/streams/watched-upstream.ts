@@ -1,7 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { StreamEnd, UpstreamStream } from '../../ports/text-provider.ts'
-
-type Bytes = Uint8Array<ArrayBuffer>
+import type { Bytes } from '../../../protocol/bytes.ts'
 
 /** Given by a read instead of a piece when it is time for a heartbeat, or when the read is interrupted. */
 export const SILENCE = Symbol('silence')

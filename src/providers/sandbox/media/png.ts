@@ -1,5 +1,5 @@
 import { crc32, deflate } from 'node:zlib'
-import { joinBytes } from '../../../protocol/join-bytes.ts'
+import { joinBytes } from '../../../protocol/bytes.ts'
 import { pick, seededRandom } from '../seeded-random.ts'
 import type { Size } from '../../../domain/jobs/params.ts'
 

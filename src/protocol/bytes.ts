@@ -1,4 +1,5 @@
-type Bytes = Uint8Array<ArrayBuffer>
+/** Bytes in memory of their own, which no other thread shares. */
+export type Bytes = Uint8Array<ArrayBuffer>
 
 const NOTHING: Bytes = new Uint8Array(0)
 
