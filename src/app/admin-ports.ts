@@ -16,9 +16,9 @@ import type { RefusedFields } from '../gateway/upstreams/refused-fields.ts'
 import type { AdminPorts } from '../http/admin/ports.ts'
 import { reconcileJobs } from '../reconciler/reconcile-jobs.ts'
 import { reconcileOnce } from '../reconciler/reconciler.ts'
-import type { MediaParts } from './open-media.ts'
-import type { Node } from './open-node.ts'
-import { linkUrlOf } from './open-console.ts'
+import type { MediaParts } from './parts/open-media.ts'
+import type { Node } from './node/node.ts'
+import { linkUrlOf } from './parts/open-console.ts'
 
 const MS_PER_DAY = 86_400_000
 

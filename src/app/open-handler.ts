@@ -21,7 +21,7 @@ import { openMetrics, type EarlyMetrics, type Metrics } from '../telemetry/metri
 import type { ProcessFiles } from '../telemetry/process-metrics.ts'
 import { countedPasses } from './background.ts'
 import { consoleFiles } from './console-files.ts'
-import { linkUrlOf, openConsole } from './open-console.ts'
+import { linkUrlOf, openConsole } from './parts/open-console.ts'
 import type { Parts } from './parts.ts'
 import { gatewayRoutes, type RoutePorts } from './routes.ts'
 

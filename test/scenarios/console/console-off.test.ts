@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readConfig } from '../../../src/config/config.ts'
-import { firstLink } from '../../../src/app/open-console.ts'
+import { firstLink } from '../../../src/app/parts/open-console.ts'
 import type { AdminPorts } from '../../../src/http/admin/ports.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 

@@ -1,10 +1,10 @@
-import type { Config } from '../config/config.ts'
-import { formatUsd } from '../domain/money.ts'
-import { placeOf } from '../gateway/ports/database-server.ts'
-import type { NewLink } from '../gateway/admin/users/links.ts'
-import type { DataFolder } from './data-folder.ts'
+import type { Config } from '../../config/config.ts'
+import { formatUsd } from '../../domain/money.ts'
+import { placeOf } from '../../gateway/ports/database-server.ts'
+import type { NewLink } from '../../gateway/admin/users/links.ts'
+import type { DataFolder } from '../data-folder.ts'
 import { DEMO_GRANT, type FirstStart } from './first-start.ts'
-import { consoleUrl } from './open-console.ts'
+import { consoleUrl } from '../parts/open-console.ts'
 import { newBooksSentence } from './new-books.ts'
 
 /** The message that a start prints. It has keys only if this start created them. */

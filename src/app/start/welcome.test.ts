@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'bun:test'
-import { aDataFolder } from '../../test/support/data-folder.ts'
-import { readConfig } from '../config/config.ts'
-import { openDataFolder } from './data-folder.ts'
+import { aDataFolder } from '../../../test/support/data-folder.ts'
+import { readConfig } from '../../config/config.ts'
+import { openDataFolder } from '../data-folder.ts'
 import { welcome } from './welcome.ts'
 
 const path = aDataFolder()

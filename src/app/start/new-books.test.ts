@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
-import { aDataFolder } from '../../test/support/data-folder.ts'
+import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { newBooksSentence, otherBooks } from './new-books.ts'
 
 describe('other books are found', () => {

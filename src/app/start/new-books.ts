@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
 /** The root of this installation, where `npm start` keeps its data folder. */
-const INSTALLATION = resolve(import.meta.dirname, '../..')
+const INSTALLATION = resolve(import.meta.dirname, '../../..')
 
 /**
  * The data folders with books in the usual places: `data` in the working directory, in a folder above it, and in the

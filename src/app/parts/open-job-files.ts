@@ -1,13 +1,13 @@
-import type { Config } from '../config/config.ts'
-import { ownBlobs } from '../gateway/media/files/own-blobs.ts'
-import { splitBlobs } from '../gateway/media/files/split-blobs.ts'
-import type { Blobs, ResultStore } from '../gateway/ports/blobs.ts'
-import type { Clock } from '../gateway/ports/clock.ts'
-import type { HttpClient } from '../http1/client/http-client.ts'
-import { openDiskBlobs } from '../stores/disk/blobs.ts'
-import { S3Blobs } from '../stores/s3/blobs.ts'
-import { Bucket } from '../stores/s3/bucket.ts'
-import { checkBucket } from '../stores/s3/check-bucket.ts'
+import type { Config } from '../../config/config.ts'
+import { ownBlobs } from '../../gateway/media/files/own-blobs.ts'
+import { splitBlobs } from '../../gateway/media/files/split-blobs.ts'
+import type { Blobs, ResultStore } from '../../gateway/ports/blobs.ts'
+import type { Clock } from '../../gateway/ports/clock.ts'
+import type { HttpClient } from '../../http1/client/http-client.ts'
+import { openDiskBlobs } from '../../stores/disk/blobs.ts'
+import { S3Blobs } from '../../stores/s3/blobs.ts'
+import { Bucket } from '../../stores/s3/bucket.ts'
+import { checkBucket } from '../../stores/s3/check-bucket.ts'
 
 /** The files of jobs, and the store of their results if that is on another machine. */
 export type JobFiles = { readonly blobs: Blobs; readonly resultStore: ResultStore | undefined }

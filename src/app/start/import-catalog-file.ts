@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { formatFileProblem, parseCatalogFile } from '../catalog-file/catalog-file.ts'
-import { ConfigError } from '../config/config.ts'
-import { fileReason } from '../config/file-reason.ts'
-import { auditOf } from '../gateway/admin/operator.ts'
-import type { CatalogPorts } from '../http/admin/ports.ts'
+import { formatFileProblem, parseCatalogFile } from '../../catalog-file/catalog-file.ts'
+import { ConfigError } from '../../config/config.ts'
+import { fileReason } from '../../config/file-reason.ts'
+import { auditOf } from '../../gateway/admin/operator.ts'
+import type { CatalogPorts } from '../../http/admin/ports.ts'
 
 /**
  * Imports the file that `TOLLGATE_CATALOG` names. If the file has a mistake, throws a ConfigError with the line and the

@@ -1,9 +1,9 @@
-import type { Config } from '../config/config.ts'
-import type { Clock } from '../gateway/ports/clock.ts'
-import type { SharedCache } from '../gateway/ports/shared-cache.ts'
-import { valkeyCache } from '../stores/valkey/shared-cache.ts'
-import type { Log } from '../telemetry/log.ts'
-import type { DataFolder } from './data-folder.ts'
+import type { Config } from '../../config/config.ts'
+import type { Clock } from '../../gateway/ports/clock.ts'
+import type { SharedCache } from '../../gateway/ports/shared-cache.ts'
+import { valkeyCache } from '../../stores/valkey/shared-cache.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { DataFolder } from '../data-folder.ts'
 
 /**
  * Opens the cache of kept answers in a Valkey or Redis server, if there is one. Does not connect. If the folder has no

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { CONNECTIONS_MAX } from '../http1/server/limits.ts'
-import type { ProcessFiles } from '../telemetry/process-metrics.ts'
+import { CONNECTIONS_MAX } from '../../http1/server/limits.ts'
+import type { ProcessFiles } from '../../telemetry/process-metrics.ts'
 
 /** The file descriptors of this process, read from Linux's /proc. Undefined on other systems. */
 export function processFiles(): ProcessFiles {
