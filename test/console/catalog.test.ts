@@ -305,10 +305,9 @@ describe.skipIf(started === undefined)('models, prices, providers and the catalo
 
     await page.getByLabel('Name').fill('partner')
     await page.getByLabel('Factor').fill('0.8')
-    await page.getByLabel('Own prices of models').fill('{"gpt-y": "free", }')
-    await page.getByRole('button', { name: 'Preview the change' }).click()
-    await page.locator('.problem').waitFor()
-    await page.getByLabel('Own prices of models').fill('{"gpt-y": "free"}')
+    await page.getByLabel('Add a model').fill('GPT-Y')
+    await page.getByLabel('Add a model').press('Enter')
+    await priceOf(page, 'gpt-y').getByLabel('How it is priced').selectOption('free')
     await page.getByRole('button', { name: 'Preview the change' }).click()
     const row = page.getByRole('dialog').getByRole('row').filter({ hasText: 'gpt-y' })
     await row.waitFor()
@@ -318,6 +317,77 @@ describe.skipIf(started === undefined)('models, prices, providers and the catalo
 
     expect(shown).toContain('$0.0075$0.00')
     expect(await gateway.admin('GET', 'price-lists/partner')).toMatchObject({ prices: { 'gpt-y': 'free' } })
+    await page.close()
+  })
+
+  test('own prices begin with those of the catalog, and a refused one is shown at its field', async () => {
+    const tiers = [{ above_input_tokens: 500, input_per_mtok: '3' }]
+    const own = { input_per_mtok: '2', output_per_mtok: '8', cache_write_per_mtok: '2.2', tiers }
+    await gateway.admin('PUT', 'models/gpt-4.1', MODEL)
+    await gateway.admin('PUT', 'price-lists/reseller', {
+      factor: '0.9',
+      prices: { 'gpt-x': own, 'gpt-off': 'free', 'sandbox-video': { per_second: '0.02' } },
+    })
+    const page = await signedIn('operator')
+    await visit(page, 'price-lists/reseller')
+
+    await priceOf(page, 'gpt-x').getByLabel('Output, 1M tokens').fill('7.123456789')
+    await page.getByRole('button', { name: 'Remove gpt-off' }).click()
+    await page.getByLabel('Add a model').fill('gpt')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    const ambiguous = await page.locator('.problem').textContent()
+    await page.getByLabel('Add a model').fill('4.1')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    const input = priceOf(page, 'gpt-4.1').getByLabel('Input, 1M tokens')
+    const beside = await priceOf(page, 'gpt-4.1').textContent()
+    const begun = await input.inputValue()
+    await input.fill('2000000')
+    await page.getByRole('button', { name: 'Preview the change' }).click()
+    const refused = await priceOf(page, 'gpt-4.1')
+      .locator('.field', { has: page.getByLabel('Input, 1M tokens') })
+      .locator('.problem')
+      .textContent()
+    await input.fill('1.25')
+    await page.getByRole('button', { name: 'Preview the change' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByText('reseller is stored.').waitFor()
+
+    expect(ambiguous).toContain('Choose one of the models')
+    expect(beside).toContain('In the catalog: $2.50 in · $10.00 out, 1M tokens, with tiers')
+    expect(beside).toContain('This price also has tiers, which you edit as JSON.')
+    expect(begun).toBe('2.5')
+    expect(refused).toContain('prices.gpt-4.1.input_per_mtok is "2000000"')
+    expect(await gateway.admin<object>('GET', 'price-lists/reseller')).toEqual({
+      id: 'reseller',
+      factor: '0.9',
+      prices: {
+        'gpt-x': { ...own, output_per_mtok: '7.123456789' },
+        'sandbox-video': { per_second: '0.02' },
+        'gpt-4.1': { ...MODEL.pricing, input_per_mtok: '1.25' },
+      },
+    })
+    await page.close()
+  })
+
+  test('the whole row of a price list is edited as JSON too', async () => {
+    const page = await signedIn('operator')
+    await visit(page, 'price-lists/reseller')
+
+    await page.getByRole('button', { name: 'JSON' }).click()
+    const json = page.getByLabel('The whole row as JSON')
+    await json.fill('{"id": "reseller", "prices": {"gpt-y": "free", }')
+    await page.getByRole('button', { name: 'Preview the change' }).click()
+    const problem = await page.locator('.problem').textContent()
+    await json.fill('{"id": "reseller", "prices": {"gpt-y": "free"}}')
+    await page.getByRole('button', { name: 'Preview the change' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByText('reseller is stored.').waitFor()
+
+    expect(problem).toContain('This is not a JSON object.')
+    expect(await gateway.admin<object>('GET', 'price-lists/reseller')).toEqual({
+      id: 'reseller',
+      prices: { 'gpt-y': 'free' },
+    })
     await page.close()
   })
 
@@ -370,6 +440,11 @@ describe.skipIf(started === undefined)('models, prices, providers and the catalo
       await navigate(page, path)
       await expectAccessibleInLooks(page)
     }
+    await navigate(page, 'price-lists/partner')
+    await page.getByLabel('Add a model').fill('gpt-x')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await expectAccessibleInLooks(page)
     await navigate(page, 'models/gpt-x')
     await price(page, 'Input, 1M tokens').fill('1')
     await page.getByRole('button', { name: 'Preview the change' }).click()
@@ -398,4 +473,9 @@ const PAGES = [
 /** The field of a price that customers pay. */
 function price(page: Page, name: string) {
   return page.getByRole('group', { name: 'Customers pay' }).getByLabel(name, { exact: true })
+}
+
+/** The own price of a model in the form of a price list. */
+function priceOf(page: Page, model: string) {
+  return page.getByRole('group', { name: model, exact: true })
 }

@@ -4,7 +4,7 @@ import { CheckField, MoneyField, SelectField, TextField, type FormValues } from 
 import { Icon } from '../../parts/icon.tsx'
 import { editedRow, fieldOf, type Row } from '../../parts/row-form.tsx'
 import { modelsTexts } from './texts.ts'
-import { kinds, modeOf, priceFields, type Kind, type PriceMode } from './prices.ts'
+import { kinds, modeOf, optionalPrices, priceFields, type Kind, type PriceMode } from './prices.ts'
 
 const words = modelsTexts
 
@@ -195,9 +195,6 @@ function PriceFields({
   )
 }
 
-/** The first field of each kind is required; the last one may be left out. */
-const optional = new Set(['cached_input_per_mtok', 'per_request'])
-
 function Prices({
   title,
   at,
@@ -221,7 +218,7 @@ function Prices({
             label={words.priceNames[name as keyof typeof words.priceNames]}
             name={`${at}.${name}`}
             defaultValue={fieldOf(row, `${at}.${name}`)}
-            required={isRequired && !optional.has(name)}
+            required={isRequired && !optionalPrices.has(name)}
           />
         ))}
       </div>

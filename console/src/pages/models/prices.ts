@@ -29,6 +29,9 @@ export function priceFields(kind: Kind, row: Row): readonly string[] {
   }
 }
 
+/** Of these fields, what a price may leave out. */
+export const optionalPrices: ReadonlySet<string> = new Set(['cached_input_per_mtok', 'per_request'])
+
 export type PriceMode = 'tariff' | 'free' | 'upstream_cost'
 
 export function modeOf({ pricing }: Row): PriceMode {

@@ -1,52 +1,39 @@
-/** One price list, or a new one: its factor and its own prices, and how they differ from the prices of the catalog. */
+/**
+ * One price list, or a new one: its form, or the whole row as JSON, and how its prices differ from those of the catalog.
+ * An edit shows first what it changes.
+ */
 import { useLocation, useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import { answer, api, ApiError } from '../../api/client.ts'
-import { editFrom, type ReadRow } from '../../api/edit-conflict.ts'
+import type { ReadRow } from '../../api/edit-conflict.ts'
 import { useResource } from '../../api/resource.ts'
-import type { components } from '../../api/schema.d.ts'
 import { pagePath } from '../../base.ts'
 import { Confirm } from '../../parts/dialog.tsx'
 import { Card, Facts, Money } from '../../parts/facts.tsx'
-import { ActionForm, TextArea, TextField, type FormValues } from '../../parts/form.tsx'
+import { ActionForm, TextField } from '../../parts/form.tsx'
 import { Empty, Loaded } from '../../parts/notes.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { RowHistory } from '../../parts/row-history.tsx'
-import { parsedRow, valueText } from '../../parts/row-form.tsx'
+import { RowJson, RowViewSwitch, useRowView, valueText } from '../../parts/row-form.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { mayOperate } from '../../session.ts'
+import { readModels } from '../models/model-calls.ts'
 import { priceListsTexts } from './texts.ts'
 import { partsTexts, rowsTexts } from '../../parts/texts.ts'
-
-export type PriceListRow = components['schemas']['PriceListRow']
-type Preview = components['schemas']['PriceListPreview']
-type PriceChange = components['schemas']['PriceChange']
+import { OwnPriceFields } from './own-price-fields.tsx'
+import { ownPricesOf, rowOfForm, type ModelRows } from './own-prices.ts'
+import {
+  previewList,
+  readList,
+  storeList,
+  type PriceChange,
+  type PriceListPreview,
+  type PriceListRow,
+} from './price-list-calls.ts'
 
 const words = priceListsTexts
 const parent = { href: 'price-lists', label: words.title }
-
-async function readList(id: string): Promise<ReadRow<PriceListRow>> {
-  const { data, revision } = await answer(api.GET('/admin/api/price-lists'))
-  return { row: data.find(row => row.id === id), revision }
-}
-
-/** Stores a list; with `isPreview` it only says which prices would change. */
-function putList(
-  row: PriceListRow,
-  read: ReadRow<PriceListRow>,
-  isPreview: boolean,
-): Promise<PriceListRow | Preview> {
-  return editFrom(read, {
-    reread: () => readList(row.id),
-    changed: rowsTexts.changed(row.id),
-    edit: revision => {
-      const query = { revision, ...(isPreview && { dry_run: 'true' as const }) }
-      const params = { path: { list: row.id }, query }
-      return answer(api.PUT('/admin/api/price-lists/{list}', { params, body: row }))
-    },
-  })
-}
 
 const columns: readonly Column<PriceChange>[] = [
   { label: words.model, show: ({ model }) => <a href={`models/${encodeURIComponent(model)}`}>{model}</a> },
@@ -63,14 +50,21 @@ const previewColumns: readonly Column<PriceChange>[] = [
   { label: rowsTexts.after, isNumber: true, show: ({ example }) => <Money of={example.after_usd} /> },
 ]
 
+async function readWithModels(
+  id: string,
+): Promise<{ readonly read: ReadRow<PriceListRow>; readonly models: ModelRows }> {
+  const [read, { data }] = await Promise.all([readList(id), readModels()])
+  return { read, models: new Map(data.map(model => [model.id, model])) }
+}
+
 export function PriceListPage() {
   const id = useRoute().params['list'] ?? ''
-  const list = useResource(id, () => readList(id))
+  const list = useResource(id, () => readWithModels(id))
   return (
     <>
       <PageHead title={id} parent={parent} />
       <Loaded of={list}>
-        {read =>
+        {({ read, models }) =>
           read.row === undefined ? (
             <Empty title={words.absent(id)} text={words.absentText}>
               <a class="button" href="price-lists">
@@ -81,7 +75,13 @@ export function PriceListPage() {
           ) : (
             <div class="stack">
               {mayOperate() ? (
-                <Editor key={read.revision} read={read} onStored={list.reload} />
+                <Editor
+                  key={read.revision}
+                  read={read}
+                  row={read.row}
+                  models={models}
+                  onStored={list.reload}
+                />
               ) : (
                 <Card title={words.row}>
                   <Facts of={[[words.factor, read.row.factor ?? '–']]} />
@@ -120,13 +120,18 @@ function Differences({ id }: { readonly id: string }) {
 
 export function NewPriceList() {
   const { route } = useLocation()
-  const read = useResource('new price list', () => readList(''))
+  const resource = useResource('new price list', () => readWithModels(''))
   return (
     <>
       <PageHead title={words.addTitle} parent={parent} lead={words.addLead} />
-      <Loaded of={read}>
-        {value => (
-          <Editor read={value} onStored={id => route(pagePath(`price-lists/${encodeURIComponent(id)}`))} />
+      <Loaded of={resource}>
+        {({ read, models }) => (
+          <Editor
+            read={read}
+            row={{ id: '' }}
+            models={models}
+            onStored={id => route(pagePath(`price-lists/${encodeURIComponent(id)}`))}
+          />
         )}
       </Loaded>
     </>
@@ -135,55 +140,44 @@ export function NewPriceList() {
 
 function Editor({
   read,
+  row: base,
+  models,
   onStored,
 }: {
   readonly read: ReadRow<PriceListRow>
+  readonly row: PriceListRow
+  readonly models: ModelRows
   readonly onStored: (id: string) => void
 }) {
-  const { row: before } = read
+  const [view, setView] = useRowView()
   const [shown, show] = useState<Shown>()
+  const isNew = read.row === undefined
+  const preview = async (row: PriceListRow) => {
+    // The id in the JSON can be changed to that of another list.
+    const isOther = isNew || row.id !== base.id
+    if (isOther && (await readList(row.id)).row !== undefined)
+      throw new ApiError(409, rowsTexts.taken(row.id), { param: 'id' })
+    show({ row, preview: await previewList(row, read) })
+  }
   return (
     <Card
-      title={before === undefined ? words.row : words.edit}
-      actions={before !== undefined && <Delete id={before.id} />}
+      title={isNew ? words.row : words.edit}
+      actions={
+        <>
+          <RowViewSwitch view={view} onChange={setView} />
+          {!isNew && <Delete id={base.id} />}
+        </>
+      }
     >
-      <ActionForm
-        submit={rowsTexts.preview}
-        onSubmit={async values => {
-          const row = rowOfForm(values, before)
-          if (before === undefined && (await readList(row.id)).row !== undefined)
-            throw new ApiError(409, rowsTexts.taken(row.id), { param: 'id' })
-          show({ row, preview: (await putList(row, read, true)) as Preview })
-        }}
-      >
-        <div class="row-fields">
-          {before === undefined && (
-            <TextField
-              label={words.name}
-              name="id"
-              pattern="[A-Za-z0-9._\-]+"
-              hint={words.nameHint}
-              autoComplete="off"
-              required
-            />
-          )}
-          <TextField
-            label={words.factor}
-            name="factor"
-            hint={words.factorHint}
-            inputMode="decimal"
-            pattern="\d+(\.\d{1,9})?"
-            defaultValue={before?.factor ?? ''}
-          />
-        </div>
-        <TextArea
-          label={words.prices}
-          name="prices"
-          hint={words.pricesHint}
-          defaultValue={textOf(before?.prices)}
-          isCode
+      {view === 'json' ? (
+        <RowJson
+          row={base}
+          submit={rowsTexts.preview}
+          onSubmit={row => preview({ ...row, id: typeof row['id'] === 'string' ? row['id'] : '' })}
         />
-      </ActionForm>
+      ) : (
+        <ListForm row={base} isNew={isNew} models={models} onSubmit={preview} />
+      )}
       {shown !== undefined && (
         <PreviewDialog {...shown} read={read} onStored={onStored} onClose={() => show(undefined)} />
       )}
@@ -191,7 +185,46 @@ function Editor({
   )
 }
 
-type Shown = { readonly row: PriceListRow; readonly preview: Preview }
+function ListForm({
+  row,
+  isNew,
+  models,
+  onSubmit,
+}: {
+  readonly row: PriceListRow
+  readonly isNew: boolean
+  readonly models: ModelRows
+  readonly onSubmit: (row: PriceListRow) => Promise<void>
+}) {
+  const [own, setOwn] = useState(() => ownPricesOf(row, models))
+  return (
+    <ActionForm submit={rowsTexts.preview} onSubmit={values => onSubmit(rowOfForm(row, own, values))}>
+      <div class="row-fields">
+        {isNew && (
+          <TextField
+            label={words.name}
+            name="id"
+            pattern="[A-Za-z0-9._\-]+"
+            hint={words.nameHint}
+            autoComplete="off"
+            required
+          />
+        )}
+        <TextField
+          label={words.factor}
+          name="factor"
+          hint={words.factorHint}
+          inputMode="decimal"
+          pattern="\d+(\.\d{1,9})?"
+          defaultValue={row.factor ?? ''}
+        />
+      </div>
+      <OwnPriceFields own={own} models={models} onChange={setOwn} />
+    </ActionForm>
+  )
+}
+
+type Shown = { readonly row: PriceListRow; readonly preview: PriceListPreview }
 
 /** Which prices a row changes, before it is stored. */
 function PreviewDialog({
@@ -212,7 +245,7 @@ function PreviewDialog({
       isDanger={false}
       isWide
       onConfirm={async () => {
-        await putList(row, read, false)
+        await storeList(row, read)
         toast(words.stored(row.id))
         onStored(row.id)
       }}
@@ -254,7 +287,7 @@ function History({
           mayOperate()
             ? async earlier => {
                 const row = { ...earlier, id }
-                show({ row, preview: (await putList(row, read, true)) as Preview })
+                show({ row, preview: await previewList(row, read) })
               }
             : undefined
         }
@@ -264,21 +297,6 @@ function History({
       )}
     </>
   )
-}
-
-function textOf(prices: PriceListRow['prices']): string {
-  return prices === undefined || prices === null ? '' : JSON.stringify(prices, null, 2)
-}
-
-function rowOfForm(
-  { id, factor = '', prices = '' }: FormValues,
-  before: PriceListRow | undefined,
-): PriceListRow {
-  return {
-    id: before?.id ?? id ?? '',
-    ...(factor !== '' && { factor }),
-    ...(prices !== '' && { prices: parsedRow(prices, 'prices') as NonNullable<PriceListRow['prices']> }),
-  }
 }
 
 function Delete({ id }: { readonly id: string }) {

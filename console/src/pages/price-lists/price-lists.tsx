@@ -11,7 +11,7 @@ import { mayOperate } from '../../session.ts'
 import { catalogTabs } from '../../pages.ts'
 import { priceListsTexts } from './texts.ts'
 import { navigationTexts } from '../../texts.ts'
-import type { PriceListRow } from './price-list.tsx'
+import type { PriceListRow } from './price-list-calls.ts'
 
 const words = priceListsTexts
 
