@@ -30,7 +30,6 @@ export function NewKey({
   readonly onCreated: () => void
 }) {
   const [made, setMade] = useState<{ readonly key: string; readonly warnings?: readonly string[] }>()
-  const [isRestricting, setRestricting] = useState(false)
   if (made !== undefined)
     return <SecretDialog title={words.madeTitle} text={made.key} warnings={made.warnings} onClose={onClose} />
   return (
@@ -57,27 +56,35 @@ export function NewKey({
           />
         )}
         <BudgetFields />
-        {isRestricting ? (
-          <>
-            <LimitFields />
-            <p class="soft">
-              {words.defaultsApply}{' '}
-              <a href={`accounts/${account}/limits`} target="_blank">
-                {words.accountDefaults}
-              </a>
-            </p>
-            <ExpiryField at={null} />
-            <RestrictionFields />
-          </>
-        ) : (
-          <p>
-            <button type="button" class="button small" onClick={() => setRestricting(true)}>
-              {words.mayUse}
-            </button>
-          </p>
-        )}
+        <Restrictions account={account} />
       </ActionForm>
     </Dialog>
+  )
+}
+
+/** What few keys need, behind a button: limits, an end, and what the key may call. */
+function Restrictions({ account }: { readonly account: string }) {
+  const [isOpen, setOpen] = useState(false)
+  if (!isOpen)
+    return (
+      <p>
+        <button type="button" class="button small" onClick={() => setOpen(true)}>
+          {words.mayUse}
+        </button>
+      </p>
+    )
+  return (
+    <>
+      <LimitFields />
+      <p class="soft">
+        {words.defaultsApply}{' '}
+        <a href={`accounts/${account}/limits`} target="_blank">
+          {words.accountDefaults}
+        </a>
+      </p>
+      <ExpiryField at={null} />
+      <RestrictionFields />
+    </>
   )
 }
 

@@ -25,7 +25,6 @@ export function Tokens() {
   )
   const [isCreating, setCreating] = useState(false)
   const [made, setMade] = useState<string>()
-  const [revoked, setRevoked] = useState<AdminToken>()
   const create = (
     <button type="button" class="button primary" onClick={() => setCreating(true)}>
       <Icon name="plus" />
@@ -44,16 +43,12 @@ export function Tokens() {
               {create}
             </Empty>
           ) : (
-            <>
-              <Table
-                label={words.title}
-                rows={data}
-                columns={columnsOf(setRevoked)}
-                keyOf={({ id }) => id}
-                isPart={query['cursor'] !== undefined || next !== null}
-              />
-              <Pager next={next} shown={data.length} />
-            </>
+            <TokenTable
+              rows={data}
+              next={next}
+              isPart={query['cursor'] !== undefined || next !== null}
+              onRevoked={tokens.reload}
+            />
           )
         }
       </Loaded>
@@ -77,22 +72,61 @@ export function Tokens() {
           onClose={() => setMade(undefined)}
         />
       )}
+    </>
+  )
+}
+
+function TokenTable({
+  rows,
+  next,
+  isPart,
+  onRevoked,
+}: {
+  readonly rows: readonly AdminToken[]
+  readonly next: string | null
+  readonly isPart: boolean
+  readonly onRevoked: () => void
+}) {
+  const [revoked, setRevoked] = useState<AdminToken>()
+  return (
+    <>
+      <Table
+        label={words.title}
+        rows={rows}
+        columns={columnsOf(setRevoked)}
+        keyOf={({ id }) => id}
+        isPart={isPart}
+      />
+      <Pager next={next} shown={rows.length} />
       {revoked !== undefined && (
-        <Confirm
-          title={words.revokeTitle(revoked.name)}
-          action={words.revoke}
-          onConfirm={async () => {
-            const path = { token: revoked.id }
-            await answer(api.DELETE('/admin/api/tokens/{token}', { params: { path } }))
-            toast(words.revoked)
-            tokens.reload()
-          }}
-          onClose={() => setRevoked(undefined)}
-        >
-          <p>{words.revokeText}</p>
-        </Confirm>
+        <Revoke token={revoked} onRevoked={onRevoked} onClose={() => setRevoked(undefined)} />
       )}
     </>
+  )
+}
+
+function Revoke({
+  token,
+  onRevoked,
+  onClose,
+}: {
+  readonly token: AdminToken
+  readonly onRevoked: () => void
+  readonly onClose: () => void
+}) {
+  return (
+    <Confirm
+      title={words.revokeTitle(token.name)}
+      action={words.revoke}
+      onConfirm={async () => {
+        await answer(api.DELETE('/admin/api/tokens/{token}', { params: { path: { token: token.id } } }))
+        toast(words.revoked)
+        onRevoked()
+      }}
+      onClose={onClose}
+    >
+      <p>{words.revokeText}</p>
+    </Confirm>
   )
 }
 

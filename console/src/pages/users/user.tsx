@@ -70,24 +70,7 @@ function Edit({ user, onChanged }: Props) {
 }
 
 function Access({ user, onChanged }: Props) {
-  const [made, setMade] = useState<NewLink>()
-  const [isDisabling, setDisabling] = useState(false)
-  const [isRemoving, setRemoving] = useState(false)
   const isDisabled = user.state === 'disabled'
-  const setDisabled = async (disabled: boolean) => {
-    await answer(api.PATCH('/admin/api/users/{user}', { ...at(user.id), body: { disabled } }))
-    toast(disabled ? words.disabled : words.enabled)
-    onChanged()
-  }
-  const removeCodes = async () => {
-    await answer(api.PATCH('/admin/api/users/{user}', { ...at(user.id), body: { has_totp: false } }))
-    toast(words.codesRemoved)
-    onChanged()
-  }
-  const makeLink = async () => {
-    const { link, mailed: isMailed } = await answer(api.POST('/admin/api/users/{user}/link', at(user.id)))
-    setMade({ email: user.email, link, isMailed })
-  }
   return (
     <Card title={words.access}>
       <div class="stack">
@@ -100,49 +83,93 @@ function Access({ user, onChanged }: Props) {
         />
         <p class="soft">{words.resetText}</p>
         <div class="row">
-          <button type="button" class="button" onClick={() => reported(makeLink())}>
-            {words.reset}
-          </button>
-          {user.has_totp && (
-            <button type="button" class="button" onClick={() => setRemoving(true)}>
-              {words.removeCodes}
-            </button>
-          )}
-          {isDisabled && (
-            <button type="button" class="button" onClick={() => reported(setDisabled(false))}>
-              {words.enable}
-            </button>
-          )}
-          {!isDisabled && user.id !== currentUser().id && (
-            <button type="button" class="button" onClick={() => setDisabling(true)}>
-              {words.disable}
-            </button>
-          )}
+          <Reset user={user} />
+          {user.has_totp && <RemoveCodes user={user} onChanged={onChanged} />}
+          {isDisabled && <Enable user={user} onChanged={onChanged} />}
+          {!isDisabled && user.id !== currentUser().id && <Disable user={user} onChanged={onChanged} />}
         </div>
       </div>
+    </Card>
+  )
+}
+
+/** Makes a link with which the user sets a new password. */
+function Reset({ user }: { readonly user: ListedUser }) {
+  const [made, setMade] = useState<NewLink>()
+  const makeLink = async () => {
+    const { link, mailed: isMailed } = await answer(api.POST('/admin/api/users/{user}/link', at(user.id)))
+    setMade({ email: user.email, link, isMailed })
+  }
+  return (
+    <>
+      <button type="button" class="button" onClick={() => reported(makeLink())}>
+        {words.reset}
+      </button>
       {made !== undefined && <LinkDialog of={made} onClose={() => setMade(undefined)} />}
-      {isRemoving && (
+    </>
+  )
+}
+
+function RemoveCodes({ user, onChanged }: Props) {
+  const [isAsking, setAsking] = useState(false)
+  return (
+    <>
+      <button type="button" class="button" onClick={() => setAsking(true)}>
+        {words.removeCodes}
+      </button>
+      {isAsking && (
         <Confirm
           title={words.removeCodesTitle(user.name)}
           action={words.removeCodes}
-          onConfirm={removeCodes}
-          onClose={() => setRemoving(false)}
+          onConfirm={async () => {
+            await answer(api.PATCH('/admin/api/users/{user}', { ...at(user.id), body: { has_totp: false } }))
+            toast(words.codesRemoved)
+            onChanged()
+          }}
+          onClose={() => setAsking(false)}
         >
           <p>{words.removeCodesText}</p>
         </Confirm>
       )}
-      {isDisabling && (
+    </>
+  )
+}
+
+function Enable({ user, onChanged }: Props) {
+  return (
+    <button type="button" class="button" onClick={() => reported(setDisabled(user, false).then(onChanged))}>
+      {words.enable}
+    </button>
+  )
+}
+
+function Disable({ user, onChanged }: Props) {
+  const [isAsking, setAsking] = useState(false)
+  return (
+    <>
+      <button type="button" class="button" onClick={() => setAsking(true)}>
+        {words.disable}
+      </button>
+      {isAsking && (
         <Confirm
           title={words.disableTitle(user.name)}
           action={words.disable}
-          onConfirm={() => setDisabled(true)}
-          onClose={() => setDisabling(false)}
+          onConfirm={async () => {
+            await setDisabled(user, true)
+            onChanged()
+          }}
+          onClose={() => setAsking(false)}
         >
           <p>{words.disableText}</p>
         </Confirm>
       )}
-    </Card>
+    </>
   )
+}
+
+async function setDisabled(user: ListedUser, disabled: boolean): Promise<void> {
+  await answer(api.PATCH('/admin/api/users/{user}', { ...at(user.id), body: { disabled } }))
+  toast(disabled ? words.disabled : words.enabled)
 }
 
 /** Says why an action without a form failed. */

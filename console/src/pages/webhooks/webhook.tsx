@@ -96,29 +96,15 @@ type Asked = 'edit' | 'rotate' | 'off' | 'remove'
 function Actions({ webhook, onChanged, onTested }: Props & { readonly onTested: () => void }) {
   const [asked, ask] = useState<Asked>()
   const [secret, setSecret] = useState<string>()
-  const [isTesting, setTesting] = useState(false)
   const close = () => ask(undefined)
   const switchTo = async (on: boolean) => {
     await answer(api.PATCH('/admin/api/webhooks/{webhook}', { ...at(webhook.id), body: { on } }))
     toast(on ? words.switchedOn : words.switchedOff)
     onChanged()
   }
-  const test = async () => {
-    setTesting(true)
-    try {
-      await answer(api.POST('/admin/api/webhooks/{webhook}/test', at(webhook.id)))
-      toast(words.tested)
-      onTested()
-    } catch (error) {
-      toast(messageOf(error as Error), 'bad')
-    }
-    setTesting(false)
-  }
   return (
     <>
-      <button type="button" class="button" disabled={isTesting} onClick={() => void test()}>
-        {words.test}
-      </button>
+      <Test webhook={webhook} onTested={onTested} />
       <button type="button" class="button" onClick={() => ask('edit')}>
         {words.edit}
       </button>
@@ -162,6 +148,26 @@ function Actions({ webhook, onChanged, onTested }: Props & { readonly onTested: 
       {asked === 'remove' && <Remove webhook={webhook} onClose={close} />}
       {secret !== undefined && <SecretDialog secret={secret} onClose={() => setSecret(undefined)} />}
     </>
+  )
+}
+
+function Test({ webhook, onTested }: Pick<Props, 'webhook'> & { readonly onTested: () => void }) {
+  const [isTesting, setTesting] = useState(false)
+  const test = async () => {
+    setTesting(true)
+    try {
+      await answer(api.POST('/admin/api/webhooks/{webhook}/test', at(webhook.id)))
+      toast(words.tested)
+      onTested()
+    } catch (error) {
+      toast(messageOf(error as Error), 'bad')
+    }
+    setTesting(false)
+  }
+  return (
+    <button type="button" class="button" disabled={isTesting} onClick={() => void test()}>
+      {words.test}
+    </button>
   )
 }
 
