@@ -84,30 +84,14 @@ function UpstreamFields({
       <legend>{words.upstreams}</legend>
       <input type="hidden" name="upstream_count" value={count} />
       {used.map((provider, index) => (
-        <div key={index} class="row-fields">
-          <SelectField
-            label={words.provider}
-            name={`upstreams[${index}].provider`}
-            value={provider}
-            choices={providers.map(value => ({ value, label: value }))}
-            onChange={value => onUsed(used.with(index, value))}
-          />
-          <TextField
-            label={words.upstreamModel}
-            name={`upstreams[${index}].model`}
-            defaultValue={fieldOf(row, `upstreams[${index}].model`)}
-            autoComplete="off"
-            required
-          />
-          <TextField
-            label={words.order}
-            name={`upstreams[${index}].order`}
-            type="number"
-            min={1}
-            max={1000}
-            defaultValue={fieldOf(row, `upstreams[${index}].order`)}
-          />
-        </div>
+        <UpstreamLine
+          key={index}
+          at={`upstreams[${index}]`}
+          row={row}
+          providers={providers}
+          provider={provider}
+          onProvider={value => onUsed(used.with(index, value))}
+        />
       ))}
       <div class="row">
         <button
@@ -129,19 +113,57 @@ function UpstreamFields({
   )
 }
 
-function PriceFields({
-  kind,
+function UpstreamLine({
+  at,
   row,
-  used,
-}: {
+  providers,
+  provider,
+  onProvider,
+}: Pick<Props, 'row' | 'providers'> & {
+  /** The path of the upstream in the row. */
+  readonly at: string
+  readonly provider: string
+  readonly onProvider: (provider: string) => void
+}) {
+  return (
+    <div class="row-fields">
+      <SelectField
+        label={words.provider}
+        name={`${at}.provider`}
+        value={provider}
+        choices={providers.map(value => ({ value, label: value }))}
+        onChange={onProvider}
+      />
+      <TextField
+        label={words.upstreamModel}
+        name={`${at}.model`}
+        defaultValue={fieldOf(row, `${at}.model`)}
+        autoComplete="off"
+        required
+      />
+      <TextField
+        label={words.order}
+        name={`${at}.order`}
+        type="number"
+        min={1}
+        max={1000}
+        defaultValue={fieldOf(row, `${at}.order`)}
+      />
+    </div>
+  )
+}
+
+type PriceProps = {
   readonly kind: Kind
   readonly row: Row
+  /** The provider of each line. */
   readonly used: readonly string[]
-}) {
+}
+
+function PriceFields({ kind, row, used }: PriceProps) {
   const [mode, setMode] = useState<PriceMode>(modeOf(row))
   const isText = kind === 'chat' || kind === 'embedding'
   const shown = isText ? mode : 'tariff'
-  const names = priceFields(kind, row)
   return (
     <fieldset>
       <legend>{words.prices}</legend>
@@ -168,9 +190,7 @@ function PriceFields({
           )}
         </div>
       )}
-      {shown === 'tariff' && (
-        <Prices title={words.customersPay} at="pricing" names={names} row={row} isRequired={true} />
-      )}
+      {shown === 'tariff' && <TariffFields kind={kind} row={row} used={used} />}
       {shown === 'upstream_cost' && (
         <Prices
           title={words.ceiling}
@@ -180,18 +200,27 @@ function PriceFields({
           isRequired={true}
         />
       )}
-      {shown === 'tariff' &&
-        used.map((provider, index) => (
-          <Prices
-            key={index}
-            title={words.providerBills(provider)}
-            at={`upstreams[${index}].cost`}
-            names={names.filter(name => name !== 'max_per_image')}
-            row={row}
-            isRequired={false}
-          />
-        ))}
     </fieldset>
+  )
+}
+
+/** Fixed prices, and what each provider bills for the same. */
+function TariffFields({ kind, row, used }: PriceProps) {
+  const names = priceFields(kind, row)
+  return (
+    <>
+      <Prices title={words.customersPay} at="pricing" names={names} row={row} isRequired={true} />
+      {used.map((provider, index) => (
+        <Prices
+          key={index}
+          title={words.providerBills(provider)}
+          at={`upstreams[${index}].cost`}
+          names={names.filter(name => name !== 'max_per_image')}
+          row={row}
+          isRequired={false}
+        />
+      ))}
+    </>
   )
 }
 

@@ -68,6 +68,24 @@ export function ProviderFields({
         value={isKept ? 'keep' : from}
         onChange={choose}
       />
+      <KeyField row={row} from={from} variable={variable} />
+    </>
+  )
+}
+
+/** The key itself, or the name of the variable that has it. */
+function KeyField({
+  row,
+  from,
+  variable,
+}: {
+  readonly row: Row
+  readonly from: KeyFrom
+  readonly variable: string
+}) {
+  const stored = keyOf(row)
+  return (
+    <>
       {from === 'new' && (
         <TextField
           label={stored === 'none' ? words.ownKey : words.newKey}

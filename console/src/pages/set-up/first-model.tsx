@@ -49,34 +49,7 @@ export function FirstModel({
   return (
     <>
       <ActionForm submit={words.preview} onSubmit={submit}>
-        <div class="row-fields">
-          <TextField
-            label={modelsTexts.upstreamModel}
-            name="upstreams[0].model"
-            hint={words.upstreamHint}
-            autoComplete="off"
-            required
-          />
-          <TextField label={modelsTexts.id} name="id" hint={words.idHint} autoComplete="off" />
-          {kinds.length > 1 && (
-            <SelectField
-              label={modelsTexts.kind}
-              name="kind"
-              value={kind}
-              choices={kinds.map(value => ({ value, label: modelsTexts.kinds[value] }))}
-              onChange={setKind}
-            />
-          )}
-          {kind === 'video' && (
-            <TextField
-              label={modelsTexts.engine}
-              name="engine"
-              hint={modelsTexts.engineHint}
-              defaultValue="family-c"
-              required
-            />
-          )}
-        </div>
+        <NameFields kinds={kinds} kind={kind} onKind={setKind} />
         <PriceFields kind={kind} costs={costs} percent={percent} onCosts={setCosts} onPercent={setPercent} />
       </ActionForm>
       {shown !== undefined && (
@@ -93,6 +66,48 @@ export function FirstModel({
         />
       )}
     </>
+  )
+}
+
+/** The names of the model at the provider and for customers, and what it makes. */
+function NameFields({
+  kinds,
+  kind,
+  onKind,
+}: {
+  readonly kinds: readonly SoldKind[]
+  readonly kind: SoldKind
+  readonly onKind: (kind: SoldKind) => void
+}) {
+  return (
+    <div class="row-fields">
+      <TextField
+        label={modelsTexts.upstreamModel}
+        name="upstreams[0].model"
+        hint={words.upstreamHint}
+        autoComplete="off"
+        required
+      />
+      <TextField label={modelsTexts.id} name="id" hint={words.idHint} autoComplete="off" />
+      {kinds.length > 1 && (
+        <SelectField
+          label={modelsTexts.kind}
+          name="kind"
+          value={kind}
+          choices={kinds.map(value => ({ value, label: modelsTexts.kinds[value] }))}
+          onChange={onKind}
+        />
+      )}
+      {kind === 'video' && (
+        <TextField
+          label={modelsTexts.engine}
+          name="engine"
+          hint={modelsTexts.engineHint}
+          defaultValue="family-c"
+          required
+        />
+      )}
+    </div>
   )
 }
 

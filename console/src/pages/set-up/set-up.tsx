@@ -39,64 +39,44 @@ function Steps({ providers }: { readonly providers: readonly Row[] }) {
   const [made, setMade] = useState<Customer>()
   const [hasSent, setSent] = useState(false)
   const provider = providers.find(row => row['id'] === id)
+  const chosen = provider === undefined ? undefined : id
   const isTested = tested === 'yes'
   const current = currentStep({ isChosen: provider !== undefined, isTested, model, customer })
   return (
     <ol class="set-up">
       <Step number={1} title={words.provider} current={current} isDone={provider !== undefined}>
-        <ChosenOr
-          id={provider === undefined ? undefined : id}
-          page="providers"
-          again={words.another}
+        <ProviderStep
+          ids={providers.map(row => fieldOf(row, 'id'))}
+          id={chosen}
+          onChosen={id => change({ provider: id }, 'push')}
           onAgain={() => change({ provider: '', tested: '', model: '', customer: '' })}
-        >
-          <ChooseProvider
-            ids={providers.map(row => fieldOf(row, 'id'))}
-            onChosen={id => change({ provider: id }, 'push')}
-          />
-        </ChosenOr>
+        />
       </Step>
       <Step number={2} title={words.test} current={current} isDone={isTested}>
-        {provider === undefined || id === undefined ? (
-          <p class="soft">{words.testText}</p>
-        ) : (
-          <Test key={id} id={id} isTested={isTested} onOk={() => change({ tested: 'yes' })} />
-        )}
+        <TestStep id={chosen} isTested={isTested} onOk={() => change({ tested: 'yes' })} />
       </Step>
       <Step number={3} title={words.model} current={current} isDone={model !== undefined}>
-        <ChosenOr
+        <ModelStep
+          provider={provider}
           id={model}
-          page="models"
-          again={words.anotherModel}
+          onStored={id => change({ model: id }, 'push')}
           onAgain={() => change({ model: '', customer: '' })}
-        >
-          <p class="soft">{words.modelText}</p>
-          {provider !== undefined && (
-            <FirstModel key={id} provider={provider} onStored={id => change({ model: id }, 'push')} />
-          )}
-        </ChosenOr>
+        />
       </Step>
       <Step number={4} title={words.customer} current={current} isDone={customer !== undefined}>
-        <ChosenOr
+        <CustomerStep
+          hasModel={model !== undefined}
           id={customer}
-          name={made?.name ?? words.openCustomer}
-          page="accounts"
-          again={words.anotherCustomer}
+          name={made?.name}
+          onMade={customer => {
+            setMade(customer)
+            change({ customer: customer.account }, 'push')
+          }}
           onAgain={() => {
             setSent(false)
             change({ customer: '' })
           }}
-        >
-          <p class="soft">{words.customerText}</p>
-          {model !== undefined && (
-            <FirstCustomer
-              onMade={customer => {
-                setMade(customer)
-                change({ customer: customer.account }, 'push')
-              }}
-            />
-          )}
-        </ChosenOr>
+        />
       </Step>
       <Step number={5} title={words.request} current={current} isDone={hasSent}>
         {customer === undefined || model === undefined ? (
@@ -153,6 +133,73 @@ function Step({
         <div class="stack">{children}</div>
       </Card>
     </li>
+  )
+}
+
+type StepProps = {
+  /** What was chosen or made in this step, if it is done. */
+  readonly id: string | undefined
+  readonly onAgain: () => void
+}
+
+function ProviderStep({
+  ids,
+  id,
+  onChosen,
+  onAgain,
+}: StepProps & { readonly ids: readonly string[]; readonly onChosen: (id: string) => void }) {
+  return (
+    <ChosenOr id={id} page="providers" again={words.another} onAgain={onAgain}>
+      <ChooseProvider ids={ids} onChosen={onChosen} />
+    </ChosenOr>
+  )
+}
+
+function TestStep({
+  id,
+  isTested,
+  onOk,
+}: {
+  readonly id: string | undefined
+  readonly isTested: boolean
+  readonly onOk: () => void
+}) {
+  if (id === undefined) return <p class="soft">{words.testText}</p>
+  return <Test key={id} id={id} isTested={isTested} onOk={onOk} />
+}
+
+function ModelStep({
+  provider,
+  id,
+  onStored,
+  onAgain,
+}: StepProps & { readonly provider: Row | undefined; readonly onStored: (id: string) => void }) {
+  return (
+    <ChosenOr id={id} page="models" again={words.anotherModel} onAgain={onAgain}>
+      <p class="soft">{words.modelText}</p>
+      {provider !== undefined && (
+        <FirstModel key={fieldOf(provider, 'id')} provider={provider} onStored={onStored} />
+      )}
+    </ChosenOr>
+  )
+}
+
+function CustomerStep({
+  hasModel,
+  id,
+  name = words.openCustomer,
+  onMade,
+  onAgain,
+}: StepProps & {
+  readonly hasModel: boolean
+  readonly name: string | undefined
+  readonly onMade: (customer: Customer) => void
+}) {
+  return (
+    <ChosenOr id={id} name={name} page="accounts" again={words.anotherCustomer} onAgain={onAgain}>
+      <p class="soft">{words.customerText}</p>
+      {hasModel && <FirstCustomer onMade={onMade} />}
+    </ChosenOr>
   )
 }
 
