@@ -53,11 +53,16 @@ export class Load {
     this.#url = url
     this.#key = key
     for (const name of ['one', 'other'] as const) {
-      for (let number = 0; number < TEXTS; number += 1)
-        this.#clients.push(this.#client(name, turn => aText(number, turn)))
+      this.add(name, TEXTS)
       this.#clients.push(this.#client(name, anImage))
       this.#clients.push(this.#client(name, turn => aSharedText(`${this.#id} ${turn}`)))
     }
+  }
+
+  /** Adds clients that send texts. */
+  add(name: GatewayName, count: number): void {
+    for (let number = 0; number < count; number += 1)
+      this.#clients.push(this.#client(name, turn => aText(number, turn)))
   }
 
   /** Resolves when clients of these gateways were told so many more costs. */

@@ -1,9 +1,11 @@
+import { until } from '../../src/http1/testing/until.ts'
 import type { LoadReport } from './load.ts'
 import type { Logged } from './server-faults.ts'
 import type { TwoGateways, GatewayName } from './two-gateways.ts'
 
 const ANSWERS = 10
 const REFUSALS = 10
+const NEW_CLIENTS = 4
 /** What one gateway answers before a freeze, so that its longest waits with and without one can be compared. */
 const CALM_ANSWERS = 50
 const LOAD_MS_MAX = 100
@@ -36,9 +38,9 @@ export async function killNodes(two: TwoGateways, rounds: number, log: Logged): 
 export const cuts = ['requests held', 'answers held', 'both held', 'answers lost', 'both lost'] as const
 
 /**
- * Cuts the network between one gateway and the database. Its new paid requests are refused within 3 seconds, its
- * running answers are charged after it heals, and the other gateway is not disturbed. Returns the longest wait of its
- * clients.
+ * Cuts the network between one gateway and the database. It is not ready, its new paid requests are refused within 3
+ * seconds, its running answers are charged after it heals, and the other gateway is not disturbed. Returns the longest
+ * wait of its clients.
  */
 export async function cutNetwork(
   two: TwoGateways,
@@ -53,12 +55,16 @@ export async function cutNetwork(
     const flow = cut.endsWith('held') ? 'held' : 'lost'
     if (!cut.startsWith('answers')) proxy.requests = flow
     if (!cut.startsWith('requests')) proxy.answers = flow
-    await load.refusals(REFUSALS, 'other')
+    // The clients so far may all wait for an answer whose charge is not written yet.
+    load.add('other', NEW_CLIENTS)
+    const [isReady] = await Promise.all([two.isReady('other'), load.refusals(REFUSALS, 'other')])
+    if (isReady) throw new Error('The gateway without a network is ready.')
     await load.answers(ANSWERS, ['one'])
     // The bytes between are gone, and the connections with them.
     if (flow === 'lost') proxy.cut()
     proxy.heal()
     await load.answers(ANSWERS)
+    await until('the gateway is ready again', () => two.isReady('other'))
   })
   requireUndisturbed('one', reports.one)
   const { broken, unexpected, longestRefusalMs, refused } = reports.other

@@ -39,6 +39,8 @@ export class TwoGateways {
   readonly sql: SQL
   readonly #url: string
   readonly #environment: Readonly<Record<string, string>>
+  /** Starts the build that both gateways have at first. Undefined for this one. */
+  readonly #command: string[] | undefined
   readonly #nodes: Readonly<Record<GatewayName, Node>>
   #customer: Customer | undefined
   /** Started beside the two, and not stopped yet. */
@@ -46,11 +48,19 @@ export class TwoGateways {
   /** The costs of all loads. */
   readonly #reported = new Map<string, string | null>()
 
-  private constructor(server: PostgresServer, url: string, environment: Readonly<Record<string, string>>) {
+  private constructor(
+    server: PostgresServer,
+    url: string,
+    {
+      environment,
+      command,
+    }: { readonly environment: Readonly<Record<string, string>>; readonly command: string[] | undefined },
+  ) {
     this.server = server
     this.sql = new SQL({ url, bigint: true, max: 1 })
     this.#url = url
     this.#environment = environment
+    this.#command = command
     const aNode = (): Node => ({
       proxy: Proxy.to(url),
       folder: aDataFolder(),
@@ -60,10 +70,13 @@ export class TwoGateways {
     this.#nodes = { one: aNode(), other: aNode() }
   }
 
-  /** `environment` is added to that of both gateways. */
-  static async start(environment: Readonly<Record<string, string>> = {}): Promise<TwoGateways> {
+  /** `environment` is added to that of both gateways. `command` starts another build. */
+  static async start(
+    environment: Readonly<Record<string, string>> = {},
+    command?: string[],
+  ): Promise<TwoGateways> {
     const server = await PostgresServer.start(MAJOR)
-    const two = new TwoGateways(server, await anEmptyDatabase(server), environment)
+    const two = new TwoGateways(server, await anEmptyDatabase(server), { environment, command })
     try {
       await Promise.all(names.map(name => two.restart(name)))
       two.#customer = await makeCustomer(two.gateway('one'))
@@ -111,8 +124,8 @@ export class TwoGateways {
     await this.proxyOf(name).quiet()
   }
 
-  /** Starts a gateway that was stopped. `command` starts another build. */
-  async restart(name: GatewayName, command?: string[]): Promise<void> {
+  /** Starts a gateway that was stopped. `command` starts another build than at first. */
+  async restart(name: GatewayName, command = this.#command): Promise<void> {
     const { folder, proxy, processes } = this.#nodes[name]
     const process = await this.#startProcess(name, folder, proxy.url(this.#url), command)
     this.#nodes[name].process = process
@@ -241,6 +254,11 @@ export class TwoGateways {
     }
     await this.sql.close({ timeout: 0 })
     await this.server.crash()
+  }
+
+  /** What a load balancer sees of a gateway. */
+  async isReady(name: GatewayName): Promise<boolean> {
+    return (await fetch(`${this.gateway(name).url}/health/ready`)).ok
   }
 
   /** Waits until a gateway is not ready because its database lost commits. Returns the reason. */
