@@ -1,11 +1,11 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { cp } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { lastMigration } from '../../src/stores/postgres/database/migrate.ts'
 import { aDataFolder } from '../support/data-folder.ts'
 import type { Load, LoadReport } from './load.ts'
 import type { Logged } from './server-faults.ts'
-import type { GatewayName, TwoGateways } from './two-gateways.ts'
+import { TwoGateways, type GatewayName } from './two-gateways.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const ANSWERS = 20
@@ -14,6 +14,11 @@ const LOOK_EVERY_MS = 20
 const UNREADY_WITHIN_MS = 10_000 + 1000 + 2000
 /** Ten seconds after that it refuses paid work. */
 const REFUSES_WITHIN_MS = 10_000 + 3000
+/** The times after which a gateway that is too old is not ready, and then refuses paid work, in the short form. */
+const SHORT_DRAIN = {
+  'UNREADY_AFTER_MS = 10_000': 'UNREADY_AFTER_MS = 500',
+  'UNREADY_AFTER_MS + 10_000': 'UNREADY_AFTER_MS + 1500',
+} as const
 const otherThan = { one: 'other', other: 'one' } as const
 
 /**
@@ -22,10 +27,10 @@ const otherThan = { one: 'other', other: 'one' } as const
  * balancer sends none to a gateway that is not ready; and the gateway that is too old finishes what runs.
  */
 export async function upgradeNodes(two: TwoGateways, rounds: number, log: Logged): Promise<void> {
-  const builds = new Builds()
+  const builds = new Builds({})
   try {
     for (let round = 1; round <= rounds; round += 1) {
-      const additive = await builds.make(number => `ALTER TABLE accounts ADD COLUMN note_${number} text;`)
+      const additive = await builds.make(addingNote)
       const breaking = await builds.make(
         number => `-- Gateways before migration ${padded(number)} have to drain.\n`,
       )
@@ -35,6 +40,7 @@ export async function upgradeNodes(two: TwoGateways, rounds: number, log: Logged
           await load.answers(ANSWERS)
         }
         await upgrade(two, 'one', { build: breaking, load, balancer })
+        await requireReady(two)
         log(await drains(two, load))
         await upgrade(two, 'other', { build: breaking, load, balancer })
         await load.answers(ANSWERS)
@@ -49,14 +55,45 @@ export async function upgradeNodes(two: TwoGateways, rounds: number, log: Logged
 }
 
 /**
+ * The short form: two gateways whose builds drain in two seconds are upgraded one after the other, under load. They run
+ * side by side until the migration of the newer one is marked as one that older gateways cannot work with. Returns what
+ * clients were told of costs.
+ */
+export async function upgradeNodesOnce(): Promise<number> {
+  const builds = new Builds(SHORT_DRAIN)
+  let two: TwoGateways | undefined
+  try {
+    two = await TwoGateways.start({}, startOf(await builds.copy()))
+    await upgradeBoth(two, await builds.make(addingNote))
+    return two.reported
+  } finally {
+    await two?.end()
+    builds.remove()
+  }
+}
+
+async function upgradeBoth(two: TwoGateways, build: string): Promise<void> {
+  const reports = await underLoad(two, async (load, balancer) => {
+    await upgrade(two, 'one', { build, load, balancer })
+    await load.answers(ANSWERS)
+    await requireReady(two)
+    await two.sql`UPDATE migrations SET min_number = number WHERE number = ${lastMigration() + 1}`
+    await drains(two, load)
+    await upgrade(two, 'other', { build, load, balancer })
+    await load.answers(ANSWERS)
+    await requireReady(two)
+  })
+  requireNoFailure(reports)
+  await two.check()
+}
+
+/**
  * The gateway `other` is too old. It is ready until load balancers have seen the newer one. Returns how long it took to
  * be unready and to refuse.
  */
 async function drains(two: TwoGateways, load: Load): Promise<string> {
   const startedAtMs = performance.now()
   const waited = () => Math.round(performance.now() - startedAtMs)
-  const ready = await Promise.all((['one', 'other'] as const).map(name => readiness(two, name)))
-  if (!ready.every(({ isReady }) => isReady)) throw new Error(`Not both are ready: ${Bun.inspect(ready)}`)
   const reason = await until(
     UNREADY_WITHIN_MS,
     'be unready',
@@ -89,7 +126,7 @@ async function upgrade(
   await load.answers(ANSWERS, [otherThan[name]])
   const code = await two.gateway(name).stop()
   if (code !== 0) throw new Error(`The gateway ${name} ended with ${code}: ${two.gateway(name).output()}`)
-  await two.restart(name, [process.execPath, join(build, 'src/cli.ts'), 'serve'])
+  await two.restart(name, startOf(build))
   balancer.putBack(name)
 }
 
@@ -155,18 +192,25 @@ class Balancer {
   }
 }
 
-/** Copies of this build, each with one more migration than the one before. */
+/** Copies of this build, with other texts in the file of what newer gateways cause. */
 class Builds {
+  readonly #replaced: Readonly<Record<string, string>>
   readonly #folders: string[] = []
   readonly #migrations: (readonly [name: string, script: string])[] = []
 
-  /**
-   * Returns the folder of the next build. It is copied without blocking: the gateways reach their database through
-   * proxies of this process.
-   */
-  async make(script: (number: number) => string): Promise<string> {
+  constructor(replaced: Readonly<Record<string, string>>) {
+    this.#replaced = replaced
+  }
+
+  /** Returns the folder of the next build, which has one more migration than the one before. */
+  make(script: (number: number) => string): Promise<string> {
     const number = lastMigration() + this.#migrations.length + 1
     this.#migrations.push([`${padded(number)}_newer.sql`, script(number)])
+    return this.copy()
+  }
+
+  /** It is copied without blocking: the gateways reach their database through proxies of this process. */
+  async copy(): Promise<string> {
     const folder = aDataFolder()
     this.#folders.push(folder)
     mkdirSync(folder, { recursive: true })
@@ -175,7 +219,17 @@ class Builds {
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
     for (const [name, text] of this.#migrations)
       writeFileSync(join(folder, 'src/stores/postgres/migrations', name), text)
+    this.#replace(join(folder, 'src/stores/postgres/newer-gateways.ts'))
     return folder
+  }
+
+  #replace(file: string): void {
+    let text = readFileSync(file, 'utf8')
+    for (const [before, after] of Object.entries(this.#replaced)) {
+      if (!text.includes(before)) throw new Error(`${file} has no ${before}.`)
+      text = text.replace(before, after)
+    }
+    writeFileSync(file, text)
   }
 
   remove(): void {
@@ -183,8 +237,21 @@ class Builds {
   }
 }
 
+function addingNote(number: number): string {
+  return `ALTER TABLE accounts ADD COLUMN note_${number} text;`
+}
+
+function startOf(build: string): string[] {
+  return [process.execPath, join(build, 'src/cli.ts'), 'serve']
+}
+
 function padded(number: number): string {
   return `${number}`.padStart(4, '0')
+}
+
+async function requireReady(two: TwoGateways): Promise<void> {
+  const ready = await Promise.all((['one', 'other'] as const).map(name => readiness(two, name)))
+  if (!ready.every(({ isReady }) => isReady)) throw new Error(`Not both are ready: ${Bun.inspect(ready)}`)
 }
 
 async function readiness(two: TwoGateways, name: GatewayName) {
