@@ -58,7 +58,7 @@ async function runWithCaches(rounds: number): Promise<void> {
   const started = await startWithCaches(program)
   try {
     await withLogs(started.two, async () => {
-      for (let round = 1; round <= rounds; round += 1) await loseCaches(started, log)
+      for (let round = 1; round <= rounds; round += 1) await loseCaches(started, log, { isLong: true })
     })
   } finally {
     await started.end()

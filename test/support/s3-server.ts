@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A request as the server saw it. */
 export type S3Request = {
@@ -14,11 +15,12 @@ export type S3Request = {
 }
 
 /**
- * How a request fails: an error of the storage, no answer at all, an answer whose body is cut in half or changed, an
- * error after the status 200 (nothing is done), or a connection that closes when all is done.
+ * How a request fails: an error of the storage, a late answer, no answer at all, an answer whose body is cut in half or
+ * changed, an error after the status 200 (nothing is done), or a connection that closes when all is done.
  */
 export type S3Fault =
   | { readonly status: number; readonly code: string }
+  | { readonly afterMs: number }
   | 'hang'
   | 'cut'
   | 'corrupt'
@@ -98,12 +100,13 @@ export async function startS3Server({
     const fault = server.fault(request)
     if (fault === 'hang') return
     try {
-      if (typeof fault === 'object') throw new S3Failure(fault.status, fault.code)
+      if (typeof fault === 'object' && 'status' in fault) throw new S3Failure(fault.status, fault.code)
+      if (typeof fault === 'object') await sleep(fault.afterMs)
       authorize(request, incoming, { now, isPublic: server.isPublic })
       if (fault === 'late error') return send(response, { status: 200, body: errorXml('InternalError') })
       const reply = storage.answer(request)
       if (fault === 'lost answer') return void response.destroy()
-      send(response, reply, fault)
+      send(response, reply, typeof fault === 'object' ? undefined : fault)
     } catch (error) {
       if (!(error instanceof S3Failure)) throw error
       send(response, { status: error.status, body: errorXml(error.code) })

@@ -71,20 +71,51 @@ describe('a gateway whose results are in a bucket', () => {
     expect(await gateway.money(ada)).toEqual({ available: '9.5', held: '0' })
   })
 
-  test('answers 410 for a clip that another program changed in the bucket, and names it in verify', async () => {
-    const object = storage.objects.get(`gate/live/${id}.out-0`)!
-    storage.objects.set(`gate/live/${id}.out-0`, {
-      ...object,
-      bytes: Buffer.concat([object.bytes.subarray(1), Buffer.from('x')]),
-      etag: 'another',
+  test.each(['changed', 'missing'])(
+    'answers 410 for a clip that another program left %s in the bucket, and names it in verify',
+    async left => {
+      const name = `gate/live/${id}.out-0`
+      const object = storage.objects.get(name)!
+      const bytes = Buffer.concat([object.bytes.subarray(1), Buffer.from('x')])
+      if (left === 'changed') storage.objects.set(name, { ...object, bytes, etag: 'another' })
+      else storage.objects.clear()
+
+      const refusal = await refusalOf(await content())
+      const { ok, problems } = await gateway.admin<Verification>('POST', 'verify')
+
+      expect(refusal).toMatchObject({ status: 410, code: 'content_archived' })
+      expect(ok).toBe(false)
+      expect(problems[0]!.message).toContain(`${id}/out-0 (${left})`)
+      expect(await gateway.money(ada)).toEqual({ available: '9.5', held: '0' })
+    },
+  )
+
+  test('lets a job wait while the bucket does not answer, and charges it once when it does', async () => {
+    const isWrite = ({ method, key }: S3Request) => method === 'PUT' && key.startsWith('gate/live/')
+    const writes = () => storage.requests.filter(isWrite).length
+    const before = writes()
+    gateway.media.polled = aClip({ durationMs: 5000 })
+    storage.fault = request => (isWrite(request) ? 'hang' : undefined)
+    const { id: waiting } = await gateway.accepted(ada.key, { model: 'family-a', prompt: 'B', duration: 5 })
+    const state = async () => (await gateway.admin<{ state: string }>('GET', `jobs/${waiting}`)).state
+    void gateway.poll(ada.key, waiting)
+
+    // Each try has a minute.
+    await until('the storage is asked again', () => {
+      gateway.clock.advance(10_000)
+      return writes() > before + 1
+    })
+    const meanwhile = [await state(), await gateway.money(ada)]
+    storage.fault = () => undefined
+    await until('the job is completed', async () => {
+      gateway.clock.advance(10_000)
+      return (await state()) === 'completed'
     })
 
-    const refusal = await refusalOf(await content())
-    const { ok, problems } = await gateway.admin<Verification>('POST', 'verify')
-
-    expect(refusal).toMatchObject({ status: 410, code: 'content_archived' })
-    expect(ok).toBe(false)
-    expect(problems[0]!.message).toContain(`${id}/out-0 (changed)`)
+    expect(meanwhile).toEqual(['processing', { available: '9', held: '0.5' }])
+    expect(storage.objects.has(`gate/live/${waiting}.out-0`)).toBe(true)
+    expect(await gateway.money(ada)).toEqual({ available: '9', held: '0' })
+    expect(await gateway.admin<Verification>('POST', 'verify')).toMatchObject({ ok: true })
   })
 
   test('answers 503 while the bucket cannot be read, and reports no clip as damaged', async () => {

@@ -1,7 +1,10 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
 /** What a proxy does with the bytes of one direction. Held bytes arrive when the direction is open again. */
-type Flow = 'open' | 'held' | 'lost'
+type Flow = 'open' | 'slow' | 'held' | 'lost'
+
+/** By how much slow bytes are late. */
+const SLOW_MS = 150
 
 /** A TCP proxy in front of a server, whose two directions can be held or cut, like a network between two machines. */
 export class Proxy {
@@ -76,7 +79,10 @@ export class Proxy {
   }
 
   #pass(direction: 'requests' | 'answers', send: () => void): void {
-    if (this[direction] === 'open') send()
-    else if (this[direction] === 'held') this.#held.push(send)
+    const flow = this[direction]
+    if (flow === 'open') send()
+    if (flow === 'held' || flow === 'slow') this.#held.push(send)
+    // Those before it were held for as long, and none is sent twice.
+    if (flow === 'slow') setTimeout(() => this.#held.shift()?.(), SLOW_MS)
   }
 }
