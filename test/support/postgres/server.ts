@@ -78,6 +78,15 @@ export class PostgresServer {
     this.#process = await startProcess(this.#run)
   }
 
+  /** Writes files into the folder of its data that only its user can read. */
+  addFiles(files: Readonly<Record<string, Uint8Array>>): void {
+    for (const [name, content] of Object.entries(files)) {
+      const path = join(this.#run.data, name)
+      writeFileSync(path, content, { mode: 0o600 })
+      if (isRoot()) chownSync(path, NOBODY, NOBODY)
+    }
+  }
+
   /** Copies the data of a server that crashed. The function that it returns puts the copy in place of later data. */
   copyData(): () => void {
     const { data } = this.#run

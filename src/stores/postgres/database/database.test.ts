@@ -1,5 +1,6 @@
 import type { SQL } from 'bun'
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { Authority } from '../../../../test/support/certificates.ts'
 import { anEmptyDatabase } from '../../../../test/support/postgres/databases.ts'
 import { runServer } from '../../../../test/support/postgres/run-server.ts'
 import { rejection } from '../../../../test/support/rejection.ts'
@@ -8,7 +9,6 @@ import { clientOptions, connections, requireSafeDatabase } from './database.ts'
 
 const server = await runServer()
 const opened: SQL[] = []
-
 function connect(url: string): SQL {
   const { openReads, connect: open } = connections({ url })
   const reads = openReads()
@@ -111,6 +111,53 @@ describe.skipIf(server === undefined)('a database of PostgreSQL', () => {
     },
   )
 
+  describe('a server with TLS', () => {
+    const authority = new Authority('tests')
+
+    beforeAll(async () => {
+      const { certificate, key } = authority.certify('localhost')
+      // PostgreSQL looks for these names.
+      server!.addFiles({
+        'server.crt': Buffer.from(certificate),
+        'server.key': Buffer.from(key),
+      })
+      await switchTls('on')
+    })
+    afterAll(() => switchTls('off'))
+
+    test.each<[string, Partial<DatabaseServer>]>([
+      ['sslmode=require', { tls: 'require' }],
+      ['sslmode=verify-full, its name and its authority', verified(authority, 'localhost')],
+    ])('a server with TLS is used with %s', async (_, change) => {
+      const url = new URL(await anEmptyDatabase(server!))
+
+      const [row] = await connectTo({ ...serverOf(url), ...change })<{ ssl: boolean }[]>`
+        SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()`
+
+      expect(row?.ssl).toBe(true)
+    })
+
+    test.each<[string, Partial<DatabaseServer>, string]>([
+      [
+        'another authority',
+        verified(new Authority('another'), 'localhost'),
+        'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      ],
+      ['another name', verified(authority, '127.0.0.1'), 'ERR_TLS_CERT_ALTNAME_INVALID'],
+      [
+        'the authorities of the system',
+        { tls: 'verify-full', host: 'localhost' },
+        'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      ],
+    ])('a server with TLS is not used with sslmode=verify-full and %s', async (_, change, code) => {
+      const url = new URL(await anEmptyDatabase(server!))
+
+      const error = await rejection(connectTo({ ...serverOf(url), ...change })`SELECT 1`)
+
+      expect(error).toMatchObject({ code })
+    })
+  })
+
   test('with a pooler, no statement is prepared for a session', async () => {
     const url = new URL(await anEmptyDatabase(server!))
     const prepared = async (isPooled: boolean) => {
@@ -137,6 +184,16 @@ describe.skipIf(server === undefined)('a database of PostgreSQL', () => {
     expect(String(error)).toContain('The encoding of the database is LATIN1. Create it with UTF8.')
   })
 })
+
+function verified({ certificateFile }: Authority, host: string): Partial<DatabaseServer> {
+  return { tls: 'verify-full', rootCertificate: certificateFile, host }
+}
+
+async function switchTls(value: 'on' | 'off'): Promise<void> {
+  const sql = connect(server!.url('postgres'))
+  await sql.unsafe(`ALTER SYSTEM SET ssl = ${value}`)
+  await reloaded(sql, 'ssl', value)
+}
 
 /** Reads the configuration again until the connection has it. */
 async function reloaded(sql: SQL, name: string, value: string): Promise<void> {
