@@ -20,6 +20,7 @@ const programs = {
   promtool: { debianPackage: 'prometheus', version: '--version' },
   debootstrap: { debianPackage: 'debootstrap', version: '--version' },
   'redis-server': { debianPackage: 'redis-server', version: '--version' },
+  pgbouncer: { debianPackage: 'pgbouncer', version: '--version' },
   // The script in usr/bin starts the browser by its absolute path.
   'chromium-headless-shell': {
     debianPackage: 'chromium-headless-shell',
