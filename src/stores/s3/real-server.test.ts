@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { blobsConform } from '../../../test/conformance/blobs.ts'
-import { streamOf } from '../../../test/support/byte-streams.ts'
+import { streamOf, streamOfText, textOf } from '../../../test/support/byte-streams.ts'
+import { s3rverPath, startS3rver } from '../../../test/support/s3rver.ts'
 import { startVersitygw, versitygwPath } from '../../../test/support/versitygw.ts'
 import { httpClient } from '../../http1/client/http-client.ts'
 import { systemClock } from '../../http1/system-clock.ts'
@@ -11,13 +12,15 @@ import { checkBucket } from './check-bucket.ts'
 
 const MB = 1024 * 1024
 
-describe.skipIf(versitygwPath === undefined)('a real S3 server', () => {
+const fallbackPath = versitygwPath === undefined ? await s3rverPath() : undefined
+
+describe.skipIf(versitygwPath === undefined && fallbackPath === undefined)('a real S3 server', () => {
   const http = httpClient(new Timers(systemClock))
   let server: Awaited<ReturnType<typeof startVersitygw>>
   let opened = 0
 
   beforeAll(async () => {
-    server = await startVersitygw(versitygwPath!)
+    server = await (versitygwPath === undefined ? startS3rver(fallbackPath!) : startVersitygw(versitygwPath))
   })
   afterAll(() => server.stop())
 
@@ -25,8 +28,6 @@ describe.skipIf(versitygwPath === undefined)('a real S3 server', () => {
     opened += 1
     return new Bucket({ ...server.settings, prefix: `test/${opened}` }, { http, clock: systemClock })
   }
-
-  blobsConform(async () => new S3Blobs(anEmptyBucket()))
 
   test('a real S3 server stores, hashes and archives a blob of several parts', async () => {
     const blobs = new S3Blobs(anEmptyBucket())
@@ -42,7 +43,26 @@ describe.skipIf(versitygwPath === undefined)('a real S3 server', () => {
     expect(await blobs.read(key)).toBeUndefined()
   })
 
-  test('a real S3 server with a bucket for one key is sound', async () => {
-    expect((await checkBucket(anEmptyBucket())).outcome).toBe('sound')
+  test('a real S3 server lists blobs, gives a part of one, and removes it', async () => {
+    const blobs = new S3Blobs(anEmptyBucket())
+    const keys = ['vid_1/out-0', 'vid_2/out-0', 'vid_2/out-1']
+    const listed = async () => (await blobs.list({ limit: 10, olderThanMs: Infinity })).map(({ key }) => key)
+    for (const key of keys) await blobs.write(key, streamOfText('0123456789'), { bytesMax: 10 })
+
+    const before = await listed()
+    const part = await blobs.read(keys[0]!, { start: 3, end: 7 })
+    await blobs.remove(keys[1]!)
+
+    expect(before).toEqual(keys)
+    expect(await textOf(part!.stream)).toBe('3456')
+    expect(await listed()).toEqual([keys[0]!, keys[2]!])
+  })
+
+  describe.skipIf(versitygwPath === undefined)('that keeps to the protocol', () => {
+    blobsConform(async () => new S3Blobs(anEmptyBucket()))
+
+    test('a real S3 server with a bucket for one key is sound', async () => {
+      expect((await checkBucket(anEmptyBucket())).outcome).toBe('sound')
+    })
   })
 })
