@@ -7,6 +7,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import { readConfig } from '../../src/config/config.ts'
 import { operatingPaths } from '../../src/http/description/operating.ts'
 import { parseDockerfile } from './dockerfile.ts'
+import { schemaProblems, type Resource } from './kubernetes-schema.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const text = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -150,7 +151,6 @@ type PodSpec = {
     readonly volumeMounts: readonly { readonly mountPath: string }[]
   }[]
 }
-type Resource = { readonly kind: string; readonly metadata: object }
 
 describe('the Kubernetes manifest', () => {
   const resources = parseAllDocuments(text('deploy/kubernetes.yaml')).map(document => {
@@ -163,6 +163,25 @@ describe('the Kubernetes manifest', () => {
   }
   const pod = spec.template.spec
   const container = pod.containers[0]!
+
+  test('the manifest keeps to the schema of Kubernetes, which finds what is mistyped, of another type or missing', async () => {
+    const changed = (from: string, to: string) => {
+      const whole = JSON.stringify(resource('Deployment'))
+      expect(whole).toContain(from)
+      return JSON.parse(whole.replace(from, to)) as Resource
+    }
+    const mistakes = [
+      changed('"readinessProbe"', '"readynessProbe"'),
+      changed('"replicas":2', '"replicas":"2"'),
+      changed('"selector"', '"selectors"'),
+      changed('"fieldPath"', '"path"'),
+    ]
+
+    const problems = await schemaProblems([...resources, ...mistakes])
+
+    expect(problems.slice(0, resources.length).flat()).toEqual([])
+    expect(problems.slice(resources.length).map(({ length }) => length)).toEqual([1, 1, 1, 1])
+  })
 
   test('the manifest has nothing that needs rights in the whole cluster', () => {
     expect(resources.map(({ kind }) => kind)).toEqual([
