@@ -12,14 +12,13 @@ const server = await runServer()
 const ends: (() => unknown)[] = []
 
 /** A sandbox with one model, whose prices are easy to add up. */
-const CATALOG = {
-  providers: [{ id: 'box', kind: 'sandbox' }],
-  models: [
-    chatModel('dime', {
-      upstreams: [{ provider: 'box', model: 'sandbox-chat' }],
-      pricing: { input_per_mtok: '0', output_per_mtok: '0', per_request: '0.1' },
-    }),
-  ],
+const CATALOG = { providers: [{ id: 'box', kind: 'sandbox' }], models: [dime('0.1')] }
+
+function dime(price: string): object {
+  return chatModel('dime', {
+    upstreams: [{ provider: 'box', model: 'sandbox-chat' }],
+    pricing: { input_per_mtok: '0', output_per_mtok: '0', per_request: price },
+  })
 }
 
 /** Starts gateways in processes of their own on one new database. */
@@ -96,23 +95,46 @@ describe.skipIf(server === undefined)('two gateways on one PostgreSQL database',
     expect([data.map(({ name }) => name), keys.length, shown.length]).toEqual([['demo'], 1, 1])
   })
 
-  test('serve the accounts, keys and prices of each other, and a revoked key is refused by both within a second', async () => {
+  test('serve the accounts, keys and prices of each other, and follow an edit of the other within a second', async () => {
     const { nodes } = await startNodes(['one', 'other'])
     const [one, other] = nodes as [GatewayProcess, GatewayProcess]
     const { id, key } = await aPayer(one)
     await until('the other gateway knows the key', async () => (await chat(other, key)).status === 200)
     await Promise.all(Array.from({ length: 10 }, (_, index) => chat(index % 2 === 0 ? one : other, key)))
+    const listed = async () => {
+      const headers = { authorization: `Bearer ${key}` }
+      return (await fetch(`${other.url}/v1/models/dime`, { headers })).text()
+    }
+    const before = await listed()
+    const costs: (string | null)[] = []
+    const edits: Record<string, readonly [edit: () => Promise<unknown>, isSeen: () => Promise<boolean>]> = {
+      price: [() => admin(one, 'PUT', 'models/dime', dime('0.01')), async () => (await listed()) !== before],
+      limit: [
+        async () => {
+          costs.push((await chat(other, key)).headers.get('x-service-cost-usd'))
+          await admin(one, 'PATCH', `keys/${id}`, { limits: { requests_per_minute: 1 } })
+        },
+        async () => (await chat(other, key)).status === 429,
+      ],
+      key: [
+        () => admin(one, 'POST', `keys/${id}/revoke`),
+        async () => (await chat(other, key)).status === 401,
+      ],
+    }
 
     const money = [await available(one), await available(other)]
-    await admin(one, 'POST', `keys/${id}/revoke`)
-    const revokedAtMs = performance.now()
-    await until('the key is refused', async () => (await chat(other, key)).status === 401)
-    const followedMs = performance.now() - revokedAtMs
+    const followedMs: number[] = []
+    for (const [what, [edit, isSeen]] of Object.entries(edits)) {
+      await edit()
+      const editedAtMs = performance.now()
+      await until(`the other gateway follows the ${what}`, isSeen)
+      followedMs.push(performance.now() - editedAtMs)
+    }
 
-    // 11 requests of 0.1 dollars.
-    expect(money).toEqual(['3.9', '3.9'])
+    // 11 requests of 0.1 dollars, and then one of the new price.
+    expect([...money, ...costs]).toEqual(['3.9', '3.9', '0.01'])
     expect((await chat(one, key)).status).toBe(401)
-    expect(followedMs).toBeLessThan(2000)
+    expect(Math.max(...followedMs)).toBeLessThan(2000)
     expect(await read(one, 'verify', 'POST')).toMatchObject({ ok: true })
   })
 
