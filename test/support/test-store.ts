@@ -3,7 +3,7 @@ import type { Clock } from '../../src/gateway/ports/clock.ts'
 import type { StoreNode } from '../../src/gateway/ports/store-node.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/stores/sqlite/store.ts'
 import { aDataFolder } from './data-folder.ts'
-import { fakeClock } from './fake-clock.ts'
+import { fakeClock, type FakeClock } from './fake-clock.ts'
 import { putNewDatabase } from './new-database.ts'
 
 /** The ports of a node of any store, without its name and its lifecycle. */
@@ -11,7 +11,7 @@ export type TestStore = Omit<StoreNode, 'name' | 'commitChains' | 'finishUpgrade
 
 export type OpenOptions = {
   /** The clock of the store and of both nodes; a fake one by default. */
-  readonly clock?: Clock
+  readonly clock?: FakeClock
   /** The nodes whose listeners are never told of freed money, as if all hints were lost. */
   readonly dropHintsOf?: readonly ('store' | 'other')[]
 }

@@ -123,7 +123,7 @@ async function aReusedDatabase(server: PostgresServer): Promise<ReusedDatabase> 
  * reads what tables there are and plans each statement. A node leaves nothing in its session that the next one could
  * see.
  */
-function keptConnections({ openReads, connect }: Connections): Connections {
+export function keptConnections({ openReads, connect }: Connections): Connections {
   const keeping = (open: () => SQL) => {
     const free: SQL[] = []
     return () => {
