@@ -1,3 +1,4 @@
+import type { SQL } from 'bun'
 import { afterAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { admit } from '../../src/domain/limits/admission.ts'
@@ -102,7 +103,7 @@ const aStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 8,
     arbitrary: fc.record({
       step: fc.constant('batch' as const),
-      node: fc.nat({ max: 1 }),
+      node: fc.nat({ max: 2 }),
       ends: fc.array(end, { maxLength: 4 }),
       begins: fc.array(begin, { maxLength: 5 }),
     }),
@@ -131,15 +132,17 @@ afterAll(async () => {
 })
 
 test.skipIf(server === undefined)(
-  'batches in PostgreSQL admit and refuse like the rules of limits, and have the usage and alerts of these',
+  'batches in PostgreSQL, also of older gateways, have the outcomes, the usage and the alerts of the rules of limits',
   async () => {
-    const { openReads, connect } = connections({ url: await aDatabase(server!) })
+    const url = await aDatabase(server!)
+    const { openReads, connect } = connections({ url })
     const reads = openReads()
+    const before = connections({ url: await urlOfBuildBefore(reads, url) })
     const clock = { nowMs: NOW }
     const nowMs = () => clock.nowMs
     const nodes = await Promise.all(
-      ['a', 'b'].map(async label => {
-        const batches = await Batches.open({ connect, label, version: '1', nowMs })
+      [connect, connect, before.connect].map(async connectNode => {
+        const batches = await Batches.open({ connect: connectNode, label: 'node', version: '1', nowMs })
         const holds = new TextHolds({
           batches,
           reads,
@@ -178,6 +181,21 @@ test.skipIf(server === undefined)(
   },
   240_000,
 )
+
+/** A role whose batches are posted by the function that gateways called before, as during an upgrade. */
+async function urlOfBuildBefore(sql: SQL, url: string): Promise<string> {
+  const role = `before_${crypto.randomUUID()}`
+  const types =
+    'lane_place_v1, bigint[], text_charge_v1[], bigint, bigint, text_hold_v1[], text_hold_v1[], bigint'
+  await sql.unsafe(`
+    CREATE ROLE "${role}" LOGIN SUPERUSER PASSWORD 'secret';
+    ALTER ROLE "${role}" SET search_path = before, public;
+    CREATE SCHEMA before;
+    CREATE FUNCTION before.post_v2(${types})
+      RETURNS TABLE (part integer, subject bigint, v0 bigint, v1 bigint, v2 bigint, v3 bigint, v4 bigint, state text)
+      LANGUAGE sql AS 'SELECT * FROM post_v1($1, $2, $3, $4, $5, $6, $7, $8)'`)
+  return url.replace(/\/\/[^@]*@/, `//${role}:secret@`)
+}
 
 type Node = {
   readonly holds: TextHolds

@@ -2,7 +2,7 @@ import type { Mutant } from '../mutant.ts'
 
 const BATCHES = 'src/stores/postgres/lanes/batches.ts'
 const LANES = 'src/stores/postgres/migrations/0001_books.sql'
-const POST = 'src/stores/postgres/migrations/0002_batches.sql'
+const POST = 'src/stores/postgres/migrations/0014_limits_of_batches.sql'
 const LIMITS = 'src/stores/postgres/migrations/0008_limits.sql'
 const MIGRATION_TESTS = 'src/stores/postgres/database/migrate.test.ts'
 const BATCH_TESTS = 'src/stores/postgres/lanes/batches.test.ts'
@@ -127,15 +127,15 @@ export const postgresMutants: readonly Mutant[] = [
   {
     name: 'a limit of an account in PostgreSQL admits every hold of a batch',
     file: POST,
-    text: 'v_full := ARRAY(SELECT DISTINCT account_id FROM unnest(v_scopes) WHERE NOT has_room);',
-    replacement: "v_full := '{}';",
+    text: 'array_agg(account_id) FILTER (WHERE NOT fits)',
+    replacement: 'NULL::bigint[]',
     tests: [LIMIT_TESTS],
   },
   {
     name: 'a budget in PostgreSQL ignores what running requests reserve',
-    file: LIMITS,
-    text: '>= l.reserved_text + l.reserved_media + c.reserved_text + c.reserved_media + c.asked_amount,',
-    replacement: '>= c.asked_amount,',
+    file: POST,
+    text: ') >= l.reserved_text + l.reserved_media, true)',
+    replacement: ') >= c.asked_amount, true)',
     tests: [LIMIT_TESTS],
   },
   {
@@ -147,9 +147,16 @@ export const postgresMutants: readonly Mutant[] = [
   },
   {
     name: 'the requests of a batch take nothing of the limits in PostgreSQL',
-    file: LIMITS,
-    text: 's.asked_requests > 0 AND s.account_id <> ALL (p_apart) AS is_taken',
-    replacement: 'false AS is_taken',
+    file: POST,
+    text: 'running = l.running + c.running,\n        reserved_text = l.reserved_text + c.reserved_text,',
+    replacement: 'running = l.running,',
+    tests: [LIMIT_TESTS],
+  },
+  {
+    name: 'requests of a batch that find no room stay counted in PostgreSQL',
+    file: POST,
+    text: 'IF v_before IS NOT NULL THEN',
+    replacement: 'IF false THEN',
     tests: [LIMIT_TESTS],
   },
   {

@@ -97,10 +97,10 @@ async function answerWithout(sql: SQL, part: number) {
   const types =
     'lane_place_v1, bigint[], text_charge_v1[], bigint, bigint, text_hold_v1[], text_hold_v1[], bigint'
   await sql.unsafe(`
-    ALTER FUNCTION post_v1 RENAME TO post_all_v1;
-    CREATE FUNCTION post_v1(${types})
+    ALTER FUNCTION post_v2 RENAME TO post_all_v2;
+    CREATE FUNCTION post_v2(${types})
       RETURNS TABLE (part integer, subject bigint, v0 bigint, v1 bigint, v2 bigint, v3 bigint, v4 bigint, state text)
-      LANGUAGE sql AS 'SELECT * FROM post_all_v1($1, $2, $3, $4, $5, $6, $7, $8) WHERE part <> ${part}'`)
+      LANGUAGE sql AS 'SELECT * FROM post_all_v2($1, $2, $3, $4, $5, $6, $7, $8) WHERE part <> ${part}'`)
 }
 
 afterEach(async () => {

@@ -47,7 +47,7 @@ export type Answers = {
   readonly hasAlerts: boolean
 }
 
-/** The parts of the result of `post_v1`. */
+/** The parts of the result of `post_v2`. */
 export const BOOKS = 1
 const CHARGE = 2
 const HOLD = 3
@@ -61,7 +61,7 @@ const LIMITED = 5n
 const REPEATED = 6n
 const problems = [undefined, 'another', 'expired', 'closed', 'no account'] as const
 
-/** A row of the result of `post_v1`. */
+/** A row of the result of `post_v2`. */
 export type ResultRow = {
   part: number
   subject: bigint
@@ -82,7 +82,7 @@ export class PostedBatch {
   readonly #asked: Asked
   readonly #nowMs: number | null
   readonly #charges: readonly PostedCharge[]
-  /** The arguments of `post_v1` that are lists, as text. */
+  /** The arguments of `post_v2` that are lists, as text. */
   readonly #lists: Readonly<Record<'accounts' | 'charges' | 'ends' | 'holds', string>>
 
   /** Throws if a part of it cannot be a row. */
@@ -108,7 +108,7 @@ export class PostedBatch {
   async send(sql: SQL): Promise<readonly ResultRow[]> {
     const { accounts, charges, ends, holds } = this.#lists
     const { first, last } = rangeOf(this.#asked.charges)
-    return await sql<ResultRow[]>`SELECT * FROM post_v1(
+    return await sql<ResultRow[]>`SELECT * FROM post_v2(
       ${record(placeValues(this.#place))}::lane_place_v1, ${accounts}::bigint[], ${charges}::text_charge_v1[],
       ${first}, ${last}, ${ends}::text_hold_v1[], ${holds}::text_hold_v1[], ${this.#nowMs})`
   }
