@@ -30,7 +30,7 @@ export async function startWithCaches(program: Program): Promise<WithCaches & { 
   }
   try {
     const environment = { TOLLGATE_REDIS_URL: network.url(cache.url), ...storage.environment }
-    const two = await TwoGateways.start(environment)
+    const two = await TwoGateways.start({ environment })
     return { two, cache, network, storage, end: () => two.end().then(endCaches) }
   } catch (error) {
     await endCaches()

@@ -7,6 +7,6 @@ const server = await runServer()
 test.skipIf(server === undefined)(
   'two gateways are upgraded one after the other without a failed request, and a too old one drains',
   async () => {
-    expect(await upgradeNodesOnce()).toBeGreaterThan(0)
+    expect(await upgradeNodesOnce(server!)).toBeGreaterThan(0)
   },
 )

@@ -3,6 +3,7 @@ import { cp } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { lastMigration } from '../../src/stores/postgres/database/migrate.ts'
 import { aDataFolder } from '../support/data-folder.ts'
+import type { PostgresServer } from '../support/postgres/server.ts'
 import type { Load, LoadReport } from './load.ts'
 import type { Logged } from './server-faults.ts'
 import { TwoGateways, type GatewayName } from './two-gateways.ts'
@@ -59,11 +60,11 @@ export async function upgradeNodes(two: TwoGateways, rounds: number, log: Logged
  * side by side until the migration of the newer one is marked as one that older gateways cannot work with. Returns what
  * clients were told of costs.
  */
-export async function upgradeNodesOnce(): Promise<number> {
+export async function upgradeNodesOnce(server: PostgresServer): Promise<number> {
   const builds = new Builds(SHORT_DRAIN)
   let two: TwoGateways | undefined
   try {
-    two = await TwoGateways.start({}, startOf(await builds.copy()))
+    two = await TwoGateways.start({ server, command: startOf(await builds.copy()) })
     await upgradeBoth(two, await builds.make(addingNote))
     return two.reported
   } finally {

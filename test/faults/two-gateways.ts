@@ -32,6 +32,15 @@ type Node = {
   readonly processes: GatewayProcess[]
 }
 
+type Options = {
+  /** Added to that of both gateways. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** Starts another build. */
+  readonly command?: string[]
+  /** One that others use, too, and that no fault ends. */
+  readonly server?: PostgresServer
+}
+
 /** A PostgreSQL server, two gateway processes over one of its databases, and a customer who calls both. */
 export class TwoGateways {
   readonly server: PostgresServer
@@ -41,6 +50,7 @@ export class TwoGateways {
   readonly #environment: Readonly<Record<string, string>>
   /** Starts the build that both gateways have at first. Undefined for this one. */
   readonly #command: string[] | undefined
+  readonly #isOwnServer: boolean
   readonly #nodes: Readonly<Record<GatewayName, Node>>
   #customer: Customer | undefined
   /** Started beside the two, and not stopped yet. */
@@ -51,16 +61,14 @@ export class TwoGateways {
   private constructor(
     server: PostgresServer,
     url: string,
-    {
-      environment,
-      command,
-    }: { readonly environment: Readonly<Record<string, string>>; readonly command: string[] | undefined },
+    { environment = {}, command, server: shared }: Options,
   ) {
     this.server = server
     this.sql = new SQL({ url, bigint: true, max: 1 })
     this.#url = url
     this.#environment = environment
     this.#command = command
+    this.#isOwnServer = shared === undefined
     const aNode = (): Node => ({
       proxy: Proxy.to(url),
       folder: aDataFolder(),
@@ -70,13 +78,9 @@ export class TwoGateways {
     this.#nodes = { one: aNode(), other: aNode() }
   }
 
-  /** `environment` is added to that of both gateways. `command` starts another build. */
-  static async start(
-    environment: Readonly<Record<string, string>> = {},
-    command?: string[],
-  ): Promise<TwoGateways> {
-    const server = await PostgresServer.start(MAJOR)
-    const two = new TwoGateways(server, await anEmptyDatabase(server), { environment, command })
+  static async start(options: Options = {}): Promise<TwoGateways> {
+    const server = options.server ?? (await PostgresServer.start(MAJOR))
+    const two = new TwoGateways(server, await anEmptyDatabase(server), options)
     try {
       await Promise.all(names.map(name => two.restart(name)))
       two.#customer = await makeCustomer(two.gateway('one'))
@@ -253,7 +257,7 @@ export class TwoGateways {
       rmSync(folder, { recursive: true, force: true })
     }
     await this.sql.close({ timeout: 0 })
-    await this.server.crash()
+    if (this.#isOwnServer) await this.server.crash()
   }
 
   /** What a load balancer sees of a gateway. */
