@@ -3,8 +3,8 @@ import { HOLD_RENEW_EVERY_MS } from '../domain/ledger/hold.ts'
 import { booksProblemEvent } from '../domain/webhooks/event.ts'
 import { clockProblem } from '../gateway/admin/operating/clock-problem.ts'
 import { openProblems } from '../gateway/books/books-guard.ts'
-import { checkBooksRegularly } from '../gateway/books/check-books.ts'
-import type { Verification } from '../gateway/ports/ledger.ts'
+import type { CheckResult } from '../gateway/books/check-books.ts'
+import { checkBooksRegularly } from '../gateway/books/check-books-regularly.ts'
 import type { Reconcile } from '../gateway/ports/reconcile.ts'
 import { repeatRegularly } from '../reconciler/repeat-regularly.ts'
 import { startReconciler } from '../reconciler/reconciler.ts'
@@ -113,9 +113,11 @@ function startChecks({ admin, books, clock, log }: Parts, metrics: Metrics): () 
     guard: books.guard,
     sharedChecks: books.sharedChecks,
     clock,
-    report(result: Verification) {
+    report(result: CheckResult) {
       const open = openProblems(result.problems)
       metrics.countLedgerCheck({ problems: open.length, atMs: clock.now() })
+      if (result.unshared !== undefined)
+        log.error('other gateways do not know the result of the check', errorFields(result.unshared))
       for (const { id, entryId, message } of open) {
         log.error('the books are wrong', { id, entry: entryId, problem: message })
         tell({ id, message, atMs: clock.now() })

@@ -118,7 +118,15 @@ describe.skipIf(started === undefined)('the pages about the gateway', () => {
   test('the progress of a check of somebody else is shown, and not read once the page is left', async () => {
     const page = await signedIn('viewer')
     const at = '2026-11-21T05:50:09.183Z'
-    const last = { started_at: at, ended_at: at, ok: true, entries: 128, files_elsewhere: 0, problems: [] }
+    const last = {
+      started_at: at,
+      ended_at: at,
+      ok: true,
+      entries: 128,
+      files_elsewhere: 0,
+      shared: true,
+      problems: [],
+    }
     const running = (step: string, checked: number) => ({ started_at: at, step, checked, of: 13 })
     let state: object = { running: running('balances', 0), last: null }
     let asked = 0

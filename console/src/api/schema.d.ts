@@ -2391,6 +2391,7 @@ export interface components {
       ok: boolean;
       entries: number;
       files_elsewhere: number;
+      shared: boolean;
       problems: {
         id: string;
         concerns: "everything" | "account" | "nothing";
@@ -2413,6 +2414,7 @@ export interface components {
         ok: boolean;
         entries: number;
         files_elsewhere: number;
+        shared: boolean;
         problems: {
           id: string;
           concerns: "everything" | "account" | "nothing";

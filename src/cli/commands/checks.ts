@@ -24,12 +24,16 @@ type VerifyReply = {
   readonly ok: boolean
   readonly entries: number
   readonly files_elsewhere: number
+  readonly shared: boolean
   readonly problems: readonly VerifyProblem[]
 }
 
 function elsewhereSentence(files: number): string {
   return `Not checked: ${files} stored files of jobs that this gateway does not have. Run tollgate verify on the gateways that stored them, or share them in a bucket.`
 }
+
+const NOT_SHARED =
+  'The other gateways do not know this result, because the database did not store it. Run tollgate verify again.'
 
 /** The id of the problem that the books do not match their anchor. */
 const ANCHOR_PROBLEM = 'anchor'
@@ -45,8 +49,12 @@ export async function verify(ask: Ask, acceptance: Acceptance = {}): Promise<Out
     timeoutMs: LONG_TIMEOUT_MS,
     ...(isEmpty ? {} : { json }),
   })
-  const { ok, entries, problems, files_elsewhere: elsewhere } = verification
-  const lines = [...problems.map(lineOf), ...(elsewhere === 0 ? [] : [elsewhereSentence(elsewhere)])]
+  const { ok, entries, problems, files_elsewhere: elsewhere, shared } = verification
+  const lines = [
+    ...problems.map(lineOf),
+    ...(elsewhere === 0 ? [] : [elsewhereSentence(elsewhere)]),
+    ...(shared ? [] : [NOT_SHARED]),
+  ]
   if (ok) {
     const accepted = problems.length === 0 ? '' : ` Accepted problems: ${problems.length}.`
     const text = [`The books balance. ${entries} entries were checked.${accepted}`, ...lines].join('\n')

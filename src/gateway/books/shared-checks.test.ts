@@ -10,7 +10,8 @@ import { usd } from '../../domain/money.ts'
 import { acceptProblem, OperatorChecks } from '../admin/operating/verify-books.ts'
 import type { Ledger, Problem, Verification } from '../ports/ledger.ts'
 import { BooksGuard } from './books-guard.ts'
-import { checkBooks, checkBooksRegularly } from './check-books.ts'
+import { checkBooksRegularly } from './check-books-regularly.ts'
+import { checkBooks, type CheckResult } from './check-books.ts'
 import { SharedChecks } from './shared-checks.ts'
 
 const server = await runServer()
@@ -54,7 +55,7 @@ async function aGateway(url: string, name: string, clock: FakeClock) {
   const anchor = { problem: undefined, acceptLoss: async () => undefined }
   const guard = new BooksGuard({ anchor, isWritable: () => true, buildRefusal: () => undefined })
   const sharedChecks = new SharedChecks({ ...node, checks: node.bookChecks, guard })
-  const seen: { verified: number; reported: Verification[]; failed: unknown[] } = {
+  const seen: { verified: number; reported: CheckResult[]; failed: unknown[] } = {
     verified: 0,
     reported: [],
     failed: [],
@@ -74,7 +75,7 @@ async function aGateway(url: string, name: string, clock: FakeClock) {
     blobs: { damageOf: async () => undefined },
     auditLog: node.auditLog,
   }
-  const report = (result: Verification) => void seen.reported.push(result)
+  const report = (result: CheckResult) => void seen.reported.push(result)
   const onFailed = (error: unknown) => void seen.failed.push(error)
   const begin = () => {
     const stop = checkBooksRegularly({ ...ports, report, onFailed }, HOUR)
@@ -266,7 +267,7 @@ describe.skipIf(server === undefined)('the checks of two gateways on one databas
     expect(two.seen.verified).toBe(1)
   })
 
-  test('a problem whose result cannot be stored stops the account on the gateway that found it', async () => {
+  test('a problem whose result cannot be stored stops the account on the gateway that found it, and is reported', async () => {
     const { clock, sql, one, ada, edit, refused } = await setUp()
     await edit()
     one.replaced.verify = async (...about) => {
@@ -275,9 +276,10 @@ describe.skipIf(server === undefined)('the checks of two gateways on one databas
       return found
     }
 
-    await settled(one, clock, MINUTE)
+    await settled(one, clock, HOUR)
 
-    expect(one.seen.failed).toHaveLength(1)
+    expect(one.seen.failed).toEqual([])
+    expect(one.seen.reported).toMatchObject([{ affected: [ada], unshared: expect.any(Error) }])
     expect(refused()).toEqual([[ada], []])
   })
 

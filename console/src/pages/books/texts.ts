@@ -75,6 +75,7 @@ export const verifyTexts = {
     `${counted(problems, 'problem')} in ${counted(entries, 'entry', 'entries')}.`,
   elsewhere: (files: string) =>
     `Not checked, because they are on other gateways: ${counted(files, 'file')} of jobs.`,
+  notShared: 'The other gateways do not know this result. Check again.',
   problems: 'Problems',
   concerns: 'Stops',
   concernNames: { everything: 'Everything', account: 'One account', nothing: 'Nothing' },

@@ -122,7 +122,7 @@ function Running({ check }: { readonly check: State['running'] }) {
 }
 
 function Result({
-  of: { ok, entries, files_elsewhere: elsewhere, problems, ended_at: endedAt },
+  of: { ok, entries, files_elsewhere: elsewhere, shared, problems, ended_at: endedAt },
   onAccept,
 }: {
   readonly of: NonNullable<State['last']>
@@ -136,6 +136,7 @@ function Result({
           {words.ended} <Instant at={endedAt} />
         </p>
         {elsewhere > 0 && <p>{words.elsewhere(count(elsewhere))}</p>}
+        {!shared && <p>{words.notShared}</p>}
       </Note>
       {problems.length > 0 && (
         <Table label={words.problems} rows={problems} columns={columnsOf(onAccept)} keyOf={({ id }) => id} />

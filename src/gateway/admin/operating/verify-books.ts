@@ -1,12 +1,12 @@
 import { GatewayError } from '../../../domain/errors.ts'
 import type { AnchorKeeper } from '../../books/anchor-keeper.ts'
 import type { BooksGuard } from '../../books/books-guard.ts'
-import { checkBooks } from '../../books/check-books.ts'
+import { checkBooks, type CheckResult } from '../../books/check-books.ts'
 import type { SharedChecks } from '../../books/shared-checks.ts'
 import type { Blobs } from '../../ports/blobs.ts'
 import type { AuditLog } from '../../ports/audit.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Ledger, Problem, Verification, VerifiedPart } from '../../ports/ledger.ts'
+import type { Ledger, Problem, VerifiedPart } from '../../ports/ledger.ts'
 import { auditOf, type Actor } from '../operator.ts'
 
 /** The part of the anchor keeper that the operator can use. */
@@ -35,12 +35,12 @@ export type RunningCheck = {
 }
 
 /** The last check of an operator that ended. */
-export type EndedCheck = Verification & { readonly startedAtMs: number; readonly endedAtMs: number }
+export type EndedCheck = CheckResult & { readonly startedAtMs: number; readonly endedAtMs: number }
 
 /** The checks of the books that operators start. One runs at a time, because each can read for minutes. */
 export class OperatorChecks {
   readonly #ports: CheckPorts
-  #running: { readonly startedAtMs: number; readonly result: Promise<Verification> } | undefined
+  #running: { readonly startedAtMs: number; readonly result: Promise<CheckResult> } | undefined
   #part: VerifiedPart | undefined
   #last: EndedCheck | undefined
 
@@ -60,7 +60,7 @@ export class OperatorChecks {
    * Checks the books, or joins the check that runs. `isAfterDecision` begins a new one after that: a check that began
    * before the operator accepted a problem does not know it.
    */
-  async check({ isAfterDecision }: { readonly isAfterDecision: boolean }): Promise<Verification> {
+  async check({ isAfterDecision }: { readonly isAfterDecision: boolean }): Promise<CheckResult> {
     if (isAfterDecision) while (this.#running !== undefined) await this.#running.result.catch(() => undefined)
     if (this.#running === undefined) {
       const startedAtMs = this.#ports.clock.now()
@@ -70,7 +70,7 @@ export class OperatorChecks {
     return this.#running.result
   }
 
-  async #run(startedAtMs: number): Promise<Verification> {
+  async #run(startedAtMs: number): Promise<CheckResult> {
     try {
       const verification = await verifyBooks(this.#ports, part => (this.#part = part))
       this.#last = { ...verification, startedAtMs, endedAtMs: this.#ports.clock.now() }
@@ -82,7 +82,7 @@ export class OperatorChecks {
 }
 
 /** Checks the ledger and the stored results, and compares the ledger with its anchor. */
-async function verifyBooks(ports: CheckPorts, onPart: (part: VerifiedPart) => void): Promise<Verification> {
+async function verifyBooks(ports: CheckPorts, onPart: (part: VerifiedPart) => void): Promise<CheckResult> {
   const verification = await checkBooks(ports, ports.blobs, onPart)
   const { problem: message } = ports.anchor
   if (message === undefined) return verification

@@ -9,7 +9,8 @@ import {
   type RunningCheck,
 } from '../../../gateway/admin/operating/verify-books.ts'
 import type { AuditFilter } from '../../../gateway/ports/audit.ts'
-import { verifiedParts, type Problem, type Verification } from '../../../gateway/ports/ledger.ts'
+import type { CheckResult } from '../../../gateway/books/check-books.ts'
+import { verifiedParts, type Problem } from '../../../gateway/ports/ledger.ts'
 import type { JobsPass } from '../../../gateway/ports/reconcile.ts'
 import { pageOf, readTimeRange, rowsBefore } from '../../list-query.ts'
 import type { BufferedReply } from '../../request-context.ts'
@@ -94,11 +95,12 @@ function lastBody(last: EndedCheck | undefined): object | null {
   return { started_at: instant(startedAtMs), ended_at: instant(endedAtMs), ...verificationBody(last) }
 }
 
-function verificationBody({ problems, entries, filesElsewhere }: Verification): object {
+function verificationBody({ problems, entries, filesElsewhere, unshared }: CheckResult): object {
   return {
     ok: problems.every(({ isAccepted }) => isAccepted),
     entries,
     files_elsewhere: filesElsewhere ?? 0,
+    shared: unshared === undefined,
     problems: problems.map(problemBody),
   }
 }

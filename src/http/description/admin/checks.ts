@@ -40,6 +40,10 @@ const verificationMembers = {
     'The number of stored files of jobs that were not checked, because this gateway does not have them. Always 0 with SQLite or a bucket.',
     count,
   ),
+  shared: about(
+    'False if the result could not be stored for the other gateways of the database. This gateway acts on it.',
+    flag,
+  ),
   problems: listOf(
     object({
       id: text,
@@ -327,6 +331,7 @@ export const adminCheckPaths: Paths = {
         ok: true,
         entries: 128,
         files_elsewhere: 0,
+        shared: true,
         problems: [],
       }),
       errors: ['not_found'],
