@@ -72,6 +72,15 @@ export class EntryFold {
     return this.#accounts.get(accountId)?.isWrong ?? false
   }
 
+  /** Goes on after the operations of an account that an earlier fold has added. */
+  goOn(
+    accountId: number,
+    after: { readonly balances: Balances; readonly bookedLosses: NanoUsd; readonly operationCount: number },
+  ): void {
+    const { balances, bookedLosses, operationCount: operations } = after
+    this.#accounts.set(accountId, { balances: { ...balances }, bookedLosses, operations, isWrong: false })
+  }
+
   /** Adds no more entries of an account, because a caller found it wrong. */
   markWrong(accountId: number): void {
     this.#accountOf(accountId).isWrong = true

@@ -124,6 +124,13 @@ export interface Ledger extends LedgerReports {
    * part. Rejects if the books cannot be read.
    */
   verify(results?: Pick<Blobs, 'damageOf'>, onPart?: (part: VerifiedPart) => void): Promise<Verification>
+
+  /**
+   * The same, without stored files, for what was written since the last check that found nothing. A change of an
+   * earlier row is only found by `verify`. Checks everything if there was no such check, if the last full one found a
+   * problem, if this one finds one, or if the store does not know what it has checked.
+   */
+  verifyRecent(): Promise<Verification>
 }
 
 export type Hold = {
@@ -241,4 +248,6 @@ export type Verification = {
   readonly affected: Affected
   /** Stored files of jobs that were not checked, because other nodes have them on their disks. Absent for none. */
   readonly filesElsewhere?: number
+  /** Only what was written since an earlier check was read. Absent for a full check. */
+  readonly isRecent?: true
 }

@@ -15,6 +15,7 @@ const LATER_TESTS = 'src/stores/sqlite/verify/later-edits.test.ts'
 const COMMIT_TESTS = 'src/stores/sqlite/verify/read-commits.test.ts'
 const JOB_TESTS = 'src/stores/sqlite/verify/check-jobs.test.ts'
 const POSTGRES_TESTS = 'src/stores/postgres/verify/verify.test.ts'
+const RECENT_TESTS = 'src/stores/postgres/verify/recent-checks.test.ts'
 const ATTEMPT_TESTS = 'src/stores/sqlite/verify/check-attempts.test.ts'
 
 /** Faults in what `verify` looks at. */
@@ -400,15 +401,15 @@ export const verifyMutants: readonly Mutant[] = [
   {
     name: 'verify on many nodes accepts two charges after the same one',
     file: 'src/stores/postgres/verify/read-balances.ts',
-    text: ' OR place > 1',
-    replacement: '',
+    text: ' OR place > 1 ORDER BY id`',
+    replacement: ' ORDER BY id`',
     tests: [POSTGRES_TESTS],
   },
   {
     name: 'verify on many nodes accepts a charge after one that is gone',
     file: 'src/stores/postgres/verify/read-balances.ts',
-    text: 'WHERE NOT is_named OR',
-    replacement: 'WHERE',
+    text: 'WHERE NOT is_named OR place > 1 ORDER BY',
+    replacement: 'WHERE place > 1 ORDER BY',
     tests: [POSTGRES_TESTS],
   },
   {
@@ -445,5 +446,68 @@ export const verifyMutants: readonly Mutant[] = [
     text: 'if (!check.hasCompared(Number(day)))',
     replacement: 'if (check.hasCompared(-1))',
     tests: [POSTGRES_TESTS],
+  },
+  {
+    name: 'a check of recent rows accepts a charge after one that another names',
+    file: 'src/stores/postgres/verify/read-balances.ts',
+    text: " AND (${checked.isNew('previous_id')}) IS NOT TRUE",
+    replacement: " AND (${checked.isNew('previous_id')}) IS NULL",
+    tests: [RECENT_TESTS],
+  },
+  {
+    name: 'a check of recent rows forgets a problem of an earlier row',
+    file: 'src/stores/postgres/verify/verify.ts',
+    text: '  if (!isRecent && !isSound(checked)) await noteUnsound(reads).catch(() => undefined)\n',
+    replacement: '',
+    tests: [RECENT_TESTS],
+  },
+  {
+    name: 'a check that finds a problem counts as sound',
+    file: 'src/stores/postgres/verify/verify.ts',
+    text: 'if (isSound(checked)) await noteChecked(',
+    replacement: 'await noteChecked(',
+    tests: [RECENT_TESTS],
+  },
+  {
+    name: 'a check of recent rows goes on after a chain that is another one',
+    file: 'src/stores/postgres/verify/checked-books.ts',
+    text: ' || (await snapshot.read(() => first(OTHER_CHAIN))) !== undefined',
+    replacement: '',
+    tests: [RECENT_TESTS],
+  },
+  {
+    name: 'a check of recent rows does not know what an earlier gateway found',
+    file: 'src/stores/postgres/verify/checked-books.ts',
+    text: " AND (SELECT accounts = '{}' FROM book_checks)",
+    replacement: '',
+    tests: [RECENT_TESTS],
+  },
+  {
+    name: 'a check of recent rows reads no row that its commit came before',
+    file: 'src/stores/postgres/verify/checked-books.ts',
+    text: 'return `(${id} > ${last} OR ${',
+    replacement: 'return `(${id} < ${last} - ${last} OR ${',
+    tests: [POSTGRES_TESTS],
+  },
+  {
+    name: 'a check of recent rows overlooks a job that was ended since',
+    file: 'src/stores/postgres/verify/read-changed-rows.ts',
+    text: 'WHERE ${checked.isOfNewCommit(jobEventsTable)})',
+    replacement: 'WHERE false)',
+    tests: [RECENT_TESTS],
+  },
+  {
+    name: 'a check of recent rows overlooks a hold that was ended since',
+    file: 'src/stores/postgres/verify/read-changed-rows.ts',
+    text: "OR ${checked.isNew('resolved_by')} ",
+    replacement: '',
+    tests: [RECENT_TESTS],
+  },
+  {
+    name: 'a check of recent rows overlooks an attempt that was compensated since',
+    file: 'src/stores/postgres/verify/read-changed-rows.ts',
+    text: "OR ${checked.isNew('compensated_by')} ",
+    replacement: '',
+    tests: [RECENT_TESTS],
   },
 ]

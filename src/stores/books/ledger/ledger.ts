@@ -32,6 +32,8 @@ export function ledgerOf(parts: {
   readonly heldNow: Ledger['heldNow']
   readonly balance: Ledger['balance']
   readonly verify: Ledger['verify']
+  /** Absent for a store that does not know what it has checked. */
+  readonly verifyRecent?: Ledger['verifyRecent']
 }): Ledger {
   const { stepRunner, money, text, owner, onFreed, heldNow, balance, verify } = parts
   const { credits, corrections, compensations } = money
@@ -69,6 +71,7 @@ export function ledgerOf(parts: {
     heldNow,
     balance,
     verify,
+    verifyRecent: parts.verifyRecent ?? (() => verify()),
     ...parts.reports,
   }
 }

@@ -19,6 +19,7 @@ const landed: LandedMigrations = {
   '0012_users.sql': 'b12b34513ac843f2a2b08a9b11081525b9288e0f577ec8a2396fd424e25565d8',
   '0013_book_checks.sql': '3d66218f6c762375a9a1d585aeef9babb539f669cd28459077b4addf6af4b4b1',
   '0014_limits_of_batches.sql': '70fdeda05f0ba4618dd185674044f2084d40fc416748aed9ee8dcaf7e9bf0c37',
+  '0015_checked_books.sql': '98c2d62a4dc2b0f660575a9ae9bac4eb106fb01a29ffad95d68ef2cb3ae973f0',
 }
 
 test('a migration of PostgreSQL that has landed is never edited, renamed or removed', () => {

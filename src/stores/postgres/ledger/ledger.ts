@@ -12,7 +12,7 @@ import { usageSource } from '../access-parts.ts'
 import { chargePlaces } from './charge-places.ts'
 import type { PostgresLimits } from '../limits/limits.ts'
 import type { TextHolds } from './text-holds.ts'
-import { verifyBooks } from '../verify/verify.ts'
+import { verifyBooks, verifyRecent } from '../verify/verify.ts'
 import { noBooks } from '../../books/ledger/holds.ts'
 
 type NodeParts = {
@@ -32,6 +32,10 @@ type NodeParts = {
 /** The ledger of one node. */
 export function createLedger(parts: NodeParts): Ledger {
   const { stepRunner, money, owner, onFreed } = parts
+  const verified = {
+    ...parts,
+    recount: (accountId: number) => stepRunner.write('books', () => recounted(accountId, parts.limitUsage)),
+  }
   return ledgerOf({
     stepRunner,
     money,
@@ -47,15 +51,8 @@ export function createLedger(parts: NodeParts): Ledger {
       schedule: { next: async () => undefined },
       usageSource,
     }),
-    verify: (blobs, onPart) =>
-      verifyBooks(
-        {
-          ...parts,
-          recount: accountId => stepRunner.write('books', () => recounted(accountId, parts.limitUsage)),
-        },
-        blobs,
-        onPart,
-      ),
+    verify: (blobs, onPart) => verifyBooks(verified, blobs, onPart),
+    verifyRecent: () => verifyRecent(verified),
   })
 }
 

@@ -11,16 +11,25 @@ import type { CoveredRows } from '../../books/verify/rules/covered-rows.ts'
 import type { Finding } from '../../books/verify/findings.ts'
 import { bunHashes } from '../lanes/lane.ts'
 import { isOfLane } from '../lanes/step-writes.ts'
+import type { CheckedBooks } from './checked-books.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** Reads the commits, lane after lane, and the rows that they cover. */
-export async function* checkCommits(snapshot: Snapshot): AsyncGenerator<readonly Finding[]> {
+/**
+ * Reads the commits, lane after lane, and the rows that they cover. With `checked`, only commits and rows that are new
+ * since then: the first one of each lane must follow the last one that was checked.
+ */
+export async function* checkCommits(
+  snapshot: Snapshot,
+  checked: CheckedBooks | undefined,
+): AsyncGenerator<readonly Finding[]> {
   const check = new CommitsCheck(bunHashes)
-  const readers = await Promise.all(check.tables.map(rows => readerOf(snapshot, rows)))
+  if (checked !== undefined) for await (const ends of snapshot.rows<ChainEnd>(CHECKED_ENDS)) check.goOn(ends)
+  const readers = await Promise.all(check.tables.map(rows => readerOf(snapshot, rows, checked)))
   const read = async () => {
     for (const readNext of readers) await readNext()
   }
-  for await (const commits of snapshot.rows<CommitRow>(COMMITS)) {
+  const select = checked === undefined ? COMMITS : `${COMMITS} WHERE ${checked.isNewCommit('commits.id')}`
+  for await (const commits of snapshot.rows<CommitRow>(`${select} ORDER BY commits.id`)) {
     check.add(commits)
     while (check.hasCommit()) {
       await read()
@@ -33,8 +42,12 @@ export async function* checkCommits(snapshot: Snapshot): AsyncGenerator<readonly
 }
 
 /** Reads rows of a table until there are enough for the next part of the check. */
-async function readerOf(snapshot: Snapshot, rows: CoveredRows): Promise<() => Promise<void>> {
-  const cursor = await snapshot.open(selectInOrder(rows.table))
+async function readerOf(
+  snapshot: Snapshot,
+  rows: CoveredRows,
+  checked: CheckedBooks | undefined,
+): Promise<() => Promise<void>> {
+  const cursor = await snapshot.open(selectInOrder(rows.table, checked))
   return async () => {
     while (!cursor.isDone && rows.count < ROWS_NEEDED)
       rows.add((await cursor.nextValues()) as readonly SqlValue[][])
@@ -42,13 +55,16 @@ async function readerOf(snapshot: Snapshot, rows: CoveredRows): Promise<() => Pr
 }
 
 /** The rows of a hashed table in the order of the commits that cover them. */
-function selectInOrder(table: CoveredRows['table']): string {
-  const key = keyOf(table)
-  if (!isOfLane(table)) return `${selectCovered(table)} ORDER BY commit_id, ${key}`
-  const select = isOfBatch(table)
-    ? `${selectCovered(table)} WHERE NOT ${isUnsealed(table.name)}`
-    : selectCovered(table)
-  return `${select} ORDER BY ${key}`
+function selectInOrder(table: CoveredRows['table'], checked: CheckedBooks | undefined): string {
+  const conditions = [
+    ...(checked === undefined ? [] : [checked.isOfNewCommit(table)]),
+    ...(isOfBatch(table) ? [`NOT ${isUnsealed(table.name)}`] : []),
+  ]
+  const select =
+    conditions.length === 0
+      ? selectCovered(table)
+      : `${selectCovered(table)} WHERE ${conditions.join(' AND ')}`
+  return `${select} ORDER BY ${isOfLane(table) ? '' : 'commit_id, '}${keyOf(table)}`
 }
 
 /** A batch writes these rows before it knows their hash. */
@@ -63,8 +79,13 @@ function isUnsealed(table: string): string {
 }
 
 const COMMITS = `SELECT commits.id, node_id, number, checksums, hash, name
-  FROM commits LEFT JOIN nodes ON nodes.id = node_id ORDER BY commits.id`
+  FROM commits LEFT JOIN nodes ON nodes.id = node_id`
 
 /** The last commit of each lane, as the lane has it. */
 const ENDS = `SELECT name, commit_number AS number, commit_hash AS hash
   FROM lanes JOIN nodes ON nodes.id = node_id ORDER BY lanes.number`
+
+/** The same when the books were checked last. */
+const CHECKED_ENDS = `SELECT name, checked.commit_number AS number, checked.commit_hash AS hash
+  FROM checked_lanes AS checked JOIN lanes ON lanes.number = checked.number JOIN nodes ON nodes.id = node_id
+  ORDER BY lanes.number`

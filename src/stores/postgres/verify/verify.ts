@@ -6,10 +6,12 @@ import { checkResults } from '../../books/verify/check-results.ts'
 import { checksOfRows, Verifying, type OnPart } from '../../books/verify/verify.ts'
 import { timedReads, type Reads } from '../database/reads.ts'
 import { bunHashes, sha256Of } from '../lanes/lane.ts'
+import { CheckedBooks, noteChecked, noteUnsound } from './checked-books.ts'
 import { BalancesReader } from './read-balances.ts'
+import { checksOfChangedRows } from './read-changed-rows.ts'
 import { checkCommits } from './read-commits.ts'
 import { CountsReader } from './read-counts.ts'
-import { checkUsageDays } from './read-usage-days.ts'
+import { checkUsageDays, checkUsageDaysSince } from './read-usage-days.ts'
 import { Snapshot } from './snapshot.ts'
 
 /** The first rows of a cursor come after the database sorted all of them. */
@@ -21,20 +23,39 @@ const SORT_MS_MAX = 600_000
  * old rows while the moment is read.
  */
 export async function verifyBooks(
-  { connect, stepRunner, recount }: Verified,
+  verified: Verified,
   blobs: Pick<Blobs, 'damageOf'> | undefined,
   onPart?: OnPart,
 ): Promise<Verification> {
-  // A connection of its own, so that other reads do not wait for it.
-  const reads = timedReads(connect, { answerMs: SORT_MS_MAX })
-  const { verifying, entries, wrongCounts } = await checkOnce(reads, onPart)
-  for (const accountId of wrongCounts) await recount(accountId)
-  const files = blobs && countingElsewhere(blobs)
-  if (files !== undefined)
-    await verifying.add({ results: checkResults(stepRunner.read, files) }, stepRunner.read)
-  const { problems, affected } = verifying.found
-  const filesElsewhere = files?.elsewhere ?? 0
-  return { problems, entries, affected, ...(filesElsewhere > 0 && { filesElsewhere }) }
+  return withReads(verified, async reads => {
+    const checked = await check(reads, 'all', onPart)
+    const verification = await ended(checked, { ...verified, reads })
+    if (blobs === undefined) return verification
+    const { verifying } = checked
+    const { read } = verified.stepRunner
+    const files = countingElsewhere(blobs)
+    await verifying.add({ results: checkResults(read, files) }, read)
+    const { problems, affected } = verifying.found
+    return {
+      ...verification,
+      problems,
+      affected,
+      ...(files.elsewhere > 0 && { filesElsewhere: files.elsewhere }),
+    }
+  })
+}
+
+/**
+ * `Ledger.verifyRecent`. What it finds is looked for in all rows, so that a problem has the same id and the same
+ * message in every check. If those cannot be read, what it found counts.
+ */
+export async function verifyRecent(verified: Verified): Promise<Verification> {
+  return withReads(verified, async reads => {
+    const recent = await check(reads, 'recent')
+    const all =
+      !recent.isRecent || isSound(recent) ? undefined : await check(reads, 'all').catch(() => undefined)
+    return ended(all ?? recent, { ...verified, reads })
+  })
 }
 
 /** Files of other nodes can only be checked there. */
@@ -58,26 +79,62 @@ type Verified = {
   readonly recount: (accountId: number) => Promise<void>
 }
 
-async function checkOnce(reads: Reads, onPart: OnPart | undefined) {
+async function withReads(
+  { connect }: Verified,
+  work: (reads: Reads) => Promise<Verification>,
+): Promise<Verification> {
+  // A connection of its own, so that other reads do not wait for it.
+  const reads = timedReads(connect, { answerMs: SORT_MS_MAX })
   try {
-    return await Snapshot.take(reads, snapshot => checkBooks(snapshot, onPart))
+    return await work(reads)
   } finally {
     await reads.close()
   }
 }
 
-async function checkBooks(snapshot: Snapshot, onPart: OnPart | undefined) {
+type Checked = Awaited<ReturnType<typeof checkBooks>>
+
+/** Checks all rows, or those since the last sound check if there is one. */
+function check(reads: Reads, which: 'all' | 'recent', onPart?: OnPart): Promise<Checked> {
+  return Snapshot.take(reads, async snapshot => {
+    const since = which === 'recent' ? await CheckedBooks.in(snapshot) : undefined
+    const checked = await checkBooks(snapshot, since, onPart)
+    if (isSound(checked)) await noteChecked(snapshot, checked.entries)
+    return checked
+  })
+}
+
+async function checkBooks(snapshot: Snapshot, since: CheckedBooks | undefined, onPart: OnPart | undefined) {
   const reader = { read: snapshot.read, sha256Of, hashes: bunHashes }
-  const balances = new BalancesReader(snapshot)
+  const balances = new BalancesReader(snapshot, since)
   const counts = new CountsReader(snapshot)
   const verifying = await Verifying.begin(reader, onPart)
   const checks = {
     balances: balances.check(),
     ...checksOfRows(reader),
-    usage_days: checkUsageDays(snapshot),
+    ...(since && checksOfChangedRows(snapshot, since)),
+    usage_days: since === undefined ? checkUsageDays(snapshot) : checkUsageDaysSince(snapshot, since),
     counts: counts.check(),
-    commits: checkCommits(snapshot),
+    commits: checkCommits(snapshot, since),
   }
   await verifying.add(checks, snapshot.read)
-  return { verifying, entries: balances.entries.fold.entries, wrongCounts: counts.wrong }
+  return { verifying, entries: balances.entries, wrongCounts: counts.wrong, isRecent: since !== undefined }
+}
+
+/** Whether nothing was found that stops paid work. */
+function isSound({ verifying }: Checked): boolean {
+  return verifying.found.affected.length === 0
+}
+
+/** The result of a check, after which the next one knows what to read. */
+async function ended(
+  checked: Checked,
+  { reads, recount }: Pick<Verified, 'recount'> & { readonly reads: Reads },
+): Promise<Verification> {
+  const { verifying, entries, wrongCounts, isRecent } = checked
+  // Without it, the stored result says the same.
+  if (!isRecent && !isSound(checked)) await noteUnsound(reads).catch(() => undefined)
+  for (const accountId of wrongCounts) await recount(accountId)
+  const { problems, affected } = verifying.found
+  return { problems, entries, affected, ...(isRecent && { isRecent }) }
 }

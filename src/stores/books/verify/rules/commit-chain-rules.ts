@@ -49,6 +49,11 @@ export class CommitsCheck {
     this.#hashes = hashes
   }
 
+  /** Goes on after the last commits that an earlier check has read. */
+  goOn(ends: readonly ChainEnd[]): void {
+    for (const { name, number, hash } of ends) this.#chains.set(name, { number: Number(number), hash })
+  }
+
   /** Adds the next commits. Rows are read after their commits, so that no row of them is missing. */
   add(commits: readonly CommitRow[]): void {
     this.#commits.push(...commits)

@@ -3,6 +3,7 @@ import { EntryFold, type WrongEntry } from '../../../../domain/ledger/entry-fold
 import type { OperationKind } from '../../../../domain/ledger/operation.ts'
 import type { Entry } from '../../../../domain/ledger/post.ts'
 import { nanoUsd } from '../../../../domain/money.ts'
+import { booksStateFrom, type BalancesRow } from '../../rows/operation-rows.ts'
 import { balanceKey, findingOf, type Finding } from '../findings.ts'
 
 /** An operation with the amounts and the time of the row that it belongs to. */
@@ -40,6 +41,14 @@ export class EntryCheck {
   /** The row id of the latest operation of an account; null if it has none. */
   latestOf(accountId: number): bigint | null {
     return this.#latest.get(accountId) ?? null
+  }
+
+  /** Goes on after the operations of an account that an earlier check has read, with its balances after them. */
+  goOn(row: BalancesRow): void {
+    const accountId = Number(row.account_id)
+    const state = booksStateFrom(row)
+    this.fold.goOn(accountId, state)
+    if (state.latestOperationId !== null) this.#latest.set(accountId, state.latestOperationId)
   }
 
   /** The first wrong entry of an account is a problem; the rest of that account is not checked. */
