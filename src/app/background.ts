@@ -105,7 +105,7 @@ function startChecks({ admin, books, clock, log }: Parts, metrics: Metrics): () 
   const { problem: anchorProblem } = books.anchor
   if (anchorProblem !== undefined) tell({ id: 'anchor', message: anchorProblem, atMs: clock.now() })
   books.sharedChecks?.onAdopted(({ openProblems: problems, endedAtMs }) => {
-    metrics.noteLedgerCheck({ problems, atMs: endedAtMs })
+    metrics.noteLedgerCheck({ problems, atMs: endedAtMs, fullAtMs: books.guard.lastCheck?.fullAtMs })
     if (problems > 0) log.error('another process found that the books are wrong', { problems })
   })
   const checks = {
@@ -115,7 +115,8 @@ function startChecks({ admin, books, clock, log }: Parts, metrics: Metrics): () 
     clock,
     report(result: CheckResult) {
       const open = openProblems(result.problems)
-      metrics.countLedgerCheck({ problems: open.length, atMs: clock.now() })
+      const fullAtMs = books.guard.lastCheck?.fullAtMs
+      metrics.countLedgerCheck({ problems: open.length, atMs: clock.now(), fullAtMs })
       if (result.unshared !== undefined)
         log.error('other gateways do not know the result of the check', errorFields(result.unshared))
       for (const { id, entryId, message } of open) {
@@ -128,6 +129,10 @@ function startChecks({ admin, books, clock, log }: Parts, metrics: Metrics): () 
       log.error('the books could not be checked', errorFields(error))
       const { stop } = books.guard
       if (stop !== undefined) tell({ id: 'stopped', message: stop, atMs: clock.now() })
+    },
+    onFullFailed(error: unknown) {
+      metrics.countFailedLedgerCheck()
+      log.error('the recent rows of the books are checked, but not all rows could be', errorFields(error))
     },
   }
   return checkBooksRegularly(checks, CHECK_BOOKS_EVERY_MS)

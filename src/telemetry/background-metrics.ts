@@ -3,7 +3,12 @@ import type { ReconcilerPass } from '../gateway/ports/reconcile.ts'
 import { dollars } from './dollars.ts'
 
 /** The result of one check of the ledger. */
-export type LedgerCheck = { readonly problems: number; readonly atMs: number }
+export type LedgerCheck = {
+  readonly problems: number
+  readonly atMs: number
+  /** When the last check of all rows ended. Undefined if none is known. */
+  readonly fullAtMs: number | undefined
+}
 
 /** Metrics of background work. */
 export type BackgroundMetrics = {
@@ -44,10 +49,16 @@ export function openBackgroundMetrics(registry: Registry): BackgroundMetrics {
     help: 'Time of the last check of the ledger.',
     registers,
   })
+  const ledgerFullyCheckedAt = new Gauge({
+    name: 'tollgate_ledger_fully_checked_timestamp_seconds',
+    help: 'Time of the last check of all rows of the ledger.',
+    registers,
+  })
 
   const noteLedgerCheck = (check: LedgerCheck) => {
     ledgerProblems.set(check.problems)
     ledgerCheckedAt.set(check.atMs / 1000)
+    if (check.fullAtMs !== undefined) ledgerFullyCheckedAt.set(check.fullAtMs / 1000)
   }
   return {
     noteLedgerCheck,

@@ -2781,6 +2781,8 @@ export interface components {
         last_check: {
           at: string;
           open_problems: number;
+          all_rows: boolean;
+          all_rows_at: string | null;
         } | null;
       };
       alerts: {

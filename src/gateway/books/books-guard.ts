@@ -47,6 +47,11 @@ export class BooksGuard {
     return this.#accounts.size
   }
 
+  /** Whether the last check found a problem that stops an account or all of them. */
+  get hasFoundProblem(): boolean {
+    return this.#isEverything || this.#accounts.size > 0
+  }
+
   /** The last check that ran. Undefined before the first one has ended. */
   get lastCheck(): BooksCheck | undefined {
     return this.#lastCheck
@@ -62,8 +67,13 @@ export class BooksGuard {
   }
 
   /** The result of a check. It replaces the previous result. */
-  noteCheck({ affected, problems }: Pick<Verification, 'affected' | 'problems'>, atMs: number): void {
-    this.noteStoredCheck({ affected, openProblems: openProblems(problems).length, endedAtMs: atMs })
+  noteCheck(
+    { affected, problems, isRecent }: Pick<Verification, 'affected' | 'problems' | 'isRecent'>,
+    atMs: number,
+  ): void {
+    const fullEndedAtMs = isRecent ? (this.#lastCheck?.fullAtMs ?? 0) : atMs
+    const check = { affected, openProblems: openProblems(problems).length, endedAtMs: atMs, fullEndedAtMs }
+    this.noteStoredCheck(check)
   }
 
   /** The same for a result that this or another node stored. */
@@ -71,9 +81,11 @@ export class BooksGuard {
     affected,
     openProblems: problems,
     endedAtMs,
-  }: Pick<StoredCheck, 'affected' | 'openProblems' | 'endedAtMs'>): void {
+    fullEndedAtMs,
+  }: Pick<StoredCheck, 'affected' | 'openProblems' | 'endedAtMs' | 'fullEndedAtMs'>): void {
     this.#failedChecks = 0
-    this.#lastCheck = { atMs: endedAtMs, problems }
+    const fullAtMs = fullEndedAtMs === 0 ? undefined : fullEndedAtMs
+    this.#lastCheck = { atMs: endedAtMs, problems, fullAtMs }
     this.#isEverything = affected === 'everything'
     this.#accounts = new Set(affected === 'everything' ? [] : affected)
   }
@@ -90,6 +102,11 @@ export function openProblems(problems: readonly Problem[]): readonly Problem[] {
 }
 
 /** A check of the books, and how many problems it found that are not accepted. */
-export type BooksCheck = { readonly atMs: number; readonly problems: number }
+export type BooksCheck = {
+  readonly atMs: number
+  readonly problems: number
+  /** When the last check of all rows ended. Undefined if none is known. */
+  readonly fullAtMs: number | undefined
+}
 
 const NOT_WRITABLE = 'The gateway cannot record charges at the moment. Try again shortly.'

@@ -1,47 +1,98 @@
 import type { StoredCheck } from '../ports/book-checks.ts'
 import type { Clock } from '../ports/clock.ts'
-import { checkBooks, type CheckPorts, type CheckResult } from './check-books.ts'
+import type { BooksGuard } from './books-guard.ts'
+import {
+  checkBooks,
+  checkEarlierRows,
+  checkRecentRows,
+  type CheckPorts,
+  type CheckResult,
+} from './check-books.ts'
 import type { SharedChecks } from './shared-checks.ts'
 
 /** The time until a check that could not run is repeated, and until a node looks again while another one checks. */
 const RETRY_MS = 60_000
 
-type RegularPorts = CheckPorts & {
+/** The interval of full checks, and of attempts at one: it can take longer than the database allows. */
+const FULL_EVERY_MS = 86_400_000
+
+type RegularPorts = Omit<CheckPorts, 'guard' | 'clock' | 'sharedChecks'> & {
+  readonly guard: CheckPorts['guard'] & Pick<BooksGuard, 'hasFoundProblem' | 'lastCheck'>
   readonly clock: Clock
   readonly sharedChecks?: SharedChecks | undefined
   readonly report: (result: CheckResult) => void
   readonly onFailed: (error: unknown) => void
+  /** A full check that could not run after the recent rows were checked. */
+  readonly onFullFailed: (error: unknown) => void
 }
 
 /**
  * Checks the books now, and again `everyMs` after each check. Reports each result. A check that cannot run is reported
  * as failed, and repeated after a minute. Of several nodes that share the books, one checks for all. Returns a function
  * that stops it.
+ *
+ * What was written since the last sound check is checked each time. All rows are checked if the last check found a
+ * problem, and after the recent ones if the last full check is a day old.
  */
 export function checkBooksRegularly(ports: RegularPorts, everyMs: number): () => void {
-  const { clock, sharedChecks, report, onFailed } = ports
-  let isStopped = false
+  const { clock, sharedChecks, onFailed } = ports
+  const checks = new RegularChecks(ports)
   let cancel = () => {}
   const check = async () => {
     let nextMs = everyMs
-    const checkNow = async () => {
-      const result = await checkBooks(ports)
-      if (!isStopped) report(result)
-    }
     try {
-      if (sharedChecks === undefined) await checkNow()
-      else nextMs = await checkInTurn({ sharedChecks, clock, checkNow }, everyMs)
+      if (sharedChecks === undefined) await checks.checkNow()
+      else nextMs = await checkInTurn({ sharedChecks, clock, checkNow: () => checks.checkNow() }, everyMs)
     } catch (error) {
       nextMs = RETRY_MS
-      if (!isStopped) onFailed(error)
+      if (!checks.isStopped) onFailed(error)
     }
-    if (!isStopped) cancel = clock.after(nextMs, () => void check())
+    if (!checks.isStopped) cancel = clock.after(nextMs, () => void check())
   }
   void check()
   return () => {
-    isStopped = true
+    checks.isStopped = true
     cancel()
     void sharedChecks?.endTurn()
+  }
+}
+
+class RegularChecks {
+  isStopped = false
+  readonly #ports: RegularPorts
+  /** When this node last began a full check after the recent rows. */
+  #fullTriedMs: number | undefined
+
+  constructor(ports: RegularPorts) {
+    this.#ports = ports
+  }
+
+  async checkNow(): Promise<void> {
+    const { guard } = this.#ports
+    const result = guard.hasFoundProblem ? await checkBooks(this.#ports) : await checkRecentRows(this.#ports)
+    this.#report(result)
+    if (result.isRecent && !this.isStopped && this.#isFullDue()) await this.#checkAll()
+  }
+
+  #isFullDue(): boolean {
+    const { guard, clock } = this.#ports
+    const isTried = this.#fullTriedMs !== undefined && clock.monotonicMs() - this.#fullTriedMs < FULL_EVERY_MS
+    const fullAtMs = guard.lastCheck?.fullAtMs
+    return !isTried && (fullAtMs === undefined || freshForMs(fullAtMs, clock.now(), FULL_EVERY_MS) === 0)
+  }
+
+  async #checkAll(): Promise<void> {
+    const { clock, onFullFailed } = this.#ports
+    this.#fullTriedMs = clock.monotonicMs()
+    try {
+      this.#report(await checkEarlierRows(this.#ports))
+    } catch (error) {
+      if (!this.isStopped) onFullFailed(error)
+    }
+  }
+
+  #report(result: CheckResult): void {
+    if (!this.isStopped) this.#ports.report(result)
   }
 }
 
@@ -60,9 +111,9 @@ async function checkInTurn(
   const hasTurn = await sharedChecks.takeTurn()
   try {
     // Read after the turn was taken, so that the result of the node that had it before is seen.
-    const last = await sharedChecks.adoptLast()
+    const last: StoredCheck | undefined = await sharedChecks.adoptLast()
     if (!hasTurn) return RETRY_MS
-    const freshMs = last === undefined ? 0 : freshForMs(last, clock.now(), everyMs)
+    const freshMs = last === undefined ? 0 : freshForMs(last.endedAtMs, clock.now(), everyMs)
     if (freshMs > 0) return freshMs
     await checkNow()
     return everyMs
@@ -75,7 +126,7 @@ async function checkInTurn(
  * The time until a result is `everyMs` old. A node knows the time of the database to the millisecond, so a new result
  * may seem to be from the future. One that is far in the future was stored before the clock was set, and counts as old.
  */
-function freshForMs({ endedAtMs }: StoredCheck, nowMs: number, everyMs: number): number {
+function freshForMs(endedAtMs: number, nowMs: number, everyMs: number): number {
   const ageMs = Math.max(nowMs - endedAtMs, 0)
   return endedAtMs - nowMs < everyMs ? Math.max(everyMs - ageMs, 0) : 0
 }

@@ -5,7 +5,7 @@ import type { BooksGuard } from './books-guard.ts'
 import type { SharedChecks } from './shared-checks.ts'
 
 export type CheckPorts = {
-  readonly ledger: Pick<Ledger, 'verify'>
+  readonly ledger: Pick<Ledger, 'verify' | 'verifyRecent'>
   readonly guard: Pick<BooksGuard, 'noteCheck' | 'noteFailedCheck'>
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>
   /** Only if several nodes may share the books. */
@@ -17,23 +17,43 @@ export type CheckResult = Verification & {
   readonly unshared?: unknown
 }
 
+type Verify = () => Promise<Verification>
+
 /**
  * Checks the books as `Ledger.verify` does, and tells the guard what was found, or that the check could not run. The
  * guards of other nodes get the result, too. A store that soon does not answer says nothing about the books, and
  * refuses paid work by itself until it answers again. One that takes too long for a check cannot check its books. A
  * result that cannot be shared is no failed check either.
  */
-export async function checkBooks(
-  { ledger, guard, clock, sharedChecks }: CheckPorts,
+export function checkBooks(
+  ports: Omit<CheckPorts, 'ledger'> & { readonly ledger: Pick<Ledger, 'verify'> },
   ...about: Parameters<Ledger['verify']>
 ): Promise<CheckResult> {
+  return checkWith(
+    ports,
+    notingFailures(ports, () => ports.ledger.verify(...about)),
+  )
+}
+
+/** The same with `Ledger.verifyRecent`. */
+export function checkRecentRows(ports: CheckPorts): Promise<CheckResult> {
+  return checkWith(
+    ports,
+    notingFailures(ports, () => ports.ledger.verifyRecent()),
+  )
+}
+
+/** Checks all of the books after their recent rows: if this cannot run, the guard is not told. */
+export function checkEarlierRows(ports: CheckPorts): Promise<CheckResult> {
+  return checkWith(ports, () => ports.ledger.verify())
+}
+
+async function checkWith(
+  { guard, clock, sharedChecks }: Omit<CheckPorts, 'ledger'>,
+  verify: Verify,
+): Promise<CheckResult> {
   const begun = await sharedChecks?.begin()
-  const startedMs = clock.monotonicMs()
-  const verification = await ledger.verify(...about).catch((error: unknown) => {
-    const isBriefOutage = isOutage(error) && clock.monotonicMs() - startedMs < LONG_MS
-    if (!isBriefOutage) guard.noteFailedCheck()
-    throw error
-  })
+  const verification = await verify()
   if (begun === undefined) {
     guard.noteCheck(verification, clock.now())
     return verification
@@ -43,6 +63,19 @@ export async function checkBooks(
     return verification
   } catch (unshared) {
     return { ...verification, unshared }
+  }
+}
+
+function notingFailures({ guard, clock }: Omit<CheckPorts, 'ledger'>, verify: Verify): Verify {
+  return async () => {
+    const startedMs = clock.monotonicMs()
+    try {
+      return await verify()
+    } catch (error) {
+      const isBriefOutage = isOutage(error) && clock.monotonicMs() - startedMs < LONG_MS
+      if (!isBriefOutage) guard.noteFailedCheck()
+      throw error
+    }
   }
 }
 

@@ -60,12 +60,16 @@ async function aGateway(url: string, name: string, clock: FakeClock) {
     reported: [],
     failed: [],
   }
-  const replaced: { verify: Ledger['verify'] } = { verify: (...about) => node.ledger.verify(...about) }
+  const replaced: { verify?: Ledger['verify'] } = {}
   const ports = {
     ledger: {
       verify: (...about: Parameters<Ledger['verify']>) => {
         seen.verified += 1
-        return replaced.verify(...about)
+        return replaced.verify?.(...about) ?? node.ledger.verify(...about)
+      },
+      verifyRecent: () => {
+        seen.verified += 1
+        return replaced.verify?.() ?? node.ledger.verifyRecent()
       },
     },
     guard,
@@ -75,10 +79,10 @@ async function aGateway(url: string, name: string, clock: FakeClock) {
     blobs: { damageOf: async () => undefined },
     auditLog: node.auditLog,
   }
-  const report = (result: CheckResult) => void seen.reported.push(result)
+  const report = (result: Verification) => void seen.reported.push(result)
   const onFailed = (error: unknown) => void seen.failed.push(error)
   const begin = () => {
-    const stop = checkBooksRegularly({ ...ports, report, onFailed }, HOUR)
+    const stop = checkBooksRegularly({ ...ports, report, onFailed, onFullFailed: onFailed }, HOUR)
     ends.push(stop)
     return stop
   }
@@ -246,6 +250,30 @@ describe.skipIf(server === undefined)('the checks of two gateways on one databas
 
     expect(refused()).toEqual([[], []])
     expect((await two.node.bookChecks.last())?.openProblems).toBe(0)
+  })
+
+  test('a full check that finds a problem counts, although a later check of recent rows has ended before', async () => {
+    const { clock, sql, one, two, ada, refused } = await setUp()
+    await checkBooks(one.ports)
+    const slow = Promise.withResolvers<void>()
+    one.replaced.verify = async (...about) => {
+      const found = await one.node.ledger.verify(...about)
+      await slow.promise
+      return found
+    }
+    await sql`ALTER TABLE credits DISABLE TRIGGER credits_never_change`
+    await sql`UPDATE credits SET note = 'another' WHERE account_id = ${ada}`
+    const full = checkBooks(one.ports)
+    clock.jump(HOUR)
+    await settled(two, clock, HOUR)
+    const before = [two.seen.reported[0]?.affected, refused()]
+
+    slow.resolve()
+    await full
+    await two.sharedChecks.adoptLast()
+
+    expect(before).toEqual([[], [[], []]])
+    expect(refused()).toEqual([[ada], [ada]])
   })
 
   test('checks that cannot run stop the gateway that tried them, until another one could check', async () => {

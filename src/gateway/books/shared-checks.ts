@@ -1,4 +1,4 @@
-import type { BookChecks, StoredCheck } from '../ports/book-checks.ts'
+import { isLater, type BookChecks, type StoredCheck } from '../ports/book-checks.ts'
 import { pause, type Clock } from '../ports/clock.ts'
 import type { Lease, Leases } from '../ports/leases.ts'
 import type { Verification } from '../ports/ledger.ts'
@@ -24,8 +24,8 @@ type Ports = {
  */
 export class SharedChecks {
   readonly #ports: Ports
-  /** The number of the check whose result the guard has. */
-  #noted = 0
+  /** The check whose result the guard has. */
+  #noted: Pick<StoredCheck, 'number' | 'fullNumber'> = { number: 0, fullNumber: 0 }
   #adopted: StoredCheck | undefined
   #turn: { readonly end: () => void; readonly ended: Promise<void> } | undefined
   #onAdopted: (check: StoredCheck) => void = () => undefined
@@ -43,16 +43,18 @@ export class SharedChecks {
 
   /**
    * Begins a check, whether this node has the turn or not. `end` gives its result to the guard of this node, and stores
-   * it for the others. It does neither if a check that began later has ended.
+   * it for the others. It does neither if a later one has ended.
    */
   async begin(): Promise<{ readonly end: (verification: Verification) => Promise<void> }> {
     const { checks, clock } = this.#ports
-    const number = await checks.begin()
+    const { number, ...full } = await checks.begin()
     return {
-      end: async ({ entries, affected, problems }) => {
-        const check = { number, entries, affected, openProblems: openProblems(problems).length }
+      end: async ({ entries, affected, problems, isRecent }) => {
+        const fullNumber = isRecent ? full.fullNumber : number
+        const check = { number, fullNumber, entries, affected, openProblems: openProblems(problems).length }
+        const endedAtMs = clock.now()
         // If it cannot be stored, this node stops what is wrong all the same.
-        this.#note({ ...check, endedAtMs: clock.now() })
+        this.#note({ ...check, endedAtMs, fullEndedAtMs: isRecent ? full.fullEndedAtMs : endedAtMs })
         await checks.store(check)
       },
     }
@@ -93,10 +95,10 @@ export class SharedChecks {
     this.#onAdopted(check)
   }
 
-  /** False if the guard has this result already, or that of a check that began later. */
+  /** False if the guard has this result already, or a later one. */
   #note(check: StoredCheck): boolean {
-    if (check.number <= this.#noted) return false
-    this.#noted = check.number
+    if (!isLater(check, this.#noted)) return false
+    this.#noted = check
     this.#ports.guard.noteStoredCheck(check)
     return true
   }

@@ -4,22 +4,41 @@ import type { Affected } from './ledger.ts'
 export type StoredCheck = {
   /** Greater than the number of each check that began before. */
   readonly number: number
+  /** The number of the last full check that this one knows, which is its own for a full check. 0 without any. */
+  readonly fullNumber: number
   readonly endedAtMs: number
+  /** When that full check ended. */
+  readonly fullEndedAtMs: number
   readonly entries: number
   readonly affected: Affected
   /** Without accepted ones. */
   readonly openProblems: number
 }
 
+/** A check that begins, and the last full check with a result. */
+export type BegunCheck = Pick<StoredCheck, 'number' | 'fullNumber' | 'fullEndedAtMs'>
+
+type Order = Pick<StoredCheck, 'number' | 'fullNumber'>
+
+/**
+ * Whether a result replaces another one: that of the check that began later, because it may know that a problem was
+ * accepted. But one of recent rows never replaces that of a full check which it does not know: this may know an earlier
+ * row that was changed.
+ */
+export function isLater(check: Order, than: Order): boolean {
+  if (check.fullNumber !== than.fullNumber) return check.fullNumber > than.fullNumber
+  return check.number > than.number
+}
+
 /** The last check of the books that any node of a store made, for all of them. */
 export interface BookChecks {
-  /** The number of a check that begins now. Repeating it begins another one. */
-  begin(): Promise<number>
+  /** Begins a check: its number, and the stored full check. Repeating it begins another one. */
+  begin(): Promise<BegunCheck>
   /**
-   * Stores the result of a check that ends now. A stored result of a check that began later stays, because it may know
-   * that a problem was accepted. Repeating it changes nothing.
+   * Stores the result of a check that ends now, unless `isLater` says that the stored one is later. Repeating it
+   * changes nothing.
    */
-  store(check: Omit<StoredCheck, 'endedAtMs'>): Promise<void>
+  store(check: Omit<StoredCheck, 'endedAtMs' | 'fullEndedAtMs'>): Promise<void>
   /** The stored result. Undefined before any check has ended. */
   last(): Promise<StoredCheck | undefined>
   /**

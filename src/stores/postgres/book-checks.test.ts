@@ -4,7 +4,7 @@ import { aDatabase } from '../../../test/support/postgres/databases.ts'
 import { runServer } from '../../../test/support/postgres/run-server.ts'
 import { aNode } from '../../../test/support/postgres/store-kind.ts'
 import { turn } from '../../../test/support/turn.ts'
-import type { StoredCheck } from '../../gateway/ports/book-checks.ts'
+import type { BookChecks, StoredCheck } from '../../gateway/ports/book-checks.ts'
 import { connections } from './database/database.ts'
 import { PostgresBookChecks } from './book-checks.ts'
 
@@ -25,6 +25,12 @@ async function setUp() {
 
 const SOUND = { entries: 4, affected: [], openProblems: 0 } as const
 
+/** The numbers of a full check that begins now. */
+async function full(checks: BookChecks) {
+  const { number } = await checks.begin()
+  return { number, fullNumber: number }
+}
+
 describe.skipIf(server === undefined)('the stored check of the books', () => {
   test.each<{ readonly affected: StoredCheck['affected'] }>([
     { affected: [] },
@@ -33,37 +39,62 @@ describe.skipIf(server === undefined)('the stored check of the books', () => {
   ])('has the accounts that are affected: $affected', async ({ affected }) => {
     const { clock, checks } = await setUp()
     const before = await checks.last()
-    const number = await checks.begin()
+    const check = { ...(await full(checks)), entries: 5_000_000_000, affected, openProblems: 3 }
     clock.jump(9)
 
-    await checks.store({ number, entries: 5_000_000_000, affected, openProblems: 3 })
+    await checks.store(check)
 
     expect(before).toBeUndefined()
-    const stored = { number, entries: 5_000_000_000, affected, openProblems: 3, endedAtMs: clock.now() }
-    expect(await checks.last()).toEqual(stored)
+    expect(await checks.last()).toEqual({ ...check, endedAtMs: clock.now(), fullEndedAtMs: clock.now() })
   })
 
   test('numbers are times, and grow also when the clock is set back', async () => {
     const { clock, checks } = await setUp()
     const startedAtMs = clock.now()
 
-    const numbers = [await checks.begin(), await checks.begin()]
+    const begun = [await checks.begin(), await checks.begin()]
     clock.setWallClock(startedAtMs - 9000)
-    numbers.push(await checks.begin())
+    begun.push(await checks.begin())
     clock.setWallClock(startedAtMs + 9000)
-    numbers.push(await checks.begin())
+    begun.push(await checks.begin())
 
-    expect(numbers.map(number => number - startedAtMs)).toEqual([0, 1, 2, 9000])
+    expect(begun.map(({ number }) => number - startedAtMs)).toEqual([0, 1, 2, 9000])
   })
 
   test('a check that began later stays, whichever ends last', async () => {
     const { checks } = await setUp()
-    const [first, second] = [await checks.begin(), await checks.begin()]
+    const [first, second] = [await full(checks), await full(checks)]
 
-    await checks.store({ ...SOUND, number: second })
-    await checks.store({ ...SOUND, number: first, affected: [1], openProblems: 1 })
+    await checks.store({ ...SOUND, ...second })
+    await checks.store({ ...SOUND, ...first, affected: [1], openProblems: 1 })
 
-    expect(await checks.last()).toMatchObject({ ...SOUND, number: second })
+    expect(await checks.last()).toMatchObject({ ...SOUND, ...second })
+  })
+
+  test('a check of recent rows keeps the time of the full one before it', async () => {
+    const { clock, checks } = await setUp()
+    const first = await full(checks)
+    await checks.store({ ...SOUND, ...first })
+    const fullEndedAtMs = clock.now()
+    clock.jump(9)
+
+    const recent = await checks.begin()
+    await checks.store({ ...SOUND, number: recent.number, fullNumber: recent.fullNumber })
+
+    expect(recent).toMatchObject({ fullNumber: first.number, fullEndedAtMs })
+    expect(await checks.last()).toMatchObject({ endedAtMs: clock.now(), fullEndedAtMs })
+  })
+
+  test('a check of recent rows does not replace a full check that ended after it had begun', async () => {
+    const { checks } = await setUp()
+    const slow = await full(checks)
+    const [before, after] = [await checks.begin(), await checks.begin()]
+
+    await checks.store({ ...SOUND, number: before.number, fullNumber: before.fullNumber })
+    await checks.store({ ...SOUND, ...slow, affected: [1], openProblems: 1 })
+    await checks.store({ ...SOUND, number: after.number, fullNumber: after.fullNumber })
+
+    expect(await checks.last()).toMatchObject({ ...slow, affected: [1], openProblems: 1 })
   })
 
   test('listeners hear the result that was stored before, and none twice', async () => {
@@ -71,7 +102,7 @@ describe.skipIf(server === undefined)('the stored check of the books', () => {
     const clock = fakeClock()
     const node = await aNode(url, 'one', clock)
     ends.push(() => node.close())
-    await node.bookChecks.store({ ...SOUND, number: await node.bookChecks.begin() })
+    await node.bookChecks.store({ ...SOUND, ...(await full(node.bookChecks)) })
     const heard: StoredCheck[] = []
     const poll = async () => {
       while (clock.waitingFor(500) === 0) await turn()

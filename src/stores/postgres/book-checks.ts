@@ -1,4 +1,4 @@
-import type { BookChecks, StoredCheck } from '../../gateway/ports/book-checks.ts'
+import type { BegunCheck, BookChecks, StoredCheck } from '../../gateway/ports/book-checks.ts'
 import type { Watch } from './database/poll.ts'
 import type { ReadQuery } from './database/reads.ts'
 import { list } from './database/literals.ts'
@@ -28,20 +28,35 @@ export class PostgresBookChecks implements BookChecks {
    * The time, so that a database that lost the last numbers in a failover gives none of them again; but never less than
    * before, so that a clock that is set back changes no order.
    */
-  async begin(): Promise<number> {
+  async begin(): Promise<BegunCheck> {
     const sql = this.#sql
-    const [row] = await sql<{ begun: bigint }[]>`
-      UPDATE book_checks SET begun = greatest(begun + 1, now_ms(${this.#nowMs()})) RETURNING begun`
-    return Number(row?.begun)
+    const [row] = await sql<{ begun: bigint; full_number: bigint; full_ended_at_ms: bigint }[]>`
+      UPDATE book_checks SET begun = greatest(begun + 1, now_ms(${this.#nowMs()}))
+        RETURNING begun, full_number, full_ended_at_ms`
+    return {
+      number: Number(row?.begun),
+      fullNumber: Number(row?.full_number),
+      fullEndedAtMs: Number(row?.full_ended_at_ms),
+    }
   }
 
-  async store({ number, entries, affected, openProblems }: Omit<StoredCheck, 'endedAtMs'>): Promise<void> {
+  /** The order is that of `isLater`. */
+  async store({
+    number,
+    fullNumber,
+    entries,
+    affected,
+    openProblems,
+  }: Parameters<BookChecks['store']>[0]): Promise<void> {
     const accounts = affected === 'everything' ? null : list(affected.map(String))
     const sql = this.#sql
     await sql`
-      UPDATE book_checks SET number = ${number}::bigint, ended_at_ms = now_ms(${this.#nowMs()}),
-          entries = ${entries}::bigint, accounts = ${accounts}::bigint[], open_problems = ${openProblems}::bigint
-        WHERE number < ${number}::bigint`
+      WITH now AS MATERIALIZED (SELECT now_ms(${this.#nowMs()}) AS at_ms)
+      UPDATE book_checks SET number = ${number}::bigint, ended_at_ms = at_ms,
+          entries = ${entries}::bigint, accounts = ${accounts}::bigint[], open_problems = ${openProblems}::bigint,
+          full_number = ${fullNumber}::bigint,
+          full_ended_at_ms = CASE WHEN ${number === fullNumber} THEN at_ms ELSE full_ended_at_ms END
+        FROM now WHERE (full_number, number) < (${fullNumber}::bigint, ${number}::bigint)`
   }
 
   async last(): Promise<StoredCheck | undefined> {
@@ -53,14 +68,19 @@ export class PostgresBookChecks implements BookChecks {
         entries: bigint
         accounts: string | null
         open_problems: bigint
+        full_number: bigint
+        full_ended_at_ms: bigint
       }[]
     >`
-      SELECT number, ended_at_ms, entries, array_to_string(accounts, ',') AS accounts, open_problems
+      SELECT number, ended_at_ms, entries, array_to_string(accounts, ',') AS accounts, open_problems, full_number,
+          full_ended_at_ms
         FROM book_checks WHERE number > 0`
     return (
       row && {
         number: Number(row.number),
+        fullNumber: Number(row.full_number),
         endedAtMs: Number(row.ended_at_ms),
+        fullEndedAtMs: Number(row.full_ended_at_ms),
         entries: Number(row.entries),
         affected: affectedIn(row.accounts),
         openProblems: Number(row.open_problems),

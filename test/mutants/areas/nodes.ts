@@ -14,6 +14,7 @@ const BATCH_TESTS = 'src/stores/postgres/lanes/batches.test.ts'
 const HOLD_TESTS = 'src/stores/postgres/ledger/text-holds.test.ts'
 const SHARED_CHECKS = 'src/gateway/books/shared-checks.ts'
 const CHECKS = 'src/gateway/books/check-books-regularly.ts'
+const CHECKS_TESTS = 'src/gateway/books/check-books-regularly.test.ts'
 const SHARED_CHECKS_TESTS = 'src/gateway/books/shared-checks.test.ts'
 const BOOK_CHECKS = 'src/stores/postgres/book-checks.ts'
 const BOOK_CHECKS_TESTS = 'src/stores/postgres/book-checks.test.ts'
@@ -184,24 +185,58 @@ export const nodeMutants: readonly Mutant[] = [
   {
     name: 'a check that began before a later one replaces its result in the guard',
     file: SHARED_CHECKS,
-    text: 'if (check.number <= this.#noted) return false',
-    replacement: 'if (check.number === this.#noted) return false',
+    text: 'if (!isLater(check, this.#noted)) return false',
+    replacement: 'if (check.number === this.#noted.number) return false',
     tests: [SHARED_CHECKS_TESTS],
   },
   {
     name: 'a problem stops nothing if the result of the check cannot be stored',
     file: SHARED_CHECKS,
-    text: '        this.#note({ ...check, endedAtMs: clock.now() })\n        await checks.store(check)\n',
-    replacement:
-      '        await checks.store(check)\n        this.#note({ ...check, endedAtMs: clock.now() })\n',
+    text: '        const endedAtMs = clock.now()\n',
+    replacement: '        const endedAtMs = clock.now()\n        await checks.store(check)\n',
     tests: [SHARED_CHECKS_TESTS],
   },
   {
     name: 'a check that began before a later one replaces its stored result',
     file: BOOK_CHECKS,
-    text: 'WHERE number < ${number}::bigint`',
-    replacement: '`',
+    text: 'FROM now WHERE (full_number, number) < (${fullNumber}::bigint, ${number}::bigint)`',
+    replacement: 'FROM now`',
     tests: [BOOK_CHECKS_TESTS],
+  },
+  {
+    name: 'a check of recent rows hides what a full check found meanwhile',
+    file: 'src/gateway/ports/book-checks.ts',
+    text: '  if (check.fullNumber !== than.fullNumber) return check.fullNumber > than.fullNumber\n',
+    replacement: '',
+    tests: [SHARED_CHECKS_TESTS],
+  },
+  {
+    name: 'a check of recent rows replaces the stored result of a full check that ended meanwhile',
+    file: BOOK_CHECKS,
+    text: '(full_number, number) < (${fullNumber}::bigint, ${number}::bigint)',
+    replacement: 'number < ${number}::bigint',
+    tests: [BOOK_CHECKS_TESTS],
+  },
+  {
+    name: 'only recent rows are checked while a problem stops an account',
+    file: CHECKS,
+    text: 'guard.hasFoundProblem ? await checkBooks(this.#ports) : await checkRecentRows(this.#ports)',
+    replacement: 'await (guard.hasFoundProblem ? checkRecentRows : checkRecentRows)(this.#ports)',
+    tests: [CHECKS_TESTS],
+  },
+  {
+    name: 'all rows are never checked again',
+    file: CHECKS,
+    text: 'if (result.isRecent && !this.isStopped && this.#isFullDue()) await this.#checkAll()',
+    replacement: '',
+    tests: [CHECKS_TESTS],
+  },
+  {
+    name: 'a full check that cannot run is tried again each hour',
+    file: CHECKS,
+    text: 'return !isTried && (',
+    replacement: 'return (!isTried || isTried) && (',
+    tests: [CHECKS_TESTS],
   },
   {
     name: 'numbers of checks go back with the clock of the database',

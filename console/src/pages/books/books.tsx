@@ -64,12 +64,27 @@ function State({ of: books }: { readonly of: components['schemas']['Overview']['
           [words.paidWork, <YesNo is={books.accepts_paid_work} />],
           [words.writable, <YesNo is={books.is_writable} />],
           [words.stoppedAccounts, count(books.stopped_accounts)],
-          [words.lastCheck, check === null ? words.noCheck : <Instant at={check.at} />],
+          [words.lastCheck, check === null ? words.noCheck : <LastCheck of={check} />],
+          [words.lastFullCheck, check === null ? '–' : <FullCheck at={check.all_rows_at} />],
           [words.openProblems, check === null ? '–' : count(check.open_problems)],
         ]}
       />
     </div>
   )
+}
+
+type Check = NonNullable<components['schemas']['Overview']['books']['last_check']>
+
+function LastCheck({ of: check }: { readonly of: Check }) {
+  return (
+    <>
+      <Instant at={check.at} /> <span class="soft">{check.all_rows ? words.allRows : words.recentRows}</span>
+    </>
+  )
+}
+
+function FullCheck({ at }: { readonly at: Check['all_rows_at'] }) {
+  return at === null ? words.noFullCheck : <Instant at={at} />
 }
 
 function YesNo({ is }: { readonly is: boolean }) {

@@ -2,6 +2,7 @@ import { countOn, type Catalog } from '../../../domain/catalog/catalog.ts'
 import { doubtfulKeys } from '../../../domain/catalog/doubtful-keys.ts'
 import { unpricedFeatures } from '../../../domain/catalog/unpriced-features.ts'
 import type { Provider } from '../../../domain/catalog/provider.ts'
+import { instant } from '../../../domain/time.ts'
 import type { AuditLog } from '../../ports/audit.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Ledger } from '../../ports/ledger.ts'
@@ -15,6 +16,7 @@ import type { IdleStreams } from '../../text/streams/idle-streams.ts'
 import type { ProbeResult } from '../../ports/providers.ts'
 import type { Moderator } from '../../ports/moderator.ts'
 import type { RefusedFields } from '../../upstreams/refused-fields.ts'
+import type { BooksState } from '../reports/overview.ts'
 import { modelsBelowCost } from '../reports/sold-below-cost.ts'
 import { clockProblem } from './clock-problem.ts'
 import { ANSWERS_MAX, modelsWithoutCosts } from '../reports/unreported-costs.ts'
@@ -36,6 +38,9 @@ export type ProbeProvider = (provider: Provider) => Promise<ProbeResult>
 /** A catalog can have hundreds of providers. More probes at once would slow each other and time out. */
 const PROBES_AT_ONCE = 8
 
+/** Full checks run once a day. One of two may fail, such as in an outage. */
+const FULL_CHECK_MS_MAX = 3 * 86_400_000
+
 /** How many models or jobs a check names. */
 const NAMES_SHOWN_MAX = 20
 
@@ -54,6 +59,7 @@ export type DoctorPorts = {
   /** How far the clock of this machine is ahead of `clock`. */
   readonly clockOffsetMs: () => number
   readonly isSandboxOn: boolean
+  readonly booksState: () => Pick<BooksState, 'lastCheck'>
   readonly probeProvider: ProbeProvider
   readonly idleStreams: IdleStreams
   readonly damagedResults: Pick<DamagedResults, 'list'>
@@ -77,6 +83,7 @@ export async function examine(ports: DoctorPorts): Promise<readonly Check[]> {
   const catalog = ports.catalog.current()
   return [
     await checkStore(ports),
+    ...checkLastCheck(ports.booksState(), ports.clock.now()),
     ...checkClock(ports.clockOffsetMs()),
     checkCatalog(catalog, ports),
     ...checkKeys(catalog),
@@ -116,6 +123,23 @@ async function checkStore({
   const warning = await storeWarning()
   if (warning !== undefined) return { name: 'store', ok: true, isWarning: true, detail: warning }
   return { name: 'store', ok: true, detail: 'The store can be read.' }
+}
+
+/** A change of an earlier row is only found by a full check, which the gateway tries every day. */
+function checkLastCheck({ lastCheck }: Pick<BooksState, 'lastCheck'>, nowMs: number): readonly Check[] {
+  if (lastCheck === undefined) return []
+  const { atMs, fullAtMs } = lastCheck
+  const last = `The last check of the books ended at ${instant(atMs)}.`
+  if (atMs === fullAtMs) return [{ name: 'books', ok: true, detail: `${last} It read all rows.` }]
+  const full =
+    fullAtMs === undefined
+      ? 'No check of all rows is known.'
+      : `All rows were checked at ${instant(fullAtMs)}.`
+  const detail = `${last} It read the rows since the check before. ${full}`
+  const isOld = nowMs - (fullAtMs ?? 0) > FULL_CHECK_MS_MAX
+  if (!isOld) return [{ name: 'books', ok: true, detail }]
+  const advice = 'The log says why it could not run. Run "tollgate verify".'
+  return [{ name: 'books', ok: true, isWarning: true, detail: `${detail} ${advice}` }]
 }
 
 /** A wrong clock stops nothing, so only this and a metric show it. */

@@ -1,6 +1,7 @@
 import { formatUsd } from '../../../domain/money.ts'
 import { instant } from '../../../domain/time.ts'
 import { readOverview, type BooksState } from '../../../gateway/admin/reports/overview.ts'
+import type { BooksCheck } from '../../../gateway/books/books-guard.ts'
 import type { CircuitState } from '../../../gateway/upstreams/upstream-health.ts'
 import type { BufferedReply } from '../../request-context.ts'
 import { adminReply, type AdminCall } from '../call.ts'
@@ -32,9 +33,13 @@ function booksJson({ isWritable, stop, stoppedAccounts, lastCheck }: BooksState)
     is_writable: isWritable,
     stopped_because: stop ?? null,
     stopped_accounts: stoppedAccounts,
-    last_check:
-      lastCheck === undefined ? null : { at: instant(lastCheck.atMs), open_problems: lastCheck.problems },
+    last_check: lastCheck === undefined ? null : lastCheckJson(lastCheck),
   }
+}
+
+function lastCheckJson({ atMs, problems, fullAtMs }: BooksCheck): object {
+  const fullAt = fullAtMs === undefined ? null : instant(fullAtMs)
+  return { at: instant(atMs), open_problems: problems, all_rows: atMs === fullAtMs, all_rows_at: fullAt }
 }
 
 function circuitJson({ provider, model, state, failures, openMs }: CircuitState): object {

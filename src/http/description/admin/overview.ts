@@ -59,7 +59,14 @@ export const adminOverviewSchemas: Members = {
       stopped_accounts: count,
       last_check: about(
         'Null before the first check since the start has ended.',
-        nullable(object({ at: dateTime, open_problems: count })),
+        nullable(
+          object({
+            at: dateTime,
+            open_problems: count,
+            all_rows: about('False if it read only the rows since the check before.', flag),
+            all_rows_at: about('When the last check of all rows ended.', nullable(dateTime)),
+          }),
+        ),
       ),
     }),
     alerts: listOf(object({ kind: words(alertKinds), message: text })),
@@ -89,7 +96,7 @@ export const adminOverviewPaths: Paths = {
           is_writable: true,
           stopped_because: null,
           stopped_accounts: 0,
-          last_check: { at: AT, open_problems: 0 },
+          last_check: { at: AT, open_problems: 0, all_rows: true, all_rows_at: AT },
         },
         alerts: [],
       }),
