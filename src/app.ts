@@ -18,12 +18,15 @@ import { trustedAdminApi } from './http/admin/admin-api.ts'
 import { startServer, type RequestHandler, type RunningServer } from './http1/server/server.ts'
 import { errorFields } from './telemetry/log.ts'
 import { openEarlyMetrics, type EarlyMetrics } from './telemetry/metrics.ts'
+import type { OpenTokenizer } from './tokenizer/tokenizer.ts'
 
 /** Parts that a test can replace. */
 export type AppOverrides = {
   readonly clock?: Clock
   /** Media providers that replace those of the same kind. Other kinds do not change. */
   readonly mediaProviders?: MediaProviders
+  /** Closed with the app. */
+  readonly tokenizer?: OpenTokenizer
   /** Sees every request and its reply. */
   readonly aroundHandler?: (handler: RequestHandler) => RequestHandler
 }

@@ -23,7 +23,7 @@ import type { DeliveryTurns } from '../reconciler/delivery-turns.ts'
 import { boundedWriter, errorFields, openLog, type Log } from '../telemetry/log.ts'
 import { openEarlyMetrics, type EarlyMetrics } from '../telemetry/metrics.ts'
 import type { MarginMetrics } from '../telemetry/margin-metrics.ts'
-import { openTokenizer } from '../tokenizer/tokenizer.ts'
+import { openTokenizer, type OpenTokenizer } from '../tokenizer/tokenizer.ts'
 import { adminPortsOf } from './admin-ports.ts'
 import { databaseBackups, openBackups } from './backup/open-backups.ts'
 import type { DataFolder } from './data-folder.ts'
@@ -83,11 +83,14 @@ export async function openParts(
     clock: ownClock = systemClock,
     earlyMetrics: { jobs: jobMetrics, margins } = openEarlyMetrics(),
     mediaProviders = {},
+    tokenizer = openTokenizer(systemClock),
     isOffline = false,
   }: {
     readonly clock?: Clock
     readonly earlyMetrics?: EarlyMetrics
     readonly mediaProviders?: MediaProviders
+    /** Closed with the parts. */
+    readonly tokenizer?: OpenTokenizer
     /**
      * For a command without a server: standard output is the command's, so only errors are logged, to standard error.
      */
@@ -105,7 +108,6 @@ export async function openParts(
     throw error
   })
   const { clock } = node
-  const tokenizer = openTokenizer(systemClock)
   const { providers, moderator, sockets } = opened
   const onReconcileFailed = (error: unknown) => log.error('the reconciler failed', errorFields(error))
   const shared = { node, ownClock, log, config }

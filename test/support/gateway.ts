@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startApp, type AppOverrides } from '../../src/app.ts'
 import { readConfig } from '../../src/config/config.ts'
+import { openTokenizer } from '../../src/tokenizer/tokenizer.ts'
 import { checkedHandler } from './checked-handler.ts'
 import { putNewDatabase } from './new-database.ts'
 
@@ -28,6 +29,12 @@ export type TestAccount = {
 
 /** The admin key of every gateway that `startTestGateway` starts. */
 export const ADMIN_KEY = 'tg_admin_for_tests'
+
+/**
+ * The tokenizer of all gateways in this process, because each would load the vocabulary: 0.4 s of processor time and
+ * 90 MB. It has no time limit, which a very busy machine would exceed; then the count would be a rough one.
+ */
+const tokenizer = { ...openTokenizer({ after: () => () => undefined }), close: () => undefined }
 
 export async function startTestGateway(
   options: {
@@ -59,6 +66,7 @@ export async function startTestGateway(
   const checked = checkedHandler(config, undescribed)
   const { aroundHandler } = options.overrides ?? {}
   const app = await startApp(config, {
+    tokenizer,
     ...options.overrides,
     aroundHandler: handler => checked(aroundHandler?.(handler) ?? handler),
   })
