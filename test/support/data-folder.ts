@@ -7,7 +7,7 @@ const PREFIX = 'tollgate-test-'
 
 /** The memory file system of Linux. */
 const MEMORY = '/dev/shm'
-/** What the servers of two test processes take there, with room to spare. */
+/** What the servers of three test processes take there, with room to spare. */
 const MEMORY_BYTES_MIN = 4 * 1024 ** 3
 
 const swept = new Set<string>()
