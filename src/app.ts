@@ -12,7 +12,7 @@ export { migrateDataFolder as migrateStore } from './app/migrate-store/migrate-s
 export { restoreBackup } from './app/restore/restore-backup.ts'
 import type { Config } from './config/config.ts'
 import type { Clock } from './gateway/ports/clock.ts'
-import type { MediaProviders } from './gateway/ports/providers.ts'
+import type { MediaProviders } from './gateway/ports/providers/providers.ts'
 import type { OperatingPorts } from './http/admin/ports.ts'
 import { trustedAdminApi } from './http/admin/admin-api.ts'
 import { startServer, type RequestHandler, type RunningServer } from './http1/server/server.ts'

@@ -3,7 +3,7 @@ import { decodeCatalog } from '../domain/catalog/rows/catalog-rows.ts'
 import { EMPTY_CATALOG, type Catalog } from '../domain/catalog/catalog.ts'
 import type { Model } from '../domain/catalog/model.ts'
 import type { Provider } from '../domain/catalog/provider.ts'
-import type { Authenticated } from '../gateway/ports/api-keys.ts'
+import type { Authenticated } from '../gateway/ports/access/api-keys.ts'
 import { listings } from './listings.ts'
 
 const decoded = decodeCatalog({

@@ -1,6 +1,6 @@
 import type { KeyRoute } from '../domain/accounts/key-settings.ts'
 import { admitCaller, type AdmitCallerPorts } from '../gateway/admission/admit-caller.ts'
-import type { Authenticated } from '../gateway/ports/api-keys.ts'
+import type { Authenticated } from '../gateway/ports/access/api-keys.ts'
 import type { Forwarding } from './forwarding.ts'
 import { presentedKey } from './incoming-request.ts'
 import type { HttpReply, Handler, RequestContext } from './request-context.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { errorTypeOf, GatewayError, type ErrorCode } from '../domain/errors.ts'
 import { HttpError, type HttpErrorCode } from '../http1/server/http-error.ts'
-import { BlobsUnavailableError } from '../gateway/ports/blobs.ts'
+import { BlobsUnavailableError } from '../gateway/ports/media/blobs.ts'
 import { errorBody, errorHeaders, gatewayErrorOf, statusOfError } from './errors.ts'
 
 const docs = readFileSync(join(import.meta.dirname, '../../docs/api.md'), 'utf8')

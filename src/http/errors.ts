@@ -1,5 +1,5 @@
 import { GatewayError, type ErrorCode, type ErrorType } from '../domain/errors.ts'
-import { BlobsUnavailableError } from '../gateway/ports/blobs.ts'
+import { BlobsUnavailableError } from '../gateway/ports/media/blobs.ts'
 import { HttpError, type HttpErrorCode } from '../http1/server/http-error.ts'
 
 /** The HTTP status of each error code, in the order of `errorTypeOf`. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { admitCaller, type CallerRecord } from '../gateway/admission/admit-caller.ts'
-import type { Authenticated } from '../gateway/ports/api-keys.ts'
+import type { Authenticated } from '../gateway/ports/access/api-keys.ts'
 import { presentedKey } from './incoming-request.ts'
 
 const NOW = Date.parse('2027-01-16T00:00:00Z')

@@ -1,7 +1,7 @@
 import { GatewayError } from '../domain/errors.ts'
 import { parseTime } from '../domain/rfc-3339.ts'
 import { MS_PER_DAY } from '../domain/time.ts'
-import type { Page, TimeRange } from '../gateway/ports/ledger-reports.ts'
+import type { Page, TimeRange } from '../gateway/ports/ledger/ledger-reports.ts'
 
 const LIMIT_DEFAULT = 50
 /** A page is built in memory. */

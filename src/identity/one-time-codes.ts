@@ -1,5 +1,5 @@
 import { Secret, TOTP } from 'otpauth'
-import type { OneTimeCodes } from '../gateway/ports/sign-in.ts'
+import type { OneTimeCodes } from '../gateway/ports/access/sign-in.ts'
 
 const SECRET_BYTES = 20
 const PERIOD_S = 30

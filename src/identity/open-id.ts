@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi'
 import { GatewayError } from '../domain/errors.ts'
-import type { OpenIdAttempt, OpenIdPerson, OpenIdProvider } from '../gateway/ports/sign-in.ts'
+import type { OpenIdAttempt, OpenIdPerson, OpenIdProvider } from '../gateway/ports/access/sign-in.ts'
 
 export type OpenIdSettings = {
   readonly issuer: string

@@ -1,5 +1,5 @@
 import { GatewayError } from '../domain/errors.ts'
-import type { Passwords } from '../gateway/ports/sign-in.ts'
+import type { Passwords } from '../gateway/ports/access/sign-in.ts'
 
 /** Argon2id needs 64 MB and a core for each. */
 const RUNNING_MAX = 2

@@ -1,7 +1,11 @@
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { MediaKind, ProviderKind } from '../domain/catalog/provider.ts'
-import type { MediaProvider } from '../gateway/ports/media-provider.ts'
-import type { MediaProviders, ProviderAdapter, ProviderAdapters } from '../gateway/ports/providers.ts'
+import type { MediaProvider } from '../gateway/ports/providers/media-provider.ts'
+import type {
+  MediaProviders,
+  ProviderAdapter,
+  ProviderAdapters,
+} from '../gateway/ports/providers/providers.ts'
 import type { HttpClient } from '../http1/client/http-client.ts'
 import type { Timers } from '../http1/timers.ts'
 import { anthropic } from './anthropic/anthropic.ts'

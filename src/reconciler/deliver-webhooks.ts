@@ -1,7 +1,7 @@
 import type { Clock } from '../gateway/ports/clock.ts'
-import type { Leases } from '../gateway/ports/leases.ts'
-import type { PostOutcome, UntrustedPost } from '../gateway/ports/untrusted-post.ts'
-import type { DueMessage, WebhookQueue } from '../gateway/ports/webhooks.ts'
+import type { Leases } from '../gateway/ports/nodes/leases.ts'
+import type { PostOutcome, UntrustedPost } from '../gateway/ports/providers/untrusted-post.ts'
+import type { DueMessage, WebhookQueue } from '../gateway/ports/events/webhooks.ts'
 import { signedHeaders, type Hmac } from '../gateway/webhooks/sign-message.ts'
 import { DeliveryTurns, type Delivery } from './delivery-turns.ts'
 

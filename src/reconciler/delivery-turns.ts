@@ -1,5 +1,5 @@
 import type { Clock } from '../gateway/ports/clock.ts'
-import type { Leases } from '../gateway/ports/leases.ts'
+import type { Leases } from '../gateway/ports/nodes/leases.ts'
 
 /**
  * After a failure, the other messages to the receiver wait too: it is probably down. Each rest in a row is twice as

@@ -1,6 +1,6 @@
 import { addUsd, ZERO, type NanoUsd } from '../domain/money.ts'
-import type { Attempts } from '../gateway/ports/attempts.ts'
-import type { Ledger } from '../gateway/ports/ledger.ts'
+import type { Attempts } from '../gateway/ports/ledger/attempts.ts'
+import type { Ledger } from '../gateway/ports/ledger/ledger.ts'
 import { LATE_MS } from '../gateway/text/late-answers.ts'
 
 /** Longer than any late call can last. The process of an older open attempt has ended. */

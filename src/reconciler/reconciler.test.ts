@@ -6,9 +6,9 @@ import { sqlite } from '../../test/support/test-store.ts'
 import { HOLD_TTL_MS } from '../domain/ledger/hold.ts'
 import { usd, ZERO } from '../domain/money.ts'
 import { LATE_MS } from '../gateway/text/late-answers.ts'
-import type { Attempts } from '../gateway/ports/attempts.ts'
+import type { Attempts } from '../gateway/ports/ledger/attempts.ts'
 import { LOST_AFTER_MS } from './reconcile-attempts.ts'
-import { NO_JOBS } from '../gateway/ports/reconcile.ts'
+import { NO_JOBS } from '../gateway/ports/ledger/reconcile.ts'
 import { reconcileOnce, startReconciler } from './reconciler.ts'
 
 async function setUp() {

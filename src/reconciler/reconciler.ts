@@ -1,9 +1,14 @@
 import { ZERO } from '../domain/money.ts'
-import type { Attempts } from '../gateway/ports/attempts.ts'
+import type { Attempts } from '../gateway/ports/ledger/attempts.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
-import type { Leases } from '../gateway/ports/leases.ts'
-import type { Ledger } from '../gateway/ports/ledger.ts'
-import { NO_JOBS, type JobsPass, type Reconcile, type ReconcilerPass } from '../gateway/ports/reconcile.ts'
+import type { Leases } from '../gateway/ports/nodes/leases.ts'
+import type { Ledger } from '../gateway/ports/ledger/ledger.ts'
+import {
+  NO_JOBS,
+  type JobsPass,
+  type Reconcile,
+  type ReconcilerPass,
+} from '../gateway/ports/ledger/reconcile.ts'
 import { closeLostAttempts, settleLateAnswers } from './reconcile-attempts.ts'
 
 const LEASE = 'reconciler'

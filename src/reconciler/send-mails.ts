@@ -1,7 +1,7 @@
 import { eventMail, leftOutMail, type MailText } from '../domain/mail/mail-text.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
-import type { Leases } from '../gateway/ports/leases.ts'
-import type { DueMail, Mail, Mailer, MailQueue, MailSettings } from '../gateway/ports/mail.ts'
+import type { Leases } from '../gateway/ports/nodes/leases.ts'
+import type { DueMail, Mail, Mailer, MailQueue, MailSettings } from '../gateway/ports/events/mail.ts'
 import { DeliveryTurns, type Delivery } from './delivery-turns.ts'
 
 /** Mails leave within a few seconds. */

@@ -6,7 +6,7 @@ import { sqlite } from '../../test/support/test-store.ts'
 import { turn } from '../../test/support/turn.ts'
 import type { Job } from '../domain/jobs/job.ts'
 import { usd } from '../domain/money.ts'
-import type { Jobs } from '../gateway/ports/jobs.ts'
+import type { Jobs } from '../gateway/ports/media/jobs.ts'
 import { askProviders } from './sweep.ts'
 
 /** When the jobs of `jobIn` are due for a poll. */

@@ -1,6 +1,6 @@
 import { EXPIRY_LEAD_MS } from '../domain/webhooks/life-events.ts'
 import { watchAfter, type FailingUpstream, type ProviderWatch } from '../domain/webhooks/provider-alert.ts'
-import type { Alerts } from '../gateway/ports/alerts.ts'
+import type { Alerts } from '../gateway/ports/events/alerts.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import { repeatRegularly } from './repeat-regularly.ts'
 

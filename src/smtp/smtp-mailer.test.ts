@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { startMailServer, type MailServer } from '../../test/support/mail-server.ts'
 import { fakeClock } from '../../test/support/fake-clock.ts'
-import type { OutgoingMail, SmtpServer } from '../gateway/ports/mail.ts'
+import type { OutgoingMail, SmtpServer } from '../gateway/ports/events/mail.ts'
 import { until } from '../http1/testing/until.ts'
 import { smtpMailer } from './smtp-mailer.ts'
 

@@ -1,6 +1,6 @@
 import { isMailAddress, type Mailbox } from '../domain/mail/mail-address.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
-import type { Mailer, OutgoingMail, SmtpServer } from '../gateway/ports/mail.ts'
+import type { Mailer, OutgoingMail, SmtpServer } from '../gateway/ports/events/mail.ts'
 
 /** A mail server answers within a second; some of them let unknown clients wait for ten. */
 const STEP_TIMEOUT_MS = 15_000

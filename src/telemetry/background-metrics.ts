@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { ReconcilerPass } from '../gateway/ports/reconcile.ts'
+import type { ReconcilerPass } from '../gateway/ports/ledger/reconcile.ts'
 import { dollars } from './dollars.ts'
 
 /** The result of one check of the ledger. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { NO_JOBS } from '../gateway/ports/reconcile.ts'
+import { NO_JOBS } from '../gateway/ports/ledger/reconcile.ts'
 import type { Job } from '../domain/jobs/job.ts'
 import { usd } from '../domain/money.ts'
 import { NO_USAGE } from '../domain/pricing/usage.ts'

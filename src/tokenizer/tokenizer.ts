@@ -1,5 +1,5 @@
 import type { Clock } from '../gateway/ports/clock.ts'
-import type { Tokenizer } from '../gateway/ports/tokenizer.ts'
+import type { Tokenizer } from '../gateway/ports/providers/tokenizer.ts'
 import type { CountReply, CountRequest } from './worker.ts'
 
 /**

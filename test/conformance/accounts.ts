@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Accounts } from '../../src/gateway/ports/accounts.ts'
+import type { Accounts } from '../../src/gateway/ports/access/accounts.ts'
 import { at, make, makeWithKey, REVOKED } from '../support/account-builders.ts'
 import { anAudit, NOW } from '../support/ledger-builders.ts'
 import { rejection } from '../support/rejection.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { usd, ZERO, type NanoUsd } from '../../src/domain/money.ts'
-import type { NewAdminToken } from '../../src/gateway/ports/admin-tokens.ts'
+import type { NewAdminToken } from '../../src/gateway/ports/access/admin-tokens.ts'
 import { at } from '../support/account-builders.ts'
 import { aCredit, anAudit, anId, available, NOW, openWithFunds } from '../support/ledger-builders.ts'
 import { rejection } from '../support/rejection.ts'

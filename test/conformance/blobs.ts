@@ -5,7 +5,7 @@ import {
   type Blobs,
   type BlobRange,
   type OpenBlob,
-} from '../../src/gateway/ports/blobs.ts'
+} from '../../src/gateway/ports/media/blobs.ts'
 import { bytesOf, failingStream, streamOf, streamOfText, textOf } from '../support/byte-streams.ts'
 import { rejection } from '../support/rejection.ts'
 

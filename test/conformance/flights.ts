@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Flights } from '../../src/gateway/ports/shared-cache.ts'
+import type { Flights } from '../../src/gateway/ports/requests/shared-cache.ts'
 import { aFingerprint, differing } from './replays.ts'
 
 /** Two nodes without flights. */

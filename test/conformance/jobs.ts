@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { jobTransitions, isFinal, mayFollow, type JobState } from '../../src/domain/jobs/job.ts'
 import { usd, ZERO } from '../../src/domain/money.ts'
-import { UpstreamIdTakenError } from '../../src/gateway/ports/jobs.ts'
+import { UpstreamIdTakenError } from '../../src/gateway/ports/media/jobs.ts'
 import {
   aFailure,
   aFile,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { decodeLimitsPatch, type LimitsPatch } from '../../src/domain/limits/limits-row.ts'
 import { usd, ZERO, type NanoUsd } from '../../src/domain/money.ts'
-import type { Hold, HoldOutcome } from '../../src/gateway/ports/ledger.ts'
+import type { Hold, HoldOutcome } from '../../src/gateway/ports/ledger/ledger.ts'
 import { until } from '../../src/http1/testing/until.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { aJob } from '../support/job-builders.ts'

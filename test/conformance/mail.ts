@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { usd } from '../../src/domain/money.ts'
 import type { NewEvent } from '../../src/domain/webhooks/event.ts'
-import type { DueMail, MailSettings } from '../../src/gateway/ports/mail.ts'
+import type { DueMail, MailSettings } from '../../src/gateway/ports/events/mail.ts'
 import { at, make } from '../support/account-builders.ts'
 import { aCredit, NOW } from '../support/ledger-builders.ts'
 import type { StoreKind, TestStore } from '../support/test-store.ts'

@@ -6,7 +6,7 @@ import type {
   PollOutcome,
   SubmitCall,
   SubmitOutcome,
-} from '../../src/gateway/ports/media-provider.ts'
+} from '../../src/gateway/ports/providers/media-provider.ts'
 import { accepted, unconfirmed } from '../support/media-calls.ts'
 
 /** What can happen to one job at a provider, from its submit to its result. */

@@ -4,7 +4,7 @@ import {
   type Fingerprint,
   type KeptAnswer,
   type Replays,
-} from '../../src/gateway/ports/replays.ts'
+} from '../../src/gateway/ports/requests/replays.ts'
 
 /** An empty cache that keeps answers for `ttlMs`, and a function that lets time pass. */
 export type OpenReplays = (options: { readonly ttlMs: number }) => Promise<{

@@ -7,7 +7,7 @@ import type {
   RecordedRequest,
   RequestQuery,
   RequestRecordStore,
-} from '../../src/gateway/ports/request-records.ts'
+} from '../../src/gateway/ports/requests/request-records.ts'
 
 const NOW_MS = 1_800_000_000_000
 const DAY_MS = 86_400_000

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { NewSession, NewUser } from '../../src/gateway/ports/users.ts'
+import type { NewSession, NewUser } from '../../src/gateway/ports/access/users.ts'
 import { usd, ZERO } from '../../src/domain/money.ts'
 import { at } from '../support/account-builders.ts'
 import { anAudit, anId, available, NOW, openWithFunds } from '../support/ledger-builders.ts'

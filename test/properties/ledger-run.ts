@@ -2,8 +2,14 @@ import { join } from 'node:path'
 import { expect } from 'bun:test'
 import type { Id } from '../../src/domain/ids.ts'
 import { nanoUsd, usd, type NanoUsd } from '../../src/domain/money.ts'
-import type { AttemptId } from '../../src/gateway/ports/attempts.ts'
-import type { Captured, Correction, Credit, Hold, HoldOutcome } from '../../src/gateway/ports/ledger.ts'
+import type { AttemptId } from '../../src/gateway/ports/ledger/attempts.ts'
+import type {
+  Captured,
+  Correction,
+  Credit,
+  Hold,
+  HoldOutcome,
+} from '../../src/gateway/ports/ledger/ledger.ts'
 import { aDataFolder } from '../support/data-folder.ts'
 import { aBill, aChargeOf, anAccount, anAttempt, anAudit, NOW } from '../support/ledger-builders.ts'
 import { fakeClock } from '../support/fake-clock.ts'

@@ -14,8 +14,8 @@ import {
 } from '../../src/domain/limits/scope-usage.ts'
 import { addUsd, subtractUsd, usd, ZERO, type NanoUsd } from '../../src/domain/money.ts'
 import { budgetNews, withNews } from '../../src/domain/webhooks/budget-alert.ts'
-import type { Hold, HoldDemand, HoldOutcome } from '../../src/gateway/ports/ledger.ts'
-import type { LimitOwner } from '../../src/gateway/ports/limits.ts'
+import type { Hold, HoldDemand, HoldOutcome } from '../../src/gateway/ports/ledger/ledger.ts'
+import type { LimitOwner } from '../../src/gateway/ports/ledger/limits.ts'
 import { limitChanges, scopeTerms } from '../../src/stores/books/access/limit-changes.ts'
 import {
   AccountLimits,

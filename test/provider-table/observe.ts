@@ -4,7 +4,7 @@ import type {
   PollOutcome,
   SubmitCall,
   SubmitOutcome,
-} from '../../src/gateway/ports/media-provider.ts'
+} from '../../src/gateway/ports/providers/media-provider.ts'
 import { forbiddenRange } from '../../src/providers/fetch-untrusted/address-guard.ts'
 import { parseAddress } from '../../src/domain/ip-address.ts'
 import { untrustedUrl } from '../../src/providers/fetch-untrusted/fetch-untrusted.ts'

@@ -1,6 +1,6 @@
 import { ZERO } from '../../src/domain/money.ts'
-import type { Authenticated } from '../../src/gateway/ports/api-keys.ts'
-import type { StoreNode } from '../../src/gateway/ports/store-node.ts'
+import type { Authenticated } from '../../src/gateway/ports/access/api-keys.ts'
+import type { StoreNode } from '../../src/gateway/ports/nodes/store-node.ts'
 import { openSqliteStore } from '../../src/stores/sqlite/store.ts'
 import { anAudit } from '../support/ledger-builders.ts'
 import { kill } from '../support/test-store.ts'

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../src/domain/errors.ts'
 import type { Job, JobKind } from '../../src/domain/jobs/job.ts'
 import { readJob } from '../../src/gateway/media/read-job.ts'
-import type { Authenticated } from '../../src/gateway/ports/api-keys.ts'
+import type { Authenticated } from '../../src/gateway/ports/access/api-keys.ts'
 import type { Cluster } from './cluster.ts'
 import { handle, type MediaRequest } from './media-request.ts'
 import { ConnectionLost, type SimulatedNode } from './node.ts'

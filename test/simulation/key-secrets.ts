@@ -1,6 +1,6 @@
 import { hasEnded } from '../../src/domain/accounts/key-secrets.ts'
 import { GatewayError } from '../../src/domain/errors.ts'
-import type { Authenticated } from '../../src/gateway/ports/api-keys.ts'
+import type { Authenticated } from '../../src/gateway/ports/access/api-keys.ts'
 import type { SimulatedNode } from './node.ts'
 import type { Random } from './random.ts'
 import type { World } from './world.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { BlobTooLargeError, checkBlobKey } from '../../src/gateway/ports/blobs.ts'
+import { BlobTooLargeError, checkBlobKey } from '../../src/gateway/ports/media/blobs.ts'
 import type {
   BlobDamage,
   BlobRange,
@@ -8,8 +8,8 @@ import type {
   ListedBlob,
   OpenBlob,
   StoredBlob,
-} from '../../src/gateway/ports/blobs.ts'
-import type { ByteStream } from '../../src/gateway/ports/byte-stream.ts'
+} from '../../src/gateway/ports/media/blobs.ts'
+import type { ByteStream } from '../../src/gateway/ports/providers/byte-stream.ts'
 
 type File = { readonly bytes: Uint8Array<ArrayBuffer>; readonly writtenAtMs: number }
 

@@ -1,6 +1,6 @@
 import { usd } from '../../src/domain/money.ts'
 import { anAudit } from '../support/ledger-builders.ts'
-import type { Authenticated } from '../../src/gateway/ports/api-keys.ts'
+import type { Authenticated } from '../../src/gateway/ports/access/api-keys.ts'
 import type { Cluster } from './cluster.ts'
 import { isSecretRefusal } from './key-secrets.ts'
 import { ConnectionLost, type SimulatedNode } from './node.ts'

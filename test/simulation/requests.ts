@@ -1,5 +1,5 @@
 import type { JobKind } from '../../src/domain/jobs/job.ts'
-import type { Authenticated } from '../../src/gateway/ports/api-keys.ts'
+import type { Authenticated } from '../../src/gateway/ports/access/api-keys.ts'
 import type { MediaRequest } from './media-request.ts'
 import type { Random } from './random.ts'
 import { models } from './template.ts'

@@ -1,5 +1,9 @@
-import type { MediaOutput } from '../../src/gateway/ports/media-provider.ts'
-import type { FetchOutcome, FetchTerms, UntrustedFetch } from '../../src/gateway/ports/untrusted-fetch.ts'
+import type { MediaOutput } from '../../src/gateway/ports/providers/media-provider.ts'
+import type {
+  FetchOutcome,
+  FetchTerms,
+  UntrustedFetch,
+} from '../../src/gateway/ports/providers/untrusted-fetch.ts'
 import type { Gate } from './gate.ts'
 import { Pieces } from './memory-blobs.ts'
 import type { Random } from './random.ts'

@@ -1,4 +1,4 @@
-import type { Authenticated } from '../../src/gateway/ports/api-keys.ts'
+import type { Authenticated } from '../../src/gateway/ports/access/api-keys.ts'
 import { aPlan } from './plan.ts'
 import { checkBlobs } from './checks/check-blobs.ts'
 import { checkBooks } from './checks/check-books.ts'

@@ -1,5 +1,9 @@
 import type { JobKind } from '../../src/domain/jobs/job.ts'
-import type { MediaOutput, MediaResult, SubmitCall } from '../../src/gateway/ports/media-provider.ts'
+import type {
+  MediaOutput,
+  MediaResult,
+  SubmitCall,
+} from '../../src/gateway/ports/providers/media-provider.ts'
 import { tinyMp4 } from '../support/tiny-mp4.ts'
 import type { Random } from './random.ts'
 import type { ResultFiles } from './result-files.ts'

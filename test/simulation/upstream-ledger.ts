@@ -1,4 +1,4 @@
-import type { MediaResult, SubmitCall } from '../../src/gateway/ports/media-provider.ts'
+import type { MediaResult, SubmitCall } from '../../src/gateway/ports/providers/media-provider.ts'
 import type { Gate } from './gate.ts'
 import type { Random } from './random.ts'
 import { aResult, workMs, type UpstreamJob } from './upstream-job.ts'

@@ -1,4 +1,4 @@
-import type { AcceptedJob, SubmitCall } from '../../src/gateway/ports/media-provider.ts'
+import type { AcceptedJob, SubmitCall } from '../../src/gateway/ports/providers/media-provider.ts'
 import { bytesOf } from '../support/byte-streams.ts'
 import type { Asked } from '../support/simulators/media/dialect.ts'
 import type { Gate } from './gate.ts'

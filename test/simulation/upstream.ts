@@ -6,7 +6,7 @@ import type {
   SubmitCall,
   SubmitOutcome,
   UnconfirmedJob,
-} from '../../src/gateway/ports/media-provider.ts'
+} from '../../src/gateway/ports/providers/media-provider.ts'
 import type { Gate } from './gate.ts'
 import type { Random } from './random.ts'
 import { submitFaults, type SubmitFault } from './submit-faults.ts'

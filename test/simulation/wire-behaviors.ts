@@ -1,4 +1,4 @@
-import type { MediaResult } from '../../src/gateway/ports/media-provider.ts'
+import type { MediaResult } from '../../src/gateway/ports/providers/media-provider.ts'
 import type {
   ErrorAnswer,
   JobBehavior,

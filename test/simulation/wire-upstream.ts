@@ -8,7 +8,7 @@ import type {
   SubmitCall,
   SubmitOutcome,
   UnconfirmedJob,
-} from '../../src/gateway/ports/media-provider.ts'
+} from '../../src/gateway/ports/providers/media-provider.ts'
 import type { SendMedia, MediaReply, MediaRequest } from '../../src/providers/media/media-http.ts'
 import { bytesOf } from '../support/byte-streams.ts'
 import type { PollBehaviorName, SubmitBehavior } from '../support/simulators/media/behaviors.ts'

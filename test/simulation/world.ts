@@ -1,6 +1,6 @@
 import { formatId, parseId, type Id } from '../../src/domain/ids.ts'
 import { isFinal, type JobState, type MediaQuote } from '../../src/domain/jobs/job.ts'
-import type { Jobs, NewJob } from '../../src/gateway/ports/jobs.ts'
+import type { Jobs, NewJob } from '../../src/gateway/ports/media/jobs.ts'
 import type { ImageTariff, VideoTariff } from '../../src/domain/pricing/tariff.ts'
 import { simulatedKinds } from '../support/simulators/media/simulated-kinds.ts'
 import type { SqliteStore } from '../../src/stores/sqlite/store.ts'

@@ -4,7 +4,7 @@ import type { ListPrice, PriceList } from '../../src/domain/catalog/price-list.t
 import type { ProviderSettings } from '../../src/domain/catalog/provider.ts'
 import type { GatewayError } from '../../src/domain/errors.ts'
 import { usd } from '../../src/domain/money.ts'
-import type { Audit } from '../../src/gateway/ports/audit.ts'
+import type { Audit } from '../../src/gateway/ports/access/audit.ts'
 import type { StoreKind } from './test-store.ts'
 
 /** An empty catalog on two nodes. */

@@ -1,4 +1,4 @@
-import type { Ledger } from '../../src/gateway/ports/ledger.ts'
+import type { Ledger } from '../../src/gateway/ports/ledger/ledger.ts'
 
 /** A ledger that notes in `steps` each call that ends a hold. On a database, each is a round trip. */
 export function countedEnds(ledger: Ledger, steps: string[]): Ledger {

@@ -1,6 +1,6 @@
 import type { Job, JobState, StoredFile } from '../../src/domain/jobs/job.ts'
 import { nanoUsd, usd, ZERO, type NanoUsd } from '../../src/domain/money.ts'
-import type { JobResult, Jobs, NewJob } from '../../src/gateway/ports/jobs.ts'
+import type { JobResult, Jobs, NewJob } from '../../src/gateway/ports/media/jobs.ts'
 import { anId, NOW, openWithFunds } from './ledger-builders.ts'
 import type { OpenOptions, StoreKind, TestStore } from './test-store.ts'
 

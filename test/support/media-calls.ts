@@ -6,7 +6,7 @@ import type {
   MediaInput,
   SubmitCall,
   UnconfirmedJob,
-} from '../../src/gateway/ports/media-provider.ts'
+} from '../../src/gateway/ports/providers/media-provider.ts'
 import { streamOf } from './byte-streams.ts'
 
 let jobs = 0n

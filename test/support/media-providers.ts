@@ -1,5 +1,5 @@
 import { providerKinds, type MediaKind, type Provider } from '../../src/domain/catalog/provider.ts'
-import type { ProviderAdapter, ProviderAdapters } from '../../src/gateway/ports/providers.ts'
+import type { ProviderAdapter, ProviderAdapters } from '../../src/gateway/ports/providers/providers.ts'
 
 /** The row of the built-in sandbox. */
 export const sandboxProvider: Provider = {

@@ -1,4 +1,4 @@
-import type { StreamEnd, UpstreamStream } from '../../src/gateway/ports/text-provider.ts'
+import type { StreamEnd, UpstreamStream } from '../../src/gateway/ports/providers/text-provider.ts'
 
 /** The next bytes of an upstream's stream, or how it ended. */
 export async function nextOf(body: UpstreamStream): Promise<Uint8Array<ArrayBuffer> | StreamEnd> {

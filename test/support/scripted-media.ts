@@ -8,7 +8,7 @@ import type {
   RecoverOutcome,
   SubmitCall,
   SubmitOutcome,
-} from '../../src/gateway/ports/media-provider.ts'
+} from '../../src/gateway/ports/providers/media-provider.ts'
 import { bytesOf } from './byte-streams.ts'
 import { tinyMp4 } from './tiny-mp4.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Clock } from '../../src/gateway/ports/clock.ts'
-import type { StoreNode } from '../../src/gateway/ports/store-node.ts'
+import type { StoreNode } from '../../src/gateway/ports/nodes/store-node.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/stores/sqlite/store.ts'
 import { aDataFolder } from './data-folder.ts'
 import { fakeClock, type FakeClock } from './fake-clock.ts'

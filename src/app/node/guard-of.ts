@@ -1,5 +1,5 @@
 import { BooksGuard, type GuardPorts } from '../../gateway/books/books-guard.ts'
-import type { StoreNode } from '../../gateway/ports/store-node.ts'
+import type { StoreNode } from '../../gateway/ports/nodes/store-node.ts'
 import type { Node } from './node.ts'
 
 /** The guard of a node, and whether its store can be used. */

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import { ownBlobs } from '../../gateway/media/files/own-blobs.ts'
 import { splitBlobs } from '../../gateway/media/files/split-blobs.ts'
-import type { Blobs, ResultStore } from '../../gateway/ports/blobs.ts'
+import type { Blobs, ResultStore } from '../../gateway/ports/media/blobs.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { HttpClient } from '../../http1/client/http-client.ts'
 import { openDiskBlobs } from '../../stores/disk/blobs.ts'

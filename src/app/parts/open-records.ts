@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { RequestRecords, RequestRecordStore } from '../../gateway/ports/request-records.ts'
+import type { RequestRecords, RequestRecordStore } from '../../gateway/ports/requests/request-records.ts'
 import { noRequestRecords, RequestRecorder } from '../../gateway/requests/request-recorder.ts'
 import { clientOptions, connections, type Connections } from '../../stores/postgres/database/database.ts'
 import { openPostgresRecords, removeRequests } from '../../stores/postgres/request-records.ts'

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { SharedCache } from '../../gateway/ports/shared-cache.ts'
+import type { SharedCache } from '../../gateway/ports/requests/shared-cache.ts'
 import { valkeyCache } from '../../stores/valkey/shared-cache.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { DataFolder } from '../data-folder.ts'

@@ -6,7 +6,7 @@ import { createApiKey } from '../../gateway/admin/accounts/create-api-key.ts'
 import { creditAccount } from '../../gateway/admin/accounts/credit-account.ts'
 import { auditOf } from '../../gateway/admin/operator.ts'
 import { pause } from '../../gateway/ports/clock.ts'
-import type { Lease, Leases } from '../../gateway/ports/leases.ts'
+import type { Lease, Leases } from '../../gateway/ports/nodes/leases.ts'
 import type { AccountPorts, CatalogPorts } from '../../http/admin/ports.ts'
 import { importCatalogFile } from './import-catalog-file.ts'
 

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import { countOn, missingVariables, providersWithoutKeys } from '../../domain/catalog/catalog.ts'
 import { doubtfulKeys } from '../../domain/catalog/doubtful-keys.ts'
-import { placeOf } from '../../gateway/ports/database-server.ts'
+import { placeOf } from '../../gateway/ports/nodes/database-server.ts'
 import type { NewLink } from '../../gateway/admin/users/links.ts'
 import type { DataFolder } from '../data-folder.ts'
 import type { FirstStart } from './first-start.ts'

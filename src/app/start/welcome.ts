@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import { formatUsd } from '../../domain/money.ts'
-import { placeOf } from '../../gateway/ports/database-server.ts'
+import { placeOf } from '../../gateway/ports/nodes/database-server.ts'
 import type { NewLink } from '../../gateway/admin/users/links.ts'
 import type { DataFolder } from '../data-folder.ts'
 import { DEMO_GRANT, type FirstStart } from './first-start.ts'

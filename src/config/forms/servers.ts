@@ -1,6 +1,6 @@
-import type { DatabaseServer } from '../../gateway/ports/database-server.ts'
-import type { SmtpServer } from '../../gateway/ports/mail.ts'
-import type { CacheServer } from '../../gateway/ports/shared-cache.ts'
+import type { DatabaseServer } from '../../gateway/ports/nodes/database-server.ts'
+import type { SmtpServer } from '../../gateway/ports/events/mail.ts'
+import type { CacheServer } from '../../gateway/ports/requests/shared-cache.ts'
 import type { Form } from './form.ts'
 import { hostName } from './web.ts'
 

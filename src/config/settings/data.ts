@@ -1,5 +1,5 @@
-import type { DatabaseServer } from '../../gateway/ports/database-server.ts'
-import type { CacheServer } from '../../gateway/ports/shared-cache.ts'
+import type { DatabaseServer } from '../../gateway/ports/nodes/database-server.ts'
+import type { CacheServer } from '../../gateway/ports/requests/shared-cache.ts'
 import { bucketName, databaseAddress, objectPrefix, redisAddress, regionName } from '../forms/servers.ts'
 import { headerSecret, secretKey, shownName } from '../forms/texts.ts'
 import { filePath, onOff } from '../forms/values.ts'

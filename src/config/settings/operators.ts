@@ -1,6 +1,6 @@
 import type { Mailbox } from '../../domain/mail/mail-address.ts'
 import type { NanoUsd } from '../../domain/money.ts'
-import type { SmtpServer } from '../../gateway/ports/mail.ts'
+import type { SmtpServer } from '../../gateway/ports/events/mail.ts'
 import { smtpAddress } from '../forms/servers.ts'
 import { buttonText, guessedSecret, headerSecret, mailAddresses, mailbox } from '../forms/texts.ts'
 import { dollars, onOff, wholeNumber } from '../forms/values.ts'

@@ -7,7 +7,7 @@ import {
 import { rightsOf, type Role, type User } from '../../domain/admin/user.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { ZERO } from '../../domain/money.ts'
-import type { Audit } from '../ports/audit.ts'
+import type { Audit } from '../ports/access/audit.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** Who makes a change: the holder of the admin key or of an admin token, a user, or the gateway itself at its start. */

@@ -4,10 +4,10 @@ import { hasEnded } from '../../domain/accounts/key-secrets.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { StrictestRates } from '../../domain/limits/admission.ts'
 import { ZERO } from '../../domain/money.ts'
-import type { ApiKeys, Authenticated } from '../ports/api-keys.ts'
+import type { ApiKeys, Authenticated } from '../ports/access/api-keys.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Limited, Limits } from '../ports/limits.ts'
-import type { RefusedBy } from '../ports/request-records.ts'
+import type { Limited, Limits } from '../ports/ledger/limits.ts'
+import type { RefusedBy } from '../ports/requests/request-records.ts'
 import { limitError, refusedBy } from './refuse-limits.ts'
 
 /** The hash under which a key is stored. */

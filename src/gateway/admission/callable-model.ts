@@ -5,7 +5,7 @@ import { findPricedModel } from '../../domain/catalog/price-list.ts'
 import type { SandboxSwitch } from '../../domain/catalog/provider.ts'
 import { nearest } from '../../domain/catalog/rows/nearest.ts'
 import { GatewayError } from '../../domain/errors.ts'
-import type { Authenticated } from '../ports/api-keys.ts'
+import type { Authenticated } from '../ports/access/api-keys.ts'
 
 /** A client can send a name of any length. The error repeats only its beginning. */
 const NAME_SHOWN_MAX = 200

@@ -17,7 +17,7 @@ import { turn } from '../../../test/support/turn.ts'
 import { usd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { BooksGuard } from '../books/books-guard.ts'
 import { HoldQueue, RETRY_EVERY_MS, HOLD_WAITERS_MAX, type HoldQueueSettings } from './hold-queue.ts'
-import type { Hold, HoldOutcome, Ledger } from '../ports/ledger.ts'
+import type { Hold, HoldOutcome, Ledger } from '../ports/ledger/ledger.ts'
 
 const WAIT_MS = 5000
 

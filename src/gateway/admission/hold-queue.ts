@@ -4,9 +4,9 @@ import type { LimitRefusal } from '../../domain/limits/admission.ts'
 import type { Scope } from '../../domain/limits/scope.ts'
 import { addUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { BooksGuard } from '../books/books-guard.ts'
-import type { CallerSignal } from '../ports/caller-signal.ts'
+import type { CallerSignal } from '../ports/providers/caller-signal.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Hold, HoldDemand, HoldOutcome, Ledger } from '../ports/ledger.ts'
+import type { Hold, HoldDemand, HoldOutcome, Ledger } from '../ports/ledger/ledger.ts'
 
 /**
  * `hold`: the worst case of a request is held while it runs. `check`: the balance is only compared with it, and no

@@ -2,7 +2,7 @@ import { GatewayError, type ErrorExtras } from '../../domain/errors.ts'
 import type { LimitRefusal } from '../../domain/limits/admission.ts'
 import type { Scope } from '../../domain/limits/scope.ts'
 import { formatUsd, type NanoUsd } from '../../domain/money.ts'
-import type { RefusedBy } from '../ports/request-records.ts'
+import type { RefusedBy } from '../ports/requests/request-records.ts'
 import { formatInstant } from '../../protocol/rate-limit-headers.ts'
 
 const MS_PER_S = 1000

@@ -1,6 +1,6 @@
 import { anchorProblem, isSameAnchor, type Anchor } from '../../domain/ledger/anchor.ts'
-import type { AnchorFile, CommitChains } from '../ports/anchor.ts'
-import type { Audit, AuditLog } from '../ports/audit.ts'
+import type { AnchorFile, CommitChains } from '../ports/ledger/anchor.ts'
+import type { Audit, AuditLog } from '../ports/access/audit.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** The time between two writes of the anchor. A crash leaves the anchor behind by at most this. */

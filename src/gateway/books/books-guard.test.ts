@@ -9,7 +9,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { usd } from '../../domain/money.ts'
 import { HoldQueue } from '../admission/hold-queue.ts'
 import { createJob } from '../media/create/create-job.ts'
-import type { Affected, Hold, HoldOutcome } from '../ports/ledger.ts'
+import type { Affected, Hold, HoldOutcome } from '../ports/ledger/ledger.ts'
 import { BooksGuard, type GuardPorts } from './books-guard.ts'
 
 const ADA = 1

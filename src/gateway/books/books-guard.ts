@@ -1,6 +1,6 @@
 import { booksInconsistent, GatewayError } from '../../domain/errors.ts'
-import type { StoredCheck } from '../ports/book-checks.ts'
-import type { Problem, Verification } from '../ports/ledger.ts'
+import type { StoredCheck } from '../ports/ledger/book-checks.ts'
+import type { Problem, Verification } from '../ports/ledger/ledger.ts'
 import type { AnchorKeeper } from './anchor-keeper.ts'
 
 /**

@@ -3,7 +3,7 @@ import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { turn } from '../../../test/support/turn.ts'
 import { BooksGuard } from './books-guard.ts'
 import { checkBooksRegularly } from './check-books-regularly.ts'
-import type { Verification } from '../ports/ledger.ts'
+import type { Verification } from '../ports/ledger/ledger.ts'
 
 const SOUND: Verification = { problems: [], entries: 4, affected: [] }
 const RECENT: Verification = { ...SOUND, isRecent: true }

@@ -1,4 +1,4 @@
-import type { StoredCheck } from '../ports/book-checks.ts'
+import type { StoredCheck } from '../ports/ledger/book-checks.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { BooksGuard } from './books-guard.ts'
 import {

@@ -3,7 +3,7 @@ import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { checkBooks } from './check-books.ts'
-import type { Verification } from '../ports/ledger.ts'
+import type { Verification } from '../ports/ledger/ledger.ts'
 
 const SOUND: Verification = { problems: [], entries: 4, affected: [] }
 

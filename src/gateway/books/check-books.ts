@@ -1,6 +1,6 @@
 import { isOutage } from '../../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Ledger, Verification } from '../ports/ledger.ts'
+import type { Ledger, Verification } from '../ports/ledger/ledger.ts'
 import type { BooksGuard } from './books-guard.ts'
 import type { SharedChecks } from './shared-checks.ts'
 

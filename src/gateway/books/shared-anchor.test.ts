@@ -14,8 +14,8 @@ import { anchorObject } from '../../stores/s3/anchor-object.ts'
 import { Bucket } from '../../stores/s3/bucket.ts'
 import { usd } from '../../domain/money.ts'
 import type { Anchor } from '../../domain/ledger/anchor.ts'
-import type { CommitChains } from '../ports/anchor.ts'
-import type { StoreNode } from '../ports/store-node.ts'
+import type { CommitChains } from '../ports/ledger/anchor.ts'
+import type { StoreNode } from '../ports/nodes/store-node.ts'
 import { openSharedAnchor, type SharedAnchor } from './shared-anchor.ts'
 
 const ends: (() => unknown)[] = []

@@ -1,8 +1,13 @@
 import { anchorProblem, isSameAnchor, type Anchor } from '../../domain/ledger/anchor.ts'
-import { AnchorReplacedError, NotAnAnchorError, type AnchorFile, type CommitChains } from '../ports/anchor.ts'
-import type { Audit, AuditLog } from '../ports/audit.ts'
+import {
+  AnchorReplacedError,
+  NotAnAnchorError,
+  type AnchorFile,
+  type CommitChains,
+} from '../ports/ledger/anchor.ts'
+import type { Audit, AuditLog } from '../ports/access/audit.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Leases } from '../ports/leases.ts'
+import type { Leases } from '../ports/nodes/leases.ts'
 import { hashesAt } from './anchor-keeper.ts'
 
 /** The lease of the node that writes. All nodes together write once in this time. */

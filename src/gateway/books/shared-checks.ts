@@ -1,7 +1,7 @@
-import { isLater, type BookChecks, type StoredCheck } from '../ports/book-checks.ts'
+import { isLater, type BookChecks, type StoredCheck } from '../ports/ledger/book-checks.ts'
 import { pause, type Clock } from '../ports/clock.ts'
-import type { Lease, Leases } from '../ports/leases.ts'
-import type { Verification } from '../ports/ledger.ts'
+import type { Lease, Leases } from '../ports/nodes/leases.ts'
+import type { Verification } from '../ports/ledger/ledger.ts'
 import { openProblems, type BooksGuard } from './books-guard.ts'
 
 /** The lease of the node that checks. */

@@ -1,8 +1,8 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { isFinal, type Job } from '../../domain/jobs/job.ts'
-import type { Blobs } from '../ports/blobs.ts'
+import type { Blobs } from '../ports/media/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Jobs } from '../ports/jobs.ts'
+import type { Jobs } from '../ports/media/jobs.ts'
 import { ownJob } from './read-job.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Job } from '../../domain/jobs/job.ts'
 import { FINISHED_STATUS } from './settle/fetch-result.ts'
-import type { MediaProvider } from '../ports/media-provider.ts'
+import type { MediaProvider } from '../ports/providers/media-provider.ts'
 
 /** The facts that decide what happens next to a job, besides the job itself. */
 type Outlook = {

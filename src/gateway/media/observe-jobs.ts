@@ -1,5 +1,5 @@
 import type { Job } from '../../domain/jobs/job.ts'
-import type { Changed, Jobs } from '../ports/jobs.ts'
+import type { Changed, Jobs } from '../ports/media/jobs.ts'
 
 export type JobObserver = {
   /**

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { isFinal, type Job, type JobKind } from '../../domain/jobs/job.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Jobs } from '../ports/jobs.ts'
+import type { Jobs } from '../ports/media/jobs.ts'
 import type { PaidClip } from './files/open-result.ts'
 import { parseJobId } from './job-id.ts'
 import type { JobRunner } from './work/job-runner.ts'

@@ -1,7 +1,7 @@
 import { isFinal, type Job } from '../../domain/jobs/job.ts'
-import type { CallerSignal } from '../ports/caller-signal.ts'
+import type { CallerSignal } from '../ports/providers/caller-signal.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Jobs } from '../ports/jobs.ts'
+import type { Jobs } from '../ports/media/jobs.ts'
 import type { JobRunner } from './work/job-runner.ts'
 
 /** The contract's step between two polls of a wait. */

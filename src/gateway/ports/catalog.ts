@@ -1,10 +1,10 @@
-import type { Audit } from './audit.ts'
+import type { Audit } from './access/audit.ts'
 import type { RowChange, RowKind, RowOf } from '../../domain/catalog/catalog-changes.ts'
 import type { Catalog, CatalogSettings } from '../../domain/catalog/catalog.ts'
 import type { AnyModelSettings } from '../../domain/catalog/model.ts'
 import type { PriceList } from '../../domain/catalog/price-list.ts'
 import type { ProviderSettings } from '../../domain/catalog/provider.ts'
-import type { Page } from './ledger-reports.ts'
+import type { Page } from './ledger/ledger-reports.ts'
 
 /**
  * The stored catalog. An edit is durable when it resolves. `current()` has it at once on this node, and on another node

@@ -7,8 +7,8 @@ import {
   type KeptAnswer,
   type ReplayBudget,
   type Replays,
-} from '../ports/replays.ts'
-import type { Flight, SharedCache } from '../ports/shared-cache.ts'
+} from '../ports/requests/replays.ts'
+import type { Flight, SharedCache } from '../ports/requests/shared-cache.ts'
 import type { TextCall } from '../text/text-call.ts'
 import type { StreamedAnswer, TextResult, CompleteAnswer } from '../text/text-result.ts'
 import { InFlightRequest, laggedReaderError } from './in-flight-request.ts'

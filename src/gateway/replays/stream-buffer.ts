@@ -1,4 +1,4 @@
-import type { ReplayBudget } from '../ports/replays.ts'
+import type { ReplayBudget } from '../ports/requests/replays.ts'
 import type { Bytes } from '../../protocol/bytes.ts'
 
 /** The size of a block: room for a few dozen chunks of a usual stream. A larger piece gets a larger block. */

@@ -1,8 +1,8 @@
 import { GatewayError } from '../../domain/errors.ts'
-import type { CallerSignal } from '../ports/caller-signal.ts'
+import type { CallerSignal } from '../ports/providers/caller-signal.ts'
 import { pause, type Clock } from '../ports/clock.ts'
-import type { Fingerprint, KeptAnswer } from '../ports/replays.ts'
-import type { Flight, SharedCache } from '../ports/shared-cache.ts'
+import type { Fingerprint, KeptAnswer } from '../ports/requests/replays.ts'
+import type { Flight, SharedCache } from '../ports/requests/shared-cache.ts'
 
 /** The pause before a waiting request looks again, at first and at most. Each look is a call of the shared cache. */
 const LOOK_AGAIN_MS_FIRST = 50

@@ -1,8 +1,8 @@
 import { isFinal, type Job } from '../../domain/jobs/job.ts'
 import { describeUsd, ZERO } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
-import type { RecordedRequest, RefusedBy } from '../ports/request-records.ts'
-import type { BookedRequest, BookedCharge } from '../ports/booked-items.ts'
+import type { RecordedRequest, RefusedBy } from '../ports/requests/request-records.ts'
+import type { BookedRequest, BookedCharge } from '../ports/ledger/booked-items.ts'
 import type { FoundRequest } from './find-request.ts'
 
 /** How a request ended, in one word. */

@@ -2,9 +2,9 @@ import { GatewayError } from '../../domain/errors.ts'
 import { formatId, parseId, type Id, type IdPrefix } from '../../domain/ids.ts'
 import type { Job } from '../../domain/jobs/job.ts'
 import { publicId } from '../media/job-id.ts'
-import type { JobEvent, Jobs } from '../ports/jobs.ts'
-import type { RecordedRequest, RequestRecords } from '../ports/request-records.ts'
-import type { BookedMovement, BookedRequest, BookedItems } from '../ports/booked-items.ts'
+import type { JobEvent, Jobs } from '../ports/media/jobs.ts'
+import type { RecordedRequest, RequestRecords } from '../ports/requests/request-records.ts'
+import type { BookedMovement, BookedRequest, BookedItems } from '../ports/ledger/booked-items.ts'
 
 /** All that is known about a request: by its record, by the books, and by its job. At least one of them. */
 export type FoundRequest = {

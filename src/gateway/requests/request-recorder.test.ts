@@ -4,7 +4,7 @@ import { aRecordedRequest, aRequestId } from '../../../test/conformance/request-
 import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { openRequestStore } from '../../stores/sqlite/request-records/open-request-store.ts'
-import type { RecordedRequest } from '../ports/request-records.ts'
+import type { RecordedRequest } from '../ports/requests/request-records.ts'
 import {
   QUEUE_MAX,
   REFUSALS_COUNTED_MAX,

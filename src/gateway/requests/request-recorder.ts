@@ -9,7 +9,7 @@ import type {
   RequestReport,
   RequestReportQuery,
   RequestRecordStore,
-} from '../ports/request-records.ts'
+} from '../ports/requests/request-records.ts'
 
 /**
  * The records that may wait. At 30,000 requests a second they wait for a quarter of a second; beyond, they are lost.

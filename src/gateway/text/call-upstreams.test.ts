@@ -5,7 +5,7 @@ import { aFailure, aRefusal, anAdmittedRequest, anAnswer } from '../../../test/s
 import { usd } from '../../domain/money.ts'
 import { parseExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
-import type { Attempt } from '../ports/attempts.ts'
+import type { Attempt } from '../ports/ledger/attempts.ts'
 import type { Destination } from '../upstreams/destinations.ts'
 import { callUpstreams } from './call-upstreams.ts'
 

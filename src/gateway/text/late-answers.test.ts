@@ -8,8 +8,8 @@ import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-
 import { usd } from '../../domain/money.ts'
 import { chatDialect } from '../../protocol/chat/dialect.ts'
 import { nativeMessagesDialect } from '../../protocol/native-messages/dialect.ts'
-import type { Attempts } from '../ports/attempts.ts'
-import type { ProviderOutcome } from '../ports/text-provider.ts'
+import type { Attempts } from '../ports/ledger/attempts.ts'
+import type { ProviderOutcome } from '../ports/providers/text-provider.ts'
 import type { AttemptRecord } from '../upstreams/attempt-result.ts'
 import { LATE_BYTES_MAX, LATE_CALLS_MAX, LateAnswers } from './late-answers.ts'
 

@@ -1,6 +1,6 @@
-import type { Attempt, AttemptId, Attempts, Bill } from '../ports/attempts.ts'
+import type { Attempt, AttemptId, Attempts, Bill } from '../ports/ledger/attempts.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { LateCall, ProviderOutcome } from '../ports/text-provider.ts'
+import type { LateCall, ProviderOutcome } from '../ports/providers/text-provider.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 import { providerBillOf } from './settle-text.ts'
 import { priceText, reportedUsageLimits } from './price-text.ts'

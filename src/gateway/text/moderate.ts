@@ -1,5 +1,5 @@
 import { GatewayError } from '../../domain/errors.ts'
-import type { Moderator } from '../ports/moderator.ts'
+import type { Moderator } from '../ports/providers/moderator.ts'
 import type { TextRecord } from './text-record.ts'
 
 /** Only the end of a longer text is moderated, because it was said last. */

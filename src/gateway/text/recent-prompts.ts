@@ -1,6 +1,6 @@
 import type { Usage } from '../../domain/pricing/usage.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Tokenizer } from '../ports/tokenizer.ts'
+import type { Tokenizer } from '../ports/providers/tokenizer.ts'
 import type { Destination } from '../upstreams/destinations.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 

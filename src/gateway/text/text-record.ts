@@ -2,8 +2,8 @@ import type { StrictestRates } from '../../domain/limits/admission.ts'
 import type { Id } from '../../domain/ids.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
-import type { RefusedBy } from '../ports/request-records.ts'
-import type { Moderation } from '../ports/moderator.ts'
+import type { RefusedBy } from '../ports/requests/request-records.ts'
+import type { Moderation } from '../ports/providers/moderator.ts'
 import type { UpstreamsRecord } from '../upstreams/report-attempts.ts'
 
 /**

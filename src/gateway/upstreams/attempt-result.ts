@@ -1,5 +1,5 @@
 import type { TextAnswer, TextDialect, UsageLimits } from '../../protocol/text-dialect.ts'
-import type { LateCall, ProviderOutcome, RetryAfter } from '../ports/text-provider.ts'
+import type { LateCall, ProviderOutcome, RetryAfter } from '../ports/providers/text-provider.ts'
 import type { Destination } from './destinations.ts'
 import type { HealthSignal } from './upstream-health.ts'
 

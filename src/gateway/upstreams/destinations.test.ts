@@ -3,7 +3,7 @@ import { adaptersOfAllKinds } from '../../../test/support/media-providers.ts'
 import { aCatalogOf, aDestination, aModelOn, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { chatDialect } from '../../protocol/chat/dialect.ts'
-import type { ProviderAdapter } from '../ports/providers.ts'
+import type { ProviderAdapter } from '../ports/providers/providers.ts'
 import { destinationsOf } from './destinations.ts'
 
 const main = aDestination('main')

@@ -6,8 +6,8 @@ import type { TextTariff } from '../../domain/pricing/tariff.ts'
 import { findRefusedField } from '../../protocol/field-rules.ts'
 import type { StreamDialect, TextDialect, TextRequest } from '../../protocol/text-dialect.ts'
 import type { Callables } from '../admission/callable-model.ts'
-import type { ProviderAdapters } from '../ports/providers.ts'
-import type { TextProvider } from '../ports/text-provider.ts'
+import type { ProviderAdapters } from '../ports/providers/providers.ts'
+import type { TextProvider } from '../ports/providers/text-provider.ts'
 
 /** The target of one call: an upstream of a catalog row, its provider, and the adapter that calls it. */
 export type Destination = {

@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../domain/money.ts'
-import type { Attempts } from '../ports/attempts.ts'
+import type { Attempts } from '../ports/ledger/attempts.ts'
 
 /** Work that a provider bills and that no customer paid for. */
 export type UnsoldWork = {

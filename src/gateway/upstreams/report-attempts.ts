@@ -1,4 +1,4 @@
-import type { RecordedAttempt } from '../ports/request-records.ts'
+import type { RecordedAttempt } from '../ports/requests/request-records.ts'
 import type { AttemptRecord, CallResult, UpstreamFailureReason } from './attempt-result.ts'
 
 /** The part of the record of a request that is about its upstreams. */

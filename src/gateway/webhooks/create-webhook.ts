@@ -4,7 +4,7 @@ import { formatId, type Id } from '../../domain/ids.ts'
 import { eventTypes, type EventType } from '../../domain/webhooks/event.ts'
 import type { Webhook } from '../../domain/webhooks/webhook.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Webhooks } from '../ports/webhooks.ts'
+import type { Webhooks } from '../ports/events/webhooks.ts'
 import { SECRET_BYTES, secretText } from './sign-message.ts'
 import type { Actor } from '../admin/operator.ts'
 

@@ -1,6 +1,6 @@
 import { encodeKeySettings } from '../../domain/accounts/key-settings.ts'
-import type { Authenticated } from '../../gateway/ports/api-keys.ts'
-import type { Accounts } from '../../gateway/ports/accounts.ts'
+import type { Authenticated } from '../../gateway/ports/access/api-keys.ts'
+import type { Accounts } from '../../gateway/ports/access/accounts.ts'
 import type { Project } from '../../domain/accounts/project.ts'
 import { instant } from '../../domain/time.ts'
 import { limitsOf, termsOf, type LimitReads } from './limits-json.ts'

@@ -1,7 +1,7 @@
 import { encodeTerms, termsOfModel } from '../../domain/limits/limits-row.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { instant } from '../../domain/time.ts'
-import type { BudgetStatus, LimitOwner, Limits } from '../../gateway/ports/limits.ts'
+import type { BudgetStatus, LimitOwner, Limits } from '../../gateway/ports/ledger/limits.ts'
 
 /** The reads that the limits of an owner need. */
 export type LimitReads = Pick<Limits, 'of' | 'budgets' | 'modelBudgets'>

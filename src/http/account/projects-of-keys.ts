@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../domain/accounts/api-key.ts'
 import type { Project } from '../../domain/accounts/project.ts'
-import type { ApiKeys } from '../../gateway/ports/api-keys.ts'
-import type { Projects } from '../../gateway/ports/projects.ts'
+import type { ApiKeys } from '../../gateway/ports/access/api-keys.ts'
+import type { Projects } from '../../gateway/ports/access/projects.ts'
 import { wrongParameter } from '../list-query.ts'
 
 /**

@@ -1,5 +1,9 @@
 import { GatewayError } from '../../domain/errors.ts'
-import type { RequestFilter, RequestQuery, RequestSort } from '../../gateway/ports/request-records.ts'
+import type {
+  RequestFilter,
+  RequestQuery,
+  RequestSort,
+} from '../../gateway/ports/requests/request-records.ts'
 import { readPage, readTimeRange, refuseUnknown } from '../list-query.ts'
 
 /** How requests can be sorted, each beginning with the largest. */

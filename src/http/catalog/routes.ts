@@ -1,5 +1,5 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
-import type { Authenticated } from '../../gateway/ports/api-keys.ts'
+import type { Authenticated } from '../../gateway/ports/access/api-keys.ts'
 import { modelNotFound } from '../../gateway/admission/callable-model.ts'
 import type { Keyed } from '../caller.ts'
 import { isKnown, type IncomingRequest } from '../incoming-request.ts'

@@ -12,8 +12,8 @@ import {
   type SignInPorts,
 } from '../../gateway/admin/users/sign-in.ts'
 import type { ByteBudget } from '../../gateway/byte-budgets/byte-budget.ts'
-import type { Mailer } from '../../gateway/ports/mail.ts'
-import type { OpenIdProvider } from '../../gateway/ports/sign-in.ts'
+import type { Mailer } from '../../gateway/ports/events/mail.ts'
+import type { OpenIdProvider } from '../../gateway/ports/access/sign-in.ts'
 import { bufferedRequest } from '../admin/admin-api.ts'
 import { readFields, type Fields } from '../admin/body.ts'
 import { instant } from '../../domain/time.ts'

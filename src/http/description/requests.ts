@@ -1,7 +1,7 @@
 import { jobIdPrefix, jobTransitions } from '../../domain/jobs/job.ts'
 import { attemptTransitions } from '../../domain/ledger/attempt.ts'
 import { scopeKinds } from '../../domain/limits/scope.ts'
-import { recordedLimits } from '../../gateway/ports/request-records.ts'
+import { recordedLimits } from '../../gateway/ports/requests/request-records.ts'
 import { requestSorts } from '../account/request-filters.ts'
 import { requestOutcomes } from '../../gateway/requests/explain-request.ts'
 import { itemWords } from '../account/requests-json.ts'

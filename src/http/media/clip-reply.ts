@@ -1,7 +1,7 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { StoredFile } from '../../domain/jobs/job.ts'
 import { openClip, type PaidClip, type ResultPorts } from '../../gateway/media/files/open-result.ts'
-import type { BlobRange, OpenBlob } from '../../gateway/ports/blobs.ts'
+import type { BlobRange, OpenBlob } from '../../gateway/ports/media/blobs.ts'
 import { errorBody, statusOfError } from '../errors.ts'
 import { isKnown, type IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'

@@ -5,7 +5,7 @@ import type { CreateJobSettings } from '../../gateway/media/create/create-job.ts
 import { noteJob, type MediaCall } from '../../gateway/media/create/media-call.ts'
 import { readJob } from '../../gateway/media/read-job.ts'
 import { waitForJob, type WaitPorts } from '../../gateway/media/wait-for-job.ts'
-import type { Jobs } from '../../gateway/ports/jobs.ts'
+import type { Jobs } from '../../gateway/ports/media/jobs.ts'
 import type { Keyed } from '../caller.ts'
 import { mediaReplies } from '../reply-style.ts'
 import type { Route } from '../routes.ts'

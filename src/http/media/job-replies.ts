@@ -4,7 +4,7 @@ import { formatUsd } from '../../domain/money.ts'
 import { MS_PER_S } from '../../domain/time.ts'
 import { openImages, type ResultPorts } from '../../gateway/media/files/open-result.ts'
 import { publicId } from '../../gateway/media/job-id.ts'
-import { BlobsUnavailableError } from '../../gateway/ports/blobs.ts'
+import { BlobsUnavailableError } from '../../gateway/ports/media/blobs.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 import { Base64Body, base64Length, type BodyPart } from './base64-json.ts'
 

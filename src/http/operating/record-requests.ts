@@ -1,6 +1,10 @@
 import { formatId, idTimeMs } from '../../domain/ids.ts'
 import { parseUsd, type NanoUsd } from '../../domain/money.ts'
-import type { RecordedAttempt, RecordedRequest, RequestRecords } from '../../gateway/ports/request-records.ts'
+import type {
+  RecordedAttempt,
+  RecordedRequest,
+  RequestRecords,
+} from '../../gateway/ports/requests/request-records.ts'
 import type { RequestRecord } from '../request-context.ts'
 import type { FinishedRequest } from '../request-handler.ts'
 

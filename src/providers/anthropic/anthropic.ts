@@ -1,5 +1,5 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
-import type { ApiVersion, TextProvider } from '../../gateway/ports/text-provider.ts'
+import type { ApiVersion, TextProvider } from '../../gateway/ports/providers/text-provider.ts'
 import { httpRequest, type HttpRequest } from '../../http1/client/http-request.ts'
 import { addressOf, type Address, type SecretOf } from '../http/address.ts'
 import { textOverHttp, type HttpPorts } from '../http/text-over-http.ts'

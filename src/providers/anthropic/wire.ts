@@ -1,5 +1,5 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
-import type { ApiVersion, ProviderOutcome } from '../../gateway/ports/text-provider.ts'
+import type { ApiVersion, ProviderOutcome } from '../../gateway/ports/providers/text-provider.ts'
 import { isJsonObject, findJsonObject } from '../../protocol/json/parse-json.ts'
 import { keyHeader } from '../http/address.ts'
 

@@ -11,7 +11,7 @@ import {
   type SimulatedReply,
 } from '../../../test/support/simulators/simulated-reply.ts'
 import { simulatedSend } from '../../../test/support/simulators/simulated-send.ts'
-import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { SubmitCall } from '../../gateway/ports/providers/media-provider.ts'
 import type { MediaReply } from '../media/media-http.ts'
 import { fal, probeFal } from './fal.ts'
 

@@ -8,7 +8,7 @@ import {
   PUBLIC,
   PUBLIC_V6,
 } from '../../../test/support/forbidden-hosts.ts'
-import type { FetchOutcome, FetchTerms } from '../../gateway/ports/untrusted-fetch.ts'
+import type { FetchOutcome, FetchTerms } from '../../gateway/ports/providers/untrusted-fetch.ts'
 import { httpClient, type HttpClient } from '../../http1/client/http-client.ts'
 import { httpRequest } from '../../http1/client/http-request.ts'
 import { Timers } from '../../http1/timers.ts'

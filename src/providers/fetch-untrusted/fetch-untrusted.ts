@@ -1,5 +1,9 @@
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { FetchOutcome, FetchTerms, UntrustedFetch } from '../../gateway/ports/untrusted-fetch.ts'
+import type {
+  FetchOutcome,
+  FetchTerms,
+  UntrustedFetch,
+} from '../../gateway/ports/providers/untrusted-fetch.ts'
 import type { HttpClient, HttpResponse } from '../../http1/client/http-client.ts'
 import type { Resolver } from './address-guard.ts'
 import { FetchError, FetchLimits, LimitedBody, RefusedError, networkError, tooLarge } from './fetch-limits.ts'

@@ -6,7 +6,7 @@ import {
   forbiddenServer,
   PUBLIC,
 } from '../../../test/support/forbidden-hosts.ts'
-import type { PostOutcome, PostTerms } from '../../gateway/ports/untrusted-post.ts'
+import type { PostOutcome, PostTerms } from '../../gateway/ports/providers/untrusted-post.ts'
 import { httpClient, type HttpClient } from '../../http1/client/http-client.ts'
 import { Timers } from '../../http1/timers.ts'
 import { until } from '../../http1/testing/until.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { PostOutcome, PostTerms, UntrustedPost } from '../../gateway/ports/untrusted-post.ts'
+import type { PostOutcome, PostTerms, UntrustedPost } from '../../gateway/ports/providers/untrusted-post.ts'
 import type { HttpClient } from '../../http1/client/http-client.ts'
 import type { Resolver } from './address-guard.ts'
 import { FetchLimits, networkError, RefusedError } from './fetch-limits.ts'

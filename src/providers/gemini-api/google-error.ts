@@ -1,4 +1,4 @@
-import type { Rejection } from '../../gateway/ports/media-provider.ts'
+import type { Rejection } from '../../gateway/ports/providers/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { UNEXPLAINED_REJECTION } from '../media/outcomes.ts'
 import { shownText } from '../media/result-values.ts'

@@ -1,5 +1,5 @@
 import type { Size } from '../../domain/jobs/params.ts'
-import type { MediaProvider, MediaShape } from '../../gateway/ports/media-provider.ts'
+import type { MediaProvider, MediaShape } from '../../gateway/ports/providers/media-provider.ts'
 import { probeGemini, geminiAddress } from '../gemini-api/gemini-api.ts'
 import type { SecretOf } from '../http/address.ts'
 import { submitTo, type SendMedia } from '../media/media-http.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
-import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { SubmitCall } from '../../gateway/ports/providers/media-provider.ts'
 import { mediaTypeOf } from '../../protocol/media/media-signature.ts'
 import { readGenerated, requestBody } from './wire.ts'
 import { joinedBody } from '../media/request-bodies.ts'

@@ -4,7 +4,7 @@ import type {
   MediaOutput,
   SubmitCall,
   SubmitOutcome,
-} from '../../gateway/ports/media-provider.ts'
+} from '../../gateway/ports/providers/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readGoogleError, rejectionOf } from '../gemini-api/google-error.ts'
 import { otherParams } from '../media/inputs.ts'

@@ -6,7 +6,7 @@ import { literalSecret, mediaProviderRow } from '../../../test/support/media-pro
 import { geminigenDialect } from '../../../test/support/simulators/media/geminigen.ts'
 import { MediaSimulator } from '../../../test/support/simulators/media/media-simulator.ts'
 import { simulatedSend } from '../../../test/support/simulators/simulated-send.ts'
-import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { SubmitCall } from '../../gateway/ports/providers/media-provider.ts'
 import type { MediaRequest } from '../media/media-http.ts'
 import { geminigen, probeGeminigen } from './geminigen.ts'
 

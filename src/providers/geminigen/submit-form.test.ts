@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { aSubmitCall, bytesInput } from '../../../test/support/media-calls.ts'
 import { mediaProviderRow } from '../../../test/support/media-providers.ts'
-import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { SubmitCall } from '../../gateway/ports/providers/media-provider.ts'
 import { changesClip, submitForm } from './submit-form.ts'
 
 const row = mediaProviderRow('geminigen', 'http://127.0.0.1')

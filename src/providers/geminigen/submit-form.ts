@@ -1,4 +1,4 @@
-import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { MediaInput, SubmitCall } from '../../gateway/ports/providers/media-provider.ts'
 import { extensionOf, type FormField } from '../media/request-bodies.ts'
 import { hasReferences, otherParams } from '../media/inputs.ts'
 

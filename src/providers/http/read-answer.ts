@@ -3,7 +3,7 @@ import {
   type ProviderOutcome,
   type RateLimits,
   type RetryAfter,
-} from '../../gateway/ports/text-provider.ts'
+} from '../../gateway/ports/providers/text-provider.ts'
 import type { OwnedByteStream } from '../../http1/byte-stream.ts'
 import { ClientError, clientError } from '../../http1/client/client-error.ts'
 import type { HttpResponse } from '../../http1/client/http-client.ts'

@@ -1,4 +1,4 @@
-import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
+import type { CallerSignal } from '../../gateway/ports/providers/caller-signal.ts'
 import type {
   ProviderCall,
   ProviderOutcome,
@@ -7,7 +7,7 @@ import type {
   StreamOutcome,
   TextProvider,
   UpstreamStream,
-} from '../../gateway/ports/text-provider.ts'
+} from '../../gateway/ports/providers/text-provider.ts'
 import type { OwnedByteStream } from '../../http1/byte-stream.ts'
 import type { HttpClient, HttpResponse } from '../../http1/client/http-client.ts'
 import type { HttpRequest } from '../../http1/client/http-request.ts'

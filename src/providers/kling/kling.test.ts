@@ -13,7 +13,7 @@ import { simulatedSend } from '../../../test/support/simulators/simulated-send.t
 import { simulatedServer, type SimulatedServer } from '../../../test/support/simulators/simulated-server.ts'
 import { refusedUrl } from '../../../test/support/upstream.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
-import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { SubmitCall } from '../../gateway/ports/providers/media-provider.ts'
 import { httpClient } from '../../http1/client/http-client.ts'
 import { Timers } from '../../http1/timers.ts'
 import { mediaHttp, type MediaRequest } from '../media/media-http.ts'

@@ -4,7 +4,7 @@ import { fixturesOf } from '../../../test/support/fixture.ts'
 import { aSubmitCall, bytesInput } from '../../../test/support/media-calls.ts'
 import { klingProvider } from '../../../test/support/media-providers.ts'
 import { usd } from '../../domain/money.ts'
-import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { SubmitCall } from '../../gateway/ports/providers/media-provider.ts'
 import { joinedBody } from '../media/request-bodies.ts'
 import type { MediaAnswer } from '../media/media-http.ts'
 import {

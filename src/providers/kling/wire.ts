@@ -7,7 +7,7 @@ import type {
   Rejection,
   SubmitCall,
   SubmitOutcome,
-} from '../../gateway/ports/media-provider.ts'
+} from '../../gateway/ports/providers/media-provider.ts'
 import { isJsonObject } from '../../protocol/json/parse-json.ts'
 import {
   reasonOf as reasonOfStatus,

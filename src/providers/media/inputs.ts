@@ -1,5 +1,5 @@
 import type { Params } from '../../domain/jobs/params.ts'
-import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { MediaInput, SubmitCall } from '../../gateway/ports/providers/media-provider.ts'
 import { WrittenJson, type Members, type MemberValue } from './request-bodies.ts'
 
 /** The row's parameter for the role of all images of its jobs. It is for the adapter and never sent. */

@@ -4,8 +4,8 @@ import type {
   PollOutcome,
   SubmitCall,
   SubmitOutcome,
-} from '../../gateway/ports/media-provider.ts'
-import type { ProviderOutcome } from '../../gateway/ports/text-provider.ts'
+} from '../../gateway/ports/providers/media-provider.ts'
+import type { ProviderOutcome } from '../../gateway/ports/providers/text-provider.ts'
 import { ClientError } from '../../http1/client/client-error.ts'
 import type { HttpClient } from '../../http1/client/http-client.ts'
 import { httpRequest, type HttpRequest } from '../../http1/client/http-request.ts'

@@ -1,4 +1,4 @@
-import type { PollOutcome, SubmitOutcome, Rejection } from '../../gateway/ports/media-provider.ts'
+import type { PollOutcome, SubmitOutcome, Rejection } from '../../gateway/ports/providers/media-provider.ts'
 import type { MediaAnswer, MediaReply } from './media-http.ts'
 
 export type Unavailable = Extract<PollOutcome, { readonly outcome: 'unavailable' }>

@@ -1,5 +1,5 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
-import type { ProbeResult } from '../../gateway/ports/providers.ts'
+import type { ProbeResult } from '../../gateway/ports/providers/providers.ts'
 import type { Address } from '../http/address.ts'
 import type { MediaAnswer, SendMedia } from './media-http.ts'
 

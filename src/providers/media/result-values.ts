@@ -1,7 +1,7 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { nanoUsd, parseUsd, type NanoUsd, divideRoundingUp } from '../../domain/money.ts'
 import { RECORDED_COST_MAX } from '../../domain/pricing/exact-usd.ts'
-import type { MediaOutput } from '../../gateway/ports/media-provider.ts'
+import type { MediaOutput } from '../../gateway/ports/providers/media-provider.ts'
 
 /**
  * The output for a link. Some servers send the file itself as a data URL instead of a link. Undefined for any other

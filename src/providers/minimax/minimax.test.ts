@@ -6,7 +6,7 @@ import { MediaSimulator } from '../../../test/support/simulators/media/media-sim
 import { minimaxV1Dialect, minimaxV2Dialect } from '../../../test/support/simulators/media/minimax.ts'
 import { simulatedSend } from '../../../test/support/simulators/simulated-send.ts'
 import { until } from '../../../test/support/until.ts'
-import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { SubmitCall } from '../../gateway/ports/providers/media-provider.ts'
 import type { MediaRequest } from '../media/media-http.ts'
 import { minimax, probeMinimax } from './minimax.ts'
 

@@ -1,4 +1,4 @@
-import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { SubmitCall } from '../../gateway/ports/providers/media-provider.ts'
 import {
   contentList,
   hasReferences,

@@ -3,7 +3,7 @@ import type {
   PollOutcome,
   Rejection,
   SubmitOutcome,
-} from '../../gateway/ports/media-provider.ts'
+} from '../../gateway/ports/providers/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import {
   UNEXPLAINED_FAILURE,

@@ -11,7 +11,7 @@ import {
   resetBeforeHeaders,
 } from '../../../test/support/upstream-replies.ts'
 import { refusedUrl, startUpstream, type Reply, type Upstream } from '../../../test/support/upstream.ts'
-import type { Moderator } from '../../gateway/ports/moderator.ts'
+import type { Moderator } from '../../gateway/ports/providers/moderator.ts'
 import { httpClient, type HttpClient } from '../../http1/client/http-client.ts'
 import { Timers } from '../../http1/timers.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Moderation, Moderator } from '../../gateway/ports/moderator.ts'
+import type { Moderation, Moderator } from '../../gateway/ports/providers/moderator.ts'
 import type { HttpClient } from '../../http1/client/http-client.ts'
 import { httpRequest } from '../../http1/client/http-request.ts'
 import { readAll } from '../../http1/read-all.ts'

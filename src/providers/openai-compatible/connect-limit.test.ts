@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { providerAt } from '../../../test/conformance/openai-compatible/open-http.ts'
 import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
-import type { TextProvider } from '../../gateway/ports/text-provider.ts'
+import type { TextProvider } from '../../gateway/ports/providers/text-provider.ts'
 import { httpClient } from '../../http1/client/http-client.ts'
 import { Timers } from '../../http1/timers.ts'
 import { openAiCompatible } from './openai-compatible.ts'

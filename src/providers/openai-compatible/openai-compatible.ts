@@ -1,6 +1,6 @@
 import type { Provider, TextRoute } from '../../domain/catalog/provider.ts'
-import type { ProbeResult } from '../../gateway/ports/providers.ts'
-import type { TextProvider } from '../../gateway/ports/text-provider.ts'
+import type { ProbeResult } from '../../gateway/ports/providers/providers.ts'
+import type { TextProvider } from '../../gateway/ports/providers/text-provider.ts'
 import type { HttpClient } from '../../http1/client/http-client.ts'
 import { httpRequest, type HttpRequest } from '../../http1/client/http-request.ts'
 import { addressOf, baseAddress, urlUnder, type OwnHeaders, type SecretOf } from '../http/address.ts'

@@ -19,7 +19,7 @@ import {
   type ImageBehaviorName,
 } from '../../../test/support/simulators/openai-images.ts'
 import { refusedUrl } from '../../../test/support/upstream.ts'
-import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { SubmitCall } from '../../gateway/ports/providers/media-provider.ts'
 import { openAiImages } from './openai-images.ts'
 
 const behaviors = {

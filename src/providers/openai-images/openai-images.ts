@@ -5,7 +5,7 @@ import type {
   MediaResult,
   SubmitCall,
   SubmitOutcome,
-} from '../../gateway/ports/media-provider.ts'
+} from '../../gateway/ports/providers/media-provider.ts'
 import { addressOf, type Address, type SecretOf } from '../http/address.ts'
 import { boundaryOf, joinedBody } from '../media/request-bodies.ts'
 import type { MediaKindEntry } from '../media/media-kind.ts'

@@ -4,7 +4,7 @@ import { fixturesOf } from '../../../test/support/fixture.ts'
 import { aSubmitCall, bytesInput } from '../../../test/support/media-calls.ts'
 import { openAiImagesProvider } from '../../../test/support/media-providers.ts'
 import type { Params } from '../../domain/jobs/params.ts'
-import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { SubmitCall } from '../../gateway/ports/providers/media-provider.ts'
 import { joinedBody } from '../media/request-bodies.ts'
 import { editForm, generationJson, imageSize, readRejection, readResult } from './wire.ts'
 

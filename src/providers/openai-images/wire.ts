@@ -6,7 +6,7 @@ import type {
   MediaResult,
   Rejection,
   SubmitCall,
-} from '../../gateway/ports/media-provider.ts'
+} from '../../gateway/ports/providers/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
 import { reasonOf, waitOf } from '../media/outcomes.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { bytesOf } from '../../../test/support/byte-streams.ts'
 import { aSubmitCall, bytesInput } from '../../../test/support/media-calls.ts'
 import { mediaProviderRow } from '../../../test/support/media-providers.ts'
-import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { MediaInput, SubmitCall } from '../../gateway/ports/providers/media-provider.ts'
 import { joinedBody } from '../media/request-bodies.ts'
 import { createOf } from './create.ts'
 

@@ -1,4 +1,4 @@
-import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { MediaInput, SubmitCall } from '../../gateway/ports/providers/media-provider.ts'
 import { linkOf, otherParams, unsupportedScenes, secondsOf } from '../media/inputs.ts'
 import {
   jsonParts,

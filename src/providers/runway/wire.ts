@@ -1,5 +1,5 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
-import type { MediaOutput, PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
+import type { MediaOutput, PollOutcome, SubmitOutcome } from '../../gateway/ports/providers/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
 import {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { nextOf } from '../../../test/support/next-of.ts'
 import type { Provider, TextRoute } from '../../domain/catalog/provider.ts'
-import type { UpstreamStream, StreamOutcome } from '../../gateway/ports/text-provider.ts'
+import type { UpstreamStream, StreamOutcome } from '../../gateway/ports/providers/text-provider.ts'
 import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import { sandbox } from './sandbox.ts'
 import { countTokens } from './sandbox-text.ts'

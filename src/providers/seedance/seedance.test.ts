@@ -5,7 +5,7 @@ import { literalSecret, mediaProviderRow } from '../../../test/support/media-pro
 import { MediaSimulator } from '../../../test/support/simulators/media/media-simulator.ts'
 import { seedanceDialect } from '../../../test/support/simulators/media/seedance.ts'
 import { simulatedSend } from '../../../test/support/simulators/simulated-send.ts'
-import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { SubmitCall } from '../../gateway/ports/providers/media-provider.ts'
 import type { MediaRequest } from '../media/media-http.ts'
 import { probeSeedance, seedance } from './seedance.ts'
 

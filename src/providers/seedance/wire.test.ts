@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'bun:test'
-import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { SubmitCall } from '../../gateway/ports/providers/media-provider.ts'
 import { joinedBody } from '../media/request-bodies.ts'
 import type { MediaAnswer } from '../media/media-http.ts'
 import { readSubmitted, readTask, submitBody } from './wire.ts'

@@ -4,7 +4,7 @@ import type {
   Rejection,
   SubmitCall,
   SubmitOutcome,
-} from '../../gateway/ports/media-provider.ts'
+} from '../../gateway/ports/providers/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { contentList, otherParams, unsupportedScenes, secondsOf } from '../media/inputs.ts'
 import {

@@ -1,6 +1,6 @@
 import { readSize } from '../../domain/jobs/params.ts'
 import { MS_PER_HOUR } from '../../domain/time.ts'
-import type { MediaProvider, PollOutcome } from '../../gateway/ports/media-provider.ts'
+import type { MediaProvider, PollOutcome } from '../../gateway/ports/providers/media-provider.ts'
 import { probeGemini, geminiAddress, KEY_HEADER } from '../gemini-api/gemini-api.ts'
 import type { Address, SecretOf } from '../http/address.ts'
 import { pollAt, submitTo, type SendMedia } from '../media/media-http.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { SubmitCall } from '../../gateway/ports/providers/media-provider.ts'
 import { joinedBody } from '../media/request-bodies.ts'
 import type { MediaAnswer } from '../media/media-http.ts'
 import { operationPath, readOperation, readSubmitted, submitBody, withKey } from './wire.ts'

@@ -4,7 +4,7 @@ import type {
   PollOutcome,
   SubmitCall,
   SubmitOutcome,
-} from '../../gateway/ports/media-provider.ts'
+} from '../../gateway/ports/providers/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { googleErrorOf, isOperatorError, readGoogleError, rejectionOf } from '../gemini-api/google-error.ts'
 import { hasReferences, otherParams, unsupportedScenes, secondsOf } from '../media/inputs.ts'

@@ -1,5 +1,5 @@
 import { idSource } from '../../domain/ids.ts'
-import type { StoreNode } from '../../gateway/ports/store-node.ts'
+import type { StoreNode } from '../../gateway/ports/nodes/store-node.ts'
 import { StoredAccounts } from './access/accounts.ts'
 import { StoredAdminTokens } from './access/admin-tokens.ts'
 import { StoredApiKeys } from './access/api-keys.ts'

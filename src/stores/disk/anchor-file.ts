@@ -1,7 +1,7 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { anchorOf, anchorText } from '../../domain/ledger/anchor.ts'
-import { NotAnAnchorError, type AnchorFile } from '../../gateway/ports/anchor.ts'
+import { NotAnAnchorError, type AnchorFile } from '../../gateway/ports/ledger/anchor.ts'
 import { makeFolder, syncFolder, unlessAbsent } from './durable-files.ts'
 
 const FILE_MODE = 0o600

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { checkBlobKey, isBlobKey } from '../../gateway/ports/blobs.ts'
+import { checkBlobKey, isBlobKey } from '../../gateway/ports/media/blobs.ts'
 
 /**
  * Files are spread over folders named by the first characters of their names. Job ids begin with a prefix (`img_`)

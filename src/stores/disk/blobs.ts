@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { open, readdir, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import type { ByteStream } from '../../gateway/ports/byte-stream.ts'
+import type { ByteStream } from '../../gateway/ports/providers/byte-stream.ts'
 import type {
   BlobDamage,
   BlobRange,
@@ -10,7 +10,7 @@ import type {
   ListedBlob,
   OpenBlob,
   StoredBlob,
-} from '../../gateway/ports/blobs.ts'
+} from '../../gateway/ports/media/blobs.ts'
 import { blobPath, fileIn } from './blob-path.ts'
 import { makeFolder, moveDurably, removeFile, tidyFolder, unlessAbsent, writeFile } from './durable-files.ts'
 import { FileHashes } from './file-hashes.ts'

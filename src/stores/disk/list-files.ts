@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ListedBlob } from '../../gateway/ports/blobs.ts'
+import type { ListedBlob } from '../../gateway/ports/media/blobs.ts'
 import { fileIn, keyOfName, type BlobPath } from './blob-path.ts'
 import { unlessAbsent } from './durable-files.ts'
 

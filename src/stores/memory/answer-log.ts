@@ -1,4 +1,4 @@
-import type { KeptAnswer, LocalFingerprint, ReplayBudget } from '../../gateway/ports/replays.ts'
+import type { KeptAnswer, LocalFingerprint, ReplayBudget } from '../../gateway/ports/requests/replays.ts'
 
 /** Bytes since the first record ever. It only grows, so it never identifies two records. */
 export type RecordOffset = number

@@ -1,5 +1,5 @@
 import type { Clock } from '../../gateway/ports/clock.ts'
-import { fingerprintKey, type ReplayBudget, type Replays } from '../../gateway/ports/replays.ts'
+import { fingerprintKey, type ReplayBudget, type Replays } from '../../gateway/ports/requests/replays.ts'
 import { AnswerLog, type RecordOffset } from './answer-log.ts'
 
 /**

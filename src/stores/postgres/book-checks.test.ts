@@ -4,7 +4,7 @@ import { aDatabase } from '../../../test/support/postgres/databases.ts'
 import { runServer } from '../../../test/support/postgres/run-server.ts'
 import { aNode } from '../../../test/support/postgres/store-kind.ts'
 import { turn } from '../../../test/support/turn.ts'
-import type { BookChecks, StoredCheck } from '../../gateway/ports/book-checks.ts'
+import type { BookChecks, StoredCheck } from '../../gateway/ports/ledger/book-checks.ts'
 import { connections } from './database/database.ts'
 import { PostgresBookChecks } from './book-checks.ts'
 

@@ -1,4 +1,4 @@
-import type { BegunCheck, BookChecks, StoredCheck } from '../../gateway/ports/book-checks.ts'
+import type { BegunCheck, BookChecks, StoredCheck } from '../../gateway/ports/ledger/book-checks.ts'
 import type { Watch } from './database/poll.ts'
 import type { ReadQuery } from './database/reads.ts'
 import { list } from './database/literals.ts'

@@ -8,7 +8,7 @@ import { aNode, databases } from '../../../test/support/postgres/store-kind.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import type { TestStore } from '../../../test/support/test-store.ts'
 import { usd } from '../../domain/money.ts'
-import type { Jobs } from '../../gateway/ports/jobs.ts'
+import type { Jobs } from '../../gateway/ports/media/jobs.ts'
 import { LANE_TTL_MS } from './lanes/lane.ts'
 
 const server = await runServer()

@@ -1,6 +1,6 @@
 import type { SQL } from 'bun'
 import { GatewayError } from '../../domain/errors.ts'
-import type { Authenticated } from '../../gateway/ports/api-keys.ts'
+import type { Authenticated } from '../../gateway/ports/access/api-keys.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import { presentedKeys, type KeptKeys } from '../books/access/kept-keys.ts'
 import { afterCommit, run, type Step } from '../books/steps.ts'

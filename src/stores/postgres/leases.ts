@@ -1,4 +1,4 @@
-import type { Lease, Leases } from '../../gateway/ports/leases.ts'
+import type { Lease, Leases } from '../../gateway/ports/nodes/leases.ts'
 import type { ReadQuery } from './database/reads.ts'
 
 /** The leases of one node. They last by the clock of the database, which all nodes share. */

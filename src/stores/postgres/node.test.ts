@@ -16,7 +16,7 @@ import { aNode, conformsOnPostgres } from '../../../test/support/postgres/store-
 import { rejection } from '../../../test/support/rejection.ts'
 import type { TestStore } from '../../../test/support/test-store.ts'
 import { addUsd, usd, ZERO } from '../../domain/money.ts'
-import type { Hold } from '../../gateway/ports/ledger.ts'
+import type { Hold } from '../../gateway/ports/ledger/ledger.ts'
 
 conformsOnPostgres(idsConform)
 

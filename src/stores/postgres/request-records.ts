@@ -8,7 +8,7 @@ import type {
   RequestRecordStore,
   RequestReport,
   RequestReportQuery,
-} from '../../gateway/ports/request-records.ts'
+} from '../../gateway/ports/requests/request-records.ts'
 import {
   countedRefusals,
   countQuery,

@@ -1,5 +1,5 @@
 import type { SQL } from 'bun'
-import type { Verification } from '../../gateway/ports/ledger.ts'
+import type { Verification } from '../../gateway/ports/ledger/ledger.ts'
 import type { SqlValue } from '../books/rows/canonical.ts'
 import {
   isSameRow,

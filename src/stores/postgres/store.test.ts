@@ -4,7 +4,7 @@ import { anEmptyDatabase } from '../../../test/support/postgres/databases.ts'
 import { runServer } from '../../../test/support/postgres/run-server.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { databaseAddress } from '../../config/forms/servers.ts'
-import type { DatabaseServer } from '../../gateway/ports/database-server.ts'
+import type { DatabaseServer } from '../../gateway/ports/nodes/database-server.ts'
 import { systemClock } from '../../http1/system-clock.ts'
 import { openPostgresStore, useAsOwner } from './store.ts'
 

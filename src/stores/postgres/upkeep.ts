@@ -1,5 +1,5 @@
 import type { SQL } from 'bun'
-import type { RunningNode } from '../../gateway/ports/nodes.ts'
+import type { RunningNode } from '../../gateway/ports/nodes/nodes.ts'
 import { addPartitions, PARTITION_MONTHS, partitionMonthsAhead } from './database/partitions.ts'
 import type { ReadQuery } from './database/reads.ts'
 import { sealSilentLanes } from './lanes/stored-rows.ts'

@@ -1,5 +1,5 @@
 import { anchorOf, anchorText } from '../../domain/ledger/anchor.ts'
-import { AnchorReplacedError, NotAnAnchorError, type AnchorFile } from '../../gateway/ports/anchor.ts'
+import { AnchorReplacedError, NotAnAnchorError, type AnchorFile } from '../../gateway/ports/ledger/anchor.ts'
 import { CONDITION_FAILED, NO_OBJECT, type Bucket, type Expected } from './bucket.ts'
 
 const OBJECT = 'anchor.json'

@@ -10,7 +10,7 @@ import {
   type S3Server,
 } from '../../../test/support/s3-server.ts'
 import { turn } from '../../../test/support/turn.ts'
-import { BlobsUnavailableError, type Blobs, type OpenBlob } from '../../gateway/ports/blobs.ts'
+import { BlobsUnavailableError, type Blobs, type OpenBlob } from '../../gateway/ports/media/blobs.ts'
 import { ClientError } from '../../http1/client/client-error.ts'
 import { httpClient, type HttpClient } from '../../http1/client/http-client.ts'
 import { systemClock } from '../../http1/system-clock.ts'

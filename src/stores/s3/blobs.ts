@@ -10,8 +10,8 @@ import {
   type ListedBlob,
   type OpenBlob,
   type StoredBlob,
-} from '../../gateway/ports/blobs.ts'
-import type { ByteStream } from '../../gateway/ports/byte-stream.ts'
+} from '../../gateway/ports/media/blobs.ts'
+import type { ByteStream } from '../../gateway/ports/providers/byte-stream.ts'
 import { NO_OBJECT, type Bucket } from './bucket.ts'
 import { ObjectHashes } from './object-hashes.ts'
 import { openObject } from './object-stream.ts'

@@ -1,4 +1,4 @@
-import { BlobsUnavailableError } from '../../gateway/ports/blobs.ts'
+import { BlobsUnavailableError } from '../../gateway/ports/media/blobs.ts'
 import { pause, type Clock } from '../../gateway/ports/clock.ts'
 import { ClientError } from '../../http1/client/client-error.ts'
 import type { HttpClient, HttpResponse } from '../../http1/client/http-client.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { BlobsUnavailableError, type BlobStoreCheck } from '../../gateway/ports/blobs.ts'
+import { BlobsUnavailableError, type BlobStoreCheck } from '../../gateway/ports/media/blobs.ts'
 import { failureOf, NO_OBJECT, type Bucket, type BucketRequest } from './bucket.ts'
 
 const CONTENT = new TextEncoder().encode(

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { Authenticated } from '../../gateway/ports/api-keys.ts'
+import type { Authenticated } from '../../gateway/ports/access/api-keys.ts'
 import { accountEvents } from '../books/access/changes.ts'
 import { presentedKeys, type KeptKeys } from '../books/access/kept-keys.ts'
 import type { MailRecipients } from '../books/events/mail-recipients.ts'

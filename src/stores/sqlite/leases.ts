@@ -1,5 +1,5 @@
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { Lease, Leases } from '../../gateway/ports/leases.ts'
+import type { Lease, Leases } from '../../gateway/ports/nodes/leases.ts'
 
 /**
  * The leases that are taken, by their names. In memory: a database file belongs to one process, and they die with it.

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { StoreNode } from '../../gateway/ports/store-node.ts'
+import type { StoreNode } from '../../gateway/ports/nodes/store-node.ts'
 import { accessParts } from './access-parts.ts'
 import { nodePorts } from '../books/node-ports.ts'
 import type { KeptKeys } from '../books/access/kept-keys.ts'

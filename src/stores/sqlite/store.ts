@@ -1,4 +1,4 @@
-import type { StoreNode } from '../../gateway/ports/store-node.ts'
+import type { StoreNode } from '../../gateway/ports/nodes/store-node.ts'
 import { Events } from '../books/events/events.ts'
 import { MailRecipients } from '../books/events/mail-recipients.ts'
 import { KeptKeys } from '../books/access/kept-keys.ts'

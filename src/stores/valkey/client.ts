@@ -1,5 +1,5 @@
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { CacheServer } from '../../gateway/ports/shared-cache.ts'
+import type { CacheServer } from '../../gateway/ports/requests/shared-cache.ts'
 import { Connection, TooManyCallsError } from './connection.ts'
 import { RefusedCommand, type Command, type Reply } from './resp.ts'
 

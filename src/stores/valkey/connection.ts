@@ -1,7 +1,7 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { CacheServer } from '../../gateway/ports/shared-cache.ts'
+import type { CacheServer } from '../../gateway/ports/requests/shared-cache.ts'
 import { encodeCommands, RefusedCommand, ReplyReader, type Command, type Reply } from './resp.ts'
 
 /** The time for a connection with TLS and login. No request waits for it. */

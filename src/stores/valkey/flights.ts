@@ -1,6 +1,6 @@
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { Fingerprint } from '../../gateway/ports/replays.ts'
-import type { Flight, Flights } from '../../gateway/ports/shared-cache.ts'
+import type { Fingerprint } from '../../gateway/ports/requests/replays.ts'
+import type { Flight, Flights } from '../../gateway/ports/requests/shared-cache.ts'
 import type { CacheClient } from './client.ts'
 import type { SealedEntry, sealedEntries } from './sealed-entry.ts'
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { KeptAnswer, Replays } from '../../gateway/ports/replays.ts'
+import type { KeptAnswer, Replays } from '../../gateway/ports/requests/replays.ts'
 import type { CacheClient } from './client.ts'
 import { SEAL_BYTES, type sealedEntries } from './sealed-entry.ts'
 

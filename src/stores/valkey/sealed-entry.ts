@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
-import type { Fingerprint } from '../../gateway/ports/replays.ts'
+import type { Fingerprint } from '../../gateway/ports/requests/replays.ts'
 
 /** The beginning of all keys, with the version of the form of their values. */
 const NAMESPACE = 'tollgate:1'

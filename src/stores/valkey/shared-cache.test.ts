@@ -8,7 +8,7 @@ import { redisAddress } from '../../config/forms/servers.ts'
 import { systemClock } from '../../http1/system-clock.ts'
 import { until } from '../../http1/testing/until.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { SharedCache } from '../../gateway/ports/shared-cache.ts'
+import type { SharedCache } from '../../gateway/ports/requests/shared-cache.ts'
 import { VALUE_BYTES_MAX } from './replays.ts'
 import { valkeyCache } from './shared-cache.ts'
 

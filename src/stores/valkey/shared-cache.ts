@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { CacheServer, SharedCache } from '../../gateway/ports/shared-cache.ts'
+import type { CacheServer, SharedCache } from '../../gateway/ports/requests/shared-cache.ts'
 import { CacheClient, reasonOf, type OnCacheChange } from './client.ts'
 import { Connection } from './connection.ts'
 import { ValkeyFlights } from './flights.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Id } from '../../../src/domain/ids.ts'
 import type { JobState } from '../../../src/domain/jobs/job.ts'
-import type { Jobs, ProviderWork } from '../../../src/gateway/ports/jobs.ts'
+import type { Jobs, ProviderWork } from '../../../src/gateway/ports/media/jobs.ts'
 import { aJob, DAY_MS, jobIn, moveTo, openJobs, soundBalance } from '../../support/job-builders.ts'
 import { anId, NOW } from '../../support/ledger-builders.ts'
 import type { StoreKind } from '../../support/test-store.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Id } from '../../../src/domain/ids.ts'
 import type { JobState } from '../../../src/domain/jobs/job.ts'
 import { usd } from '../../../src/domain/money.ts'
-import type { Jobs, JobWork, NewJob } from '../../../src/gateway/ports/jobs.ts'
+import type { Jobs, JobWork, NewJob } from '../../../src/gateway/ports/media/jobs.ts'
 import {
   aJob,
   aResult,

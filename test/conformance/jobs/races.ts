@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { usd } from '../../../src/domain/money.ts'
-import { UpstreamIdTakenError, type Jobs } from '../../../src/gateway/ports/jobs.ts'
+import { UpstreamIdTakenError, type Jobs } from '../../../src/gateway/ports/media/jobs.ts'
 import {
   aFailure,
   aJob,

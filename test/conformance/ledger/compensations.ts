@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { formatId } from '../../../src/domain/ids.ts'
 import { usd, ZERO, type NanoUsd } from '../../../src/domain/money.ts'
-import type { Bill } from '../../../src/gateway/ports/attempts.ts'
+import type { Bill } from '../../../src/gateway/ports/ledger/attempts.ts'
 import { aBill, aCharge, anAttempt, hold, NOW, openWithFunds } from '../../support/ledger-builders.ts'
 import { rejection } from '../../support/rejection.ts'
 import type { StoreKind } from '../../support/test-store.ts'

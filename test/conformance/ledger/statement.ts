@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { formatId } from '../../../src/domain/ids.ts'
 import { usd, ZERO } from '../../../src/domain/money.ts'
-import type { StatementLine, StatementPage } from '../../../src/gateway/ports/ledger-reports.ts'
+import type { StatementLine, StatementPage } from '../../../src/gateway/ports/ledger/ledger-reports.ts'
 import {
   aCharge,
   aCredit,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { noGuard } from '../../support/no-guard.ts'
 import { subtractUsd, usd, ZERO, type NanoUsd } from '../../../src/domain/money.ts'
 import { HoldQueue, RETRY_EVERY_MS } from '../../../src/gateway/admission/hold-queue.ts'
-import type { Ledger } from '../../../src/gateway/ports/ledger.ts'
+import type { Ledger } from '../../../src/gateway/ports/ledger/ledger.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import {
   aBill,

@@ -8,8 +8,8 @@ import {
   type AttributionGrouping,
 } from '../../../src/domain/ledger/attribution.ts'
 import { addUsd, nanoUsd, usd, ZERO, type NanoUsd } from '../../../src/domain/money.ts'
-import type { GroupedUsage, UsageGroup } from '../../../src/gateway/ports/ledger-reports.ts'
-import type { Ledger } from '../../../src/gateway/ports/ledger.ts'
+import type { GroupedUsage, UsageGroup } from '../../../src/gateway/ports/ledger/ledger-reports.ts'
+import type { Ledger } from '../../../src/gateway/ports/ledger/ledger.ts'
 import { aCharge, anAccount, anAudit, anId, hold, NOW, openWithFunds } from '../../support/ledger-builders.ts'
 import { rejection } from '../../support/rejection.ts'
 import type { StoreKind } from '../../support/test-store.ts'

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import type { Id } from '../../../src/domain/ids.ts'
 import { addUsd, nanoUsd, subtractUsd, usd, ZERO } from '../../../src/domain/money.ts'
 import { NO_USAGE } from '../../../src/domain/pricing/usage.ts'
-import type { Charge } from '../../../src/gateway/ports/charge.ts'
-import type { Ledger } from '../../../src/gateway/ports/ledger.ts'
-import type { ChargeSums } from '../../../src/gateway/ports/ledger-reports.ts'
+import type { Charge } from '../../../src/gateway/ports/ledger/charge.ts'
+import type { Ledger } from '../../../src/gateway/ports/ledger/ledger.ts'
+import type { ChargeSums } from '../../../src/gateway/ports/ledger/ledger-reports.ts'
 import {
   aBill,
   aCharge,

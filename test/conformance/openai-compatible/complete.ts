@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Provider } from '../../../src/domain/catalog/provider.ts'
-import { NOT_UTF8, type ProviderCall } from '../../../src/gateway/ports/text-provider.ts'
+import { NOT_UTF8, type ProviderCall } from '../../../src/gateway/ports/providers/text-provider.ts'
 import { fakeClock, type FakeClock } from '../../support/fake-clock.ts'
 import * as replies from '../../support/upstream-replies.ts'
 import { refusedUrl, startUpstream, type Reply, type Upstream } from '../../support/upstream.ts'

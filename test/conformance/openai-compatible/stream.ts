@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { nextOf } from '../../support/next-of.ts'
 import type { Provider } from '../../../src/domain/catalog/provider.ts'
-import type { StreamEnd, StreamOutcome, UpstreamStream } from '../../../src/gateway/ports/text-provider.ts'
+import type {
+  StreamEnd,
+  StreamOutcome,
+  UpstreamStream,
+} from '../../../src/gateway/ports/providers/text-provider.ts'
 import { fakeClock, type FakeClock } from '../../support/fake-clock.ts'
 import * as replies from '../../support/upstream-replies.ts'
 import {

@@ -205,7 +205,7 @@ export const nodeMutants: readonly Mutant[] = [
   },
   {
     name: 'a check of recent rows hides what a full check found meanwhile',
-    file: 'src/gateway/ports/book-checks.ts',
+    file: 'src/gateway/ports/ledger/book-checks.ts',
     text: '  if (check.fullNumber !== than.fullNumber) return check.fullNumber > than.fullNumber\n',
     replacement: '',
     tests: [SHARED_CHECKS_TESTS],

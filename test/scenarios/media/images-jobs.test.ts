@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { PollOutcome, SubmitOutcome } from '../../../src/gateway/ports/media-provider.ts'
+import type { PollOutcome, SubmitOutcome } from '../../../src/gateway/ports/providers/media-provider.ts'
 import type { TestAccount } from '../../support/gateway.ts'
 import { RUNNING } from '../../support/scripted-media.ts'
 import {

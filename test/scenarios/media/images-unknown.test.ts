@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { SubmitOutcome } from '../../../src/gateway/ports/media-provider.ts'
+import type { SubmitOutcome } from '../../../src/gateway/ports/providers/media-provider.ts'
 import type { TestAccount } from '../../support/gateway.ts'
 import {
   errorOf,

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import type { Ask } from '../../../src/cli/ask.ts'
 import { reconcile } from '../../../src/cli/commands/checks.ts'
 import { listJobs, showJob } from '../../../src/cli/commands/jobs.ts'
-import type { SubmitOutcome } from '../../../src/gateway/ports/media-provider.ts'
+import type { SubmitOutcome } from '../../../src/gateway/ports/providers/media-provider.ts'
 import type { TestAccount } from '../../support/gateway.ts'
 import { rejection } from '../../support/rejection.ts'
 import { images, startImageGateway, startScriptedImages, STEP_MS } from '../gateways/image-gateway.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { RESULT_FETCHES_MAX } from '../../../src/gateway/media/settle/fetch-result.ts'
 import { FETCH_AGAIN_MS } from '../../../src/gateway/media/settle/settle-job.ts'
-import type { PollOutcome } from '../../../src/gateway/ports/media-provider.ts'
+import type { PollOutcome } from '../../../src/gateway/ports/providers/media-provider.ts'
 import type { TestAccount } from '../../support/gateway.ts'
 import { aClip, scriptedMedia, type ScriptedMedia } from '../../support/scripted-media.ts'
 import { imageModel, images, startScriptedImages, STEP_MS } from '../gateways/image-gateway.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
-import type { SubmitOutcome } from '../../../src/gateway/ports/media-provider.ts'
+import type { SubmitOutcome } from '../../../src/gateway/ports/providers/media-provider.ts'
 import type { TestAccount } from '../../support/gateway.ts'
 import { ADMIN_KEY } from '../gateways/scripted-gateway.ts'
 import { errorOf, images, startScriptedImages } from '../gateways/image-gateway.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { MediaResult } from '../../../src/gateway/ports/media-provider.ts'
+import type { MediaResult } from '../../../src/gateway/ports/providers/media-provider.ts'
 import { usd } from '../../../src/domain/money.ts'
 import type { TestAccount } from '../../support/gateway.ts'
 import { rejection } from '../../support/rejection.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import type { SubmitOutcome } from '../../../src/gateway/ports/media-provider.ts'
+import type { SubmitOutcome } from '../../../src/gateway/ports/providers/media-provider.ts'
 import type { TestAccount } from '../../support/gateway.ts'
 import { aClip, RUNNING } from '../../support/scripted-media.ts'
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import type { PollOutcome, SubmitOutcome } from '../../../src/gateway/ports/media-provider.ts'
+import type { PollOutcome, SubmitOutcome } from '../../../src/gateway/ports/providers/media-provider.ts'
 import type { TestAccount } from '../../support/gateway.ts'
 import { aClip, RUNNING } from '../../support/scripted-media.ts'
 import { until } from '../../support/until.ts'

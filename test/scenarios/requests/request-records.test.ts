@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import type { RecordedRequest } from '../../../src/gateway/ports/request-records.ts'
+import type { RecordedRequest } from '../../../src/gateway/ports/requests/request-records.ts'
 import { openRequestStore } from '../../../src/stores/sqlite/request-records/open-request-store.ts'
 import { OPEN_MS_MAX } from '../../../src/gateway/upstreams/upstream-health.ts'
 import { WRITE_EVERY_MS } from '../../../src/gateway/requests/request-recorder.ts'

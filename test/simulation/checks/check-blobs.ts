@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { MediaOutput } from '../../../src/gateway/ports/media-provider.ts'
+import type { MediaOutput } from '../../../src/gateway/ports/providers/media-provider.ts'
 import type { World } from '../world.ts'
 import type { EndedJob } from './ended-jobs.ts'
 

@@ -1,5 +1,5 @@
-import type { Authenticated } from '../../../src/gateway/ports/api-keys.ts'
-import type { StoreNode } from '../../../src/gateway/ports/store-node.ts'
+import type { Authenticated } from '../../../src/gateway/ports/access/api-keys.ts'
+import type { StoreNode } from '../../../src/gateway/ports/nodes/store-node.ts'
 import type { World } from '../world.ts'
 import type { EndedJob } from './ended-jobs.ts'
 

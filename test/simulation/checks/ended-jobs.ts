@@ -1,8 +1,8 @@
 import { idNumber } from '../../../src/domain/ids.ts'
 import type { Job } from '../../../src/domain/jobs/job.ts'
-import type { JobEvent } from '../../../src/gateway/ports/jobs.ts'
-import type { StatementLine } from '../../../src/gateway/ports/ledger-reports.ts'
-import type { StoreNode } from '../../../src/gateway/ports/store-node.ts'
+import type { JobEvent } from '../../../src/gateway/ports/media/jobs.ts'
+import type { StatementLine } from '../../../src/gateway/ports/ledger/ledger-reports.ts'
+import type { StoreNode } from '../../../src/gateway/ports/nodes/store-node.ts'
 import { publicId } from '../world.ts'
 
 /** A job at the end of a run, with everything that the store has of it. */

@@ -1,5 +1,5 @@
 import type { Job } from '../../../src/domain/jobs/job.ts'
-import type { MediaResult } from '../../../src/gateway/ports/media-provider.ts'
+import type { MediaResult } from '../../../src/gateway/ports/providers/media-provider.ts'
 import { readMp4Duration } from '../../support/tiny-mp4.ts'
 import { priceOf, type World } from '../world.ts'
 

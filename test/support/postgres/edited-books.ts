@@ -1,5 +1,5 @@
 import type { SQL } from 'bun'
-import type { Verification } from '../../../src/gateway/ports/ledger.ts'
+import type { Verification } from '../../../src/gateway/ports/ledger/ledger.ts'
 import type { StepRunner } from '../../../src/stores/books/steps.ts'
 import { readIn } from '../../../src/stores/postgres/lanes/step-runner.ts'
 import { verifyBooks, verifyRecent } from '../../../src/stores/postgres/verify/verify.ts'

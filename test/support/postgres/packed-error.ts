@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../src/domain/errors.ts'
-import { UpstreamIdTakenError } from '../../../src/gateway/ports/jobs.ts'
+import { UpstreamIdTakenError } from '../../../src/gateway/ports/media/jobs.ts'
 
 /** What a call threw, as values that another process can throw again. A plain copy loses the class and the fields. */
 export type PackedError =

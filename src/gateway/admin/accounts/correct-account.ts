@@ -3,9 +3,9 @@ import { GatewayError } from '../../../domain/errors.ts'
 import { formatId, type Id, type IdPrefix } from '../../../domain/ids.ts'
 import { formatUsd, ZERO, type NanoUsd } from '../../../domain/money.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Charge } from '../../ports/charge.ts'
-import type { Correction, Ledger } from '../../ports/ledger.ts'
-import type { UsageLine } from '../../ports/ledger-reports.ts'
+import type { Charge } from '../../ports/ledger/charge.ts'
+import type { Correction, Ledger } from '../../ports/ledger/ledger.ts'
+import type { UsageLine } from '../../ports/ledger/ledger-reports.ts'
 import { auditOf, type Actor } from '../operator.ts'
 
 type Ports = { readonly ledger: Ledger; readonly newId: () => Id; readonly clock: Clock }

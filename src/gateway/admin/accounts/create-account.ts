@@ -1,7 +1,7 @@
 import type { Account } from '../../../domain/accounts/account.ts'
 import { GatewayError } from '../../../domain/errors.ts'
 import { formatId, type Id } from '../../../domain/ids.ts'
-import type { Accounts } from '../../ports/accounts.ts'
+import type { Accounts } from '../../ports/access/accounts.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { auditOf, type Actor } from '../operator.ts'
 

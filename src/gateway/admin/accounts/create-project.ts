@@ -4,7 +4,7 @@ import { GatewayError } from '../../../domain/errors.ts'
 import { formatId, type Id } from '../../../domain/ids.ts'
 import type { TermsPatch } from '../../../domain/limits/scope.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Projects } from '../../ports/projects.ts'
+import type { Projects } from '../../ports/access/projects.ts'
 import { checkedName } from './create-account.ts'
 import type { Actor } from '../operator.ts'
 

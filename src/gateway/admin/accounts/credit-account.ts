@@ -4,7 +4,7 @@ import { GatewayError } from '../../../domain/errors.ts'
 import { formatId, type Id } from '../../../domain/ids.ts'
 import { formatUsd, usd, type NanoUsd } from '../../../domain/money.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Credit, Ledger } from '../../ports/ledger.ts'
+import type { Credit, Ledger } from '../../ports/ledger/ledger.ts'
 import { auditOf, type Actor } from '../operator.ts'
 
 /** A top-up is money that the customer paid. A grant is given by the operator. */

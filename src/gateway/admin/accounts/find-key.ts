@@ -2,7 +2,7 @@ import type { ApiKey } from '../../../domain/accounts/api-key.ts'
 import { isApiKeyText, KEY_PREFIX_LENGTH } from '../../../domain/accounts/api-key-text.ts'
 import type { KeySecret } from '../../../domain/accounts/key-secrets.ts'
 import { GatewayError } from '../../../domain/errors.ts'
-import type { ApiKeys, KeyName } from '../../ports/api-keys.ts'
+import type { ApiKeys, KeyName } from '../../ports/access/api-keys.ts'
 
 /** Lists show the first characters of a key with this after them. */
 const ELLIPSIS = /(…|\.\.\.)$/

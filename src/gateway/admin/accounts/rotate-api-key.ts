@@ -2,7 +2,7 @@ import type { ApiKey } from '../../../domain/accounts/api-key.ts'
 import { apiKeyPrefix, apiKeyText, KEY_BYTES } from '../../../domain/accounts/api-key-text.ts'
 import { OLD_SECRET_MS_MAX } from '../../../domain/accounts/key-secrets.ts'
 import { GatewayError } from '../../../domain/errors.ts'
-import type { ApiKeys } from '../../ports/api-keys.ts'
+import type { ApiKeys } from '../../ports/access/api-keys.ts'
 import type { Actor } from '../operator.ts'
 
 /** How long the old secret works after a rotation, unless the operator says otherwise. */

@@ -3,7 +3,7 @@ import { formatId, type Id } from '../../../domain/ids.ts'
 import { isMailAddress, MAIL_ADDRESS } from '../../../domain/mail/mail-address.ts'
 import type { MailOutcome } from '../../../domain/mail/mail.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Mailer } from '../../ports/mail.ts'
+import type { Mailer } from '../../ports/events/mail.ts'
 
 export type MailPorts = {
   /** Undefined without `TOLLGATE_SMTP_URL`. */

@@ -3,7 +3,7 @@ import { fakeClock } from '../../../../test/support/fake-clock.ts'
 import { noGuard } from '../../../../test/support/no-guard.ts'
 import { aSqliteStore } from '../../../../test/support/test-store.ts'
 import { turn } from '../../../../test/support/turn.ts'
-import { verifiedParts } from '../../ports/ledger.ts'
+import { verifiedParts } from '../../ports/ledger/ledger.ts'
 import { OperatorChecks } from './verify-books.ts'
 
 const soundAnchor = { problem: undefined, acceptLoss: async () => {} }

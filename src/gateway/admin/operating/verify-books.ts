@@ -3,10 +3,10 @@ import type { AnchorKeeper } from '../../books/anchor-keeper.ts'
 import type { BooksGuard } from '../../books/books-guard.ts'
 import { checkBooks, type CheckResult } from '../../books/check-books.ts'
 import type { SharedChecks } from '../../books/shared-checks.ts'
-import type { Blobs } from '../../ports/blobs.ts'
-import type { AuditLog } from '../../ports/audit.ts'
+import type { Blobs } from '../../ports/media/blobs.ts'
+import type { AuditLog } from '../../ports/access/audit.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Ledger, Problem, VerifiedPart } from '../../ports/ledger.ts'
+import type { Ledger, Problem, VerifiedPart } from '../../ports/ledger/ledger.ts'
 import { auditOf, type Actor } from '../operator.ts'
 
 /** The part of the anchor keeper that the operator can use. */

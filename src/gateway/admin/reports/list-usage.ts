@@ -1,5 +1,5 @@
-import type { Ledger } from '../../ports/ledger.ts'
-import type { RefundLine, UsageLine, UsagePage } from '../../ports/ledger-reports.ts'
+import type { Ledger } from '../../ports/ledger/ledger.ts'
+import type { RefundLine, UsageLine, UsagePage } from '../../ports/ledger/ledger-reports.ts'
 
 /** A charge, or a refund of one. */
 export type UsageEntry = { readonly cursor: string } & (

@@ -1,8 +1,14 @@
 import { addUsd, nanoUsd, subtractUsd, ZERO, type NanoUsd } from '../../../domain/money.ts'
-import type { Accounts } from '../../ports/accounts.ts'
-import type { ApiKeys } from '../../ports/api-keys.ts'
-import type { DayUsage, LedgerReports, LossLine, RefundLine, TimeRange } from '../../ports/ledger-reports.ts'
-import type { Projects } from '../../ports/projects.ts'
+import type { Accounts } from '../../ports/access/accounts.ts'
+import type { ApiKeys } from '../../ports/access/api-keys.ts'
+import type {
+  DayUsage,
+  LedgerReports,
+  LossLine,
+  RefundLine,
+  TimeRange,
+} from '../../ports/ledger/ledger-reports.ts'
+import type { Projects } from '../../ports/access/projects.ts'
 
 /** What margins are grouped by. */
 export const marginGroups = ['model', 'provider', 'account', 'key', 'project', 'day'] as const

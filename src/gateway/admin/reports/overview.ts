@@ -6,9 +6,9 @@ import { addUpRequests, type RequestSums } from '../../../domain/requests/reques
 import type { BooksCheck } from '../../books/books-guard.ts'
 import type { DamagedResults } from '../../media/files/damaged-results.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Jobs } from '../../ports/jobs.ts'
-import type { Ledger } from '../../ports/ledger.ts'
-import type { RequestRecords } from '../../ports/request-records.ts'
+import type { Jobs } from '../../ports/media/jobs.ts'
+import type { Ledger } from '../../ports/ledger/ledger.ts'
+import type { RequestRecords } from '../../ports/requests/request-records.ts'
 import type { CircuitState } from '../../upstreams/upstream-health.ts'
 import { NO_MARGIN, reportMargins, type Margin, type MarginPorts } from './margins.ts'
 

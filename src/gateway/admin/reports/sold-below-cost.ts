@@ -2,7 +2,7 @@ import type { Catalog } from '../../../domain/catalog/catalog.ts'
 import { GatewayError } from '../../../domain/errors.ts'
 import { addUsd, formatUsd, ZERO, type NanoUsd } from '../../../domain/money.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Ledger } from '../../ports/ledger.ts'
+import type { Ledger } from '../../ports/ledger/ledger.ts'
 
 const MS_PER_DAY = 86_400_000
 

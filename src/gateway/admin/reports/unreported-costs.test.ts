@@ -5,7 +5,7 @@ import { aCatalogOf, aDestination } from '../../../../test/support/upstream-rows
 import type { Catalog } from '../../../domain/catalog/catalog.ts'
 import type { ChatModel } from '../../../domain/catalog/model.ts'
 import { usd, ZERO } from '../../../domain/money.ts'
-import type { TextCharge } from '../../ports/charge.ts'
+import type { TextCharge } from '../../ports/ledger/charge.ts'
 import { modelsWithoutCosts } from './unreported-costs.ts'
 
 const SILENT = { tariff: null, cost: ZERO, providerCost: null }

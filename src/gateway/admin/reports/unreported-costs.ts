@@ -1,6 +1,6 @@
 import type { Catalog } from '../../../domain/catalog/catalog.ts'
-import type { Ledger } from '../../ports/ledger.ts'
-import type { UsageLine } from '../../ports/ledger-reports.ts'
+import type { Ledger } from '../../ports/ledger/ledger.ts'
+import type { UsageLine } from '../../ports/ledger/ledger-reports.ts'
 
 /** So many answers in a row without a cost are not an accident. */
 export const ANSWERS_MAX = 20

@@ -5,7 +5,7 @@ import {
   type AdminToken,
 } from '../../../domain/admin/admin-token.ts'
 import { GatewayError } from '../../../domain/errors.ts'
-import type { AdminTokens } from '../../ports/admin-tokens.ts'
+import type { AdminTokens } from '../../ports/access/admin-tokens.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { callerOf, type AdminCaller } from '../operator.ts'
 

@@ -13,7 +13,7 @@ import {
 import { GatewayError } from '../../../domain/errors.ts'
 import { formatId, type Id } from '../../../domain/ids.ts'
 import { formatUsd } from '../../../domain/money.ts'
-import type { AdminTokens } from '../../ports/admin-tokens.ts'
+import type { AdminTokens } from '../../ports/access/admin-tokens.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { checkedName } from '../accounts/create-account.ts'
 import { CREDIT_MAX } from '../accounts/credit-account.ts'

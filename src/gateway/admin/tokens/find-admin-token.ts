@@ -1,7 +1,7 @@
 import { beginsAdminToken, TOKEN_PREFIX_LENGTH } from '../../../domain/accounts/api-key-text.ts'
 import type { AdminToken } from '../../../domain/admin/admin-token.ts'
 import { GatewayError } from '../../../domain/errors.ts'
-import type { AdminTokenName, AdminTokens } from '../../ports/admin-tokens.ts'
+import type { AdminTokenName, AdminTokens } from '../../ports/access/admin-tokens.ts'
 
 /** Lists show the first characters of a token with this after them. */
 const ELLIPSIS = /(…|\.\.\.)$/

@@ -2,7 +2,7 @@ import { isOperatorStaff, type Role, type User, type UserPatch } from '../../../
 import { GatewayError } from '../../../domain/errors.ts'
 import { formatId, type Id } from '../../../domain/ids.ts'
 import { formatUsd, type NanoUsd } from '../../../domain/money.ts'
-import type { Users } from '../../ports/users.ts'
+import type { Users } from '../../ports/access/users.ts'
 import { CREDIT_MAX } from '../accounts/credit-account.ts'
 import { auditOf, type Actor } from '../operator.ts'
 import { checkedEmail, checkedUserName, makeUserLink, type LinkPorts, type NewLink } from './links.ts'

@@ -3,7 +3,7 @@ import { linkMs, type SignInLink, type User } from '../../../domain/admin/user.t
 import { GatewayError } from '../../../domain/errors.ts'
 import { formatId } from '../../../domain/ids.ts'
 import { isMailAddress, MAIL_ADDRESS } from '../../../domain/mail/mail-address.ts'
-import type { SignInLinks } from '../../ports/users.ts'
+import type { SignInLinks } from '../../ports/access/users.ts'
 import { checkedName } from '../accounts/create-account.ts'
 import { auditOf, type Actor } from '../operator.ts'
 import {

@@ -1,6 +1,6 @@
 import { userState, type User } from '../../../domain/admin/user.ts'
 import { GatewayError } from '../../../domain/errors.ts'
-import type { OpenIdAttempt, OpenIdPerson, OpenIdProvider } from '../../ports/sign-in.ts'
+import type { OpenIdAttempt, OpenIdPerson, OpenIdProvider } from '../../ports/access/sign-in.ts'
 import { callerOfUser } from '../operator.ts'
 import { openSession, secretText, type Browser, type SignedIn, type SignInPorts } from './sign-in.ts'
 

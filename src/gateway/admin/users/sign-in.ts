@@ -2,8 +2,8 @@ import { isOperatorStaff, userState, type Session, type User } from '../../../do
 import { GatewayError } from '../../../domain/errors.ts'
 import { formatId, type Id } from '../../../domain/ids.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { OneTimeCodes, Passwords } from '../../ports/sign-in.ts'
-import type { Users, UserSessions } from '../../ports/users.ts'
+import type { OneTimeCodes, Passwords } from '../../ports/access/sign-in.ts'
+import type { Users, UserSessions } from '../../ports/access/users.ts'
 import { auditOf, callerOfUser, type AdminCaller } from '../operator.ts'
 import type { SignInPace, Trier } from './sign-in-pace.ts'
 

@@ -7,7 +7,7 @@ import type { Params } from '../../../domain/jobs/params.ts'
 import { chargeForVideo } from '../../../domain/pricing/charge.ts'
 import { imageNames, videoNames, type MediaBody } from '../../../protocol/media/media-body.ts'
 import { chooseVideoParams, readDuration, type VideoRequest } from '../../../protocol/media/media-requests.ts'
-import type { Jobs } from '../../ports/jobs.ts'
+import type { Jobs } from '../../ports/media/jobs.ts'
 import {
   createJob,
   fieldsInSize,

@@ -1,6 +1,6 @@
 import { isFinal, type Job, type JobInput } from '../../../domain/jobs/job.ts'
 import type { InputName, MediaBody, MediaInput } from '../../../protocol/media/media-body.ts'
-import type { Blobs } from '../../ports/blobs.ts'
+import type { Blobs } from '../../ports/media/blobs.ts'
 import type { JobObserver } from '../observe-jobs.ts'
 
 /** Providers name their files with ids such as UUIDs. A longer text is not an id. */

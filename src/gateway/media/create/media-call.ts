@@ -1,13 +1,13 @@
 import type { Id } from '../../../domain/ids.ts'
 import type { Job, JobState } from '../../../domain/jobs/job.ts'
-import type { RefusedBy } from '../../ports/request-records.ts'
+import type { RefusedBy } from '../../ports/requests/request-records.ts'
 import type { StrictestRates } from '../../../domain/limits/admission.ts'
 import type { Attribution } from '../../../domain/ledger/attribution.ts'
 import type { NanoUsd } from '../../../domain/money.ts'
 import type { MediaBody } from '../../../protocol/media/media-body.ts'
-import type { Authenticated } from '../../ports/api-keys.ts'
-import type { RecordedAttempt } from '../../ports/request-records.ts'
-import type { CallerSignal } from '../../ports/caller-signal.ts'
+import type { Authenticated } from '../../ports/access/api-keys.ts'
+import type { RecordedAttempt } from '../../ports/requests/request-records.ts'
+import type { CallerSignal } from '../../ports/providers/caller-signal.ts'
 import { publicId } from '../job-id.ts'
 
 /** One request of a customer on a media route, read completely but not yet parsed. */

@@ -1,5 +1,5 @@
 import type { Job } from '../../../domain/jobs/job.ts'
-import type { BlobDamage } from '../../ports/blobs.ts'
+import type { BlobDamage } from '../../ports/media/blobs.ts'
 import { jobKey } from '../job-id.ts'
 
 /** Jobs that are kept in memory. The report of an older one is repeated if its result is asked for again. */

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../domain/errors.ts'
 import type { Job, StoredFile } from '../../../domain/jobs/job.ts'
-import type { BlobRange, Blobs, OpenBlob } from '../../ports/blobs.ts'
+import type { BlobRange, Blobs, OpenBlob } from '../../ports/media/blobs.ts'
 import type { DamagedResults, PaidJob } from './damaged-results.ts'
 
 /** A clip, and the job that made it. */

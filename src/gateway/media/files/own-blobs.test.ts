@@ -3,7 +3,7 @@ import { streamOfText } from '../../../../test/support/byte-streams.ts'
 import { aDataFolder } from '../../../../test/support/data-folder.ts'
 import { rejection } from '../../../../test/support/rejection.ts'
 import { openDiskBlobs } from '../../../stores/disk/blobs.ts'
-import { BlobElsewhereError } from '../../ports/blobs.ts'
+import { BlobElsewhereError } from '../../ports/media/blobs.ts'
 import { ownBlobs } from './own-blobs.ts'
 
 test('a file that only another gateway has is out of reach, and not lost', async () => {

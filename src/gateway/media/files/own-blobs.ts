@@ -1,4 +1,4 @@
-import { BlobElsewhereError, type Blobs, type KnownBlob } from '../../ports/blobs.ts'
+import { BlobElsewhereError, type Blobs, type KnownBlob } from '../../ports/media/blobs.ts'
 
 /**
  * The blobs of a node that shares its books with other nodes, but not its disk. A file of a job that this node does not

@@ -3,7 +3,7 @@ import { blobsConform } from '../../../../test/conformance/blobs.ts'
 import { streamOfText, textOf } from '../../../../test/support/byte-streams.ts'
 import { aDataFolder } from '../../../../test/support/data-folder.ts'
 import { openDiskBlobs } from '../../../stores/disk/blobs.ts'
-import type { OpenBlob } from '../../ports/blobs.ts'
+import type { OpenBlob } from '../../ports/media/blobs.ts'
 import { splitBlobs } from './split-blobs.ts'
 
 const UNLIMITED = { bytesMax: 1000 }

@@ -1,4 +1,4 @@
-import type { Blobs, KnownBlob, ListedBlob } from '../../ports/blobs.ts'
+import type { Blobs, KnownBlob, ListedBlob } from '../../ports/media/blobs.ts'
 
 /** The input files of jobs. Every other file of a job is a result. */
 const INPUT = /\/in-\d+$/

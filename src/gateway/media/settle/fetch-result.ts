@@ -1,8 +1,8 @@
 import type { Id } from '../../../domain/ids.ts'
 import type { Job } from '../../../domain/jobs/job.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Jobs } from '../../ports/jobs.ts'
-import type { MediaResult } from '../../ports/media-provider.ts'
+import type { Jobs } from '../../ports/media/jobs.ts'
+import type { MediaResult } from '../../ports/providers/media-provider.ts'
 import { jobKey } from '../job-id.ts'
 import { storeOutputs, type StoreOutputsPorts, type StoredOutputs } from './store-outputs.ts'
 

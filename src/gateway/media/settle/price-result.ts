@@ -3,7 +3,7 @@ import type { Job } from '../../../domain/jobs/job.ts'
 import { ZERO, type NanoUsd } from '../../../domain/money.ts'
 import { chargeForImages, chargeForVideo } from '../../../domain/pricing/charge.ts'
 import { hasTokens, priceOfImageTokens, type ImageTokens } from '../../../domain/pricing/image-tokens.ts'
-import type { Billed } from '../../ports/media-provider.ts'
+import type { Billed } from '../../ports/providers/media-provider.ts'
 
 /** A provider's duration may differ by this much from the clip's own header before the header counts. */
 const DURATION_SLACK_MS = 500

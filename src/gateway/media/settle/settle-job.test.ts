@@ -10,7 +10,7 @@ import { sqlite } from '../../../../test/support/test-store.ts'
 import { EMPTY_CATALOG } from '../../../domain/catalog/catalog.ts'
 import { usd, ZERO } from '../../../domain/money.ts'
 import { openDiskBlobs } from '../../../stores/disk/blobs.ts'
-import type { FetchOutcome } from '../../ports/untrusted-fetch.ts'
+import type { FetchOutcome } from '../../ports/providers/untrusted-fetch.ts'
 import { FETCHES_MAX, FETCH_AGAIN_MS, settleJob } from './settle-job.ts'
 import { NoMediaTries, Slots } from './fetch-result.ts'
 

@@ -8,8 +8,8 @@ import type { Job } from '../../../domain/jobs/job.ts'
 import type { ExtraOutputType } from '../../../domain/jobs/output-types.ts'
 import { base64Output, linkOutput } from '../../../providers/media/result-values.ts'
 import { openDiskBlobs } from '../../../stores/disk/blobs.ts'
-import type { MediaOutput } from '../../ports/media-provider.ts'
-import type { FetchOutcome } from '../../ports/untrusted-fetch.ts'
+import type { MediaOutput } from '../../ports/providers/media-provider.ts'
+import type { FetchOutcome } from '../../ports/providers/untrusted-fetch.ts'
 import { storeOutputs } from './store-outputs.ts'
 
 const media = join(import.meta.dirname, '../../../../test/fixtures/media')

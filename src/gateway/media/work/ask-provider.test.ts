@@ -9,7 +9,7 @@ import { sqlite } from '../../../../test/support/test-store.ts'
 import { EMPTY_CATALOG } from '../../../domain/catalog/catalog.ts'
 import { usd } from '../../../domain/money.ts'
 import { openDiskBlobs } from '../../../stores/disk/blobs.ts'
-import type { PollOutcome } from '../../ports/media-provider.ts'
+import type { PollOutcome } from '../../ports/providers/media-provider.ts'
 import { NoMediaTries, Slots } from '../settle/fetch-result.ts'
 import { watchJob } from './ask-provider.ts'
 

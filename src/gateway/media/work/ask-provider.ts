@@ -1,13 +1,13 @@
 import type { Provider } from '../../../domain/catalog/provider.ts'
 import type { Job } from '../../../domain/jobs/job.ts'
-import { UpstreamIdTakenError } from '../../ports/jobs.ts'
+import { UpstreamIdTakenError } from '../../ports/media/jobs.ts'
 import type {
   AcceptedJob,
   MediaResult,
   PollOutcome,
   RecoverOutcome,
   UnconfirmedJob,
-} from '../../ports/media-provider.ts'
+} from '../../ports/providers/media-provider.ts'
 import { failureText, problemText } from './job-failures.ts'
 import { publicId } from '../job-id.ts'
 import { providerOfJob, type JobProvider } from './provider-of-job.ts'

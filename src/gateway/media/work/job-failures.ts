@@ -1,7 +1,7 @@
 import type { Provider } from '../../../domain/catalog/provider.ts'
 import type { Failure, Job } from '../../../domain/jobs/job.ts'
 import { scrub } from '../../../protocol/scrub.ts'
-import type { Rejection } from '../../ports/media-provider.ts'
+import type { Rejection } from '../../ports/providers/media-provider.ts'
 import { withoutProviderNames } from './provider-names.ts'
 
 /** A provider's text is read up to this length. The next limits are for the parts that the client sees. */

@@ -1,7 +1,7 @@
 import type { Catalog } from '../../../domain/catalog/catalog.ts'
 import type { Provider } from '../../../domain/catalog/provider.ts'
 import type { Job } from '../../../domain/jobs/job.ts'
-import type { MediaProvider } from '../../ports/media-provider.ts'
+import type { MediaProvider } from '../../ports/providers/media-provider.ts'
 
 export type JobProviderPorts = {
   readonly catalog: { current(): Catalog }

@@ -12,7 +12,7 @@ import { EMPTY_CATALOG } from '../../../domain/catalog/catalog.ts'
 import { openDiskBlobs } from '../../../stores/disk/blobs.ts'
 import { inputSpool } from '../../byte-budgets/body-budgets.ts'
 import { NoMediaTries, Slots } from '../settle/fetch-result.ts'
-import type { NewJob } from '../../ports/jobs.ts'
+import type { NewJob } from '../../ports/media/jobs.ts'
 import { submitJob, type SubmitPorts } from './submit-job.ts'
 
 const UNKNOWN_SUBMIT_TTL_MS = 900_000

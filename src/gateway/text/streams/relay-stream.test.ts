@@ -14,7 +14,7 @@ import { parseJsonObject } from '../../../protocol/json/parse-json.ts'
 import { chatDialect } from '../../../protocol/chat/dialect.ts'
 import type { TextStream } from '../../../protocol/text-dialect.ts'
 import { HoldQueue } from '../../admission/hold-queue.ts'
-import type { StreamEnd, UpstreamStream } from '../../ports/text-provider.ts'
+import type { StreamEnd, UpstreamStream } from '../../ports/providers/text-provider.ts'
 import {
   FINISH_BYTES_MAX,
   FINISH_WITHIN_MS,

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../domain/errors.ts'
 import type { StreamCharge, StreamReading } from '../../../protocol/text-dialect.ts'
-import type { StreamEnd } from '../../ports/text-provider.ts'
+import type { StreamEnd } from '../../ports/providers/text-provider.ts'
 import type { AttemptRecord } from '../../upstreams/attempt-result.ts'
 import type { AdmittedRequest } from '../admit-text.ts'
 import { meterUsage, providerBillOf, settleText, type SettleTextPorts } from '../settle-text.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { fakeClock } from '../../../../test/support/fake-clock.ts'
-import type { UpstreamStream } from '../../ports/text-provider.ts'
+import type { UpstreamStream } from '../../ports/providers/text-provider.ts'
 import { SILENCE, WatchedUpstream } from './watched-upstream.ts'
 
 const HI = new TextEncoder().encode('hi')

@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.ts'
-import type { StreamEnd, UpstreamStream } from '../../ports/text-provider.ts'
+import type { StreamEnd, UpstreamStream } from '../../ports/providers/text-provider.ts'
 import type { Bytes } from '../../../protocol/bytes.ts'
 
 /** Given by a read instead of a piece when it is time for a heartbeat, or when the read is interrupted. */

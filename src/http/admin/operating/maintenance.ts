@@ -8,10 +8,10 @@ import {
   type EndedCheck,
   type RunningCheck,
 } from '../../../gateway/admin/operating/verify-books.ts'
-import type { AuditFilter } from '../../../gateway/ports/audit.ts'
+import type { AuditFilter } from '../../../gateway/ports/access/audit.ts'
 import type { CheckResult } from '../../../gateway/books/check-books.ts'
-import { verifiedParts, type Problem } from '../../../gateway/ports/ledger.ts'
-import type { JobsPass } from '../../../gateway/ports/reconcile.ts'
+import { verifiedParts, type Problem } from '../../../gateway/ports/ledger/ledger.ts'
+import type { JobsPass } from '../../../gateway/ports/ledger/reconcile.ts'
 import { pageOf, readTimeRange, rowsBefore } from '../../list-query.ts'
 import type { BufferedReply } from '../../request-context.ts'
 import { optionalTextField, readFields, textField, wrongField, type Fields } from '../body.ts'

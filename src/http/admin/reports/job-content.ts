@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../domain/errors.ts'
 import type { Job, StoredFile } from '../../../domain/jobs/job.ts'
 import { publicId } from '../../../gateway/media/job-id.ts'
-import type { BlobRange, OpenBlob } from '../../../gateway/ports/blobs.ts'
+import type { BlobRange, OpenBlob } from '../../../gateway/ports/media/blobs.ts'
 import { fileReply } from '../../media/clip-reply.ts'
 import type { HttpReply } from '../../request-context.ts'
 import type { AdminCall } from '../call.ts'

@@ -8,7 +8,7 @@ import {
   reportMargins,
   type Margin,
 } from '../../../gateway/admin/reports/margins.ts'
-import type { ChargeSums, NetTotals } from '../../../gateway/ports/ledger-reports.ts'
+import type { ChargeSums, NetTotals } from '../../../gateway/ports/ledger/ledger-reports.ts'
 import { readDayRange } from '../../list-query.ts'
 import type { BufferedReply } from '../../request-context.ts'
 import { accountOf } from '../accounts/accounts.ts'

@@ -6,7 +6,7 @@ import {
   type ReportGroup,
 } from '../../../domain/requests/request-report.ts'
 import { MS_PER_HOUR, instant } from '../../../domain/time.ts'
-import type { TimeRange } from '../../../gateway/ports/ledger-reports.ts'
+import type { TimeRange } from '../../../gateway/ports/ledger/ledger-reports.ts'
 import { readDayRange, readPage, readTimeRange, refuseUnknown, wrongParameter } from '../../list-query.ts'
 import type { BufferedReply } from '../../request-context.ts'
 import { adminReply, type AdminCall } from '../call.ts'

@@ -1,7 +1,12 @@
 import { formatId } from '../../../domain/ids.ts'
 import { formatUsd, subtractUsd, ZERO } from '../../../domain/money.ts'
 import { listUsage as listEntries, type UsageEntry } from '../../../gateway/admin/reports/list-usage.ts'
-import type { LossLine, NetTotals, RefundLine, UsageLine } from '../../../gateway/ports/ledger-reports.ts'
+import type {
+  LossLine,
+  NetTotals,
+  RefundLine,
+  UsageLine,
+} from '../../../gateway/ports/ledger/ledger-reports.ts'
 import {
   groupedUsage,
   isGrouped,

@@ -1,4 +1,4 @@
-import { verifiedParts } from '../../../gateway/ports/ledger.ts'
+import { verifiedParts } from '../../../gateway/ports/ledger/ledger.ts'
 import { NOTE_LENGTH_MAX } from '../../admin/money-fields.ts'
 import { attributionMembers, chargeExample, chargeMembers, projectOfKey } from '../account.ts'
 import { bodyOf, ok, pageParameters, timeRangeParameters, usageParameters, type Paths } from '../operation.ts'

@@ -2,7 +2,7 @@ import { bodyOf, ok, timeRangeParameters, type Parameter, type Paths } from '../
 import { nameWithout } from './accounts.ts'
 import { operatorSums, operatorSumsExample } from './margins.ts'
 import { termChanges, termMembers, termsExample } from '../limits.ts'
-import { usageGrains } from '../../../gateway/ports/projects.ts'
+import { usageGrains } from '../../../gateway/ports/access/projects.ts'
 import {
   about,
   closed,

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../gateway/ports/clock.ts'
-import type { MediaOutput, PollOutcome } from '../../../gateway/ports/media-provider.ts'
+import type { MediaOutput, PollOutcome } from '../../../gateway/ports/providers/media-provider.ts'
 import type { Renderer } from './renderer.ts'
 import type { SandboxJob } from './sandbox-jobs.ts'
 

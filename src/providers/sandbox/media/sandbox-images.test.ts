@@ -3,7 +3,7 @@ import { PNG } from 'pngjs'
 import { fakeClock } from '../../../../test/support/fake-clock.ts'
 import { accepted, aSubmitCall } from '../../../../test/support/media-calls.ts'
 import { sandboxProvider } from '../../../../test/support/media-providers.ts'
-import type { MediaResult, SubmitCall } from '../../../gateway/ports/media-provider.ts'
+import type { MediaResult, SubmitCall } from '../../../gateway/ports/providers/media-provider.ts'
 import { sandboxMedia } from './sandbox-media.ts'
 
 const clock = fakeClock()

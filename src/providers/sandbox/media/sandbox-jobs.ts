@@ -1,7 +1,7 @@
 import type { JobKind } from '../../../domain/jobs/job.ts'
 import type { Params } from '../../../domain/jobs/params.ts'
 import type { Clock } from '../../../gateway/ports/clock.ts'
-import type { SubmitCall } from '../../../gateway/ports/media-provider.ts'
+import type { SubmitCall } from '../../../gateway/ports/providers/media-provider.ts'
 import { hash32 } from '../seeded-random.ts'
 import { clipRatio, imageSize } from './base-clips.ts'
 import type { MediaDirectives } from './directives.ts'

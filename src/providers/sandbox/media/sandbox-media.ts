@@ -4,7 +4,7 @@ import type {
   PollOutcome,
   Rejection,
   SubmitOutcome,
-} from '../../../gateway/ports/media-provider.ts'
+} from '../../../gateway/ports/providers/media-provider.ts'
 import { clipSize, imageSize } from './base-clips.ts'
 import { readDirectives, type MediaDirectives } from './directives.ts'
 import { newJob, sandboxJobs } from './sandbox-jobs.ts'

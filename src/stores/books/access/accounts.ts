@@ -10,7 +10,7 @@ import {
 } from '../../../domain/accounts/account.ts'
 import { GatewayError } from '../../../domain/errors.ts'
 import { addUsd, formatUsd } from '../../../domain/money.ts'
-import type { AccountPage, Accounts, Editor } from '../../../gateway/ports/accounts.ts'
+import type { AccountPage, Accounts, Editor } from '../../../gateway/ports/access/accounts.ts'
 import { accountsTable } from '../rows/access-tables.ts'
 import { accountFrom, switchesFrom, type AccountRow } from '../rows/account-rows.ts'
 import type { SqlValue } from '../rows/canonical.ts'

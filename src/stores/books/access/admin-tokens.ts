@@ -1,7 +1,11 @@
 import type { AdminToken, DayGrants } from '../../../domain/admin/admin-token.ts'
 import { GatewayError } from '../../../domain/errors.ts'
-import type { Editor } from '../../../gateway/ports/accounts.ts'
-import type { AdminTokenName, AdminTokens, NewAdminToken } from '../../../gateway/ports/admin-tokens.ts'
+import type { Editor } from '../../../gateway/ports/access/accounts.ts'
+import type {
+  AdminTokenName,
+  AdminTokens,
+  NewAdminToken,
+} from '../../../gateway/ports/access/admin-tokens.ts'
 import { adminTokensTable } from '../rows/access-tables.ts'
 import { adminTokenFrom, adminTokenRow, type AdminTokenRow } from '../rows/admin-token-rows.ts'
 import { cursorOf, pageOf, readCursor } from '../cursors.ts'

@@ -9,9 +9,15 @@ import {
 import { writeKeySettings } from '../../../domain/accounts/key-settings.ts'
 import { GatewayError } from '../../../domain/errors.ts'
 import { patchLimits } from '../../../domain/limits/limits-row.ts'
-import type { Editor } from '../../../gateway/ports/accounts.ts'
-import type { ApiKeys, Authenticated, KeyName, KeyPage, OwnedKey } from '../../../gateway/ports/api-keys.ts'
-import type { Audit } from '../../../gateway/ports/audit.ts'
+import type { Editor } from '../../../gateway/ports/access/accounts.ts'
+import type {
+  ApiKeys,
+  Authenticated,
+  KeyName,
+  KeyPage,
+  OwnedKey,
+} from '../../../gateway/ports/access/api-keys.ts'
+import type { Audit } from '../../../gateway/ports/access/audit.ts'
 import { apiKeysTable, keySecretsTable } from '../rows/access-tables.ts'
 import type { ApiKeyRow, ProjectRow } from '../rows/account-rows.ts'
 import { cursorOf, pageOf, readCursor, ROW_ID_MAX } from '../cursors.ts'

@@ -1,4 +1,4 @@
-import type { Audit, AuditFilter, AuditLog } from '../../../gateway/ports/audit.ts'
+import type { Audit, AuditFilter, AuditLog } from '../../../gateway/ports/access/audit.ts'
 import { auditTable } from '../rows/access-tables.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
 import { all, first, insert, type StepRunner, type Step } from '../steps.ts'

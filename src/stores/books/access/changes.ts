@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../../domain/money.ts'
-import type { Audit } from '../../../gateway/ports/audit.ts'
+import type { Audit } from '../../../gateway/ports/access/audit.ts'
 import type { BalanceAlerts } from '../events/balance-alerts.ts'
 import type { JobAlerts } from '../events/job-alerts.ts'
 import type { MailRecipients } from '../events/mail-recipients.ts'

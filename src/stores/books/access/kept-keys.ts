@@ -1,4 +1,4 @@
-import type { Authenticated } from '../../../gateway/ports/api-keys.ts'
+import type { Authenticated } from '../../../gateway/ports/access/api-keys.ts'
 import {
   accountFrom,
   projectFrom,

@@ -6,7 +6,7 @@ import {
   type NewKeyDefaults,
   type NewKeyDefaultsPatch,
 } from '../../../domain/accounts/key-defaults.ts'
-import type { KeyDefaults } from '../../../gateway/ports/key-defaults.ts'
+import type { KeyDefaults } from '../../../gateway/ports/access/key-defaults.ts'
 import { first, run, type StepRunner, type Step } from '../steps.ts'
 import { appendAudit } from './audit-log.ts'
 import type { AuditedChange } from './changes.ts'

@@ -19,7 +19,7 @@ import {
   type ScopeOwner,
   type Terms,
 } from '../../../domain/limits/scope.ts'
-import type { LimitOwner } from '../../../gateway/ports/limits.ts'
+import type { LimitOwner } from '../../../gateway/ports/ledger/limits.ts'
 import { all, booksOf, run, type Step } from '../steps.ts'
 import type { AuditedChange } from './changes.ts'
 import { refuseClosed } from './closed-accounts.ts'

@@ -1,5 +1,5 @@
 import type { Project } from '../../../domain/accounts/project.ts'
-import type { Projects, ProjectUsage, UsageGrain } from '../../../gateway/ports/projects.ts'
+import type { Projects, ProjectUsage, UsageGrain } from '../../../gateway/ports/access/projects.ts'
 import { all, type StepRunner, type Step } from '../steps.ts'
 import { addSums, ALL_SUMS, chargeSumsFrom, type UsageSumsRow } from '../usage/usage-days.ts'
 import { notAddedUp } from './limit-changes.ts'

@@ -5,8 +5,8 @@ import {
   type ProjectPatch,
 } from '../../../domain/accounts/project.ts'
 import { GatewayError } from '../../../domain/errors.ts'
-import type { Editor } from '../../../gateway/ports/accounts.ts'
-import type { Projects, ProjectUsage } from '../../../gateway/ports/projects.ts'
+import type { Editor } from '../../../gateway/ports/access/accounts.ts'
+import type { Projects, ProjectUsage } from '../../../gateway/ports/access/projects.ts'
 import { projectsTable } from '../rows/access-tables.ts'
 import { projectFrom, type ProjectRow } from '../rows/account-rows.ts'
 import { all, first, insert, run, type StepRunner, type Step } from '../steps.ts'

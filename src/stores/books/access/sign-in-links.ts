@@ -1,5 +1,5 @@
 import type { SignInLink, User } from '../../../domain/admin/user.ts'
-import type { SignInLinks } from '../../../gateway/ports/users.ts'
+import type { SignInLinks } from '../../../gateway/ports/access/users.ts'
 import { userFrom, type UserRow } from '../rows/user-rows.ts'
 import { first, run, type StepRunner, type Step } from '../steps.ts'
 import { appendAudit } from './audit-log.ts'

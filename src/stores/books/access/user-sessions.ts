@@ -6,8 +6,8 @@ import {
   type User,
 } from '../../../domain/admin/user.ts'
 import { GatewayError } from '../../../domain/errors.ts'
-import type { Editor } from '../../../gateway/ports/accounts.ts'
-import type { NewSession, UserSessions } from '../../../gateway/ports/users.ts'
+import type { Editor } from '../../../gateway/ports/access/accounts.ts'
+import type { NewSession, UserSessions } from '../../../gateway/ports/access/users.ts'
 import { sessionFrom, userFrom, type SessionRow, type UserRow } from '../rows/user-rows.ts'
 import { all, first, run, type StepRunner, type Step } from '../steps.ts'
 import { appendAudit } from './audit-log.ts'

@@ -7,7 +7,7 @@ import {
 } from '../../../domain/catalog/catalog-changes.ts'
 import { GatewayError } from '../../../domain/errors.ts'
 import type { CatalogRevision, RowVersion } from '../../../gateway/ports/catalog.ts'
-import type { Page } from '../../../gateway/ports/ledger-reports.ts'
+import type { Page } from '../../../gateway/ports/ledger/ledger-reports.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { all, first, type Step } from '../steps.ts'

@@ -11,7 +11,7 @@ import { decodeModel, encodeModel } from '../../../domain/catalog/rows/model-row
 import { decodePriceList, encodePriceList } from '../../../domain/catalog/rows/price-list-row.ts'
 import { problemSentence, type Checked } from '../../../domain/catalog/rows/problem.ts'
 import { decodeStoredProvider, encodeProvider } from '../../../domain/catalog/rows/provider-row.ts'
-import type { Audit } from '../../../gateway/ports/audit.ts'
+import type { Audit } from '../../../gateway/ports/access/audit.ts'
 import type { SqlValue } from '../rows/canonical.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { all, first, run, type Step } from '../steps.ts'

@@ -3,14 +3,14 @@ import type { Catalog, CatalogSettings } from '../../../domain/catalog/catalog.t
 import type { AnyModelSettings } from '../../../domain/catalog/model.ts'
 import type { PriceList } from '../../../domain/catalog/price-list.ts'
 import type { ProviderSettings } from '../../../domain/catalog/provider.ts'
-import type { Audit } from '../../../gateway/ports/audit.ts'
+import type { Audit } from '../../../gateway/ports/access/audit.ts'
 import type {
   CatalogRevision,
   CatalogStore,
   CheckChange,
   RowVersion,
 } from '../../../gateway/ports/catalog.ts'
-import type { Page } from '../../../gateway/ports/ledger-reports.ts'
+import type { Page } from '../../../gateway/ports/ledger/ledger-reports.ts'
 import { appendAudit } from '../access/audit-log.ts'
 import type { Hashes } from '../rows/commit-rows.ts'
 import { all, type StepRunner, type Step } from '../steps.ts'

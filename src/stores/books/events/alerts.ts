@@ -4,7 +4,7 @@ import {
   type ProviderNews,
   type ToldProvider,
 } from '../../../domain/webhooks/provider-alert.ts'
-import type { Alerts } from '../../../gateway/ports/alerts.ts'
+import type { Alerts } from '../../../gateway/ports/events/alerts.ts'
 import { all, run, type StepRunner, type Step } from '../steps.ts'
 import type { Events } from './events.ts'
 

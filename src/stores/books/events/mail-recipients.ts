@@ -1,6 +1,6 @@
 import { hasRoom, mailDay } from '../../../domain/mail/mail.ts'
 import type { EventType } from '../../../domain/webhooks/event.ts'
-import type { MailSettings } from '../../../gateway/ports/mail.ts'
+import type { MailSettings } from '../../../gateway/ports/events/mail.ts'
 import { all, first, run, takeLock, type Step } from '../steps.ts'
 import { newEventId } from '../rows/webhook-rows.ts'
 import { readMailSettings, type MailRecipient, type Receivers } from './receivers.ts'

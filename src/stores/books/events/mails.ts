@@ -1,5 +1,5 @@
 import { afterMailAttempt, mailDayBegin } from '../../../domain/mail/mail.ts'
-import type { DueMail, Mail, MailQueue, MailSettings } from '../../../gateway/ports/mail.ts'
+import type { DueMail, Mail, MailQueue, MailSettings } from '../../../gateway/ports/events/mail.ts'
 import { cursorOf, pageOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
 import { mailMessageFrom, type MailMessageRow } from '../rows/mail-rows.ts'
 import { all, first, run, type StepRunner, type Step } from '../steps.ts'

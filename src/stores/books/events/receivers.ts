@@ -1,6 +1,6 @@
 import { isForOperators } from '../../../domain/mail/mail.ts'
 import { eventTypes, type EventType, type NewEvent } from '../../../domain/webhooks/event.ts'
-import type { MailSettings } from '../../../gateway/ports/mail.ts'
+import type { MailSettings } from '../../../gateway/ports/events/mail.ts'
 import { all, first, type Step } from '../steps.ts'
 import { eventsFrom } from '../rows/webhook-rows.ts'
 

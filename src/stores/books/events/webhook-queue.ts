@@ -1,5 +1,5 @@
 import { afterAttempt, type Attempt } from '../../../domain/webhooks/webhook.ts'
-import type { DueMessage, WebhookQueue } from '../../../gateway/ports/webhooks.ts'
+import type { DueMessage, WebhookQueue } from '../../../gateway/ports/events/webhooks.ts'
 import { appendAudit } from '../access/audit-log.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { all, first, run, type StepRunner, type Step } from '../steps.ts'

@@ -8,7 +8,7 @@ import {
 } from '../../../../test/support/job-builders.ts'
 import { NOW } from '../../../../test/support/ledger-builders.ts'
 import { formatUsd, usd } from '../../../domain/money.ts'
-import { UpstreamIdTakenError } from '../../../gateway/ports/jobs.ts'
+import { UpstreamIdTakenError } from '../../../gateway/ports/media/jobs.ts'
 import { decideCreation, decideJob, type JobCommand } from './decide-job.ts'
 import { jobFrom, newJobRow, type JobProgress, type JobRow } from './job-rows.ts'
 

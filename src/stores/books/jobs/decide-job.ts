@@ -5,8 +5,8 @@ import { losing } from '../../../domain/ledger/attempt.ts'
 import { attributionOf } from '../../../domain/ledger/attribution.ts'
 import type { Movement } from '../../../domain/ledger/post.ts'
 import type { NanoUsd } from '../../../domain/money.ts'
-import type { Charge } from '../../../gateway/ports/charge.ts'
-import type { Hold } from '../../../gateway/ports/ledger.ts'
+import type { Charge } from '../../../gateway/ports/ledger/charge.ts'
+import type { Hold } from '../../../gateway/ports/ledger/ledger.ts'
 import {
   UpstreamIdTakenError,
   type AcceptedSubmission,
@@ -18,7 +18,7 @@ import {
   type LostSubmission,
   type NewJob,
   type NotedPoll,
-} from '../../../gateway/ports/jobs.ts'
+} from '../../../gateway/ports/media/jobs.ts'
 import { jobFrom, newJobRow, type JobProgress, type JobRow } from './job-rows.ts'
 
 /** The rows that a store reads before a step of a job. */

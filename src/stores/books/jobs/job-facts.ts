@@ -1,4 +1,4 @@
-import type { NewJob } from '../../../gateway/ports/jobs.ts'
+import type { NewJob } from '../../../gateway/ports/media/jobs.ts'
 import type { JobProgress, JobRow } from './job-rows.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Id } from '../../../domain/ids.ts'
 import type { OpenState } from '../../../domain/jobs/job.ts'
-import type { JobPage, Jobs, JobWork, ProviderWork } from '../../../gateway/ports/jobs.ts'
+import type { JobPage, Jobs, JobWork, ProviderWork } from '../../../gateway/ports/media/jobs.ts'
 import type { SqlValue } from '../rows/canonical.ts'
 import { cursorOf, pageOf, readCursor, ROW_ID_MAX } from '../cursors.ts'
 import { all, run, type Step } from '../steps.ts'

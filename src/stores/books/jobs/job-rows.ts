@@ -11,7 +11,7 @@ import type {
 } from '../../../domain/jobs/job.ts'
 import { nanoUsd } from '../../../domain/money.ts'
 import type { ImageTariff, VideoTariff } from '../../../domain/pricing/tariff.ts'
-import type { NewJob } from '../../../gateway/ports/jobs.ts'
+import type { NewJob } from '../../../gateway/ports/media/jobs.ts'
 import { attributionColumns, attributionFrom, type AttributionColumns } from '../rows/attribution-columns.ts'
 
 /** The columns of a job that never change. Commit hashes cover them. */

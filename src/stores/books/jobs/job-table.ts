@@ -1,6 +1,6 @@
 import { formatId, type Id } from '../../../domain/ids.ts'
 import { KEY_TTL_MS, type JobState } from '../../../domain/jobs/job.ts'
-import type { JobEvent, NewJob } from '../../../gateway/ports/jobs.ts'
+import type { JobEvent, NewJob } from '../../../gateway/ports/media/jobs.ts'
 import { all, first, insert, run, type Step } from '../steps.ts'
 import { jobEventsTable, jobsTable } from '../rows/work-tables.ts'
 import { factsOf, progressColumns, type HashText } from './job-facts.ts'

@@ -1,5 +1,5 @@
 import { mayBecome, type AttemptState } from '../../../domain/ledger/attempt.ts'
-import type { Attempt, AttemptId, Attempts, Bill } from '../../../gateway/ports/attempts.ts'
+import type { Attempt, AttemptId, Attempts, Bill } from '../../../gateway/ports/ledger/attempts.ts'
 import { attemptRow } from '../rows/attempt-rows.ts'
 import { all, END_OF_WORK, first, insert, type StepRunner, type Step } from '../steps.ts'
 import { usageColumns } from '../rows/usage-columns.ts'

@@ -1,6 +1,6 @@
 import type { Id } from '../../../domain/ids.ts'
 import { ZERO } from '../../../domain/money.ts'
-import type { Charge } from '../../../gateway/ports/charge.ts'
+import type { Charge } from '../../../gateway/ports/ledger/charge.ts'
 import { chargeRow, type ChargeBooking, type ChargedRow } from '../rows/charge-rows.ts'
 import { chargesTable } from '../rows/money-tables.ts'
 import type { StepBooks } from '../rows/operation-rows.ts'

@@ -1,5 +1,5 @@
-import type { AttemptId } from '../../../gateway/ports/attempts.ts'
-import type { Compensated } from '../../../gateway/ports/ledger.ts'
+import type { AttemptId } from '../../../gateway/ports/ledger/attempts.ts'
+import type { Compensated } from '../../../gateway/ports/ledger/ledger.ts'
 import { compensateAttempt, nameOfAttempt, type AttemptRow } from '../rows/attempt-rows.ts'
 import { all, booksOf, first, type Step } from '../steps.ts'
 import type { Charges } from './charges.ts'

@@ -1,6 +1,6 @@
 import { formatId, type Id } from '../../../domain/ids.ts'
-import type { Audit } from '../../../gateway/ports/audit.ts'
-import type { Correction, Debit, Refund } from '../../../gateway/ports/ledger.ts'
+import type { Audit } from '../../../gateway/ports/access/audit.ts'
+import type { Correction, Debit, Refund } from '../../../gateway/ports/ledger/ledger.ts'
 import { appendAudit } from '../access/audit-log.ts'
 import {
   newDebit,

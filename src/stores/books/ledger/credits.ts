@@ -1,5 +1,5 @@
 import { creditEvent, type NewEvent } from '../../../domain/webhooks/event.ts'
-import type { Credit } from '../../../gateway/ports/ledger.ts'
+import type { Credit } from '../../../gateway/ports/ledger/ledger.ts'
 import { appendAudit } from '../access/audit-log.ts'
 import { latestGrants } from '../access/day-grants.ts'
 import { newCredit, repeatedCredit, type CreditRequest, type CreditRow } from '../rows/credit-rows.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { NO_BALANCES } from '../../../domain/ledger/books.ts'
 import { nanoUsd, ZERO } from '../../../domain/money.ts'
-import type { Charge } from '../../../gateway/ports/charge.ts'
-import type { Hold } from '../../../gateway/ports/ledger.ts'
+import type { Charge } from '../../../gateway/ports/ledger/charge.ts'
+import type { Hold } from '../../../gateway/ports/ledger/ledger.ts'
 import {
   captureMediaHold,
   captureTextHold,

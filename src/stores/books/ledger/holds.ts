@@ -12,8 +12,8 @@ import {
   type HoldTerms,
 } from '../../../domain/ledger/hold.ts'
 import { addUsd, nanoUsd, type NanoUsd } from '../../../domain/money.ts'
-import type { Captured, Hold, HoldDemand, HoldOutcome } from '../../../gateway/ports/ledger.ts'
-import type { Charge } from '../../../gateway/ports/charge.ts'
+import type { Captured, Hold, HoldDemand, HoldOutcome } from '../../../gateway/ports/ledger/ledger.ts'
+import type { Charge } from '../../../gateway/ports/ledger/charge.ts'
 import { repeatedCapture, type ChargeBooking, type ChargedRow } from '../rows/charge-rows.ts'
 import type { holdsTable } from '../rows/money-tables.ts'
 import type { NewRow } from '../rows/hashed-table.ts'

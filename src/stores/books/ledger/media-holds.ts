@@ -1,6 +1,6 @@
 import { formatId } from '../../../domain/ids.ts'
-import type { Captured, Hold, HoldOutcome } from '../../../gateway/ports/ledger.ts'
-import type { Charge } from '../../../gateway/ports/charge.ts'
+import type { Captured, Hold, HoldOutcome } from '../../../gateway/ports/ledger/ledger.ts'
+import type { Charge } from '../../../gateway/ports/ledger/charge.ts'
 import {
   captureMediaHold,
   freeMediaHold,

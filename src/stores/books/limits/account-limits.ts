@@ -8,8 +8,8 @@ import { currentSpend } from '../../../domain/limits/periods.ts'
 import { budgetPeriods, kindWithModel, type Scope, type Terms } from '../../../domain/limits/scope.ts'
 import type { Demand, ScopeUsage } from '../../../domain/limits/scope-usage.ts'
 import { addUsd } from '../../../domain/money.ts'
-import type { HoldDemand } from '../../../gateway/ports/ledger.ts'
-import type { BudgetStatus, Limited, LimitOwner, ReadOutcome } from '../../../gateway/ports/limits.ts'
+import type { HoldDemand } from '../../../gateway/ports/ledger/ledger.ts'
+import type { BudgetStatus, Limited, LimitOwner, ReadOutcome } from '../../../gateway/ports/ledger/limits.ts'
 import { ownerOf } from '../access/limit-changes.ts'
 
 /** The part of a request in the limits of its scopes, with its key and model. */

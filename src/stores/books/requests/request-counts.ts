@@ -10,7 +10,7 @@ import type {
   RecordBatch,
   RecordedRequest,
   RequestReportQuery,
-} from '../../../gateway/ports/request-records.ts'
+} from '../../../gateway/ports/requests/request-records.ts'
 
 /**
  * The counts of requests, by day and, for all requests together, by hour. Each record of a batch is added to five of

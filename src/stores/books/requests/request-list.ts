@@ -1,4 +1,8 @@
-import type { RequestPage, RequestQuery, RequestSort } from '../../../gateway/ports/request-records.ts'
+import type {
+  RequestPage,
+  RequestQuery,
+  RequestSort,
+} from '../../../gateway/ports/requests/request-records.ts'
 import { pageOf, ROW_ID_MAX, unknownCursor } from '../cursors.ts'
 import { recordedRequestOf, type StoredRequestRow } from './request-rows.ts'
 

@@ -1,5 +1,9 @@
 import { nanoUsd, type NanoUsd } from '../../../domain/money.ts'
-import type { RecordedAttempt, RecordedRequest, RefusedBy } from '../../../gateway/ports/request-records.ts'
+import type {
+  RecordedAttempt,
+  RecordedRequest,
+  RefusedBy,
+} from '../../../gateway/ports/requests/request-records.ts'
 import type { CountedRequest } from './request-counts.ts'
 
 /** A column of the table, with its type in SQLite and its value for a record. */

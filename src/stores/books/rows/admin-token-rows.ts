@@ -1,6 +1,6 @@
 import { adminScopes, type AdminScope, type AdminToken } from '../../../domain/admin/admin-token.ts'
 import { nanoUsd } from '../../../domain/money.ts'
-import type { NewAdminToken } from '../../../gateway/ports/admin-tokens.ts'
+import type { NewAdminToken } from '../../../gateway/ports/access/admin-tokens.ts'
 import type { adminTokensTable } from './access-tables.ts'
 import type { NewRow } from './hashed-table.ts'
 

@@ -1,6 +1,6 @@
 import type { ImageTokens } from '../../../domain/pricing/image-tokens.ts'
 import { NO_USAGE, type Usage } from '../../../domain/pricing/usage.ts'
-import type { Charge } from '../../../gateway/ports/charge.ts'
+import type { Charge } from '../../../gateway/ports/ledger/charge.ts'
 
 /** The columns of a usage, in any table that has them. */
 export type UsageColumns = {

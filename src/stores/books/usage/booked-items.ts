@@ -9,7 +9,7 @@ import type {
   BookedHold,
   BookedItem,
   BookedItems,
-} from '../../../gateway/ports/booked-items.ts'
+} from '../../../gateway/ports/ledger/booked-items.ts'
 import { nanoUsdOrNull, usageLineFrom, type ChargeRow } from '../rows/charge-rows.ts'
 import { all, first, type StepRunner, type Step } from '../steps.ts'
 import { usageFrom, type UsageColumns } from '../rows/usage-columns.ts'

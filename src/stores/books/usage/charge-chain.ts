@@ -1,4 +1,4 @@
-import type { TimeRange } from '../../../gateway/ports/ledger-reports.ts'
+import type { TimeRange } from '../../../gateway/ports/ledger/ledger-reports.ts'
 import type { ChargeRow } from '../rows/charge-rows.ts'
 import { all, type StepRunner, type Step } from '../steps.ts'
 import { noBooks } from '../ledger/holds.ts'

@@ -1,5 +1,5 @@
 import { nanoUsd } from '../../../domain/money.ts'
-import type { DayUsage } from '../../../gateway/ports/ledger-reports.ts'
+import type { DayUsage } from '../../../gateway/ports/ledger/ledger-reports.ts'
 import { notAddedUp } from '../access/limit-changes.ts'
 import type { UsageSource } from '../access/project-usage.ts'
 import { all, type Step } from '../steps.ts'

@@ -1,4 +1,4 @@
-import type { LedgerReports } from '../../../gateway/ports/ledger-reports.ts'
+import type { LedgerReports } from '../../../gateway/ports/ledger/ledger-reports.ts'
 import type { UsageSource } from '../access/project-usage.ts'
 import type { StepRunner } from '../steps.ts'
 import { GroupSums } from './usage-groups.ts'

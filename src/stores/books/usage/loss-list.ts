@@ -1,7 +1,7 @@
 import type { FailureReason, JobKind } from '../../../domain/jobs/job.ts'
 import type { AttemptState } from '../../../domain/ledger/attempt.ts'
 import { nanoUsd, ZERO, type NanoUsd } from '../../../domain/money.ts'
-import type { LossLine, LossPage } from '../../../gateway/ports/ledger-reports.ts'
+import type { LossLine, LossPage } from '../../../gateway/ports/ledger/ledger-reports.ts'
 import { nanoUsdOrNull } from '../rows/charge-rows.ts'
 import { ROW_ID_MAX, unknownCursor } from '../cursors.ts'
 import { priceOfRow } from '../rows/tariff-rows.ts'

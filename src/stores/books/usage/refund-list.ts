@@ -1,6 +1,11 @@
 import { nanoUsd, type NanoUsd } from '../../../domain/money.ts'
 import { isOf } from '../../../domain/ledger/attribution.ts'
-import type { GroupedUsage, RefundLine, TimeRange, UsagePage } from '../../../gateway/ports/ledger-reports.ts'
+import type {
+  GroupedUsage,
+  RefundLine,
+  TimeRange,
+  UsagePage,
+} from '../../../gateway/ports/ledger/ledger-reports.ts'
 import { attributionFrom, type AttributionColumns } from '../rows/attribution-columns.ts'
 import { readTimedCursor, ROW_ID_MAX, timedCursorOf } from '../cursors.ts'
 import type { GroupSums } from './usage-groups.ts'

@@ -1,7 +1,7 @@
 import { addUsd, nanoUsd, ZERO, type NanoUsd } from '../../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../../domain/pricing/usage.ts'
-import type { Charge } from '../../../gateway/ports/charge.ts'
-import type { ChargeSums, OperatorSums, UsageTotals } from '../../../gateway/ports/ledger-reports.ts'
+import type { Charge } from '../../../gateway/ports/ledger/charge.ts'
+import type { ChargeSums, OperatorSums, UsageTotals } from '../../../gateway/ports/ledger/ledger-reports.ts'
 import type { SqlValue } from '../rows/canonical.ts'
 import { usageFrom, usageOfCharge, type UsageColumns } from '../rows/usage-columns.ts'
 

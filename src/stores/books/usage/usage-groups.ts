@@ -6,7 +6,7 @@ import type {
   NetTotals,
   UsageGroup,
   UsageGroups,
-} from '../../../gateway/ports/ledger-reports.ts'
+} from '../../../gateway/ports/ledger/ledger-reports.ts'
 import { addSums, NO_SUMS } from './usage-days.ts'
 
 type Asked = Pick<GroupedUsage, 'grouping' | 'matching' | 'limit' | 'after'>

@@ -6,7 +6,7 @@ import type {
   TimeRange,
   UsageLine,
   UsagePage,
-} from '../../../gateway/ports/ledger-reports.ts'
+} from '../../../gateway/ports/ledger/ledger-reports.ts'
 import type { UsageSource } from '../access/project-usage.ts'
 import { attributedFrom, type AttributedColumns } from '../rows/attribution-columns.ts'
 import { usageLineFrom, type ChargeRow } from '../rows/charge-rows.ts'

@@ -1,7 +1,7 @@
 import { formatId } from '../../../domain/ids.ts'
 import { jobIdPrefix, type JobKind, type StoredFile } from '../../../domain/jobs/job.ts'
 import { describeUsd, formatUsd, nanoUsd } from '../../../domain/money.ts'
-import { BlobsUnavailableError, type Blobs } from '../../../gateway/ports/blobs.ts'
+import { BlobsUnavailableError, type Blobs } from '../../../gateway/ports/media/blobs.ts'
 import { first, type StepRunner } from '../steps.ts'
 import type { Finding, Message } from './findings.ts'
 import { inPieces } from './in-pieces.ts'

@@ -1,4 +1,4 @@
-import type { Affected, Problem } from '../../../gateway/ports/ledger.ts'
+import type { Affected, Problem } from '../../../gateway/ports/ledger/ledger.ts'
 import type { HashText } from '../jobs/job-facts.ts'
 
 /** More problems would not help the operator. */

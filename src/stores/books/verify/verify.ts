@@ -1,6 +1,6 @@
 import { formatId } from '../../../domain/ids.ts'
 import { jobIdPrefix, type JobKind } from '../../../domain/jobs/job.ts'
-import { verifiedParts, type VerifiedPart } from '../../../gateway/ports/ledger.ts'
+import { verifiedParts, type VerifiedPart } from '../../../gateway/ports/ledger/ledger.ts'
 import type { Hashes } from '../rows/commit-rows.ts'
 import type { HashText } from '../jobs/job-facts.ts'
 import { all, first, type StepRunner, type Step } from '../steps.ts'

@@ -4,7 +4,7 @@ import { Authority } from '../../../../test/support/certificates.ts'
 import { anEmptyDatabase } from '../../../../test/support/postgres/databases.ts'
 import { runServer } from '../../../../test/support/postgres/run-server.ts'
 import { rejection } from '../../../../test/support/rejection.ts'
-import type { DatabaseServer } from '../../../gateway/ports/database-server.ts'
+import type { DatabaseServer } from '../../../gateway/ports/nodes/database-server.ts'
 import { clientOptions, connections, requireSafeDatabase } from './database.ts'
 
 const server = await runServer()

@@ -1,6 +1,6 @@
 import { SQL } from 'bun'
 import { readFileSync } from 'node:fs'
-import type { DatabaseServer } from '../../../gateway/ports/database-server.ts'
+import type { DatabaseServer } from '../../../gateway/ports/nodes/database-server.ts'
 
 /** The oldest major version that the store runs on. */
 const MAJOR_MIN = 15

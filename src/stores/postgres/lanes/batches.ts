@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../domain/errors.ts'
-import type { Hold } from '../../../gateway/ports/ledger.ts'
+import type { Hold } from '../../../gateway/ports/ledger/ledger.ts'
 import type { TextHoldTerms } from '../../books/ledger/holds.ts'
 import type { WriteOptions } from '../../books/steps.ts'
 import { notRecorded, storeClosing, tooManyWaiting, WAITING_MAX } from '../../books/store-errors.ts'

@@ -1,5 +1,5 @@
 import type { Anchor, ChainEnd } from '../../../domain/ledger/anchor.ts'
-import type { CommitChains } from '../../../gateway/ports/anchor.ts'
+import type { CommitChains } from '../../../gateway/ports/ledger/anchor.ts'
 import { flushed } from './lane.ts'
 import type { ReadQuery } from '../database/reads.ts'
 

@@ -1,5 +1,5 @@
 import { idNumber } from '../../../domain/ids.ts'
-import type { Hold } from '../../../gateway/ports/ledger.ts'
+import type { Hold } from '../../../gateway/ports/ledger/ledger.ts'
 import type { TextHoldTerms } from '../../books/ledger/holds.ts'
 import type { AskedCharge, ChargeAnswer, HoldAnswer } from './post.ts'
 import type { Work } from './step-writes.ts'

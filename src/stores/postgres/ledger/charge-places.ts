@@ -1,4 +1,4 @@
-import type { TimeRange } from '../../../gateway/ports/ledger-reports.ts'
+import type { TimeRange } from '../../../gateway/ports/ledger/ledger-reports.ts'
 import type { ChargeRow } from '../../books/rows/charge-rows.ts'
 import { all, first, type Step } from '../../books/steps.ts'
 import { DAYS_AFTER, latestChargeOf, type ChargePlaces } from '../../books/usage/charge-chain.ts'

@@ -1,7 +1,7 @@
 import type { SQL } from 'bun'
 import { sumsIn } from '../../../domain/ledger/books.ts'
 import { addUsd, nanoUsd, subtractUsd } from '../../../domain/money.ts'
-import type { Balance, Ledger } from '../../../gateway/ports/ledger.ts'
+import type { Balance, Ledger } from '../../../gateway/ports/ledger/ledger.ts'
 import type { LimitUsage } from '../../books/access/limit-changes.ts'
 import { ledgerOf, type ClockedOwner, type HoldLedger } from '../../books/ledger/ledger.ts'
 import type { MoneySteps } from '../../books/ledger/money-steps.ts'

@@ -1,7 +1,7 @@
 import { admitRead } from '../../../domain/limits/admission.ts'
 import { ZERO } from '../../../domain/money.ts'
 import type { Clock } from '../../../gateway/ports/clock.ts'
-import type { Limited, Limits } from '../../../gateway/ports/limits.ts'
+import type { Limited, Limits } from '../../../gateway/ports/ledger/limits.ts'
 import { limitTerms, ownerOf } from '../../books/access/limit-changes.ts'
 import {
   AccountLimits,

@@ -1,6 +1,6 @@
 import { admit } from '../../../domain/limits/admission.ts'
-import type { Charge } from '../../../gateway/ports/charge.ts'
-import type { ReadOutcome } from '../../../gateway/ports/limits.ts'
+import type { Charge } from '../../../gateway/ports/ledger/charge.ts'
+import type { ReadOutcome } from '../../../gateway/ports/ledger/limits.ts'
 import { ZERO, type NanoUsd } from '../../../domain/money.ts'
 import { AccountLimits, outcomeOf, type ScopedDemand, UNLIMITED } from '../../books/limits/account-limits.ts'
 import { first, run, type Step } from '../../books/steps.ts'

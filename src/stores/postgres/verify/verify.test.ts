@@ -1,7 +1,7 @@
 import type { SQL } from 'bun'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../../test/support/fake-clock.ts'
-import { BlobElsewhereError } from '../../../gateway/ports/blobs.ts'
+import { BlobElsewhereError } from '../../../gateway/ports/media/blobs.ts'
 import { aJob, jobIn } from '../../../../test/support/job-builders.ts'
 import {
   aBill,
@@ -22,7 +22,7 @@ import { aNode } from '../../../../test/support/postgres/store-kind.ts'
 import { bothAfterEdits } from '../../../../test/support/postgres/edited-books.ts'
 import type { TestStore } from '../../../../test/support/test-store.ts'
 import { usd } from '../../../domain/money.ts'
-import type { Verification } from '../../../gateway/ports/ledger.ts'
+import type { Verification } from '../../../gateway/ports/ledger/ledger.ts'
 import { connections } from '../database/database.ts'
 
 const server = await runServer()

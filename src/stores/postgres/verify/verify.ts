@@ -1,6 +1,6 @@
 import type { SQL } from 'bun'
-import { BlobElsewhereError, type Blobs } from '../../../gateway/ports/blobs.ts'
-import type { Verification } from '../../../gateway/ports/ledger.ts'
+import { BlobElsewhereError, type Blobs } from '../../../gateway/ports/media/blobs.ts'
+import type { Verification } from '../../../gateway/ports/ledger/ledger.ts'
 import type { StepRunner } from '../../books/steps.ts'
 import { checkResults } from '../../books/verify/check-results.ts'
 import { checksOfRows, Verifying, type OnPart } from '../../books/verify/verify.ts'

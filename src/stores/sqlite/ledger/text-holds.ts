@@ -4,8 +4,8 @@ import type { HoldKind } from '../../../domain/ledger/books.ts'
 import { canHold, requireFittingCharge } from '../../../domain/ledger/hold.ts'
 import { addUsd, subtractUsd, ZERO, type NanoUsd } from '../../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../../domain/pricing/usage.ts'
-import type { Captured, Hold, HoldOutcome } from '../../../gateway/ports/ledger.ts'
-import type { Charge } from '../../../gateway/ports/charge.ts'
+import type { Captured, Hold, HoldOutcome } from '../../../gateway/ports/ledger/ledger.ts'
+import type { Charge } from '../../../gateway/ports/ledger/charge.ts'
 import { repeatedCapture } from '../../books/rows/charge-rows.ts'
 import {
   anotherHold,

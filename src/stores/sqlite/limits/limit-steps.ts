@@ -12,7 +12,7 @@ import {
 } from '../../../domain/limits/scope-usage.ts'
 import { addUsd, ZERO, type NanoUsd } from '../../../domain/money.ts'
 import { budgetNews, withNews } from '../../../domain/webhooks/budget-alert.ts'
-import type { BudgetStatus, Limited, LimitOwner, ReadOutcome } from '../../../gateway/ports/limits.ts'
+import type { BudgetStatus, Limited, LimitOwner, ReadOutcome } from '../../../gateway/ports/ledger/limits.ts'
 import { BudgetAlerts } from '../../books/events/budget-alerts.ts'
 import type { Events } from '../../books/events/events.ts'
 import type { AccountBooks } from '../ledger/account-books.ts'

@@ -1,4 +1,4 @@
-import type { Limits } from '../../../gateway/ports/limits.ts'
+import type { Limits } from '../../../gateway/ports/ledger/limits.ts'
 import { limitTerms } from '../../books/access/limit-changes.ts'
 import type { StepRunner } from '../../books/steps.ts'
 import type { HoldOwner } from '../ledger/hold-owner.ts'

@@ -5,7 +5,7 @@ import type {
   RequestPage,
   RequestReport,
   RequestRecordStore,
-} from '../../../gateway/ports/request-records.ts'
+} from '../../../gateway/ports/requests/request-records.ts'
 import { countedRefusals, tokensOf } from '../../books/requests/request-counts.ts'
 import { readRequestCursor } from '../../books/requests/request-list.ts'
 import { RequestReads } from '../../books/requests/request-reads.ts'

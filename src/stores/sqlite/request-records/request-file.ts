@@ -7,7 +7,7 @@ import type {
   RequestQuery,
   RequestReport,
   RequestReportQuery,
-} from '../../../gateway/ports/request-records.ts'
+} from '../../../gateway/ports/requests/request-records.ts'
 import {
   COUNT_COLUMNS,
   countQuery,

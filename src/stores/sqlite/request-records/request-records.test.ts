@@ -9,7 +9,7 @@ import {
 } from '../../../../test/conformance/request-records.ts'
 import { aDataFolder } from '../../../../test/support/data-folder.ts'
 import type { GatewayError } from '../../../domain/errors.ts'
-import type { RecordedRequest, RequestRecordStore } from '../../../gateway/ports/request-records.ts'
+import type { RecordedRequest, RequestRecordStore } from '../../../gateway/ports/requests/request-records.ts'
 import { openRequestStore } from './open-request-store.ts'
 import { removeRequestFile } from './request-file.ts'
 

@@ -1,4 +1,4 @@
-import type { RequestQuery, RequestReportQuery } from '../../../gateway/ports/request-records.ts'
+import type { RequestQuery, RequestReportQuery } from '../../../gateway/ports/requests/request-records.ts'
 import { RequestFile, type RequestFileBounds } from './request-file.ts'
 import { countsOf, type CountedRefusals } from '../../books/requests/request-counts.ts'
 import { countedRequestOf, type RequestValues } from '../../books/requests/request-rows.ts'

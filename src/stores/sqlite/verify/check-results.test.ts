@@ -5,7 +5,7 @@ import { tamper } from '../../../../test/support/tamper.ts'
 import { aSqliteStore } from '../../../../test/support/test-store.ts'
 import { describeUsd, formatUsd, subtractUsd, usd, type NanoUsd } from '../../../domain/money.ts'
 import { publicId } from '../../../gateway/media/job-id.ts'
-import { BlobsUnavailableError, type BlobDamage } from '../../../gateway/ports/blobs.ts'
+import { BlobsUnavailableError, type BlobDamage } from '../../../gateway/ports/media/blobs.ts'
 
 type Damage = BlobDamage | undefined
 

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
-import type { Blobs } from '../../../gateway/ports/blobs.ts'
-import type { Verification } from '../../../gateway/ports/ledger.ts'
+import type { Blobs } from '../../../gateway/ports/media/blobs.ts'
+import type { Verification } from '../../../gateway/ports/ledger/ledger.ts'
 import type { Finding } from '../../books/verify/findings.ts'
 import { checkResults } from '../../books/verify/check-results.ts'
 import { checksOfRows, Verifying, type OnPart, type Reader } from '../../books/verify/verify.ts'

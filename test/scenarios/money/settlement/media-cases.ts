@@ -1,5 +1,5 @@
 import type { JobKind } from '../../../../src/domain/jobs/job.ts'
-import type { MediaResult, SubmitOutcome } from '../../../../src/gateway/ports/media-provider.ts'
+import type { MediaResult, SubmitOutcome } from '../../../../src/gateway/ports/providers/media-provider.ts'
 import type { ScriptedMedia } from '../../../support/scripted-media.ts'
 import { aClip } from '../../../support/scripted-media.ts'
 import { tinyMp4 } from '../../../support/tiny-mp4.ts'

@@ -1,7 +1,11 @@
 import type { MediaKind } from '../../../../src/domain/catalog/provider.ts'
 import type { JobKind } from '../../../../src/domain/jobs/job.ts'
 import type { Clock } from '../../../../src/gateway/ports/clock.ts'
-import type { AcceptedJob, MediaProvider, SubmitCall } from '../../../../src/gateway/ports/media-provider.ts'
+import type {
+  AcceptedJob,
+  MediaProvider,
+  SubmitCall,
+} from '../../../../src/gateway/ports/providers/media-provider.ts'
 import type { SendMedia, MediaRequest } from '../../../../src/providers/media/media-http.ts'
 import type { SecretOf } from '../../../../src/providers/http/address.ts'
 import { fakeClock } from '../../fake-clock.ts'

@@ -1,7 +1,7 @@
 import type { MediaKind } from '../../../../src/domain/catalog/provider.ts'
 import type { JobKind } from '../../../../src/domain/jobs/job.ts'
 import type { Clock } from '../../../../src/gateway/ports/clock.ts'
-import type { MediaProvider } from '../../../../src/gateway/ports/media-provider.ts'
+import type { MediaProvider } from '../../../../src/gateway/ports/providers/media-provider.ts'
 import type { SendMedia } from '../../../../src/providers/media/media-http.ts'
 import type { SecretOf } from '../../../../src/providers/http/address.ts'
 import { KEY_UNDER_TEST, type MediaFault, type MediaUnderTest } from '../../../conformance/media-provider.ts'

@@ -1,5 +1,5 @@
 import { describeUsd, nanoUsd } from '../../../../domain/money.ts'
-import type { UsageTotals } from '../../../../gateway/ports/ledger-reports.ts'
+import type { UsageTotals } from '../../../../gateway/ports/ledger/ledger-reports.ts'
 import {
   addTotals,
   dayOf,

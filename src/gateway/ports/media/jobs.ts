@@ -6,12 +6,12 @@ import type {
   JobState,
   OpenState,
   StoredFile,
-} from '../../domain/jobs/job.ts'
-import type { Id } from '../../domain/ids.ts'
-import type { StrictestRates } from '../../domain/limits/admission.ts'
-import type { NanoUsd } from '../../domain/money.ts'
-import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
-import type { HoldOutcome } from './ledger.ts'
+} from '../../../domain/jobs/job.ts'
+import type { Id } from '../../../domain/ids.ts'
+import type { StrictestRates } from '../../../domain/limits/admission.ts'
+import type { NanoUsd } from '../../../domain/money.ts'
+import type { ImageTokens } from '../../../domain/pricing/image-tokens.ts'
+import type { HoldOutcome } from '../ledger/ledger.ts'
 
 /**
  * Media jobs and their money. Each method is one atomic, durable step: the job's state, its hold, the entries and the

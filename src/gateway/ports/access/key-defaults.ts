@@ -1,4 +1,4 @@
-import type { NewKeyDefaults, NewKeyDefaultsPatch } from '../../domain/accounts/key-defaults.ts'
+import type { NewKeyDefaults, NewKeyDefaultsPatch } from '../../../domain/accounts/key-defaults.ts'
 import type { Editor } from './accounts.ts'
 
 /**

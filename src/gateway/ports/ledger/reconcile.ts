@@ -1,4 +1,4 @@
-import type { NanoUsd } from '../../domain/money.ts'
+import type { NanoUsd } from '../../../domain/money.ts'
 
 /** Settles a bounded batch of each kind of unfinished work. Rejects if the store cannot be read. */
 export type Reconcile = () => Promise<ReconcilerPass>

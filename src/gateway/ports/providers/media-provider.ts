@@ -1,8 +1,8 @@
-import type { Provider } from '../../domain/catalog/provider.ts'
-import type { JobKind, JobRequest } from '../../domain/jobs/job.ts'
-import type { Params, Size } from '../../domain/jobs/params.ts'
-import type { NanoUsd } from '../../domain/money.ts'
-import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
+import type { Provider } from '../../../domain/catalog/provider.ts'
+import type { JobKind, JobRequest } from '../../../domain/jobs/job.ts'
+import type { Params, Size } from '../../../domain/jobs/params.ts'
+import type { NanoUsd } from '../../../domain/money.ts'
+import type { ImageTokens } from '../../../domain/pricing/image-tokens.ts'
 import type { ByteStream } from './byte-stream.ts'
 
 /**

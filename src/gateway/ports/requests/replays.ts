@@ -1,4 +1,4 @@
-import type { Id } from '../../domain/ids.ts'
+import type { Id } from '../../../domain/ids.ts'
 
 /** The request that an answer was made for, and that paid for it. */
 export type FirstRequest = {

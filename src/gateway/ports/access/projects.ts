@@ -1,7 +1,7 @@
-import type { Project, ProjectPatch } from '../../domain/accounts/project.ts'
-import type { TermsPatch } from '../../domain/limits/scope.ts'
+import type { Project, ProjectPatch } from '../../../domain/accounts/project.ts'
+import type { TermsPatch } from '../../../domain/limits/scope.ts'
 import type { Editor } from './accounts.ts'
-import type { ChargeSums } from './ledger-reports.ts'
+import type { ChargeSums } from '../ledger/ledger-reports.ts'
 
 /** What the sums of a report are grouped by. */
 export const usageGrains = ['day', 'model', 'key'] as const

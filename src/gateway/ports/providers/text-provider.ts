@@ -1,4 +1,4 @@
-import type { Provider, TextRoute } from '../../domain/catalog/provider.ts'
+import type { Provider, TextRoute } from '../../../domain/catalog/provider.ts'
 import type { ByteStream } from './byte-stream.ts'
 import type { CallerSignal } from './caller-signal.ts'
 

@@ -1,5 +1,5 @@
-import type { Provider, ProviderKind } from '../../domain/catalog/provider.ts'
-import type { JobKind } from '../../domain/jobs/job.ts'
+import type { Provider, ProviderKind } from '../../../domain/catalog/provider.ts'
+import type { JobKind } from '../../../domain/jobs/job.ts'
 import type { MediaProvider } from './media-provider.ts'
 import type { TextProvider } from './text-provider.ts'
 

@@ -1,5 +1,5 @@
-import type { Identity, Session, SignInLink, User, UserPatch } from '../../domain/admin/user.ts'
-import type { DayGrants } from '../../domain/admin/admin-token.ts'
+import type { Identity, Session, SignInLink, User, UserPatch } from '../../../domain/admin/user.ts'
+import type { DayGrants } from '../../../domain/admin/admin-token.ts'
 import type { Editor } from './accounts.ts'
 import type { Audit } from './audit.ts'
 

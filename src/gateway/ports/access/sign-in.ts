@@ -1,4 +1,4 @@
-import type { Identity } from '../../domain/admin/user.ts'
+import type { Identity } from '../../../domain/admin/user.ts'
 
 /** Hashes passwords. That takes much time and memory on purpose, so only a few are hashed at once. */
 export interface Passwords {

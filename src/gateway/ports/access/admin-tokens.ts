@@ -1,4 +1,4 @@
-import type { AdminRights, AdminToken, DayGrants } from '../../domain/admin/admin-token.ts'
+import type { AdminRights, AdminToken, DayGrants } from '../../../domain/admin/admin-token.ts'
 import type { Editor } from './accounts.ts'
 import type { Audit } from './audit.ts'
 

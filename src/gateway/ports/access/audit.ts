@@ -1,4 +1,4 @@
-import type { TimeRange } from './ledger-reports.ts'
+import type { TimeRange } from '../ledger/ledger-reports.ts'
 
 /** A line of the audit log. It is written in the same transaction as the change that it records. */
 export type Audit = {

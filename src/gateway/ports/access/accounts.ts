@@ -1,4 +1,4 @@
-import type { Account, AccountPatch } from '../../domain/accounts/account.ts'
+import type { Account, AccountPatch } from '../../../domain/accounts/account.ts'
 import type { Audit } from './audit.ts'
 
 /** The accounts of customers. */

@@ -1,4 +1,4 @@
-import type { ProviderNews, ToldProvider } from '../../domain/webhooks/provider-alert.ts'
+import type { ProviderNews, ToldProvider } from '../../../domain/webhooks/provider-alert.ts'
 
 /**
  * Events that follow from time or from calls, and not from a change of the store. Each is recorded with what was told.

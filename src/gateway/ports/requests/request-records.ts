@@ -1,8 +1,13 @@
-import { rateLimits, type BudgetPeriod, type RateLimit, type ScopeKind } from '../../domain/limits/scope.ts'
-import type { NanoUsd } from '../../domain/money.ts'
-import type { Usage } from '../../domain/pricing/usage.ts'
-import type { ReportGroup, RequestSums } from '../../domain/requests/request-report.ts'
-import type { TimeRange } from './ledger-reports.ts'
+import {
+  rateLimits,
+  type BudgetPeriod,
+  type RateLimit,
+  type ScopeKind,
+} from '../../../domain/limits/scope.ts'
+import type { NanoUsd } from '../../../domain/money.ts'
+import type { Usage } from '../../../domain/pricing/usage.ts'
+import type { ReportGroup, RequestSums } from '../../../domain/requests/request-report.ts'
+import type { TimeRange } from '../ledger/ledger-reports.ts'
 
 /**
  * One billable request, as it is kept after its reply has ended. It has no prompt, answer, header or message of an

@@ -1,8 +1,8 @@
-import type { Id } from '../../domain/ids.ts'
-import type { Attribution } from '../../domain/ledger/attribution.ts'
-import type { NanoUsd } from '../../domain/money.ts'
-import type { TextTariff } from '../../domain/pricing/tariff.ts'
-import type { Usage } from '../../domain/pricing/usage.ts'
+import type { Id } from '../../../domain/ids.ts'
+import type { Attribution } from '../../../domain/ledger/attribution.ts'
+import type { NanoUsd } from '../../../domain/money.ts'
+import type { TextTariff } from '../../../domain/pricing/tariff.ts'
+import type { Usage } from '../../../domain/pricing/usage.ts'
 
 /**
  * Calls to upstreams whose answer did not reach the client. Their states and transitions are in

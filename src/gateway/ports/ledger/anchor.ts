@@ -1,4 +1,4 @@
-import type { Anchor, ChainEnd } from '../../domain/ledger/anchor.ts'
+import type { Anchor, ChainEnd } from '../../../domain/ledger/anchor.ts'
 
 /**
  * A small file outside of the database, which names the last commit of each chain. It shows whether the database lost

@@ -1,12 +1,12 @@
-import type { NewEvent } from '../../domain/webhooks/event.ts'
+import type { NewEvent } from '../../../domain/webhooks/event.ts'
 import type {
   Attempt,
   MessageState,
   Webhook,
   WebhookMessage,
   WebhookPatch,
-} from '../../domain/webhooks/webhook.ts'
-import type { Editor } from './accounts.ts'
+} from '../../../domain/webhooks/webhook.ts'
+import type { Editor } from '../access/accounts.ts'
 
 /** Webhooks, their messages, and events that no other port records. Secrets are encrypted at rest. */
 export interface Webhooks {

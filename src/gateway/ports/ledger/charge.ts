@@ -1,8 +1,8 @@
-import type { Attribution } from '../../domain/ledger/attribution.ts'
-import type { NanoUsd } from '../../domain/money.ts'
-import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
-import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
-import type { ImageTariff, TextTariff, VideoTariff } from '../../domain/pricing/tariff.ts'
+import type { Attribution } from '../../../domain/ledger/attribution.ts'
+import type { NanoUsd } from '../../../domain/money.ts'
+import type { Provenance, Usage } from '../../../domain/pricing/usage.ts'
+import type { ImageTokens } from '../../../domain/pricing/image-tokens.ts'
+import type { ImageTariff, TextTariff, VideoTariff } from '../../../domain/pricing/tariff.ts'
 
 /** A charge as it is recorded: with its frozen tariff, it can be recomputed without current prices. */
 export type Charge = TextCharge | ImagesCharge | VideoCharge

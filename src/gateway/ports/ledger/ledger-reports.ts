@@ -1,10 +1,14 @@
-import type { FailureReason, JobKind } from '../../domain/jobs/job.ts'
-import type { AttemptState } from '../../domain/ledger/attempt.ts'
-import type { Attribution, AttributionFilter, AttributionGrouping } from '../../domain/ledger/attribution.ts'
-import type { OperationKind } from '../../domain/ledger/operation.ts'
-import type { Id } from '../../domain/ids.ts'
-import type { NanoUsd } from '../../domain/money.ts'
-import type { CallerSignal } from './caller-signal.ts'
+import type { FailureReason, JobKind } from '../../../domain/jobs/job.ts'
+import type { AttemptState } from '../../../domain/ledger/attempt.ts'
+import type {
+  Attribution,
+  AttributionFilter,
+  AttributionGrouping,
+} from '../../../domain/ledger/attribution.ts'
+import type { OperationKind } from '../../../domain/ledger/operation.ts'
+import type { Id } from '../../../domain/ids.ts'
+import type { NanoUsd } from '../../../domain/money.ts'
+import type { CallerSignal } from '../providers/caller-signal.ts'
 import type { Charge } from './charge.ts'
 
 /** What the books say: statements, usage, losses and refunds, as lists and as sums. Nothing here changes the books. */

@@ -1,7 +1,7 @@
-import type { LimitRefusal, StrictestRates } from '../../domain/limits/admission.ts'
-import type { LimitTerms } from '../../domain/limits/limits-row.ts'
-import type { BudgetPeriod } from '../../domain/limits/scope.ts'
-import type { NanoUsd } from '../../domain/money.ts'
+import type { LimitRefusal, StrictestRates } from '../../../domain/limits/admission.ts'
+import type { LimitTerms } from '../../../domain/limits/limits-row.ts'
+import type { BudgetPeriod } from '../../../domain/limits/scope.ts'
+import type { NanoUsd } from '../../../domain/money.ts'
 
 /** An account, one of its projects, or one of its keys. */
 export type LimitOwner = {

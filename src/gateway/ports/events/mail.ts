@@ -1,4 +1,4 @@
-import type { MailBounds, MailMessage, MailOutcome, MailState } from '../../domain/mail/mail.ts'
+import type { MailBounds, MailMessage, MailOutcome, MailState } from '../../../domain/mail/mail.ts'
 
 /** A mail server, from `TOLLGATE_SMTP_URL`. */
 export type SmtpServer = {

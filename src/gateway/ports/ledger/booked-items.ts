@@ -1,8 +1,8 @@
-import type { Id } from '../../domain/ids.ts'
-import type { AttemptState } from '../../domain/ledger/attempt.ts'
-import type { HoldKind } from '../../domain/ledger/books.ts'
-import type { NanoUsd } from '../../domain/money.ts'
-import type { Usage } from '../../domain/pricing/usage.ts'
+import type { Id } from '../../../domain/ids.ts'
+import type { AttemptState } from '../../../domain/ledger/attempt.ts'
+import type { HoldKind } from '../../../domain/ledger/books.ts'
+import type { NanoUsd } from '../../../domain/money.ts'
+import type { Usage } from '../../../domain/pricing/usage.ts'
 import type { UsageLine } from './ledger-reports.ts'
 
 /** Finds in the books what is under one id, so that a request can be explained. */
