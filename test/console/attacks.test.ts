@@ -1,7 +1,13 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
-import { PASSWORD, settled, startConsole, type ConsoleGateway } from './support/console-gateway.ts'
+import {
+  acceptInvitation,
+  PASSWORD,
+  settled,
+  startConsole,
+  type ConsoleGateway,
+} from './support/console-gateway.ts'
 
 const started = await startConsole()
 afterAll(() => started?.stop())
@@ -61,9 +67,7 @@ describe.skipIf(started === undefined)('the console', () => {
     const context = await browser.newContext()
     const page = await context.newPage()
 
-    await page.goto(`${proxy.url}/gateway/console/${new URL(link).hash}`)
-    await page.getByLabel('New password').fill(PASSWORD)
-    await page.getByRole('button', { name: 'Accept and sign in' }).click()
+    await acceptInvitation(page, `${proxy.url}/gateway/console/${new URL(link).hash}`)
     await page.getByRole('link', { name: 'Users' }).click()
     await page.getByRole('cell').getByRole('link', { name: 'Ada' }).click()
     await page.getByRole('heading', { level: 1, name: 'Ada' }).waitFor()

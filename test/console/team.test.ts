@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { Secret, TOTP } from 'otpauth'
 import { expectAccessible, expectAccessibleInLooks } from './support/accessibility.ts'
 import {
+  acceptInvitation,
   PASSWORD,
   ROLES,
   settled,
@@ -28,9 +29,7 @@ describe.skipIf(started === undefined)('users and the own profile', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click()
     const link = await page.getByRole('dialog', { name: 'Send this link' }).locator('code').textContent()
     const guest = await newPage()
-    await guest.goto(link!)
-    await guest.getByLabel('New password').fill('a long enough password')
-    await guest.getByRole('button', { name: 'Accept and sign in' }).click()
+    await acceptInvitation(guest, link!, { password: 'a long enough password' })
     await guest.getByRole('navigation', { name: 'Main' }).waitFor()
     await visit(guest, 'profile')
 
@@ -95,10 +94,10 @@ describe.skipIf(started === undefined)('users and the own profile', () => {
       name: 'Gone',
       role: 'viewer',
     })
-    await page.goto(link)
-    await page.getByLabel('New password').fill(PASSWORD)
-    await page.getByRole('button', { name: 'Accept and sign in' }).click()
+    await acceptInvitation(page, link)
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    // A call that is refused leads there too, before the click.
+    await settled(page)
     await page.context().clearCookies()
 
     await page.getByRole('button', { name: 'Sign out' }).click()
@@ -185,9 +184,7 @@ describe.skipIf(started === undefined)('users and the own profile', () => {
       role: 'support',
     })
     const reader = await newPage()
-    await reader.goto(link)
-    await reader.getByLabel('New password').fill(PASSWORD)
-    await reader.getByRole('button', { name: 'Accept and sign in' }).click()
+    await acceptInvitation(reader, link)
     await reader.getByRole('navigation', { name: 'Main' }).waitFor()
     await visit(reader, `accounts/${id}`)
     expect(await reader.locator('.page-head').getByRole('button').count()).toBe(0)
@@ -219,10 +216,7 @@ describe.skipIf(started === undefined)('users and the own profile', () => {
     const email = 'codes@example.com'
     const { link } = await gateway.admin<{ link: string }>('POST', 'users', { email, role: 'viewer' })
     const page = await newPage()
-    await page.goto(link)
-    await page.getByLabel('Your name').fill('Grace')
-    await page.getByLabel('New password').fill(PASSWORD)
-    await page.getByRole('button', { name: 'Accept and sign in' }).click()
+    await acceptInvitation(page, link, { name: 'Grace' })
     await page.getByRole('link', { name: 'Profile' }).click()
 
     await page.getByRole('button', { name: 'Set up' }).click()

@@ -109,6 +109,22 @@ export async function visit(page: Page, path: string): Promise<void> {
   await settled(page)
 }
 
+/**
+ * Opens the link of an invitation, chooses a password and signs in. The form moves the focus to the name when it is
+ * shown, and text for the password that arrives then would go to the name.
+ */
+export async function acceptInvitation(
+  page: Page,
+  link: string,
+  { name, password = PASSWORD }: { readonly name?: string; readonly password?: string } = {},
+): Promise<void> {
+  await page.goto(link)
+  await page.locator('[name="name"]:focus').waitFor()
+  if (name !== undefined) await page.getByLabel('Your name').fill(name)
+  await page.getByLabel('New password').fill(password)
+  await page.getByRole('button', { name: 'Accept and sign in' }).click()
+}
+
 export const NOT_FOUND = 'Page not found'
 
 /** Goes to a page that exists as a link does, which takes a third of the time of loading it. */
