@@ -1,7 +1,7 @@
 #!/bin/sh
 # npm test: installs what is missing, then runs all checks and tests. `npm test -- FILTER…` runs the matching tests.
 # All tests run in three processes, each of which keeps its servers and modules from one file to the next. Tests wait
-# for time limits, commits and other processes a third of their time, so that two processes leave two cores idle.
+# for time limits, commits and other processes a fifth of their time, so that two processes leave cores idle.
 set -eu
 cd "$(dirname -- "$0")/.."
 bun=$(node scripts/install.mjs all)

@@ -9,7 +9,7 @@
 import { anAccount, aCharge, hold } from '../../test/support/ledger-builders.ts'
 import { aDatabase } from '../../test/support/postgres/databases.ts'
 import { PostgresServer } from '../../test/support/postgres/server.ts'
-import { aNode } from '../../test/support/postgres/store-kind.ts'
+import { aNode } from '../../test/support/postgres/a-node.ts'
 import { usd } from '../../src/domain/money.ts'
 import { systemClock } from '../../src/app/system-clock.ts'
 import { median } from '../statistics.ts'

@@ -22,7 +22,7 @@ import {
 } from '../support/ledger-builders.ts'
 import { aDatabase } from '../support/postgres/databases.ts'
 import { runServer } from '../support/postgres/run-server.ts'
-import { aNode } from '../support/postgres/store-kind.ts'
+import { aNode } from '../support/postgres/a-node.ts'
 
 const server = await runServer()
 const ends: (() => Promise<unknown>)[] = []

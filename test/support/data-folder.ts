@@ -2,6 +2,7 @@ import { spawn } from 'bun'
 import { mkdtempSync, readdirSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isRunning } from './child-program.ts'
 
 const PREFIX = 'tollgate-test-'
 
@@ -41,12 +42,4 @@ function sweep(parent: string): void {
   })
   if (left.length > 0)
     spawn(['rm', '-rf', ...left], { cwd: parent, stdio: ['ignore', 'ignore', 'ignore'] }).unref()
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }

@@ -1,6 +1,7 @@
 import { RedisClient, spawn, type Subprocess } from 'bun'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { untilInputCloses } from './child-program.ts'
 import { PROCESS_START_MS_MAX, until } from '../../src/http1/testing/until.ts'
 import { aDataFolder } from './data-folder.ts'
 import { debianProgram, type Program } from './debian-program.ts'
@@ -24,16 +25,6 @@ export async function redisProgram(): Promise<Program | undefined> {
     return undefined
   }
 }
-
-/**
- * Runs the server in place of the shell until standard input closes, which happens however the process at its other end
- * ends.
- */
-const RUN_UNTIL_CLOSED = `
-exec 3<&0 </dev/null
-(cat <&3; kill -KILL $$) >/dev/null 2>&1 &
-exec "$@" 3<&-
-`
 
 /** A server on a free port of the loopback interface, with a password and without files. */
 export class RedisServer {
@@ -83,7 +74,7 @@ export class RedisServer {
     }
     const options = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)])
     const server = spawn({
-      cmd: ['sh', '-c', RUN_UNTIL_CLOSED, 'sh', this.#program.path, ...options],
+      cmd: untilInputCloses([this.#program.path, ...options]),
       env: { ...process.env, ...this.#program.environment },
       stdin: 'pipe',
       stdout: 'ignore',

@@ -1,6 +1,6 @@
 import { spawn } from 'bun'
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { PROCESS_START_MS_MAX, until } from '../../src/http1/testing/until.ts'
 import { aDataFolder } from './data-folder.ts'
 import { defaultCache } from './debian-program.ts'
@@ -35,7 +35,7 @@ export async function s3rverPath(cache = defaultCache()): Promise<string | undef
 /** Works in a folder of its own and renames it, so that an interrupted run leaves no half package. */
 async function install(cache: string, folder: string): Promise<void> {
   mkdirSync(cache, { recursive: true })
-  const work = mkdtempSync(join(dirname(folder), 'fetching-'))
+  const work = mkdtempSync(join(cache, 'fetching-'))
   try {
     const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-save', '--silent']
     const place = ['--prefix', work, '--before', DEPENDENCIES_BEFORE]

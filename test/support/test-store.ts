@@ -20,7 +20,7 @@ export type OpenOptions = {
 export type StoreKind = {
   readonly open: (options?: OpenOptions) => Promise<{
     readonly store: TestStore
-    /** A second node over the same open store. */
+    /** A second node over the same data. With PostgreSQL, it runs in another process. */
     readonly other: TestStore
     /** The same data in a new process: what was only in memory is lost. */
     readonly reopen: () => Promise<TestStore>

@@ -21,7 +21,7 @@ import {
 } from '../../../test/support/ledger-builders.ts'
 import { aDatabase, anEmptyDatabase } from '../../../test/support/postgres/databases.ts'
 import { runServer } from '../../../test/support/postgres/run-server.ts'
-import { aNode } from '../../../test/support/postgres/store-kind.ts'
+import { aNode } from '../../../test/support/postgres/a-node.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { tamperFile } from '../../../test/support/tamper.ts'
 import { aSqliteStore, type TestSqlite, type TestStore } from '../../../test/support/test-store.ts'

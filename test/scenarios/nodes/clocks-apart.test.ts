@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/http1/system-clock.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { aDatabase } from '../../support/postgres/databases.ts'
 import { runServer } from '../../support/postgres/run-server.ts'
-import { clockOf } from '../../support/postgres/store-kind.ts'
+import { clockOf } from '../../support/postgres/a-node.ts'
 import { until } from '../../support/until.ts'
 
 const server = await runServer()

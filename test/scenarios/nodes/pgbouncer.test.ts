@@ -6,22 +6,12 @@ import { anEmptyDatabase } from '../../support/postgres/databases.ts'
 import { PgBouncer, pgbouncerProgram, SERVER_CONNECTIONS } from '../../support/postgres/pgbouncer.ts'
 import { runServer } from '../../support/postgres/run-server.ts'
 import { until } from '../../support/until.ts'
-import { chatModel } from '../gateways/scripted-gateway.ts'
+import { dimeCatalog } from './dime.ts'
 
 const server = await runServer()
 const program = server && (await pgbouncerProgram())
 const ends: (() => unknown)[] = []
 
-/** A sandbox with one model, whose prices are easy to add up. */
-const CATALOG = {
-  providers: [{ id: 'box', kind: 'sandbox' }],
-  models: [
-    chatModel('dime', {
-      upstreams: [{ provider: 'box', model: 'sandbox-chat' }],
-      pricing: { input_per_mtok: '0', output_per_mtok: '0', per_request: '0.1' },
-    }),
-  ],
-}
 const ASKED_AT_ONCE = 12
 
 /** Two gateways on an empty database, whose owner and user both connect through the pooler. */
@@ -32,7 +22,7 @@ async function startGateways() {
   const secret = randomBytes(32).toString('base64')
   const start = (name: string) =>
     startTestGateway({
-      catalog: JSON.stringify(CATALOG),
+      catalog: JSON.stringify(dimeCatalog),
       environment: {
         TOLLGATE_DATABASE_URL: pooler.url(database),
         TOLLGATE_DATABASE_OWNER_URL: pooler.url(database),

@@ -5,21 +5,11 @@ import { aDataFolder } from '../../support/data-folder.ts'
 import { startGatewayProcess, type GatewayProcess } from '../../support/gateway-process.ts'
 import { aDatabase, anEmptyDatabase } from '../../support/postgres/databases.ts'
 import { runServer } from '../../support/postgres/run-server.ts'
-import { chatModel } from '../gateways/scripted-gateway.ts'
+import { dime, dimeCatalog } from './dime.ts'
 import { until } from '../../support/until.ts'
 
 const server = await runServer()
 const ends: (() => unknown)[] = []
-
-/** A sandbox with one model, whose prices are easy to add up. */
-const CATALOG = { providers: [{ id: 'box', kind: 'sandbox' }], models: [dime('0.1')] }
-
-function dime(price: string): object {
-  return chatModel('dime', {
-    upstreams: [{ provider: 'box', model: 'sandbox-chat' }],
-    pricing: { input_per_mtok: '0', output_per_mtok: '0', per_request: price },
-  })
-}
 
 /** Starts gateways in processes of their own on one new database. */
 async function startNodes(names: readonly string[], settings: Record<string, string> = {}) {
@@ -66,11 +56,14 @@ function chat(node: GatewayProcess, key: string): Promise<Response> {
   })
 }
 
-/** An account with 5 dollars, and the text of a new key. */
-async function aPayer(node: GatewayProcess): Promise<{ readonly id: string; readonly key: string }> {
-  await admin(node, 'PUT', 'catalog', CATALOG)
+/** An account with money, and the text of a new key. */
+async function aPayer(
+  node: GatewayProcess,
+  amount_usd = '5',
+): Promise<{ readonly id: string; readonly key: string }> {
+  await admin(node, 'PUT', 'catalog', dimeCatalog)
   await admin(node, 'POST', 'accounts', { name: 'ada' })
-  await admin(node, 'POST', 'accounts/ada/grants', { amount_usd: '5' })
+  await admin(node, 'POST', 'accounts/ada/grants', { amount_usd })
   const reply = await admin(node, 'POST', 'accounts/ada/keys', {})
   return (await reply.json()) as { readonly id: string; readonly key: string }
 }
@@ -172,7 +165,8 @@ describe.skipIf(server === undefined)('two gateways on one PostgreSQL database',
       /^tollgate_ledger_checked_timestamp_seconds [1-9]/m.test(await metrics(node))
     await until('both know a result', async () => (await isChecked(one)) && isChecked(two))
     const checks = (await Promise.all([one, two].map(metrics))).join('\n').match(/checks_total\{.*\} \d+/g)
-    const { key } = await aPayer(one)
+    // More than it spends until the other one stops it.
+    const { key } = await aPayer(one, '500')
     const sql = new SQL({ url: database, max: 1 })
     ends.push(() => sql.close())
     await sql`UPDATE balances SET losses = 7 WHERE account_id = (SELECT id FROM accounts WHERE name = 'ada')`

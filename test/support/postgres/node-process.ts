@@ -20,6 +20,8 @@ import { packError } from './packed-error.ts'
 // standard input and ends with it. What the other process stands still for is answered on standard output.
 
 const ANSWERS = 1
+// A line of a developer between the answers could not be read as one.
+console.log = console.error
 
 const nodes = new Map<number, ServedNode>()
 /** By the URL of their database. The tests use few databases again and again. */

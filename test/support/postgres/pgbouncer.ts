@@ -3,6 +3,7 @@ import { chmodSync, chownSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
+import { isRoot, untilInputCloses } from '../child-program.ts'
 import { Authority, type Certified } from '../certificates.ts'
 import { aDataFolder } from '../data-folder.ts'
 import { debianProgram, type Program } from '../debian-program.ts'
@@ -28,16 +29,6 @@ export async function pgbouncerProgram(): Promise<Program | undefined> {
     return undefined
   }
 }
-
-/**
- * Runs the server in place of the shell until standard input closes, which happens however the process at its other end
- * ends.
- */
-const RUN_UNTIL_CLOSED = `
-exec 3<&0 </dev/null
-(cat <&3; kill -KILL $$) >/dev/null 2>&1 &
-exec "$@" 3<&-
-`
 
 /** A pooler in front of a PostgreSQL server, in transaction mode and with TLS for its clients. */
 export class PgBouncer {
@@ -116,7 +107,7 @@ function writeSettings(url: string, port: number, certified: Certified): string 
 async function startProcess({ path, environment }: Program, settings: string) {
   const user = isRoot() ? ['-u', NOBODY.name] : []
   const server = spawn({
-    cmd: ['sh', '-c', RUN_UNTIL_CLOSED, 'sh', path, ...user, settings],
+    cmd: untilInputCloses([path, ...user, settings]),
     env: { ...process.env, ...environment },
     stdin: 'pipe',
     stdout: 'ignore',
@@ -131,8 +122,4 @@ async function startProcess({ path, environment }: Program, settings: string) {
   })
   void server.exited.then(() => reject(new Error(`PgBouncer did not start: ${log.join('\n')}`)))
   return promise
-}
-
-function isRoot(): boolean {
-  return process.getuid?.() === 0
 }

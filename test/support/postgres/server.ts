@@ -2,6 +2,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { isRoot, untilInputCloses } from '../child-program.ts'
 import { aDataFolder, aMemoryFolder } from '../data-folder.ts'
 import { freePort } from '../free-port.ts'
 import { postgresPrograms, type Major } from './programs.ts'
@@ -22,16 +23,6 @@ const SETTINGS = {
   shared_buffers: '32MB',
   jit: 'off',
 } as const
-
-/**
- * Runs the server in place of the shell until standard input closes, which happens however the process at its other end
- * ends.
- */
-const RUN_UNTIL_CLOSED = `
-exec 3<&0 </dev/null
-(exec 2>/dev/null; cat <&3; kill -QUIT $$) >/dev/null &
-exec "$@" 3<&-
-`
 
 /** A PostgreSQL server that ends with the process that started it. */
 export class PostgresServer {
@@ -133,7 +124,8 @@ function startProcess({
     `${name}=${value}`,
   ])
   const server = [join(programs, 'bin/postgres'), '-D', data, ...settings]
-  const child = spawn('sh', ['-c', RUN_UNTIL_CLOSED, 'sh', ...server], {
+  const [shell = '', ...command] = untilInputCloses(server, 'QUIT')
+  const child = spawn(shell, command, {
     ...asServer(),
     stdio: ['pipe', 'ignore', 'pipe'],
     // Ctrl-C is for the test run alone.
@@ -163,10 +155,6 @@ function runToEnd(command: string, options: readonly string[]): void {
 function asServer(command = '') {
   const env = { PATH: process.env['PATH'] ?? '' }
   return isRoot() && command !== 'cp' ? { env, uid: NOBODY, gid: NOBODY, cwd: '/' } : { env }
-}
-
-function isRoot(): boolean {
-  return process.getuid?.() === 0
 }
 
 function endOf(child: ChildProcess): Promise<unknown> {

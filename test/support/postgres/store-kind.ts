@@ -6,8 +6,6 @@ import { ReusedDatabases } from './databases.ts'
 import { nodeProcess, remoteNode } from './remote-node.ts'
 import { runServer } from './run-server.ts'
 
-export { aNode, clockOf } from './a-node.ts'
-
 const server = await runServer()
 /** Shared by the files of one process, which run one after the other. A file gives them back after each test. */
 export const databases = new ReusedDatabases(server!)

@@ -6,7 +6,7 @@ import { aBill, aCharge, anAccount, anAttempt, hold, NOW } from '../../../../tes
 import { aDatabase } from '../../../../test/support/postgres/databases.ts'
 import { bothAfterEdits } from '../../../../test/support/postgres/edited-books.ts'
 import { runServer } from '../../../../test/support/postgres/run-server.ts'
-import { aNode } from '../../../../test/support/postgres/store-kind.ts'
+import { aNode } from '../../../../test/support/postgres/a-node.ts'
 import { usd } from '../../../domain/money.ts'
 import { connections } from '../database/database.ts'
 

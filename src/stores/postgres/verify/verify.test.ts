@@ -18,7 +18,7 @@ import {
 } from '../../../../test/support/ledger-builders.ts'
 import { aDatabase } from '../../../../test/support/postgres/databases.ts'
 import { runServer } from '../../../../test/support/postgres/run-server.ts'
-import { aNode } from '../../../../test/support/postgres/store-kind.ts'
+import { aNode } from '../../../../test/support/postgres/a-node.ts'
 import { bothAfterEdits } from '../../../../test/support/postgres/edited-books.ts'
 import type { TestStore } from '../../../../test/support/test-store.ts'
 import { usd } from '../../../domain/money.ts'
