@@ -11,7 +11,7 @@ import { acceptProblem, OperatorChecks } from '../admin/operating/verify-books.t
 import type { Ledger, Problem, Verification } from '../ports/ledger/ledger.ts'
 import { BooksGuard } from './books-guard.ts'
 import { checkBooksRegularly } from './check-books-regularly.ts'
-import { checkBooks, type CheckResult } from './check-books.ts'
+import { checkBooks, checkRecentRows, type CheckResult } from './check-books.ts'
 import { SharedChecks } from './shared-checks.ts'
 
 const server = await runServer()
@@ -100,6 +100,16 @@ async function settled({ begin }: Pick<Gateway, 'begin'>, clock: FakeClock, wait
 
 const CANNOT_RUN = async () => {
   throw new Error('malformed')
+}
+
+const SOUND: Verification = { problems: [], entries: 4, affected: [] }
+const RECENT: Verification = { ...SOUND, isRecent: true }
+
+/** A check whose result cannot be stored. */
+async function withoutStoredChecks(sql: SQL, verify: Ledger['verify']): Promise<Verification> {
+  const found = await verify()
+  await sql`ALTER TABLE book_checks RENAME TO missing`
+  return found
 }
 
 const WRONG_COMMIT: Problem = {
@@ -298,16 +308,62 @@ describe.skipIf(server === undefined)('the checks of two gateways on one databas
   test('a problem whose result cannot be stored stops the account on the gateway that found it, and is reported', async () => {
     const { clock, sql, one, ada, edit, refused } = await setUp()
     await edit()
-    one.replaced.verify = async (...about) => {
-      const found = await one.node.ledger.verify(...about)
-      await sql`ALTER TABLE book_checks RENAME TO missing`
-      return found
-    }
+    one.replaced.verify = (...about) => withoutStoredChecks(sql, () => one.node.ledger.verify(...about))
 
     await settled(one, clock, HOUR)
 
     expect(one.seen.failed).toEqual([])
     expect(one.seen.reported).toMatchObject([{ affected: [ada], unshared: expect.any(Error) }])
+    expect(refused()).toEqual([[ada], []])
+  })
+
+  test('recent rows that a gateway checks after a full check that the database lost in a failover count', async () => {
+    const { clock, sql, one, two, ada, refused } = await setUp()
+    await checkBooks(one.ports)
+    const [kept] = await sql`SELECT number, full_number FROM book_checks`
+    clock.jump(1)
+    await checkBooks(one.ports)
+    await sql`UPDATE book_checks SET number = ${kept.number}, full_number = ${kept.full_number}`
+    clock.jump(1)
+
+    one.replaced.verify = async () => ({ ...RECENT, affected: [ada] })
+    await checkRecentRows(one.ports)
+    await two.sharedChecks.adoptLast()
+
+    expect(refused()).toEqual([[ada], [ada]])
+    expect(one.guard.lastCheck?.atMs).toBe(clock.now())
+  })
+
+  test('what another gateway finds counts after a full check that found nothing and could not be stored', async () => {
+    const { clock, sql, one, two, ada, refused } = await setUp()
+    await checkBooks(one.ports)
+    clock.jump(1)
+    one.replaced.verify = () => withoutStoredChecks(sql, () => one.node.ledger.verify())
+    const { unshared } = await checkBooks(one.ports)
+    await sql`ALTER TABLE missing RENAME TO book_checks`
+    clock.jump(1)
+
+    two.replaced.verify = async () => ({ ...RECENT, affected: [ada] })
+    await checkRecentRows(two.ports)
+    await one.sharedChecks.adoptLast()
+
+    expect(unshared).toBeDefined()
+    expect(refused()).toEqual([[ada], [ada]])
+  })
+
+  test('a check of recent rows by another gateway does not hide a problem that could not be stored', async () => {
+    const { clock, sql, one, two, ada, refused } = await setUp()
+    await checkBooks(one.ports)
+    clock.jump(1)
+    one.replaced.verify = () => withoutStoredChecks(sql, async () => ({ ...SOUND, affected: [ada] }))
+    await checkBooks(one.ports)
+    await sql`ALTER TABLE missing RENAME TO book_checks`
+    clock.jump(1)
+
+    two.replaced.verify = async () => RECENT
+    await checkRecentRows(two.ports)
+    await one.sharedChecks.adoptLast()
+
     expect(refused()).toEqual([[ada], []])
   })
 

@@ -1,7 +1,7 @@
 import { isLater, type BookChecks, type StoredCheck } from '../ports/ledger/book-checks.ts'
 import { pause, type Clock } from '../ports/clock.ts'
 import type { Lease, Leases } from '../ports/nodes/leases.ts'
-import type { Verification } from '../ports/ledger/ledger.ts'
+import { affectsNothing, type Verification } from '../ports/ledger/ledger.ts'
 import { openProblems, type BooksGuard } from './books-guard.ts'
 
 /** The lease of the node that checks. */
@@ -18,6 +18,8 @@ type Ports = {
   readonly clock: Clock
 }
 
+type Noted = Pick<StoredCheck, 'number' | 'fullNumber' | 'fullEndedAtMs'>
+
 /**
  * One check of the books for all nodes of a store. The node whose turn it is checks and stores the result. The guards
  * of all nodes have the stored result of the check that began last, whichever node made it.
@@ -25,7 +27,7 @@ type Ports = {
 export class SharedChecks {
   readonly #ports: Ports
   /** The check whose result the guard has. */
-  #noted: Pick<StoredCheck, 'number' | 'fullNumber'> = { number: 0, fullNumber: 0 }
+  #noted: Noted = { number: 0, fullNumber: 0, fullEndedAtMs: 0 }
   #adopted: StoredCheck | undefined
   #turn: { readonly end: () => void; readonly ended: Promise<void> } | undefined
   #onAdopted: (check: StoredCheck) => void = () => undefined
@@ -47,15 +49,24 @@ export class SharedChecks {
    */
   async begin(): Promise<{ readonly end: (verification: Verification) => Promise<void> }> {
     const { checks, clock } = this.#ports
-    const { number, ...full } = await checks.begin()
+    const { number, ...stored } = await checks.begin()
+    // This node may know a full check whose result could not be stored, or that the database lost in a failover.
+    const full = this.#noted.fullNumber > stored.fullNumber ? this.#noted : stored
     return {
       end: async ({ entries, affected, problems, isRecent }) => {
         const fullNumber = isRecent ? full.fullNumber : number
         const check = { number, fullNumber, entries, affected, openProblems: openProblems(problems).length }
         const endedAtMs = clock.now()
+        const before = this.#noted
         // If it cannot be stored, this node stops what is wrong all the same.
         this.#note({ ...check, endedAtMs, fullEndedAtMs: isRecent ? full.fullEndedAtMs : endedAtMs })
-        await checks.store(check)
+        try {
+          await checks.store(check)
+        } catch (error) {
+          // The other nodes do not know it. What they find counts here, too, but does not hide what this check found.
+          if (this.#noted.number === number && affectsNothing(affected)) this.#noted = before
+          throw error
+        }
       },
     }
   }

@@ -197,6 +197,20 @@ export const nodeMutants: readonly Mutant[] = [
     tests: [SHARED_CHECKS_TESTS],
   },
   {
+    name: 'a check of recent rows does not know a full check of its gateway that the database lost',
+    file: SHARED_CHECKS,
+    text: 'this.#noted.fullNumber > stored.fullNumber ? this.#noted : stored',
+    replacement: 'stored',
+    tests: [SHARED_CHECKS_TESTS],
+  },
+  {
+    name: 'a check of recent rows hides a problem whose result could not be stored',
+    file: SHARED_CHECKS,
+    text: ' && affectsNothing(affected)) this.#noted = before',
+    replacement: ') this.#noted = before',
+    tests: [SHARED_CHECKS_TESTS],
+  },
+  {
     name: 'a check that began before a later one replaces its stored result',
     file: BOOK_CHECKS,
     text: 'FROM now WHERE (full_number, number) < (${fullNumber}::bigint, ${number}::bigint)`',

@@ -222,6 +222,10 @@ export type Problem = {
 /** The accounts whose books have a problem that is not accepted, or all of them. */
 export type Affected = 'everything' | readonly number[]
 
+export function affectsNothing(affected: Affected): boolean {
+  return affected !== 'everything' && affected.length === 0
+}
+
 /** The parts of a check, in the order in which they are checked. The results are not part of every check. */
 export const verifiedParts = [
   'balances',
