@@ -334,6 +334,23 @@ describe.skipIf(server === undefined)('the checks of two gateways on one databas
     expect(one.guard.lastCheck?.atMs).toBe(clock.now())
   })
 
+  test('a check of recent rows does not hide what a gateway of an earlier version found meanwhile', async () => {
+    const { clock, sql, one, two, ada, refused } = await setUp()
+    await checkBooks(one.ports)
+    const [earlier] = await sql`UPDATE book_checks SET begun = begun + 1 RETURNING begun`
+    clock.jump(HOUR)
+    one.replaced.verify = async () => {
+      await sql`UPDATE book_checks SET number = ${earlier.begun}, accounts = ARRAY[${ada}]::bigint[], open_problems = 1`
+      return RECENT
+    }
+
+    await checkRecentRows(one.ports)
+    await two.sharedChecks.adoptLast()
+
+    expect(refused()).toEqual([[ada], [ada]])
+    expect(one.guard.lastCheck?.problems).toBe(1)
+  })
+
   test('what another gateway finds counts after a full check that found nothing and could not be stored', async () => {
     const { clock, sql, one, two, ada, refused } = await setUp()
     await checkBooks(one.ports)

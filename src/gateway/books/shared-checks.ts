@@ -45,11 +45,11 @@ export class SharedChecks {
 
   /**
    * Begins a check, whether this node has the turn or not. `end` gives its result to the guard of this node, and stores
-   * it for the others. It does neither if a later one has ended.
+   * it for the others. If another result stays stored, the guard gets that one.
    */
   async begin(): Promise<{ readonly end: (verification: Verification) => Promise<void> }> {
     const { checks, clock } = this.#ports
-    const { number, ...stored } = await checks.begin()
+    const { number, lastNumber, ...stored } = await checks.begin()
     // This node may know a full check whose result could not be stored, or that the database lost in a failover.
     const full = this.#noted.fullNumber > stored.fullNumber ? this.#noted : stored
     return {
@@ -58,15 +58,19 @@ export class SharedChecks {
         const check = { number, fullNumber, entries, affected, openProblems: openProblems(problems).length }
         const endedAtMs = clock.now()
         const before = this.#noted
+        const forget = () => {
+          if (this.#noted.number === number) this.#noted = before
+        }
         // If it cannot be stored, this node stops what is wrong all the same.
         this.#note({ ...check, endedAtMs, fullEndedAtMs: isRecent ? full.fullEndedAtMs : endedAtMs })
-        try {
-          await checks.store(check)
-        } catch (error) {
+        const isStored = await checks.store({ ...check, lastNumber }).catch((error: unknown) => {
           // The other nodes do not know it. What they find counts here, too, but does not hide what this check found.
-          if (this.#noted.number === number && affectsNothing(affected)) this.#noted = before
+          if (affectsNothing(affected)) forget()
           throw error
-        }
+        })
+        if (isStored) return
+        forget()
+        await this.adoptLast()
       },
     }
   }

@@ -27,8 +27,12 @@ const SOUND = { entries: 4, affected: [], openProblems: 0 } as const
 
 /** The numbers of a full check that begins now. */
 async function full(checks: BookChecks) {
-  const { number } = await checks.begin()
-  return { number, fullNumber: number }
+  const { number, lastNumber } = await checks.begin()
+  return { number, fullNumber: number, lastNumber }
+}
+
+function numbersOf({ number, fullNumber }: Pick<StoredCheck, 'number' | 'fullNumber'>) {
+  return { number, fullNumber }
 }
 
 describe.skipIf(server === undefined)('the stored check of the books', () => {
@@ -39,12 +43,14 @@ describe.skipIf(server === undefined)('the stored check of the books', () => {
   ])('has the accounts that are affected: $affected', async ({ affected }) => {
     const { clock, checks } = await setUp()
     const before = await checks.last()
-    const check = { ...(await full(checks)), entries: 5_000_000_000, affected, openProblems: 3 }
+    const { lastNumber, ...numbers } = await full(checks)
+    const check = { ...numbers, entries: 5_000_000_000, affected, openProblems: 3 }
     clock.jump(9)
 
-    await checks.store(check)
+    const isStored = await checks.store({ ...check, lastNumber })
 
     expect(before).toBeUndefined()
+    expect(isStored).toBe(true)
     expect(await checks.last()).toEqual({ ...check, endedAtMs: clock.now(), fullEndedAtMs: clock.now() })
   })
 
@@ -68,7 +74,7 @@ describe.skipIf(server === undefined)('the stored check of the books', () => {
     await checks.store({ ...SOUND, ...second })
     await checks.store({ ...SOUND, ...first, affected: [1], openProblems: 1 })
 
-    expect(await checks.last()).toMatchObject({ ...SOUND, ...second })
+    expect(await checks.last()).toMatchObject({ ...SOUND, ...numbersOf(second) })
   })
 
   test('a check of recent rows keeps the time of the full one before it', async () => {
@@ -79,7 +85,7 @@ describe.skipIf(server === undefined)('the stored check of the books', () => {
     clock.jump(9)
 
     const recent = await checks.begin()
-    await checks.store({ ...SOUND, number: recent.number, fullNumber: recent.fullNumber })
+    await checks.store({ ...SOUND, ...recent })
 
     expect(recent).toMatchObject({ fullNumber: first.number, fullEndedAtMs })
     expect(await checks.last()).toMatchObject({ endedAtMs: clock.now(), fullEndedAtMs })
@@ -90,12 +96,30 @@ describe.skipIf(server === undefined)('the stored check of the books', () => {
     const slow = await full(checks)
     const [before, after] = [await checks.begin(), await checks.begin()]
 
-    await checks.store({ ...SOUND, number: before.number, fullNumber: before.fullNumber })
+    await checks.store({ ...SOUND, ...before })
     await checks.store({ ...SOUND, ...slow, affected: [1], openProblems: 1 })
-    await checks.store({ ...SOUND, number: after.number, fullNumber: after.fullNumber })
+    await checks.store({ ...SOUND, ...after })
 
-    expect(await checks.last()).toMatchObject({ ...slow, affected: [1], openProblems: 1 })
+    expect(await checks.last()).toMatchObject({ ...numbersOf(slow), affected: [1], openProblems: 1 })
   })
+
+  test.each<{ readonly affected: StoredCheck['affected'] }>([{ affected: [1] }, { affected: 'everything' }])(
+    'a check of recent rows replaces a result that stops $affected only if that was stored before it began',
+    async ({ affected }) => {
+      const { checks } = await setUp()
+      await checks.store({ ...SOUND, ...(await full(checks)) })
+      const [found, meanwhile] = [await checks.begin(), await checks.begin()]
+      await checks.store({ ...SOUND, ...found, affected, openProblems: 1 })
+
+      const outcomes = [await checks.store({ ...SOUND, ...meanwhile })]
+      const stopped = await checks.last()
+      outcomes.push(await checks.store({ ...SOUND, ...(await checks.begin()) }))
+
+      expect(outcomes).toEqual([false, true])
+      expect(stopped).toMatchObject({ affected, openProblems: 1 })
+      expect(await checks.last()).toMatchObject(SOUND)
+    },
+  )
 
   test('listeners hear the result that was stored before, and none twice', async () => {
     const url = await aDatabase(server!)

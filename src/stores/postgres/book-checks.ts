@@ -30,11 +30,14 @@ export class PostgresBookChecks implements BookChecks {
    */
   async begin(): Promise<BegunCheck> {
     const sql = this.#sql
-    const [row] = await sql<{ begun: bigint; full_number: bigint; full_ended_at_ms: bigint }[]>`
+    const [row] = await sql<
+      { begun: bigint; number: bigint; full_number: bigint; full_ended_at_ms: bigint }[]
+    >`
       UPDATE book_checks SET begun = greatest(begun + 1, now_ms(${this.#nowMs()}))
-        RETURNING begun, full_number, full_ended_at_ms`
+        RETURNING begun, number, full_number, full_ended_at_ms`
     return {
       number: Number(row?.begun),
+      lastNumber: Number(row?.number),
       fullNumber: Number(row?.full_number),
       fullEndedAtMs: Number(row?.full_ended_at_ms),
     }
@@ -44,19 +47,24 @@ export class PostgresBookChecks implements BookChecks {
   async store({
     number,
     fullNumber,
+    lastNumber,
     entries,
     affected,
     openProblems,
-  }: Parameters<BookChecks['store']>[0]): Promise<void> {
+  }: Parameters<BookChecks['store']>[0]): Promise<boolean> {
     const accounts = affected === 'everything' ? null : list(affected.map(String))
+    const isFull = number === fullNumber
     const sql = this.#sql
-    await sql`
+    const stored = await sql<unknown[]>`
       WITH now AS MATERIALIZED (SELECT now_ms(${this.#nowMs()}) AS at_ms)
       UPDATE book_checks SET number = ${number}::bigint, ended_at_ms = at_ms,
           entries = ${entries}::bigint, accounts = ${accounts}::bigint[], open_problems = ${openProblems}::bigint,
           full_number = ${fullNumber}::bigint,
-          full_ended_at_ms = CASE WHEN ${number === fullNumber} THEN at_ms ELSE full_ended_at_ms END
-        FROM now WHERE (full_number, number) < (${fullNumber}::bigint, ${number}::bigint)`
+          full_ended_at_ms = CASE WHEN ${isFull} THEN at_ms ELSE full_ended_at_ms END
+        FROM now WHERE (full_number, number) < (${fullNumber}::bigint, ${number}::bigint)
+          AND (${isFull} OR number = ${lastNumber}::bigint OR accounts = '{}')
+        RETURNING number`
+    return stored.length > 0
   }
 
   async last(): Promise<StoredCheck | undefined> {

@@ -193,7 +193,8 @@ export const nodeMutants: readonly Mutant[] = [
     name: 'a problem stops nothing if the result of the check cannot be stored',
     file: SHARED_CHECKS,
     text: '        const endedAtMs = clock.now()\n',
-    replacement: '        const endedAtMs = clock.now()\n        await checks.store(check)\n',
+    replacement:
+      '        const endedAtMs = clock.now()\n        await checks.store({ ...check, lastNumber })\n',
     tests: [SHARED_CHECKS_TESTS],
   },
   {
@@ -206,15 +207,15 @@ export const nodeMutants: readonly Mutant[] = [
   {
     name: 'a check of recent rows hides a problem whose result could not be stored',
     file: SHARED_CHECKS,
-    text: ' && affectsNothing(affected)) this.#noted = before',
-    replacement: ') this.#noted = before',
+    text: 'if (affectsNothing(affected)) forget()',
+    replacement: 'forget()',
     tests: [SHARED_CHECKS_TESTS],
   },
   {
     name: 'a check that began before a later one replaces its stored result',
     file: BOOK_CHECKS,
-    text: 'FROM now WHERE (full_number, number) < (${fullNumber}::bigint, ${number}::bigint)`',
-    replacement: 'FROM now`',
+    text: 'FROM now WHERE (full_number, number) < (${fullNumber}::bigint, ${number}::bigint)\n          AND ',
+    replacement: 'FROM now WHERE ',
     tests: [BOOK_CHECKS_TESTS],
   },
   {
@@ -230,6 +231,20 @@ export const nodeMutants: readonly Mutant[] = [
     text: '(full_number, number) < (${fullNumber}::bigint, ${number}::bigint)',
     replacement: 'number < ${number}::bigint',
     tests: [BOOK_CHECKS_TESTS],
+  },
+  {
+    name: 'a check of recent rows replaces what a gateway of an earlier version found meanwhile',
+    file: BOOK_CHECKS,
+    text: " OR accounts = '{}')",
+    replacement: ' OR true)',
+    tests: [BOOK_CHECKS_TESTS],
+  },
+  {
+    name: 'a gateway keeps a result that did not replace what a gateway of an earlier version found',
+    file: SHARED_CHECKS,
+    text: '        forget()\n        await this.adoptLast()\n',
+    replacement: '',
+    tests: [SHARED_CHECKS_TESTS],
   },
   {
     name: 'only recent rows are checked while a problem stops an account',

@@ -16,7 +16,10 @@ export type StoredCheck = {
 }
 
 /** A check that begins, and the last full check with a result. */
-export type BegunCheck = Pick<StoredCheck, 'number' | 'fullNumber' | 'fullEndedAtMs'>
+export type BegunCheck = Pick<StoredCheck, 'number' | 'fullNumber' | 'fullEndedAtMs'> & {
+  /** The number of the result that is stored as this check begins. 0 without any. */
+  readonly lastNumber: number
+}
 
 type Order = Pick<StoredCheck, 'number' | 'fullNumber'>
 
@@ -32,13 +35,17 @@ export function isLater(check: Order, than: Order): boolean {
 
 /** The last check of the books that any node of a store made, for all of them. */
 export interface BookChecks {
-  /** Begins a check: its number, and the stored full check. Repeating it begins another one. */
+  /** Begins a check: its number, and what is stored. Repeating it begins another one. */
   begin(): Promise<BegunCheck>
   /**
-   * Stores the result of a check that ends now, unless `isLater` says that the stored one is later. Repeating it
-   * changes nothing.
+   * Stores the result of a check that ends now, unless `isLater` says that the stored one is later. A check of recent
+   * rows does not replace a result that stops an account either if that was stored since it began: a gateway of an
+   * earlier version does not say that its check was a full one. False if the stored result stays. Repeating it changes
+   * nothing.
    */
-  store(check: Omit<StoredCheck, 'endedAtMs' | 'fullEndedAtMs'>): Promise<void>
+  store(
+    check: Omit<StoredCheck, 'endedAtMs' | 'fullEndedAtMs'> & Pick<BegunCheck, 'lastNumber'>,
+  ): Promise<boolean>
   /** The stored result. Undefined before any check has ended. */
   last(): Promise<StoredCheck | undefined>
   /**
