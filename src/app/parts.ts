@@ -34,7 +34,7 @@ import { openNode } from './node/open-node.ts'
 import { openRecords } from './parts/open-records.ts'
 import { openProviders } from './parts/open-providers.ts'
 import { openSharedCache } from './parts/open-shared-cache.ts'
-import { secretOf } from './parts/secret-of.ts'
+import { secretOf } from './secret-of.ts'
 import { systemClock } from './system-clock.ts'
 
 /** The opened parts that every command of a data folder needs. */

@@ -1,7 +1,7 @@
 import { isFinal, type JobKind } from '../domain/jobs/job.ts'
 import { parseJobId } from '../gateway/media/job-id.ts'
 import type { Blobs } from '../gateway/ports/media/blobs.ts'
-import type { CallerSignal } from '../gateway/ports/providers/caller-signal.ts'
+import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { Jobs } from '../gateway/ports/media/jobs.ts'
 import type { SweepPlaces } from './sweep.ts'

@@ -1,7 +1,7 @@
 import type { Job, JobKind } from '../domain/jobs/job.ts'
 import { CALL_CLAIM_MS } from '../gateway/media/work/job-runner.ts'
 import { within } from '../gateway/media/wait-for-job.ts'
-import type { CallerSignal } from '../gateway/ports/providers/caller-signal.ts'
+import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { Jobs, JobWork, ProviderWork } from '../gateway/ports/media/jobs.ts'
 

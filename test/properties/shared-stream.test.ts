@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { ByteStream } from '../../src/gateway/ports/providers/byte-stream.ts'
+import type { ByteStream } from '../../src/gateway/ports/byte-stream.ts'
 import { replayBudget } from '../../src/stores/memory/answer-log.ts'
 import { shortLivedPieces } from '../../src/http1/testing/short-lived-pieces.ts'
 import { LAG_BYTES_MAX, COPY_BYTES_MAX, SharedStream } from '../../src/gateway/replays/shared-stream.ts'

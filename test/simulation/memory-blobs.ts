@@ -9,7 +9,7 @@ import type {
   OpenBlob,
   StoredBlob,
 } from '../../src/gateway/ports/media/blobs.ts'
-import type { ByteStream } from '../../src/gateway/ports/providers/byte-stream.ts'
+import type { ByteStream } from '../../src/gateway/ports/byte-stream.ts'
 
 type File = { readonly bytes: Uint8Array<ArrayBuffer>; readonly writtenAtMs: number }
 

@@ -1,4 +1,4 @@
-import type { ByteStream } from '../../src/gateway/ports/providers/byte-stream.ts'
+import type { ByteStream } from '../../src/gateway/ports/byte-stream.ts'
 import { shortLivedPieces } from '../../src/http1/testing/short-lived-pieces.ts'
 
 export type TestStream = ByteStream & {

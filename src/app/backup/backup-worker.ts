@@ -1,4 +1,4 @@
-import type { Backup } from '../../gateway/ports/nodes/backups.ts'
+import type { Backup } from '../../gateway/ports/backups.ts'
 import { writeBackup, type BackupRequest } from './write-backup.ts'
 
 /** The answer of the worker. Errors lose their class on the way, so their name and code are sent. */

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import { GatewayError } from '../../domain/errors.ts'
-import type { Backup, Backups } from '../../gateway/ports/nodes/backups.ts'
+import type { Backup, Backups } from '../../gateway/ports/backups.ts'
 import type { BackupReply } from './backup-worker.ts'
 import type { BackupRequest } from './write-backup.ts'
 

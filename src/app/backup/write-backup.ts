@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { link, rename, rm, stat, unlink, realpath } from 'node:fs/promises'
 import { dirname, basename, join, relative, sep } from 'node:path'
-import type { Backup } from '../../gateway/ports/nodes/backups.ts'
+import type { Backup } from '../../gateway/ports/backups.ts'
 import { cannotLink, copyBlobs, countBlobs, syncFile } from '../../stores/disk/copy-blobs.ts'
 import { hasCode, syncFolder, unlessAbsent } from '../../stores/disk/durable-files.ts'
 import { copyDatabase, describeBooks } from '../../stores/sqlite/database/copy-database.ts'

@@ -11,7 +11,7 @@ import { observedJobs, type JobObserver } from '../../gateway/media/observe-jobs
 import { NoMediaTries, RESULT_FETCHES_MAX, Slots } from '../../gateway/media/settle/fetch-result.ts'
 import { inputRemover } from '../../gateway/media/create/job-inputs.ts'
 import type { SubmitPorts } from '../../gateway/media/work/submit-job.ts'
-import type { CallerSignal } from '../../gateway/ports/providers/caller-signal.ts'
+import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { ProviderAdapters } from '../../gateway/ports/providers/providers.ts'
 import { secretsOf } from '../../gateway/upstreams/upstream-secrets.ts'

@@ -7,7 +7,7 @@ import { httpClient, type HttpClient } from '../../http1/client/http-client.ts'
 import { Timers } from '../../http1/timers.ts'
 import { openAiModerations } from '../../providers/moderation/openai-moderations.ts'
 import { providerAdapters } from '../../providers/provider-adapters.ts'
-import { secretOf } from './secret-of.ts'
+import { secretOf } from '../secret-of.ts'
 
 /** What the gateway calls over the network, and the clients that it uses for that. */
 export type Providers = {

@@ -4,7 +4,7 @@ import type { LimitRefusal } from '../../domain/limits/admission.ts'
 import type { Scope } from '../../domain/limits/scope.ts'
 import { addUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { BooksGuard } from '../books/books-guard.ts'
-import type { CallerSignal } from '../ports/providers/caller-signal.ts'
+import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Hold, HoldDemand, HoldOutcome, Ledger } from '../ports/ledger/ledger.ts'
 

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../../domain/errors.ts'
-import type { CallerSignal } from '../ports/providers/caller-signal.ts'
+import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { Clock } from '../ports/clock.ts'
 
 type ByteBudgetLimits = {

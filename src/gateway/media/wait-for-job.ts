@@ -1,5 +1,5 @@
 import { isFinal, type Job } from '../../domain/jobs/job.ts'
-import type { CallerSignal } from '../ports/providers/caller-signal.ts'
+import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Jobs } from '../ports/media/jobs.ts'
 import type { JobRunner } from './work/job-runner.ts'

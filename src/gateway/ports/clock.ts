@@ -1,4 +1,4 @@
-import type { CallerSignal } from './providers/caller-signal.ts'
+import type { CallerSignal } from './caller-signal.ts'
 
 /** Time, so that a test can drive it. */
 export interface Clock {

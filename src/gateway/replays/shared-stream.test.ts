@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { turn } from '../../../test/support/turn.ts'
 import { shortLivedPieces } from '../../http1/testing/short-lived-pieces.ts'
 import { COMMENT } from '../../protocol/sse/heartbeat.ts'
-import type { ByteStream } from '../ports/providers/byte-stream.ts'
+import type { ByteStream } from '../ports/byte-stream.ts'
 import { replayBudget } from '../../stores/memory/answer-log.ts'
 import { LAG_BYTES_MAX, COPY_BYTES_MAX, SharedStream } from './shared-stream.ts'
 

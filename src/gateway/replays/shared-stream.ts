@@ -1,5 +1,5 @@
 import { COMMENT } from '../../protocol/sse/heartbeat.ts'
-import type { ByteStream } from '../ports/providers/byte-stream.ts'
+import type { ByteStream } from '../ports/byte-stream.ts'
 import type { ReplayBudget } from '../ports/requests/replays.ts'
 import type { StreamEnding } from '../text/text-result.ts'
 import { StreamBuffer } from './stream-buffer.ts'

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../domain/errors.ts'
-import type { CallerSignal } from '../ports/providers/caller-signal.ts'
+import type { CallerSignal } from '../ports/caller-signal.ts'
 import { pause, type Clock } from '../ports/clock.ts'
 import type { Fingerprint, KeptAnswer } from '../ports/requests/replays.ts'
 import type { Flight, SharedCache } from '../ports/requests/shared-cache.ts'

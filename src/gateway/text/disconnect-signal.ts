@@ -1,4 +1,4 @@
-import type { AbortListener, CallerSignal } from '../ports/providers/caller-signal.ts'
+import type { AbortListener, CallerSignal } from '../ports/caller-signal.ts'
 
 /**
  * Fires when a request's client disconnects, when the last client that shares an answer does, or when a stop of the

@@ -3,7 +3,7 @@ import { attributionOf, type Attribution, type Tags } from '../../domain/ledger/
 import type { SentText } from '../../protocol/json/parse-json.ts'
 import type { TextDialect, TextRequest } from '../../protocol/text-dialect.ts'
 import type { Authenticated } from '../ports/access/api-keys.ts'
-import type { CallerSignal } from '../ports/providers/caller-signal.ts'
+import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { ApiVersion } from '../ports/providers/text-provider.ts'
 import type { Conversion } from '../upstreams/destinations.ts'
 import type { TextRecord } from './text-record.ts'

@@ -1,4 +1,4 @@
-import type { CallerSignal } from '../ports/providers/caller-signal.ts'
+import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { TimeoutSettings } from '../upstreams/timeouts.ts'
 import type { SecretOf } from '../upstreams/upstream-secrets.ts'
 import type { RefusedFields } from '../upstreams/refused-fields.ts'

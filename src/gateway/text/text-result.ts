@@ -2,7 +2,7 @@ import type { GatewayError } from '../../domain/errors.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Usage } from '../../domain/pricing/usage.ts'
 import type { UpstreamError } from '../../protocol/upstream-error.ts'
-import type { ByteStream } from '../ports/providers/byte-stream.ts'
+import type { ByteStream } from '../ports/byte-stream.ts'
 import type { FirstRequest } from '../ports/requests/replays.ts'
 import type { RateLimits } from '../ports/providers/text-provider.ts'
 

@@ -5,7 +5,7 @@ import {
   type AttributionFilter,
   type AttributionGrouping,
 } from '../../domain/ledger/attribution.ts'
-import type { CallerSignal } from '../../gateway/ports/providers/caller-signal.ts'
+import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type { Ledger } from '../../gateway/ports/ledger/ledger.ts'
 import type { NetTotals, TimeRange, UsageGroup } from '../../gateway/ports/ledger/ledger-reports.ts'
 import { wrongParameter, type PageQuery } from '../list-query.ts'

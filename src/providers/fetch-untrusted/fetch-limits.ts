@@ -1,5 +1,5 @@
 import { MS_PER_S } from '../../domain/time.ts'
-import type { CallerSignal } from '../../gateway/ports/providers/caller-signal.ts'
+import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { FetchedBody } from '../../gateway/ports/providers/untrusted-fetch.ts'
 import type { HttpResponse } from '../../http1/client/http-client.ts'

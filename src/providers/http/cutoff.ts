@@ -1,4 +1,4 @@
-import type { CallerSignal } from '../../gateway/ports/providers/caller-signal.ts'
+import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type { AbortListener, AbortSignalLike } from '../../http1/client/http-client.ts'
 import type { Timer, Timers } from '../../http1/timers.ts'
 

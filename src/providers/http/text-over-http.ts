@@ -1,4 +1,4 @@
-import type { CallerSignal } from '../../gateway/ports/providers/caller-signal.ts'
+import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type {
   ProviderCall,
   ProviderOutcome,

@@ -1,4 +1,4 @@
-import type { ByteStream } from '../../gateway/ports/providers/byte-stream.ts'
+import type { ByteStream } from '../../gateway/ports/byte-stream.ts'
 import type { MediaInput } from '../../gateway/ports/providers/media-provider.ts'
 
 export type InputBytes = Extract<MediaInput, { readonly from: 'bytes' }>

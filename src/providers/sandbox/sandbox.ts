@@ -1,5 +1,5 @@
 import type { OpenAiRoute } from '../../domain/catalog/provider.ts'
-import type { CallerSignal } from '../../gateway/ports/providers/caller-signal.ts'
+import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import { pause, type Clock } from '../../gateway/ports/clock.ts'
 import type { ProbeResult } from '../../gateway/ports/providers/providers.ts'
 import type { LateCall, ProviderOutcome, TextProvider } from '../../gateway/ports/providers/text-provider.ts'

@@ -1,4 +1,4 @@
-import type { CallerSignal } from '../../gateway/ports/providers/caller-signal.ts'
+import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import { pause, type Clock } from '../../gateway/ports/clock.ts'
 import type { StreamEnd, UpstreamStream } from '../../gateway/ports/providers/text-provider.ts'
 import { sandboxError, type SandboxOptions } from './wire.ts'

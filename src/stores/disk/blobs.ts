@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { open, readdir, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import type { ByteStream } from '../../gateway/ports/providers/byte-stream.ts'
+import type { ByteStream } from '../../gateway/ports/byte-stream.ts'
 import type {
   BlobDamage,
   BlobRange,

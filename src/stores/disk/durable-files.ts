@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, open, rename, rmdir, stat, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { ByteStream } from '../../gateway/ports/providers/byte-stream.ts'
+import type { ByteStream } from '../../gateway/ports/byte-stream.ts'
 import { BlobTooLargeError, type StoredBlob } from '../../gateway/ports/media/blobs.ts'
 
 const FOLDER_MODE = 0o700

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import type { ByteStream } from '../../gateway/ports/providers/byte-stream.ts'
+import type { ByteStream } from '../../gateway/ports/byte-stream.ts'
 import type { BlobRange } from '../../gateway/ports/media/blobs.ts'
 
 /** The memory of one reader of a file. */

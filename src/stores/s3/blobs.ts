@@ -11,7 +11,7 @@ import {
   type OpenBlob,
   type StoredBlob,
 } from '../../gateway/ports/media/blobs.ts'
-import type { ByteStream } from '../../gateway/ports/providers/byte-stream.ts'
+import type { ByteStream } from '../../gateway/ports/byte-stream.ts'
 import { NO_OBJECT, type Bucket } from './bucket.ts'
 import { ObjectHashes } from './object-hashes.ts'
 import { openObject } from './object-stream.ts'

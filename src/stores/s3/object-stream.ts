@@ -1,5 +1,5 @@
 import { BlobsUnavailableError, type BlobRange } from '../../gateway/ports/media/blobs.ts'
-import type { ByteStream } from '../../gateway/ports/providers/byte-stream.ts'
+import type { ByteStream } from '../../gateway/ports/byte-stream.ts'
 import type { HttpResponse } from '../../http1/client/http-client.ts'
 import { failureOf, NO_OBJECT, plainEtag, type Bucket, type Expected } from './bucket.ts'
 

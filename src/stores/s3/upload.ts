@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { BlobTooLargeError, type StoredBlob } from '../../gateway/ports/media/blobs.ts'
-import type { ByteStream } from '../../gateway/ports/providers/byte-stream.ts'
+import type { ByteStream } from '../../gateway/ports/byte-stream.ts'
 import { plainEtag, type Bucket } from './bucket.ts'
 import { escaped, textIn } from './xml.ts'
 

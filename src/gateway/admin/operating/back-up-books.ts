@@ -1,5 +1,5 @@
 import type { AuditLog } from '../../ports/access/audit.ts'
-import type { Backup, Backups } from '../../ports/nodes/backups.ts'
+import type { Backup, Backups } from '../../ports/backups.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { auditOf, type Actor } from '../operator.ts'
 

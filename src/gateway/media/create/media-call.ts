@@ -7,7 +7,7 @@ import type { NanoUsd } from '../../../domain/money.ts'
 import type { MediaBody } from '../../../protocol/media/media-body.ts'
 import type { Authenticated } from '../../ports/access/api-keys.ts'
 import type { RecordedAttempt } from '../../ports/requests/request-records.ts'
-import type { CallerSignal } from '../../ports/providers/caller-signal.ts'
+import type { CallerSignal } from '../../ports/caller-signal.ts'
 import { publicId } from '../job-id.ts'
 
 /** One request of a customer on a media route, read completely but not yet parsed. */

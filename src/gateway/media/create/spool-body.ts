@@ -12,7 +12,7 @@ import { bytesOfUnknownFormat } from '../../../protocol/media/media-string.ts'
 import { MEDIA_BODY_BYTES, mediaBodyMemory } from '../../byte-budgets/body-budgets.ts'
 import type { Reservation } from '../../byte-budgets/byte-budget.ts'
 import type { Blobs } from '../../ports/media/blobs.ts'
-import type { CallerSignal } from '../../ports/providers/caller-signal.ts'
+import type { CallerSignal } from '../../ports/caller-signal.ts'
 import { isLink, isProviderId } from './job-inputs.ts'
 import { Pipe } from '../files/file-streams.ts'
 

@@ -1,5 +1,5 @@
 import type { Reservation } from '../../byte-budgets/byte-budget.ts'
-import type { ByteStream } from '../../ports/providers/byte-stream.ts'
+import type { ByteStream } from '../../ports/byte-stream.ts'
 
 type Piece = Uint8Array<ArrayBuffer>
 

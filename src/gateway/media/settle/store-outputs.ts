@@ -3,7 +3,7 @@ import { outputTypesOf, type OutputType } from '../../../domain/jobs/output-type
 import { RESULT_HEAD_BYTES, resultTypeOf } from '../../../protocol/media/media-signature.ts'
 import { readMp4Header, type Mp4Header } from '../../../protocol/media/mp4-header.ts'
 import { BlobTooLargeError, type Blobs } from '../../ports/media/blobs.ts'
-import type { ByteStream } from '../../ports/providers/byte-stream.ts'
+import type { ByteStream } from '../../ports/byte-stream.ts'
 import type { MediaOutput, MediaResult } from '../../ports/providers/media-provider.ts'
 import type { FetchedBody, UntrustedFetch } from '../../ports/providers/untrusted-fetch.ts'
 import { PeekedStream } from '../files/file-streams.ts'

@@ -8,7 +8,7 @@ import type {
 import type { OperationKind } from '../../../domain/ledger/operation.ts'
 import type { Id } from '../../../domain/ids.ts'
 import type { NanoUsd } from '../../../domain/money.ts'
-import type { CallerSignal } from '../providers/caller-signal.ts'
+import type { CallerSignal } from '../caller-signal.ts'
 import type { Charge } from './charge.ts'
 
 /** What the books say: statements, usage, losses and refunds, as lists and as sums. Nothing here changes the books. */

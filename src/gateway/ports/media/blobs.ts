@@ -1,4 +1,4 @@
-import type { ByteStream } from '../providers/byte-stream.ts'
+import type { ByteStream } from '../byte-stream.ts'
 
 /**
  * Files of jobs: their inputs and results. The caller chooses the key, such as `img_…/out-0`. A key has one to four

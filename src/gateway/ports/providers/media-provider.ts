@@ -3,7 +3,7 @@ import type { JobKind, JobRequest } from '../../../domain/jobs/job.ts'
 import type { Params, Size } from '../../../domain/jobs/params.ts'
 import type { NanoUsd } from '../../../domain/money.ts'
 import type { ImageTokens } from '../../../domain/pricing/image-tokens.ts'
-import type { ByteStream } from './byte-stream.ts'
+import type { ByteStream } from '../byte-stream.ts'
 
 /**
  * A kind of provider that makes images or videos, such as `kling` or the sandbox. No method throws because of a

@@ -1,6 +1,6 @@
 import type { Provider, TextRoute } from '../../../domain/catalog/provider.ts'
-import type { ByteStream } from './byte-stream.ts'
-import type { CallerSignal } from './caller-signal.ts'
+import type { ByteStream } from '../byte-stream.ts'
+import type { CallerSignal } from '../caller-signal.ts'
 
 /** A kind of provider that serves text routes, such as `openai-compatible` or the sandbox. */
 export interface TextProvider {

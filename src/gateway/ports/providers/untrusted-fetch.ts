@@ -1,5 +1,5 @@
-import type { ByteStream } from './byte-stream.ts'
-import type { CallerSignal } from './caller-signal.ts'
+import type { ByteStream } from '../byte-stream.ts'
+import type { CallerSignal } from '../caller-signal.ts'
 
 /**
  * Opens a URL from an untrusted source: an input link from a customer, or a result link from a provider. Reaches public

@@ -1,4 +1,4 @@
-import type { CallerSignal } from './caller-signal.ts'
+import type { CallerSignal } from '../caller-signal.ts'
 
 /**
  * Posts to an address that a customer may have chosen. Reaches public addresses only, over https, and follows no

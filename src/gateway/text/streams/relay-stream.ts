@@ -1,5 +1,5 @@
 import type { TextStream } from '../../../protocol/text-dialect.ts'
-import type { ByteStream } from '../../ports/providers/byte-stream.ts'
+import type { ByteStream } from '../../ports/byte-stream.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { StreamEnd, UpstreamStream } from '../../ports/providers/text-provider.ts'
 import { FINISH_BYTES_MAX, type FinishingStreams } from './finishing-streams.ts'

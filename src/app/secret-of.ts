@@ -1,5 +1,5 @@
-import { secretFromEnvironment } from '../../config/config.ts'
-import type { Provider } from '../../domain/catalog/provider.ts'
+import { secretFromEnvironment } from '../config/config.ts'
+import type { Provider } from '../domain/catalog/provider.ts'
 
 /** The key of a provider. Undefined if it needs none, or if its environment variable is not set. */
 export function secretOf({ secret }: Provider): string | undefined {
