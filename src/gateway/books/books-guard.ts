@@ -1,6 +1,6 @@
 import { booksInconsistent, GatewayError } from '../../domain/errors.ts'
 import type { StoredCheck } from '../ports/ledger/book-checks.ts'
-import type { Problem, Verification } from '../ports/ledger/ledger.ts'
+import type { Affected, Problem, Verification } from '../ports/ledger/ledger.ts'
 import type { AnchorKeeper } from './anchor-keeper.ts'
 
 /**
@@ -45,6 +45,11 @@ export class BooksGuard {
   /** The number of accounts that may not start paid work because of their own books. */
   get stoppedAccounts(): number {
     return this.#accounts.size
+  }
+
+  /** The accounts that the last check stopped, or all of them. */
+  get affected(): Affected {
+    return this.#isEverything ? 'everything' : [...this.#accounts]
   }
 
   /** Whether the last check found a problem that stops an account or all of them. */

@@ -98,3 +98,35 @@ test('all rows are checked while a problem stops an account', async () => {
   expect(checks.map(([kind]) => kind)).toEqual(['all', 'all', 'recent'])
   expect(guard.stoppedAccounts).toBe(0)
 })
+
+test('accounts stay stopped, and no others, while all rows cannot be read', async () => {
+  const { guard, after, stop } = start({
+    all: [new Error('timeout')],
+    recent: [RECENT, { ...RECENT, affected: [7] }, { ...RECENT, affected: [8] }, RECENT],
+  })
+  await after(0)
+  await after(HOUR_MS)
+
+  const checks = [await after(HOUR_MS), await after(HOUR_MS - 1), await after(1), await after(HOUR_MS)]
+  stop()
+
+  const checked = ['all', 'recent', '4 entries', 'all: Error: timeout']
+  expect(checks).toEqual([checked, [], checked, checked])
+  expect(guard.affected).toEqual([7, 8])
+  expect(guard.stop).toBeUndefined()
+})
+
+test('paid work stops while a problem is known and neither all rows nor the recent ones can be read', async () => {
+  const { guard, after, stop } = start({
+    all: [new Error('timeout')],
+    recent: [{ ...RECENT, affected: [7] }, new Error('malformed')],
+  })
+  await after(0)
+
+  const first = await after(HOUR_MS)
+  await after(60_000, 60_000)
+  stop()
+
+  expect(first).toEqual(['all', 'recent', 'Error: timeout'])
+  expect(guard.stop).toBe('The books could not be checked three times in a row.')
+})

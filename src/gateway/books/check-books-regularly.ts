@@ -2,9 +2,9 @@ import type { StoredCheck } from '../ports/ledger/book-checks.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { BooksGuard } from './books-guard.ts'
 import {
-  checkBooks,
   checkEarlierRows,
   checkRecentRows,
+  checkWhileStopped,
   type CheckPorts,
   type CheckResult,
 } from './check-books.ts'
@@ -17,12 +17,12 @@ const RETRY_MS = 60_000
 const FULL_EVERY_MS = 86_400_000
 
 type RegularPorts = Omit<CheckPorts, 'guard' | 'clock' | 'sharedChecks'> & {
-  readonly guard: CheckPorts['guard'] & Pick<BooksGuard, 'hasFoundProblem' | 'lastCheck'>
+  readonly guard: CheckPorts['guard'] & Pick<BooksGuard, 'affected' | 'hasFoundProblem' | 'lastCheck'>
   readonly clock: Clock
   readonly sharedChecks?: SharedChecks | undefined
   readonly report: (result: CheckResult) => void
   readonly onFailed: (error: unknown) => void
-  /** A full check that could not run after the recent rows were checked. */
+  /** A full check that could not run, while the recent rows are checked. */
   readonly onFullFailed: (error: unknown) => void
 }
 
@@ -32,7 +32,8 @@ type RegularPorts = Omit<CheckPorts, 'guard' | 'clock' | 'sharedChecks'> & {
  * that stops it.
  *
  * What was written since the last sound check is checked each time. All rows are checked if the last check found a
- * problem, and after the recent ones if the last full check is a day old.
+ * problem, and after the recent ones if the last full check is a day old. If this cannot run, the recent rows count:
+ * the accounts that are stopped stay stopped, and the others are not.
  */
 export function checkBooksRegularly(ports: RegularPorts, everyMs: number): () => void {
   const { clock, sharedChecks, onFailed } = ports
@@ -68,10 +69,14 @@ class RegularChecks {
   }
 
   async checkNow(): Promise<void> {
-    const { guard } = this.#ports
-    const result = guard.hasFoundProblem ? await checkBooks(this.#ports) : await checkRecentRows(this.#ports)
+    const { guard, onFullFailed } = this.#ports
+    const result = guard.hasFoundProblem
+      ? await checkWhileStopped(this.#ports, guard.affected)
+      : await checkRecentRows(this.#ports)
     this.#report(result)
-    if (result.isRecent && !this.isStopped && this.#isFullDue()) await this.#checkAll()
+    if (this.isStopped) return
+    if (result.fullFailure !== undefined) onFullFailed(result.fullFailure)
+    else if (result.isRecent && this.#isFullDue()) await this.#checkAll()
   }
 
   #isFullDue(): boolean {

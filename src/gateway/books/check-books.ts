@@ -1,6 +1,6 @@
 import { isOutage } from '../../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Ledger, Verification } from '../ports/ledger/ledger.ts'
+import type { Affected, Ledger, Verification } from '../ports/ledger/ledger.ts'
 import type { BooksGuard } from './books-guard.ts'
 import type { SharedChecks } from './shared-checks.ts'
 
@@ -15,9 +15,11 @@ export type CheckPorts = {
 export type CheckResult = Verification & {
   /** Why the other nodes do not have this result. Absent if they have it, or if there are none. */
   readonly unshared?: unknown
+  /** Why only the recent rows were checked, although accounts are stopped. */
+  readonly fullFailure?: unknown
 }
 
-type Verify = () => Promise<Verification>
+type Verify = () => Promise<CheckResult>
 
 /**
  * Checks the books as `Ledger.verify` does, and tells the guard what was found, or that the check could not run. The
@@ -41,6 +43,31 @@ export function checkRecentRows(ports: CheckPorts): Promise<CheckResult> {
     ports,
     notingFailures(ports, () => ports.ledger.verifyRecent()),
   )
+}
+
+/**
+ * The same with all rows while accounts are `stopped`. If those cannot be read, as in books that are too large for it,
+ * the recent rows are checked, and what is stopped stays so, because what is wrong may be in an earlier row.
+ */
+export function checkWhileStopped(ports: CheckPorts, stopped: Affected): Promise<CheckResult> {
+  const { ledger } = ports
+  return checkWith(
+    ports,
+    notingFailures(ports, async () => {
+      try {
+        return await ledger.verify()
+      } catch (fullFailure) {
+        const found = await ledger.verifyRecent({ isAllUnreadable: true }).catch(() => undefined)
+        if (found === undefined) throw fullFailure
+        return found.isRecent ? { ...found, affected: bothOf(stopped, found.affected), fullFailure } : found
+      }
+    }),
+  )
+}
+
+function bothOf(one: Affected, other: Affected): Affected {
+  if (one === 'everything' || other === 'everything') return 'everything'
+  return [...new Set([...one, ...other])]
 }
 
 /** Checks all of the books after their recent rows: if this cannot run, the guard is not told. */

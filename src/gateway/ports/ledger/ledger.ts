@@ -128,9 +128,11 @@ export interface Ledger extends LedgerReports {
   /**
    * The same, without stored files, for what was written since the last check that found nothing. A change of an
    * earlier row is only found by `verify`. Checks everything if there was no such check, if the last full one found a
-   * problem, if this one finds one, or if the store does not know what it has checked.
+   * problem, if this one finds one, or if the store does not know what it has checked. With `isAllUnreadable` it never
+   * checks everything, except in a store without such checks: it begins at that last check also if a problem is known
+   * since, so that its result is only part of what is wrong, and it rejects if there was none.
    */
-  verifyRecent(): Promise<Verification>
+  verifyRecent(about?: { readonly isAllUnreadable: true }): Promise<Verification>
 }
 
 export type Hold = {

@@ -52,7 +52,7 @@ export function createLedger(parts: NodeParts): Ledger {
       usageSource,
     }),
     verify: (blobs, onPart) => verifyBooks(verified, blobs, onPart),
-    verifyRecent: () => verifyRecent(verified),
+    verifyRecent: about => verifyRecent(verified, about),
   })
 }
 

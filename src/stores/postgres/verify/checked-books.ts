@@ -35,9 +35,17 @@ export class CheckedBooks {
     this.#lastOfTable = lastOfTable
   }
 
-  /** Undefined if everything must be read, because no check was sound, or the chains of commits are others now. */
-  static async in(snapshot: Snapshot): Promise<CheckedBooks | undefined> {
-    const sound = await snapshot.read(() => first<{ entries: bigint }>(SOUND))
+  /**
+   * Undefined if everything must be read, because no check was sound, or the chains of commits are others now. A stored
+   * result that stops something is also a reason to read everything, but not for `only recent`.
+   */
+  static async in(
+    snapshot: Snapshot,
+    which: 'recent' | 'only recent' = 'recent',
+  ): Promise<CheckedBooks | undefined> {
+    const sound = await snapshot.read(() =>
+      first<{ entries: bigint }>(which === 'recent' ? `${SOUND} ${STOPS_NOTHING}` : SOUND),
+    )
     if (sound === undefined || (await snapshot.read(() => first(OTHER_CHAIN))) !== undefined) return undefined
     const lanes = await snapshot.read(() =>
       all<CheckedLane>('SELECT number, last_id, sealed_id FROM checked_lanes ORDER BY number'),
@@ -112,12 +120,10 @@ function isIn(intervals: readonly Interval[], id: string): string {
   return `(${conditions.join(' OR ')})`
 }
 
-/**
- * The stored result stops nothing: a gateway of an earlier version does not change `checked_books` if it finds a
- * problem.
- */
-const SOUND = `SELECT entries FROM checked_books
-  WHERE is_sound = 1 AND (SELECT accounts = '{}' FROM book_checks)`
+const SOUND = 'SELECT entries FROM checked_books WHERE is_sound = 1'
+
+/** The stored result. A gateway of an earlier version does not change `checked_books` if it finds a problem. */
+const STOPS_NOTHING = "AND (SELECT accounts = '{}' FROM book_checks)"
 
 /** A lane whose chain does not go on from the commit that was checked last, as after the restore of another backup. */
 const OTHER_CHAIN = `SELECT checked.number FROM checked_lanes AS checked

@@ -146,6 +146,37 @@ describe.skipIf(server === undefined)('a check of the recent rows', () => {
     expect((await node.ledger.verifyRecent()).isRecent).toBeUndefined()
   })
 
+  test('recent rows are checked without all rows while a stored result stops an account, and are not noted', async () => {
+    const { sql, node, edit, payer } = await checkedBooks()
+    await chargeText(node, payer)
+    const change = (by: string) =>
+      edit(
+        `UPDATE operations SET balance_after_1 = balance_after_1 ${by} WHERE id = (SELECT max(id) FROM operations)`,
+      )
+    await change('+ 1')
+    await sql`UPDATE book_checks SET number = 9, accounts = ARRAY[${payer.accountId}]::bigint[], open_problems = 1`
+
+    const found = await node.ledger.verifyRecent({ isAllUnreadable: true })
+    await change('- 1')
+    const undone = await node.ledger.verifyRecent({ isAllUnreadable: true })
+    await change('+ 1')
+    const again = await node.ledger.verifyRecent({ isAllUnreadable: true })
+
+    expect(found).toMatchObject({ affected: [payer.accountId], isRecent: true })
+    expect(undone).toMatchObject({ problems: [], isRecent: true })
+    expect(again.problems).toContainEqual(found.problems[0]!)
+  })
+
+  test('recent rows alone cannot be checked if the last full check found a problem', async () => {
+    const { node, edit } = await checkedBooks()
+    await edit('UPDATE balances SET cash = cash + 1')
+    await node.ledger.verify()
+
+    const outcome = await node.ledger.verifyRecent({ isAllUnreadable: true }).catch(String)
+
+    expect(outcome).toBe('Error: No sound check is known.')
+  })
+
   test('a role that may not note what was checked makes full checks', async () => {
     const { node, edit } = await checkedBooks()
     await edit('ALTER TABLE checked_tables RENAME TO missing; UPDATE checked_books SET is_sound = 0')

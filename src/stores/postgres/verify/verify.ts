@@ -1,6 +1,6 @@
 import type { SQL } from 'bun'
 import { BlobElsewhereError, type Blobs } from '../../../gateway/ports/media/blobs.ts'
-import type { Verification } from '../../../gateway/ports/ledger/ledger.ts'
+import type { Ledger, Verification } from '../../../gateway/ports/ledger/ledger.ts'
 import type { StepRunner } from '../../books/steps.ts'
 import { checkResults } from '../../books/verify/check-results.ts'
 import { checksOfRows, Verifying, type OnPart } from '../../books/verify/verify.ts'
@@ -49,8 +49,12 @@ export async function verifyBooks(
  * `Ledger.verifyRecent`. What it finds is looked for in all rows, so that a problem has the same id and the same
  * message in every check. If those cannot be read, what it found counts.
  */
-export async function verifyRecent(verified: Verified): Promise<Verification> {
+export async function verifyRecent(
+  verified: Verified,
+  about?: Parameters<Ledger['verifyRecent']>[0],
+): Promise<Verification> {
   return withReads(verified, async reads => {
+    if (about?.isAllUnreadable) return ended(await check(reads, 'only recent'), { ...verified, reads })
     const recent = await check(reads, 'recent')
     const all =
       !recent.isRecent || isSound(recent) ? undefined : await check(reads, 'all').catch(() => undefined)
@@ -94,12 +98,14 @@ async function withReads(
 
 type Checked = Awaited<ReturnType<typeof checkBooks>>
 
-/** Checks all rows, or those since the last sound check if there is one. */
-function check(reads: Reads, which: 'all' | 'recent', onPart?: OnPart): Promise<Checked> {
+/** Checks all rows, or those since the last sound check if there is one. `only recent` never reads all. */
+function check(reads: Reads, which: 'all' | 'recent' | 'only recent', onPart?: OnPart): Promise<Checked> {
   return Snapshot.take(reads, async snapshot => {
-    const since = which === 'recent' ? await CheckedBooks.in(snapshot) : undefined
+    const since = which === 'all' ? undefined : await CheckedBooks.in(snapshot, which)
+    if (which === 'only recent' && since === undefined) throw new Error('No sound check is known.')
     const checked = await checkBooks(snapshot, since, onPart)
-    if (isSound(checked)) await noteChecked(snapshot, checked.entries)
+    // A later check must read again what is wrong.
+    if (which !== 'only recent' && isSound(checked)) await noteChecked(snapshot, checked.entries)
     return checked
   })
 }
