@@ -119,6 +119,11 @@ function startChecks({ admin, books, clock, log }: Parts, metrics: Metrics): () 
       metrics.countLedgerCheck({ problems: open.length, atMs: clock.now(), fullAtMs })
       if (result.unshared !== undefined)
         log.error('other gateways do not know the result of the check', errorFields(result.unshared))
+      if (result.unnoted !== undefined)
+        log.error(
+          'the database does not note what was checked, so the next check reads more',
+          errorFields(result.unnoted),
+        )
       for (const { id, entryId, message } of open) {
         log.error('the books are wrong', { id, entry: entryId, problem: message })
         tell({ id, message, atMs: clock.now() })

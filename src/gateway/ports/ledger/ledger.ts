@@ -256,4 +256,6 @@ export type Verification = {
   readonly filesElsewhere?: number
   /** Only what was written since an earlier check was read. Absent for a full check. */
   readonly isRecent?: true
+  /** Why the store could not note where the next check begins, which then reads more. Absent if it could. */
+  readonly unnoted?: unknown
 }

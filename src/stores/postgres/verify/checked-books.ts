@@ -3,7 +3,7 @@ import { hashedTables } from '../../books/rows/hashed-tables.ts'
 import type { BalancesRow } from '../../books/rows/operation-rows.ts'
 import { all, first } from '../../books/steps.ts'
 import { isOfLane } from '../lanes/step-writes.ts'
-import { isConnectionGone } from '../database/database-errors.ts'
+import { isConnectionGone, meaningOf } from '../database/database-errors.ts'
 import type { Reads } from '../database/reads.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -82,14 +82,17 @@ export class CheckedBooks {
 
 /**
  * Notes what a check has read that found nothing: the next one begins there. Writes nothing if another check did so
- * meanwhile, or found a problem, or if the database refuses it: the next check then reads more.
+ * meanwhile, or found a problem, or if the database refuses it: the next check then reads more. Returns the reason of
+ * the database, which may refuse it each time.
  */
-export async function noteChecked(snapshot: Snapshot, entries: number): Promise<void> {
-  await snapshot
-    .write([`UPDATE checked_books SET is_sound = 1, entries = ${entries}`, ...NOTE])
-    .catch((error: unknown) => {
-      if (isConnectionGone(error)) throw error
-    })
+export async function noteChecked(snapshot: Snapshot, entries: number): Promise<unknown> {
+  try {
+    await snapshot.write([`UPDATE checked_books SET is_sound = 1, entries = ${entries}`, ...NOTE])
+    return undefined
+  } catch (error) {
+    if (isConnectionGone(error)) throw error
+    return meaningOf(error) === 'overtaken' ? undefined : error
+  }
 }
 
 /** Notes that a full check found a problem, so that the next check is a full one, too. */

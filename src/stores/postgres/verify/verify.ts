@@ -1,6 +1,6 @@
 import type { SQL } from 'bun'
 import { BlobElsewhereError, type Blobs } from '../../../gateway/ports/media/blobs.ts'
-import type { Ledger, Verification } from '../../../gateway/ports/ledger/ledger.ts'
+import { affectsNothing, type Ledger, type Verification } from '../../../gateway/ports/ledger/ledger.ts'
 import type { StepRunner } from '../../books/steps.ts'
 import { checkResults } from '../../books/verify/check-results.ts'
 import { checksOfRows, Verifying, type OnPart } from '../../books/verify/verify.ts'
@@ -96,7 +96,10 @@ async function withReads(
   }
 }
 
-type Checked = Awaited<ReturnType<typeof checkBooks>>
+type Checked = Awaited<ReturnType<typeof checkBooks>> & {
+  /** Why the database refused to note what was read. */
+  readonly unnoted?: unknown
+}
 
 /** Checks all rows, or those since the last sound check if there is one. `only recent` never reads all. */
 function check(reads: Reads, which: 'all' | 'recent' | 'only recent', onPart?: OnPart): Promise<Checked> {
@@ -105,8 +108,8 @@ function check(reads: Reads, which: 'all' | 'recent' | 'only recent', onPart?: O
     if (which === 'only recent' && since === undefined) throw new Error('No sound check is known.')
     const checked = await checkBooks(snapshot, since, onPart)
     // A later check must read again what is wrong.
-    if (which !== 'only recent' && isSound(checked)) await noteChecked(snapshot, checked.entries)
-    return checked
+    if (which === 'only recent' || !isSound(checked)) return checked
+    return { ...checked, unnoted: await noteChecked(snapshot, checked.entries) }
   })
 }
 
@@ -128,8 +131,8 @@ async function checkBooks(snapshot: Snapshot, since: CheckedBooks | undefined, o
 }
 
 /** Whether nothing was found that stops paid work. */
-function isSound({ verifying }: Checked): boolean {
-  return verifying.found.affected.length === 0
+function isSound({ verifying }: Pick<Checked, 'verifying'>): boolean {
+  return affectsNothing(verifying.found.affected)
 }
 
 /** The result of a check, after which the next one knows what to read. */
@@ -137,10 +140,16 @@ async function ended(
   checked: Checked,
   { reads, recount }: Pick<Verified, 'recount'> & { readonly reads: Reads },
 ): Promise<Verification> {
-  const { verifying, entries, wrongCounts, isRecent } = checked
+  const { verifying, entries, wrongCounts, isRecent, unnoted } = checked
   // Without it, the stored result says the same.
   if (!isRecent && !isSound(checked)) await noteUnsound(reads).catch(() => undefined)
   for (const accountId of wrongCounts) await recount(accountId)
   const { problems, affected } = verifying.found
-  return { problems, entries, affected, ...(isRecent && { isRecent }) }
+  return {
+    problems,
+    entries,
+    affected,
+    ...(isRecent && { isRecent }),
+    ...(unnoted !== undefined && { unnoted }),
+  }
 }
