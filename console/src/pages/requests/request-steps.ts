@@ -80,7 +80,8 @@ function holdEnded({ hold }: RequestPage): Steps {
 function reply({ request }: RequestPage): Steps {
   if (request === null) return []
   const { status, duration_ms: ms, client_disconnected: isGone, created_at: begun } = request
-  const at = new Date(new Date(begun).getTime() + ms).toISOString()
+  // The time of the arrival is cut to a millisecond. The reply must not stand before a charge that it followed.
+  const at = new Date(new Date(begun).getTime() + Math.ceil(ms)).toISOString()
   const title = isGone ? words.disconnected : words.replied(status)
   return [{ title, text: words.after(milliseconds(ms)), at, tone: status >= 400 ? 'warn' : 'good' }]
 }
