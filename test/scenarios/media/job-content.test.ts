@@ -55,7 +55,7 @@ describe('GET jobs/{id}/content/{n}', () => {
   })
 
   test('a job that does not exist has no result', async () => {
-    expect(await outcomeOf(await read(`${job.slice(0, -1)}z/content/0`))).toBe('404 not_found')
+    expect(await outcomeOf(await read('img_00000000000000000000000000/content/0'))).toBe('404 not_found')
   })
 
   test('a file that is missing is reported, and doctor names it', async () => {
