@@ -15,7 +15,7 @@ export type LoadReport = {
   replayed: number
   /** The longest time until an answer. */
   longestMs: number
-  /** The longest time until the refusal of a text request. */
+  /** The longest time until a refusal. */
   longestRefusalMs: number
   /** Any other answer. */
   readonly unexpected: string[]
@@ -111,8 +111,7 @@ export class Load {
       } else if (response.status === 503) {
         report.refused += 1
         report.refusals.set(response.text, (report.refusals.get(response.text) ?? 0) + 1)
-        // An image whose job was made waits for that job first.
-        if (asked.path === TEXT_PATH) report.longestRefusalMs = Math.max(report.longestRefusalMs, tookMs)
+        report.longestRefusalMs = Math.max(report.longestRefusalMs, tookMs)
       } else if (response.status !== ACCEPTED) report.unexpected.push(`${response.status} ${response.text}`)
       await Bun.sleep(PAUSE_MS)
     }

@@ -12,7 +12,7 @@ const LAST_POLL_MS = 1000
 
 export type WaitPorts = {
   readonly jobs: Pick<Jobs, 'find'>
-  readonly runner: JobRunner
+  readonly runner: Pick<JobRunner, 'follow' | 'poll'>
   readonly clock: Clock
 }
 
@@ -25,7 +25,9 @@ const SUBMIT_WAIT_MS = 150_000
 /**
  * Waits until a job has ended or can no longer be polled, for at most `waitMs`. Polls its provider while it waits; a
  * wait that is too short for that polls at its end, and waits a moment for the answer.
- * Resolves with the job in its latest state. A client that disconnects ends the wait, and never the job.
+ * Resolves with the job in its latest state. While the store cannot be read, that is the state that this node knows:
+ * the client needs the id of its job, and would pay for another one if it got an error. A client that disconnects ends
+ * the wait, and never the job.
  */
 export async function waitForJob(
   job: Job,
@@ -38,8 +40,7 @@ export async function waitForJob(
   if (hasPolled || waitMs <= 0 || isOver(latest) || signal.aborted) return latest
   const { jobs, runner, clock } = ports
   await within(LAST_POLL_MS, runner.poll(latest, { earlyMs: POLL_EVERY_MS }), { signal, clock })
-  // The client needs the id of its job, whatever happens now.
-  return (await jobs.find(job.id).catch(() => undefined)) ?? latest
+  return (await read(latest, jobs)) ?? latest
 }
 
 /** Like `waitForJob`, but waits only until the provider has answered the submission. */
@@ -66,27 +67,34 @@ async function waitUntil(
     // The provider took a moment to answer the last poll, so the next one may be due that moment after a whole step.
     const dueMs = isSame ? latest.nextPollAtMs - clock.now() : 0
     const stepMs = dueMs > 0 ? Math.min(POLL_EVERY_MS, dueMs) : POLL_EVERY_MS
-    await step(runner, latest, Math.min(stepMs, leftMs), { signal, clock })
-    const found = (await jobs.find(job.id)) ?? latest
+    const followed = await step(runner, latest, Math.min(stepMs, leftMs), { signal, clock })
+    const found = (await read(job, jobs)) ?? followed
     isSame = found.state === latest.state
     latest = found
   }
   return latest
 }
 
+/** Undefined if the store cannot be read. */
+async function read({ id }: Job, jobs: Pick<Jobs, 'find'>): Promise<Job | undefined> {
+  return jobs.find(id).catch(() => undefined)
+}
+
 type Ends = { readonly signal?: CallerSignal; readonly clock: Clock }
 
 /**
  * Waits for this node's work on the job, if there is any. Otherwise waits a moment, because another node or the
- * provider may be working on it.
+ * provider may be working on it. Resolves with the job after that work.
  */
-async function step(runner: JobRunner, job: Job, limitMs: number, ends: Ends): Promise<void> {
+async function step(runner: WaitPorts['runner'], job: Job, limitMs: number, ends: Ends): Promise<Job> {
+  let followed = job
   const follow = async (end: () => void) => {
     // A failure is reported elsewhere. Failed work is tried again in the next step, not at once.
-    const now = await runner.follow(job).catch(() => job)
-    if (now.state !== job.state) end()
+    followed = await runner.follow(job).catch(() => job)
+    if (followed.state !== job.state) end()
   }
   await waitFor(limitMs, ends, end => void follow(end))
+  return followed
 }
 
 /**

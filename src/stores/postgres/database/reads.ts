@@ -2,8 +2,11 @@ import type { SQL } from 'bun'
 import { GatewayError } from '../../../domain/errors.ts'
 import { isConnectionGone } from './database-errors.ts'
 
-/** A database that does not answer a query in this time counts as lost. */
-const ANSWER_TIMEOUT_MS = 3000
+/**
+ * A database that does not answer a query in this time counts as lost. Paid requests must be refused within 3 seconds,
+ * also those that first read the job of an earlier request.
+ */
+const ANSWER_TIMEOUT_MS = 2800
 const MS_PER_S = 1000
 
 /** A query outside of a transaction. */

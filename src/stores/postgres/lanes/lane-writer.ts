@@ -13,7 +13,7 @@ import { storedRows } from './stored-rows.ts'
  * A database that does not answer in this time counts as lost. New paid requests must be refused within 3 seconds, also
  * those that first wait for a step whose transaction the database ends after 500 ms, because the network was cut in it.
  */
-export const ANSWER_TIMEOUT_MS = 2400
+export const ANSWER_TIMEOUT_MS = 2200
 /** The pauses between attempts to reach a lost database. */
 const RETRY_MS_MIN = 50
 const RETRY_MS_MAX = 1000
