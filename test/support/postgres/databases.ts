@@ -11,8 +11,8 @@ const LAST_YEAR = 2030
 
 /** More than one test makes. */
 const DATABASES_KEPT = 16
-/** What three nodes have. Some tests open dozens, and a server has 200. */
-const KEPT_MAX = 9
+/** What three nodes have. Some tests open dozens, and a server has a limited number. */
+const KEPT_MAX = { pools: 3, connections: 9 }
 
 let made = 0
 const templates = new WeakMap<PostgresServer, Promise<string>>()
@@ -124,7 +124,7 @@ async function aReusedDatabase(server: PostgresServer): Promise<ReusedDatabase> 
  * see.
  */
 export function keptConnections({ openReads, connect }: Connections): Connections {
-  const keeping = (open: () => SQL) => {
+  const keeping = (open: () => SQL, max: number) => {
     const free: SQL[] = []
     return () => {
       const sql = free.pop() ?? open()
@@ -132,7 +132,7 @@ export function keptConnections({ openReads, connect }: Connections): Connection
       const close = async () => {
         if (isClosed) return
         isClosed = true
-        if (free.length < KEPT_MAX) free.push(sql)
+        if (free.length < max) free.push(sql)
         else await sql.close()
       }
       return new Proxy(sql, {
@@ -140,7 +140,10 @@ export function keptConnections({ openReads, connect }: Connections): Connection
       })
     }
   }
-  return { openReads: keeping(openReads), connect: keeping(connect) }
+  return {
+    openReads: keeping(openReads, KEPT_MAX.pools),
+    connect: keeping(connect, KEPT_MAX.connections),
+  }
 }
 
 /** Adds one partition from the end of the last one to the end of the last year. */

@@ -19,7 +19,7 @@ const READY = 'database system is ready to accept connections'
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  max_connections: '200',
+  max_connections: '300',
   shared_buffers: '32MB',
   jit: 'off',
 } as const

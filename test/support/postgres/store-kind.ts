@@ -1,10 +1,14 @@
 import { afterEach, describe } from 'bun:test'
+import type { PostgresNode } from '../../../src/stores/postgres/node.ts'
 import { fakeClock } from '../fake-clock.ts'
 import type { StoreKind, TestStore } from '../test-store.ts'
 import { aNode } from './a-node.ts'
 import { ReusedDatabases } from './databases.ts'
 import { nodeProcess, remoteNode } from './remote-node.ts'
 import { runServer } from './run-server.ts'
+
+/** Of the nodes that a test opened again. An older one is closed, because a server takes only so many connections. */
+const REOPENED_MAX = 3
 
 const server = await runServer()
 /** Shared by the files of one process, which run one after the other. A file gives them back after each test. */
@@ -38,9 +42,15 @@ async function open(
       : node
   }
   const { url, connections } = database
-  const openStore = async () =>
-    handle('store', await aNode(url, 'store', clock, { machine: 'slow', connections }))
-  const store = await openStore()
+  const openStore = () => aNode(url, 'store', clock, { machine: 'slow', connections })
+  const store = handle('store', await openStore())
   const other = await remoteNode(nodeProcess(), { url, name: 'other', machine: 'fast', clock })
-  return { store, other: handle('other', other), reopen: openStore }
+  const reopened: PostgresNode[] = []
+  const reopen = async () => {
+    const node = await openStore()
+    reopened.push(node)
+    if (reopened.length > REOPENED_MAX) await reopened.shift()!.close()
+    return handle('store', node)
+  }
+  return { store, other: handle('other', other), reopen }
 }
