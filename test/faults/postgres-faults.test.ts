@@ -70,6 +70,7 @@ describe.skipIf(server === undefined)('two gateways on one PostgreSQL server', (
 
   test('a database that lost commits stops the paid work of both gateways, and the missing batches are named', async () => {
     const named = await withTwo(loseCommits)
+    await endTwo()
 
     expect(named).toHaveLength(2)
     for (const line of named)
