@@ -4,6 +4,7 @@ import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'bun:test'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
+import { editFile } from '../../../test/support/edit-file.ts'
 import { FileHashes } from './file-hashes.ts'
 
 /** A file of a name and text, and what each look at its hash found and read. */
@@ -54,8 +55,7 @@ test('a file that was edited is read again, even if its size and time of writing
   utimesSync(path, 1000, 1000)
   await look()
 
-  writeFileSync(path, 'the film')
-  utimesSync(path, 1000, 1000)
+  editFile(path, 'the film', 1000)
 
   expect(await look()).toEqual({ isRight: false, isRead: true })
 })
