@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { aDataFolder } from '../../../../test/support/data-folder.ts'
 import { aDatabase, anEmptyDatabase } from '../../../../test/support/postgres/databases.ts'
+import { inOneMonth } from '../../../../test/support/postgres/one-month.ts'
 import { runServer } from '../../../../test/support/postgres/run-server.ts'
 import { rejection } from '../../../../test/support/rejection.ts'
 import { grantUse, migrate } from './migrate.ts'
@@ -11,6 +12,8 @@ import { grantUse, migrate } from './migrate.ts'
 const server = await runServer()
 const NOT_ADDITIVE = '-- Gateways before migration 0002 have to drain.'
 const LANES = 'CREATE TABLE lanes (number bigint, label text, migration bigint, seen_at_ms bigint)'
+/** In the year 2255. */
+const FAR_MS = 9_000_000_000_000
 const opened: SQL[] = []
 
 function connect(url: string): SQL {
@@ -100,7 +103,7 @@ describe.skipIf(server === undefined)('the migrations of PostgreSQL', () => {
     const first = { '0001_lanes.sql': LANES }
     const second = { ...first, '0002_more.sql': NOT_ADDITIVE }
     await migrate(sql, aFolderWith(first))
-    await sql`INSERT INTO lanes VALUES (1, 'old', 1, 2000000000000), (2, 'stopped', 1, 0), (3, 'new', 2, 2000000000000)`
+    await sql`INSERT INTO lanes VALUES (1, 'old', 1, ${FAR_MS}), (2, 'stopped', 1, 0), (3, 'new', 2, ${FAR_MS})`
 
     await migrate(sql, aFolderWith(second))
     const third = aFolderWith({ ...second, '0003_less.sql': 'ALTER TABLE lanes DROP COLUMN label' })
@@ -231,22 +234,26 @@ describe.skipIf(server === undefined)('the tables of PostgreSQL', () => {
     expect(String(error)).toContain('charges are never changed or deleted')
   })
 
-  test('each month has a partition, and adding them again changes nothing', async () => {
-    const sql = await open({ withTables: false })
-    await migrate(sql)
-    const nextMonths = await partitionsOf(sql)
+  test(
+    'each month has a partition, and adding them again changes nothing',
+    inOneMonth(async () => {
+      const sql = await open({ withTables: false })
+      await migrate(sql)
+      const nextMonths = await partitionsOf(sql)
 
-    await sql`SELECT add_partitions(5, clock_timestamp())`
-    const later = await partitionsOf(sql)
-    await sql`SELECT add_partitions(5, clock_timestamp())`
+      await sql`SELECT add_partitions(5, clock_timestamp())`
+      const later = await partitionsOf(sql)
+      await sql`SELECT add_partitions(5, clock_timestamp())`
 
-    expect(later).toHaveLength(nextMonths.length + 2 * 2)
-    expect(await partitionsOf(sql)).toEqual(later)
-  })
+      expect(later).toHaveLength(nextMonths.length + 2 * 2)
+      expect(await partitionsOf(sql)).toEqual(later)
+    }),
+  )
 
   test('a charge goes to the partition of the month in which its id was made', async () => {
     const sql = await open({ withTables: true })
-    const month = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + 2, 1))
+    const now = new Date()
+    const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 2, 1))
     const keys = [month.getTime() - 1, month.getTime()].map(atMs => BigInt(atMs) << 16n)
 
     for (const key of keys) await sql.unsafe(insertOf('charges', key))
