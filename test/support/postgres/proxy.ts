@@ -10,6 +10,8 @@ const SLOW_MS = 150
 export class Proxy {
   requests: Flow = 'open'
   answers: Flow = 'open'
+  /** How often bytes were lost. */
+  lost = 0
   readonly #listener: Server
   readonly #sockets = new Set<Socket>()
   /** The connections to the server, until the server has closed them, too. */
@@ -81,6 +83,7 @@ export class Proxy {
   #pass(direction: 'requests' | 'answers', send: () => void): void {
     const flow = this[direction]
     if (flow === 'open') send()
+    if (flow === 'lost') this.lost += 1
     if (flow === 'held' || flow === 'slow') this.#held.push(send)
     // Those before it were held for as long, and none is sent twice.
     if (flow === 'slow') setTimeout(() => this.#held.shift()?.(), SLOW_MS)

@@ -1,5 +1,6 @@
 import type { SQL } from 'bun'
 import { GatewayError } from '../../../domain/errors.ts'
+import type { Clock } from '../../../gateway/ports/clock.ts'
 import { isConnectionGone } from './database-errors.ts'
 
 /**
@@ -26,7 +27,10 @@ export type Reads = ReadQuery & {
  */
 export function timedReads(
   open: () => SQL,
-  { answerMs = ANSWER_TIMEOUT_MS }: { readonly answerMs?: number } = {},
+  {
+    answerMs = ANSWER_TIMEOUT_MS,
+    after = afterRealTime,
+  }: { readonly answerMs?: number; readonly after?: Clock['after'] } = {},
 ): Reads {
   let pool = open()
   /** Those that were replaced and have work that may still be answered. */
@@ -46,10 +50,10 @@ export function timedReads(
       replace(sql)
       reject(notRead())
     }
-    let timer = setTimeout(fail, answerMs)
+    let stop = after(answerMs, fail)
     const answered = () => {
-      clearTimeout(timer)
-      timer = setTimeout(fail, answerMs)
+      stop()
+      stop = after(answerMs, fail)
     }
     try {
       return await Promise.race([work(sql, answered), late])
@@ -59,7 +63,7 @@ export function timedReads(
       replace(sql)
       throw notRead(error)
     } finally {
-      clearTimeout(timer)
+      stop()
     }
   }
 
@@ -77,6 +81,11 @@ export function timedReads(
       await Promise.all([pool.close({ timeout: answerMs / MS_PER_S }), ...replaced])
     },
   })
+}
+
+function afterRealTime(delayMs: number, then: () => void): () => void {
+  const timer = setTimeout(then, delayMs)
+  return () => clearTimeout(timer)
 }
 
 /** The error for callers whose data was not read. A retry can help. */
