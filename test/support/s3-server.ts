@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from './free-port.ts'
 
 /** A request as the server saw it. */
 export type S3Request = {
@@ -113,14 +113,8 @@ export async function startS3Server({
     }
   }
 
-  let port = 0
-  const listen = () =>
-    new Promise<void>(resolve => {
-      http.listen(port, '127.0.0.1', () => {
-        port = (http.address() as AddressInfo).port
-        resolve()
-      })
-    })
+  const port = await freePort()
+  const listen = () => new Promise<void>(resolve => http.listen(port, '127.0.0.1', resolve))
   await listen()
   const endpoint = `http://127.0.0.1:${port}`
   const settings = {
