@@ -16,6 +16,9 @@ import { KeyLookups, watchOf } from './key-lookups.ts'
 import { Poll } from './database/poll.ts'
 
 const server = await runServer()
+/** The locks that something in this database waits for. */
+const WAITING = `
+  SELECT FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 const ends: (() => unknown)[] = []
 
 afterEach(async () => {
@@ -102,7 +105,7 @@ describe.skipIf(server === undefined)('keys on many nodes', () => {
       await locking`LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE`
       // Reads the key, and waits for its account.
       const found = other.find(hash)
-      while ((await reads`SELECT FROM pg_locks WHERE NOT granted`).length === 0);
+      while ((await reads.unsafe(WAITING)).length === 0);
       await node.apiKeys.update(apiKey.publicId, REVOKED, at(NOW))
       await poll.once()
       return { found }
