@@ -1,14 +1,21 @@
 import { until } from '../../src/http1/testing/until.ts'
-import type { LoadReport } from './load.ts'
+import type { Load, LoadReport } from './load.ts'
 import type { Logged } from './server-faults.ts'
 import type { TwoGateways, GatewayName } from './two-gateways.ts'
 
 const ANSWERS = 10
 const REFUSALS = 10
 const NEW_CLIENTS = 4
-/** What one gateway answers before a freeze, so that its longest waits with and without one can be compared. */
+/** What one gateway answers before a fault, so that its longest waits with and without one can be compared. */
 const CALM_ANSWERS = 50
 const LOAD_MS_MAX = 100
+/** The longest waits of the clients of the gateway that a fault of the other one must not disturb. */
+export type LongestWaits = {
+  readonly longestMs: number
+  /** The longest one before the fault: how busy the machine is. */
+  readonly calmMs: number
+}
+
 /** The limit for new paid requests. */
 export const REFUSED_WITHIN_MS = 3000
 
@@ -40,18 +47,18 @@ export const cuts = ['requests held', 'answers held', 'both held', 'answers lost
 /**
  * Cuts the network between one gateway and the database. It is not ready, its new paid requests are refused within 3
  * seconds, its running answers are charged after it heals, and the other gateway is not disturbed. Returns the longest
- * wait of its clients.
+ * waits of its clients.
  */
 export async function cutNetwork(
   two: TwoGateways,
   cut: (typeof cuts)[number],
   log: Logged,
   refusedWithinMs = REFUSED_WITHIN_MS,
-): Promise<number> {
+): Promise<LongestWaits> {
   const proxy = two.proxyOf('other')
+  let calmMs = 0
   const reports = await two.load(async load => {
-    await load.answers(ANSWERS)
-    load.reports.one.longestMs = 0
+    calmMs = await calmWait(load)
     const flow = cut.endsWith('held') ? 'held' : 'lost'
     if (!cut.startsWith('answers')) proxy.requests = flow
     if (!cut.startsWith('requests')) proxy.answers = flow
@@ -72,29 +79,36 @@ export async function cutNetwork(
   if (longestRefusalMs > refusedWithinMs) throw new Error(`A refusal took ${longestRefusalMs} ms.`)
   const charges = await two.check()
   log(
-    `${cut}: ${refused} refused after at most ${Math.round(longestRefusalMs)} ms, ${charges} charged, longest wait of the other gateway ${Math.round(reports.one.longestMs)} ms`,
+    `${cut}: ${refused} refused after at most ${Math.round(longestRefusalMs)} ms, ${charges} charged, longest wait of the other gateway ${Math.round(reports.one.longestMs)} ms, and ${Math.round(calmMs)} ms before`,
   )
-  return reports.one.longestMs
+  return { longestMs: reports.one.longestMs, calmMs }
+}
+
+/** The longest wait of the clients of the first gateway while nothing is wrong. Later waits are measured anew. */
+async function calmWait(load: Load): Promise<number> {
+  const { one } = load.reports
+  await load.answers(ANSWERS)
+  one.longestMs = 0
+  await load.answers(CALM_ANSWERS, ['one'])
+  const calmMs = one.longestMs
+  one.longestMs = 0
+  return calmMs
 }
 
 /**
  * Freezes one gateway under load. If it was silent for too long, its holds expire and another process takes its lane:
  * it is then fenced, and its charges are written in another lane. `isAged` lets that time pass at once. The longest
- * wait of the other gateway's clients is returned.
+ * waits of the other gateway's clients are returned.
  */
 export async function freezeNode(
   two: TwoGateways,
   { ms, isLate, isAged }: { readonly ms: number; readonly isLate: boolean; readonly isAged: boolean },
   log: Logged,
-): Promise<number> {
+): Promise<LongestWaits> {
   const lane = await two.laneOf('other')
   let calmMs = 0
   const { one } = await two.load(async load => {
-    await load.answers(ANSWERS)
-    load.reports.one.longestMs = 0
-    await load.answers(CALM_ANSWERS, ['one'])
-    calmMs = load.reports.one.longestMs
-    load.reports.one.longestMs = 0
+    calmMs = await calmWait(load)
     two.signal('other', 'SIGSTOP')
     try {
       await Bun.sleep(ms)
@@ -117,7 +131,7 @@ export async function freezeNode(
   log(
     `frozen for ${ms} ms${isLate ? ', fenced' : ''}: ${two.reported} costs reported, ${charges} charged, longest wait of the other gateway ${Math.round(longestMs)} ms, and ${Math.round(calmMs)} ms before`,
   )
-  return longestMs
+  return { longestMs, calmMs }
 }
 
 export function requireUndisturbed(name: GatewayName, { refused, broken, unexpected }: LoadReport): void {
