@@ -86,7 +86,7 @@ function grantsFitIntoDays(
       }),
       { numRuns },
     )
-  }, 120_000)
+  }, 480_000)
 }
 
 grantsFitIntoDays(40, async () => {

@@ -82,7 +82,7 @@ test('whatever happens in a store, no request passes a budget, and no slot, rese
     }),
     { numRuns: 25 },
   )
-}, 120_000)
+}, 480_000)
 
 type ScopeTerms = {
   readonly account: LimitsPatch

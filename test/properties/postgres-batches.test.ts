@@ -95,7 +95,7 @@ test.skipIf(server === undefined)(
     expect(await problemsOf(reads)).toEqual([])
     await reads.close()
   },
-  120_000,
+  480_000,
 )
 
 /** A batch posts its charges first, then the ends of holds, and then the holds. */

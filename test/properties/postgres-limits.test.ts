@@ -179,7 +179,7 @@ test.skipIf(server === undefined)(
     expect(await reads`SELECT 1 FROM limits WHERE running <> 0 OR reserved_text <> 0`).toHaveLength(0)
     expect(await problemsOf(reads)).toEqual([])
   },
-  240_000,
+  960_000,
 )
 
 /** A role whose batches are posted by the function that gateways called before, as during an upgrade. */

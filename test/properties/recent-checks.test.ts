@@ -200,7 +200,7 @@ describe.skipIf(server === undefined)('checks of recent rows between random uses
       }),
       { numRuns: RUNS, endOnFailure: true },
     )
-  }, 60_000)
+  }, 240_000)
 })
 
 function pick<T>(all: readonly T[], index: number): T {
