@@ -185,11 +185,12 @@ describe.skipIf(server === undefined)('the records in PostgreSQL', () => {
     }
     await sweepAll(store, NOW_MS)
 
-    const [size] = await sql<{ bytes: string }[]>`SELECT sum(pg_total_relation_size(inhrelid)) AS bytes
-      FROM pg_inherits WHERE inhparent = 'requests'::regclass`
+    // Without the table of the next part, which is empty and does not count.
+    const [size] = await sql<{ bytes: string }[]>`
+      SELECT sum(pg_total_relation_size(format('requests_%s', number)::regclass)) AS bytes FROM request_parts`
     const [latest] = manyRequests(120 * 256 - 1, 1)
 
-    expect(Number(size!.bytes)).toBeLessThan(bytesMax)
+    expect(Number(size!.bytes)).toBeLessThanOrEqual(bytesMax)
     expect(Number(size!.bytes)).toBeGreaterThan(bytesMax / 2)
     expect(await store.find(latest!.id)).toEqual(latest)
     expect(await store.find(manyRequests(0, 1)[0]!.id)).toBeUndefined()
