@@ -3,6 +3,8 @@ import { aDataFolder } from '../../test/support/data-folder.ts'
 import { main } from './main.ts'
 
 const dataDir = aDataFolder()
+/** A day that is over, and not long ago. */
+const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
 let keyId = ''
 let projectId = ''
 
@@ -14,11 +16,8 @@ beforeAll(async () => {
 
 test.each([
   ['usage --by user', '--from is missing; --by needs'],
-  [
-    'usage --by user --from 2026-11-01',
-    '--account is missing; --by, --tag, --user and --project need an account.',
-  ],
-  ['usage --by model --account ada --from 2026-11-01', '--by must be "user", or "tag:" and'],
+  ['usage --by user --from DAY', '--account is missing; --by, --tag, --user and --project need an account.'],
+  ['usage --by model --account ada --from DAY', '--by must be "user", or "tag:" and'],
   ['usage --from 2020-01-01', '--from must be at most 92 days before now, because there is no --to.'],
   ['usage --tag red', '--tag has the tag "red".'],
   ['usage --cursor x', '--cursor must be the "next" of an earlier page.'],
@@ -26,7 +25,7 @@ test.each([
   ['requests list --project web', '--project must be the id of a project'],
   ['requests list --code !', '--code must be the code of an error'],
   ['requests list --model=', '--model must be a name'],
-  ['projects usage PROJECT --from 2026-11-01T05:00:00Z', '--from must be the start of a day in UTC'],
+  ['projects usage PROJECT --from DAYT05:00:00Z', '--from must be the start of a day in UTC'],
   ['keys create ada --name=', '--name must be 1 to 100 characters'],
   ['keys rename KEY !', '<name> must be 1 to 100 characters'],
   ['keys set KEY --rpm 5 --for-model=', '--for-model is ""; write a name'],
@@ -58,7 +57,7 @@ test.each([
   ['admin-tokens create x --scope read --expires 2020-01-01', '--expires must be in the future.'],
   ['verify --accept x', '--reason is missing; --accept and --reason belong together.'],
 ])('a wrong option is named in the words of the command: %s', async (line, words) => {
-  const args = line.replace('KEY', keyId).replace('PROJECT', projectId).split(' ')
+  const args = line.replace('KEY', keyId).replace('PROJECT', projectId).replace('DAY', YESTERDAY).split(' ')
 
   const { code, err } = await tollgate(...args)
 

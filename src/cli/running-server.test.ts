@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { until } from '../../test/support/until.ts'
 import { ownBooks, spawned, startServer } from '../../test/support/cli-commands.ts'
 import { aDataFolder } from '../../test/support/data-folder.ts'
+import { wholeDay } from '../../test/support/one-day.ts'
 import { addUsd, usd } from '../domain/money.ts'
 
 const home = aDataFolder()
@@ -84,8 +85,8 @@ describe('on a running server', () => {
     const where = await spawned(['doctor', '--json'], folder)
     const wrongKey = await spawned(['balance', 'ada'], { ...folder, TOLLGATE_ADMIN_KEY: 'another-key' })
     const second = await spawned(['serve'], { ...folder, TOLLGATE_PORT: '0' })
-    server.kill('SIGTERM')
-    server.kill('SIGINT')
+    // However busy the machine is, both signals arrive at the same time.
+    for (const signal of ['SIGSTOP', 'SIGTERM', 'SIGINT', 'SIGCONT'] as const) server.kill(signal)
 
     expect(JSON.parse(created.out)).toMatchObject({ name: 'ada', available_usd: '3' })
     expect(listed.out).toMatch(/^ada +acct_\w+ +3 +0 +active$/m)
@@ -100,6 +101,7 @@ describe('on a running server', () => {
   }, 120_000)
 
   test('a token in TOLLGATE_ADMIN_KEY gives a command its rights, until it is revoked', async () => {
+    await wholeDay()
     const dataDir = join(home, 'tokens')
     const folder = { TOLLGATE_DATA_DIR: dataDir }
     await spawned(['accounts', 'create', 'ada'], folder)

@@ -5,6 +5,9 @@ import { spawn } from 'bun'
 import { ADMIN_KEY, type TestGateway } from './gateway.ts'
 import { placeOf, root, type Snippet } from './snippets.ts'
 
+/** The month in which the commands of the pages are run, by their dates. */
+const WRITTEN_AT_MS = Date.UTC(2026, 10)
+
 /** What the pages write for the address of the gateway and for the key of a customer. */
 const ADDRESS = 'http://127.0.0.1:8787'
 const KEY = 'tg_live_…'
@@ -64,7 +67,9 @@ export function openReaderShell({ gateway, key, files = {}, shortened = {} }: Re
     async sh(snippets) {
       // Shells print this between the outputs. No command prints it.
       const end = `${crypto.randomUUID()}\n`
-      const parts = snippets.map(({ text }) => `${asReader(text)}\nprintf '%s\\n' '${end.trim()}'\n`)
+      const parts = snippets.map(
+        ({ text }) => `${inThisMonth(asReader(text))}\nprintf '%s\\n' '${end.trim()}'\n`,
+      )
       const output = await run(['sh', '-euc', parts.join('')], snippets.map(placeOf).join(', '))
       return output.split(end).slice(0, snippets.length)
     },
@@ -74,4 +79,24 @@ export function openReaderShell({ gateway, key, files = {}, shortened = {} }: Re
     },
     close: () => rmSync(folder, { recursive: true, force: true }),
   }
+}
+
+/**
+ * Moves the dates of commands to the current month, and those of other months with them. A date within a name, such as
+ * that of a model, stays.
+ */
+function inThisMonth(text: string): string {
+  const months = monthOf(Date.now()) - monthOf(WRITTEN_AT_MS)
+  return text.replaceAll(/(?<![\w-])(\d{4})-(\d\d)-(\d\d)(?!\d)/g, (_, year, month, day) => {
+    const index = Number(month) - 1 + months
+    // Day 0 is the last one of the month before.
+    const lastDay = new Date(Date.UTC(Number(year), index + 1, 0)).getUTCDate()
+    return new Date(Date.UTC(Number(year), index, Math.min(Number(day), lastDay))).toISOString().slice(0, 10)
+  })
+}
+
+/** The number of months since the year 0. */
+function monthOf(atMs: number): number {
+  const date = new Date(atMs)
+  return date.getUTCFullYear() * 12 + date.getUTCMonth()
 }
