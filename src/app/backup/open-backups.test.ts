@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
-import { until } from '../../../test/support/until.ts'
 import { streamOf } from '../../../test/support/byte-streams.ts'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { anAccount } from '../../../test/support/ledger-builders.ts'
@@ -54,28 +53,6 @@ describe('a backup', () => {
       },
     ])
     expect(readdirSync(dirname(file)).sort()).toEqual(['books.db', 'books.db-2.blobs'])
-  })
-
-  test.each([
-    { kind: 'file', suffix: '' },
-    { kind: 'folder', suffix: '.blobs' },
-  ])('a backup never replaces a $kind that is made while it is written', async ({ suffix }) => {
-    const { backups, file, store } = await openedBooks()
-    // Enough that copying the books takes a while.
-    store.database.run('CREATE TABLE filler (x BLOB) STRICT')
-    store.database.run('INSERT INTO filler VALUES (zeroblob(40000000))')
-    const made = `${file}${suffix}`
-    const written = rejection(backups.write(file))
-    await until('something is written', () => existsSync(`${file}.blobs.partial`))
-
-    if (suffix === '') writeFileSync(made, 'mine')
-    else mkdirSync(join(made, 'mine'), { recursive: true })
-
-    expect(await written).toMatchObject({
-      code: 'already_exists',
-      message: `${made} exists. Remove it, or give the backup another name.`,
-    })
-    expect(readdirSync(dirname(file))).toEqual([basename(made)])
   })
 
   test('a backup removes what a killed backup to the same file left', async () => {
@@ -207,35 +184,6 @@ describe('a backup', () => {
       message: expect.stringContaining('The backup could not be written: '),
     })
     expect(readdirSync(dirname(file))).toEqual([])
-  })
-
-  test('a backup has the files of jobs that are removed while the books are copied', async () => {
-    const { store, backups, file, blobs } = await openedBooks()
-    await blobs.write('img_1/out-0', streamOf([Buffer.from('a result')]), { bytesMax: 100 })
-    // Enough that copying the books takes a while.
-    store.database.run('CREATE TABLE filler (x BLOB) STRICT')
-    store.database.run('INSERT INTO filler VALUES (zeroblob(40000000))')
-    const written = backups.write(file)
-    await until('the books are being copied', () => existsSync(`${file}.partial`))
-
-    await blobs.remove('img_1/out-0')
-
-    const { blobFiles } = await written
-    expect(blobFiles).toBe(1)
-  })
-
-  test('a backup has the files of jobs that are written while the books are copied', async () => {
-    const { store, backups, file, blobs } = await openedBooks()
-    // Enough that copying the books takes a while.
-    store.database.run('CREATE TABLE filler (x BLOB) STRICT')
-    store.database.run('INSERT INTO filler VALUES (zeroblob(40000000))')
-    const written = backups.write(file)
-    await until('the books are being copied', () => existsSync(`${file}.partial`))
-
-    await blobs.write('img_1/out-0', streamOf([Buffer.from('a result')]), { bytesMax: 100 })
-
-    const { blobFiles } = await written
-    expect(blobFiles).toBe(1)
   })
 
   test('a backup is written one at a time', async () => {
