@@ -2,17 +2,21 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'bun:test'
 import { aDataFolder } from '../test/support/data-folder.ts'
+import { freePort } from '../test/support/free-port.ts'
 import { rejection } from '../test/support/rejection.ts'
 import { startApp } from './app.ts'
 import { readConfig } from './config/config.ts'
 
-const start = (dataDir: string) =>
-  startApp(readConfig({ TOLLGATE_PORT: '0', TOLLGATE_DATA_DIR: dataDir, TOLLGATE_LOG_LEVEL: 'silent' }))
+const start = (dataDir: string, port = 0) =>
+  startApp(
+    readConfig({ TOLLGATE_PORT: String(port), TOLLGATE_DATA_DIR: dataDir, TOLLGATE_LOG_LEVEL: 'silent' }),
+  )
 
 /** A running gateway whose address file cannot be removed, because it is a folder now. */
 async function startWithoutAddressFile() {
   const dataDir = aDataFolder()
-  const app = await start(dataDir)
+  // No other server gets this port when the gateway has stopped.
+  const app = await start(dataDir, await freePort())
   rmSync(join(dataDir, 'server.json'))
   mkdirSync(join(dataDir, 'server.json'))
   return { app, dataDir }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { fakeClock, type FakeClock } from '../../test/support/fake-clock.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import { startMailServer, type MailServer } from '../../test/support/mail-server.ts'
 import { aSqliteStore, type TestSqlite } from '../../test/support/test-store.ts'
 import { until } from '../http1/testing/until.ts'
@@ -18,7 +19,8 @@ let refusals: string[]
 let leftToOthers: number
 
 beforeEach(async () => {
-  server = await startMailServer()
+  // Its port stays free while it is down.
+  server = await startMailServer({ port: await freePort() })
   clock = fakeClock()
   store = aSqliteStore(undefined, clock)
   failures = []

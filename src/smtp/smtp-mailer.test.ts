@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { startMailServer, type MailServer } from '../../test/support/mail-server.ts'
 import { fakeClock } from '../../test/support/fake-clock.ts'
+import { refusedUrl } from '../../test/support/upstream.ts'
 import type { OutgoingMail, SmtpServer } from '../gateway/ports/events/mail.ts'
 import { until } from '../http1/testing/until.ts'
 import { smtpMailer } from './smtp-mailer.ts'
@@ -106,9 +107,7 @@ test.each([
 })
 
 test('a server that is down is a failure with a reason', async () => {
-  const server = await aServer()
-  await server.stop()
-  const mailer = aMailer({ port: server.port })
+  const mailer = aMailer({ port: Number(new URL(refusedUrl()).port) })
 
   const result = await mailer.send(aMail(), never)
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, test } from 'bun:test'
 import { parse } from 'yaml'
-import { freePort } from '../../bench/processes.ts'
+import { refusedUrl } from '../support/upstream.ts'
 import { commandOf, parseDockerfile, variablesOf } from './dockerfile.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -78,7 +78,7 @@ function healthCheck(environment: Readonly<Record<string, string>>): Promise<num
 }
 
 test('the health check asks the port of the gateway without the proxy, and fails for a gateway that is not live', async () => {
-  const refusing = freePort()
+  const { port: refusing } = new URL(refusedUrl())
   const environment = {
     TOLLGATE_PORT: String(answering.port),
     HTTP_PROXY: `http://127.0.0.1:${refusing}`,
@@ -87,7 +87,7 @@ test('the health check asks the port of the gateway without the proxy, and fails
 
   const live = await healthCheck(environment)
   const unavailable = await healthCheck(environment)
-  const stopped = await healthCheck({ TOLLGATE_PORT: String(refusing) })
+  const stopped = await healthCheck({ TOLLGATE_PORT: refusing })
 
   expect([live, unavailable, stopped]).toEqual([0, 1, 1])
   expect(asked).toEqual(['/health/live', '/health/live'])

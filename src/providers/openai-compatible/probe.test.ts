@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { refusedUrl } from '../../../test/support/upstream.ts'
 import { httpClient } from '../../http1/client/http-client.ts'
 import { Timers } from '../../http1/timers.ts'
 import { probeOpenAiCompatible } from './openai-compatible.ts'
@@ -46,10 +47,7 @@ test.each([
 })
 
 test('a provider that is not there is reported with the code of the network', async () => {
-  const url = upstream(() => new Response())
-  await server?.stop(true)
-
-  const probed = await probe({ baseUrl: url })
+  const probed = await probe({ baseUrl: refusedUrl() })
 
   expect(probed.ok).toBe(false)
   expect(probed.detail).toStartWith('Does not respond (')
