@@ -1,11 +1,17 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { aDataFolder } from '../../test/support/data-folder.ts'
 import { main } from './main.ts'
 
 const dataDir = aDataFolder()
-const backup = join(aDataFolder(), 'books.db')
+
+beforeAll(() => tollgate(['accounts', 'create', 'ada', '--grant', '1']))
+
+/** The path of a backup that is not yet written. */
+function newBackup(): string {
+  return join(aDataFolder(), 'books.db')
+}
 
 /** Runs a command, and lets it take this many ticks of five seconds. */
 async function tollgate(args: readonly string[], { ticks = 0 } = {}) {
@@ -27,8 +33,6 @@ async function tollgate(args: readonly string[], { ticks = 0 } = {}) {
 }
 
 test('long work says how long it takes: three times in the first minute, and then each minute', async () => {
-  await tollgate(['accounts', 'create', 'ada', '--grant', '1'])
-
   const verified = await tollgate(['verify'], { ticks: 37 })
 
   expect(verified).toMatchObject({ code: 0, running: 0 })
@@ -43,7 +47,7 @@ test('a backup, a run of the reconciler and an import say how long they take, to
   writeFileSync(catalog, '{"providers": [], "models": []}')
 
   const texts = [
-    (await tollgate(['backup', backup], { ticks: 1 })).err,
+    (await tollgate(['backup', newBackup()], { ticks: 1 })).err,
     (await tollgate(['reconcile'], { ticks: 1 })).err,
     (await tollgate(['catalog', 'import', catalog], { ticks: 1 })).err,
   ]
@@ -56,6 +60,9 @@ test('a backup, a run of the reconciler and an import say how long they take, to
 })
 
 test('a restore names its steps', async () => {
+  const backup = newBackup()
+  await tollgate(['backup', backup])
+
   const { code, err } = await tollgate(['restore', backup, '--replace', 'a trial'])
 
   expect(code).toBe(0)

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, expect, test } from 'bun:test'
+import { beforeAll, beforeEach, expect, test } from 'bun:test'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { main } from '../main.ts'
 
@@ -32,11 +32,12 @@ function chatModel(id: string, provider: string, change: object): object {
 }
 
 beforeAll(async () => {
-  await tollgate('catalog', 'import', importable(CATALOG))
   await tollgate('accounts', 'create', 'ada', '--grant', '5')
   await tollgate('accounts', 'create', 'bob')
   await tollgate('accounts', 'suspend', 'bob')
 })
+
+beforeEach(() => tollgate('catalog', 'import', importable(CATALOG), '--yes'))
 
 test('models list prints the prices and says which models cannot be called, and why', async () => {
   const listed = await tollgate('models', 'list')
@@ -85,6 +86,8 @@ test('accounts list and accounts show say which accounts are suspended', async (
 })
 
 test('the history and the audit log say which rows an import added, changed and removed', async () => {
+  await tollgate('catalog', 'import', importable({ providers: [], models: [] }), '--yes')
+  await tollgate('catalog', 'import', importable(CATALOG))
   const [main] = CATALOG.providers
   const models = [
     chatModel('priced', 'main', { pricing: { input_per_mtok: '3', output_per_mtok: '10' } }),

@@ -27,7 +27,8 @@ test('an unknown name is named, and near names are suggested', async () => {
   const account = await refusal('GET', 'accounts/grace-labs')
   const provider = await refusal('GET', 'providers/near-provder')
   const model = await refusal('DELETE', 'models/no-such-model-at-all')
-  const key = await refusal('POST', 'keys/tg_live_abcd/revoke')
+  // The largest key begins with a lower digit.
+  const key = await refusal('POST', 'keys/tg_live_zzzz/revoke')
 
   const status = 404
   expect(account).toMatchObject({
@@ -125,16 +126,19 @@ test('a key is shown once, listed by its prefix, and revoked permanently', async
 })
 
 test('a key is found by its id, its first characters or its text, with its account', async () => {
-  const { id } = await ok('POST', 'accounts', { name: 'key finder' })
-  const { key: text, ...made } = await ok('POST', `accounts/${id}/keys`, { name: 'laptop' })
+  // In its own folder, no other key has the same first characters.
+  const { ok: call, close: remove } = await openAdminCalls()
+  const { id } = await call('POST', 'accounts', { name: 'key finder' })
+  const { key: text, ...made } = await call('POST', `accounts/${id}/keys`, { name: 'laptop' })
   const key = asListed(made)
 
   const found = [
-    await ok('POST', 'keys/find', { key: made.id }),
-    await ok('POST', 'keys/find', { key: key['prefix'] }),
-    await ok('POST', 'keys/find', { key: text }),
+    await call('POST', 'keys/find', { key: made.id }),
+    await call('POST', 'keys/find', { key: key['prefix'] }),
+    await call('POST', 'keys/find', { key: text }),
   ]
-  const revoked = await ok('POST', `keys/${String(key['prefix'])}/revoke`)
+  const revoked = await call('POST', `keys/${String(key['prefix'])}/revoke`)
+  await remove()
 
   for (const [index, each] of found.entries())
     expect<object>(each).toEqual({

@@ -4,9 +4,10 @@ import { openAdminCalls } from '../../../../test/support/admin-calls.ts'
 const { ok, refusal, close } = await openAdminCalls()
 afterAll(close)
 
-test('a grant is credited exactly, and is in the statement', async () => {
-  await ok('POST', 'accounts', { name: 'grantee' })
+/** The account of the refusals. */
+await ok('POST', 'accounts', { name: 'grantee' })
 
+test('a grant is credited exactly, and is in the statement', async () => {
   const first = await ok('POST', 'accounts/grantee/grants', { amount_usd: '0.000000001', note: 'hello' })
   const second = await ok('POST', 'accounts/grantee/grants', { amount_usd: '12.50', source: 'top_up' })
   const { data } = await ok('GET', 'accounts/grantee/statement')
@@ -146,6 +147,9 @@ test('POST reconcile runs the reconciler and returns what it did', async () => {
 })
 
 test('POST verify checks the ledger', async () => {
+  await ok('POST', 'accounts', { name: 'checked' })
+  await ok('POST', 'accounts/checked/grants', { amount_usd: '1' })
+
   const verification = await ok('POST', 'verify')
 
   expect(verification).toMatchObject({ ok: true, problems: [] })

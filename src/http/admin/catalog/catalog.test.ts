@@ -131,6 +131,7 @@ test('the whole catalog is exported and imported without a change, as JSON and a
 })
 
 test('a dry run shows what a catalog would change, and changes nothing', async () => {
+  await ok('PUT', 'providers/main', PROVIDER)
   const before = await ok('GET', 'catalog')
   const providers = [{ id: 'fresh', ...PROVIDER }]
 
@@ -152,6 +153,8 @@ test('a dry run shows what a catalog would change, and changes nothing', async (
 
 test('with allow_removals=false, a catalog that removes rows or stored keys is refused and names them', async () => {
   const { api_key: _, ...keyless } = PROVIDER
+  await ok('PUT', 'providers/main', PROVIDER)
+  await ok('PUT', 'models/whole', MODEL)
   const before = await ok('GET', 'catalog')
   const current = before as unknown as {
     readonly providers: readonly Row[]
@@ -178,6 +181,8 @@ test('with allow_removals=false, a catalog that removes rows or stored keys is r
 })
 
 test('an edit from an earlier revision is refused if another edit came first', async () => {
+  await ok('PUT', 'providers/main', PROVIDER)
+  await ok('PUT', 'models/edited', MODEL)
   const { revision, data } = await ok('GET', 'models')
   const [model] = data
   const path = `models/${String(model?.['id'])}?revision=${Number(revision)}`
@@ -195,6 +200,7 @@ test('an edit from an earlier revision is refused if another edit came first', a
 })
 
 test('two revisions are compared field by field, and without keys', async () => {
+  await ok('PUT', 'providers/main', PROVIDER)
   const { revision: from } = await ok('GET', 'catalog')
   await ok('PUT', 'providers/main', { ...PROVIDER, api_key: 'sk-another-long-secret' })
   const { revision: to } = await ok('GET', 'catalog')
@@ -219,6 +225,8 @@ test('two revisions are compared field by field, and without keys', async () => 
 
 test('the edits of one row are listed with their differences, also of a deleted row', async () => {
   const chat = { kind: 'chat', enabled: false, upstreams: [{ provider: 'main', model: 'x' }] }
+  for (const api_key of [LITERAL, `${LITERAL}-2`, LITERAL])
+    await ok('PUT', 'providers/main', { ...PROVIDER, api_key })
   await ok('PUT', 'models/kept/x', chat)
   await ok('PUT', 'models/kept/x', { ...chat, description: 'New.' })
   await ok('DELETE', 'models/kept/x')
@@ -249,6 +257,7 @@ test('the edits of one row are listed with their differences, also of a deleted 
 })
 
 test('a dry run of an edit of a provider shows the fields that change, and changes nothing', async () => {
+  await ok('PUT', 'providers/main', PROVIDER)
   const before = await ok('GET', 'providers/main')
 
   const shown = await ok('PUT', 'providers/main?dry_run=true', {
