@@ -21,12 +21,17 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
+/** Whether an SDK calls, and not what an earlier file left in this process. */
+function isCalledBySdk(): boolean {
+  return /node_modules\/(?:@anthropic-ai|anthropic|openai)\b/.test(new Error('the caller').stack ?? '')
+}
+
 /** A wait of an SDK passes on the clock of the gateway instead. Its limits for a whole request are minutes. */
 beforeEach(() => {
   waitsMs = []
   const { setTimeout: setTimer } = globalThis
   timers = spyOn(globalThis, 'setTimeout').mockImplementation(((done: () => void, ms = 0) => {
-    if (ms < 500 || ms > 60_000) return setTimer(done, ms)
+    if (ms < 500 || ms > 60_000 || !isCalledBySdk()) return setTimer(done, ms)
     waitsMs.push(ms)
     clock.advance(ms)
     return setTimer(done, 0)

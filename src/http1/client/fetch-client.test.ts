@@ -10,9 +10,14 @@ test('requests go through the proxy in HTTP_PROXY, except to the hosts in NO_PRO
   direct.reply(replies.answer('direct'))
   const urls = ['http://provider.invalid/v1/chat', `${direct.baseUrl}/chat`]
 
+  // A machine can have these variables in lower case, too.
+  const proxyUrl = new URL(proxy.baseUrl).origin
+  const directHost = new URL(direct.baseUrl).host
   const answers = await inChild(urls, {
-    HTTP_PROXY: new URL(proxy.baseUrl).origin,
-    NO_PROXY: new URL(direct.baseUrl).host,
+    HTTP_PROXY: proxyUrl,
+    http_proxy: proxyUrl,
+    NO_PROXY: directHost,
+    no_proxy: directHost,
   })
 
   expect(answers).toEqual(['by the proxy', 'direct'])

@@ -7,7 +7,6 @@ import { startUpstream, type Exchange, type Reply, type Upstream } from '../test
 import { Timers } from '../timers.ts'
 import { httpClient, type HttpClient } from './http-client.ts'
 import { httpRequest } from './http-request.ts'
-import { turns } from '../testing/turn.ts'
 
 const RESPONSE = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'
 
@@ -62,8 +61,7 @@ describe('a connection is not used again', () => {
 
     exchange.end()
     await exchange.closed
-    // The client learns of it in these.
-    await turns(20)
+    await until('the client has learned of it, and its time limit has ended', () => clock.waiting === 0)
 
     expect(await ask()).toContain('Hello.')
     expect(upstream.connections).toBe(2)

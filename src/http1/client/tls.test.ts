@@ -18,6 +18,7 @@ describe.skipIf(Bun.which('openssl') === null)('TLS', () => {
     server = Bun.serve({
       port: 0,
       hostname: '0.0.0.0',
+      idleTimeout: 0,
       tls: { key: Bun.file(key), cert: Bun.file(certificate) },
       routes: {
         '/': new Response('hi'),

@@ -476,6 +476,7 @@ describe('limits', () => {
     const slow = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',
+      idleTimeout: 0,
       fetch: () =>
         new Response(
           new ReadableStream(
