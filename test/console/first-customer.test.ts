@@ -2,6 +2,7 @@ import { spawn } from 'bun'
 import { afterAll, expect, test } from 'bun:test'
 import { aDataFolder } from '../support/data-folder.ts'
 import { startGatewayProcess } from '../support/gateway-process.ts'
+import { until } from '../support/until.ts'
 import { runBrowser } from './support/browser.ts'
 import { playFirstCustomer, startKeyedProvider } from './support/first-customer.ts'
 
@@ -28,9 +29,10 @@ test.skipIf(browser === undefined)(
     await page.getByText('This gateway has no users yet.').waitFor()
     // Only the fragment of the page changes, so it must be another page first.
     await page.goto('about:blank')
-    const [link = ''] = /http\S+#link=\S+/.exec(gateway!.output()) ?? []
+    const printed = () => /http\S+#link=\S+(?=\s)/.exec(gateway!.output())?.[0] ?? ''
+    await until('the link is printed', () => printed() !== '')
 
-    const { answer, charged, why } = await playFirstCustomer(page, { link, provider, run })
+    const { answer, charged, why } = await playFirstCustomer(page, { link: printed(), provider, run })
 
     expect(JSON.parse(answer)).toMatchObject({ usage: { cost_usd: '0.0006295' } })
     expect(charged).toContain('$0.0006295')

@@ -11,9 +11,9 @@ export type GatewayProcess = {
   readonly adminKey: string
   /** The output so far, and how the process ended, if it has. */
   readonly output: () => string
-  /** Sends SIGKILL and waits until the process has ended. */
+  /** Sends SIGKILL and waits until the process has ended and its output is complete. */
   kill(): Promise<void>
-  /** Sends SIGTERM and resolves with the exit code. */
+  /** Sends SIGTERM and resolves with the exit code when the output is complete. */
   stop(): Promise<number>
 }
 
@@ -43,8 +43,12 @@ export async function startGatewayProcess(
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const output = collect(child)
-  const url = await listening(child, dataDir, output)
+  const { output, ended } = collect(child)
+  const url = await listening(child, dataDir)
+  if (url === undefined) {
+    await ended
+    throw new Error(`The gateway ended at its start:\n${output()}`)
+  }
   return {
     url,
     pid: child.pid,
@@ -52,33 +56,41 @@ export async function startGatewayProcess(
     output,
     kill: async () => {
       child.kill('SIGKILL')
-      await child.exited
+      await ended
     },
     stop: () => {
       child.kill('SIGTERM')
-      return child.exited
+      return ended
     },
   }
 }
 
-function collect(child: Subprocess<'ignore', 'pipe', 'pipe'>): () => string {
+/** Reads the output. `ended` resolves with the exit code when the process has ended and its output is complete. */
+function collect(child: Subprocess<'ignore', 'pipe', 'pipe'>): {
+  output: () => string
+  ended: Promise<number>
+} {
   let text = ''
-  void child.exited.then(() => (text += `\nThe process ended with ${child.signalCode ?? child.exitCode}.\n`))
   const read = async (stream: ReadableStream<Uint8Array>) => {
     const decoder = new TextDecoder()
     for await (const chunk of stream) text += decoder.decode(chunk, { stream: true })
   }
-  void read(child.stdout).catch(() => undefined)
-  void read(child.stderr).catch(() => undefined)
-  return () => text
+  const reads = [child.stdout, child.stderr].map(stream => read(stream).catch(() => undefined))
+  const ended = (async () => {
+    const code = await child.exited
+    await Promise.all(reads)
+    text += `\nThe process ended with ${child.signalCode ?? code}.\n`
+    return code
+  })()
+  return { output: () => text, ended }
 }
 
-/** The server file is written when the port is open. This polls for it. */
-async function listening(child: Subprocess, dataDir: string, output: () => string): Promise<string> {
+/** The server file is written when the port is open. This polls for it. Undefined if the process has ended. */
+async function listening(child: Subprocess, dataDir: string): Promise<string | undefined> {
   const file = join(dataDir, 'server.json')
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`The gateway ended at its start:\n${output()}`)
-    if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { url: string }).url
+  while (!existsSync(file)) {
+    if (child.exitCode !== null || child.signalCode !== null) return undefined
     await Bun.sleep(5)
   }
+  return (JSON.parse(readFileSync(file, 'utf8')) as { url: string }).url
 }

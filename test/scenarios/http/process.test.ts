@@ -59,9 +59,9 @@ function ask(model = 'gpt-x', headers: Record<string, string> = {}): Promise<Res
 
 type Line = Readonly<Record<string, unknown>> & { readonly message: string; readonly level: string }
 
-/** The log lines so far. */
+/** The whole log lines so far. */
 function logged(): readonly Line[] {
-  const lines = gateway.output().split('\n')
+  const lines = gateway.output().split('\n').slice(0, -1)
   return lines.filter(line => line.startsWith('{')).map(line => JSON.parse(line) as Line)
 }
 

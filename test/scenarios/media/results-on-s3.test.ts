@@ -373,12 +373,13 @@ describe('a gateway in its own process', () => {
     // A start does not wait for the storage either.
     await start()
     const checks = (await admin<Doctor>('GET', 'doctor')).checks
+    const warning = 'the storage of results cannot be reached'
+    await until('the gateway warns', () => gateway.output().includes(warning))
     await storage.start()
 
     await completed(made.job)
 
     expect(meanwhile).toEqual(['processing', { available: '0.5', held: '0.5' }])
-    expect(gateway.output()).toContain('the storage of results cannot be reached')
     expect(checks.find(({ name }) => name === 'results storage')?.ok).toBe(false)
     await expectStoredOnce(made)
     expect(gateway.output()).not.toContain(storage.settings.secretAccessKey)

@@ -86,7 +86,7 @@ test.each([
     expect(repeated).toMatchObject({ code: 0, out: expect.stringContaining('Nothing was ') })
     expect(await availableOf(account)).toBe(available)
   },
-  20_000,
+  120_000,
 )
 
 test('a partial refund whose answer is lost gives its money back once', async () => {

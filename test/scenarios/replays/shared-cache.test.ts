@@ -228,7 +228,7 @@ describe.skipIf(program === undefined)('a gateway with a Valkey or Redis server'
     expect(check).toMatchObject({ ok: false })
     expect(check!.detail).toContain('It refused: WRONGPASS')
     expect(await refused.metric('tollgate_shared_cache_up')).toBe(0)
-    expect(refused.output()).toContain('the shared cache does not answer')
+    await until('it is logged', () => refused.output().includes('the shared cache does not answer'))
     expect(JSON.stringify([checks, settings, refused.output()])).not.toContain('another-password')
   })
 
