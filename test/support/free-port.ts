@@ -1,21 +1,46 @@
-import { createServer } from 'node:net'
+import { createServer, type Server } from 'node:net'
 
 /** Below the ports that Linux chooses for sockets without one, so that a server which restarts finds its port free. */
-const PORTS = { from: 20_000, count: 12_000 }
-/** `bun test --parallel` numbers its processes from 1. Each has ports of its own, up to this number. */
-const PROCESSES_MAX = 8
-const OWN_COUNT = PORTS.count / PROCESSES_MAX
+const FIRST_PORT = 20_000
+const BLOCK_PORTS = 100
+const BLOCKS = 120
 
-const ownFrom = PORTS.from + (Number(process.env['BUN_TEST_WORKER_ID'] ?? 1) % PROCESSES_MAX) * OWN_COUNT
-/** Another run of the tests on this machine begins at another port. */
-let next = Math.floor(Math.random() * OWN_COUNT)
+/** The ports of a block after its first, which this process holds, so that no other test run gives out any of them. */
+let ports: Promise<Iterator<number>> | undefined
 
-/** A port of the loopback interface that no program listens on, and that this process has not got for long. */
-export function freePort(): Promise<number> {
-  const port = ownFrom + (next++ % OWN_COUNT)
-  const probe = createServer()
-  const { promise, resolve } = Promise.withResolvers<number>()
-  probe.once('error', () => resolve(freePort()))
-  probe.listen(port, '127.0.0.1', () => void probe.close(() => resolve(port)))
-  return promise
+/**
+ * A port of the loopback interface that no program listens on. It is given out once, also while its server is down to
+ * be started again.
+ */
+export async function freePort(): Promise<number> {
+  const block = (ports ??= claimBlock())
+  const { value: port, done } = (await block).next()
+  if (done === true) {
+    if (ports === block) ports = undefined
+    return freePort()
+  }
+  const probe = await listener(port)
+  if (probe === undefined) return freePort()
+  await new Promise(resolve => probe.close(resolve))
+  return port
+}
+
+async function claimBlock(): Promise<Iterator<number>> {
+  for (let tries = 0; tries < BLOCKS; tries += 1) {
+    const first = FIRST_PORT + ((process.pid + tries) % BLOCKS) * BLOCK_PORTS
+    const held = await listener(first)
+    if (held === undefined) continue
+    held.unref()
+    return Array.from({ length: BLOCK_PORTS - 1 }, (_, index) => first + 1 + index).values()
+  }
+  throw new Error(`Other programs listen on the first port of each block from ${FIRST_PORT}.`)
+}
+
+/** Undefined if another program listens there. */
+function listener(port: number): Promise<Server | undefined> {
+  const server = createServer()
+  return new Promise(resolve => {
+    server.once('error', () => resolve(undefined))
+    server.listen(port, '127.0.0.1', () => resolve(server))
+  })
 }

@@ -1,4 +1,5 @@
 import { SMTPServer } from 'smtp-server'
+import { freePort } from './free-port.ts'
 
 /** A mail as the server received it. */
 export type ReceivedMail = {
@@ -71,8 +72,8 @@ export async function startMailServer(
   })
   // A client that breaks off is part of the tests.
   server.on('error', () => undefined)
-  await new Promise<void>(listening => void server.listen(options.port ?? 0, '127.0.0.1', listening))
-  const { port } = server.server.address() as { readonly port: number }
+  const port = options.port ?? (await freePort())
+  await new Promise<void>(listening => void server.listen(port, '127.0.0.1', listening))
   return {
     port,
     received,

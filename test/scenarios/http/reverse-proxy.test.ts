@@ -2,8 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { accepts, freePort, openProcesses } from '../../../bench/processes.ts'
+import { accepts, openProcesses } from '../../../bench/processes.ts'
 import { debianProgram } from '../../support/debian-program.ts'
+import { freePort } from '../../support/free-port.ts'
 import { rawRequest } from '../../../src/http1/testing/raw-http.ts'
 import { ADMIN_KEY, startScriptedGateway, type ScriptedGateway } from '../gateways/scripted-gateway.ts'
 
@@ -34,11 +35,12 @@ const programs = { nginx: await debianProgram('nginx'), caddy: await debianProgr
 
 describe.each(['nginx', 'caddy'] as const)('behind the documented %s configuration', name => {
   const folder = mkdtempSync(join(tmpdir(), `tollgate-${name}-`))
-  const port = freePort()
+  let port: number
   let gateway: ScriptedGateway
   const processes = openProcesses(folder)
 
   beforeAll(async () => {
+    port = await freePort()
     gateway = await startScriptedGateway({ environment: { TOLLGATE_TRUST_PROXY: '127.0.0.1' } })
     const { configuration, argumentsFor } = proxies[name]
     const { path, environment } = programs[name]
