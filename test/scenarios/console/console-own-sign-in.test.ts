@@ -12,6 +12,19 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
+const WRONG_CODE = '000000'
+
+/**
+ * The code of an app now. First, the clock moves until all codes that count in this period or the next one differ, also
+ * from the wrong one.
+ */
+function codeOf(secret: string): () => string {
+  const totp = new TOTP({ secret: Secret.fromBase32(secret) })
+  const codeIn = (periods: number) => totp.generate({ timestamp: clock.now() + periods * PERIOD_MS })
+  while (new Set([WRONG_CODE, ...[-1, 0, 1, 2].map(codeIn)]).size < 5) clock.advance(PERIOD_MS)
+  return () => codeIn(0)
+}
+
 test('a code of the app is needed after it was confirmed, and no code counts twice', async () => {
   const email = 'totp@example.com'
   const visitor = await aVisitor(gateway, { role: 'viewer', email })
@@ -19,8 +32,7 @@ test('a code of the app is needed after it was confirmed, and no code counts twi
     secret: string
     uri: string
   }
-  const codeNow = () =>
-    new TOTP({ secret: Secret.fromBase32(proposed.secret) }).generate({ timestamp: clock.now() })
+  const codeNow = codeOf(proposed.secret)
   const attempt = async (code?: string) =>
     outcomeOf(await callConsole(gateway, 'POST', 'session', { body: { email, password: PASSWORD, code } }))
   const before = await attempt()
@@ -37,7 +49,7 @@ test('a code of the app is needed after it was confirmed, and no code counts twi
   const second = codeNow()
   expect(await attempt(second)).toBe('200')
   expect(await attempt(second)).toBe('401 wrong_credentials')
-  expect(await attempt('000 000')).toBe('401 wrong_credentials')
+  expect(await attempt(WRONG_CODE.replace(/^.../, '$& '))).toBe('401 wrong_credentials')
 })
 
 test('asking for the code does not forget wrong codes before it, so that codes cannot be guessed without a wait', async () => {
@@ -46,7 +58,7 @@ test('asking for the code does not forget wrong codes before it, so that codes c
   const proposed = (await (await visitor.call('POST', 'totp', { password: PASSWORD })).json()) as {
     secret: string
   }
-  const code = new TOTP({ secret: Secret.fromBase32(proposed.secret) }).generate({ timestamp: clock.now() })
+  const code = codeOf(proposed.secret)()
   await visitor.call('PUT', 'totp', { code })
   const attempt = async (guess?: string) => {
     const body = { email, password: PASSWORD, code: guess }
@@ -54,7 +66,7 @@ test('asking for the code does not forget wrong codes before it, so that codes c
   }
   const outcomes: string[] = []
 
-  for (let guess = 0; guess < 6; guess += 1) outcomes.push(await attempt('000000'), await attempt())
+  for (let guess = 0; guess < 6; guess += 1) outcomes.push(await attempt(WRONG_CODE), await attempt())
 
   expect(outcomes.slice(0, 2)).toEqual(['401 wrong_credentials', '401 code_needed'])
   expect(outcomes.at(-1)).toBe('429 too_many_tries')
