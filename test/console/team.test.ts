@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { Secret, TOTP } from 'otpauth'
+import { farFromMidnight } from '../support/far-from-midnight.ts'
 import { expectAccessible, expectAccessibleInLooks } from './support/accessibility.ts'
 import {
   acceptInvitation,
@@ -165,6 +166,7 @@ describe.skipIf(started === undefined)('users and the own profile', () => {
   })
 
   test('support sees what is left of its grants today, and without a limit no button to grant', async () => {
+    await farFromMidnight()
     const { id } = await gateway.account()
     const page = await signedIn('support')
     await visit(page, `accounts/${id}`)

@@ -2,12 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { roles, type Role } from '../../../src/domain/admin/user.ts'
 import { routes } from '../../../src/http/admin/routes.ts'
 import { aVisitor, outcomeOf, type Visitor } from '../../support/console.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 
 let gateway: TestGateway
 const visitors = new Map<Role, Visitor>()
 beforeAll(async () => {
-  gateway = await startTestGateway()
+  // No day ends between two grants.
+  gateway = await startTestGateway({ overrides: { clock: fakeClock() } })
   for (const role of roles) {
     const grants = role === 'support' ? { grants_per_day_usd: '10' } : {}
     visitors.set(role, await aVisitor(gateway, { role, ...grants }))

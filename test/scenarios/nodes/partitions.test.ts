@@ -1,6 +1,7 @@
 import { SQL } from 'bun'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
+import { farFromMidnight } from '../../support/far-from-midnight.ts'
 import { startTestGateway } from '../../support/gateway.ts'
 import { anEmptyDatabase } from '../../support/postgres/databases.ts'
 import { runServer } from '../../support/postgres/run-server.ts'
@@ -19,6 +20,7 @@ afterEach(async () => {
 
 /** A gateway on a new database, and an account that it charges. */
 async function setUp() {
+  await farFromMidnight()
   const url = await anEmptyDatabase(server!)
   const sql = new SQL({ url, max: 1 })
   const gateway = await startTestGateway({
