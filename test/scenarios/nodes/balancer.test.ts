@@ -2,25 +2,27 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { freePort } from '../../../bench/processes.ts'
 import { rawRequest } from '../../../src/http1/testing/raw-http.ts'
 import { debianProgram } from '../../support/debian-program.ts'
+import { freePort } from '../../support/free-port.ts'
 import { PROCESS_START_MS_MAX, until } from '../../support/until.ts'
 
 const caddy = await debianProgram('caddy')
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-balancer-'))
-const port = freePort()
+const port = await freePort()
 const url = `http://127.0.0.1:${port}`
 
 /** A server in the place of a gateway. It answers with its name, and is ready or not. */
 function aGateway(name: string) {
-  const state = { isReady: true, served: 0 }
+  const state = { isReady: true, served: 0, refusedChecks: 0 }
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     fetch(request) {
-      if (new URL(request.url).pathname === '/health/ready')
+      if (new URL(request.url).pathname === '/health/ready') {
+        if (!state.isReady) state.refusedChecks += 1
         return new Response(null, { status: state.isReady ? 200 : 503 })
+      }
       state.served += 1
       return new Response(name)
     },
@@ -72,6 +74,8 @@ describe('the balancer in deploy/nodes', () => {
 
   test('the balancer sends nothing to a gateway that is not ready, until it is again', async () => {
     one.state.isReady = false
+    // All requests may also go to one gateway by chance, and the answer of the first check may still be on its way.
+    await until('the balancer asks again', () => one.state.refusedChecks >= 3)
     await until('the balancer sees it', async () => (await answers()).size === 1)
     const before = one.state.served
 

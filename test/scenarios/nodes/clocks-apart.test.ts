@@ -70,7 +70,12 @@ describe.skipIf(server === undefined)('gateways whose clocks are 20 minutes apar
     type Node = { readonly name: string; readonly clock_offset_ms: number }
     const { data } = await fast.admin<{ data: Node[] }>('GET', 'nodes')
     type Doctor = { readonly checks: readonly { readonly name: string; readonly detail: string }[] }
-    const { checks } = await slow.admin<Doctor>('GET', 'doctor')
+    // The first measurement is as exact as the answer of the database is fast, and later ones make it exact.
+    const measured = /^The clock of this machine is (599|600)\.\d s behind the database's\./
+    await until('doctor has the offset', async () => {
+      const { checks } = await slow.admin<Doctor>('GET', 'doctor')
+      return measured.test(checks.find(({ name }) => name === 'clock')?.detail ?? '')
+    })
     const ready = await fetch(`${slow.url}/health/ready`)
 
     const minutes = data.map(node => [node.name, Math.round(node.clock_offset_ms / MINUTE)])
@@ -78,9 +83,6 @@ describe.skipIf(server === undefined)('gateways whose clocks are 20 minutes apar
       ['slow', -10],
       ['fast', 10],
     ])
-    expect(checks.find(({ name }) => name === 'clock')?.detail).toMatch(
-      /^The clock of this machine is (599|600)\.\d s behind the database's\./,
-    )
     expect(ready.status).toBe(200)
   })
 })

@@ -66,11 +66,12 @@ describe.skipIf(program === undefined)('gateways behind PgBouncer in transaction
   })
 })
 
-/** The connections to a database, without that of this call. */
+/** The connections of clients to a database, without that of this call. The server's own workers are none. */
 async function connectionsTo(database: string): Promise<number> {
   const sql = new SQL({ url: database, max: 1 })
   const rows = await sql<object[]>`
-    SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`
+    SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`
   await sql.close()
   return rows.length
 }

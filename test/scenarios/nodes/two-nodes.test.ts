@@ -1,7 +1,10 @@
 import { SQL } from 'bun'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../../src/gateway/ports/clock.ts'
 import { aDataFolder } from '../../support/data-folder.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
+import { startTestGateway } from '../../support/gateway.ts'
 import { startGatewayProcess, type GatewayProcess } from '../../support/gateway-process.ts'
 import { aDatabase, anEmptyDatabase } from '../../support/postgres/databases.ts'
 import { runServer } from '../../support/postgres/run-server.ts'
@@ -83,12 +86,13 @@ describe.skipIf(server === undefined)('two gateways on one PostgreSQL database',
 
     const { data } = await read<{ data: readonly { name: string }[] }>(nodes[0]!, 'accounts')
     const { data: keys } = await read<{ data: readonly object[] }>(nodes[1]!, 'accounts/demo/keys')
+    await Promise.all(nodes.map(node => node.stop()))
     const shown = nodes.filter(({ output }) => output().includes('sandbox key'))
 
     expect([data.map(({ name }) => name), keys.length, shown.length]).toEqual([['demo'], 1, 1])
   })
 
-  test('serve the accounts, keys and prices of each other, and follow an edit of the other within a second', async () => {
+  test('serve the accounts, keys and prices of each other, and follow an edit of the other', async () => {
     const { nodes } = await startNodes(['one', 'other'])
     const [one, other] = nodes as [GatewayProcess, GatewayProcess]
     const { id, key } = await aPayer(one)
@@ -116,19 +120,55 @@ describe.skipIf(server === undefined)('two gateways on one PostgreSQL database',
     }
 
     const money = [await available(one), await available(other)]
-    const followedMs: number[] = []
     for (const [what, [edit, isSeen]] of Object.entries(edits)) {
       await edit()
-      const editedAtMs = performance.now()
       await until(`the other gateway follows the ${what}`, isSeen)
-      followedMs.push(performance.now() - editedAtMs)
     }
 
     // 11 requests of 0.1 dollars, and then one of the new price.
     expect([...money, ...costs]).toEqual(['3.9', '3.9', '0.01'])
     expect((await chat(one, key)).status).toBe(401)
-    expect(Math.max(...followedMs)).toBeLessThan(2000)
     expect(await read(one, 'verify', 'POST')).toMatchObject({ ok: true })
+  })
+
+  test('follow an edit of the other within a second', async () => {
+    const clock = fakeClock()
+    const environment = {
+      TOLLGATE_DATABASE_URL: await aDatabase(server!),
+      TOLLGATE_SECRET_KEY: randomBytes(32).toString('base64'),
+    }
+    const start = async (name: string, overrides: { readonly clock?: Clock } = {}) => {
+      const named = { ...environment, TOLLGATE_NODE_NAME: name }
+      const gateway = await startTestGateway({ environment: named, overrides })
+      ends.push(() => gateway.stop())
+      return gateway
+    }
+    const [one, other] = [await start('one'), await start('other', { clock })]
+    const { id: account, key } = await one.account()
+    const { data } = await one.admin<{ data: readonly { id: string }[] }>('GET', `accounts/${account}/keys`)
+    const path = `keys/${data[0]!.id}`
+    const ask = async () => {
+      const messages = [{ role: 'user', content: 'Hello' }]
+      return (await other.chat(key, { model: 'sandbox-chat', messages })).status
+    }
+    /** A second passes only once. */
+    const follows = async (what: string, isSeen: () => Promise<boolean>) => {
+      clock.advance(1000)
+      await until(`the other gateway follows the ${what}`, isSeen)
+    }
+    const listed = async () =>
+      (await fetch(`${other.url}/v1/models/sandbox-chat`, { headers: { 'x-api-key': key } })).status
+
+    await follows('new key', async () => (await ask()) === 200)
+    expect(await listed()).toBe(200)
+    await one.admin('PATCH', 'models/sandbox-chat', { enabled: false })
+    await follows('model', async () => (await listed()) === 404)
+    await one.admin('PATCH', 'models/sandbox-chat', { enabled: true })
+    await follows('model again', async () => (await listed()) === 200)
+    await one.admin('PATCH', path, { limits: { requests_per_minute: 1 } })
+    await follows('limit', async () => (await ask()) === 429)
+    await one.admin('POST', `${path}/revoke`)
+    await follows('revocation', async () => (await ask()) === 401)
   })
 
   test('go on when one of them is killed, with exact balances and sound books', async () => {
