@@ -370,41 +370,44 @@ describe.skipIf(started === undefined)('models, prices, providers and the catalo
   })
 
   test('the whole row of a price list is edited as JSON too', async () => {
+    await gateway.admin('PUT', 'price-lists/edited', { prices: { 'gpt-x': 'free' } })
     const page = await signedIn('operator')
-    await visit(page, 'price-lists/reseller')
+    await visit(page, 'price-lists/edited')
 
     await page.getByRole('button', { name: 'JSON' }).click()
     const json = page.getByLabel('The whole row as JSON')
-    await json.fill('{"id": "reseller", "prices": {"gpt-y": "free", }')
+    await json.fill('{"id": "edited", "prices": {"gpt-y": "free", }')
     await page.getByRole('button', { name: 'Preview the change' }).click()
     const problem = await page.locator('.problem').textContent()
-    await json.fill('{"id": "reseller", "prices": {"gpt-y": "free"}}')
+    await json.fill('{"id": "edited", "prices": {"gpt-y": "free"}}')
     await page.getByRole('button', { name: 'Preview the change' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
-    await page.getByText('reseller is stored.').waitFor()
+    await page.getByText('edited is stored.').waitFor()
 
     expect(problem).toContain('This is not a JSON object.')
-    expect(await gateway.admin<object>('GET', 'price-lists/reseller')).toEqual({
-      id: 'reseller',
+    expect(await gateway.admin<object>('GET', 'price-lists/edited')).toEqual({
+      id: 'edited',
       prices: { 'gpt-y': 'free' },
     })
     await page.close()
   })
 
   test('an owner imports a file after a preview, and rolls it back', async () => {
+    const pricing = { ...MODEL.pricing, input_per_mtok: '2.75' }
+    await gateway.admin('PUT', 'models/imported', { ...MODEL, pricing })
     const page = await signedIn('owner')
     const before = await gateway.admin<{ revision: number }>('GET', 'catalog')
     const file = await (await page.request.get('/console/api/admin/catalog?format=yaml')).text()
     await visit(page, 'catalog')
 
-    await page.getByLabel('YAML or JSON').fill(file.replace('2.25', '4'))
+    await page.getByLabel('YAML or JSON').fill(file.replace('2.75', '4'))
     await page.getByRole('button', { name: 'Preview the change' }).click()
     const dialog = page.getByRole('dialog', { name: 'Replace the catalog?' })
     await dialog.waitFor()
     const shown = await dialog.textContent()
     await dialog.getByRole('button', { name: 'Replace the catalog' }).click()
     await page.getByText('The catalog is replaced.').waitFor()
-    const replaced = await model('first-x')
+    const replaced = await model('imported')
     await visit(page, 'catalog/history')
     await page.getByRole('button', { name: `Roll back to revision ${before.revision}`, exact: true }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click()
@@ -413,7 +416,7 @@ describe.skipIf(started === undefined)('models, prices, providers and the catalo
 
     expect(shown).toContain('pricing.input_per_mtok')
     expect(replaced).toMatchObject({ pricing: { input_per_mtok: '4' } })
-    expect(await model('first-x')).toMatchObject({ pricing: { input_per_mtok: '2.25' } })
+    expect(await model('imported')).toMatchObject({ pricing: { input_per_mtok: '2.75' } })
     expect(await page.locator('main').textContent()).toContain('Nothing changes.')
     expect(await lastAudit()).toMatchObject({
       action: 'catalog.rollback',

@@ -89,6 +89,7 @@ describe('a body that does not fit', () => {
     ['with a length', declaring(16), '{'],
     ['in chunks', 'transfer-encoding: chunked', `60000\r\n${' '.repeat(0x60000)}\r\n`],
   ])('%s gets a 503 after 10 seconds, and its connection is closed', async (_, framing, sent) => {
+    const calls = gateway.upstream.requests.length
     await fillMemory()
     const refused = await send(framing, sent)
     await until('it waits', async () => (await waiting()) === 1)
@@ -105,7 +106,7 @@ describe('a body that does not fit', () => {
     expect(response).toEndWith(
       '{"error":{"message":"The gateway is receiving too many large requests. Try again shortly.","type":"server_error","code":"overloaded","param":null}}',
     )
-    expect(gateway.upstream.requests).toHaveLength(0)
+    expect(gateway.upstream.requests).toHaveLength(calls)
   })
 
   test('a body that does not fit does not stop requests with small bodies', async () => {

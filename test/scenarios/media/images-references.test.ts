@@ -40,8 +40,10 @@ beforeAll(async () => {
   ada = await gateway.account({ grant: '10' })
 })
 afterAll(() => gateway.stop())
-beforeEach(() => {
+beforeEach(async () => {
   submitsBefore = gateway.media.submits.length
+  // Those of a job are removed after its reply.
+  await until('no file of an earlier test is left', () => inputFiles(gateway).length === 0)
 })
 
 /** The references of the submit that a request leads to. */

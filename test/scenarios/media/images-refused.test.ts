@@ -8,6 +8,7 @@ import {
   inputFiles,
   startScriptedImages,
 } from '../gateways/image-gateway.ts'
+import { until } from '../../support/until.ts'
 
 let gateway: Awaited<ReturnType<typeof startScriptedImages>>
 let ada: TestAccount
@@ -21,8 +22,10 @@ beforeAll(async () => {
   ada = await gateway.account({ grant: '10' })
 })
 afterAll(() => gateway.stop())
-beforeEach(() => {
+beforeEach(async () => {
   submitsBefore = gateway.media.submits.length
+  // Those of a job are removed after its reply.
+  await until('no file of an earlier test is left', () => inputFiles(gateway).length === 0)
 })
 
 const json = (fields: object) => JSON.stringify({ model: 'draw-1', prompt: 'A boat', ...fields })

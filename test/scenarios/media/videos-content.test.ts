@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { TestAccount } from '../../support/gateway.ts'
 import { aClip } from '../../support/scripted-media.ts'
 import { tinyMp4 } from '../../support/tiny-mp4.ts'
@@ -25,6 +25,8 @@ async function finishedClip(bytes: Uint8Array<ArrayBuffer>, owner = ada): Promis
 beforeAll(async () => {
   gateway = await startScriptedVideos({ environment: { TOLLGATE_VIDEO_RETENTION_DAYS: '30' } })
   ada = await gateway.account({ grant: '100' })
+})
+beforeEach(async () => {
   path = await finishedClip(CLIP)
 })
 afterAll(() => gateway.stop())

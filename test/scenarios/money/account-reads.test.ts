@@ -120,7 +120,7 @@ describe('GET /v1/usage', () => {
           source: 'reported',
           is_clamped: false,
           project: null,
-          created_at: '2027-01-15T08:00:00.000Z',
+          created_at: new Date(gateway.clock.now()).toISOString(),
         } as unknown as UsageRow,
       ],
       has_more: false,
