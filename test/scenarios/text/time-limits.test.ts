@@ -50,12 +50,18 @@ async function ask(model: string, { path = 'chat/completions', stream = false } 
     headers: { 'x-api-key': account.key, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
+  const began = Promise.withResolvers<void>()
   const reply = pending.then(async response => {
-    const text = await response.text()
+    const decoder = new TextDecoder()
+    let text = ''
+    for await (const part of response.body ?? []) {
+      text += decoder.decode(part, { stream: true })
+      began.resolve()
+    }
     isOver = true
     return { status: response.status, text }
   })
-  return { account, exchange: await held, opened: pending, reply, isOver: () => isOver }
+  return { account, exchange: await held, began: began.promise, reply, isOver: () => isOver }
 }
 
 describe('the read limit of', () => {
@@ -94,11 +100,11 @@ describe('the idle limit of', () => {
     ['a provider replaces the setting', 'provider-limits', PROVIDER_IDLE_MS],
     ['the gateway holds for a provider without one', 'settings', 60_000],
   ])('the idle limit of %s', async (_, model, limitMs) => {
-    const { account, exchange, opened, reply, isOver } = await ask(model, { stream: true })
+    const { account, exchange, began, reply, isOver } = await ask(model, { stream: true })
     await exchange.write(head(200, { ...EVENT_STREAM, 'transfer-encoding': 'chunked' }))
     await exchange.write(chunk(delta({ content: 'Hel' })))
-    await opened
-    await turns(20)
+    // The limit runs from the output that was passed on.
+    await began
 
     gateway.clock.advance(limitMs - 1)
     await turns(20)
