@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { streamOf } from '../../../test/support/byte-streams.ts'
@@ -71,6 +80,16 @@ describe('a backup', () => {
     mkdirSync(join(`${file}.blobs`, 'live'), { recursive: true })
 
     await backups.write(file)
+
+    expect(readdirSync(dirname(file)).sort()).toEqual(['books.db', 'books.db.blobs'])
+  })
+
+  test('a backup removes the second name that a kill left beside a whole backup, which stays', async () => {
+    const { backups, file } = await openedBooks()
+    await backups.write(file)
+    linkSync(file, `${file}.partial`)
+
+    expect(await rejection(backups.write(file))).toMatchObject({ code: 'already_exists' })
 
     expect(readdirSync(dirname(file)).sort()).toEqual(['books.db', 'books.db.blobs'])
   })

@@ -31,10 +31,11 @@ export async function writeBackup({ database, blobs, file }: BackupRequest): Pro
   await refuseOwnFiles(file, { dataFolder: dirname(database), blobs })
   const { partial, ...files } = backupFiles(file)
   if (isNamedByHalf(file)) await rm(files.blobs, { recursive: true })
+  // Before the refusal, because a backup that was killed while it got its name has both.
+  await remove(partial)
   for (const path of [files.books, files.blobs]) {
     if (existsSync(path)) throw new BackupExistsError(path)
   }
-  await remove(partial)
   try {
     // The copied books need files that are removed during their copy, and may need files that are written during it. So
     // the blobs are copied before and after the books.
