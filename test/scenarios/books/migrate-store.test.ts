@@ -98,11 +98,12 @@ function untilTheServerGets(text: RegExp, of: string): { readonly url: string; s
   const ends: (() => void)[] = []
   const listener = createServer(client => {
     let received = ''
+    let isHeld = false
     const server = connect(to)
     client.on('data', bytes => {
       received = received.slice(-STATEMENT_CHARACTERS_MAX) + bytes.toString('latin1')
-      if (text.test(received)) client.pause()
-      else server.write(bytes)
+      isHeld ||= text.test(received)
+      if (!isHeld) server.write(bytes)
     })
     server.on('data', bytes => void client.write(bytes))
     for (const [socket, other] of [
@@ -110,7 +111,10 @@ function untilTheServerGets(text: RegExp, of: string): { readonly url: string; s
       [server, client],
     ] as const)
       socket.on('error', () => undefined).on('close', () => other.destroy())
-    ends.push(() => client.destroy())
+    ends.push(() => {
+      client.destroy()
+      server.destroy()
+    })
   }).listen(0, '127.0.0.1')
   url.port = String((listener.address() as AddressInfo).port)
   return {
