@@ -41,6 +41,8 @@ beforeAll(async () => {
     .replace('gateway-1:8787', one.address)
     .replace('gateway-2:8787', other.address)
     .replace('health_interval 2s', 'health_interval 50ms')
+    // So that a busy machine makes no gateway look down.
+    .replace('health_timeout 2s', 'health_timeout 60s')
   writeFileSync(file, `{\nadmin off\nlog {\nlevel ERROR\n}\n}\n${site}`)
   balancer = Bun.spawn([caddy.path, 'run', '--adapter', 'caddyfile', '--config', file], {
     env: { ...process.env, ...caddy.environment, HOME: folder },
@@ -76,7 +78,7 @@ describe('the balancer in deploy/nodes', () => {
     one.state.isReady = false
     // All requests may also go to one gateway by chance, and the answer of the first check may still be on its way.
     await until('the balancer asks again', () => one.state.refusedChecks >= 3)
-    await until('the balancer sees it', async () => (await answers()).size === 1)
+    await until('the balancer sees it', async () => [...(await answers())].join() === 'other')
     const before = one.state.served
 
     expect(await answers()).toEqual(new Set(['other']))
