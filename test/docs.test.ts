@@ -34,7 +34,7 @@ test('every link to a section has an existing heading', () => {
 })
 
 test('every section that a message of a command names is in its page', () => {
-  const commands = globSync('src/cli/commands/*.ts', { cwd: root }).map(textOf).join('')
+  const commands = globSync('src/cli/commands/**/*.ts', { cwd: root }).map(textOf).join('')
   const named = [
     ...[...commands.matchAll(/See "([^"$]+)" in (docs\/\S+\.md)/g)].map(([, section, page]) => ({
       section,

@@ -3,8 +3,12 @@ import type { Command } from 'commander'
 import { readConfig, type Environment } from '../config/config.ts'
 import { formatUsd, parseUsd, ZERO } from '../domain/money.ts'
 import { askOf, type Ask } from './ask.ts'
-import { restore, type RestoreBackup, type RestoreOptions } from './commands/backup.ts'
-import { migrateStore, type MigrateStore, type MigrateStoreOptions } from './commands/migrate-store.ts'
+import { restore, type RestoreBackup, type RestoreOptions } from './commands/operating/backup.ts'
+import {
+  migrateStore,
+  type MigrateStore,
+  type MigrateStoreOptions,
+} from './commands/operating/migrate-store.ts'
 import { connect, NO_DATA_FOLDER, type Admin, type OpenAdmin } from './connect.ts'
 import { CliError, type Outcome } from './outcome.ts'
 import { serve, type StartApp } from './serve.ts'

@@ -9,8 +9,8 @@ import {
   switchAccount,
   switchJobEvents,
   switchReplays,
-} from '../commands/accounts.ts'
-import { debit } from '../commands/money.ts'
+} from '../commands/accounts/accounts.ts'
+import { debit } from '../commands/accounts/money.ts'
 import type { Runner } from '../runner.ts'
 import { amount, idempotencyKey } from './arguments.ts'
 import { addSet } from './limits.ts'

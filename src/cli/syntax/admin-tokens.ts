@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { adminScopes, type AdminScope } from '../../domain/admin/admin-token.ts'
 import { amount, expiry } from './arguments.ts'
-import { createToken, listTokens, revokeToken } from '../commands/admin-tokens.ts'
+import { createToken, listTokens, revokeToken } from '../commands/operating/admin-tokens.ts'
 import type { Runner } from '../runner.ts'
 
 type CreateOptions = {

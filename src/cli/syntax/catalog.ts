@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander'
 import { rowKinds, type RowKind } from '../../domain/catalog/catalog-changes.ts'
 import { revisionNumber, withPages } from './arguments.ts'
-import { catalogChanges, catalogHistory, rowHistory } from '../commands/catalog-history.ts'
+import { catalogChanges, catalogHistory, rowHistory } from '../commands/catalog/catalog-history.ts'
 import {
   exportCatalog,
   importCatalog,
@@ -9,8 +9,8 @@ import {
   rollBackCatalog,
   switchModel,
   type CatalogChange,
-} from '../commands/catalog.ts'
-import { listProviders, listProviderStates, testProvider } from '../commands/providers.ts'
+} from '../commands/catalog/catalog.ts'
+import { listProviders, listProviderStates, testProvider } from '../commands/catalog/providers.ts'
 import type { Runner } from '../runner.ts'
 
 /** Adds the commands `catalog`, `providers` and `models`. */

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { OLD_SECRET_MS_MAX } from '../../domain/accounts/key-secrets.ts'
 import { secondsOf, timeOrDay } from './arguments.ts'
-import { revokeSecret, rotateKey, type OldEnd } from '../commands/key-secrets.ts'
+import { revokeSecret, rotateKey, type OldEnd } from '../commands/accounts/key-secrets.ts'
 import type { Runner } from '../runner.ts'
 
 /** Adds the commands for the secrets of keys to `keys`. */

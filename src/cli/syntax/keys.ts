@@ -11,9 +11,9 @@ import {
   showKey,
   switchKey,
   type KeyOptions,
-} from '../commands/keys.ts'
-import { setKeyDefaults, showKeyDefaults } from '../commands/key-defaults.ts'
-import { bodyOf, NONE, nullOf, type LimitOptions } from '../commands/limits.ts'
+} from '../commands/accounts/keys.ts'
+import { setKeyDefaults, showKeyDefaults } from '../commands/accounts/key-defaults.ts'
+import { bodyOf, NONE, nullOf, type LimitOptions } from '../commands/accounts/limits.ts'
 import { forOneModel, withLimits } from './limits.ts'
 import { needsOptions } from '../option-words.ts'
 import type { Runner } from '../runner.ts'

@@ -3,7 +3,7 @@ import { BUDGET_MAX } from '../../domain/limits/limits-row.ts'
 import { RATE_MAX } from '../../domain/limits/rate-bucket.ts'
 import { budgetPeriods } from '../../domain/limits/scope.ts'
 import { formatUsd, parseUsd } from '../../domain/money.ts'
-import { NONE, setLimits, type BudgetOptions, type LimitOptions } from '../commands/limits.ts'
+import { NONE, setLimits, type BudgetOptions, type LimitOptions } from '../commands/accounts/limits.ts'
 import { needsOptions } from '../option-words.ts'
 import type { Runner } from '../runner.ts'
 

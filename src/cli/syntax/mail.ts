@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander'
 import { withPages } from './arguments.ts'
-import { setContacts } from '../commands/accounts.ts'
-import { listMails, showMail, testMail, type MailFilters } from '../commands/mail.ts'
+import { setContacts } from '../commands/accounts/accounts.ts'
+import { listMails, showMail, testMail, type MailFilters } from '../commands/operating/mail.ts'
 import type { Runner } from '../runner.ts'
 
 /** Adds the command for the contacts of an account to `accounts`. */

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
-import { balance } from '../commands/accounts.ts'
-import { grant, refund, statement, type StatementOptions } from '../commands/money.ts'
+import { balance } from '../commands/accounts/accounts.ts'
+import { grant, refund, statement, type StatementOptions } from '../commands/accounts/money.ts'
 import type { Runner } from '../runner.ts'
 import { amount, idempotencyKey, timeOrDay, withPages } from './arguments.ts'
 

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
 import { describeConfig } from '../../config/config.ts'
-import { backUp, listBackups } from '../commands/backup.ts'
+import { backUp, listBackups } from '../commands/operating/backup.ts'
 import {
   type AuditFilters,
   doctor,
@@ -10,9 +10,9 @@ import {
   reconcile,
   verify,
   type Acceptance,
-} from '../commands/checks.ts'
-import { listJobs, listLosses, showJob, type JobFilters, type LossFilters } from '../commands/jobs.ts'
-import { reconcileCosts } from '../commands/reconcile-costs.ts'
+} from '../commands/operating/checks.ts'
+import { listJobs, listLosses, showJob, type JobFilters, type LossFilters } from '../commands/reports/jobs.ts'
+import { reconcileCosts } from '../commands/reports/reconcile-costs.ts'
 import type { Runner } from '../runner.ts'
 import { timeOrDay, utcDay, withPages } from './arguments.ts'
 

@@ -8,7 +8,7 @@ import {
   showPriceList,
   type ModelPrice,
   type PriceListChange,
-} from '../commands/prices.ts'
+} from '../commands/catalog/prices.ts'
 import type { Runner } from '../runner.ts'
 
 const NAME = 'the name of a price list'

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
 import { timeOrDay } from './arguments.ts'
-import type { LimitOptions } from '../commands/limits.ts'
+import type { LimitOptions } from '../commands/accounts/limits.ts'
 import {
   closeProject,
   createProject,
@@ -9,7 +9,7 @@ import {
   renameProject,
   showProject,
   type ProjectUsageOptions,
-} from '../commands/projects.ts'
+} from '../commands/accounts/projects.ts'
 import { addSet, withLimits } from './limits.ts'
 import type { Runner } from '../runner.ts'
 

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { timeOrDay, withPages } from './arguments.ts'
-import { listRequests, showRequest, type RequestFilters } from '../commands/requests.ts'
-import { reportGroups, showRequestsReport, type ReportOptions } from '../commands/requests-report.ts'
+import { listRequests, showRequest, type RequestFilters } from '../commands/reports/requests.ts'
+import { reportGroups, showRequestsReport, type ReportOptions } from '../commands/reports/requests-report.ts'
 import type { Runner } from '../runner.ts'
 
 /** Adds the commands that explain requests. */

@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander'
 import { timeOrDay, withPages } from './arguments.ts'
-import { marginGroups, showMargins, type MarginOptions } from '../commands/margins.ts'
-import { listUsage, listUsageGroups, usageCsv, usageGroupsCsv } from '../commands/usage.ts'
+import { marginGroups, showMargins, type MarginOptions } from '../commands/reports/margins.ts'
+import { listUsage, listUsageGroups, usageCsv, usageGroupsCsv } from '../commands/reports/usage.ts'
 import type { Runner } from '../runner.ts'
 
 /** Adds the commands that list and add up charges, and what they cost the operator. */

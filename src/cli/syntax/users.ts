@@ -9,7 +9,7 @@ import {
   showUser,
   signUserOut,
   type UserChanges,
-} from '../commands/users.ts'
+} from '../commands/operating/users.ts'
 import type { Runner } from '../runner.ts'
 import { amount } from './arguments.ts'
 

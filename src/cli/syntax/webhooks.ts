@@ -15,7 +15,7 @@ import {
   type DeliveryFilters,
   type WebhookChange,
   type WebhookTerms,
-} from '../commands/webhooks.ts'
+} from '../commands/operating/webhooks.ts'
 import { needsOptions } from '../option-words.ts'
 import type { Runner } from '../runner.ts'
 

@@ -620,7 +620,7 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'each range of days that is read for a bill leaves out a day',
-    file: 'src/cli/commands/reconcile-costs.ts',
+    file: 'src/cli/commands/reports/reconcile-costs.ts',
     text: 'start = dayAfter(start, RANGE_DAYS_MAX)',
     replacement: 'start = dayAfter(start, RANGE_DAYS_MAX + 1)',
     tests: ['test/scenarios/money/reconcile-costs.test.ts'],

@@ -6,7 +6,7 @@ import {
   removePriceList,
   setPriceList,
   showPriceList,
-} from '../../../src/cli/commands/prices.ts'
+} from '../../../src/cli/commands/catalog/prices.ts'
 import { chatAnswer } from '../../support/upstream-replies.ts'
 import type { TestAccount } from '../../support/gateway.ts'
 import { rejection } from '../../support/rejection.ts'

@@ -1,7 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Ask } from '../../../src/cli/ask.ts'
-import { statement } from '../../../src/cli/commands/money.ts'
-import { listUsage, listUsageGroups, usageCsv, usageGroupsCsv } from '../../../src/cli/commands/usage.ts'
+import { statement } from '../../../src/cli/commands/accounts/money.ts'
+import {
+  listUsage,
+  listUsageGroups,
+  usageCsv,
+  usageGroupsCsv,
+} from '../../../src/cli/commands/reports/usage.ts'
 import type { Outcome } from '../../../src/cli/outcome.ts'
 import { chatAnswer, sse } from '../../support/upstream-replies.ts'
 import type { TestAccount, TestGateway } from '../../support/gateway.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Ask } from '../../../src/cli/ask.ts'
-import { showRequestsReport } from '../../../src/cli/commands/requests-report.ts'
+import { showRequestsReport } from '../../../src/cli/commands/reports/requests-report.ts'
 import { ADMIN_KEY } from '../../support/gateway.ts'
 import { chatAnswer } from '../../support/upstream-replies.ts'
 import { refusalOf } from '../keys/refusal-of.ts'
