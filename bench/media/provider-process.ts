@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Bytes } from '../../src/domain/bytes.ts'
 import { endWithParent } from '../peers/end-with-parent.ts'
 import { CLIP_BYTES, CLIP_SECONDS } from './sizes.ts'
 
@@ -57,7 +58,7 @@ async function filesIn(request: Request): Promise<number> {
 }
 
 /** A playable clip with a box behind it that players skip. */
-function clipOf(bytes: number): Uint8Array<ArrayBuffer> {
+function clipOf(bytes: number): Bytes {
   const content = new Uint8Array(bytes)
   const playable = fixture('clip-faststart.mp4')
   content.set(playable)

@@ -3,6 +3,7 @@
  * forwards it. It reads a JSON answer as a whole and returns it, and forwards a stream piece by piece as the client
  * reads. It does not parse anything.
  */
+import type { Bytes } from '../../src/domain/bytes.ts'
 import { workloads } from '../workloads/all.ts'
 import { paces, streamPath, type Pace } from '../workloads/streams.ts'
 import { endWithParent } from './end-with-parent.ts'
@@ -54,7 +55,7 @@ function streamFrom(url: string): (request: Request) => Promise<Response> {
 
 function ask(
   url: string,
-  { body, signal }: { readonly body: Uint8Array<ArrayBuffer>; readonly signal?: AbortSignal },
+  { body, signal }: { readonly body: Bytes; readonly signal?: AbortSignal },
 ): Promise<Response> {
   return fetch(url, {
     method: 'POST',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { Bytes } from '../domain/bytes.ts'
 import type { ViewerFiles } from '../http/description/routes.ts'
 
 /** Reads the files of Swagger UI from its package. Throws if the package is not installed. */
@@ -10,6 +11,6 @@ export function viewerFiles(): ViewerFiles {
   }
 }
 
-function read(name: string): Uint8Array<ArrayBuffer> {
+function read(name: string): Bytes {
   return new Uint8Array(readFileSync(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`))))
 }

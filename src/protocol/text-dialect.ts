@@ -1,3 +1,4 @@
+import type { Bytes } from '../domain/bytes.ts'
 import type { TextModel } from '../domain/catalog/model.ts'
 import type { Provider, TextRoute } from '../domain/catalog/provider.ts'
 import type { GatewayError } from '../domain/errors.ts'
@@ -94,16 +95,16 @@ export interface TextStream {
    * Takes bytes from the upstream and returns the bytes to send now, possibly none. These may be a view of `chunk`,
    * whose bytes need to stay only until the next call of any method.
    */
-  feed(chunk: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>
+  feed(chunk: Bytes): Bytes
   /** Ends the upstream's stream, complete or not. Returns the bytes to send of a last frame without a blank line. */
-  end(): Uint8Array<ArrayBuffer>
+  end(): Bytes
   /** The facts that have been read so far. */
   reading(): StreamReading
   /**
    * Returns the last bytes, to send once the charge is durable. `charge` is null when nothing was charged. `failure` is
    * the error to send for a stream that did not end well.
    */
-  finish(charge: StreamCharge | null, failure: GatewayError | null): Uint8Array<ArrayBuffer>
+  finish(charge: StreamCharge | null, failure: GatewayError | null): Bytes
 }
 
 export type Heartbeat = {
@@ -112,7 +113,7 @@ export type Heartbeat = {
   /** Whether one may be the first thing that the client gets. From then on, no other upstream can be called. */
   readonly mayComeFirst: boolean
   /** Empty while the bytes so far end inside a frame. Always the same array otherwise. */
-  bytes(): Uint8Array<ArrayBuffer>
+  bytes(): Bytes
 }
 
 /** The facts of a stream that its settlement needs. */

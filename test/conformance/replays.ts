@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import type { Bytes } from '../../src/domain/bytes.ts'
 import {
   fingerprintOf,
   type Fingerprint,
@@ -29,7 +30,7 @@ export function differing(from: Fingerprint): readonly Fingerprint[] {
   ]
 }
 
-export function anAnswer(body: string | Uint8Array<ArrayBuffer> = '{"id":"1"}'): KeptAnswer {
+export function anAnswer(body: string | Bytes = '{"id":"1"}'): KeptAnswer {
   return {
     first: { id: { key: 3n, tail: -4n } },
     contentType: 'application/json',

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { Bytes } from '../../src/domain/bytes.ts'
 import type { ByteStream } from '../../src/gateway/ports/byte-stream.ts'
 import { replayBudget } from '../../src/stores/memory/answer-log.ts'
 import { shortLivedPieces } from '../../src/http1/testing/short-lived-pieces.ts'
@@ -37,7 +38,7 @@ type Seen = {
 function aRun(piecesMax: number, budgetBytes: number) {
   let produced = 0
   let isCancelled = false
-  let waiting: ((piece: Uint8Array<ArrayBuffer> | undefined) => void) | undefined
+  let waiting: ((piece: Bytes | undefined) => void) | undefined
   const give = shortLivedPieces()
   const source: ByteStream = {
     read() {

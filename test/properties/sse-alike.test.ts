@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { Bytes } from '../../src/domain/bytes.ts'
 import { readChunk } from '../../src/protocol/chat-stream/chunk.ts'
 import { ChatMeter } from '../../src/protocol/chat-stream/meter.ts'
 import { readFrame } from '../../src/protocol/sse/frame.ts'
@@ -97,7 +98,7 @@ const someAlike = fc
 const anyFrames = fc.array(someAlike, { minLength: 1, maxLength: 4 }).map(runs => runs.flat())
 
 /** Replaces some bytes with invalid UTF-8. */
-function garbled(frame: string, byte: number): Uint8Array<ArrayBuffer> {
+function garbled(frame: string, byte: number): Bytes {
   return encoder.encode(frame).map(was => (was === 0xc3 ? byte : was))
 }
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
+import type { Bytes } from '../../src/domain/bytes.ts'
 
 /** Splits bytes into reads of any length, even inside lines, line ends and characters. */
-export function readsOf(text: string): fc.Arbitrary<Uint8Array<ArrayBuffer>[]> {
+export function readsOf(text: string): fc.Arbitrary<Bytes[]> {
   const bytes = new TextEncoder().encode(text)
   return fc.uniqueArray(fc.nat({ max: bytes.length }), { maxLength: 12 }).map(positions => {
     const cuts = [0, ...positions.sort((left, right) => left - right), bytes.length]

@@ -1,4 +1,5 @@
 import { hasEnded } from '../../src/domain/accounts/key-secrets.ts'
+import type { Bytes } from '../../src/domain/bytes.ts'
 import { GatewayError } from '../../src/domain/errors.ts'
 import type { Authenticated } from '../../src/gateway/ports/access/api-keys.ts'
 import type { SimulatedNode } from './node.ts'
@@ -6,7 +7,7 @@ import type { Random } from './random.ts'
 import type { World } from './world.ts'
 
 /** The text of a secret. `isSure` is true when a rotation has answered with it. */
-type Secret = { readonly hash: Uint8Array<ArrayBuffer>; readonly prefix: string; isSure: boolean }
+type Secret = { readonly hash: Bytes; readonly prefix: string; isSure: boolean }
 
 const MINUTE = 60_000
 /** A rotation between two tries of a client can end the secret that it has not tried yet. */
@@ -26,7 +27,7 @@ export class KeySecrets {
     this.#world = world
   }
 
-  add({ apiKey }: Authenticated, hash: Uint8Array<ArrayBuffer>, prefix: string): void {
+  add({ apiKey }: Authenticated, hash: Bytes, prefix: string): void {
     this.#secrets.set(apiKey.publicId, [{ hash, prefix, isSure: true }])
   }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Bytes } from '../../src/domain/bytes.ts'
 import type { Id } from '../../src/domain/ids.ts'
 import { GatewayError } from '../../src/domain/errors.ts'
 import type { Job, JobKind } from '../../src/domain/jobs/job.ts'
@@ -21,7 +22,7 @@ import { publicId, type World } from './world.ts'
 export type MediaRequest = {
   readonly kind: JobKind
   readonly caller: Authenticated
-  readonly body: Uint8Array<ArrayBuffer>
+  readonly body: Bytes
   readonly idempotencyKey: string | undefined
   readonly waitMs: number | null
 }
@@ -95,7 +96,7 @@ class Upload extends Pieces {
   readonly #signal: CallerSignal
   readonly #node: SimulatedNode
 
-  constructor(bytes: Uint8Array<ArrayBuffer>, signal: CallerSignal, node: SimulatedNode) {
+  constructor(bytes: Bytes, signal: CallerSignal, node: SimulatedNode) {
     super(bytes)
     this.#signal = signal
     this.#node = node

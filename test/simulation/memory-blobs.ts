@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Bytes } from '../../src/domain/bytes.ts'
 import { BlobTooLargeError, checkBlobKey } from '../../src/gateway/ports/media/blobs.ts'
 import type {
   BlobDamage,
@@ -11,7 +12,7 @@ import type {
 } from '../../src/gateway/ports/media/blobs.ts'
 import type { ByteStream } from '../../src/gateway/ports/byte-stream.ts'
 
-type File = { readonly bytes: Uint8Array<ArrayBuffer>; readonly writtenAtMs: number }
+type File = { readonly bytes: Bytes; readonly writtenAtMs: number }
 
 /** What survives a kill: whole blobs, by their keys. All nodes of a run share one. */
 export class Disk {
@@ -107,7 +108,7 @@ export class MemoryBlobs implements Blobs {
 
   async removeUnfinished(): Promise<void> {}
 
-  async #collect(source: ByteStream, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
+  async #collect(source: ByteStream, bytesMax: number): Promise<Bytes> {
     const pieces: Uint8Array[] = []
     let bytes = 0
     for (let piece = await source.read(); piece !== undefined; piece = await source.read()) {
@@ -126,14 +127,14 @@ function sha256Of(bytes: Uint8Array): string {
 
 /** Bytes in pieces of a few kilobytes. */
 export class Pieces implements ByteStream {
-  readonly #bytes: Uint8Array<ArrayBuffer>
+  readonly #bytes: Bytes
   #at = 0
 
-  constructor(bytes: Uint8Array<ArrayBuffer>) {
+  constructor(bytes: Bytes) {
     this.#bytes = bytes
   }
 
-  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  async read(): Promise<Bytes | undefined> {
     // Bytes come later than they are asked for, and a reader that has left gets none.
     await Promise.resolve()
     if (this.#at >= this.#bytes.length) return undefined

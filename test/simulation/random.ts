@@ -1,3 +1,4 @@
+import type { Bytes } from '../../src/domain/bytes.ts'
 /** A source of random numbers that a seed reproduces exactly (the `mulberry32` and `splitmix32` generators). */
 export class Random {
   #state: number
@@ -45,7 +46,7 @@ export class Random {
     return entries.at(-1)![0]
   }
 
-  bytes(length: number): Uint8Array<ArrayBuffer> {
+  bytes(length: number): Bytes {
     return Uint8Array.from({ length }, () => this.integer(0, 255))
   }
 

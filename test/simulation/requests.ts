@@ -1,3 +1,4 @@
+import type { Bytes } from '../../src/domain/bytes.ts'
 import type { JobKind } from '../../src/domain/jobs/job.ts'
 import type { Authenticated } from '../../src/gateway/ports/access/api-keys.ts'
 import type { MediaRequest } from './media-request.ts'
@@ -61,7 +62,7 @@ function aLink(kind: JobKind, context: Context): string {
   return world.files.offer(aPicture(context), { fromMs: world.scheduler.nowMs, random })
 }
 
-function aPicture({ world, random }: Context): Uint8Array<ArrayBuffer> {
+function aPicture({ world, random }: Context): Bytes {
   const bytes = Uint8Array.from([...PNG, ...random.bytes(random.chance(0.2) ? 15_000 : 20)])
   world.addInput(bytes)
   return bytes

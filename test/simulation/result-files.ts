@@ -1,3 +1,4 @@
+import type { Bytes } from '../../src/domain/bytes.ts'
 import type { MediaOutput } from '../../src/gateway/ports/providers/media-provider.ts'
 import type {
   FetchOutcome,
@@ -17,7 +18,7 @@ type Availability =
   | { readonly kind: 'expires'; readonly atMs: number }
 
 export type ResultFile = {
-  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly bytes: Bytes
   readonly availability: Availability
 }
 
@@ -34,10 +35,7 @@ export class ResultFiles {
   }
 
   /** Offers a file from `fromMs` on, and returns its link. */
-  offer(
-    bytes: Uint8Array<ArrayBuffer>,
-    { fromMs, random }: { readonly fromMs: number; readonly random: Random },
-  ) {
+  offer(bytes: Bytes, { fromMs, random }: { readonly fromMs: number; readonly random: Random }) {
     const url = `https://results.example/${this.#files.size}`
     const { upstreamFaults } = this.#world.plan.chaos
     const availability = random.chance(upstreamFaults)
@@ -53,7 +51,7 @@ export class ResultFiles {
     return file
   }
 
-  bytesOf(output: MediaOutput): Uint8Array<ArrayBuffer> {
+  bytesOf(output: MediaOutput): Bytes {
     if (output.from === 'lost') throw new Error('A lost result has no bytes.')
     return output.from === 'bytes' ? output.bytes : this.find(output.url).bytes
   }
@@ -125,7 +123,7 @@ class WholeBody extends Pieces {
   failure: { readonly problem: string; readonly isPermanent: boolean } | undefined
   readonly #gate: Gate
 
-  constructor(bytes: Uint8Array<ArrayBuffer>, gate: Gate) {
+  constructor(bytes: Bytes, gate: Gate) {
     super(bytes)
     this.#gate = gate
   }
@@ -138,7 +136,7 @@ class WholeBody extends Pieces {
 
 /** Ends before its last byte. */
 class CutBody extends WholeBody {
-  constructor(bytes: Uint8Array<ArrayBuffer>, gate: Gate) {
+  constructor(bytes: Bytes, gate: Gate) {
     super(bytes.slice(0, Math.floor(bytes.length / 2)), gate)
   }
 

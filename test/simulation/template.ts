@@ -1,5 +1,6 @@
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Bytes } from '../../src/domain/bytes.ts'
 import type { ImageModel, VideoModel } from '../../src/domain/catalog/model.ts'
 import type { Provider } from '../../src/domain/catalog/provider.ts'
 import { usd } from '../../src/domain/money.ts'
@@ -62,7 +63,7 @@ async function makeTemplate(): Promise<Template> {
 }
 
 /** The hash of the first secret of a key. */
-export function keyHash(number: number): Uint8Array<ArrayBuffer> {
+export function keyHash(number: number): Bytes {
   return new Uint8Array(32).fill(number)
 }
 

@@ -1,3 +1,4 @@
+import type { Bytes } from '../../src/domain/bytes.ts'
 import type { JobKind } from '../../src/domain/jobs/job.ts'
 import type {
   MediaOutput,
@@ -87,7 +88,7 @@ function anOutput(lengthMs: number | undefined, { random, files, fromMs }: Resul
 
 const PNG_HEAD = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
-function anImage(pixels: Uint8Array): Uint8Array<ArrayBuffer> {
+function anImage(pixels: Uint8Array): Bytes {
   return Uint8Array.from([...PNG_HEAD, ...pixels])
 }
 

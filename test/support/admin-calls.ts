@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openAdmin } from '../../src/app.ts'
 import { readConfig } from '../../src/config/config.ts'
+import type { Bytes } from '../../src/domain/bytes.ts'
 
 /** The common members of replies. A test that needs other members compares the whole reply. */
 export type Answer = {
@@ -22,7 +23,7 @@ export async function openAdminCalls() {
   const send = (
     method: string,
     path: string,
-    body?: string | Uint8Array<ArrayBuffer>,
+    body?: string | Bytes,
     headers: Record<string, string> = {},
   ): Promise<Response> =>
     admin.handle(

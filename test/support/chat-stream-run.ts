@@ -1,3 +1,4 @@
+import type { Bytes } from '../../src/domain/bytes.ts'
 import type { GatewayError } from '../../src/domain/errors.ts'
 import { ChatStream, type ChatStreamMode } from '../../src/protocol/chat-stream/chat-stream.ts'
 import { shortLivedPieces } from '../../src/http1/testing/short-lived-pieces.ts'
@@ -20,7 +21,7 @@ export type StreamRun = {
  * Feeds the reads to a stream, ends it, charges it and finishes it. Each read overwrites the bytes of the one before.
  */
 export function runStream(
-  reads: readonly (string | Uint8Array<ArrayBuffer>)[],
+  reads: readonly (string | Bytes)[],
   mode: Partial<ChatStreamMode> & {
     readonly charge?: StreamCharge | null
     readonly failure?: GatewayError | null

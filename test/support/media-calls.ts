@@ -1,3 +1,4 @@
+import type { Bytes } from '../../src/domain/bytes.ts'
 import type { Provider } from '../../src/domain/catalog/provider.ts'
 import { formatId, type Id } from '../../src/domain/ids.ts'
 import type { JobRequest } from '../../src/domain/jobs/job.ts'
@@ -59,7 +60,7 @@ function storedInput(input: MediaInput): JobRequest['images'][number] {
 
 /** An input of these bytes, which are read in pieces of `pieceBytes`. */
 export function bytesInput(
-  bytes: Uint8Array<ArrayBuffer>,
+  bytes: Bytes,
   mediaType = 'image/png',
   pieceBytes = 1000,
 ): Extract<MediaInput, { from: 'bytes' }> {

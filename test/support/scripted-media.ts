@@ -1,3 +1,4 @@
+import type { Bytes } from '../../src/domain/bytes.ts'
 import type { Size } from '../../src/domain/jobs/params.ts'
 import type {
   MediaInput,
@@ -43,9 +44,7 @@ export type RecordedInput =
 export const RUNNING: PollOutcome = { outcome: 'running', upstreamStatus: 'running', isKnownStatus: true }
 
 /** The result of a job with one clip, whose header has no duration unless a test gives another clip. */
-export function aClip(
-  change: Partial<MediaResult> & { readonly bytes?: Uint8Array<ArrayBuffer> } = {},
-): PollOutcome {
+export function aClip(change: Partial<MediaResult> & { readonly bytes?: Bytes } = {}): PollOutcome {
   const { bytes = tinyMp4(0), ...result } = change
   return { outcome: 'finished', result: { outputs: [{ from: 'bytes', bytes }], isCounted: true, ...result } }
 }

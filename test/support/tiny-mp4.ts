@@ -1,5 +1,6 @@
+import type { Bytes } from '../../src/domain/bytes.ts'
 /** The smallest file that says it is an MP4 of this length: no track, no picture. */
-export function tinyMp4(durationMs: number): Uint8Array<ArrayBuffer> {
+export function tinyMp4(durationMs: number): Bytes {
   const header = new DataView(new ArrayBuffer(100))
   // Units a second, and the duration in them; behind the version and two times.
   header.setUint32(12, 1000)

@@ -1,3 +1,4 @@
+import type { Bytes } from '../../domain/bytes.ts'
 /** Bytes that are read one piece at a time, when the reader asks for the piece. */
 export interface ByteStream {
   /**
@@ -5,7 +6,7 @@ export interface ByteStream {
    * the next read. Rejects if the source breaks: a cut upload, an unreadable file. A stream that makes a text reply
    * never rejects.
    */
-  read(): Promise<Uint8Array<ArrayBuffer> | undefined>
+  read(): Promise<Bytes | undefined>
   /** Stops it at once; a read that waits resolves with undefined. After the end, or repeated, it changes nothing. */
   cancel(): void
 }

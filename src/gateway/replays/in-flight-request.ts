@@ -1,6 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { formatId } from '../../domain/ids.ts'
-import { joinBytes } from '../../protocol/bytes.ts'
+import { joinBytes, type Bytes } from '../../domain/bytes.ts'
 import { parseJsonObject } from '../../protocol/json/parse-json.ts'
 import { BLANK_LINE } from '../../protocol/sse/frame.ts'
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
@@ -111,7 +111,7 @@ export function laggedReaderError(
   call: TextCall,
   dialect: TextDialect | StreamDialect,
   nowMs: number,
-): Uint8Array<ArrayBuffer> {
+): Bytes {
   if (!('openStream' in dialect)) return new Uint8Array()
   const request = dialect.readRequest(parseJsonObject(call.body))
   const stream = dialect.openStream(request, {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { turn } from '../../../test/support/turn.ts'
+import type { Bytes } from '../../domain/bytes.ts'
 import { shortLivedPieces } from '../../http1/testing/short-lived-pieces.ts'
 import { COMMENT } from '../../protocol/sse/heartbeat.ts'
 import type { ByteStream } from '../ports/byte-stream.ts'
@@ -14,7 +15,7 @@ const PIECES_OF_LAG = LAG_BYTES_MAX / PIECE_BYTES
 /** A source whose pieces the test sends. Each piece is one number, repeated. Each read overwrites the piece before. */
 function aSource() {
   const give = shortLivedPieces()
-  const waiting: ((piece: Uint8Array<ArrayBuffer> | undefined) => void)[] = []
+  const waiting: ((piece: Bytes | undefined) => void)[] = []
   let reads = 0
   let isCancelled = false
   const source: ByteStream = {

@@ -3,7 +3,7 @@ import type { ByteStream } from '../ports/byte-stream.ts'
 import type { ReplayBudget } from '../ports/requests/replays.ts'
 import type { StreamEnding } from '../text/text-result.ts'
 import { StreamBuffer } from './stream-buffer.ts'
-import type { Bytes } from '../../protocol/bytes.ts'
+import type { Bytes } from '../../domain/bytes.ts'
 
 /**
  * How much of a stream is copied from its start, so that readers can still join and the answer can be kept. It is also

@@ -1,5 +1,5 @@
 import type { ReplayBudget } from '../ports/requests/replays.ts'
-import type { Bytes } from '../../protocol/bytes.ts'
+import type { Bytes } from '../../domain/bytes.ts'
 
 /** The size of a block: room for a few dozen chunks of a usual stream. A larger piece gets a larger block. */
 const BLOCK_BYTES = 8 * 1024

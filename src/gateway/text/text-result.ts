@@ -1,3 +1,4 @@
+import type { Bytes } from '../../domain/bytes.ts'
 import type { GatewayError } from '../../domain/errors.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Usage } from '../../domain/pricing/usage.ts'
@@ -27,7 +28,7 @@ type Answer = {
 /** An answer that is complete: text, or the bytes of a stream that was replayed. */
 export type CompleteAnswer = Answer & {
   readonly kind: 'answer'
-  readonly body: string | Uint8Array<ArrayBuffer>
+  readonly body: string | Bytes
   /** As it was charged; null if nothing was. */
   readonly usage: Usage | null
   /** The amount charged; null if the reply does not name a cost. */

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { openAdminCalls, type Answer } from '../../../test/support/admin-calls.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { systemClock } from '../../app/system-clock.ts'
+import type { Bytes } from '../../domain/bytes.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { bodyMemory } from '../../gateway/byte-budgets/body-budgets.ts'
 import { adminAccess, adminKeyCheck } from './admin-access.ts'
@@ -87,7 +88,7 @@ describe('every route', () => {
     expect(response.headers.get('allow')).toBe(allow)
   })
 
-  test.each<[string, string | Uint8Array<ArrayBuffer>, number, string]>([
+  test.each<[string, string | Bytes, number, string]>([
     ['half a JSON', '{"name": ', 400, 'invalid_json'],
     ['a list', '["name"]', 400, 'invalid_json'],
     ['a control character', '\u000b', 400, 'invalid_json'],

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Bytes } from '../../domain/bytes.ts'
 import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
 import type { Model, MediaModel, TextModel } from '../../domain/catalog/model.ts'
 import { writeImagePricing } from '../../domain/catalog/rows/image-pricing.ts'
@@ -127,7 +128,7 @@ function mediaBody(model: MediaModel): object {
 }
 
 /** A JSON body as bytes, with its ETag. */
-export type PreparedJson = { readonly etag: string; readonly body: Uint8Array<ArrayBuffer> }
+export type PreparedJson = { readonly etag: string; readonly body: Bytes }
 
 /** 128 bits of the hash: short, and enough to make collisions impossible in practice. */
 const ETAG_LENGTH = 22

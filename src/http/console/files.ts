@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Bytes } from '../../domain/bytes.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { isKnown, type IncomingRequest } from '../incoming-request.ts'
 import type { HttpReply } from '../request-context.ts'
@@ -6,10 +7,10 @@ import type { Route } from '../routes.ts'
 
 /** A file with a hash of its content in its name, so that it never changes. */
 export type ConsoleAsset = {
-  readonly plain: Uint8Array<ArrayBuffer>
+  readonly plain: Bytes
   /** Undefined for a file that compression makes no smaller. */
-  readonly gzip: Uint8Array<ArrayBuffer> | undefined
-  readonly brotli: Uint8Array<ArrayBuffer> | undefined
+  readonly gzip: Bytes | undefined
+  readonly brotli: Bytes | undefined
 }
 
 /** The built console. */

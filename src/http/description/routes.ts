@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Bytes } from '../../domain/bytes.ts'
 import { isKnown, type IncomingRequest } from '../incoming-request.ts'
 import type { HttpReply } from '../request-context.ts'
 import type { Route } from '../routes.ts'
@@ -6,7 +7,7 @@ import { adminDocument, apiDocument, type ApiOptions } from './document.ts'
 import { PAGE, START_SCRIPT } from './page.ts'
 
 /** The files of the viewer that the page loads, by their names. */
-export type ViewerFiles = Readonly<Record<'swagger-ui-bundle.js' | 'swagger-ui.css', Uint8Array<ArrayBuffer>>>
+export type ViewerFiles = Readonly<Record<'swagger-ui-bundle.js' | 'swagger-ui.css', Bytes>>
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8'
 /** The page loads nothing from another host, and no other page may show it in a frame. */
@@ -57,7 +58,7 @@ export function descriptionRoutes(
 
 type Headers = Readonly<Record<string, string>>
 
-type Asset = { readonly body: Uint8Array<ArrayBuffer>; readonly etag: string; readonly type: string }
+type Asset = { readonly body: Bytes; readonly etag: string; readonly type: string }
 
 function once<Value>(make: () => Value): () => Value {
   let made: Value | undefined
@@ -68,7 +69,7 @@ function textAsset(text: string, type: string): Asset {
   return assetOf(new TextEncoder().encode(text), type)
 }
 
-function assetOf(body: Uint8Array<ArrayBuffer>, type: string): Asset {
+function assetOf(body: Bytes, type: string): Asset {
   return { body, type, etag: `"${createHash('sha256').update(body).digest('base64url')}"` }
 }
 

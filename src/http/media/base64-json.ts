@@ -1,3 +1,4 @@
+import type { Bytes } from '../../domain/bytes.ts'
 import type { ByteStream } from '../../http1/byte-stream.ts'
 
 const GROUP = 3
@@ -24,7 +25,7 @@ export class Base64Body implements ByteStream {
     this.#parts = parts
   }
 
-  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  async read(): Promise<Bytes | undefined> {
     let text = ''
     while (text.length < PIECE_CHARACTERS_MIN) {
       const more = await this.#nextText()

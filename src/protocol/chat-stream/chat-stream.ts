@@ -1,7 +1,7 @@
 import type { GatewayError } from '../../domain/errors.ts'
 import { formatUsd, type NanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens, type Usage } from '../../domain/pricing/usage.ts'
-import { joinBytes, type Bytes } from '../bytes.ts'
+import { joinBytes, type Bytes } from '../../domain/bytes.ts'
 import { byteText, splice } from '../json/json-text.ts'
 import { modelAndCostEdits, type ModelAndCost } from '../pass-through.ts'
 import { NO_SECRETS, type UpstreamSecrets } from '../scrub.ts'
@@ -241,7 +241,7 @@ type ChunkIdentity = { readonly id?: unknown; readonly created?: unknown }
 function usageFrame(
   identity: ChunkIdentity,
   { model, usage, cost }: { readonly model: string; readonly usage: Usage; readonly cost: NanoUsd },
-): Uint8Array<ArrayBuffer> {
+): Bytes {
   const promptTokens = inputTokens(usage)
   const completionTokens = outputTokens(usage)
   return dataFrame(
@@ -262,6 +262,6 @@ function usageFrame(
 }
 
 /** The error frame for a chat stream that broke. No `[DONE]` follows it. */
-function chatErrorFrame({ message, type, code }: GatewayError): Uint8Array<ArrayBuffer> {
+function chatErrorFrame({ message, type, code }: GatewayError): Bytes {
   return dataFrame(JSON.stringify({ error: { message, type, code, param: null } }))
 }

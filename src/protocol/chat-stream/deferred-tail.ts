@@ -1,4 +1,4 @@
-import type { Bytes } from '../bytes.ts'
+import type { Bytes } from '../../domain/bytes.ts'
 
 /** The most that is deferred of one stream. More than this after the last choice has finished is not its end. */
 export const TAIL_BYTES_MAX = 64 * 1024

@@ -1,7 +1,7 @@
 import type { ChatChunk } from './chunk.ts'
 import { deltaPattern, type DeltaPattern } from './delta-pattern.ts'
 import type { ChatMeter } from './meter.ts'
-import type { Bytes } from '../bytes.ts'
+import type { Bytes } from '../../domain/bytes.ts'
 
 /** After this many parsed frames in a row, the stream is no longer searched for a pattern. */
 const MISSES_MAX = 16

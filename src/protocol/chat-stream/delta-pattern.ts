@@ -5,7 +5,7 @@ import { dataInPlace } from '../sse/frame.ts'
 import { FramePattern, type StringSpan } from '../sse/frame-pattern.ts'
 import type { ChatChunk } from './chunk.ts'
 import { answerChannel, reasoningChannel } from './meter.ts'
-import type { Bytes } from '../bytes.ts'
+import type { Bytes } from '../../domain/bytes.ts'
 
 /** A pattern of frames, and what its frames add to. */
 export type DeltaPattern = {

@@ -1,3 +1,4 @@
+import type { Bytes } from '../../domain/bytes.ts'
 import { isJsonObject, type JsonObject } from '../json/parse-json.ts'
 import { byteText } from '../json/json-text.ts'
 import { dataInPlace } from '../sse/frame.ts'
@@ -52,7 +53,7 @@ export class ChatMeter {
   }
 
   /** `frame` is the frame of the chunk. */
-  take(chunk: ChatChunk, frame: Uint8Array<ArrayBuffer>): void {
+  take(chunk: ChatChunk, frame: Bytes): void {
     const usage = chunk.usage ?? usageOfChoice(chunk) ?? usageOfGroq(chunk)
     if (usage !== undefined) this.#tally.takeUsage(usage)
     if (chunk.usage !== undefined)

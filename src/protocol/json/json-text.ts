@@ -1,3 +1,4 @@
+import type { Bytes } from '../../domain/bytes.ts'
 const QUOTE = 0x22
 const COMMA = 0x2c
 const COLON = 0x3a
@@ -213,7 +214,7 @@ export function spliceText(text: string, edits: readonly Edit[]): string {
 }
 
 /** Like `spliceText` for bytes, with offsets in bytes and one allocation. */
-export function splice(bytes: Uint8Array<ArrayBuffer>, edits: readonly Edit[]): Uint8Array<ArrayBuffer> {
+export function splice(bytes: Bytes, edits: readonly Edit[]): Bytes {
   if (edits.length === 0) return bytes
   let length = bytes.length
   for (const { start, end, text } of edits) length += encodedLength(text) - (end - start)

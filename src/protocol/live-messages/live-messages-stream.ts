@@ -15,7 +15,7 @@ import { FrameSplitter } from '../sse/frame-splitter.ts'
 import type { Heartbeat, StreamCharge, StreamReading, StreamTerms, TextStream } from '../text-dialect.ts'
 import { readUpstreamError } from '../upstream-error.ts'
 import { LiveBlocks } from './blocks.ts'
-import type { Bytes } from '../bytes.ts'
+import type { Bytes } from '../../domain/bytes.ts'
 
 const DONE = '[DONE]'
 const encoder = new TextEncoder()

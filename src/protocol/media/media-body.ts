@@ -1,3 +1,4 @@
+import type { Bytes } from '../../domain/bytes.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { StoredFile } from '../../domain/jobs/job.ts'
 import { parseJsonObject, type SentText } from '../json/parse-json.ts'
@@ -65,7 +66,7 @@ export type MediaBodyEvent =
   /** The bytes of a file follow. `mediaType` is the format of its signature; undefined for any other format. */
   | { readonly event: 'file_start'; readonly name: InputName; readonly mediaType: MediaType | undefined }
   /** Valid until the reader is fed again. */
-  | { readonly event: 'file_bytes'; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly event: 'file_bytes'; readonly bytes: Bytes }
   | { readonly event: 'file_end' }
   /** The rest of the string is not base64. The file must be dropped. */
   | { readonly event: 'file_invalid' }
@@ -85,7 +86,7 @@ export interface BodyReader {
   /** How much of the body is in memory. */
   readonly bufferedBytes: number
   /** Takes the next bytes, which are not kept. */
-  feed(bytes: Uint8Array<ArrayBuffer>): readonly MediaBodyEvent[]
+  feed(bytes: Bytes): readonly MediaBodyEvent[]
   /** The body has ended. Returns the members that are not media inputs. */
   end(): Readonly<Record<string, unknown>>
 }

@@ -1,3 +1,4 @@
+import type { Bytes } from '../../domain/bytes.ts'
 import { Base64Decoder } from './base64-decoder.ts'
 import { emptyFile, fileTooLarge, type InputName, type MediaBodyEvent } from './media-body.ts'
 import { mediaTypeOf } from './media-signature.ts'
@@ -157,7 +158,7 @@ export function dataUrlContent(text: string): number | undefined {
  * Undefined for other text, which is a link, a provider's id, bytes of an unknown format, or none of these: see
  * `bytesOfUnknownFormat`.
  */
-export function bytesOfInput(text: string): Uint8Array<ArrayBuffer> | undefined {
+export function bytesOfInput(text: string): Bytes | undefined {
   const start = dataUrlContent(text)
   const bytes = decodeBase64(text.slice(start ?? 0))
   return start !== undefined || (bytes !== undefined && mediaTypeOf(bytes) !== undefined) ? bytes : undefined
@@ -170,13 +171,13 @@ const COMPLETE_BASE64 = /^(?:[\w+/-]{4})*(?:[\w+/-]{2}==|[\w+/-]{3}=)?$/
  * The bytes of a text that is base64 of an unknown format; undefined for other text. Such base64 must be complete and
  * have no spaces, because otherwise many words and sentences would be base64.
  */
-export function bytesOfUnknownFormat(text: string): Uint8Array<ArrayBuffer> | undefined {
+export function bytesOfUnknownFormat(text: string): Bytes | undefined {
   const content = text.trim().replaceAll(/[\t\n\r]/g, '')
   return COMPLETE_BASE64.test(content) ? decodeBase64(content) : undefined
 }
 
 /** The bytes of a text that is base64 of at least one byte; undefined for other text. */
-export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+export function decodeBase64(text: string): Bytes | undefined {
   const source = new TextEncoder().encode(text)
   const bytes = new Uint8Array(Base64Decoder.roomFor(source.length))
   const decoder = new Base64Decoder()

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { Bytes } from '../../domain/bytes.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { KEPT_BYTES_MAX, TEXT_BYTES_MAX, type MediaBodyOptions } from './media-body.ts'
 import { multipartBoundary } from './multipart-splitter.ts'
@@ -24,11 +25,7 @@ type Input =
   | { readonly name: string; readonly mediaType: string | undefined; readonly file: string }
 
 /** The result of a body. A file is given by its bytes in Latin-1. */
-function readPieces(
-  pieces: Iterable<Uint8Array<ArrayBuffer>>,
-  boundary: string,
-  limits: Partial<MediaBodyOptions> = {},
-) {
+function readPieces(pieces: Iterable<Bytes>, boundary: string, limits: Partial<MediaBodyOptions> = {}) {
   const reader = new MultipartBodyReader(boundary, { ...options, ...limits })
   const inputs: Input[] = []
   let file: { name: string; mediaType: string | undefined; parts: Uint8Array[] } | undefined
@@ -49,7 +46,7 @@ function readPieces(
   return { fields: reader.end(), inputs }
 }
 
-function* cut(body: Uint8Array, length: number): Generator<Uint8Array<ArrayBuffer>> {
+function* cut(body: Uint8Array, length: number): Generator<Bytes> {
   for (let at = 0; at < body.length; at += length) yield Uint8Array.from(body.subarray(at, at + length))
 }
 
@@ -347,7 +344,7 @@ describe('limits', () => {
     const hash = createHash('sha256')
     const expected = createHash('sha256')
     let buffered = 0
-    const feed = (bytes: Uint8Array<ArrayBuffer>) => {
+    const feed = (bytes: Bytes) => {
       for (const event of reader.feed(bytes)) if (event.event === 'file_bytes') hash.update(event.bytes)
       buffered = Math.max(buffered, reader.bufferedBytes)
     }

@@ -1,3 +1,4 @@
+import type { Bytes } from '../../domain/bytes.ts'
 import {
   FILE_BYTES_MAX,
   KEPT_BYTES_MAX,
@@ -69,7 +70,7 @@ export class MultipartBodyReader implements BodyReader, PartSink {
     return this.#keptBytes + this.#head.length
   }
 
-  feed(bytes: Uint8Array<ArrayBuffer>): readonly MediaBodyEvent[] {
+  feed(bytes: Bytes): readonly MediaBodyEvent[] {
     this.#events = []
     this.#splitter.feed(bytes)
     return this.#events
@@ -88,7 +89,7 @@ export class MultipartBodyReader implements BodyReader, PartSink {
     this.#part = this.#partFor(name, isFile)
   }
 
-  onContent(bytes: Uint8Array<ArrayBuffer>, start: number, end: number): void {
+  onContent(bytes: Bytes, start: number, end: number): void {
     const part = this.#part
     if (part instanceof TextPart) {
       this.#keep(end - start)
@@ -157,7 +158,7 @@ class FilePart {
     this.#bytesMax = bytesMax
   }
 
-  push(bytes: Uint8Array<ArrayBuffer>, from: number, to: number, events: MediaBodyEvent[]): void {
+  push(bytes: Bytes, from: number, to: number, events: MediaBodyEvent[]): void {
     let at = from
     if (!this.#isStarted) {
       at = Math.min(to, from + SIGNATURE_BYTES - this.#length)

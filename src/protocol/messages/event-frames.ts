@@ -1,3 +1,4 @@
+import type { Bytes } from '../../domain/bytes.ts'
 import type { GatewayError } from '../../domain/errors.ts'
 import { messagesErrorEvent } from './errors.ts'
 
@@ -8,7 +9,7 @@ export function eventText(type: string, members = ''): string {
   return `event: ${type}\ndata: {"type":"${type}"${members === '' ? '' : `,${members}`}}\n\n`
 }
 
-function eventFrame(type: string, members?: string): Uint8Array<ArrayBuffer> {
+function eventFrame(type: string, members?: string): Bytes {
   return encoder.encode(eventText(type, members))
 }
 
@@ -20,6 +21,6 @@ export const PING = eventFrame('ping')
 export const PING_AFTER_MS = 10_000
 
 /** The event for a stream that broke. No `message_stop` follows it. */
-export function messagesErrorFrame({ message, type, code }: GatewayError): Uint8Array<ArrayBuffer> {
+export function messagesErrorFrame({ message, type, code }: GatewayError): Bytes {
   return encoder.encode(messagesErrorEvent({ error: { message, type, code } }))
 }

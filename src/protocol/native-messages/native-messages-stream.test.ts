@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { messagesEvent as event } from '../../../test/support/messages-events.ts'
+import type { Bytes } from '../../domain/bytes.ts'
 import { shortLivedPieces } from '../../http1/testing/short-lived-pieces.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { usd } from '../../domain/money.ts'
@@ -26,7 +27,7 @@ function open() {
 }
 
 /** The bytes for the client from a stream in these pieces, before its charge and at its end. */
-function run(pieces: readonly (string | Uint8Array<ArrayBuffer>)[], failure: GatewayError | null = null) {
+function run(pieces: readonly (string | Bytes)[], failure: GatewayError | null = null) {
   const stream = open()
   const decoder = new TextDecoder()
   const give = shortLivedPieces()

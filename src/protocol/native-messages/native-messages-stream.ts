@@ -1,7 +1,7 @@
 import type { GatewayError } from '../../domain/errors.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import { DeferredTail } from '../chat-stream/deferred-tail.ts'
-import { joinBytes, type Bytes } from '../bytes.ts'
+import { joinBytes, type Bytes } from '../../domain/bytes.ts'
 import { byteText, lastNamed, splice } from '../json/json-text.ts'
 import { isJsonObject } from '../json/parse-json.ts'
 import { messagesErrorFrame, MESSAGE_STOP, PING, PING_AFTER_MS } from '../messages/event-frames.ts'

@@ -1,3 +1,4 @@
+import type { Bytes } from '../../domain/bytes.ts'
 import type { GatewayError } from '../../domain/errors.ts'
 import { formatUsd, type NanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens, type Usage } from '../../domain/pricing/usage.ts'
@@ -20,7 +21,7 @@ export function failedEvent(
   { id, createdAtS, model, sequenceNumber }: ResponseIdentity,
   { message, type, code }: GatewayError,
   charge: { readonly usage: Usage; readonly cost: NanoUsd | null } | null,
-): Uint8Array<ArrayBuffer> {
+): Bytes {
   const event = {
     type: 'response.failed',
     sequence_number: sequenceNumber,

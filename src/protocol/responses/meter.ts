@@ -1,3 +1,4 @@
+import type { Bytes } from '../../domain/bytes.ts'
 import { callsIn, isFileSearch, isSearchCall } from '../usage.ts'
 import { byteText } from '../json/json-text.ts'
 import { isJsonObject, type JsonObject } from '../json/parse-json.ts'
@@ -26,7 +27,7 @@ export class ResponsesMeter {
   }
 
   /** `frame` is the frame of the event. */
-  take(event: ResponsesEvent, frame: Uint8Array<ArrayBuffer>): void {
+  take(event: ResponsesEvent, frame: Bytes): void {
     const { value, response } = event
     if (isTerminal(event)) this.#endSeen = true
     if (response !== undefined) this.#takeResponse(response, frame)
@@ -43,7 +44,7 @@ export class ResponsesMeter {
     return this.#tally.reading(this.#endSeen)
   }
 
-  #takeResponse(response: JsonObject, frame: Uint8Array<ArrayBuffer>): void {
+  #takeResponse(response: JsonObject, frame: Bytes): void {
     const { usage, output, service_tier: tier } = response
     if (typeof tier === 'string') this.#tally.takeServiceTier(tier)
     this.#tally.takeCalls(callsIn(output))

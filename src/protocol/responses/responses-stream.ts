@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../domain/errors.ts'
 import type { NanoUsd } from '../../domain/money.ts'
-import { joinBytes, type Bytes } from '../bytes.ts'
+import { joinBytes, type Bytes } from '../../domain/bytes.ts'
 import { byteText, splice } from '../json/json-text.ts'
 import { modelAndCostEdits } from '../pass-through.ts'
 import { NO_SECRETS, type UpstreamSecrets } from '../scrub.ts'

@@ -1,5 +1,5 @@
 import { splice, type Edit } from '../json/json-text.ts'
-import type { Bytes } from '../bytes.ts'
+import type { Bytes } from '../../domain/bytes.ts'
 
 /** The place of a JSON string in a frame, without its quotes. */
 export type StringSpan = { readonly start: number; readonly end: number }

@@ -1,3 +1,4 @@
+import type { Bytes } from '../../domain/bytes.ts'
 const LF = 0x0a
 const CR = 0x0d
 const COLON = 0x3a
@@ -10,7 +11,7 @@ const KEPT_BYTES_MIN = 512
 
 /** The bytes of a frame or of a piece of one, with the line ends that close it. */
 export type Frame = {
-  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly bytes: Bytes
   /** False for a piece of a frame that is too large to keep. It can be passed on but not read. */
   readonly isWhole: boolean
 }
@@ -24,7 +25,7 @@ export type Frame = {
  */
 export class FrameSplitter {
   readonly #frameBytesMax: number
-  #kept: Uint8Array<ArrayBuffer> = new Uint8Array(0)
+  #kept: Bytes = new Uint8Array(0)
   #keptLength = 0
   /** The current frame grew too large, and pieces of it have been passed on. */
   #isOversize = false
@@ -50,7 +51,7 @@ export class FrameSplitter {
   }
 
   /** The frames that `chunk` completes. A frame that is all in `chunk` is a view of it. */
-  split(chunk: Uint8Array<ArrayBuffer>): Frame[] {
+  split(chunk: Bytes): Frame[] {
     const frames: Frame[] = []
     const isPlain = !this.#isAfterCr && chunk.indexOf(CR) === -1
     let from = 0
@@ -71,7 +72,7 @@ export class FrameSplitter {
   }
 
   /** Removes and returns the start of a frame whose end has not come; empty when there is none. */
-  rest(): Uint8Array<ArrayBuffer> {
+  rest(): Bytes {
     const rest = this.#kept.subarray(0, this.#keptLength)
     this.#keptLength = 0
     return rest
@@ -118,7 +119,7 @@ export class FrameSplitter {
     return -1
   }
 
-  #completed(chunk: Uint8Array<ArrayBuffer>, from: number, end: number): Frame {
+  #completed(chunk: Bytes, from: number, end: number): Frame {
     const isWhole = !this.#isOversize
     this.#isOversize = false
     if (this.#keptLength > 0) {
@@ -131,7 +132,7 @@ export class FrameSplitter {
     return { bytes: isAll ? chunk : chunk.subarray(from, end), isWhole }
   }
 
-  #keep(chunk: Uint8Array<ArrayBuffer>, from: number, frames: Frame[]): void {
+  #keep(chunk: Bytes, from: number, frames: Frame[]): void {
     if (!this.#isOversize && this.#keptLength + chunk.length - from <= this.#frameBytesMax) {
       this.#append(chunk, from, chunk.length)
       return

@@ -1,3 +1,4 @@
+import type { Bytes } from '../../domain/bytes.ts'
 const LF = 0x0a
 const CR = 0x0d
 const SPACE = 0x20
@@ -34,7 +35,7 @@ export function readFrame(bytes: Uint8Array): SseEvent {
 }
 
 /** A frame with one data line. `data` contains no line end, like any output of JSON.stringify. */
-export function dataFrame(data: string): Uint8Array<ArrayBuffer> {
+export function dataFrame(data: string): Bytes {
   return encoder.encode(`data: ${data}\n\n`)
 }
 
@@ -42,7 +43,7 @@ export function dataFrame(data: string): Uint8Array<ArrayBuffer> {
  * The frame with spaces instead of everything except the data, at the same offsets, so that its JSON can be scanned in
  * place even when it spans several data lines. Returns the same frame when that changes nothing.
  */
-export function dataInPlace(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+export function dataInPlace(bytes: Bytes): Bytes {
   const isOneLine = bytes.indexOf(LF) === bytes.length - 2 && bytes[bytes.length - 1] === LF
   if (isOneLine && isDataLine(bytes, 0) && !bytes.includes(CR)) return bytes
   const blanked = bytes.slice()

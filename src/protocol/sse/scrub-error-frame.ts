@@ -1,7 +1,7 @@
 import { isJsonObject } from '../json/parse-json.ts'
 import { scrub, scrubTexts, type UpstreamSecrets } from '../scrub.ts'
 import { readFrame } from './frame.ts'
-import type { Bytes } from '../bytes.ts'
+import type { Bytes } from '../../domain/bytes.ts'
 
 const encoder = new TextEncoder()
 

@@ -1,3 +1,4 @@
+import type { Bytes } from '../../domain/bytes.ts'
 import { MS_PER_S } from '../../domain/time.ts'
 import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
@@ -109,7 +110,7 @@ export class LimitedBody implements FetchedBody {
     return failure && { problem: failure.message, isPermanent: failure.isPermanent }
   }
 
-  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  async read(): Promise<Bytes | undefined> {
     if (this.#isOver) return undefined
     try {
       const piece = await this.#response.read()

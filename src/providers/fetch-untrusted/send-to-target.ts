@@ -1,3 +1,4 @@
+import type { Bytes } from '../../domain/bytes.ts'
 import { ClientError } from '../../http1/client/client-error.ts'
 import type { HttpClient, HttpResponse } from '../../http1/client/http-client.ts'
 import { httpRequest } from '../../http1/client/http-request.ts'
@@ -14,7 +15,7 @@ export async function sendToTarget(
     readonly method: 'GET' | 'POST'
     readonly url: URL
     readonly headers: Headers
-    readonly body?: Uint8Array<ArrayBuffer>
+    readonly body?: Bytes
   },
   { http, limits }: { readonly http: Pick<HttpClient, 'send'>; readonly limits: FetchLimits },
 ): Promise<HttpResponse> {

@@ -1,3 +1,4 @@
+import type { Bytes } from '../../domain/bytes.ts'
 import {
   NOT_UTF8,
   type ProviderOutcome,
@@ -133,7 +134,7 @@ async function decompressedText(response: HttpResponse, head: AnswerHead): Promi
 export function decompressed(body: OwnedByteStream, { contentEncoding }: AnswerHead): OwnedByteStream {
   const format = formats.get(contentEncoding?.toLowerCase() ?? '')
   if (format === undefined) return body
-  const compressed = new ReadableStream<Uint8Array<ArrayBuffer>>({
+  const compressed = new ReadableStream<Bytes>({
     async pull(controller) {
       const piece = await body.read()
       if (piece === undefined) controller.close()

@@ -1,3 +1,4 @@
+import type { Bytes } from '../../domain/bytes.ts'
 import type { ByteStream } from '../../gateway/ports/byte-stream.ts'
 import type { MediaInput } from '../../gateway/ports/providers/media-provider.ts'
 
@@ -122,7 +123,7 @@ export function joinedBody(parts: readonly BodyPart[]): JoinedBody {
   }
 }
 
-type EncodedPart = Uint8Array<ArrayBuffer> | Exclude<BodyPart, string>
+type EncodedPart = Bytes | Exclude<BodyPart, string>
 
 /** One part for texts in a row, so that each is not sent on its own. */
 function joinedTexts(parts: readonly BodyPart[]): readonly BodyPart[] {
@@ -140,7 +141,7 @@ function lengthOf(part: EncodedPart): number {
   return 'base64' in part ? 4 * Math.ceil(part.base64.bytes / 3) : part.bytes
 }
 
-async function* piecesOf(parts: readonly EncodedPart[]): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+async function* piecesOf(parts: readonly EncodedPart[]): AsyncGenerator<Bytes, void> {
   for (const part of parts) {
     if (part instanceof Uint8Array) yield part
     else if ('base64' in part) yield* inBase64(inputPieces(part.base64))
@@ -148,7 +149,7 @@ async function* piecesOf(parts: readonly EncodedPart[]): AsyncGenerator<Uint8Arr
   }
 }
 
-async function* inputPieces(input: InputBytes): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+async function* inputPieces(input: InputBytes): AsyncGenerator<Bytes, void> {
   const stream = await input.open()
   try {
     let length = 0
@@ -163,9 +164,7 @@ async function* inputPieces(input: InputBytes): AsyncGenerator<Uint8Array<ArrayB
 }
 
 /** Base64 has four digits for three bytes, so what remains of a piece waits for the next one. */
-async function* inBase64(
-  pieces: AsyncIterable<Uint8Array<ArrayBuffer>>,
-): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+async function* inBase64(pieces: AsyncIterable<Bytes>): AsyncGenerator<Bytes, void> {
   let rest = new Uint8Array(0)
   for await (const piece of pieces) {
     const bytes = new Uint8Array(rest.length + piece.length)

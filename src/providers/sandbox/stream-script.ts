@@ -1,3 +1,4 @@
+import type { Bytes } from '../../domain/bytes.ts'
 import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import { pause, type Clock } from '../../gateway/ports/clock.ts'
 import type { StreamEnd, UpstreamStream } from '../../gateway/ports/providers/text-provider.ts'
@@ -7,7 +8,7 @@ import { sandboxError, type SandboxOptions } from './wire.ts'
 type ScriptedEnd = 'ended' | 'broken' | 'silent'
 
 type StreamScript = {
-  readonly pieces: Iterator<Uint8Array<ArrayBuffer>>
+  readonly pieces: Iterator<Bytes>
   readonly end: ScriptedEnd
   readonly paceMs: number
 }
@@ -67,17 +68,14 @@ function* first(frames: Iterable<string>, count: number): Generator<string> {
   }
 }
 
-function* encoded(frames: Iterable<string>): Generator<Uint8Array<ArrayBuffer>> {
+function* encoded(frames: Iterable<string>): Generator<Bytes> {
   for (const frame of frames) {
     if (frame !== '') yield encoder.encode(frame)
   }
 }
 
 /** The same bytes in pieces of `size`; the last one may be shorter. */
-function* splitAgain(
-  pieces: Iterable<Uint8Array<ArrayBuffer>>,
-  size: number,
-): Generator<Uint8Array<ArrayBuffer>> {
+function* splitAgain(pieces: Iterable<Bytes>, size: number): Generator<Bytes> {
   let filling = new Uint8Array(size)
   let filled = 0
   for (const piece of pieces) {
@@ -126,7 +124,7 @@ export function scriptedStream(
     return finish(script.end === 'broken' ? { end: 'broken', reason: 'ECONNRESET' } : { end: 'ended' })
   }
 
-  const next = async (): Promise<Uint8Array<ArrayBuffer> | StreamEnd> => {
+  const next = async (): Promise<Bytes | StreamEnd> => {
     if (end !== undefined) return end
     if (controller.signal.aborted) return finish({ end: 'aborted' })
     const piece = script.pieces.next()

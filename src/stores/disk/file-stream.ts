@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import type { Bytes } from '../../domain/bytes.ts'
 import type { ByteStream } from '../../gateway/ports/byte-stream.ts'
 import type { BlobRange } from '../../gateway/ports/media/blobs.ts'
 
@@ -13,7 +14,7 @@ export class FileStream implements ByteStream {
   readonly #file: FileHandle
   readonly #end: number
   #at: number
-  #memory: Uint8Array<ArrayBuffer> | undefined
+  #memory: Bytes | undefined
   #isOver = false
   #isReading = false
 
@@ -23,7 +24,7 @@ export class FileStream implements ByteStream {
     this.#end = end
   }
 
-  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  async read(): Promise<Bytes | undefined> {
     if (this.#isOver) return undefined
     this.#isReading = true
     try {
@@ -48,7 +49,7 @@ export class FileStream implements ByteStream {
     if (!this.#isReading) this.#file.close().catch(() => {})
   }
 
-  async #nextPiece(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  async #nextPiece(): Promise<Bytes | undefined> {
     const length = Math.min(PIECE_BYTES, this.#end - this.#at)
     if (length <= 0) return undefined
     this.#memory ??= new Uint8Array(length)

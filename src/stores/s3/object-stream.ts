@@ -1,3 +1,4 @@
+import type { Bytes } from '../../domain/bytes.ts'
 import { BlobsUnavailableError, type BlobRange } from '../../gateway/ports/media/blobs.ts'
 import type { ByteStream } from '../../gateway/ports/byte-stream.ts'
 import type { HttpResponse } from '../../http1/client/http-client.ts'
@@ -120,7 +121,7 @@ class ObjectStream implements ByteStream {
     this.#at = part.start
   }
 
-  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  async read(): Promise<Bytes | undefined> {
     try {
       while (!this.#isOver) {
         const piece = await this.#next()
@@ -146,7 +147,7 @@ class ObjectStream implements ByteStream {
     this.#part.stop()
   }
 
-  async #next(): Promise<Uint8Array<ArrayBuffer> | undefined | 'broken'> {
+  async #next(): Promise<Bytes | undefined | 'broken'> {
     const stopWaiting = this.#bucket.clock.after(IDLE_MS, this.#part.stop)
     try {
       const piece = await this.#part.response.read()

@@ -6,6 +6,7 @@ import { redisProgram, RedisServer } from '../../../test/support/redis-server.ts
 import { rejection } from '../../../test/support/rejection.ts'
 import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
 import { redisAddress } from '../../config/forms/servers.ts'
+import type { Bytes } from '../../domain/bytes.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { ByteStream } from '../../gateway/ports/byte-stream.ts'
 import { RequestCoalescer } from '../../gateway/replays/request-coalescer.ts'
@@ -34,7 +35,7 @@ const FAILURE: TextResult = { kind: 'error', error: new GatewayError('upstream_e
 
 /** A stream whose pieces the test sends. */
 function aStream() {
-  const pieces: (Uint8Array<ArrayBuffer> | undefined)[] = []
+  const pieces: (Bytes | undefined)[] = []
   let wake = () => {}
   const { promise: ended, resolve: settle } = Promise.withResolvers<StreamEnding>()
   const body: ByteStream = {
@@ -44,7 +45,7 @@ function aStream() {
     },
     cancel() {},
   }
-  const push = (piece: Uint8Array<ArrayBuffer> | undefined) => {
+  const push = (piece: Bytes | undefined) => {
     pieces.push(piece)
     wake()
   }

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs'
+import type { Bytes } from '../../../src/domain/bytes.ts'
 import { fakeClock, type FakeClock } from '../../support/fake-clock.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../../support/gateway.ts'
 import { scriptedMedia, type ScriptedMedia } from '../../support/scripted-media.ts'
@@ -223,7 +224,7 @@ export async function startScriptedImages(
 const PNG_HEAD = '\x89PNG\r\n\x1a\n'
 
 /** A file that begins like a PNG image. */
-export function aPng(content: string): Uint8Array<ArrayBuffer> {
+export function aPng(content: string): Bytes {
   return Uint8Array.from([...Buffer.from(PNG_HEAD, 'latin1'), ...Buffer.from(content)])
 }
 

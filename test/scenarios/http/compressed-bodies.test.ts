@@ -1,5 +1,6 @@
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Bytes } from '../../../src/domain/bytes.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../../support/gateway.ts'
 import { refusalOf } from '../keys/refusal-of.ts'
 
@@ -18,12 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-function post(
-  path: string,
-  body: Uint8Array<ArrayBuffer> | string,
-  headers: Record<string, string>,
-  key = ada.key,
-) {
+function post(path: string, body: Bytes | string, headers: Record<string, string>, key = ada.key) {
   return fetch(gateway.url + path, { method: 'POST', body, headers: { 'x-api-key': key, ...headers } })
 }
 
@@ -120,7 +116,7 @@ test.each([
 })
 
 /** A frame by RFC 8878 with one block that is not compressed. */
-function zstdFrame(text: string, windowLog: number): Uint8Array<ArrayBuffer> {
+function zstdFrame(text: string, windowLog: number): Bytes {
   const content = Buffer.from(text)
   const blockHeader = Buffer.alloc(4)
   blockHeader.writeUInt32LE((content.length << 3) | 1)

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import type { Bytes } from '../../../src/domain/bytes.ts'
 import type { TestAccount } from '../../support/gateway.ts'
 import { aClip, RUNNING } from '../../support/scripted-media.ts'
 import { turn } from '../../support/turn.ts'
@@ -63,7 +64,7 @@ const reserved = () => metric('tollgate_body_memory_bytes')
 const inputFiles = () => inputFilesIn(gateway.dataDir)
 const inputFilesIn = (folder: string) => globSync(['blobs/live/*/*.in-*', 'blobs/partial/*'], { cwd: folder })
 
-function imageOf(bytes: number): Uint8Array<ArrayBuffer> {
+function imageOf(bytes: number): Bytes {
   const content = new Uint8Array(bytes)
   content.set(png)
   return content

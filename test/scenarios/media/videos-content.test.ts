@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { Bytes } from '../../../src/domain/bytes.ts'
 import type { TestAccount } from '../../support/gateway.ts'
 import { aClip } from '../../support/scripted-media.ts'
 import { tinyMp4 } from '../../support/tiny-mp4.ts'
@@ -15,7 +16,7 @@ let ada: TestAccount
 let path: string
 
 /** A finished job with this clip; the path of the clip. */
-async function finishedClip(bytes: Uint8Array<ArrayBuffer>, owner = ada): Promise<string> {
+async function finishedClip(bytes: Bytes, owner = ada): Promise<string> {
   const { id } = await gateway.accepted(owner.key, { model: 'family-a', prompt: 'A', duration: 5 })
   gateway.media.polled = aClip({ bytes, durationMs: 5000 })
   await gateway.poll(owner.key, id)
@@ -123,7 +124,7 @@ test('If-Range gives the part of the same clip, and the whole of another', async
 })
 
 test('the media type is what the signature of the clip says', async () => {
-  const typeOf = async (bytes: Uint8Array<ArrayBuffer>) => {
+  const typeOf = async (bytes: Bytes) => {
     const response = await gateway.get(ada.key, await finishedClip(bytes))
     await response.arrayBuffer()
     return response.headers.get('content-type')

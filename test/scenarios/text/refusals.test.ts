@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import type { Bytes } from '../../../src/domain/bytes.ts'
 import { startTestGateway, type TestAccount } from '../../support/gateway.ts'
 import { startUpstream } from '../../support/upstream.ts'
 import { refusalOf } from '../keys/refusal-of.ts'
@@ -38,7 +39,7 @@ afterEach(async () => {
 const bytes = (...values: number[]) => Uint8Array.from(values)
 
 describe('400 invalid_json, with the reason, for a body that is', () => {
-  test.each<[string, string | Uint8Array<ArrayBuffer>, string]>([
+  test.each<[string, string | Bytes, string]>([
     ['empty', '', 'it is empty'],
     ['an array', '[]', 'an array'],
     ['null', 'null', 'null'],

@@ -1,3 +1,4 @@
+import type { Bytes } from '../../../src/domain/bytes.ts'
 /** One request as a simulated provider sees it. */
 export type SimulatedRequest = {
   readonly method: string
@@ -14,13 +15,13 @@ export type SimulatedReply =
       readonly send: 'answer'
       readonly status: number
       readonly headers: Readonly<Record<string, string>>
-      readonly body: string | Uint8Array<ArrayBuffer>
+      readonly body: string | Bytes
     }
   /** A body of this length: the piece, again and again, with a pause before each but the first. */
   | {
       readonly send: 'pieces'
       readonly headers: Readonly<Record<string, string>>
-      readonly piece: Uint8Array<ArrayBuffer>
+      readonly piece: Bytes
       readonly bytes: number
       readonly pauseMs: number
     }

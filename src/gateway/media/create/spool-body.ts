@@ -1,3 +1,4 @@
+import type { Bytes } from '../../../domain/bytes.ts'
 import type { StoredFile } from '../../../domain/jobs/job.ts'
 import type {
   InputName,
@@ -55,7 +56,7 @@ export async function spoolBody(
   const inputs = new InputSpool({ prefix, bytesMax, takesIds }, ports)
   try {
     for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
-      for (const event of reader.feed(piece as Uint8Array<ArrayBuffer>)) await inputs.take(event)
+      for (const event of reader.feed(piece as Bytes)) await inputs.take(event)
       await coverFields(reader.bufferedBytes, ports)
     }
     return { fields: reader.end(), inputs: inputs.byName, keptBytes: reader.bufferedBytes }
@@ -122,7 +123,7 @@ class InputSpool {
     return this.#end()
   }
 
-  async #write(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  async #write(bytes: Bytes): Promise<void> {
     const { space, signal } = this.#ports
     if (!space.tryTake(bytes.length)) await space.take(bytes.length, signal)
     await this.#open?.pipe.write(bytes)

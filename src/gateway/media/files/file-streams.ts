@@ -1,7 +1,8 @@
+import type { Bytes } from '../../../domain/bytes.ts'
 import type { Reservation } from '../../byte-budgets/byte-budget.ts'
 import type { ByteStream } from '../../ports/byte-stream.ts'
 
-type Piece = Uint8Array<ArrayBuffer>
+type Piece = Bytes
 
 /** A stream whose first bytes can be looked at before it is read. */
 export class PeekedStream implements ByteStream {
@@ -57,7 +58,7 @@ export class ReservedStream implements ByteStream {
     this.#space = space
   }
 
-  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  async read(): Promise<Bytes | undefined> {
     const bytes = await this.#source.read()
     if (bytes === undefined || (await this.#hasSpaceFor(bytes))) return bytes
     this.isCut = true

@@ -7,6 +7,7 @@ import { fakeClock } from '../../../../test/support/fake-clock.ts'
 import { aVideoJob, HELD, openJobs, record, soundBalance } from '../../../../test/support/job-builders.ts'
 import { NOW } from '../../../../test/support/ledger-builders.ts'
 import { sqlite } from '../../../../test/support/test-store.ts'
+import type { Bytes } from '../../../domain/bytes.ts'
 import { EMPTY_CATALOG } from '../../../domain/catalog/catalog.ts'
 import { usd, ZERO } from '../../../domain/money.ts'
 import { openDiskBlobs } from '../../../stores/disk/blobs.ts'
@@ -17,7 +18,7 @@ import { NoMediaTries, Slots } from './fetch-result.ts'
 const media = join(import.meta.dirname, '../../../../test/fixtures/media')
 const file = (name: string) => Uint8Array.from(readFileSync(join(media, name)))
 /** A file, or something that is sent in place of one. */
-function fixture(name: string): Uint8Array<ArrayBuffer> {
+function fixture(name: string): Bytes {
   if (name === 'page.html') return new TextEncoder().encode('<!doctype html><title>Not yet</title>')
   return name === 'clip-truncated.mp4' ? file('clip-faststart.mp4').subarray(0, 1900) : file(name)
 }

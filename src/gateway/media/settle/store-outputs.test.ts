@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { streamOf } from '../../../../test/support/byte-streams.ts'
 import { aDataFolder } from '../../../../test/support/data-folder.ts'
+import type { Bytes } from '../../../domain/bytes.ts'
 import type { Job } from '../../../domain/jobs/job.ts'
 import type { ExtraOutputType } from '../../../domain/jobs/output-types.ts'
 import { base64Output, linkOutput } from '../../../providers/media/result-values.ts'
@@ -30,10 +31,10 @@ test('a result that its provider has removed is lost, and nothing is fetched or 
   expect(stored).toEqual({ outcome: 'lost', problem: 'the provider has removed the result' })
 })
 
-type Content = readonly [name: string, content: Uint8Array<ArrayBuffer>]
+type Content = readonly [name: string, content: Bytes]
 
-const text = (content: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(content)
-const latin1 = (content: string): Uint8Array<ArrayBuffer> => Uint8Array.from(Buffer.from(content, 'latin1'))
+const text = (content: string): Bytes => new TextEncoder().encode(content)
+const latin1 = (content: string): Bytes => Uint8Array.from(Buffer.from(content, 'latin1'))
 const file = (name: string): Content => [name, fixture(name)]
 const box = (brands: string) => latin1(`\0\0\0\x1cftyp${brands}\0\0\0\0meta`)
 
@@ -80,11 +81,7 @@ const others: readonly Content[] = [
 ]
 
 /** How a provider may send a file, and what becomes of a file of another format. */
-const ways: readonly (readonly [
-  way: string,
-  outputOf: (bytes: Uint8Array<ArrayBuffer>) => MediaOutput,
-  refusal: string,
-])[] = [
+const ways: readonly (readonly [way: string, outputOf: (bytes: Bytes) => MediaOutput, refusal: string])[] = [
   ['bytes', bytes => ({ from: 'bytes', bytes }), 'lost'],
   ['base64', bytes => base64Output(bytes.toBase64())!, 'lost'],
   ['a data link', bytes => linkOutput(`data:image/png;base64,${bytes.toBase64()}`)!, 'lost'],
@@ -96,7 +93,7 @@ const contentTypes = ['image/png', 'video/mp4', 'application/octet-stream', 'tex
 /** Stores the file in a real store, however the provider gives it. */
 async function stored(
   job: Job,
-  bytes: Uint8Array<ArrayBuffer>,
+  bytes: Bytes,
   { output, contentType }: { readonly output: MediaOutput; readonly contentType: string },
 ) {
   const blobs = await openDiskBlobs({ folder: join(aDataFolder(), 'blobs') })
@@ -113,7 +110,7 @@ describe.each(ways)('a result that comes as %s', (way, outputOf, refusal) => {
   const named = way === 'a link' ? contentTypes : ['image/png']
 
   describe.each(named)('of type %s', contentType => {
-    const outcomeOf = async (kind: Job['kind'], bytes: Uint8Array<ArrayBuffer>) =>
+    const outcomeOf = async (kind: Job['kind'], bytes: Bytes) =>
       stored(aJob(kind), bytes, { output: outputOf(bytes), contentType })
 
     test.each(images)('a result is an image and not a clip: %s', async (_, bytes) => {

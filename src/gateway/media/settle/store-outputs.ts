@@ -1,3 +1,4 @@
+import type { Bytes } from '../../../domain/bytes.ts'
 import type { Job, StoredFile } from '../../../domain/jobs/job.ts'
 import { outputTypesOf, type OutputType } from '../../../domain/jobs/output-types.ts'
 import { RESULT_HEAD_BYTES, resultTypeOf } from '../../../protocol/media/media-signature.ts'
@@ -171,8 +172,8 @@ async function store(
   }
 }
 
-function onePiece(bytes: Uint8Array<ArrayBuffer>): ByteStream {
-  let rest: Uint8Array<ArrayBuffer> | undefined = bytes.length === 0 ? undefined : bytes
+function onePiece(bytes: Bytes): ByteStream {
+  let rest: Bytes | undefined = bytes.length === 0 ? undefined : bytes
   return {
     async read() {
       const piece = rest

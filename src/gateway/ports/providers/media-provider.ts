@@ -1,3 +1,4 @@
+import type { Bytes } from '../../../domain/bytes.ts'
 import type { Provider } from '../../../domain/catalog/provider.ts'
 import type { JobKind, JobRequest } from '../../../domain/jobs/job.ts'
 import type { Params, Size } from '../../../domain/jobs/params.ts'
@@ -178,7 +179,7 @@ export type MediaResult = Billed & {
 }
 
 export type MediaOutput =
-  | { readonly from: 'bytes'; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly from: 'bytes'; readonly bytes: Bytes }
   /** The provider made the result and has removed it. It can never be fetched. */
   | { readonly from: 'lost'; readonly problem: string }
   /** A link from the provider, not checked yet. Only the fetcher for untrusted links opens it. */

@@ -1,3 +1,4 @@
+import type { Bytes } from '../../../domain/bytes.ts'
 import type { Id } from '../../../domain/ids.ts'
 
 /** The request that an answer was made for, and that paid for it. */
@@ -14,7 +15,7 @@ export type KeptAnswer = {
   /** The catalog name of the model that answered. */
   readonly model: string
   /** Text, or the bytes of a stream. */
-  readonly body: string | Uint8Array<ArrayBuffer>
+  readonly body: string | Bytes
 }
 
 /** Identifies identical requests. */

@@ -1,3 +1,4 @@
+import type { Bytes } from '../../../domain/bytes.ts'
 import { asksForUsage } from '../../../domain/catalog/provider.ts'
 import { formatId } from '../../../domain/ids.ts'
 import type { Heartbeat, StreamDialect, TextStream } from '../../../protocol/text-dialect.ts'
@@ -25,7 +26,7 @@ export type OpenedStream = {
   readonly watched?: WatchedUpstream
   readonly stream: TextStream
   /** The first bytes for the client. They are empty only if the stream has ended. */
-  readonly first: Uint8Array<ArrayBuffer>
+  readonly first: Bytes
 }
 
 type StreamResult =
@@ -145,11 +146,7 @@ function textStream(
 }
 
 /** Reads until there is something for the client, or the stream has ended. */
-async function readFirst(
-  body: UpstreamStream,
-  stream: TextStream,
-  watch: Watch,
-): Promise<Uint8Array<ArrayBuffer>> {
+async function readFirst(body: UpstreamStream, stream: TextStream, watch: Watch): Promise<Bytes> {
   for (;;) {
     const piece = await body.read()
     watch.meet?.()
@@ -167,7 +164,7 @@ async function readFirstOrBeat(
   body: WatchedUpstream,
   stream: TextStream,
   { heartbeat, clock }: { readonly heartbeat: Heartbeat; readonly clock: Clock },
-): Promise<Uint8Array<ArrayBuffer>> {
+): Promise<Bytes> {
   const dueMs = clock.monotonicMs() + heartbeat.afterMs
   for (;;) {
     const piece = await body.readUntil(dueMs)

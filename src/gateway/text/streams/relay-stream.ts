@@ -7,7 +7,7 @@ import { isOwed, StreamSettlement, type StreamRun } from './settle-stream.ts'
 import type { SettleTextPorts } from '../settle-text.ts'
 import type { StreamEnding } from '../text-result.ts'
 import { SILENCE, type WatchedUpstream } from './watched-upstream.ts'
-import type { Bytes } from '../../../protocol/bytes.ts'
+import type { Bytes } from '../../../domain/bytes.ts'
 
 /**
  * How long an upstream may take to end a body whose stream is complete. After that its connection is closed instead of

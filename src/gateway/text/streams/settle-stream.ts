@@ -8,7 +8,7 @@ import type { OpenedStream } from './open-stream.ts'
 import { priceInterrupted, priceText } from '../price-text.ts'
 import type { StreamEnding } from '../text-result.ts'
 import type { TextRecord } from '../text-record.ts'
-import type { Bytes } from '../../../protocol/bytes.ts'
+import type { Bytes } from '../../../domain/bytes.ts'
 
 export type StreamRun = {
   readonly admitted: AdmittedRequest

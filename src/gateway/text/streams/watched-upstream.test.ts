@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { fakeClock } from '../../../../test/support/fake-clock.ts'
+import type { Bytes } from '../../../domain/bytes.ts'
 import type { UpstreamStream } from '../../ports/providers/text-provider.ts'
 import { SILENCE, WatchedUpstream } from './watched-upstream.ts'
 
@@ -9,7 +10,7 @@ const NOTHING_YET = 'nothing yet'
 function setUp() {
   const clock = fakeClock()
   let reads = 0
-  let wait = Promise.withResolvers<Uint8Array<ArrayBuffer> | undefined>()
+  let wait = Promise.withResolvers<Bytes | undefined>()
   const upstream: UpstreamStream = {
     end: undefined,
     read() {

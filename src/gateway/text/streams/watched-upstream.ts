@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { StreamEnd, UpstreamStream } from '../../ports/providers/text-provider.ts'
-import type { Bytes } from '../../../protocol/bytes.ts'
+import type { Bytes } from '../../../domain/bytes.ts'
 
 /** Given by a read instead of a piece when it is time for a heartbeat, or when the read is interrupted. */
 export const SILENCE = Symbol('silence')

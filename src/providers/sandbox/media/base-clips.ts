@@ -1,3 +1,4 @@
+import type { Bytes } from '../../../domain/bytes.ts'
 import type { Params, Size } from '../../../domain/jobs/params.ts'
 
 /**
@@ -18,10 +19,10 @@ export function clipFile(ratio: ClipRatio): string {
   return `${ratio.replace(':', 'x')}.mp4`
 }
 
-const loaded = new Map<ClipRatio, Promise<Uint8Array<ArrayBuffer>>>()
+const loaded = new Map<ClipRatio, Promise<Bytes>>()
 
 /** A playable clip with this aspect ratio. It is read once. Do not change its bytes. */
-export function baseClip(ratio: ClipRatio): Promise<Uint8Array<ArrayBuffer>> {
+export function baseClip(ratio: ClipRatio): Promise<Bytes> {
   const known = loaded.get(ratio)
   if (known !== undefined) return known
   const read = Bun.file(new URL(`clips/${clipFile(ratio)}`, import.meta.url)).bytes()
@@ -41,7 +42,7 @@ const CREATED_AT = BOX_HEADER + 4
  * A copy of an MP4 with one track of evenly spaced samples that lasts `durationMs`, without its time of creation. Every
  * box keeps its size.
  */
-export function retimeClip(clip: Uint8Array<ArrayBuffer>, durationMs: number): Uint8Array<ArrayBuffer> {
+export function retimeClip(clip: Bytes, durationMs: number): Bytes {
   const retimed = clip.slice()
   const view = new DataView(retimed.buffer)
   const boxes = boxesOf(view, 0, retimed.length)

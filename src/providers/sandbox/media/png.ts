@@ -1,5 +1,5 @@
 import { crc32, deflate } from 'node:zlib'
-import { joinBytes } from '../../../protocol/bytes.ts'
+import { joinBytes, type Bytes } from '../../../domain/bytes.ts'
 import { pick, seededRandom } from '../seeded-random.ts'
 import type { Size } from '../../../domain/jobs/params.ts'
 
@@ -12,7 +12,7 @@ const FILTER_UP = 2
 const DEFLATE_LEVEL = 3
 
 /** A picture as a PNG file with a palette (ISO/IEC 15948). */
-export async function pngOf(painting: Painting): Promise<Uint8Array<ArrayBuffer>> {
+export async function pngOf(painting: Painting): Promise<Bytes> {
   const { width, height, palette } = painting
   const header = new DataView(new ArrayBuffer(13))
   header.setUint32(0, width)
@@ -31,7 +31,7 @@ export async function pngOf(painting: Painting): Promise<Uint8Array<ArrayBuffer>
 /**
  * Each row after the byte that names its filter. Most rows equal the one above, so that their differences stay zero.
  */
-function scanlines({ width, height, row }: Painting): Uint8Array<ArrayBuffer> {
+function scanlines({ width, height, row }: Painting): Bytes {
   const lines = new Uint8Array(height * (width + 1))
   let above = new Uint8Array(width)
   for (let y = 0; y < height; y += 1) {
@@ -46,7 +46,7 @@ function scanlines({ width, height, row }: Painting): Uint8Array<ArrayBuffer> {
 }
 
 /** Compresses in another thread. */
-function deflated(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+function deflated(bytes: Bytes): Promise<Bytes> {
   return new Promise((resolve, reject) => {
     deflate(bytes, { level: DEFLATE_LEVEL }, (error, compressed) =>
       error === null ? resolve(compressed) : reject(error),
@@ -55,7 +55,7 @@ function deflated(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffe
 }
 
 /** The length of the content, the type, the content, and the checksum of the type and the content. */
-function chunk(type: string, content: Uint8Array): Uint8Array<ArrayBuffer> {
+function chunk(type: string, content: Uint8Array): Bytes {
   const bytes = new Uint8Array(content.length + 12)
   const view = new DataView(bytes.buffer)
   view.setUint32(0, content.length)
@@ -79,7 +79,7 @@ export type Painting = Size & {
    * The colors of a row of pixels as places in the palette. Rows are counted from the top. Successive rows that are
    * equal are the same array.
    */
-  readonly row: (y: number) => Uint8Array<ArrayBuffer>
+  readonly row: (y: number) => Bytes
 }
 
 /** Tiles along the longer side. */

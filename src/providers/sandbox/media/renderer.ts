@@ -1,3 +1,4 @@
+import type { Bytes } from '../../../domain/bytes.ts'
 import { baseClip, retimeClip, type ClipRatio } from './base-clips.ts'
 import { paint, pngOf, type Picture } from './png.ts'
 
@@ -11,7 +12,7 @@ export const WAITING_MAX = 64
 
 export type Renderer = {
   /** The file's bytes. Undefined if too many images wait. */
-  render(rendering: Rendering): Promise<Uint8Array<ArrayBuffer> | undefined>
+  render(rendering: Rendering): Promise<Bytes | undefined>
 }
 
 /**

@@ -3,6 +3,7 @@ import { PNG } from 'pngjs'
 import { fakeClock } from '../../../../test/support/fake-clock.ts'
 import { accepted, aSubmitCall } from '../../../../test/support/media-calls.ts'
 import { sandboxProvider } from '../../../../test/support/media-providers.ts'
+import type { Bytes } from '../../../domain/bytes.ts'
 import type { MediaResult, SubmitCall } from '../../../gateway/ports/providers/media-provider.ts'
 import { sandboxMedia } from './sandbox-media.ts'
 
@@ -110,7 +111,7 @@ async function imagesOf(change: Partial<SubmitCall>): Promise<readonly PNG[]> {
   return outputs.map(output => PNG.sync.read(Buffer.from(bytesIn(output))))
 }
 
-function bytesIn(output: MediaResult['outputs'][number] | undefined): Uint8Array<ArrayBuffer> {
+function bytesIn(output: MediaResult['outputs'][number] | undefined): Bytes {
   if (output?.from !== 'bytes') throw new Error('The output has no bytes.')
   return output.bytes
 }

@@ -6,6 +6,7 @@ import { fakeClock } from '../../../../test/support/fake-clock.ts'
 import { accepted, aSubmitCall } from '../../../../test/support/media-calls.ts'
 import { readMp4 } from '../../../../test/support/read-mp4.ts'
 import { sandboxProvider } from '../../../../test/support/media-providers.ts'
+import type { Bytes } from '../../../domain/bytes.ts'
 import type { MediaResult, SubmitCall } from '../../../gateway/ports/providers/media-provider.ts'
 import { sandboxMedia } from './sandbox-media.ts'
 
@@ -133,7 +134,7 @@ async function clipOf(change: Partial<SubmitCall>): Promise<Uint8Array> {
   return bytesIn(await finished(change))
 }
 
-function bytesIn({ outputs: [output] }: MediaResult): Uint8Array<ArrayBuffer> {
+function bytesIn({ outputs: [output] }: MediaResult): Bytes {
   if (output?.from !== 'bytes') throw new Error('The output has no bytes.')
   return output.bytes
 }

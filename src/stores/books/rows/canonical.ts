@@ -1,3 +1,4 @@
+import type { Bytes } from '../../../domain/bytes.ts'
 /** A value of a column of a hashed table. A boolean is 0 or 1. */
 export type SqlValue = string | number | bigint | Uint8Array | null
 
@@ -30,7 +31,7 @@ export class CanonicalBytes {
   #length = 0
 
   /** Valid until the next change. */
-  get bytes(): Uint8Array<ArrayBuffer> {
+  get bytes(): Bytes {
     return this.#bytes.subarray(0, this.#length)
   }
 
@@ -39,7 +40,7 @@ export class CanonicalBytes {
   }
 
   /** The bytes from `start` on. Valid until the next change. */
-  bytesFrom(start: number): Uint8Array<ArrayBuffer> {
+  bytesFrom(start: number): Bytes {
     return this.#bytes.subarray(start, this.#length)
   }
 

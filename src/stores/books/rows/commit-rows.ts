@@ -1,3 +1,4 @@
+import type { Bytes } from '../../../domain/bytes.ts'
 import { CanonicalBytes, type SqlValue } from './canonical.ts'
 import { hashedTables } from './hashed-tables.ts'
 
@@ -87,7 +88,7 @@ export class ChecksumBytes {
     this.#view = new DataView(new ArrayBuffer(rows * CHECKSUM_BYTES))
   }
 
-  get bytes(): Uint8Array<ArrayBuffer> {
+  get bytes(): Bytes {
     return new Uint8Array(this.#view.buffer, 0, this.#length)
   }
 
@@ -132,7 +133,7 @@ export function commitHasher({ previous, node, number }: CommitHead, hashes: Has
   return hasher
 }
 
-export function hashOf(hasher: Sha256): Uint8Array<ArrayBuffer> {
+export function hashOf(hasher: Sha256): Bytes {
   const hash = new Uint8Array(HASH_BYTES)
   hasher.digest(hash)
   return hash

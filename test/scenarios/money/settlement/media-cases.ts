@@ -1,3 +1,4 @@
+import type { Bytes } from '../../../../src/domain/bytes.ts'
 import type { JobKind } from '../../../../src/domain/jobs/job.ts'
 import type { MediaResult, SubmitOutcome } from '../../../../src/gateway/ports/providers/media-provider.ts'
 import type { ScriptedMedia } from '../../../support/scripted-media.ts'
@@ -306,7 +307,7 @@ const ends: readonly MediaCase[] = [
   },
 ]
 
-type WrongFile = readonly [title: string, kind: JobKind, bytes: Uint8Array<ArrayBuffer>, loss: string]
+type WrongFile = readonly [title: string, kind: JobKind, bytes: Bytes, loss: string]
 
 /** Files in place of a result, sent in the answer. */
 const wrongFiles: readonly WrongFile[] = [

@@ -1,3 +1,4 @@
+import type { Bytes } from '../../../../src/domain/bytes.ts'
 import type { SimulatedReply } from '../simulated-reply.ts'
 
 /** What a simulated provider of images or videos does with one submit. */
@@ -65,7 +66,7 @@ export type OutputBehavior = {
   /** In place of the link to the simulator's own file. */
   readonly url?: string
   /** In the reply itself, where the provider can do this. */
-  readonly bytes?: Uint8Array<ArrayBuffer>
+  readonly bytes?: Bytes
   readonly file?: FileBehavior
   /** The real length of the clip, where it is not the one asked for. */
   readonly clipMs?: number

@@ -1,3 +1,4 @@
+import type { Bytes } from '../../../../src/domain/bytes.ts'
 import type { SimulatedReply } from '../simulated-reply.ts'
 import type { ErrorAnswer, ErrorName } from './behaviors.ts'
 
@@ -53,7 +54,7 @@ export type Asked = {
   /** Our id, where the provider takes one. */
   readonly ourId?: string
   /** The inputs, decoded from base64, or as links. */
-  readonly inputs?: readonly (string | Uint8Array<ArrayBuffer>)[]
+  readonly inputs?: readonly (string | Bytes)[]
   /** What else the dialect wants to write into its replies. */
   readonly extra?: Readonly<Record<string, unknown>>
 }
@@ -80,5 +81,5 @@ export type OutputView = {
   readonly file: string
   readonly url: string
   readonly isOwn: boolean
-  readonly bytes?: Uint8Array<ArrayBuffer>
+  readonly bytes?: Bytes
 }

@@ -1,3 +1,4 @@
+import type { Bytes } from '../../../../src/domain/bytes.ts'
 import { htmlReply, type SimulatedReply } from '../simulated-reply.ts'
 import type { FileBehavior } from './behaviors.ts'
 
@@ -7,7 +8,7 @@ const DRIP_BYTES = 1000
 const SECOND_MS = 1000
 
 export type FileTerms = {
-  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly bytes: Bytes
   readonly mediaType: string
   /** Where the file is, for redirects to it. */
   readonly url: string

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { Bytes } from '../../../../src/domain/bytes.ts'
 import { fakeClock } from '../../fake-clock.ts'
 import { readMp4Duration } from '../../tiny-mp4.ts'
 import type { SimulatedReply } from '../simulated-reply.ts'
@@ -102,9 +103,7 @@ describe('the simulated Kling API', () => {
     const reply = request('GET', new URL(task_result.videos[0]?.url ?? '').pathname)
 
     expect(reply).toMatchObject({ send: 'answer', status: 200, headers: { 'content-type': 'video/mp4' } })
-    expect(
-      readMp4Duration(reply.send === 'answer' ? (reply.body as Uint8Array<ArrayBuffer>) : new Uint8Array()),
-    ).toBe(3200)
+    expect(readMp4Duration(reply.send === 'answer' ? (reply.body as Bytes) : new Uint8Array())).toBe(3200)
   })
 })
 

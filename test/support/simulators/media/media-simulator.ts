@@ -1,3 +1,4 @@
+import type { Bytes } from '../../../../src/domain/bytes.ts'
 import type { Clock } from '../../../../src/gateway/ports/clock.ts'
 import { tinyMp4 } from '../../tiny-mp4.ts'
 import { htmlReply, jsonReply, type SimulatedReply, type SimulatedRequest } from '../simulated-reply.ts'
@@ -27,7 +28,7 @@ export type MediaSimulatorOptions = {
   readonly jobMs?: number
   readonly file?: {
     readonly mediaType: string
-    readonly bytesOf: (durationMs: number) => Uint8Array<ArrayBuffer>
+    readonly bytesOf: (durationMs: number) => Bytes
   }
 }
 
