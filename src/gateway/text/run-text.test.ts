@@ -9,6 +9,7 @@ import { aSqliteStore } from '../../../test/support/test-store.ts'
 import { turn } from '../../../test/support/turn.ts'
 import { aCatalogOf, aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
 import { usd } from '../../domain/money.ts'
+import { notRecorded } from '../../stores/books/store-errors.ts'
 import { HoldQueue } from '../admission/hold-queue.ts'
 import type { Attempts } from '../ports/ledger/attempts.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
@@ -42,12 +43,27 @@ type Around = {
   /** Wraps a port of the store, to hold its calls up. */
   readonly ledgerFrom?: (ledger: Ledger) => Ledger
   readonly attemptsFrom?: (attempts: Attempts) => Attempts
+  readonly onSettleFailed?: (error: unknown) => void
+}
+
+/** A ledger that places holds, and cannot end them. */
+function endingNone(ledger: Ledger): Ledger {
+  const fail = () => Promise.reject(notRecorded(new Error('The database is lost.')))
+  return { ...ledger, captureHold: fail, releaseHold: fail }
+}
+
+function rethrow(error: unknown): never {
+  throw error
 }
 
 /** Runs one request of an account with 1 USD, whose upstream is this function. */
 async function setUp(
   complete: TextProvider['complete'],
-  { ledgerFrom = ledger => ledger, attemptsFrom = attempts => attempts }: Around = {},
+  {
+    ledgerFrom = ledger => ledger,
+    attemptsFrom = attempts => attempts,
+    onSettleFailed = rethrow,
+  }: Around = {},
 ) {
   const store = aSqliteStore()
   const clock = fakeClock()
@@ -56,9 +72,6 @@ async function setUp(
   const { call, dialect, request } = anAdmittedRequest([main], payer)
   const ledger = ledgerFrom(store.ledger)
   const attempts = attemptsFrom(store.attempts)
-  const onSettleFailed = (error: unknown) => {
-    throw error
-  }
   const provider: TextProvider = { complete, stream: () => Promise.reject(new Error('not called')) }
   const adapter = { text: provider, probe: () => Promise.reject(new Error('not called')) }
   const run = () =>
@@ -167,6 +180,22 @@ test('if the charge cannot be recorded, the answer is not returned and the hold 
 
   expect(error).toMatchObject({ code: 'unavailable' })
   expect(await balance()).toMatchObject({ available: usd('1'), held: { text: usd('0') } })
+})
+
+test.each<[string, ProviderOutcome, object]>([
+  ['the charge was not recorded', ANSWER, { code: 'unavailable', extras: { shouldRetry: false } }],
+  ['the upstream did not answer', { outcome: 'unreachable', reason: 'ECONNREFUSED' }, { kind: 'error' }],
+])('if the hold cannot be freed either, the client still learns that %s', async (_, outcome, expected) => {
+  const failures: unknown[] = []
+  const { run } = await setUp(async () => outcome, {
+    ledgerFrom: endingNone,
+    onSettleFailed: error => void failures.push(error),
+  })
+
+  const told = await run().catch((error: unknown) => error)
+
+  expect(told).toMatchObject(expected)
+  expect(failures).toMatchObject([{ code: 'unavailable' }])
 })
 
 test('a charge ends the hold, so the request does not release it', async () => {

@@ -8,7 +8,7 @@ import type { Destination } from '../upstreams/destinations.ts'
 import { admitText, passedRateLimits, type AdmittedRequest } from './admit-text.ts'
 import { callUpstreams, upstreamCall } from './call-upstreams.ts'
 import { LATE_MS } from './late-answers.ts'
-import { isCostCertain, meterUsage, providerBillOf, settleText } from './settle-text.ts'
+import { freeHold, isCostCertain, meterUsage, providerBillOf, settleText } from './settle-text.ts'
 import { priceText, reportedUsageLimits } from './price-text.ts'
 import { refuseText, unrepeatable } from './refuse-text.ts'
 import { streamText } from './streams/stream-text.ts'
@@ -35,7 +35,8 @@ export function answerText(
 
 /**
  * Answers one request with JSON: holds its worst case, calls its upstreams, charges what the answer used, and then
- * replies. Rejects with a GatewayError if the request is not admitted. In every case nothing is held afterwards.
+ * replies. Rejects with a GatewayError if the request is not admitted. In every case nothing is held afterwards, unless
+ * the store cannot free the hold, which then expires.
  *
  * By default, the answer is finished and charged even if the client disconnects. With another `signal`, the upstream's
  * call ends when that fires, unless it timed out before.
@@ -77,7 +78,7 @@ export async function runText(
     throw unrepeatable(error)
   } finally {
     // A charge has ended the hold.
-    if (!isCharged) await ports.holds.release(admitted.hold)
+    if (!isCharged) await freeHold(admitted, ports)
   }
 }
 

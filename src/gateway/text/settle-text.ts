@@ -65,6 +65,21 @@ export async function settleText(
 }
 
 /**
+ * Frees the hold of a request that was not charged. Never rejects: a failure is reported, the hold then expires, and
+ * the client still gets the answer or the error of its request, which says whether it may send the request again.
+ */
+export async function freeHold(
+  { hold }: Pick<AdmittedRequest, 'hold'>,
+  { holds, onSettleFailed }: Pick<SettleTextPorts, 'holds' | 'onSettleFailed'>,
+): Promise<void> {
+  try {
+    await holds.release(hold)
+  } catch (error) {
+    onSettleFailed(error)
+  }
+}
+
+/**
  * Whether a reply may name the cost: it must not follow from an estimate, nor from a cost that the upstream did not
  * report.
  */

@@ -12,7 +12,7 @@ export const streamMutants: readonly Mutant[] = [
   {
     name: 'a failed stream settlement keeps its hold',
     file: SETTLE,
-    text: '      if (charge === null) await this.#freeHold()\n',
+    text: '      if (charge === null) await freeHold(admitted, this.#ports)\n',
     replacement: '',
     tests: [RELAY_TESTS],
   },
@@ -161,7 +161,7 @@ export const streamMutants: readonly Mutant[] = [
   {
     name: 'a stream that could not be relayed keeps its hold',
     file: 'src/gateway/text/streams/stream-text.ts',
-    text: 'if (relayed === undefined) await ports.holds.release(admitted.hold)',
+    text: 'if (relayed === undefined) await freeHold(admitted, ports)',
     replacement: '',
     tests: [REFUSED],
   },

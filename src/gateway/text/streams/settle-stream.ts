@@ -3,7 +3,7 @@ import type { StreamCharge, StreamReading } from '../../../protocol/text-dialect
 import type { StreamEnd } from '../../ports/providers/text-provider.ts'
 import type { AttemptRecord } from '../../upstreams/attempt-result.ts'
 import type { AdmittedRequest } from '../admit-text.ts'
-import { meterUsage, providerBillOf, settleText, type SettleTextPorts } from '../settle-text.ts'
+import { freeHold, meterUsage, providerBillOf, settleText, type SettleTextPorts } from '../settle-text.ts'
 import type { OpenedStream } from './open-stream.ts'
 import { priceInterrupted, priceText } from '../price-text.ts'
 import type { StreamEnding } from '../text-result.ts'
@@ -71,16 +71,8 @@ export class StreamSettlement {
       return opened.stream.finish(null, failure)
     } finally {
       // A charge has ended the hold.
-      if (charge === null) await this.#freeHold()
+      if (charge === null) await freeHold(admitted, this.#ports)
       this.#resolveEnded({ isWhole })
-    }
-  }
-
-  async #freeHold(): Promise<void> {
-    try {
-      await this.#ports.holds.release(this.#run.admitted.hold)
-    } catch (error) {
-      this.#ports.onSettleFailed(error)
     }
   }
 

@@ -4,6 +4,7 @@ import { admitText, passedRateLimits } from '../admit-text.ts'
 import { callUpstreams } from '../call-upstreams.ts'
 import { openStream } from './open-stream.ts'
 import { refuseText, unrepeatable } from '../refuse-text.ts'
+import { freeHold } from '../settle-text.ts'
 import { RelayedStream } from './relay-stream.ts'
 import type { TextPorts, TextSettings } from '../text-ports.ts'
 import type { ParsedTextCall } from '../text-call.ts'
@@ -47,6 +48,6 @@ export async function streamText(
     throw unrepeatable(error)
   } finally {
     // A relayed stream frees its hold when it is settled.
-    if (relayed === undefined) await ports.holds.release(admitted.hold)
+    if (relayed === undefined) await freeHold(admitted, ports)
   }
 }
