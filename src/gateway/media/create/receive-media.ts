@@ -70,7 +70,8 @@ const videoInputs: ReadonlySet<InputName> = new Set([...imageNames, ...videoName
 /**
  * Reads the body of a media request, and answers it. Files in the body go to the blob store as they arrive, also those
  * of an account without money: only the whole body says what the request costs, and whether it is valid. Files of a
- * request that made no job are removed before this resolves. Rejects with the errors of the body and of `answer`.
+ * request that made no job are removed before this resolves, or later by the reconciler if that fails. Rejects with the
+ * errors of the body and of `answer`.
  */
 export async function receiveMedia<Reply>(
   incoming: IncomingMedia,
@@ -92,13 +93,22 @@ export async function receiveMedia<Reply>(
       const call = { id, jobId, route: form.route, caller, body, isForm, client, attribution, record }
       return await answer({ ...call, ...idempotency })
     } finally {
-      const files = filesOf(body)
-      if (files.length > 0 && (await ports.jobs.find(jobId)) === undefined)
-        for (const file of files) await ports.blobs.remove(file.key)
+      // If this fails, the client still gets its answer. Without the id of its job, it would pay for another one.
+      await removeUnused(filesOf(body), jobId, ports).catch(() => undefined)
     }
   } finally {
     space.release()
   }
+}
+
+/** Removes the files of a request that made no job. */
+async function removeUnused(
+  files: readonly StoredFile[],
+  jobId: Id,
+  { jobs, blobs }: Pick<ReceiveMediaPorts, 'jobs' | 'blobs'>,
+): Promise<void> {
+  if (files.length === 0 || (await jobs.find(jobId)) !== undefined) return
+  for (const { key } of files) await blobs.remove(key)
 }
 
 /**
