@@ -76,6 +76,13 @@ export function createImage(id: string, summary: string): Operation {
   return {
     ...creation,
     errors: [...creation.errors, 'json_required'],
+    errorExtensions: {
+      ...creation.errorExtensions,
+      unavailable: {
+        id: about('The job whose images are paid, and cannot be read at the moment.', imageId),
+        cost_usd: about('0, or the charge for these images.', usd),
+      },
+    },
     id,
     summary,
     description:

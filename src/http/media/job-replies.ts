@@ -4,7 +4,7 @@ import { formatUsd } from '../../domain/money.ts'
 import { MS_PER_S } from '../../domain/time.ts'
 import { openImages, type ResultPorts } from '../../gateway/media/files/open-result.ts'
 import { publicId } from '../../gateway/media/job-id.ts'
-import { BlobsUnavailableError } from '../../gateway/ports/media/blobs.ts'
+import type { OpenBlob } from '../../gateway/ports/media/blobs.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 import { Base64Body, base64Length, type BodyPart } from './base64-json.ts'
 
@@ -38,20 +38,23 @@ export async function createdImageReply(
 ): Promise<HttpReply> {
   if (job.state !== 'completed') return unfinishedReply(job, creation)
   if (job.archivedAtMs !== null) return imageReply(job, ports)
-  const paid = { created: unixSeconds(job.createdAtMs), cost_usd: formatUsd(job.cost ?? job.held) }
-  try {
-    return await withImages(paid, job, ports)
-  } catch (error) {
-    if (error instanceof BlobsUnavailableError) throw paidButUnreadable(job, error)
-    throw error
-  }
+  const paid = { created: unixSeconds(job.createdAtMs), cost_usd: costOf(job) }
+  return withImages(paid, await openPaidImages(job, ports))
 }
 
-/** A client that sent the request again would get other images, and pay twice. */
-function paidButUnreadable(job: Job, cause: BlobsUnavailableError): GatewayError {
-  const id = publicId(job)
-  const message = `The images are made and paid, but cannot be read at the moment. Read them later with GET /v1/images/jobs/${id}. Do not send the request again.`
-  return new GatewayError('unavailable', message, { shouldRetry: false, cause })
+/**
+ * Like `openImages`, for the reply to the request that created the job. A client that sent it again would get other
+ * images, and pay twice, so whatever is at fault, the error has the id of the job.
+ */
+export async function openPaidImages(job: Job, ports: ResultPorts): ReturnType<typeof openImages> {
+  try {
+    return await openImages(job, ports)
+  } catch (cause) {
+    const id = publicId(job)
+    const message = `The images are made and paid, but cannot be read at the moment. Read them later with GET /v1/images/jobs/${id}. Do not send the request again.`
+    const extensions = { id, cost_usd: costOf(job) }
+    throw new GatewayError('unavailable', message, { shouldRetry: false, extensions, cause })
+  }
 }
 
 /** The reply to `GET /v1/images/jobs/{id}`: 200 for every state of the caller's own job. */
@@ -59,8 +62,8 @@ export async function imageReply(job: Job, ports: ResultPorts): Promise<HttpRepl
   const common = { id: publicId(job), status: job.state }
   if (job.state === 'failed') return jsonReply(200, { ...common, cost_usd: '0', error: failureError(job) })
   if (job.state !== 'completed') return jsonReply(200, { ...common, estimated_cost_usd: formatUsd(job.held) })
-  const paid = { ...common, cost_usd: formatUsd(job.cost ?? job.held) }
-  return job.archivedAtMs === null ? withImages(paid, job, ports) : withoutImages(paid)
+  const paid = { ...common, cost_usd: costOf(job) }
+  return withImages(paid, job.archivedAtMs === null ? await openImages(job, ports) : undefined)
 }
 
 /** The reply to the request that created a video job. `baseUrl` is where this request reached the gateway. */
@@ -124,17 +127,12 @@ function failureBody(job: Job): object {
   return { error: failureError(job), id: publicId(job), cost_usd: '0' }
 }
 
-function withoutImages(fields: object): HttpReply {
-  return jsonReply(200, { ...fields, data: [], archived: true })
-}
-
 /**
  * `fields` with `data` behind them: each image as base64, read from the blob store while the reply is sent. Without any
  * image, like the reply of an archived job, if a file is missing or changed.
  */
-async function withImages(fields: object, job: Job, ports: ResultPorts): Promise<HttpReply> {
-  const files = await openImages(job, ports)
-  if (files === undefined) return withoutImages(fields)
+function withImages(fields: object, files: readonly OpenBlob[] | undefined): HttpReply {
+  if (files === undefined) return jsonReply(200, { ...fields, data: [], archived: true })
   // Ids, decimals and state names are ASCII.
   const head = `${JSON.stringify(fields).slice(0, -1)},"data":[`
   const parts: BodyPart[] = [head]
@@ -161,10 +159,15 @@ export function completedVideo(job: Job, baseUrl: string) {
     ...identity(job),
     status: 'completed',
     ...(job.durationMs === null ? {} : { duration: job.durationMs / MS_PER_S }),
-    cost_usd: formatUsd(job.cost ?? job.held),
+    cost_usd: costOf(job),
     data: isArchived ? [] : [{ url }],
     ...(isArchived ? { archived: true } : {}),
   }
+}
+
+/** The charge of a completed job. */
+export function costOf({ cost, held }: Job): string {
+  return formatUsd(cost ?? held)
 }
 
 /** An instant as the contract writes `created`. */

@@ -3,7 +3,7 @@ import { isFinal, type Job } from '../../domain/jobs/job.ts'
 import { formatUsd } from '../../domain/money.ts'
 import type { CreateJobSettings } from '../../gateway/media/create/create-job.ts'
 import { createImageJob, type CreateImagePorts } from '../../gateway/media/create/create-image-job.ts'
-import { openImages, type ResultPorts } from '../../gateway/media/files/open-result.ts'
+import type { ResultPorts } from '../../gateway/media/files/open-result.ts'
 import { publicId } from '../../gateway/media/job-id.ts'
 import { noteJob, type MediaCall } from '../../gateway/media/create/media-call.ts'
 import { waitForJob, within, type WaitPorts } from '../../gateway/media/wait-for-job.ts'
@@ -13,10 +13,18 @@ import { readImageForm } from '../../protocol/media/media-requests.ts'
 import { optionalBoolean } from '../../protocol/request-fields.ts'
 import { EVENT_STREAM_TYPE } from '../../protocol/sse/event-stream-type.ts'
 import { COMMENT, COMMENT_AFTER_MS } from '../../protocol/sse/heartbeat.ts'
+import { errorBody } from '../errors.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, UNBUFFERED, type HttpReply } from '../request-context.ts'
 import { Base64Body, type BodyPart } from './base64-json.ts'
-import { createdImageReply, NO_RETRY, unfinishedReply, unixSeconds } from './job-replies.ts'
+import {
+  costOf,
+  createdImageReply,
+  NO_RETRY,
+  openPaidImages,
+  unfinishedReply,
+  unixSeconds,
+} from './job-replies.ts'
 
 /**
  * The SDKs give up after 600 seconds, and then send the request again, which would make a second job. The reply must
@@ -87,7 +95,7 @@ function eventsReply(job: Job, { route, record, client }: MediaCall, ports: Open
     const waitMs = Math.max(0, job.deadlineAtMs - ports.clock.now())
     const ended = await waitForJob(job, { waitMs, signal: client.signal }, ports)
     noteJob(record, ended)
-    return new Base64Body(await eventsOf(ended, route, ports))
+    return new Base64Body(await eventsOf(ended, route, ports).catch(error => [failedEvent(error, record)]))
   }
   const body = new AwaitedStream(untilEnded(), ports.clock)
   const headers = { 'content-type': EVENT_STREAM_TYPE, ...UNBUFFERED }
@@ -98,10 +106,10 @@ function eventsReply(job: Job, { route, record, client }: MediaCall, ports: Open
 async function eventsOf(job: Job, route: string, ports: ResultPorts): Promise<readonly BodyPart[]> {
   if (job.state !== 'completed') {
     const { body } = isRunning(job) ? runningReply(job) : unfinishedReply(job, { isRepeatable: false })
-    return [`event: error\ndata: ${body}\n\n`]
+    return [errorEvent(body)]
   }
-  const files = job.archivedAtMs === null ? await openImages(job, ports) : undefined
-  if (files === undefined) return [`event: error\ndata: ${JSON.stringify(archivedError(job))}\n\n`]
+  const files = job.archivedAtMs === null ? await openPaidImages(job, ports) : undefined
+  if (files === undefined) return [errorEvent(JSON.stringify(archivedError(job)))]
   const type = route === 'images.edits' ? 'image_edit.completed' : 'image_generation.completed'
   return files.flatMap((file, index) => {
     const event = {
@@ -111,11 +119,23 @@ async function eventsOf(job: Job, route: string, ports: ResultPorts): Promise<re
       quality: 'auto',
       background: 'auto',
       output_format: formatOf(job.outputs[index]?.mediaType),
-      usage: { ...NO_TOKENS, ...(index === files.length - 1 ? costOf(job) : {}) },
+      // In the last event is the charge for all images, so that the sum over the events is right.
+      usage: { ...NO_TOKENS, ...(index === files.length - 1 ? { cost_usd: costOf(job) } : {}) },
     }
     const head = `event: ${type}\ndata: ${JSON.stringify(event).slice(0, -1)},"b64_json":"`
     return [head, file.stream, '"}\n\n']
   })
+}
+
+/** If the stream were cut before its first byte, the SDKs would send the request again. */
+function failedEvent(error: unknown, record: MediaCall['record']): string {
+  if (!(error instanceof GatewayError)) throw error
+  record.errorCode = error.code
+  return errorEvent(JSON.stringify(errorBody(error)))
+}
+
+function errorEvent(body: string | null): string {
+  return `event: error\ndata: ${body}\n\n`
 }
 
 /** The SDKs require the members. Images are not charged by their tokens. */
@@ -126,11 +146,6 @@ const NO_TOKENS = {
   total_tokens: 0,
 }
 
-/** The charge for all images, in the last event, so that the sum over the events is right. */
-function costOf(job: Job) {
-  return { cost_usd: formatUsd(job.cost ?? job.held) }
-}
-
 /** `png` of `image/png`. */
 function formatOf(mediaType = 'image/png'): string {
   return mediaType.slice(mediaType.indexOf('/') + 1)
@@ -139,7 +154,7 @@ function formatOf(mediaType = 'image/png'): string {
 function archivedError(job: Job): object {
   const message = 'The images of this job were archived and can no longer be read.'
   const error = { message, type: 'invalid_request_error', code: 'content_archived', param: null }
-  return { error, id: publicId(job), ...costOf(job) }
+  return { error, id: publicId(job), cost_usd: costOf(job) }
 }
 
 /** A stream that is not there yet. Until then it has heartbeats. */

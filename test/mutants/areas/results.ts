@@ -84,8 +84,8 @@ export const resultMutants: readonly Mutant[] = [
   {
     name: 'a client sends a request for paid images again when they cannot be read',
     file: 'src/http/media/job-replies.ts',
-    text: 'if (error instanceof BlobsUnavailableError) throw paidButUnreadable(job, error)',
-    replacement: '',
+    text: 'shouldRetry: false, extensions, cause',
+    replacement: 'extensions, cause',
     tests: [SCENARIOS],
   },
   {

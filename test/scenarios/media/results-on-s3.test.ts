@@ -224,13 +224,33 @@ test('images that are made and paid but cannot be read are a 503 that no client 
   const response = await gateway.create(ada.key, { n: 1 })
   const body = (await response.json()) as MediaError
   storage.fault = () => undefined
-  const [id = ''] = /img_\w+/.exec(body.error.message) ?? []
-  const read = await gateway.lookup(ada.key, id)
+  const read = await gateway.lookup(ada.key, body.id ?? '')
 
   expect([response.status, response.headers.get('x-should-retry')]).toEqual([503, 'false'])
-  expect(body.error.code).toBe('unavailable')
+  expect(body).toMatchObject({ error: { code: 'unavailable' }, cost_usd: '0.04' })
+  expect(body.error.message).toContain(body.id!)
   expect(((await read.json()) as { data: readonly unknown[] }).data).toHaveLength(1)
   expect(await gateway.money(ada)).toEqual({ available: '0.96', held: '0' })
+  await gateway.stop()
+  await storage.stop()
+})
+
+test('a stream of images that are made and paid but cannot be read ends with an error that has their job', async () => {
+  storage = await startS3Server({ now: () => 1_800_000_000_000 })
+  const environment = { ...storage.environment, TOLLGATE_OPENAI_MEDIA: 'on' }
+  const gateway = await startScriptedImages({ environment })
+  const ada = await gateway.account({ grant: '1' })
+  gateway.media.submitted = images(['one'])
+  refuseReads()
+
+  const response = await gateway.create(ada.key, { stream: true })
+  const [, data = '{}'] = /^event: error\ndata: (.*)\n\n$/.exec(await response.text()) ?? []
+  storage.fault = () => undefined
+  const event = JSON.parse(data) as MediaError
+  const read = await gateway.lookup(ada.key, event.id ?? '')
+
+  expect(event).toMatchObject({ error: { code: 'unavailable' }, cost_usd: '0.04' })
+  expect(((await read.json()) as { data: readonly unknown[] }).data).toHaveLength(1)
   await gateway.stop()
   await storage.stop()
 })
