@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseCatalogFile } from '../src/catalog-file/catalog-file.ts'
 import { startTestGateway, type TestGateway } from './support/gateway.ts'
-import { wholeDay } from './support/one-day.ts'
+import { farFromMidnight } from './support/far-from-midnight.ts'
 import { openReaderShell, type ReaderShell } from './support/reader-shell.ts'
 import { root, snippetsOf, type Snippet } from './support/snippets.ts'
 import { startUpstream, type Upstream } from './support/upstream.ts'
@@ -71,7 +71,7 @@ afterEach(async () => {
 
 /** A reader who has the catalog of the page and, unless the page creates it, the account `ada` with two charges. */
 async function shellOf(page: string): Promise<ReaderShell> {
-  await wholeDay()
+  await farFromMidnight()
   const catalog = inLanguage(page, 'yaml')[0]?.text.replaceAll(OPENAI, provider.baseUrl) ?? ''
   gateway = await startTestGateway({ environment: { TOLLGATE_METRICS_KEY: METRICS_KEY } })
   const files = { 'catalog.yaml': catalog, 'tollgate-metrics.key': METRICS_KEY }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { until } from '../../test/support/until.ts'
 import { ownBooks, spawned, startServer } from '../../test/support/cli-commands.ts'
 import { aDataFolder } from '../../test/support/data-folder.ts'
-import { wholeDay } from '../../test/support/one-day.ts'
+import { farFromMidnight } from '../../test/support/far-from-midnight.ts'
 import { addUsd, usd } from '../domain/money.ts'
 
 const home = aDataFolder()
@@ -101,7 +101,7 @@ describe('on a running server', () => {
   }, 120_000)
 
   test('a token in TOLLGATE_ADMIN_KEY gives a command its rights, until it is revoked', async () => {
-    await wholeDay()
+    await farFromMidnight()
     const dataDir = join(home, 'tokens')
     const folder = { TOLLGATE_DATA_DIR: dataDir }
     await spawned(['accounts', 'create', 'ada'], folder)

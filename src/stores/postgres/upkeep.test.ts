@@ -1,7 +1,7 @@
 import type { SQL } from 'bun'
 import { afterEach, describe, expect, test } from 'bun:test'
+import { farFromMidnight } from '../../../test/support/far-from-midnight.ts'
 import { anEmptyDatabase } from '../../../test/support/postgres/databases.ts'
-import { inOneMonth } from '../../../test/support/postgres/one-month.ts'
 import { runServer } from '../../../test/support/postgres/run-server.ts'
 import { connections } from './database/database.ts'
 import { migrate } from './database/migrate.ts'
@@ -37,41 +37,37 @@ describe.skipIf(server === undefined)('the upkeep of a PostgreSQL database', () 
     expect(left.map(({ id_key: key }) => key)).toEqual([0n, 1n])
   })
 
-  test(
-    'adds a missing partition of the next month, which is a problem until then',
-    inOneMonth(async () => {
-      const sql = await open()
-      const none = await partitionProblem(sql)
-      const rows = await sql<{ name: string }[]>`
+  test('adds a missing partition of the next month, which is a problem until then', async () => {
+    await farFromMidnight()
+    const sql = await open()
+    const none = await partitionProblem(sql)
+    const rows = await sql<{ name: string }[]>`
       SELECT relname AS name FROM pg_inherits JOIN pg_class ON oid = inhrelid
         WHERE inhparent = 'charges'::regclass AND relname <> 'charges_before' ORDER BY relname DESC LIMIT 3`
-      for (const { name } of rows) await sql.unsafe(`DROP TABLE ${name}`)
+    for (const { name } of rows) await sql.unsafe(`DROP TABLE ${name}`)
 
-      const problem = await partitionProblem(sql)
-      await upkeep(sql, null)
+    const problem = await partitionProblem(sql)
+    await upkeep(sql, null)
 
-      expect(none).toBeUndefined()
-      expect(problem).toContain('no partition for the charges of the next month')
-      expect(await partitionProblem(sql)).toBeUndefined()
-    }),
-  )
+    expect(none).toBeUndefined()
+    expect(problem).toContain('no partition for the charges of the next month')
+    expect(await partitionProblem(sql)).toBeUndefined()
+  })
 
-  test(
-    'names the month that has no partition, also if later ones have some',
-    inOneMonth(async () => {
-      const sql = await open()
-      const rows = await sql<{ name: string }[]>`
+  test('names the month that has no partition, also if later ones have some', async () => {
+    await farFromMidnight()
+    const sql = await open()
+    const rows = await sql<{ name: string }[]>`
       SELECT relname AS name FROM pg_class WHERE relname ~ '^operations_[0-9]{4}_[0-9]{2}$' ORDER BY relname`
 
-      await sql.unsafe(`DROP TABLE ${rows[1]!.name}`)
-      const next = await partitionProblem(sql)
-      await sql.unsafe(`DROP TABLE ${rows[0]!.name}`)
-      const now = await partitionProblem(sql)
+    await sql.unsafe(`DROP TABLE ${rows[1]!.name}`)
+    const next = await partitionProblem(sql)
+    await sql.unsafe(`DROP TABLE ${rows[0]!.name}`)
+    const now = await partitionProblem(sql)
 
-      expect(next).toContain('no partition for the charges of the next month, so they could not be written.')
-      expect(now).toContain('no partition for the charges of this month, so they cannot be written.')
-    }),
-  )
+    expect(next).toContain('no partition for the charges of the next month, so they could not be written.')
+    expect(now).toContain('no partition for the charges of this month, so they cannot be written.')
+  })
 
   test('lists the nodes that have a lane, with their open holds and clocks, and which are too old', async () => {
     const sql = await open()
