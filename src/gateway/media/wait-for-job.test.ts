@@ -38,6 +38,11 @@ const ports = () => ({
   clock,
 })
 
+/** Work that only a poll before its time does. */
+function polling(polled: Job) {
+  return { follow: async (job: Job) => job, poll: async () => polled }
+}
+
 /** Lets time pass until the wait is over. */
 async function timed(wait: Promise<Job>): Promise<{ readonly job: Job; readonly tookMs: number }> {
   const startedAtMs = clock.monotonicMs()
@@ -68,6 +73,15 @@ describe('while the store cannot be read', () => {
     const { job, tookMs } = await timed(waitForJob(running, waiting, ports()))
 
     expect([job.state, tookMs]).toEqual(['completed', 0])
+  })
+
+  test('a short wait ends with the job that its poll has finished', async () => {
+    const { job: completed } = await moveTo.completed(jobs, running.id)
+    const short = { ...waiting, waitMs: STEP_MS }
+
+    const { job } = await timed(waitForJob(running, short, { ...ports(), runner: polling(completed) }))
+
+    expect(job.state).toBe('completed')
   })
 
   test('a wait for the submission ends when this node has submitted the job', async () => {

@@ -39,8 +39,10 @@ export async function waitForJob(
   const hasPolled = waitMs > POLL_EVERY_MS
   if (hasPolled || waitMs <= 0 || isOver(latest) || signal.aborted) return latest
   const { jobs, runner, clock } = ports
-  await within(LAST_POLL_MS, runner.poll(latest, { earlyMs: POLL_EVERY_MS }), { signal, clock })
-  return (await read(latest, jobs)) ?? latest
+  let polled = latest
+  const poll = runner.poll(latest, { earlyMs: POLL_EVERY_MS }).then(job => (polled = job))
+  await within(LAST_POLL_MS, poll, { signal, clock })
+  return (await read(latest, jobs)) ?? polled
 }
 
 /** Like `waitForJob`, but waits only until the provider has answered the submission. */
