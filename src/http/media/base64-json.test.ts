@@ -48,6 +48,15 @@ test('cancelling closes the file that is read and the files behind it', async ()
   expect(await body.read()).toBeUndefined()
 })
 
+test('what comes before a file that cannot be read is sent, so that a reply has begun before its body fails', async () => {
+  const body = new Base64Body(['{"cost_usd":"1","a":"', failingStream([], new Error('disk')), '"}'])
+
+  const sent = await body.read()
+
+  expect(Buffer.from(sent!).toString()).toBe('{"cost_usd":"1","a":"')
+  expect(await rejection(body.read())).toEqual(new Error('disk'))
+})
+
 test('a body fails if one of its files ends early', async () => {
   const body = new Base64Body(['"', failingStream([LARGE], new Error('disk'))])
   await body.read()

@@ -11,7 +11,8 @@ export type BodyPart = string | ByteStream
 
 /**
  * A body made of texts and of files in base64, piece by piece: no file is ever whole in memory. It owns the streams of
- * its files. If a file ends early, the body ends with an error, and the client sees a broken reply.
+ * its files. If a file ends early, the body ends with an error after all that comes before it, and the client sees a
+ * broken reply. Without the first bytes, it would see no reply, and client libraries would send the request again.
  */
 export class Base64Body implements ByteStream {
   readonly #parts: readonly BodyPart[]
@@ -20,15 +21,20 @@ export class Base64Body implements ByteStream {
   /** Bytes that wait for the rest of their group of three. */
   #carry: Uint8Array = new Uint8Array()
   #isCancelled = false
+  #failure: { readonly cause: unknown } | undefined
 
   constructor(parts: readonly BodyPart[]) {
     this.#parts = parts
   }
 
   async read(): Promise<Bytes | undefined> {
+    if (this.#failure !== undefined) throw this.#failure.cause
     let text = ''
     while (text.length < PIECE_CHARACTERS_MIN) {
-      const more = await this.#nextText()
+      const more = await this.#nextText().catch((cause: unknown) => {
+        if (text === '') throw cause
+        this.#failure = { cause }
+      })
       if (this.#isCancelled) return undefined
       if (more === undefined) break
       text += more
