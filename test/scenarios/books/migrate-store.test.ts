@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
-import { connect, createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { usd } from '../../../src/domain/money.ts'
 import { aDataFolder } from '../../support/data-folder.ts'
 import { aCharge, anAccount, hold } from '../../support/ledger-builders.ts'
 import { anEmptyDatabase } from '../../support/postgres/databases.ts'
+import { Proxy } from '../../support/postgres/proxy.ts'
 import { runServer } from '../../support/postgres/run-server.ts'
 import { runCli, startCli } from '../../support/run-cli.ts'
 import { aSqliteStore } from '../../support/test-store.ts'
@@ -14,7 +14,6 @@ const server = await runServer()
 const CHARGES = 10_000
 /** The statement that copies them. Functions of the database also insert charges. */
 const COPIES_CHARGES = /INSERT INTO charges \([^)]*\) SELECT \* FROM unnest/
-const STATEMENT_CHARACTERS_MAX = 4000
 const SECRET_KEY = Buffer.alloc(32).toString('base64')
 
 /** A data folder with many charges of two accounts. */
@@ -50,12 +49,15 @@ describe.skipIf(server === undefined)('the command "migrate-store"', () => {
     const { pathname, port } = new URL(settings.TOLLGATE_DATABASE_URL)
     const place = `${pathname.slice(1)} on 127.0.0.1, port ${port}`
 
-    const silent = untilTheServerGets(COPIES_CHARGES, settings.TOLLGATE_DATABASE_URL)
-    const killed = startCli(['migrate-store'], { ...settings, TOLLGATE_DATABASE_URL: silent.url })
+    const proxy = Proxy.to(settings.TOLLGATE_DATABASE_URL)
+    // The copy of the charges cannot end before the kill.
+    proxy.holdFrom = COPIES_CHARGES
+    const throughProxy = { TOLLGATE_DATABASE_URL: proxy.url(settings.TOLLGATE_DATABASE_URL) }
+    const killed = startCli(['migrate-store'], { ...settings, ...throughProxy })
     await read(killed.stderr, `Copying ${CHARGES} rows of charges`)
     killed.kill('SIGKILL')
     await killed.exited
-    silent.stop()
+    proxy.stop()
     const tooEarly = await runCli(['accounts', 'list'], settings)
     const copied = await runCli(['migrate-store', '--json'], settings)
     const again = await runCli(['migrate-store'], settings)
@@ -90,41 +92,6 @@ describe.skipIf(server === undefined)('the command "migrate-store"', () => {
     expect(withoutBooks).toMatchObject({ code: 1, err: expect.stringContaining('There are no books in') })
   })
 })
-
-/** A proxy in front of a server that passes nothing on from this text, so that what it belongs to cannot end. */
-function untilTheServerGets(text: RegExp, of: string): { readonly url: string; stop(): void } {
-  const url = new URL(of)
-  const to = { host: url.hostname, port: Number(url.port) }
-  const ends: (() => void)[] = []
-  const listener = createServer(client => {
-    let received = ''
-    let isHeld = false
-    const server = connect(to)
-    client.on('data', bytes => {
-      received = received.slice(-STATEMENT_CHARACTERS_MAX) + bytes.toString('latin1')
-      isHeld ||= text.test(received)
-      if (!isHeld) server.write(bytes)
-    })
-    server.on('data', bytes => void client.write(bytes))
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
-    ] as const)
-      socket.on('error', () => undefined).on('close', () => other.destroy())
-    ends.push(() => {
-      client.destroy()
-      server.destroy()
-    })
-  }).listen(0, '127.0.0.1')
-  url.port = String((listener.address() as AddressInfo).port)
-  return {
-    url: url.href,
-    stop() {
-      listener.close()
-      for (const end of ends) end()
-    },
-  }
-}
 
 /** Reads until a text came. */
 async function read(stream: ReadableStream<Uint8Array>, text: string): Promise<void> {

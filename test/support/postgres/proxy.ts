@@ -3,6 +3,8 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 /** What a proxy does with the bytes of one direction. Held bytes arrive when the direction is open again. */
 type Flow = 'open' | 'slow' | 'held' | 'lost'
 
+/** Longer than the part of a statement by which it is found. */
+const STATEMENT_CHARACTERS_MAX = 4000
 /** By how much slow bytes are late. */
 const SLOW_MS = 150
 
@@ -10,6 +12,8 @@ const SLOW_MS = 150
 export class Proxy {
   requests: Flow = 'open'
   answers: Flow = 'open'
+  /** Requests are held from the piece that completes this text on one connection. */
+  holdFrom: RegExp | undefined
   /** How often bytes were lost. */
   lost = 0
   readonly #listener: Server
@@ -64,6 +68,12 @@ export class Proxy {
     const closed = new Promise<void>(resolve => server.on('close', () => resolve()))
     void closed.then(() => this.#toServer.delete(closed))
     this.#toServer.add(closed)
+    let received = ''
+    client.on('data', bytes => {
+      if (this.holdFrom === undefined) return
+      received = received.slice(-STATEMENT_CHARACTERS_MAX) + bytes.toString('latin1')
+      if (this.holdFrom.test(received)) this.requests = 'held'
+    })
     for (const [socket, other, direction] of [
       [client, server, 'requests'],
       [server, client, 'answers'],
