@@ -4,6 +4,8 @@ import { makeBusy } from './support/busy-gateway.ts'
 import { settled, startConsole, visit, type ConsoleGateway } from './support/console-gateway.ts'
 
 const DAY_MS = 86_400_000
+/** A day that is always within the 92 days that a list or report has. */
+const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10)
 const started = await startConsole()
 const busy = started === undefined ? undefined : await makeBusy(started)
 afterAll(() => started?.stop())
@@ -26,26 +28,30 @@ describe.skipIf(started === undefined)('filters and lists', () => {
 
   test('a day that is typed key by key applies when it is complete, and no key resets the field', async () => {
     const page = await signedIn('viewer')
-    await visit(page, 'requests?from=2026-11-11')
+    const [day, dayBefore] = [daysAgo(54), daysAgo(55)]
+    await visit(page, `requests?from=${daysAgo(18)}`)
     const field = page.getByLabel(/^From/)
     const asked: string[] = []
     page.on('request', request => asked.push(request.url()))
 
     await field.focus()
-    await page.keyboard.type('10052026')
+    await page.keyboard.type(day.replace(/(\d+)-(\d+)-(\d+)/, '$2$3$1'))
     const typed = await field.inputValue()
     await page.keyboard.press('Enter')
-    await page.waitForURL(/from=2026-10-05/)
+    await page.waitForURL(url => url.searchParams.get('from') === day)
     await settled(page)
 
-    expect(typed).toBe('2026-10-05')
-    expect(asked.filter(url => /from=(?!2026-10-0)\d{4}/.test(url))).toEqual([])
+    expect(typed).toBe(day)
+    // East of Greenwich, a day begins on the one before it in UTC.
+    const others = new RegExp(`from=(?!${day}|${dayBefore})\\d{4}`)
+    expect(asked.filter(url => others.test(url))).toEqual([])
     await page.close()
   })
 
   test('an unfinished day does not apply, and leaving the field brings the day of the address back', async () => {
     const page = await signedIn('viewer')
-    await visit(page, `accounts/${busy!.id}?from=2026-11-11`)
+    const day = daysAgo(18)
+    await visit(page, `accounts/${busy!.id}?from=${day}`)
     const field = page.getByLabel(/^From/)
 
     await field.focus()
@@ -53,8 +59,8 @@ describe.skipIf(started === undefined)('filters and lists', () => {
     await page.keyboard.press('Backspace')
     await page.getByLabel(/^To/).focus()
 
-    expect(await field.inputValue()).toBe('2026-11-11')
-    expect(filterIn(page, 'from')).toBe('2026-11-11')
+    expect(await field.inputValue()).toBe(day)
+    expect(filterIn(page, 'from')).toBe(day)
     await page.close()
   })
 
@@ -87,7 +93,13 @@ describe.skipIf(started === undefined)('filters and lists', () => {
   test('each page says in which time zone its days are counted', async () => {
     const page = await signedIn('viewer')
     const labels: string[] = []
-    for (const path of [`accounts/${busy!.id}`, 'margins', 'requests?from=2026-11-11', 'audit', 'usage']) {
+    for (const path of [
+      `accounts/${busy!.id}`,
+      'margins',
+      `requests?from=${daysAgo(18)}`,
+      'audit',
+      'usage',
+    ]) {
       await visit(page, path)
       labels.push(await page.locator('label', { hasText: /^From/ }).innerText())
     }
