@@ -287,9 +287,8 @@ describe('rule 7: with wait or timeout', () => {
 test('TOLLGATE_VIDEO_WAIT_S sets the limit of the wait', async () => {
   const short = await startVideoGateway({ environment: { TOLLGATE_VIDEO_WAIT_S: '4' } })
   const { key } = await short.account()
-  const timersBefore = short.clock.waiting
   const reply = short.create(key, { model: 'family-a', prompt: 'A [sandbox never]', wait: true, timeout: 60 })
-  await until('the request waits', () => short.clock.waiting > timersBefore)
+  await until('the request waits', () => short.clock.waitingFor(STEP_MS) > 0)
   await hasCome(reply)
   short.clock.advance(3000)
   const isEarly = await hasCome(reply)
