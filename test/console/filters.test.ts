@@ -90,6 +90,15 @@ describe.skipIf(started === undefined)('filters and lists', () => {
     await page.close()
   })
 
+  test('a first day that its month does not have is no error', async () => {
+    const page = await signedIn('viewer')
+    await visit(page, `accounts/${busy!.id}?from=2026-02-30&to=2026-03-05`)
+
+    expect(await page.getByRole('alert').count()).toBe(0)
+    expect(await page.getByRole('region', { name: 'Spend by day' }).count()).toBe(1)
+    await page.close()
+  })
+
   test('each page says in which time zone its days are counted', async () => {
     const page = await signedIn('viewer')
     const labels: string[] = []

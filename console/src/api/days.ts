@@ -14,9 +14,12 @@ export type NamedDays = { readonly from?: string; readonly to?: string }
 /** From one instant to another, as the admin API takes them. */
 export type Range = { readonly from: string; readonly to: string }
 
-/** Whether a text is a day, such as `2026-11-23`. */
+/** Whether a text is a day that exists, such as `2026-11-23`. */
 export function isDay(text: string | undefined): text is string {
-  return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+  if (text === undefined || !/^\d{4}-\d\d-\d\d$/.test(text)) return false
+  const atMs = Date.parse(text)
+  // Browsers read 30 February as a day of March.
+  return !Number.isNaN(atMs) && instantOf(atMs).startsWith(text)
 }
 
 /** The last days in UTC, today included. */
