@@ -39,10 +39,9 @@ export async function waitForJob(
   const hasPolled = waitMs > POLL_EVERY_MS
   if (hasPolled || waitMs <= 0 || isOver(latest) || signal.aborted) return latest
   const { jobs, runner, clock } = ports
-  let polled = latest
-  const poll = runner.poll(latest, { earlyMs: POLL_EVERY_MS }).then(job => (polled = job))
-  await within(LAST_POLL_MS, poll, { signal, clock })
-  return (await read(latest, jobs)) ?? polled
+  const poll = runner.poll(latest, { earlyMs: POLL_EVERY_MS })
+  const polled = await within(LAST_POLL_MS, poll, { signal, clock })
+  return (await read(latest, jobs)) ?? polled ?? latest
 }
 
 /** Like `waitForJob`, but waits only until the provider has answered the submission. */
@@ -70,7 +69,7 @@ async function waitUntil(
     const dueMs = isSame ? latest.nextPollAtMs - clock.now() : 0
     const stepMs = dueMs > 0 ? Math.min(POLL_EVERY_MS, dueMs) : POLL_EVERY_MS
     const followed = await step(runner, latest, Math.min(stepMs, leftMs), { signal, clock })
-    const found = (await read(job, jobs)) ?? followed
+    const found = (await read(job, jobs)) ?? followed ?? latest
     isSame = found.state === latest.state
     latest = found
   }
@@ -86,38 +85,43 @@ type Ends = { readonly signal?: CallerSignal; readonly clock: Clock }
 
 /**
  * Waits for this node's work on the job, if there is any. Otherwise waits a moment, because another node or the
- * provider may be working on it. Resolves with the job after that work.
+ * provider may be working on it. Resolves with the job if that work changed its state.
  */
-async function step(runner: WaitPorts['runner'], job: Job, limitMs: number, ends: Ends): Promise<Job> {
-  let followed = job
-  const follow = async (end: () => void) => {
+async function step(
+  runner: WaitPorts['runner'],
+  job: Job,
+  limitMs: number,
+  ends: Ends,
+): Promise<Job | undefined> {
+  const follow = async (end: (changed: Job) => void) => {
     // A failure is reported elsewhere. Failed work is tried again in the next step, not at once.
-    followed = await runner.follow(job).catch(() => job)
-    if (followed.state !== job.state) end()
+    const now = await runner.follow(job).catch(() => job)
+    if (now.state !== job.state) end(now)
   }
-  await waitFor(limitMs, ends, end => void follow(end))
-  return followed
+  return waitFor(limitMs, ends, end => void follow(end))
 }
 
 /**
- * Resolves when `work` has ended, the time is over, or the client has disconnected. A failure of `work` is reported
- * elsewhere.
+ * Resolves with what `work` resolves with, or with undefined when the time is over, the client has disconnected or
+ * `work` has failed, which is reported elsewhere.
  */
-export async function within(limitMs: number, work: Promise<unknown>, ends: Ends): Promise<void> {
-  await waitFor(limitMs, ends, end => void work.then(end, end))
+export async function within<T>(limitMs: number, work: Promise<T>, ends: Ends): Promise<T | undefined> {
+  return waitFor<T>(limitMs, ends, end => void work.then(end, () => end(undefined)))
 }
 
-/** Resolves when `end` is called, the time is over, or the client has disconnected. */
-async function waitFor(
+/** Resolves with what `end` is called with, or when the time is over or the client has disconnected. */
+async function waitFor<T>(
   limitMs: number,
   { signal, clock }: Ends,
-  begin: (end: () => void) => void,
-): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const cancel = clock.after(limitMs, resolve)
-  signal?.addEventListener('abort', resolve)
+  begin: (end: (value: T | undefined) => void) => void,
+): Promise<T | undefined> {
+  const { promise, resolve } = Promise.withResolvers<T | undefined>()
+  const giveUp = () => resolve(undefined)
+  const cancel = clock.after(limitMs, giveUp)
+  signal?.addEventListener('abort', giveUp)
   begin(resolve)
-  await promise
+  const value = await promise
   cancel()
-  signal?.removeEventListener('abort', resolve)
+  signal?.removeEventListener('abort', giveUp)
+  return value
 }
