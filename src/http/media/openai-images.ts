@@ -119,7 +119,7 @@ async function eventsOf(job: Job, route: string, ports: ResultPorts): Promise<re
       quality: 'auto',
       background: 'auto',
       output_format: formatOf(job.outputs[index]?.mediaType),
-      // In the last event is the charge for all images, so that the sum over the events is right.
+      // The last event has the charge for all images, so that the sum over the events is right.
       usage: { ...NO_TOKENS, ...(index === files.length - 1 ? { cost_usd: costOf(job) } : {}) },
     }
     const head = `event: ${type}\ndata: ${JSON.stringify(event).slice(0, -1)},"b64_json":"`
