@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { chunk, EVENT_STREAM, head } from '../../support/upstream-replies.ts'
+import { until } from '../../support/until.ts'
 import { refusalOf } from './refusal-of.ts'
 import {
   chatModel,
@@ -409,6 +410,7 @@ describe('the operator', () => {
     const before = await usedOn()
 
     gateway.clock.advance(10_000)
+    await until('the day is written', async () => (await usedOn()) !== before)
 
     expect([before, await usedOn()]).toEqual([null, today])
   })
