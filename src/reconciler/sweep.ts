@@ -13,9 +13,9 @@ const CONCURRENCY = 16
 /** How long a sweep that calls providers may take. */
 const PROVIDERS_MS_MAX = 10_000
 /** Calls to providers at a time. At 100 ms a call, a sweep asks for 6,400 jobs. */
-const CALLS_MAX = 64
+export const CALLS_MAX = 64
 /** If a provider takes longer to answer for one job, the sweep skips its other jobs. */
-const SLOW_MS = 3000
+export const SLOW_MS = 3000
 
 /** Where the sweeps of a node stopped before they had seen everything. The next pass continues there. */
 export type SweepPlaces = Map<string, string>

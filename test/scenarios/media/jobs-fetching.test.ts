@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { RESULT_FETCHES_MAX } from '../../../src/gateway/media/settle/fetch-result.ts'
 import { FETCH_AGAIN_MS } from '../../../src/gateway/media/settle/settle-job.ts'
 import type { PollOutcome } from '../../../src/gateway/ports/providers/media-provider.ts'
+import { CALLS_MAX, SLOW_MS } from '../../../src/reconciler/sweep.ts'
 import type { TestAccount } from '../../support/gateway.ts'
 import { aClip, scriptedMedia, type ScriptedMedia } from '../../support/scripted-media.ts'
 import { imageModel, images, startScriptedImages, STEP_MS } from '../gateways/image-gateway.ts'
@@ -61,6 +62,15 @@ async function settled<Value>(promise: Promise<Value>): Promise<Value> {
   return promise
 }
 
+/** A pass of the reconciler. The clock stands still until `isDone`, because a pass ends early when its time is over. */
+async function passUntil(what: string, isDone: () => boolean | Promise<boolean>) {
+  const pass = gateway.reconcile()
+  await until(what, isDone)
+  return settled(pass)
+}
+
+const fetched = (count: number) => passUntil(`fetch ${count} has begun`, () => fetches.length === count)
+
 /** Without the poll of a lookup. */
 const stateOf = async (id: string) => (await gateway.admin<{ state: string }>('GET', `jobs/${id}`)).state
 const untilCompleted = (id: string) =>
@@ -99,14 +109,13 @@ describe('a pass of the reconciler', () => {
     const slow = await gateway.running(ada.key)
     gateway.media.polled = linked('/large.png')
     gateway.clock.advance(STEP_MS)
-    await settled(gateway.reconcile())
+    await fetched(1)
     const quick = await gateway.running(ada.key, { model: 'draw-pics' })
     other.polled = images(['one'])
     gateway.clock.advance(STEP_MS)
 
-    await settled(gateway.reconcile())
+    await passUntil('the other job is completed', async () => (await stateOf(quick.id)) === 'completed')
 
-    await untilCompleted(quick.id)
     expect(await gateway.admin<object>('GET', `jobs/${slow.id}`)).toMatchObject({
       state: 'processing',
       why: 'The provider finished the job, and its result is being fetched.',
@@ -114,18 +123,21 @@ describe('a pass of the reconciler', () => {
   })
 
   test('a pass of the reconciler settles the jobs of other providers if one does not answer', async () => {
-    // More than a sweep asks for at a time.
-    for (let count = 0; count < 70; count += 1) await runningVideo()
+    for (let count = 0; count < CALLS_MAX + 6; count += 1) await runningVideo()
     const quick = await gateway.running(ada.key, { model: 'draw-pics' })
     const answer = Promise.withResolvers<PollOutcome>()
     gateway.media.polled = answer.promise
     other.polled = images(['one'])
+    const { polls } = gateway.media
     gateway.clock.advance(STEP_MS)
 
-    await settled(gateway.reconcile())
+    const pass = gateway.reconcile()
+    await until('no more calls are made', () => gateway.media.polls - polls === CALLS_MAX)
+    gateway.clock.advance(SLOW_MS)
 
     await untilCompleted(quick.id)
     answer.resolve({ outcome: 'unavailable', problem: 'timeout' })
+    await settled(pass)
   })
 })
 
@@ -159,7 +171,7 @@ test('results are fetched a bounded number at a time', async () => {
   }
   gateway.clock.advance(STEP_MS)
 
-  await settled(gateway.reconcile())
+  await passUntil('all are polled', () => polls === count && fetches.length >= RESULT_FETCHES_MAX)
   const begun = fetches.length
   await until('all are fetched', () => {
     for (const { send } of fetches) send()
@@ -175,7 +187,7 @@ test('while a result is fetched, the job is not due for a poll on any other node
   const { id } = await gateway.running(ada.key)
   gateway.media.polled = linked('/large.png')
   gateway.clock.advance(STEP_MS)
-  await settled(gateway.reconcile())
+  await fetched(1)
   const nextPollAtMs = async () =>
     Date.parse((await gateway.admin<{ next_poll_at: string }>('GET', `jobs/${id}`)).next_poll_at)
 
@@ -201,14 +213,12 @@ test.each<[string, () => Response]>([
   const why = async () => (await gateway.admin<{ why: string }>('GET', `jobs/${id}`)).why
   gateway.media.polled = linked('/page')
   gateway.clock.advance(STEP_MS)
-  await settled(gateway.reconcile())
-  await until('the link is fetched', () => fetches.length === 1)
+  await fetched(1)
   fetches[0]!.send(page())
   await until('the job is left as it is', async () => (await why()).includes('the body is none of image/png'))
   const before = await gateway.money(ada)
   gateway.clock.advance(FETCH_AGAIN_MS)
-  await settled(gateway.reconcile())
-  await until('the link is fetched again', () => fetches.length === 2)
+  await fetched(2)
   fetches[1]!.send()
   await untilCompleted(id)
 
@@ -222,10 +232,13 @@ test.each<[string, () => Response]>([
 test('a client that waits gets the fetched image as base64, and never the link (rule 4)', async () => {
   gateway.media.polled = linked('/a.png')
   const reply = gateway.create(ada.key)
-  await until('the result is fetched', async () => {
-    if (!(await hasCome(reply))) gateway.clock.advance(STEP_MS)
-    return fetches.length === 1
+  await until('the job is accepted', async () => {
+    const { data } = await gateway.admin<{ data: readonly { readonly state: string }[] }>('GET', 'jobs')
+    return data[0]?.state === 'processing'
   })
+  await until('the request waits', () => gateway.clock.waitingFor(STEP_MS) > 0)
+  gateway.clock.advance(STEP_MS)
+  await until('the result is fetched', () => fetches.length === 1)
   fetches[0]!.send()
 
   const response = await reply
