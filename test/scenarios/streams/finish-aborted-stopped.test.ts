@@ -134,8 +134,8 @@ test('a second signal ends the gateway at once, and the stream is not charged', 
   const stopped = gateway.stop()
   await isStopping()
 
-  // Signals within 100 ms count as one.
-  const signals = setInterval(() => process.kill(gateway.pid, 'SIGTERM'), 110)
+  // Signals within 100 ms count as one. Unlike `process.kill`, it does not throw once the process has ended.
+  const signals = setInterval(() => void gateway.stop(), 110)
   const exitCode = await stopped
   clearInterval(signals)
 
