@@ -7,6 +7,7 @@ import { fakeClock } from '../../support/fake-clock.ts'
 import { startTestGateway } from '../../support/gateway.ts'
 import { startGatewayProcess, type GatewayProcess } from '../../support/gateway-process.ts'
 import { aDatabase, anEmptyDatabase } from '../../support/postgres/databases.ts'
+import { Proxy } from '../../support/postgres/proxy.ts'
 import { runServer } from '../../support/postgres/run-server.ts'
 import { dime, dimeCatalog } from './dime.ts'
 import { until } from '../../support/until.ts'
@@ -172,14 +173,19 @@ describe.skipIf(server === undefined)('two gateways on one PostgreSQL database',
   })
 
   test('go on when one of them is killed, with exact balances and sound books', async () => {
-    const { nodes } = await startNodes(['one', 'other'])
-    const [one, other] = nodes as [GatewayProcess, GatewayProcess]
+    const { database, start } = await startNodes([])
+    const proxy = Proxy.to(database)
+    ends.push(() => proxy.stop())
+    const one = await start('one', { TOLLGATE_DATABASE_URL: proxy.url(database) })
+    const other = await start('other')
     const { key } = await aPayer(one)
     await until('the other gateway knows the key', async () => (await chat(other, key)).status === 200)
     const cut = Array.from({ length: 8 }, () => chat(one, key).catch(() => undefined))
     await cut[0]
 
     await one.kill()
+    // The database still does what the gateway had sent to it.
+    await proxy.quiet()
     const answered = (await Promise.all(cut)).filter(reply => reply?.status === 200).length
     const replies = await Promise.all(Array.from({ length: 5 }, () => chat(other, key)))
 
