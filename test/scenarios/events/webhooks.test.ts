@@ -60,22 +60,22 @@ async function nextLook(afterMs = 750): Promise<void> {
 }
 
 /**
- * Lets the gateway look until so many messages have arrived. A look skips a receiver whose last turn has not ended,
- * which can be after its message has arrived. Each request in between gives an attempt time, so that none is too slow.
+ * Lets the gateway look until so many messages have arrived. A look skips a receiver whose last turn has not ended, and
+ * a turn ends after its message has arrived. The requests in between let attempts end before the clock calls them slow.
  */
-async function told(count: number): Promise<void> {
+async function untilTold(count: number): Promise<void> {
   await until(`${count} messages have arrived`, async () => {
-    if (received.length >= count) return true
-    await nextLook()
-    await gateway.admin('GET', 'webhooks')
+    if (received.length < count) {
+      await nextLook()
+      await gateway.admin('GET', 'webhooks')
+    }
     return received.length >= count
   })
 }
 
-function deliveriesOf(id: string): Promise<readonly Delivery[]> {
-  return gateway
-    .admin<{ data: readonly Delivery[] }>('GET', `webhooks/${id}/deliveries`)
-    .then(({ data }) => data)
+async function deliveriesOf(id: string): Promise<readonly Delivery[]> {
+  const page = await gateway.admin<{ data: readonly Delivery[] }>('GET', `webhooks/${id}/deliveries`)
+  return page.data
 }
 
 function messages(): readonly Message[] {
@@ -96,16 +96,16 @@ test('a receiver is told of a top-up without its note and of a low balance, and 
   const { id, key } = await gateway.account({ grant: '0' })
   const { secret } = await aWebhook()
   await gateway.admin('PATCH', `accounts/${id}`, { alert_below_usd: '2' })
-  await told(1)
+  await untilTold(1)
   await gateway.admin('POST', `accounts/${id}/grants`, { amount_usd: '2.5', source: 'top_up', note: 'inv 7' })
-  await told(2)
+  await untilTold(2)
 
   const answer = await gateway.chat(key, {
     model: 'dollar',
     max_tokens: 5,
     messages: [{ role: 'user', content: 'x' }],
   })
-  await told(3)
+  await untilTold(3)
 
   expect(answer.status).toBe(200)
   for (const { headers, body } of received)
@@ -232,22 +232,24 @@ test('an operator is told when the only upstream of a model fails for a minute, 
     gateway.chat(key, { model: 'dollar', messages: [{ role: 'user', content: `${content}` }] })
   gateway.upstream.reply(json({ error: { message: 'down' } }, { status: 505 }))
 
-  // An attempt that runs while the clock moves so far would be too slow, and the message would be sent again.
+  // The clock moves further than an attempt may take, so it stands still while one can run. Otherwise the message would
+  // be sent again.
   let asked = 0
   await until('the failure is noted', async () => {
-    expect((await ask((asked += 1))).status).toBe(502)
+    expect((await ask(asked)).status).toBe(502)
+    asked += 1
     gateway.clock.advance(15_000)
     return (await deliveriesOf(id)).length === 1
   })
-  await told(1)
+  await untilTold(1)
   await until('the failure is told', async () => (await deliveriesOf(id))[0]?.state === 'delivered')
   gateway.upstream.reply(chatAnswer())
-  expect((await ask((asked += 1))).status).toBe(200)
+  expect((await ask(asked)).status).toBe(200)
   await until('the recovery is noted', async () => {
     gateway.clock.advance(15_000)
     return (await deliveriesOf(id)).length === 2
   })
-  await told(2)
+  await untilTold(2)
 
   const data = { provider: 'main', models: ['dollar-upstream'] }
   expect(messages().map(({ type, data: told }) => ({ type, data: told }))).toEqual([

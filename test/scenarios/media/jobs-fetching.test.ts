@@ -63,13 +63,14 @@ async function settled<Value>(promise: Promise<Value>): Promise<Value> {
 }
 
 /** A pass of the reconciler. The clock stands still until `isDone`, because a pass ends early when its time is over. */
-async function passUntil(what: string, isDone: () => boolean | Promise<boolean>) {
+async function passUntil(what: string, isDone: () => boolean | Promise<boolean>): Promise<void> {
   const pass = gateway.reconcile()
   await until(what, isDone)
-  return settled(pass)
+  await settled(pass)
 }
 
-const fetched = (count: number) => passUntil(`fetch ${count} has begun`, () => fetches.length === count)
+/** A pass in which the fetch of that number begins. */
+const fetchPass = (number: number) => passUntil(`fetch ${number} has begun`, () => fetches.length === number)
 
 /** Without the poll of a lookup. */
 const stateOf = async (id: string) => (await gateway.admin<{ state: string }>('GET', `jobs/${id}`)).state
@@ -109,7 +110,7 @@ describe('a pass of the reconciler', () => {
     const slow = await gateway.running(ada.key)
     gateway.media.polled = linked('/large.png')
     gateway.clock.advance(STEP_MS)
-    await fetched(1)
+    await fetchPass(1)
     const quick = await gateway.running(ada.key, { model: 'draw-pics' })
     other.polled = images(['one'])
     gateway.clock.advance(STEP_MS)
@@ -123,6 +124,7 @@ describe('a pass of the reconciler', () => {
   })
 
   test('a pass of the reconciler settles the jobs of other providers if one does not answer', async () => {
+    // More than a sweep asks for at a time.
     for (let count = 0; count < CALLS_MAX + 6; count += 1) await runningVideo()
     const quick = await gateway.running(ada.key, { model: 'draw-pics' })
     const answer = Promise.withResolvers<PollOutcome>()
@@ -187,7 +189,7 @@ test('while a result is fetched, the job is not due for a poll on any other node
   const { id } = await gateway.running(ada.key)
   gateway.media.polled = linked('/large.png')
   gateway.clock.advance(STEP_MS)
-  await fetched(1)
+  await fetchPass(1)
   const nextPollAtMs = async () =>
     Date.parse((await gateway.admin<{ next_poll_at: string }>('GET', `jobs/${id}`)).next_poll_at)
 
@@ -213,12 +215,12 @@ test.each<[string, () => Response]>([
   const why = async () => (await gateway.admin<{ why: string }>('GET', `jobs/${id}`)).why
   gateway.media.polled = linked('/page')
   gateway.clock.advance(STEP_MS)
-  await fetched(1)
+  await fetchPass(1)
   fetches[0]!.send(page())
   await until('the job is left as it is', async () => (await why()).includes('the body is none of image/png'))
   const before = await gateway.money(ada)
   gateway.clock.advance(FETCH_AGAIN_MS)
-  await fetched(2)
+  await fetchPass(2)
   fetches[1]!.send()
   await untilCompleted(id)
 

@@ -166,7 +166,7 @@ describe('rule 7: with wait or timeout', () => {
       }
       pollsTooEarly.push(media.polls - pollsBefore - (polls - 1))
       clock.advance(20)
-      // Its claim is a commit, which can wait for others.
+      // A poll begins with a commit, which can wait for another one.
       await until(`poll ${polls}`, () => media.polls - pollsBefore >= polls)
       clock.advance(20)
       answer.resolve(RUNNING)

@@ -325,7 +325,8 @@ describe.skipIf(program === undefined)('a gateway with a Valkey or Redis server'
       const paid = replies.filter(({ isReplay }) => !isReplay).length
 
       expect(wrong).toEqual([])
-      expect(paid).toBeWithin(pairs, replies.length)
+      // Each text at least once, and not all of them always.
+      expect(paid).toBeWithin(1 + pairs, replies.length)
       expect(calls).toBe(paid)
       expect(await gateway.left(id)).toBe(GRANT_USD - paid)
       expect(Math.max(...replies.map(({ ms }) => ms))).toBeLessThan(LATENCY_MS_MAX)

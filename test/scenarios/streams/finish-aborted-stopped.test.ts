@@ -134,7 +134,7 @@ test('a second signal ends the gateway at once, and the stream is not charged', 
   const stopped = gateway.stop()
   await isStopping()
 
-  // Signals within 100 ms count as one. Unlike `process.kill`, it does not throw once the process has ended.
+  // Signals within 100 ms count as one. `process.kill` would throw if the process had ended already.
   const signals = setInterval(() => void gateway.stop(), 110)
   const exitCode = await stopped
   clearInterval(signals)
